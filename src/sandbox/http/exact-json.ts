@@ -1,0 +1,34 @@
+type Reviver = (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown;
+
+/** Parses JSON with every integer above 2^53 as a bigint. Throws a SyntaxError. */
+export function parseExactly(text: string): unknown {
+  const exact: Reviver = (_key, value, { source = '' }) =>
+    typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? BigInt(source) : value;
+  return JSON.parse(text, exact as (key: string, value: unknown) => unknown);
+}
+
+/** Prints what `parseExactly` parsed, without white space. */
+export function printExactly(value: unknown): string {
+  if (typeof value === 'bigint') return value.toString();
+  if (Array.isArray(value)) return `[${value.map(printExactly).join(',')}]`;
+  if (typeof value === 'object' && value !== null) {
+    const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+    return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${printExactly(field)}`).join(',')}}`;
+  }
+  return JSON.stringify(value) ?? 'null';
+}
+
+/** A copy of a document with `value` where `path` leads; `'*'` leads to every key or element, other steps may be new. */
+export function replaceAt(document: unknown, path: readonly (string | number)[], value: unknown): unknown {
+  const [step, ...rest] = path;
+  if (step === undefined) return value;
+  if (Array.isArray(document)) {
+    return document.map((item, i) => (step === '*' || step === i ? replaceAt(item, rest, value) : item));
+  }
+
+  const fields = new Map<string, unknown>(Object.entries(document ?? {}));
+  for (const key of step === '*' ? [...fields.keys()] : [String(step)]) {
+    fields.set(key, replaceAt(fields.get(key), rest, value));
+  }
+  return Object.fromEntries(fields);
+}

@@ -1,0 +1,91 @@
+#!/usr/bin/env node
+import { parseArgs } from 'node:util';
+import { createSandbox, type Sandbox } from './sandbox.ts';
+
+const usage = `Usage: npm run sandbox -- [flags]
+
+  --node-port <port>         where the node listens (9334)
+  --market-data-port <port>  where the market-data host listens (9333)
+  --host <address>           on which address (127.0.0.1)
+  --seed <number>            which world (1)
+  --block-ms <number>        how often a block is made; 0 for never (4000)
+  --help                     this text`;
+
+type Settings = { seed: number; host: string; blockMs: number; ports: { node: number; marketData: number } };
+
+const settings = settingsFrom(process.argv.slice(2));
+try {
+  const sandbox = await createSandbox(settings);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => void sandbox.close().then(() => process.exit(0)));
+  }
+  process.stdout.write(`${introduction(sandbox)}\n`);
+} catch (error) {
+  process.stderr.write(`${reasonOf(error)}\n`);
+  process.exit(1);
+}
+
+function settingsFrom(args: string[]): Settings {
+  try {
+    const options = {
+      'node-port': { type: 'string', default: '9334' },
+      'market-data-port': { type: 'string', default: '9333' },
+      host: { type: 'string', default: '127.0.0.1' },
+      seed: { type: 'string', default: '1' },
+      'block-ms': { type: 'string', default: '4000' },
+      help: { type: 'boolean', default: false },
+    } as const;
+    const { values } = parseArgs({ args, options });
+    if (values.help) {
+      process.stdout.write(`${usage}\n`);
+      process.exit(0);
+    }
+    return {
+      host: values.host,
+      seed: integer('--seed', values.seed, Number.MAX_SAFE_INTEGER),
+      blockMs: integer('--block-ms', values['block-ms'], 2 ** 31 - 1),
+      ports: {
+        node: integer('--node-port', values['node-port'], 65_535),
+        marketData: integer('--market-data-port', values['market-data-port'], 65_535),
+      },
+    };
+  } catch (error) {
+    process.stderr.write(`${reasonOf(error)}\n\n${usage}\n`);
+    process.exit(2);
+  }
+}
+
+function integer(flag: string, text: string, greatest: number): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value > greatest)
+    throw new Error(`${flag} must be an integer from 0 to ${greatest}: ${text}`);
+  return value;
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code, port } = error as { code?: string; port?: number };
+  if (code === 'EADDRINUSE') return `Port ${port} is taken; choose others with --node-port and --market-data-port.`;
+  return error.message;
+}
+
+function introduction({ nodeUrl, marketDataUrl, world }: Sandbox): string {
+  const get = (call: string) => `curl -s '${marketDataUrl}/api/v1/public/market-data/${call}'`;
+  const rpc = (method: string, params: unknown) => {
+    const body = JSON.stringify({ id: 1, jsonrpc: '1.0', method, params });
+    return `curl -s -H 'Content-Type: application/json' -d '${body}' ${nodeUrl}`;
+  };
+
+  return `A node is simulated on ${nodeUrl}, a market-data host on ${marketDataUrl}.
+
+${get('pairs')}
+${get('tickers')}
+${get(`orderbook?ticker_id=${world.markets[0]?.tickerId}`)}
+${rpc('getblockchaininfo', [])}
+${rpc('getbeaconbeststatedetail', [''])}
+${rpc('getpdestate', [{ BeaconHeight: world.tip.height }])}
+
+The gateway on top of it:
+FULLNODE_URL=${nodeUrl} MARKET_DATA_URL=${marketDataUrl} npm start
+`;
+}

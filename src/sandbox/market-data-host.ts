@@ -1,0 +1,103 @@
+import type { MarketDataFault } from './faults.ts';
+import { type Address, createHost, type HostControl } from './http/host.ts';
+import { type Answer, webWire } from './http/wire.ts';
+import { orderBookAnswer, pairsAnswer, tickersAnswer } from './market-data/answers.ts';
+import { ordersOf } from './world/order-book.ts';
+import { figuresOf } from './world/tickers.ts';
+import type { World } from './world/world.ts';
+
+/** The calls a market-data host answers. */
+export type MarketDataCall = (typeof marketDataCalls)[number];
+
+/** A market-data host, seen from a test. */
+export type MarketDataControl = HostControl<MarketDataFault, MarketDataCall>;
+
+/** In what a market-data host may differ from another. */
+export type MarketDataManners = {
+  /** What it answers for a ticker that it does not know: a status with a JSON error, or 200 with empty or null sides. */
+  readonly unknownTicker: '404' | '400' | 'empty' | 'null';
+  readonly timestampUnit: 'seconds' | 'milliseconds';
+  /** Tickers whose book holds an entry that is not two numbers. */
+  readonly malformedBooks: readonly string[];
+};
+
+const marketDataCalls = ['pairs', 'tickers', 'orderbook'] as const;
+const pathPattern = /^\/api\/v1\/public\/[^/]+\/(pairs|tickers|orderbook)$/;
+const listsOf = { pairs: ['pairs'], tickers: ['tickers'], orderbook: ['bids', 'asks'] } as const;
+
+/** Starts a host that publishes the markets of `world`. */
+export function createMarketDataHost(
+  world: World,
+  address: Address,
+  manners: MarketDataManners,
+): Promise<MarketDataControl> {
+  const pairs = json(200, pairsAnswer(world.markets));
+  const books = new Map<string, Answer>();
+  let tickers = pairs;
+  let tip: string | undefined;
+
+  function refresh(): void {
+    if (tip === world.tip.hash) return;
+    tip = world.tip.hash;
+    tickers = json(200, tickersAnswer(world.markets, figuresOf(world)));
+    books.clear();
+  }
+
+  function bookOf(tickerId: string): Answer {
+    const timestamp = world.tip.time * (manners.timestampUnit === 'milliseconds' ? 1_000 : 1);
+    // Where several pools share the ticker there is one book all the same: that of the first.
+    const market = world.markets.find((candidate) => candidate.tickerId === tickerId);
+    if (!market) {
+      switch (manners.unknownTicker) {
+        case 'empty':
+          return json(200, orderBookAnswer(tickerId, timestamp, { bids: [], asks: [] }));
+        case 'null':
+          return json(200, orderBookAnswer(tickerId, timestamp, { bids: null, asks: null }));
+        default:
+          return json(Number(manners.unknownTicker), { message: 'ticker_id not found' });
+      }
+    }
+
+    const book = orderBookAnswer(tickerId, timestamp, ordersOf(world.seed, market, world.tip));
+    const bids = manners.malformedBooks.includes(tickerId) ? [['n/a', null], ...(book.bids ?? [])] : book.bids;
+    return json(200, { ...book, bids });
+  }
+
+  return createHost<MarketDataFault, MarketDataCall>(address, {
+    identify(method, path) {
+      const url = URL.parse(path, 'http://host');
+      const named = method === 'GET' ? pathPattern.exec(url?.pathname ?? '')?.[1] : undefined;
+      const name = marketDataCalls.find((call) => call === named);
+      return { name, params: Object.fromEntries(url?.searchParams ?? []) };
+    },
+    fits: () => true,
+    answer({ name, params }, _body, faults) {
+      if (!name) return json(404, { message: 'not found' });
+      if (faults.some(({ kind }) => kind === 'no-data')) return noData(name);
+      refresh();
+      if (name === 'pairs') return pairs;
+      if (name === 'tickers') return tickers;
+
+      const tickerId = tickerIdOf(params);
+      if (tickerId === '') return json(400, { message: 'ticker_id is required' });
+      const book = books.get(tickerId) ?? bookOf(tickerId);
+      if (books.size < world.markets.length) books.set(tickerId, book);
+      return book;
+    },
+    wire: webWire,
+    keepsAlive: true,
+  });
+}
+
+function tickerIdOf(params: unknown): string {
+  const { ticker_id: tickerId = '' } = params as { readonly ticker_id?: string };
+  return tickerId;
+}
+
+function noData(name: MarketDataCall): Answer {
+  return json(200, { message: 'no data', ...Object.fromEntries(listsOf[name].map((list) => [list, null])) });
+}
+
+function json(status: number, value: unknown): Answer {
+  return { status, headers: [['Content-Type', 'application/json']], body: [Buffer.from(JSON.stringify(value))] };
+}

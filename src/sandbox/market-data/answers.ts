@@ -1,0 +1,46 @@
+import type { WorldMarket } from '../world/markets.ts';
+import type { Orders } from '../world/order-book.ts';
+import type { Figures } from '../world/tickers.ts';
+import { marketSymbol } from '../world/tokens.ts';
+
+/** The answer of `pairs`. */
+export function pairsAnswer(markets: readonly WorldMarket[]) {
+  const pairs = markets.map(({ tickerId, base, target, poolId }) => ({
+    ticker_id: tickerId,
+    base_id: base.id,
+    base: marketSymbol(base),
+    target_id: target.id,
+    target: marketSymbol(target),
+    pool_id: poolId,
+  }));
+  return { pairs, message: 'OK' };
+}
+
+/** The answer of `tickers`, given the figures of each market. */
+export function tickersAnswer(markets: readonly WorldMarket[], figures: readonly Figures[]) {
+  const tickers = markets.map((market, i) => ({
+    ticker_id: market.tickerId,
+    base_id: market.base.id,
+    base_currency: marketSymbol(market.base),
+    target_id: market.target.id,
+    target_currency: marketSymbol(market.target),
+    pool_id: market.poolId,
+    ...figuresShown(market, figures[i]),
+  }));
+  return { tickers, message: 'OK' };
+}
+
+/** The answer of `orderbook`; `null` sides are how some hosts say that they know no such ticker. */
+export function orderBookAnswer(tickerId: string, timestamp: number, orders: Orders | { bids: null; asks: null }) {
+  return { bids: orders.bids, asks: orders.asks, message: 'OK', ticker_id: tickerId, timestamp };
+}
+
+function figuresShown({ oddity }: WorldMarket, figures: Figures | undefined) {
+  if (oddity === 'absent figures' || !figures) return {};
+  if (oddity === 'null figures') return { last_price: null, base_volume: null, target_volume: null };
+  return {
+    last_price: figures.lastPrice,
+    base_volume: figures.baseVolume,
+    target_volume: oddity === 'no target volume' ? 0 : figures.targetVolume,
+  };
+}

@@ -1,0 +1,54 @@
+import { type GoValue, printGo, quoteGo } from './go-json.ts';
+
+/** A request as the node reads it. */
+export type RpcRequest = {
+  readonly id: unknown;
+  readonly jsonrpc: string;
+  readonly method: string;
+  /** `null` when there were none. */
+  readonly params: unknown;
+};
+
+/** An error of the node's application, sent with HTTP status 200. */
+export type RpcError = { readonly Code: number; readonly Message: string; readonly StackTrace: string };
+
+/** What a call leads to: a result, already printed one level deep, or an error. */
+export type RpcOutcome = { readonly result: Buffer } | { readonly error: RpcError };
+
+/** Reads a request body, its names in upper or lower case alike; `undefined` for what Go would not decode into one. */
+export function parseRpcRequest(body: string): RpcRequest | undefined {
+  const json = parse(body);
+  if (json === undefined || typeof json !== 'object' || Array.isArray(json)) return undefined;
+
+  const fields = new Map(Object.entries(json ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
+  const jsonrpc: unknown = fields.get('jsonrpc') ?? '';
+  const method: unknown = fields.get('method') ?? '';
+  if (typeof jsonrpc !== 'string' || typeof method !== 'string') return undefined;
+  return { id: fields.get('id') ?? null, jsonrpc, method, params: fields.get('params') ?? null };
+}
+
+/** The answer's envelope around an outcome, in pieces. */
+export function printEnvelope(
+  id: string | number,
+  request: RpcRequest,
+  params: GoValue,
+  outcome: RpcOutcome,
+): Buffer[] {
+  const error = 'error' in outcome ? printGo(outcome.error, 1) : 'null';
+  const tail = [
+    `\t"Error": ${error}`,
+    `\t"Params": ${printGo(params, 1)}`,
+    `\t"Method": ${quoteGo(request.method)}`,
+    `\t"Jsonrpc": ${quoteGo(request.jsonrpc)}`,
+  ];
+  const result = 'result' in outcome ? outcome.result : Buffer.from('null');
+  return [Buffer.from(`{\n\t"Id": ${printGo(id)},\n\t"Result": `), result, Buffer.from(`,\n${tail.join(',\n')}\n}\n`)];
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}

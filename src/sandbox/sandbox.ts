@@ -1,0 +1,95 @@
+import { createMarketDataHost, type MarketDataControl, type MarketDataManners } from './market-data-host.ts';
+import { createNodeHost, type NodeControl } from './node-host.ts';
+import { createWorld, type World } from './world/world.ts';
+
+/** What a sandbox is made from. With a `seed` and a `startTime` two sandboxes say the same, byte for byte. */
+export type SandboxOptions = Partial<MarketDataManners> & {
+  /** 1 by default. */
+  readonly seed?: number;
+  /** The time of the first tip, as a date or in Unix seconds; now by default. */
+  readonly startTime?: Date | number;
+  /** The beacon height of the first tip; 1,640,000 by default. */
+  readonly startHeight?: number;
+  /** A block is made each time so many milliseconds have passed; by default, and for 0, only by `advance`. */
+  readonly blockMs?: number | undefined;
+  /** `127.0.0.1` by default. */
+  readonly host?: string;
+  /** Where the hosts listen; free ports by default. */
+  readonly ports?: { readonly node?: number; readonly marketData?: number };
+  /** How many pools the node has; 54 by default. */
+  readonly pools?: number;
+  /** How many providers each pool has; 6 by default. */
+  readonly sharesPerPool?: number;
+  /** The most trades a block begins with; 10 by default. */
+  readonly tradesPerBlock?: number;
+  /** How many blocks lie behind the first tip; 2,160 by default, which is a day. */
+  readonly history?: number;
+  /** How many heights are kept; by default 10,000, or fewer where the exchange is very large. */
+  readonly retention?: number;
+  /** How many clients the node serves at once; 500 by default. */
+  readonly maxClients?: number;
+};
+
+/** A node and a market-data host over one simulated world, reachable over HTTP. */
+export type Sandbox = {
+  readonly nodeUrl: string;
+  readonly marketDataUrl: string;
+  /** The truth behind both hosts. */
+  readonly world: World;
+  readonly node: NodeControl;
+  readonly marketData: MarketDataControl;
+  /** Makes blocks, 40 s of the world's time apart; one by default. */
+  advance(blocks?: number): void;
+  /** Puts another block, with another hash and other trades, in the place of the tip. */
+  replaceTip(): void;
+  /** Stops both hosts and the making of blocks. */
+  close(): Promise<void>;
+  /** Closes, at the end of an `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/** Makes a world and starts both hosts on it. Rejects when a port is taken. */
+export async function createSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const { host = '127.0.0.1', ports = {}, blockMs = 0, startTime = new Date() } = options;
+  const world = createWorld({
+    seed: options.seed ?? 1,
+    startHeight: options.startHeight ?? 1_640_000,
+    startTime: typeof startTime === 'number' ? Math.floor(startTime) : Math.floor(startTime.getTime() / 1_000),
+    history: options.history ?? 2_160,
+    retention: options.retention,
+    pools: options.pools,
+    sharesPerPool: options.sharesPerPool ?? 6,
+    tradesPerBlock: options.tradesPerBlock ?? 10,
+  });
+
+  const node = await createNodeHost(world, { host, port: ports.node ?? 0 }, options.maxClients ?? 500);
+  const marketData = await createMarketDataHost(
+    world,
+    { host, port: ports.marketData ?? 0 },
+    {
+      unknownTicker: options.unknownTicker ?? '404',
+      timestampUnit: options.timestampUnit ?? 'seconds',
+      malformedBooks: options.malformedBooks ?? [],
+    },
+  ).catch(async (error: unknown) => {
+    await node.stop();
+    throw error;
+  });
+  const timer = blockMs > 0 ? setInterval(() => world.advance(1), blockMs).unref() : undefined;
+
+  async function close(): Promise<void> {
+    clearInterval(timer);
+    await Promise.all([node.stop(), marketData.stop()]);
+  }
+  return {
+    nodeUrl: node.url,
+    marketDataUrl: marketData.url,
+    world,
+    node,
+    marketData,
+    advance: (blocks = 1) => world.advance(blocks),
+    replaceTip: () => world.replaceTip(),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}

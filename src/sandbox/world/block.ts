@@ -1,0 +1,155 @@
+import type { WorldMarket } from './markets.ts';
+import type { Venue, WorldPool } from './pools.ts';
+import type { Providers } from './providers.ts';
+import { createRandom, type Random } from './random.ts';
+import { blockSeconds, firstShards, nextShards, type Shard } from './shards.ts';
+import { maxReserve, type Side, type Trade, trade, tradeTowards } from './trade.ts';
+
+/** A beacon block with everything that holds once it is there. Never changed after it was made. */
+export type Block = {
+  readonly height: number;
+  /** 64 hexadecimal characters. */
+  readonly hash: string;
+  /** Unix seconds. */
+  readonly time: number;
+  /** Counts the blocks that were shown at this height before; each has a hash and trades of its own. */
+  readonly version: number;
+  /** Two reserves for each pool and then for each market, in smallest units; see `Venue.index`. */
+  readonly reserves: Readonly<BigUint64Array>;
+  readonly shares: Readonly<BigUint64Array>;
+  readonly fees: Readonly<BigUint64Array>;
+  readonly shards: readonly Shard[];
+  readonly trades: readonly Trade[];
+};
+
+/** What a world consists of from its first block on. */
+export type Stage = {
+  readonly seed: number;
+  readonly pools: readonly WorldPool[];
+  readonly markets: readonly WorldMarket[];
+  readonly providers: Providers;
+  /** The most trades that one block begins with; markets that follow their price come on top. */
+  readonly tradesPerBlock: number;
+  /** Whether a pool has come to be at a height. */
+  exists(pool: WorldPool, height: number): boolean;
+};
+
+/** The block a world begins with. */
+export function firstBlock(stage: Stage, height: number, time: number): Block {
+  const { seed, pools, markets, providers } = stage;
+  return {
+    height,
+    hash: hashOf(seed, height, 0),
+    time,
+    version: 0,
+    reserves: BigUint64Array.from([...pools, ...markets].flatMap(({ initial }) => initial)),
+    shares: providers.initialShares,
+    fees: providers.initialFees,
+    shards: firstShards(seed, height),
+    trades: [],
+  };
+}
+
+/**
+ * Makes the function that makes the block after another. A `version` above 0 asks for another block than those that
+ * were shown at this height before.
+ */
+export function createNextBlock(stage: Stage): (previous: Block, version?: number) => Block {
+  const { seed, pools, markets, tradesPerBlock } = stage;
+  const followers = Map.groupBy(markets, ({ nodePool }) => nodePool);
+  const traded: readonly (Venue | WorldPool)[] = [
+    ...pools.filter(({ initial }) => initial[0] > 0n),
+    ...markets.filter(({ nodePool, oddity }) => !nodePool && !oddity?.endsWith('figures')),
+  ];
+
+  return (previous, version = 0) => {
+    const height = previous.height + 1;
+    const random = createRandom(seed, 'block', height, version);
+    const reserves = previous.reserves.slice();
+    const trades: Trade[] = [];
+    const note = (made: Trade | undefined) => made && trades.push(made);
+
+    for (let count = random.below(tradesPerBlock + 1); count > 0; count--) {
+      // The first ones of the list are the busiest.
+      const venue = traded[Math.floor(random.unit() ** 1.5 * traded.length)];
+      if (!venue) continue;
+      if (!('id' in venue)) note(tradeAtRandom(reserves, venue, random));
+      else if (stage.exists(venue, height)) {
+        note(tradeAtRandom(reserves, venue, random));
+        for (const market of followers.get(venue) ?? []) {
+          if (random.chance(0.8)) note(follow(reserves, market, venue, random));
+        }
+      }
+    }
+
+    const moved = random.chance(1 / 8) ? moveLiquidity(stage, previous, reserves, random) : undefined;
+    return {
+      height,
+      hash: hashOf(seed, height, version),
+      time: previous.time + blockSeconds,
+      version,
+      reserves,
+      shares: moved?.shares ?? previous.shares,
+      fees: moved?.fees ?? previous.fees,
+      shards: nextShards(seed, previous.shards, height, version),
+      trades,
+    };
+  };
+}
+
+// Prices wander, but not for ever away from where they began: a sandbox may run for weeks.
+function tradeAtRandom(reserves: BigUint64Array, { index, initial }: Venue, random: Random): Trade | undefined {
+  const began = Number(initial[1]) / Number(initial[0]);
+  const drift = Math.log(ratioOf(reserves, index) / began);
+  const sideIn: Side = random.unit() < 0.5 - Math.max(-0.45, Math.min(0.45, drift * 2)) ? 1 : 0;
+  const fraction = 10 ** random.between(-4.5, -2.3);
+
+  return trade(reserves, index, sideIn, BigInt(Math.ceil(Number(reserves[index * 2 + sideIn] ?? 0n) * fraction)));
+}
+
+function follow(reserves: BigUint64Array, market: Venue, pool: Venue, random: Random): Trade | undefined {
+  return tradeTowards(reserves, market.index, ratioOf(reserves, pool.index) * random.between(0.9995, 1.0005));
+}
+
+function ratioOf(reserves: Readonly<BigUint64Array>, venue: number): number {
+  return Number(reserves[venue * 2 + 1] ?? 0n) / Number(reserves[venue * 2] ?? 0n);
+}
+
+// One provider adds to or takes from one pool, and the fees of that pool's providers are paid out.
+function moveLiquidity(stage: Stage, previous: Block, reserves: BigUint64Array, random: Random) {
+  const pool = stage.pools[random.below(stage.pools.length)];
+  const { perPool, first, earnsFees } = stage.providers;
+  if (!pool || perPool === 0 || !stage.exists(pool, previous.height + 1)) return undefined;
+
+  const shares = previous.shares.slice();
+  const fees = previous.fees.slice();
+  const start = first(pool.index);
+  const total = shares.subarray(start, start + perPool).reduce((sum, share) => sum + share, 0n);
+  const [place1, place2] = [pool.index * 2, pool.index * 2 + 1];
+  const [reserve1 = 0n, reserve2 = 0n] = reserves.subarray(place1, place1 + 2);
+  if (total === 0n) return undefined;
+
+  const provider = start + random.below(perPool);
+  const share = shares[provider] ?? 0n;
+  const wanted = (total * BigInt(5 + random.below(200))) / 10_000n;
+  const crowded = reserve1 > (pool.initial[0] * 5n) / 4n || reserve2 > (pool.initial[1] * 5n) / 4n;
+  const change = crowded || random.chance(0.5) ? -(wanted < share ? wanted : share) : wanted;
+  const after1 = reserve1 + (reserve1 * change) / total;
+  const after2 = reserve2 + (reserve2 * change) / total;
+
+  // The last units of a pool stay: with nothing left it could not trade for the rest of the world's life.
+  if (after1 > maxReserve || after2 > maxReserve || after1 < pool.initial[0] / 4n || after2 < pool.initial[1] / 4n) {
+    return undefined;
+  }
+  reserves[place1] = after1;
+  reserves[place2] = after2;
+  shares[provider] = share + change;
+  for (let place = start; place < start + perPool; place++) {
+    if (earnsFees(place)) fees[place] = (fees[place] ?? 0n) + BigInt(random.below(1_000_000));
+  }
+  return { shares, fees };
+}
+
+function hashOf(seed: number, height: number, version: number): string {
+  return createRandom(seed, 'hash', height, version).hex(64);
+}

@@ -1,0 +1,81 @@
+import { type Venue, venueOf, type WorldPool } from './pools.ts';
+import { createRandom } from './random.ts';
+import { marketSymbol, type TokenName, tokenNamed, type WorldToken } from './tokens.ts';
+
+/** What is odd about a market's figures, each of them seen in the recorded answers or to be expected. */
+export type MarketOddity = 'no target volume' | 'null figures' | 'absent figures' | 'empty book' | 'thin book';
+
+/** A market of the newer generation of the exchange: a pool of its own, though often of two tokens that the node pools. */
+export type WorldMarket = Venue & {
+  readonly tickerId: string;
+  readonly poolId: string;
+  readonly base: WorldToken;
+  readonly target: WorldToken;
+  /** The node's pool whose price the market follows. */
+  readonly nodePool: WorldPool | undefined;
+  readonly oddity: MarketOddity | undefined;
+};
+
+// From the most usual target of a pair to the least.
+const targets = ['USDT', 'USDC', 'DAI', 'BUSD', 'PRV', 'BTC', 'ETH'];
+
+// Market-data symbols of pairs that several pools trade, with the number of pools.
+const severalPools: ReadonlyMap<string, number> = new Map([
+  ['PRV_pUSDT', 3],
+  ['pETH_pUSDT', 2],
+  ['pBTC_pUSDC', 2],
+]);
+
+const oddities: ReadonlyMap<string, MarketOddity> = new Map([
+  ['pDAF_PRV', 'no target volume'],
+  ['pTOMO_PRV', 'null figures'],
+  ['pTOMO_pUSDC', 'absent figures'],
+  ['pSWAP_pUSDT', 'empty book'],
+  ['pGUSD_PRV', 'thin book'],
+  ['pINO_PRV', 'thin book'],
+  ['pFXC_PRV', 'thin book'],
+]);
+
+// Pairs of which the node has no pool: base, target, US dollars a side, and the end of the pool id where it is recorded.
+const withoutNodePool: readonly (readonly [TokenName, TokenName, number, string?])[] = [
+  ['newer DAF', 'PRV', 9_000, '1516fc5dec2655f701a5cbf7163d736334592dec9fd853419d80bc41ea48e2fd'],
+  ['newer ETH', 'newer USDT', 310_000, 'd3976e67fbefe50eb3f4ec9f2266b734a49f3c97effa825117db84ac08f60b6d'],
+  ['NEO', 'USDC', 26_000],
+  ['TOMO', 'PRV', 5_000],
+  ['TOMO', 'USDC', 2_000],
+];
+
+/** The markets of a world with these pools: of each pool whose tokens have names and that holds any, and a few more. */
+export function marketsOf(seed: number, pools: readonly WorldPool[]): readonly WorldMarket[] {
+  const markets: WorldMarket[] = [];
+
+  function add(base: WorldToken, target: WorldToken, usd: number, nodePool?: WorldPool, suffix?: string): void {
+    const index = pools.length + markets.length;
+    const random = createRandom(seed, 'market', index);
+    const { token1, token2, initial } = venueOf(random.between(0.99, 1.01), index, base, target, usd);
+    const tickerId = `${marketSymbol(base)}_${marketSymbol(target)}`;
+    const poolId = `${token1.id}-${token2.id}-${suffix ?? random.hex(64)}`;
+    const oddity = oddities.get(tickerId);
+
+    markets.push({ index, token1, token2, initial, tickerId, poolId, base, target, nodePool, oddity });
+  }
+
+  for (const pool of pools) {
+    if (!pool.token1.symbol || !pool.token2.symbol || pool.initial[0] === 0n) continue;
+    const [base, target] =
+      rank(pool.token1) > rank(pool.token2) ? [pool.token1, pool.token2] : [pool.token2, pool.token1];
+    const usd = (Number(pool.initial[0]) / 10 ** pool.token1.decimals) * pool.token1.usd;
+    const count = severalPools.get(`${marketSymbol(base)}_${marketSymbol(target)}`) ?? 1;
+
+    for (let copy = 1; copy <= count; copy++) add(base, target, (usd * 0.4) / copy, pool);
+  }
+  for (const [base, target, usd, suffix] of withoutNodePool) {
+    add(tokenNamed(base), tokenNamed(target), usd, undefined, suffix);
+  }
+  return markets;
+}
+
+function rank({ symbol = '' }: WorldToken): number {
+  const place = targets.indexOf(symbol);
+  return place === -1 ? targets.length : place;
+}

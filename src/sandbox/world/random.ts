@@ -1,0 +1,66 @@
+const hexDigits = '0123456789abcdef';
+const base58Digits = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+const base64Digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+/** A stream of numbers that depends on nothing but the parts it was made from. */
+export type Random = {
+  /** The next number from 0 up to, not including, 1. */
+  unit(): number;
+  /** The next integer from 0 up to, not including, `limit`. */
+  below(limit: number): number;
+  between(low: number, high: number): number;
+  chance(probability: number): boolean;
+  hex(length: number): string;
+  base58(length: number): string;
+  /** The base64 of as many bytes, ending in the padding that this many bytes have. */
+  base64(bytes: number): string;
+};
+
+/**
+ * Makes a stream from its parts, such as the seed of the world, the name of a purpose and a height, so that any part of
+ * the world can be made again without replaying what came before it. The generator is sfc32.
+ */
+export function createRandom(...parts: readonly (string | number)[]): Random {
+  const text = parts.join('/');
+  let a = fnv(text, 0x811c9dc5);
+  let b = fnv(text, 0x9e3779b9);
+  let c = fnv(text, 0x85ebca6b);
+  let counter = 1;
+
+  function word(): number {
+    const sum = (a + b + counter) | 0;
+    counter = (counter + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = ((c << 21) | (c >>> 11)) + sum;
+    return sum >>> 0;
+  }
+  for (let round = 0; round < 12; round++) word();
+
+  const unit = () => word() / 2 ** 32;
+  const below = (limit: number) => Math.floor(unit() * limit);
+  const draw = (digits: string, length: number) => {
+    let drawn = '';
+    for (let i = 0; i < length; i++) drawn += digits[below(digits.length)];
+    return drawn;
+  };
+
+  return {
+    unit,
+    below,
+    between: (low, high) => low + unit() * (high - low),
+    chance: (probability) => unit() < probability,
+    hex: (length) => draw(hexDigits, length),
+    base58: (length) => draw(base58Digits, length),
+    base64: (bytes) => {
+      const padding = (3 - (bytes % 3)) % 3;
+      return draw(base64Digits, Math.ceil(bytes / 3) * 4 - padding) + '='.repeat(padding);
+    },
+  };
+}
+
+function fnv(text: string, start: number): number {
+  let hash = start;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash ^ (hash >>> 15);
+}

@@ -1,0 +1,53 @@
+import type { Block } from './block.ts';
+import type { WorldMarket } from './markets.ts';
+import { blockSeconds } from './shards.ts';
+import type { WorldToken } from './tokens.ts';
+import type { World } from './world.ts';
+
+/** What a market did in the last 24 hours, in whole tokens; prices are target tokens for one base token. */
+export type Figures = {
+  /** The price of the last trade, or what the reserves say when no retained block holds one. */
+  readonly lastPrice: number;
+  readonly baseVolume: number;
+  readonly targetVolume: number;
+};
+
+const windowBlocks = (24 * 60 * 60) / blockSeconds;
+
+/** The figures of all markets at the tip, from the trades that took place and in the order of the markets. */
+export function figuresOf(world: World): readonly Figures[] {
+  const { markets, pools, tip } = world;
+  const sums = markets.map(() => ({ base: 0n, target: 0n, lastPrice: undefined as number | undefined }));
+
+  for (const block of world.blocks()) {
+    for (const { venue, sideIn, amountIn, amountOut } of block.trades) {
+      const market = markets[venue - pools.length];
+      const sum = sums[venue - pools.length];
+      if (!market || !sum) continue;
+
+      const baseWentIn = (sideIn === 0) === (market.token1 === market.base);
+      const [base, target] = baseWentIn ? [amountIn, amountOut] : [amountOut, amountIn];
+      sum.lastPrice = whole(target, market.target) / whole(base, market.base);
+      if (tip.height - block.height >= windowBlocks) continue;
+      sum.base += base;
+      sum.target += target;
+    }
+  }
+
+  return markets.map((market, i) => ({
+    lastPrice: sums[i]?.lastPrice ?? priceOf(market, tip),
+    baseVolume: whole(sums[i]?.base ?? 0n, market.base),
+    targetVolume: whole(sums[i]?.target ?? 0n, market.target),
+  }));
+}
+
+/** Target tokens for one base token, as the reserves of a market stand in a block. */
+export function priceOf({ index, token1, token2, base }: WorldMarket, block: Block): number {
+  const [reserve1 = 0n, reserve2 = 0n] = block.reserves.subarray(index * 2, index * 2 + 2);
+  const price = whole(reserve2, token2) / whole(reserve1, token1);
+  return base === token1 ? price : 1 / price;
+}
+
+function whole(amount: bigint, token: WorldToken): number {
+  return Number(amount) / 10 ** token.decimals;
+}

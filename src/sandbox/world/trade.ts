@@ -1,0 +1,49 @@
+/** The largest reserve that trades and contributions may lead to, some way below the unsigned 64 bits of the chain. */
+export const maxReserve = 18_000_000_000_000_000_000n;
+
+/** The two sides of a pool, in the order of its tokens. */
+export type Side = 0 | 1;
+
+/** A trade that took place: what went into one side of a pool and what came out of the other, in smallest units. */
+export type Trade = {
+  /** The index of the pool or market. */
+  readonly venue: number;
+  readonly sideIn: Side;
+  readonly amountIn: bigint;
+  readonly amountOut: bigint;
+};
+
+/**
+ * Puts an amount into one side of a pool and takes what keeps the product of the reserves from the other. The pool keeps
+ * 0.3 % of what comes in, and every rounding.
+ *
+ * @returns `undefined`, with the reserves as they were, when nothing would come out or a reserve would grow too large.
+ */
+export function trade(reserves: BigUint64Array, venue: number, sideIn: Side, amountIn: bigint): Trade | undefined {
+  const placeIn = venue * 2 + sideIn;
+  const placeOut = venue * 2 + 1 - sideIn;
+  const reserveIn = reserves[placeIn] ?? 0n;
+  const reserveOut = reserves[placeOut] ?? 0n;
+  if (amountIn <= 0n || reserveIn === 0n || reserveOut === 0n || reserveIn + amountIn > maxReserve) return undefined;
+
+  const effective = (amountIn * 997n) / 1000n;
+  const amountOut = (reserveOut * effective) / (reserveIn + effective);
+  if (amountOut === 0n) return undefined;
+
+  reserves[placeIn] = reserveIn + amountIn;
+  reserves[placeOut] = reserveOut - amountOut;
+  return { venue, sideIn, amountIn, amountOut };
+}
+
+/** The trade that moves a pool to `ratio`, reserve 2 for one of reserve 1, as nearly as whole units and the fee allow. */
+export function tradeTowards(reserves: BigUint64Array, venue: number, ratio: number): Trade | undefined {
+  const reserve1 = Number(reserves[venue * 2] ?? 0n);
+  const reserve2 = Number(reserves[venue * 2 + 1] ?? 0n);
+  const product = reserve1 * reserve2;
+  if (product === 0) return undefined;
+
+  const more1 = Math.sqrt(product / ratio) - reserve1;
+  return more1 > 0
+    ? trade(reserves, venue, 0, BigInt(Math.ceil(more1)))
+    : trade(reserves, venue, 1, BigInt(Math.max(1, Math.ceil(Math.sqrt(product * ratio) - reserve2))));
+}

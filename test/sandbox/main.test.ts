@@ -1,0 +1,75 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { fixedSandbox } from './support.ts';
+
+const main = new URL('../../src/sandbox/main.ts', import.meta.url).pathname;
+const run = (...args: string[]) => promisify(execFile)(process.execPath, [main, ...args]);
+
+// Starts the command on free ports and resolves once it has introduced itself.
+async function start() {
+  const child = spawn(process.execPath, [main, '--node-port', '0', '--market-data-port', '0', '--block-ms', '0']);
+  child.stdout.setEncoding('utf8');
+  let text = '';
+  for await (const piece of child.stdout.iterator({ destroyOnReturn: false })) {
+    text += piece;
+    if (text.includes('npm start')) break;
+  }
+  return { child, text };
+}
+
+describe('the sandbox as a command', () => {
+  test('prints a working curl line for each of the six endpoints', async () => {
+    const { child, text } = await start();
+    const lines = text.split('\n').filter((line) => line.startsWith('curl'));
+    const answers = await Promise.all(lines.map((line) => promisify(execFile)('sh', ['-c', line])));
+    expect(
+      answers.map(({ stdout }) => Object.keys(JSON.parse(stdout).Result ?? JSON.parse(stdout)).slice(0, 2)),
+    ).toEqual([
+      ['pairs', 'message'],
+      ['tickers', 'message'],
+      ['bids', 'asks'],
+      ['ChainName', 'BestBlocks'],
+      ['BestBlockHash', 'PreviousBestBlockHash'],
+      ['WaitingPDEContributions', 'PDEPoolPairs'],
+    ]);
+    expect(text).toMatch(
+      /^FULLNODE_URL=http:\/\/127\.0\.0\.1:\d+ MARKET_DATA_URL=http:\/\/127\.0\.0\.1:\d+ npm start$/m,
+    );
+    child.kill('SIGKILL');
+  });
+
+  test.each(['SIGINT', 'SIGTERM'] as const)('ends in good order on %s', async (signal) => {
+    const { child } = await start();
+    const exit = once(child, 'exit');
+    child.kill(signal);
+    expect(await exit).toEqual([0, null]);
+  });
+
+  test.each([['--nope'], ['--seed', 'seven'], ['--node-port', '70000'], ['word']])(
+    'refuses %s %s with the usage and exit code 2',
+    async (...args) => {
+      await expect(run(...args)).rejects.toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringContaining('Usage:'),
+      });
+    },
+  );
+
+  test('says in one line that a port is taken', async () => {
+    await using sandbox = await fixedSandbox({ history: 5 });
+    const { port } = new URL(sandbox.nodeUrl);
+    await expect(run('--node-port', port, '--market-data-port', '0')).rejects.toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: `Port ${port} is taken; choose others with --node-port and --market-data-port.\n`,
+    });
+  });
+
+  test('explains itself', async () => {
+    const { stdout } = await run('--help');
+    expect(stdout).toContain('--market-data-port <port>');
+  });
+});

@@ -1,0 +1,141 @@
+import { request } from 'undici';
+import { describe, expect, test } from 'vitest';
+import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { ask, bestBlocks, fixedSandbox, noon, rpc, rpcBody, rpcText, stateAt } from './support.ts';
+
+describe('a sandbox', () => {
+  test('says the same, byte for byte, for the same seed and time', async () => {
+    const sayings = async (seed: number) => {
+      await using sandbox = await fixedSandbox({ seed, history: 300 });
+      const { nodeUrl, marketDataUrl } = sandbox;
+      const say = async () => [
+        await rpcText(nodeUrl, 'getblockchaininfo'),
+        await rpcText(nodeUrl, 'getbeaconbeststatedetail', ['']),
+        await rpcText(nodeUrl, 'getpdestate', [{ BeaconHeight: sandbox.world.tip.height }]),
+        await (await ask(marketDataUrl, 'pairs')).text(),
+        await (await ask(marketDataUrl, 'tickers')).text(),
+        await (await ask(marketDataUrl, 'orderbook?ticker_id=pBTC_PRV')).text(),
+      ];
+      const first = await say();
+      sandbox.advance(3);
+      sandbox.replaceTip();
+      return [...first, ...(await say())];
+    };
+
+    const [one, same, other] = [await sayings(5), await sayings(5), await sayings(6)];
+    expect(one).toEqual(same);
+    for (const [i, saying] of one.entries()) expect(saying).not.toBe(other[i]);
+  });
+
+  test('answers a GET with a body', async () => {
+    await using sandbox = await fixedSandbox({ history: 5 });
+    const body = rpcBody('getbeaconbeststatedetail', ['']);
+    const response = await request(sandbox.nodeUrl, { method: 'GET', body });
+    expect(await response.body.json()).toMatchObject({ Id: 1, Result: { BeaconHeight: 1_640_000 } });
+  });
+
+  test('makes blocks when it is told to', async () => {
+    await using sandbox = await fixedSandbox({ history: 5 });
+    sandbox.advance();
+    sandbox.advance(4);
+    expect(sandbox.world.tip).toMatchObject({ height: 1_640_005, time: noon + 5 * 40 });
+    expect((await stateAt(sandbox.nodeUrl, 1_640_005)).Result.BeaconTimeStamp).toBe(noon + 5 * 40);
+  });
+
+  test('makes blocks by itself where a pace is given', async () => {
+    await using sandbox = await fixedSandbox({ history: 5, blockMs: 2 });
+    await expect.poll(() => sandbox.world.tip.height).toBeGreaterThan(1_640_003);
+  });
+
+  test('replaces its tip, with another hash and other reserves at the same height', async () => {
+    await using sandbox = await fixedSandbox({ history: 5 });
+    const { height } = sandbox.world.tip;
+    const see = async () => ({
+      info: (await bestBlocks(sandbox.nodeUrl))['-1'],
+      pools: (await stateAt(sandbox.nodeUrl, height)).Result.PDEPoolPairs,
+    });
+    const before = await see();
+    sandbox.replaceTip();
+    const after = await see();
+    expect(after.info?.Height).toBe(height);
+    expect(after.info?.Hash).not.toBe(before.info?.Hash);
+    expect(after.pools).not.toEqual(before.pools);
+  });
+
+  test('starts at the time it is given, as a date or in seconds, and else now', async () => {
+    await using one = await createSandbox({ startTime: new Date(noon * 1_000), history: 5 });
+    await using other = await fixedSandbox({ startTime: noon, history: 5 });
+    expect(one.world.tip.time).toBe(other.world.tip.time);
+
+    const before = Math.floor(Date.now() / 1_000);
+    await using third = await createSandbox({ history: 5 });
+    expect(third.world.tip.time).toBeGreaterThanOrEqual(before);
+  });
+
+  test('answers with 10,000 pools and 100,000 shares', async () => {
+    await using sandbox = await fixedSandbox({ pools: 10_000, sharesPerPool: 10, history: 5 });
+    const text = await rpcText(sandbox.nodeUrl, 'getpdestate', [{ BeaconHeight: sandbox.world.tip.height }]);
+    const { Result } = JSON.parse(text);
+    expect(text.length).toBeGreaterThan(28_000_000);
+    expect(Object.keys(Result.PDEPoolPairs)).toHaveLength(10_000);
+    expect(Object.keys(Result.PDEShares)).toHaveLength(100_000);
+  });
+
+  test('refuses a port that is taken, and leaves none behind', async () => {
+    await using sandbox = await fixedSandbox({ history: 5 });
+    const taken = Number(new URL(sandbox.nodeUrl).port);
+    await expect(createSandbox({ history: 5, ports: { marketData: taken } })).rejects.toMatchObject({
+      code: 'EADDRINUSE',
+    });
+  });
+});
+
+describe('what a host was asked', () => {
+  test('is counted by name, and by all kinds', async () => {
+    await using sandbox = await fixedSandbox({ history: 5 });
+    await rpc(sandbox.nodeUrl, 'getblockchaininfo');
+    await stateAt(sandbox.nodeUrl, 1);
+    await stateAt(sandbox.nodeUrl, 2);
+    await rpcText(sandbox.nodeUrl, 'nope');
+    await ask(sandbox.marketDataUrl, 'pairs');
+
+    const { node, marketData } = sandbox;
+    expect([node.calls('getblockchaininfo'), node.calls('getpdestate'), node.calls()]).toEqual([1, 2, 4]);
+    expect([marketData.calls('pairs'), marketData.calls('tickers'), marketData.calls()]).toEqual([1, 0, 1]);
+    node.resetCalls();
+    expect([node.calls('getpdestate'), node.calls(), node.requests.length]).toEqual([0, 0, 0]);
+  });
+
+  test('is recorded with its method, path, headers, body and params', async () => {
+    await using sandbox = await fixedSandbox({ history: 5 });
+    await stateAt(sandbox.nodeUrl, 3);
+    await ask(sandbox.marketDataUrl, 'orderbook?ticker_id=pBTC_PRV');
+
+    expect(sandbox.node.requests).toEqual([
+      {
+        method: 'POST',
+        path: '/',
+        headers: expect.objectContaining({ 'content-length': expect.any(String) }),
+        body: rpcBody('getpdestate', [{ BeaconHeight: 3 }]),
+        name: 'getpdestate',
+        params: [{ BeaconHeight: 3 }],
+        at: expect.any(Number),
+      },
+    ]);
+    expect(sandbox.marketData.requests).toMatchObject([
+      {
+        path: '/api/v1/public/market-data/orderbook?ticker_id=pBTC_PRV',
+        name: 'orderbook',
+        params: { ticker_id: 'pBTC_PRV' },
+      },
+    ]);
+  });
+
+  test('is kept for the last 1,000 requests and counted for all', async () => {
+    await using sandbox = await fixedSandbox({ history: 5 });
+    const one = (i: number) => ask(sandbox.marketDataUrl, `unknown-${i}`).then((response) => response.text());
+    for (let i = 0; i < 1_010; i += 10) await Promise.all(Array.from({ length: 10 }, (_, j) => one(i + j)));
+    expect(sandbox.marketData.calls()).toBe(1_010);
+    expect(sandbox.marketData.requests).toHaveLength(1_000);
+  });
+});

@@ -1,0 +1,275 @@
+import { describe, expect, test } from 'vitest';
+import { ordersOf } from '../../src/sandbox/world/order-book.ts';
+import { figuresOf } from '../../src/sandbox/world/tickers.ts';
+import { trade } from '../../src/sandbox/world/trade.ts';
+import { createWorld, type WorldOptions } from '../../src/sandbox/world/world.ts';
+import { noon } from './support.ts';
+
+const options: WorldOptions = {
+  seed: 7,
+  startHeight: 1_640_000,
+  startTime: noon,
+  history: 2_160,
+  retention: undefined,
+  pools: undefined,
+  sharesPerPool: 6,
+  tradesPerBlock: 10,
+};
+const day = createWorld(options);
+const young = (changes: Partial<WorldOptions> = {}) => createWorld({ ...options, history: 50, ...changes });
+
+describe('the chain', () => {
+  test('has a day of blocks, 40 s apart, behind its first tip', () => {
+    expect(day.tip).toMatchObject({ height: 1_640_000, time: noon });
+    expect(day.oldestHeight).toBe(1_640_000 - 2_160);
+    expect(day.block(day.oldestHeight)?.time).toBe(noon - 24 * 60 * 60);
+    expect([...day.blocks()].every(({ hash }) => /^[0-9a-f]{64}$/.test(hash))).toBe(true);
+    expect(new Set([...day.blocks()].map(({ hash }) => hash)).size).toBe(2_161);
+  });
+
+  test('has eight shards that advance at paces of their own and sometimes skip a block', () => {
+    const first = day.block(day.oldestHeight)?.shards ?? [];
+    const gains = day.tip.shards.map(({ height }, id) => height - (first[id]?.height ?? 0));
+    expect(gains).toHaveLength(8);
+    expect(new Set(gains).size).toBe(8);
+    expect(gains.every((gain) => gain > 1_000 && gain < 2_160)).toBe(true);
+    expect(day.tip.shards.every(({ totalTxs }, id) => totalTxs > (first[id]?.totalTxs ?? 0))).toBe(true);
+  });
+
+  test('prunes what is older than it retains', () => {
+    const world = young({ history: 10, retention: 20 });
+    world.advance(100);
+    expect(world.oldestHeight).toBe(world.tip.height - 19);
+    expect(world.block(world.oldestHeight)).toBeDefined();
+    expect(world.block(world.oldestHeight - 1)).toBeUndefined();
+    expect(world.block(world.tip.height + 1)).toBeUndefined();
+    expect([...world.blocks()]).toHaveLength(20);
+  });
+
+  test('replaces its tip by a block of the same height and time with another hash and other trades', () => {
+    const world = young();
+    const before = world.tip;
+    world.replaceTip();
+    expect(world.tip).toMatchObject({ height: before.height, time: before.time });
+    expect(world.tip.hash).not.toBe(before.hash);
+    expect(world.tip.trades).not.toEqual(before.trades);
+    expect(world.block(before.height)).toBe(world.tip);
+    world.replaceTip();
+    expect(world.tip.hash).not.toBe(before.hash);
+  });
+});
+
+describe('the pools', () => {
+  test('are at least 48 over at least 22 tokens, with ids in order', () => {
+    expect(day.pools.length).toBeGreaterThanOrEqual(48);
+    expect(new Set(day.pools.flatMap(({ token1, token2 }) => [token1.id, token2.id])).size).toBeGreaterThanOrEqual(22);
+    expect(new Set(day.pools.map(({ id }) => id)).size).toBe(day.pools.length);
+    expect(day.pools.every(({ token1, token2 }) => token1.id < token2.id)).toBe(true);
+    expect(day.tokens.every(({ id }) => /^[0-9a-f]{64}$/.test(id))).toBe(true);
+    expect(new Set(day.tokens.map(({ decimals }) => decimals))).toEqual(new Set([0, 2, 4, 6, 8, 9]));
+  });
+
+  test('hold tokens without a name, and two tokens of one symbol', () => {
+    const pooled = new Set(day.pools.flatMap(({ token1, token2 }) => [token1, token2]));
+    expect([...pooled].filter(({ symbol }) => symbol === undefined).length).toBeGreaterThanOrEqual(2);
+    expect([...pooled].filter(({ symbol }) => symbol === 'FXC')).toHaveLength(2);
+  });
+
+  test('include empty ones, one above 2^53 and the one of the price example', () => {
+    const reserves = day.pools.map((pool) => day.reserves(pool));
+    expect(reserves.filter((held) => held?.reserve1 === 0n && held.reserve2 === 0n).length).toBeGreaterThanOrEqual(2);
+    expect(reserves.some((held) => (held?.reserve2 ?? 0n) > 10n ** 19n)).toBe(true);
+    expect(day.pools[0]?.initial).toEqual([1906314094145580n, 171442164981n]);
+  });
+
+  test('include one that did not exist at the oldest heights', () => {
+    expect(day.poolsAt(day.tip.height)).toHaveLength(day.pools.length);
+    expect(day.poolsAt(day.tip.height - 100)).toHaveLength(day.pools.length);
+    expect(day.poolsAt(day.tip.height - 101)).toHaveLength(day.pools.length - 1);
+
+    const late = day.pools.find(({ bornBehindTip }) => bornBehindTip !== undefined);
+    if (!late) throw new Error('there is no such pool');
+    expect(day.reserves(late, day.tip.height - 101)).toBeUndefined();
+    expect(day.reserves(late, day.tip.height - 100)).toBeDefined();
+  });
+
+  test('mostly stay untouched by a block, and most have changed after a day', () => {
+    const changed = (from: number) =>
+      day.pools.filter((pool) => day.reserves(pool, from)?.reserve1 !== day.reserves(pool)?.reserve1).length;
+    expect(changed(day.tip.height - 1)).toBeLessThan(day.pools.length / 2);
+    expect(changed(day.oldestHeight)).toBeGreaterThan(45);
+    expect([...day.blocks()].some(({ trades }) => trades.length === 0)).toBe(true);
+  });
+
+  test('never lose product in a trade, and give back what no unit comes out of', () => {
+    const reserves = BigUint64Array.of(1_000_003n, 18_000_000_000_000_000_000n);
+    const before = 1_000_003n * 18_000_000_000_000_000_000n;
+    // 997 of the 1,000 count: 18e18 * 997 / (1,000,003 + 997), rounded down.
+    expect(trade(reserves, 0, 0, 1_000n)?.amountOut).toBe(17_928_071_928_071_928n);
+    expect((reserves[0] ?? 0n) * (reserves[1] ?? 0n)).toBeGreaterThanOrEqual(before);
+    expect(trade(reserves, 0, 1, 1n)).toBeUndefined();
+  });
+
+  test('survive weeks of blocks near to where they began', { timeout: 60_000 }, () => {
+    const world = young({ retention: 100 });
+    world.advance(30_000);
+    for (const pool of world.pools) {
+      const held = world.reserves(pool);
+      const ratio = Number(held?.reserve1 ?? 0n) / Number(pool.initial[0] || 1n);
+      if (pool.initial[0] > 0n) expect(ratio > 0.2 && ratio < 2).toBe(true);
+    }
+  });
+});
+
+describe('the past', () => {
+  test('never changes', () => {
+    const world = young();
+    const copy = (height: number) => {
+      const block = world.block(height);
+      return [
+        block?.hash,
+        block?.reserves.join(),
+        block?.shares.join(),
+        block?.fees.join(),
+        JSON.stringify(block?.shards),
+      ];
+    };
+    const heights = [world.tip.height, world.tip.height - 1, world.tip.height - 30];
+    const before = heights.map(copy);
+    world.advance(200);
+    world.replaceTip();
+    expect(heights.map(copy)).toEqual(before);
+  });
+
+  test('is the same for the same seed and another for another', () => {
+    const trace = (seed: number) => [...young({ seed }).blocks()].map(({ hash, reserves }) => hash + reserves.join());
+    expect(trace(3)).toEqual(trace(3));
+    expect(trace(3)).not.toEqual(trace(4));
+  });
+
+  test('does not depend on how the blocks were made', () => {
+    const [one, other] = [young(), young()];
+    one.advance(30);
+    for (let i = 0; i < 30; i++) other.advance(1);
+    expect(one.tip).toEqual(other.tip);
+  });
+});
+
+describe('the markets', () => {
+  test('name several pools by one ticker, of the same two tokens and of different ones', () => {
+    const groups = [...Map.groupBy(day.markets, ({ tickerId }) => tickerId).values()].filter(
+      (group) => group.length > 1,
+    );
+    const tokens = (group: (typeof groups)[number]) =>
+      new Set(group.map(({ token1, token2 }) => token1.id + token2.id)).size;
+    expect(groups.some((group) => tokens(group) === 1)).toBe(true);
+    expect(groups.some((group) => tokens(group) > 1)).toBe(true);
+    expect(new Set(day.markets.map(({ poolId }) => poolId)).size).toBe(day.markets.length);
+  });
+
+  test('start their pool id with the smaller token id, whichever is the base', () => {
+    for (const { poolId, base, target } of day.markets) {
+      const [one, other] = [base.id, target.id].sort();
+      expect(poolId).toMatch(new RegExp(`^${one}-${other}-[0-9a-f]{64}$`));
+    }
+    expect(day.markets.some(({ base, token1 }) => base === token1)).toBe(true);
+    expect(day.markets.some(({ base, token2 }) => base === token2)).toBe(true);
+  });
+
+  test('correspond to pools of the node for the most part', () => {
+    const followers = day.markets.filter(({ nodePool }) => nodePool);
+    expect(followers.length).toBeGreaterThan(40);
+    expect(day.markets.length - followers.length).toBeGreaterThanOrEqual(3);
+    for (const market of followers) {
+      expect([market.nodePool?.token1, market.nodePool?.token2]).toEqual([market.token1, market.token2]);
+    }
+  });
+
+  test('follow the price of the node without sharing its reserves', () => {
+    const market = day.markets[0];
+    if (!market?.nodePool) throw new Error('the first market has a pool');
+    const [own, node] = [day.reserves(market), day.reserves(market.nodePool)];
+    const ratio = (held: typeof own) => Number(held?.reserve1) / Number(held?.reserve2);
+    expect(ratio(own) / ratio(node)).toBeCloseTo(1, 1);
+    expect(own).not.toEqual(node);
+  });
+
+  test('change their reserves by nothing but the trades that are told', () => {
+    const blocks = [...day.blocks()];
+    for (const [i, block] of blocks.entries()) {
+      const previous = blocks[i - 1];
+      if (!previous) continue;
+      const expected = previous.reserves.slice(day.pools.length * 2);
+      for (const { venue, sideIn, amountIn, amountOut } of block.trades) {
+        const place = (venue - day.pools.length) * 2;
+        if (place < 0) continue;
+        expected[place + sideIn] = (expected[place + sideIn] ?? 0n) + amountIn;
+        expected[place + 1 - sideIn] = (expected[place + 1 - sideIn] ?? 0n) - amountOut;
+      }
+      expect(block.reserves.slice(day.pools.length * 2)).toEqual(expected);
+    }
+  });
+
+  test('have volumes that are the sum of the trades of the last 2,160 blocks', () => {
+    const world = createWorld(options);
+    world.advance(100);
+    const figures = figuresOf(world);
+
+    for (const [i, market] of world.markets.entries()) {
+      const sums = [0n, 0n];
+      for (let height = world.tip.height; height > world.tip.height - 2_160; height--) {
+        for (const made of world.block(height)?.trades ?? []) {
+          if (made.venue !== market.index) continue;
+          sums[made.sideIn] = (sums[made.sideIn] ?? 0n) + made.amountIn;
+          sums[1 - made.sideIn] = (sums[1 - made.sideIn] ?? 0n) + made.amountOut;
+        }
+      }
+      const [base, target] = market.base === market.token1 ? sums : sums.toReversed();
+      expect(figures[i]?.baseVolume).toBe(Number(base) / 10 ** market.base.decimals);
+      expect(figures[i]?.targetVolume).toBe(Number(target) / 10 ** market.target.decimals);
+    }
+    expect(figures.filter(({ baseVolume }) => baseVolume > 0).length).toBeGreaterThan(40);
+  });
+});
+
+describe('the order books', () => {
+  const books = day.markets.map((market) => ({ market, ...ordersOf(day.seed, market, day.tip) }));
+
+  test('have more than 50 entries a side, but for thin ones and an empty one', () => {
+    const deep = books.filter(({ bids, asks }) => bids.length > 50 && asks.length > 50);
+    expect(deep.length).toBeGreaterThan(40);
+    expect(books.some(({ bids }) => bids.length > 0 && bids.length < 10)).toBe(true);
+    expect(books.filter(({ bids, asks }) => bids.length === 0 && asks.length === 0)).toHaveLength(1);
+  });
+
+  test('are sorted on neither side, and some are crossed', () => {
+    const [book] = books;
+    const prices = book?.bids.map(([price]) => price) ?? [];
+    expect(prices).not.toEqual(prices.toSorted((a, b) => a - b));
+    expect(prices).not.toEqual(prices.toSorted((a, b) => b - a));
+
+    const spread = ({ bids, asks }: (typeof books)[number]) =>
+      Math.min(...asks.map(([price]) => price)) - Math.max(...bids.map(([price]) => price));
+    expect(books.some((candidate) => spread(candidate) < 0)).toBe(true);
+    expect(books.some((candidate) => spread(candidate) > 0)).toBe(true);
+  });
+
+  test('repeat prices, bid 1e-8, and hold dust and exponents', () => {
+    const [book] = books;
+    const text = JSON.stringify(book?.bids);
+    expect(new Set(book?.bids.map(([price]) => price)).size).toBeLessThan(book?.bids.length ?? 0);
+    expect(text).toContain('[1e-8,1]');
+    expect(text).toMatch(/\d\.\d{15,}/);
+    expect(JSON.stringify(book?.asks)).toContain('4e-9');
+  });
+});
+
+describe('a large world', () => {
+  test('has as many pools and shares as are asked for', () => {
+    const world = young({ pools: 2_000, sharesPerPool: 10, history: 5 });
+    expect(world.pools).toHaveLength(2_000);
+    expect(new Set(world.pools.map(({ id }) => id)).size).toBe(2_000);
+    expect(world.tip.shares).toHaveLength(20_000);
+    expect(new Set(world.providers.of(1_999)).size).toBe(10);
+  });
+});

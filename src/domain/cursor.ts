@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { type BeaconHeight, parseBeaconHeight } from './beacon-height.ts';
+import type { PoolPairOrder } from './exchange.ts';
+import type { PoolPairPosition } from './page.ts';
+
+/** A place in one list of pools: the list is told by its height, filter and order, the place by the pool that stands there. */
+export type Cursor = {
+  readonly beaconHeight: BeaconHeight;
+  /** From {@link filterFingerprint}. */
+  readonly filter: string;
+  readonly order: PoolPairOrder;
+  readonly position: PoolPairPosition;
+};
+
+const ORDERS: readonly PoolPairOrder[] = ['ID_ASC', 'ID_DESC', 'NATIVE_LIQUIDITY_DESC'];
+
+/** Writes a cursor as a text without meaning to a client. */
+export function formatCursor({ beaconHeight, filter, order, position }: Cursor): string {
+  const parts = [beaconHeight, filter, ORDERS.indexOf(order), position.id, position.nativeLiquidity?.toString() ?? ''];
+  return Buffer.from(parts.join(':')).toString('base64url');
+}
+
+const PARTS = /^(\d{1,16}):([\w-]{11}):([012]):([0-9a-f]{64}-[0-9a-f]{64}):(\d{0,20})$/;
+
+/** Reads what {@link formatCursor} wrote, or `undefined` for any other text. */
+export function parseCursor(text: string): Cursor | undefined {
+  const [, height, filter, order, id, liquidity] = PARTS.exec(Buffer.from(text, 'base64url').toString()) ?? [];
+  const beaconHeight = parseBeaconHeight(Number(height));
+  if (beaconHeight === undefined || filter === undefined || id === undefined) return undefined;
+
+  return {
+    beaconHeight,
+    filter,
+    order: ORDERS[Number(order)] ?? 'ID_ASC',
+    position: { id, nativeLiquidity: liquidity ? BigInt(liquidity) : undefined },
+  };
+}
+
+/** Eleven characters that differ between two filters: so that a cursor is not used with another one. */
+export function filterFingerprint(filter: Readonly<Record<string, unknown>>): string {
+  const named = Object.entries(filter).filter(([, value]) => value != null);
+  const text = JSON.stringify(named.sort(([a], [b]) => (a < b ? -1 : 1)));
+  return createHash('sha256').update(text).digest('base64url').slice(0, 11);
+}

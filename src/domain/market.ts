@@ -1,0 +1,81 @@
+import type { TokenId } from './token-id.ts';
+
+/** Two tokens that trade against each other in one pool, as the market-data host lists them. */
+export type Pair = {
+  /** `<base symbol>_<target symbol>`; not unique. */
+  readonly tickerId: string;
+  readonly baseId: TokenId;
+  readonly base: string;
+  readonly targetId: TokenId;
+  readonly target: string;
+  /** The only unique key. */
+  readonly poolId: string;
+};
+
+/** The last price and the 24-hour volumes of a pair; each as the host sends it, `undefined` where it sends none. */
+export type Ticker = Pair & {
+  /** Target per base. */
+  readonly lastPrice: number | undefined;
+  /** In whole base tokens. */
+  readonly baseVolume: number | undefined;
+  /** In whole target tokens. */
+  readonly targetVolume: number | undefined;
+};
+
+/** Which pairs or tickers a client wants; what is `undefined` does not restrict, an empty list matches nothing. */
+export type PairFilter = {
+  readonly tickerIds?: readonly string[] | undefined;
+  readonly poolIds?: readonly string[] | undefined;
+  /** On either side. */
+  readonly tokenId?: TokenId | undefined;
+  readonly base?: string | undefined;
+  readonly target?: string | undefined;
+};
+
+/** The pairs that pass the filter, in the order they came in. */
+export function selectPairs<P extends Pair>(pairs: readonly P[], filter: PairFilter): readonly P[] {
+  const tickerIds = filter.tickerIds && new Set(filter.tickerIds);
+  const poolIds = filter.poolIds && new Set(filter.poolIds);
+
+  return pairs.filter(
+    (pair) =>
+      (tickerIds === undefined || tickerIds.has(pair.tickerId)) &&
+      (poolIds === undefined || poolIds.has(pair.poolId)) &&
+      (filter.tokenId === undefined || pair.baseId === filter.tokenId || pair.targetId === filter.tokenId) &&
+      (filter.base === undefined || pair.base === filter.base) &&
+      (filter.target === undefined || pair.target === filter.target),
+  );
+}
+
+/** A key that two pairs share where they trade the same two tokens, whichever of them is the base. */
+export function tokensKey(a: TokenId, b: TokenId): string {
+  return a < b ? `${a}-${b}` : `${b}-${a}`;
+}
+
+/** A list of the market-data host, and the ways to look things up in it. */
+export type Market<P extends Pair> = {
+  /** In the host's order. */
+  readonly rows: readonly P[];
+  readonly byPoolId: ReadonlyMap<string, P>;
+  readonly byTickerId: ReadonlyMap<string, readonly P[]>;
+  /** By {@link tokensKey}. */
+  readonly byTokens: ReadonlyMap<string, readonly P[]>;
+  /** What the host calls each token; a bridged one carries a `p` in front. */
+  readonly symbols: ReadonlyMap<TokenId, string>;
+};
+
+/** Prepares a list for being looked up in. */
+export function toMarket<P extends Pair>(rows: readonly P[]): Market<P> {
+  return {
+    rows,
+    byPoolId: new Map(rows.map((row) => [row.poolId, row])),
+    byTickerId: Map.groupBy(rows, (row) => row.tickerId),
+    byTokens: Map.groupBy(rows, (row) => tokensKey(row.baseId, row.targetId)),
+    symbols: new Map(
+      rows.flatMap((row) => [
+        [row.baseId, row.base],
+        [row.targetId, row.target],
+      ]),
+    ),
+  };
+}

@@ -1,0 +1,50 @@
+import { toDecimal } from './decimal.ts';
+import { isNonEmpty, type PoolPair } from './pool-pair.ts';
+
+/**
+ * Token 1 needed to buy one whole token 2, after the specification's "Price derivation": the pool keeps the product of
+ * its reserves constant, and `ceil` is taken in floating point, to the last bit.
+ *
+ * @returns `undefined` for a pool with an empty side, which quotes no price.
+ */
+export function priceOfToken2(pool: PoolPair, decimals1: number, decimals2: number): number | undefined {
+  if (!isNonEmpty(pool)) return undefined;
+
+  return documentedPrice(Number(pool.reserve1), Number(pool.reserve2), decimals1, decimals2);
+}
+
+/** Token 2 needed to buy one whole token 1: {@link priceOfToken2} with the sides exchanged. */
+export function priceOfToken1(pool: PoolPair, decimals1: number, decimals2: number): number | undefined {
+  if (!isNonEmpty(pool)) return undefined;
+
+  return documentedPrice(Number(pool.reserve2), Number(pool.reserve1), decimals2, decimals1);
+}
+
+/**
+ * {@link priceOfToken2} in exact integer arithmetic, written with all the decimals of token 1.
+ *
+ * The documented floating-point price differs from it by up to 18 smallest units, and by more above 2^53.
+ */
+export function exactPriceOfToken2(pool: PoolPair, decimals1: number, decimals2: number): string | undefined {
+  if (!isNonEmpty(pool)) return undefined;
+
+  const product = pool.reserve1 * pool.reserve2;
+  const enlarged2 = pool.reserve2 + 10n ** BigInt(decimals2);
+  const remaining1 = (product + enlarged2 - 1n) / enlarged2;
+
+  return toDecimal(pool.reserve1 - remaining1, decimals1);
+}
+
+/** Token 1 per token 2 by the ratio of the reserves alone: what an infinitely small trade would pay. */
+export function spotPriceOfToken2(pool: PoolPair, decimals1: number, decimals2: number): number | undefined {
+  if (!isNonEmpty(pool)) return undefined;
+
+  return Number(pool.reserve1) / 10 ** decimals1 / (Number(pool.reserve2) / 10 ** decimals2);
+}
+
+/** `x = ceil((T2 * T1) / (T2 + 10^d2))`, then `(T1 - x) / 10^d1`: each operation is one rounding to a double. */
+function documentedPrice(paid: number, bought: number, decimalsPaid: number, decimalsBought: number): number {
+  const remaining = Math.ceil((bought * paid) / (bought + 10 ** decimalsBought));
+
+  return (paid - remaining) / 10 ** decimalsPaid;
+}

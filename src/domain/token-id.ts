@@ -1,0 +1,12 @@
+/** A token's identity on the chain: 64 lowercase hexadecimal characters. */
+export type TokenId = string;
+
+/** The native coin, PRV. */
+export const NATIVE_TOKEN_ID: TokenId = '0000000000000000000000000000000000000000000000000000000000000004';
+
+const TOKEN_ID = /^[0-9a-f]{64}$/;
+
+/** Reads a token id, or `undefined` where the text is not exactly 64 lowercase hexadecimal characters. */
+export function parseTokenId(text: unknown): TokenId | undefined {
+  return typeof text === 'string' && TOKEN_ID.test(text) ? text : undefined;
+}

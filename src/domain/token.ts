@@ -1,0 +1,59 @@
+import { areDecimals } from './decimal.ts';
+import { NATIVE_TOKEN_ID, parseTokenId, type TokenId } from './token-id.ts';
+
+/** What is known of a token; nothing about it is guessed. */
+export type Token = {
+  readonly tokenId: TokenId;
+  readonly symbol: string | undefined;
+  /** How many decimals one whole token has: 10^decimals smallest units. */
+  readonly decimals: number | undefined;
+};
+
+/** Tokens by id. */
+export type TokenList = ReadonlyMap<TokenId, Token>;
+
+/**
+ * The native coin and the best-known bridged tokens of the main network. Decimals are not on the chain, so they are
+ * written down here; a tokens file adds to the list or corrects it.
+ */
+export const KNOWN_TOKENS: TokenList = toTokenList([
+  { tokenId: NATIVE_TOKEN_ID, symbol: 'PRV', decimals: 9 },
+  { tokenId: 'b832e5d3b1f01a4f0623f7fe91d6673461e1f5d37d91fe78c5c2e6183ff39696', symbol: 'BTC', decimals: 9 },
+  { tokenId: 'ffd8d42dc40a8d166ea4848baf8b5f6e912ad79875f4373070b59392b1756c8f', symbol: 'ETH', decimals: 9 },
+  { tokenId: '716fd1009e2a1669caacc36891e707bfdf02590f96ebd897548e8963c95ebac0', symbol: 'USDT', decimals: 6 },
+  { tokenId: '1ff2da446abfebea3ba30385e2ca99b0f0bbeda5c6371f4c23c939672b429a42', symbol: 'USDC', decimals: 6 },
+  { tokenId: 'c01e7dc1d1aba995c19b257412340b057f8ad1482ccb6a9bb0adce61afbf05d4', symbol: 'XMR', decimals: 9 },
+  { tokenId: 'b2655152784e8639fa19521a7035f331eea1f1e911b2f3200a507ebb4554387b', symbol: 'BNB', decimals: 9 },
+  { tokenId: '3f89c75324b46f13c7b036871060e641d996a24c09b3065835cb1d38b799d6c1', symbol: 'DAI', decimals: 9 },
+]);
+
+/** Tokens by id; of two with one id, the later. */
+export function toTokenList(tokens: Iterable<Token>): TokenList {
+  return new Map([...tokens].map((token) => [token.tokenId, token]));
+}
+
+/**
+ * Reads the document of a tokens file, `[{"id", "symbol", "decimals"}]`; symbol and decimals may be left out.
+ *
+ * @returns the tokens, or the problems, each with the place it is at.
+ */
+export function parseTokens(document: unknown): { tokens: Token[] } | { problems: string[] } {
+  if (!Array.isArray(document)) return { problems: ['expected an array of {"id", "symbol", "decimals"}'] };
+
+  const tokens: Token[] = [];
+  const problems: string[] = [];
+  for (const [index, entry] of document.entries()) {
+    const { id, symbol, decimals } = (entry ?? {}) as Record<string, unknown>;
+    const tokenId = parseTokenId(id);
+    if (tokenId === undefined) {
+      problems.push(`expected 64 lowercase hexadecimal characters at $[${index}].id`);
+    } else if (symbol != null && typeof symbol !== 'string') {
+      problems.push(`expected a text at $[${index}].symbol`);
+    } else if (decimals != null && !(typeof decimals === 'number' && areDecimals(decimals))) {
+      problems.push(`expected a whole number from 0 to 30 at $[${index}].decimals`);
+    } else {
+      tokens.push({ tokenId, symbol: symbol ?? undefined, decimals: decimals ?? undefined });
+    }
+  }
+  return problems.length > 0 ? { problems } : { tokens };
+}

@@ -1,0 +1,64 @@
+import { BEACON_CHAIN_ID, type BestBlock, type ChainInfo, type ValidationData } from '../../domain/chain.ts';
+import { toInstant } from '../../domain/instant.ts';
+import { Misfit, readArray, readInteger, readObject, readString, readUint64, type WireObject } from '../wire.ts';
+
+/** Decodes the result of `getblockchaininfo`. @throws Misfit */
+export function readChainInfo(result: WireObject): ChainInfo {
+  const path = '$.Result.BestBlocks';
+  const blocks = Object.entries(readObject(result['BestBlocks'], path)).map(([key, block]) =>
+    readBestBlock(readChainId(key, path), readObject(block, `${path}["${key}"]`), `${path}["${key}"]`),
+  );
+  const beacon = blocks.find((block) => block.chainId === BEACON_CHAIN_ID);
+  if (beacon === undefined) throw new Misfit('the beacon chain', `${path}["-1"]`);
+
+  return {
+    chainName: readString(result['ChainName'], '$.Result.ChainName'),
+    activeShards: readInteger(result['ActiveShards'], '$.Result.ActiveShards'),
+    beacon,
+    shards: blocks.filter((block) => block !== beacon).sort((a, b) => a.chainId - b.chainId),
+  };
+}
+
+/** Keys are `-1` for the beacon chain and `0`, `1`, … for the shards. */
+function readChainId(key: string, path: string): number {
+  if (!/^(-1|0|[1-9]\d{0,8})$/.test(key)) throw new Misfit('chain ids as keys', path);
+  return Number(key);
+}
+
+function readBestBlock(chainId: number, block: WireObject, path: string): BestBlock {
+  const validationDataRaw = readString(block['ValidationData'], `${path}.ValidationData`);
+
+  return {
+    chainId,
+    height: readInteger(block['Height'], `${path}.Height`),
+    hash: readString(block['Hash'], `${path}.Hash`),
+    totalTxs: readUint64(block['TotalTxs'], `${path}.TotalTxs`),
+    blockProducer: readString(block['BlockProducer'], `${path}.BlockProducer`),
+    validationData: readValidationData(validationDataRaw),
+    validationDataRaw,
+    epoch: readInteger(block['Epoch'], `${path}.Epoch`),
+    time: toInstant(readInteger(block['Time'], `${path}.Time`)),
+    remainingBlockEpoch: readInteger(block['RemainingBlockEpoch'], `${path}.RemainingBlockEpoch`),
+    epochBlock: readInteger(block['EpochBlock'], `${path}.EpochBlock`),
+  };
+}
+
+/** The JSON document inside the text; `undefined` for any other text, an empty one among them. */
+function readValidationData(text: string): ValidationData | undefined {
+  try {
+    const data = readObject(JSON.parse(text), '$');
+    const producerBriSig = data['ProducerBriSig'];
+
+    return {
+      producerBlsSig: readString(data['ProducerBLSSig'], '$.ProducerBLSSig'),
+      producerBriSig: producerBriSig == null ? undefined : readString(producerBriSig, '$.ProducerBriSig'),
+      validatorsIdx: readArray(data['ValidatiorsIdx'], '$.ValidatiorsIdx').map((index) =>
+        readInteger(index, '$.ValidatiorsIdx[…]'),
+      ),
+      aggSig: readString(data['AggSig'], '$.AggSig'),
+      bridgeSig: readArray(data['BridgeSig'], '$.BridgeSig').map((sig) => readString(sig, '$.BridgeSig[…]')),
+    };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,37 @@
+import { UpstreamNotConfiguredError } from '../errors.ts';
+import type { Follower } from './follower.ts';
+import type { HeadFollower } from './head.ts';
+import { createLatest } from './latest.ts';
+import type { MarketFollower } from './market.ts';
+import type { OrderBooks } from './order-books.ts';
+import type { PastStates } from './past-states.ts';
+
+/** What is read of a node where none is configured: nothing, and every attempt says so. */
+export function absentNode(): { head: HeadFollower; pastStates: PastStates } {
+  const error = new UpstreamNotConfiguredError('NODE');
+  return {
+    head: { ...absentFollower(error), isStale: () => true },
+    pastStates: { read: () => Promise.reject(error) },
+  };
+}
+
+/** What is read of a market-data host where none is configured: nothing, and every attempt says so. */
+export function absentMarketData(): { market: MarketFollower; orderBooks: OrderBooks } {
+  const error = new UpstreamNotConfiguredError('MARKET_DATA');
+  return {
+    market: { pairs: absentFollower(error), tickers: absentFollower(error), freshness: () => undefined },
+    orderBooks: { read: () => Promise.reject(error), listen: () => createLatest<never>().listen() },
+  };
+}
+
+function absentFollower<T>(error: UpstreamNotConfiguredError): Follower<T> {
+  const latest = createLatest<T>();
+  return {
+    get: () => Promise.reject(error),
+    current: latest.current,
+    listen: latest.listen,
+    listeners: latest.listeners,
+    isFailing: () => false,
+    stop() {},
+  };
+}

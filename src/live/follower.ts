@@ -1,0 +1,104 @@
+import { createLatest, type Latest } from './latest.ts';
+
+/**
+ * Something at an upstream that is read again and again, one reading at a time, and shared by everyone. While reading
+ * fails, the last good value stays.
+ */
+export type Follower<T> = {
+  /**
+   * The last good value. Before there is one, it waits for the reading under way.
+   *
+   * @throws what the reading failed with, or what `tooLate` says when it has taken too long
+   */
+  get(): Promise<T>;
+  current(): T | undefined;
+  /** Each new value from now on, the current one first. */
+  listen: Latest<T>['listen'];
+  listeners: Latest<T>['listeners'];
+  /** Whether the newest reading that ended has failed. */
+  isFailing(): boolean;
+  stop(): void;
+};
+
+/** What a follower reads, and how often. */
+export type FollowerOptions<T> = {
+  /** Reads once; the previous value is given so that nothing need be published where nothing changed. */
+  readonly read: (previous: T | undefined) => Promise<T>;
+  /** From the end of one reading to the start of the next. */
+  readonly intervalMs: number;
+  /** How long anyone waits for the first value, and the error that they get then. */
+  readonly patienceMs: number;
+  readonly tooLate: () => Error;
+  readonly watcher: Watcher;
+};
+
+/** Who is told when something that is followed breaks and heals; each once, not at every reading. */
+export type Watcher = {
+  failed(error: unknown): void;
+  recovered(): void;
+};
+
+/** Starts to follow at once, and goes on until it is stopped. */
+export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
+  const { read, intervalMs, patienceMs, tooLate, watcher } = options;
+  const latest = createLatest<T>();
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  let failure: { readonly error: unknown } | undefined;
+  let underWay = readOnce();
+
+  async function readOnce(): Promise<void> {
+    try {
+      const previous = latest.current();
+      const value = await read(previous);
+      if (stopped) return;
+      if (failure !== undefined) watcher.recovered();
+      failure = undefined;
+      if (value !== previous) latest.publish(value);
+    } catch (error) {
+      if (stopped) return;
+      if (!isSameKind(error, failure?.error)) watcher.failed(error);
+      failure = { error };
+    } finally {
+      if (!stopped) timer = setTimeout(readAgain, intervalMs);
+    }
+  }
+
+  function readAgain(): void {
+    underWay = readOnce();
+  }
+
+  return {
+    async get() {
+      if (latest.current() === undefined) await within(patienceMs, underWay, tooLate);
+      const value = latest.current();
+      if (value === undefined) throw failure?.error;
+      return value;
+    },
+    current: latest.current,
+    listen: latest.listen,
+    listeners: latest.listeners,
+    isFailing: () => failure !== undefined,
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+async function within<T>(patienceMs: number, promise: Promise<T>, tooLate: () => Error): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(tooLate()), patienceMs);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Errors repeat at each reading of a broken upstream: the log tells when it breaks and how, not how often. */
+function isSameKind(a: unknown, b: unknown): boolean {
+  return a instanceof Error && b instanceof Error && a.message === b.message;
+}

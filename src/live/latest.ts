@@ -1,0 +1,83 @@
+import type { Values } from './iterate.ts';
+
+/**
+ * A value that is replaced from time to time, and those who want to hear of it. Each listener has one slot: a newer value
+ * replaces one that it has not taken yet, so a slow listener passes values over and nothing ever queues for it.
+ */
+export type Latest<T> = {
+  current(): T | undefined;
+  publish(value: T): void;
+  /** The current value at once, where there is one, then each one published. Ends when `return` is called on it. */
+  listen(): Values<T>;
+  listeners(): number;
+};
+
+/** Makes a {@link Latest} that holds nothing yet. */
+export function createLatest<T>(): Latest<T> {
+  let current: { readonly value: T } | undefined;
+  const listeners = new Set<Listener<T>>();
+
+  return {
+    current: () => current?.value,
+    publish(value) {
+      current = { value };
+      for (const listener of listeners) listener.offer(value);
+    },
+    listen() {
+      const listener = createListener<T>(() => listeners.delete(listener));
+      listeners.add(listener);
+      if (current !== undefined) listener.offer(current.value);
+      return listener.values;
+    },
+    listeners: () => listeners.size,
+  };
+}
+
+type Listener<T> = { offer(value: T): void; readonly values: Values<T> };
+
+/**
+ * Not an async generator: `return` on one waits until a pending `next` is settled, which would keep a listener that has
+ * gone until the next value comes.
+ */
+function createListener<T>(onEnd: () => void): Listener<T> {
+  let slot: { readonly value: T } | undefined;
+  let waiting: ((result: IteratorResult<T, undefined>) => void) | undefined;
+  let ended = false;
+
+  function end(): Promise<IteratorResult<T, undefined>> {
+    ended = true;
+    slot = undefined;
+    onEnd();
+    waiting?.({ done: true, value: undefined });
+    waiting = undefined;
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  return {
+    offer(value) {
+      if (waiting === undefined) {
+        slot = { value };
+      } else {
+        waiting({ done: false, value });
+        waiting = undefined;
+      }
+    },
+    values: {
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+      next() {
+        if (ended) return Promise.resolve({ done: true, value: undefined });
+        if (slot !== undefined) {
+          const { value } = slot;
+          slot = undefined;
+          return Promise.resolve({ done: false, value });
+        }
+        return new Promise((resolve) => {
+          waiting = resolve;
+        });
+      },
+      return: end,
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Instant } from '../domain/instant.ts';
+import { type Market, type Pair, type Ticker, toMarket } from '../domain/market.ts';
+import { UpstreamTimeoutError } from '../errors.ts';
+import type { MarketDataClient } from '../upstream/market-data/client.ts';
+import type { Rows } from '../upstream/market-data/decode.ts';
+import { createFollower, type Follower, type Watcher } from './follower.ts';
+
+/** One list of the market-data host, as it was when it was last read. */
+export type MarketReading<P extends Pair> = {
+  /** The same object for as long as the host's answer says the same. */
+  readonly market: Market<P>;
+  readonly observedAt: Instant;
+  /** How many rows of the answer could not be read. */
+  readonly dropped: number;
+};
+
+/** Follows the two lists of the market-data host, each by itself: where one cannot be read, the other can. */
+export type MarketFollower = {
+  readonly pairs: Follower<MarketReading<Pair>>;
+  readonly tickers: Follower<MarketReading<Ticker>>;
+  /** How fresh both are together; `undefined` until both were read. */
+  freshness(): Freshness | undefined;
+};
+
+/** How fresh a reading is. */
+export type Freshness = {
+  /** When it was last read; of two lists, the older. */
+  readonly observedAt: Instant;
+  /** It cannot be read now, or has not been for several times the usual interval. */
+  readonly stale: boolean;
+};
+
+/** How the market-data host is followed. */
+export type MarketFollowerOptions = {
+  readonly host: MarketDataClient;
+  readonly pollMs: number;
+  /** How long a client waits for the first reading. */
+  readonly timeoutMs: number;
+  readonly now: () => Instant;
+  readonly watcher: Watcher;
+};
+
+/** A reading takes its time on top of the interval: the upstream timeout is allowed for it. */
+const INTERVALS_UNTIL_STALE = 3;
+
+/** Starts to follow a market-data host. */
+export function createMarketFollower(options: MarketFollowerOptions): MarketFollower {
+  const { host, now, pollMs, timeoutMs } = options;
+  const pairs = followList(host.pairs, options);
+  const tickers = followList(host.tickers, options);
+  const staleAfterMs = INTERVALS_UNTIL_STALE * pollMs + timeoutMs;
+
+  function freshness(): Freshness | undefined {
+    const readings = [pairs.current(), tickers.current()].filter((reading) => reading !== undefined);
+    if (readings.length < 2) return undefined;
+
+    const observedAt = Math.min(...readings.map((reading) => reading.observedAt));
+    return { observedAt, stale: pairs.isFailing() || tickers.isFailing() || now() - observedAt > staleAfterMs };
+  }
+
+  return { pairs, tickers, freshness };
+}
+
+function followList<P extends Pair>(
+  read: () => Promise<Rows<P>>,
+  { pollMs, timeoutMs, now, watcher }: MarketFollowerOptions,
+): Follower<MarketReading<P>> {
+  return createFollower<MarketReading<P>>({
+    async read(previous) {
+      const { rows, dropped } = await read();
+      const isSame = previous !== undefined && isDeepStrictEqual(previous.market.rows, rows);
+      return { market: isSame ? previous.market : toMarket(rows), observedAt: now(), dropped };
+    },
+    intervalMs: pollMs,
+    patienceMs: timeoutMs,
+    tooLate: () => new UpstreamTimeoutError('MARKET_DATA', timeoutMs, {}),
+    watcher,
+  });
+}

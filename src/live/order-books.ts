@@ -1,0 +1,95 @@
+import { isDeepStrictEqual } from 'node:util';
+import { LRUCache } from 'lru-cache';
+import type { Instant } from '../domain/instant.ts';
+import { type OrderBook, toOrderBook } from '../domain/order-book.ts';
+import { UpstreamBadShapeError, UpstreamTimeoutError } from '../errors.ts';
+import type { MarketDataClient } from '../upstream/market-data/client.ts';
+import { createFollower, type Follower, type Watcher } from './follower.ts';
+import { mapValues, type Values } from './iterate.ts';
+
+/** An order book as it was when it was last read. */
+export type OrderBookReading = { readonly book: OrderBook; readonly observedAt: Instant };
+
+/** The order books of the market-data host. One reading of a book serves everyone who asks for it for a while. */
+export type OrderBooks = {
+  /** `undefined` for a ticker that does not exist. @throws UpstreamError */
+  read(tickerId: string): Promise<OrderBookReading | undefined>;
+  /** Follows a book for as long as someone listens: the book now, and then each one that differs from the one before. */
+  listen(tickerId: string): Values<OrderBookReading>;
+};
+
+/** How order books are read. */
+export type OrderBooksOptions = {
+  readonly host: MarketDataClient;
+  /** Whether the host lists pairs or tickers of that name: what makes an empty book one of a ticker that exists. */
+  readonly isListed: (tickerId: string) => boolean;
+  /** How long one reading serves everyone. */
+  readonly ttlMs: number;
+  readonly timeoutMs: number;
+  readonly now: () => Instant;
+  readonly watcher: Watcher;
+};
+
+type Shared = { readonly reading: Promise<OrderBookReading | undefined>; endedAt: Instant | undefined };
+
+const MAX_BOOKS_KEPT = 1_000;
+
+/** Makes the order books of a host. */
+export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
+  const { host, isListed, ttlMs, timeoutMs, now, watcher } = options;
+  const shared = new LRUCache<string, Shared>({ max: MAX_BOOKS_KEPT });
+  const followed = new Map<string, Follower<OrderBookReading>>();
+
+  function read(tickerId: string): Promise<OrderBookReading | undefined> {
+    const known = shared.get(tickerId);
+    if (known !== undefined && (known.endedAt === undefined || now() - known.endedAt < ttlMs)) return known.reading;
+
+    const fresh: Shared = { reading: ask(tickerId), endedAt: undefined };
+    shared.set(tickerId, fresh);
+    const end = () => {
+      fresh.endedAt = now();
+    };
+    fresh.reading.then(end, end);
+    return fresh.reading;
+  }
+
+  async function ask(tickerId: string): Promise<OrderBookReading | undefined> {
+    const raw = await host.orderBook(tickerId);
+    const isEmpty = raw === undefined || raw.bids.length + raw.asks.length === 0;
+    if (isEmpty && !isListed(tickerId)) return undefined;
+    if (raw === undefined) throw new UpstreamBadShapeError('MARKET_DATA', 'no order book of a ticker that it lists');
+
+    return { book: toOrderBook(raw), observedAt: now() };
+  }
+
+  function follow(tickerId: string): Follower<OrderBookReading> {
+    return createFollower<OrderBookReading>({
+      async read(previous) {
+        const reading = await read(tickerId);
+        if (reading === undefined) throw new UpstreamBadShapeError('MARKET_DATA', 'the order book is gone');
+        return previous !== undefined && isDeepStrictEqual(previous.book, reading.book) ? previous : reading;
+      },
+      intervalMs: ttlMs,
+      patienceMs: timeoutMs,
+      tooLate: () => new UpstreamTimeoutError('MARKET_DATA', timeoutMs, {}),
+      watcher,
+    });
+  }
+
+  function listen(tickerId: string): Values<OrderBookReading> {
+    const follower = followed.get(tickerId) ?? follow(tickerId);
+    followed.set(tickerId, follower);
+
+    return mapValues(
+      follower.listen(),
+      (reading) => reading,
+      () => {
+        if (follower.listeners() > 0 || followed.get(tickerId) !== follower) return;
+        follower.stop();
+        followed.delete(tickerId);
+      },
+    );
+  }
+
+  return { read, listen };
+}

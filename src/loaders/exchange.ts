@@ -1,0 +1,107 @@
+import DataLoader from 'dataloader';
+import type { BeaconHeight } from '../domain/beacon-height.ts';
+import { type Cursor, filterFingerprint, formatCursor } from '../domain/cursor.ts';
+import { type ExchangeState, findPoolPair, type PoolPairOrder, selectPoolPairs } from '../domain/exchange.ts';
+import { cutPage, type Page, positionOf } from '../domain/page.ts';
+import type { PoolPair } from '../domain/pool-pair.ts';
+import type { TokenId } from '../domain/token-id.ts';
+import { HeightNotAvailableError, QueryTooComplexError } from '../errors.ts';
+import type { PastStates } from '../live/past-states.ts';
+import type { LoaderLimits } from './loaders.ts';
+import { agreeOnHeight, type PageArguments, readPageArguments } from './page-arguments.ts';
+import type { HeadPin } from './pin.ts';
+import type { TokenLoader } from './token.ts';
+
+/** A pool of an answer. A pinned one is the pool at its height for ever; else it is the pool as of now. */
+export type PoolPairView = PoolPair & { readonly isPinned?: true };
+
+/** A page of pools, each with a way to go on from it. */
+export type PoolPairPage = Page<PoolPairView> & { cursorOf(pool: PoolPair): string };
+
+/** What a client may say of the pools it wants. */
+export type PoolPairFilterInput = {
+  readonly tokenId?: TokenId | null | undefined;
+  readonly symbols?: readonly string[] | null | undefined;
+  readonly nonEmpty?: boolean | null | undefined;
+};
+
+/** A list of pools, as a client asks for it. */
+export type PoolPairsArguments = PageArguments & {
+  readonly filter?: PoolPairFilterInput | null | undefined;
+  readonly orderBy: PoolPairOrder;
+};
+
+/** The exchange, at the answer's height or at an earlier one. */
+export type ExchangeLoader = {
+  /** @throws HeightNotAvailableError, UpstreamError */
+  state(at?: BeaconHeight | null): Promise<ExchangeState>;
+  /** The pool of two tokens, named in either order; pinned where a height is given. */
+  poolPair(a: TokenId, b: TokenId, at?: BeaconHeight | null): Promise<PoolPairView | undefined>;
+  /** @throws BadUserInputError for a page that cannot be */
+  poolPairs(args: PoolPairsArguments): Promise<PoolPairPage>;
+};
+
+/** What an exchange loader is made of. */
+export type ExchangeLoaderOptions = {
+  readonly head: HeadPin;
+  readonly pastStates: PastStates;
+  readonly tokens: TokenLoader;
+  readonly limits: LoaderLimits;
+};
+
+/** Makes the exchange loader of one answer: however many fields name a height, its state is read once. */
+export function createExchangeLoader({ head, pastStates, tokens, limits }: ExchangeLoaderOptions): ExchangeLoader {
+  const heights = new Set<BeaconHeight>();
+  const pastState = new DataLoader<BeaconHeight, ExchangeState>((wanted) => Promise.all(wanted.map(readPast)));
+
+  async function readPast(height: BeaconHeight): Promise<ExchangeState | Error> {
+    const pinned = await head.get();
+    return pastStates.read(height, pinned).catch((error: Error) => error);
+  }
+
+  async function state(at?: BeaconHeight | null): Promise<ExchangeState> {
+    const { beaconHeight, exchange } = await head.get();
+    if (at == null || at === beaconHeight) return exchange;
+    if (at > beaconHeight) throw new HeightNotAvailableError(at, beaconHeight);
+    if (heights.add(at).size > limits.maxHeightsPerOperation) {
+      throw new QueryTooComplexError(`More than ${limits.maxHeightsPerOperation} heights in one operation.`);
+    }
+    return pastState.load(at);
+  }
+
+  async function poolPair(a: TokenId, b: TokenId, at?: BeaconHeight | null): Promise<PoolPairView | undefined> {
+    const pool = findPoolPair(await state(at), a, b);
+    return pool !== undefined && at != null ? pin(pool) : pool;
+  }
+
+  async function poolPairs(args: PoolPairsArguments): Promise<PoolPairPage> {
+    const { orderBy: order } = args;
+    const filter = filterFingerprint(args.filter ?? {});
+    const request = readPageArguments(args, { filter, order }, limits.maxPageSize);
+    const at = agreeOnHeight(args);
+    const exchange = await state(at);
+    const isCurrent = args.at == null && exchange.beaconHeight === head.current()?.beaconHeight;
+    const page = cutPage(selectPoolPairs(exchange, toFilter(args.filter), order), request, order);
+    const list: Omit<Cursor, 'position'> = { beaconHeight: exchange.beaconHeight, filter, order };
+
+    return {
+      ...page,
+      items: isCurrent ? page.items : page.items.map(pin),
+      cursorOf: (pool) => formatCursor({ ...list, position: positionOf(pool) }),
+    };
+  }
+
+  function toFilter(filter: PoolPairFilterInput | null | undefined) {
+    return {
+      tokenId: filter?.tokenId ?? undefined,
+      anyTokenOf: filter?.symbols == null ? undefined : tokens.withSymbols(filter.symbols),
+      nonEmpty: filter?.nonEmpty ?? undefined,
+    };
+  }
+
+  return { state, poolPair, poolPairs };
+}
+
+function pin(pool: PoolPair): PoolPairView {
+  return { ...pool, isPinned: true };
+}

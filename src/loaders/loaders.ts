@@ -1,0 +1,30 @@
+import type { Head } from '../live/head.ts';
+import { createExchangeLoader, type ExchangeLoader } from './exchange.ts';
+import { createMarketLoader, type MarketLoader } from './market.ts';
+import { createOrderBookLoader, type OrderBookLoader } from './order-book.ts';
+import { createHeadPin, type HeadPin } from './pin.ts';
+import type { Sources } from './sources.ts';
+import { createTokenLoader, type TokenLoader } from './token.ts';
+
+/** Everything that one answer is made from. It describes one beacon height: the first that any of its fields asks for. */
+export type Loaders = {
+  readonly head: HeadPin;
+  readonly exchange: ExchangeLoader;
+  readonly market: MarketLoader;
+  readonly orderBooks: OrderBookLoader;
+  readonly tokens: TokenLoader;
+};
+
+/** What loaders must not go beyond. */
+export type LoaderLimits = { readonly maxPageSize: number; readonly maxHeightsPerOperation: number };
+
+/** Makes the loaders of one answer, for the head given or else for the one that is current when it is first needed. */
+export function createLoaders(sources: Sources, limits: LoaderLimits, pinned?: Head): Loaders {
+  const head = createHeadPin(sources.head, pinned);
+  const market = createMarketLoader(sources.market);
+  const tokens = createTokenLoader(sources.tokens, head, market);
+  const exchange = createExchangeLoader({ head, pastStates: sources.pastStates, tokens, limits });
+  const orderBooks = createOrderBookLoader(sources.orderBooks);
+
+  return { head, exchange, market, orderBooks, tokens };
+}

@@ -1,0 +1,14 @@
+import type { TokenList } from '../domain/token.ts';
+import type { HeadFollower } from '../live/head.ts';
+import type { MarketFollower } from '../live/market.ts';
+import type { OrderBooks } from '../live/order-books.ts';
+import type { PastStates } from '../live/past-states.ts';
+
+/** What is read once for everyone, and what loaders take their answers from. */
+export type Sources = {
+  readonly head: HeadFollower;
+  readonly pastStates: PastStates;
+  readonly market: MarketFollower;
+  readonly orderBooks: OrderBooks;
+  readonly tokens: TokenList;
+};

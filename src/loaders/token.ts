@@ -1,0 +1,63 @@
+import type { Token, TokenList } from '../domain/token.ts';
+import type { TokenId } from '../domain/token-id.ts';
+import { UpstreamNotConfiguredError } from '../errors.ts';
+import type { MarketLoader } from './market.ts';
+import type { HeadPin } from './pin.ts';
+
+/** What is known of tokens: by the token list first, then by what the market-data host calls them. */
+export type TokenLoader = {
+  /** What is known of that token now, without waiting; of an unknown one, its id. */
+  get(tokenId: TokenId): Token;
+  /** The token, or `undefined` for one that neither the list nor any pool or pair holds. @throws UpstreamError */
+  find(tokenId: TokenId): Promise<Token | undefined>;
+  /** Every token known now, without waiting, by id. */
+  all(): Token[];
+  withSymbols(symbols: readonly string[]): ReadonlySet<TokenId>;
+};
+
+/** Makes the token loader of one answer. */
+export function createTokenLoader(list: TokenList, head: HeadPin, market: MarketLoader): TokenLoader {
+  function get(tokenId: TokenId): Token {
+    const listed = list.get(tokenId);
+    if (listed?.symbol !== undefined) return listed;
+
+    const symbol = market.pairs.current()?.symbols.get(tokenId) ?? market.tickers.current()?.symbols.get(tokenId);
+    return { tokenId, symbol, decimals: listed?.decimals };
+  }
+
+  function known(): Set<TokenId> {
+    const tokenIds = new Set(list.keys());
+    for (const pool of head.current()?.exchange.poolPairs.values() ?? []) {
+      tokenIds.add(pool.token1Id).add(pool.token2Id);
+    }
+    for (const tokenId of market.pairs.current()?.symbols.keys() ?? []) tokenIds.add(tokenId);
+    for (const tokenId of market.tickers.current()?.symbols.keys() ?? []) tokenIds.add(tokenId);
+    return tokenIds;
+  }
+
+  async function find(tokenId: TokenId): Promise<Token | undefined> {
+    if (list.has(tokenId)) return get(tokenId);
+
+    const readings = await Promise.allSettled([head.get(), market.pairs.all(), market.tickers.all()]);
+    if (known().has(tokenId)) return get(tokenId);
+
+    const failure = readings.find((reading) => reading.status === 'rejected' && !isAbsent(reading.reason));
+    if (failure?.status === 'rejected') throw failure.reason;
+    return undefined;
+  }
+
+  return {
+    get,
+    find,
+    all: () => [...known()].sort().map(get),
+    withSymbols(symbols) {
+      const wanted = new Set(symbols);
+      return new Set([...known()].filter((tokenId) => wanted.has(get(tokenId).symbol ?? '')));
+    },
+  };
+}
+
+/** An upstream that does not exist cannot know a token; one that fails might. */
+function isAbsent(error: unknown): boolean {
+  return error instanceof UpstreamNotConfiguredError;
+}

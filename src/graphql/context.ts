@@ -1,0 +1,38 @@
+import type { Instant } from '../domain/instant.ts';
+import { createLoaders, type Loaders } from '../loaders/loaders.ts';
+import type { Sources } from '../loaders/sources.ts';
+import { createUpdates, type Updates } from '../loaders/updates.ts';
+import type { UpstreamHealth } from '../upstream/health.ts';
+import type { Limits } from './limits.ts';
+
+/** What resolvers know of the gateway that they run in. */
+export type Service = {
+  readonly version: string;
+  /** Whether the built-in sandbox plays the upstreams. */
+  readonly isSandbox: boolean;
+  readonly limits: Limits;
+  readonly sources: Sources;
+  readonly now: () => Instant;
+  upstreams(): readonly UpstreamHealth[];
+};
+
+/** What every resolver of one operation gets. */
+export type Context = {
+  readonly service: Service;
+  /** Of the answer that is being made: a subscription gets fresh ones for each of its updates. */
+  loaders: Loaders;
+  readonly updates: Updates;
+};
+
+/** Makes the context of one operation. */
+export function createContext(service: Service): Context {
+  const { sources, limits } = service;
+  const context: Context = {
+    service,
+    loaders: createLoaders(sources, limits),
+    updates: createUpdates(sources, (head) => {
+      context.loaders = createLoaders(sources, limits, head);
+    }),
+  };
+  return context;
+}

@@ -1,0 +1,61 @@
+import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
+import { GatewayError } from '../errors.ts';
+
+/** Told of every error that is not for clients, or whose details are not. */
+export type ErrorLog = {
+  /** An error of ours: nobody but the log learns what it is. */
+  internal(error: unknown): void;
+};
+
+const INTERNAL = 'Something went wrong in the gateway.';
+
+/**
+ * The one border that errors cross on their way to a client.
+ *
+ * A {@link GatewayError} becomes its message, its code and its extensions. An error of GraphQL itself is the client's
+ * doing and passes. Anything else is logged and masked.
+ */
+export function createErrorMask(log: ErrorLog): (error: unknown) => GraphQLError {
+  return (error) => {
+    const origin = originOf(error);
+    if (origin instanceof GatewayError)
+      return place(error, origin.message, { ...origin.extensions, code: origin.code });
+    if (origin instanceof GraphQLError) return withCode(origin);
+
+    log.internal(origin);
+    return place(error, INTERNAL, { code: 'INTERNAL_SERVER_ERROR' });
+  };
+}
+
+/** What was thrown before GraphQL wrapped it to say where. */
+function originOf(error: unknown): unknown {
+  let origin = error;
+  while (origin instanceof GraphQLError) {
+    const inner: unknown = origin.originalError ?? origin.cause;
+    if (inner == null) break;
+    origin = inner;
+  }
+  return origin;
+}
+
+/** An error of GraphQL itself: variables that do not fit, or an operation that is not there. */
+function withCode(error: GraphQLError): GraphQLError {
+  if (error.extensions['code'] !== undefined) return error;
+
+  error.extensions['code'] = 'BAD_USER_INPUT';
+  // Without a place in the answer it stands for the whole of it, and its status is that of a bad request.
+  if (error.path === undefined) error.extensions['http'] = { status: 400, spec: true };
+  return error;
+}
+
+/** An error with that message where the given one stands in the document and the answer. */
+function place(error: unknown, message: string, extensions: GraphQLErrorExtensions): GraphQLError {
+  const at = error instanceof GraphQLError ? error : undefined;
+  return new GraphQLError(message, {
+    nodes: at?.nodes ?? null,
+    source: at?.source ?? null,
+    positions: at?.positions ?? null,
+    path: at?.path ?? null,
+    extensions,
+  });
+}

@@ -1,0 +1,28 @@
+/** What one client may ask of the gateway at once. Each is enforced on every door, and told in `service.limits`. */
+export type Limits = {
+  /** How deeply selections may be nested; introspection is exempt. */
+  readonly maxDepth: number;
+  /** About how many objects an answer may hold; introspection is exempt. */
+  readonly maxComplexity: number;
+  /** How many lexical tokens a document may have. */
+  readonly maxTokens: number;
+  /** How many entries a page of a connection may have. */
+  readonly maxPageSize: number;
+  /** How large the body of a request, or a websocket message, may be. */
+  readonly maxBodyBytes: number;
+  /** How many heights beside its own one operation may read. */
+  readonly maxHeightsPerOperation: number;
+  /** How many operations may be open at once on one websocket. */
+  readonly maxSubscriptionsPerConnection: number;
+};
+
+/** Limits that honest clients never meet. */
+export const DEFAULT_LIMITS: Limits = {
+  maxDepth: 15,
+  maxComplexity: 20_000,
+  maxTokens: 10_000,
+  maxPageSize: 500,
+  maxBodyBytes: 256 * 1024,
+  maxHeightsPerOperation: 64,
+  maxSubscriptionsPerConnection: 100,
+};

@@ -1,0 +1,40 @@
+import type { Token } from '../../domain/token.ts';
+import { builder } from '../builder.ts';
+
+export const TokenRef = builder.objectRef<Token>('Token');
+
+builder.node(TokenRef, {
+  id: { resolve: (token) => token.tokenId },
+  description:
+    'A token, with what is known of it: by the token list of this gateway, or by what the market-data host calls it. Nothing is guessed.',
+  fields: (t) => ({
+    tokenId: t.expose('tokenId', { type: 'TokenId', description: 'Its id on the chain.' }),
+    symbol: t.exposeString('symbol', {
+      nullable: true,
+      description:
+        'Its short name, not unique: from the token list, else as the market-data host writes it. Null when no source names it.',
+    }),
+    decimals: t.exposeInt('decimals', {
+      nullable: true,
+      description:
+        'One whole token is 10^decimals of its smallest units. Null when no source says: nothing is guessed.',
+    }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  token: t.field({
+    type: TokenRef,
+    nullable: true,
+    description:
+      'A token by its id. Null when neither the token list nor any pool or pair holds it, or with an error where an upstream that could know it cannot be read.',
+    args: { id: t.arg({ type: 'TokenId', required: true, description: 'The id of the token on the chain.' }) },
+    resolve: (_root, { id }, { loaders }) => loaders.tokens.find(id),
+  }),
+  tokens: t.field({
+    type: [TokenRef],
+    description:
+      'Every token that is known now, by id: those of the token list, and those of every pool and pair that have been read.',
+    resolve: (_root, _args, { loaders }) => loaders.tokens.all(),
+  }),
+}));

@@ -1,0 +1,51 @@
+import { GraphQLError } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import type { Limits } from '../graphql/limits.ts';
+import { refusal } from './refusal.ts';
+
+/**
+ * Gives errors of the document their codes. One of too many tokens, or nested too deeply for the stack, is too complex;
+ * the parser alone would call it a syntax error.
+ */
+export function useDocumentErrors({ maxTokens }: Limits): Plugin {
+  return {
+    onParse({ parseFn, setParseFn }) {
+      setParseFn((source, options) => {
+        try {
+          return parseFn(source, { ...options, maxTokens });
+        } catch (error) {
+          if (isTooLong(error)) throw refusal('QUERY_TOO_COMPLEX', `A document has ${maxTokens} tokens at most.`);
+          if (isTooDeep(error)) throw tooDeep();
+          throw error instanceof GraphQLError ? parseFailed(error) : error;
+        }
+      });
+    },
+    onValidate({ validateFn, setValidationFn }) {
+      setValidationFn((...args: Parameters<typeof validateFn>) => {
+        try {
+          return validateFn(...args);
+        } catch (error) {
+          if (isTooDeep(error)) return [tooDeep()];
+          throw error;
+        }
+      });
+    },
+  };
+}
+
+function isTooLong(error: unknown): boolean {
+  return error instanceof GraphQLError && error.message.startsWith('Syntax Error: Document contains more than');
+}
+
+function isTooDeep(error: unknown): boolean {
+  return error instanceof RangeError;
+}
+
+function tooDeep(): GraphQLError {
+  return refusal('QUERY_TOO_COMPLEX', 'The document is nested too deeply to be read.');
+}
+
+function parseFailed({ message, source, positions }: GraphQLError): GraphQLError {
+  const extensions = { code: 'GRAPHQL_PARSE_FAILED', http: { status: 400, spec: true } };
+  return new GraphQLError(message, { source: source ?? null, positions: positions ?? null, extensions });
+}

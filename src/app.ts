@@ -21,6 +21,8 @@ import { createNodeClient } from './upstream/node/client.ts';
 
 /** The gateway with all that it follows. */
 export type App = Gateway & {
+  /** What its answers are made from. */
+  readonly service: Service;
   /** Stops following, closes the doors. */
   close(): Promise<void>;
 };
@@ -63,6 +65,7 @@ export function createApp({ config, isSandbox, log, now = Date.now }: AppOptions
 
   return {
     ...gateway,
+    service,
     async close() {
       for (const follower of [sources.head, sources.market.pairs, sources.market.tickers]) follower.stop();
       await gateway.close();

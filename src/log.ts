@@ -1,7 +1,8 @@
 import pino, { type Logger } from 'pino';
 import pretty from 'pino-pretty';
-import type { LogLevel } from './config.ts';
+
 import { GatewayError } from './errors.ts';
+import type { LogLevel } from './settings.ts';
 
 /** The gateway's log. */
 export type Log = Logger;

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 import { createApp, readVersion } from './app.ts';
-import { type Config, ConfigError, helpText, readConfig } from './config.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
 import { createLog, describeError } from './log.ts';
 import { createSandbox, type Sandbox } from './sandbox/sandbox.ts';
+import { helpText } from './settings-text.ts';
 
 await main(process.argv.slice(2));
 

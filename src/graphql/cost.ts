@@ -1,6 +1,7 @@
 import { complexityFromQuery } from '@pothos/plugin-complexity';
-import { type DocumentNode, GraphQLError, type GraphQLSchema, getOperationAST, Kind } from 'graphql';
+import { type DocumentNode, GraphQLError, type GraphQLSchema, getOperationAST, separateOperations } from 'graphql';
 import { QueryTooComplexError } from '../errors.ts';
+import { namedHeights } from './heights.ts';
 import type { Limits } from './limits.ts';
 
 /** An operation that is about to be executed. */
@@ -21,27 +22,30 @@ export type Operation = {
 export function requireAffordable(operation: Operation, limits: Limits): void {
   const cost = measure(operation);
   if (cost === undefined) return;
-  if (cost.depth > limits.maxDepth) {
-    throw new QueryTooComplexError(`The operation is ${cost.depth} levels deep: ${limits.maxDepth} is the most.`);
-  }
-  if (cost.complexity > limits.maxComplexity) {
-    throw new QueryTooComplexError(
-      `The operation asks for about ${cost.complexity} objects: ${limits.maxComplexity} is the most.`,
-    );
-  }
+
+  requireAtMost(limits.maxDepth, cost.depth, 'levels of selections');
+  requireAtMost(limits.maxComplexity, cost.complexity, 'objects, as complexity counts them');
+  requireAtMost(limits.maxHeightsPerOperation, cost.heights, 'heights beside the current one');
 }
 
-/** How deep an operation is and about how many objects it gives; `undefined` for one that cannot be executed anyway. */
-function measure({ schema, document, operationName, variableValues, contextValue }: Operation) {
-  const operation = getOperationAST(document, operationName);
-  if (operation == null) return undefined;
+type Cost = { readonly depth: number; readonly complexity: number; readonly heights: number };
 
-  const fragments = document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
-  const selected: DocumentNode = { kind: Kind.DOCUMENT, definitions: [operation, ...fragments] };
+/** What an operation asks for; `undefined` for one that cannot be executed anyway. */
+function measure({ schema, document, operationName, variableValues, contextValue }: Operation): Cost | undefined {
+  const operation = getOperationAST(document, operationName);
+  const selected = separateOperations(document)[operation?.name?.value ?? ''];
+  if (operation == null || selected === undefined) return undefined;
+
+  const variables = { ...variableValues };
   try {
-    return complexityFromQuery(selected, { schema, ctx: contextValue, variables: { ...variableValues } });
+    const { depth, complexity } = complexityFromQuery(selected, { schema, ctx: contextValue, variables });
+    return { depth, complexity, heights: namedHeights(selected, variables).size };
   } catch (error) {
     if (error instanceof GraphQLError) return undefined;
     throw error;
   }
+}
+
+function requireAtMost(limit: number, wanted: number, what: string): void {
+  if (wanted > limit) throw new QueryTooComplexError(`The operation asks for ${wanted} ${what}: ${limit} is the most.`);
 }

@@ -20,7 +20,7 @@ export function absentMarketData(): { market: MarketFollower; orderBooks: OrderB
   const error = new UpstreamNotConfiguredError('MARKET_DATA');
   return {
     market: { pairs: absentFollower(error), tickers: absentFollower(error), freshness: () => undefined },
-    orderBooks: { read: () => Promise.reject(error), listen: () => createLatest<never>().listen() },
+    orderBooks: { read: () => Promise.reject(error), listen: () => createLatest<never>().listen(), followed: () => 0 },
   };
 }
 

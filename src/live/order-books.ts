@@ -16,6 +16,8 @@ export type OrderBooks = {
   read(tickerId: string): Promise<OrderBookReading | undefined>;
   /** Follows a book for as long as someone listens: the book now, and then each one that differs from the one before. */
   listen(tickerId: string): Values<OrderBookReading>;
+  /** How many books are followed. */
+  followed(): number;
 };
 
 /** How order books are read. */
@@ -91,5 +93,5 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
     );
   }
 
-  return { read, listen };
+  return { read, listen, followed: () => followed.size };
 }

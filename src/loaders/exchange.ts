@@ -5,9 +5,8 @@ import { type ExchangeState, findPoolPair, type PoolPairOrder, selectPoolPairs }
 import { cutPage, type Page, positionOf } from '../domain/page.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token-id.ts';
-import { HeightNotAvailableError, QueryTooComplexError } from '../errors.ts';
+import { HeightNotAvailableError } from '../errors.ts';
 import type { PastStates } from '../live/past-states.ts';
-import type { LoaderLimits } from './loaders.ts';
 import { agreeOnHeight, type PageArguments, readPageArguments } from './page-arguments.ts';
 import type { HeadPin } from './pin.ts';
 import type { TokenLoader } from './token.ts';
@@ -46,12 +45,11 @@ export type ExchangeLoaderOptions = {
   readonly head: HeadPin;
   readonly pastStates: PastStates;
   readonly tokens: TokenLoader;
-  readonly limits: LoaderLimits;
+  readonly maxPageSize: number;
 };
 
 /** Makes the exchange loader of one answer: however many fields name a height, its state is read once. */
-export function createExchangeLoader({ head, pastStates, tokens, limits }: ExchangeLoaderOptions): ExchangeLoader {
-  const heights = new Set<BeaconHeight>();
+export function createExchangeLoader({ head, pastStates, tokens, maxPageSize }: ExchangeLoaderOptions): ExchangeLoader {
   const pastState = new DataLoader<BeaconHeight, ExchangeState>((wanted) => Promise.all(wanted.map(readPast)));
 
   async function readPast(height: BeaconHeight): Promise<ExchangeState | Error> {
@@ -63,9 +61,6 @@ export function createExchangeLoader({ head, pastStates, tokens, limits }: Excha
     const { beaconHeight, exchange } = await head.get();
     if (at == null || at === beaconHeight) return exchange;
     if (at > beaconHeight) throw new HeightNotAvailableError(at, beaconHeight);
-    if (heights.add(at).size > limits.maxHeightsPerOperation) {
-      throw new QueryTooComplexError(`More than ${limits.maxHeightsPerOperation} heights in one operation.`);
-    }
     return pastState.load(at);
   }
 
@@ -77,7 +72,7 @@ export function createExchangeLoader({ head, pastStates, tokens, limits }: Excha
   async function poolPairs(args: PoolPairsArguments): Promise<PoolPairPage> {
     const { orderBy: order } = args;
     const filter = filterFingerprint(args.filter ?? {});
-    const request = readPageArguments(args, { filter, order }, limits.maxPageSize);
+    const request = readPageArguments(args, { filter, order }, maxPageSize);
     const at = agreeOnHeight(args);
     const exchange = await state(at);
     const isCurrent = args.at == null && exchange.beaconHeight === head.current()?.beaconHeight;

@@ -16,14 +16,14 @@ export type Loaders = {
 };
 
 /** What loaders must not go beyond. */
-export type LoaderLimits = { readonly maxPageSize: number; readonly maxHeightsPerOperation: number };
+export type LoaderLimits = { readonly maxPageSize: number };
 
 /** Makes the loaders of one answer, for the head given or else for the one that is current when it is first needed. */
 export function createLoaders(sources: Sources, limits: LoaderLimits, pinned?: Head): Loaders {
   const head = createHeadPin(sources.head, pinned);
   const market = createMarketLoader(sources.market);
   const tokens = createTokenLoader(sources.tokens, head, market);
-  const exchange = createExchangeLoader({ head, pastStates: sources.pastStates, tokens, limits });
+  const exchange = createExchangeLoader({ head, pastStates: sources.pastStates, tokens, ...limits });
   const orderBooks = createOrderBookLoader(sources.orderBooks);
 
   return { head, exchange, market, orderBooks, tokens };

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import {
+  buildSchema,
+  findBreakingChanges,
+  findDangerousChanges,
+  type GraphQLNamedType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+} from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { schema } from '../../src/graphql/schema.ts';
+
+const contract = buildSchema(readFileSync(new URL('../fixtures/contract.graphql', import.meta.url), 'utf8'));
+
+describe('the schema that clients are promised', () => {
+  test('everything of it is there, with the same types', () => {
+    expect(findBreakingChanges(contract, schema).map((change) => change.description)).toEqual([]);
+    expect(findDangerousChanges(contract, schema).map((change) => change.description)).toEqual([]);
+  });
+
+  test('every type, field, argument and enum value is described', () => {
+    const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__') && !isBuiltIn(name));
+    expect(types.length).toBeGreaterThan(30);
+    expect(types.flatMap(undescribedParts)).toEqual([]);
+  });
+
+  test('the description of each nullable field says when it is null', () => {
+    const silent = Object.values(schema.getTypeMap())
+      .filter((type) => isObjectType(type) && !type.name.startsWith('__'))
+      .flatMap((type) => (isObjectType(type) ? Object.values(type.getFields()).map((field) => ({ type, field })) : []))
+      .filter(({ field }) => !field.type.toString().endsWith('!') && !/\bnull\b/i.test(field.description ?? ''))
+      .map(({ type, field }) => `${type.name}.${field.name}`);
+    expect(silent).toEqual([]);
+  });
+});
+
+function isBuiltIn(name: string): boolean {
+  return ['Boolean', 'Float', 'ID', 'Int', 'String'].includes(name);
+}
+
+function undescribedParts(type: GraphQLNamedType): string[] {
+  const parts: { name: string; description: string | null | undefined }[] = [type];
+  if (isObjectType(type) || isInterfaceType(type)) {
+    for (const field of Object.values(type.getFields())) {
+      parts.push({ ...field, name: `${type.name}.${field.name}` });
+      for (const arg of field.args) parts.push({ ...arg, name: `${type.name}.${field.name}(${arg.name})` });
+    }
+  }
+  if (isInputObjectType(type)) {
+    parts.push(...Object.values(type.getFields()).map((field) => ({ ...field, name: `${type.name}.${field.name}` })));
+  }
+  if (isEnumType(type)) {
+    parts.push(...type.getValues().map((value) => ({ ...value, name: `${type.name}.${value.name}` })));
+  }
+  return parts.filter(({ description }) => !description).map(({ name }) => name);
+}

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startGateway } from '../support/gateway.ts';
+import { BTC, NOBODYS, PRV } from '../support/tokens.ts';
+
+let gateway: Awaited<ReturnType<typeof startGateway>>;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.close());
+
+describe('any object by its id', () => {
+  test('every kind of id leads back to the object that has it', async () => {
+    const { world } = gateway.sandbox;
+    const poolId = world.markets[0]?.poolId;
+    const ids = [
+      `Pair:${poolId}`,
+      `Ticker:${poolId}`,
+      `PoolPair:${PRV}-${BTC}`,
+      `PoolPair:${PRV}-${BTC}@${world.tip.height - 50}`,
+      `Token:${BTC}`,
+      'ChainInfo:sandbox',
+      'BestBlock:-1',
+      'BestBlock:4',
+    ];
+    const { data, errors } = await gateway.ask(
+      'query ($ids: [ID!]!) { nodes(ids: $ids) { __typename id ... on PoolPair { beaconHeight } } }',
+      { ids },
+    );
+    expect(errors).toBeUndefined();
+    expect(data.nodes.map(({ __typename, id }: { __typename: string; id: string }) => [__typename, id])).toEqual(
+      ids.map((id) => [id.split(':')[0], id]),
+    );
+    expect(data.nodes[3].beaconHeight).toBe(world.tip.height - 50);
+
+    const { data: one } = await gateway.ask(`{ node(id: "Token:${BTC}") { id ... on Token { symbol decimals } } }`);
+    expect(one.node).toEqual({ id: `Token:${BTC}`, symbol: 'BTC', decimals: 9 });
+  });
+
+  test('an id of no object is null', async () => {
+    const ids = [
+      'Pair:nothing',
+      'Ticker:nothing',
+      `PoolPair:${PRV}-${NOBODYS}`,
+      `PoolPair:${BTC}-${PRV}`,
+      `Token:${NOBODYS}`,
+      'ChainInfo:mainnet',
+      'BestBlock:8',
+    ];
+    const answer = await gateway.ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids });
+    expect(answer).toEqual({ data: { nodes: ids.map(() => null) } });
+  });
+
+  test('a text that is no id costs its own entry only', async () => {
+    const bad = [
+      '',
+      'Pair',
+      'Pair:',
+      'Nothing:1',
+      'PoolPair:1-2',
+      `PoolPair:${PRV}-${BTC}@0`,
+      `PoolPair:${PRV}-${BTC}@`,
+      'Token:x',
+      'BestBlock:x',
+      '__proto__:1',
+    ];
+    const { data, errors } = await gateway.ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
+      ids: ['BestBlock:0', ...bad],
+    });
+    expect(data.nodes).toEqual([{ id: 'BestBlock:0' }, ...bad.map(() => null)]);
+    expect(errors?.map(({ path, extensions }) => [path, extensions.code])).toEqual(
+      bad.map((_, index) => [['nodes', index + 1], 'BAD_USER_INPUT']),
+    );
+  });
+});
+
+describe('tokens', () => {
+  test('are those of the list and of every pool and pair, and nothing is guessed of them', async () => {
+    await gateway.ask('{ pairs { id } poolPairs { totalCount } }');
+    const { data } = await gateway.ask('{ tokens { id tokenId symbol decimals } }');
+    const { tokens } = gateway.sandbox.world;
+    expect(data.tokens).toHaveLength(tokens.length);
+    const nameless = tokens.find(({ symbol }) => symbol === undefined);
+    expect(data.tokens).toContainEqual({
+      id: `Token:${nameless?.id}`,
+      tokenId: nameless?.id,
+      symbol: null,
+      decimals: null,
+    });
+    expect(data.tokens.map(({ id }: { id: string }) => id)).toEqual(tokens.map(({ id }) => `Token:${id}`).toSorted());
+  });
+
+  test('a token that nobody has is null, one that only a pool holds is not', async () => {
+    const nameless = gateway.sandbox.world.tokens.find(({ symbol }) => symbol === undefined);
+    const { data, errors } = await gateway.ask(
+      `{ a: token(id: "${NOBODYS}") { id } b: token(id: "${nameless?.id}") { decimals } }`,
+    );
+    expect(errors).toBeUndefined();
+    expect(data).toEqual({ a: null, b: { decimals: null } });
+  });
+
+  test('a token that only the market-data host names has its symbol from there, and no decimals', async () => {
+    const bare = await startGateway({ config: { tokens: [] } });
+    try {
+      const { data } = await bare.ask(
+        '{ pairs(filter: { tickerIds: ["pDAF_PRV"] }) { baseToken { symbol decimals } poolPair { price } } }',
+      );
+      expect(data.pairs[0].baseToken).toEqual({ symbol: 'pDAF', decimals: null });
+    } finally {
+      await bare.close();
+    }
+  });
+});

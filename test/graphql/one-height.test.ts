@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest';
+import { startGatewayForTest } from '../support/gateway.ts';
+
+describe('one answer describes one height', () => {
+  test('two fields that need the exchange state read it once', async () => {
+    const { ask, sandbox } = await startGatewayForTest();
+    const { data, errors } = await ask('{ a: poolPairs { totalCount } b: poolPairs { totalCount } beaconHeight }');
+    expect(errors).toBeUndefined();
+    expect(data).toEqual({ a: { totalCount: 54 }, b: { totalCount: 54 }, beaconHeight: sandbox.world.tip.height });
+    expect(sandbox.node.calls('getpdestate')).toBe(1);
+  });
+
+  test('a new block is served whole, and the height before it is told', async () => {
+    const { ask, advance, sandbox } = await startGatewayForTest();
+    await ask('{ beaconHeight }');
+    const before = sandbox.world.tip.height;
+    await advance();
+    const { tip } = sandbox.world;
+    const { data } = await ask(`{
+      beaconHeight
+      bestBlock { height hash }
+      chainInfo { beacon { height } }
+      poolPairs(first: 1) { nodes { beaconHeight } }
+      service { head { beaconHeight previousHeight hash } }
+    }`);
+    expect(data).toEqual({
+      beaconHeight: before + 1,
+      bestBlock: { height: before + 1, hash: tip.hash },
+      chainInfo: { beacon: { height: before + 1 } },
+      poolPairs: { nodes: [{ beaconHeight: before + 1 }] },
+      service: { head: { beaconHeight: before + 1, previousHeight: before, hash: tip.hash } },
+    });
+  });
+
+  test('a block that is replaced at its height is read again', async () => {
+    const { ask, subscribe, sandbox } = await startGatewayForTest();
+    const { height, hash } = sandbox.world.tip;
+    const heads = subscribe('subscription { head { beaconHeight previousHeight hash } }');
+    expect(await heads.next()).toMatchObject({
+      value: { data: { head: { beaconHeight: height, previousHeight: null, hash } } },
+    });
+
+    sandbox.replaceTip();
+    const again = { beaconHeight: height, previousHeight: height, hash: sandbox.world.tip.hash };
+    expect(await heads.next()).toMatchObject({ value: { data: { head: again } } });
+    expect(sandbox.world.tip.hash).not.toBe(hash);
+    const pool = sandbox.world.pools.find(({ index }) => index === 0);
+    const { data } = await ask(
+      `{ poolPair(token1Id: "${pool?.token1.id}", token2Id: "${pool?.token2.id}") { token1PoolValue } }`,
+    );
+    expect(data.poolPair.token1PoolValue).toBe(String(pool && sandbox.world.reserves(pool)?.reserve1));
+    await heads.return(undefined);
+  });
+});
+
+describe('what many ask costs the upstreams once', () => {
+  test('300 clients at the current height cost no call', async () => {
+    const { ask, sandbox } = await startGatewayForTest({ config: { headPollMs: 60_000, marketPollMs: 60_000 } });
+    await ask('{ poolPairs { totalCount } pairs { id } tickers { id } }');
+    sandbox.node.resetCalls();
+    sandbox.marketData.resetCalls();
+
+    const query =
+      '{ beaconHeight poolPairs(first: 100) { nodes { price } } pairs { poolPair { price } ticker { lastPrice } } }';
+    const answers = await Promise.all(Array.from({ length: 300 }, () => ask(query)));
+    expect(answers.every(({ errors }) => errors === undefined)).toBe(true);
+    expect(answers.every(({ data }) => data.beaconHeight === sandbox.world.tip.height)).toBe(true);
+    expect([sandbox.node.calls(), sandbox.marketData.calls()]).toEqual([0, 0]);
+  });
+
+  test('forty pools at four earlier heights cost four reads, and for the next client none', async () => {
+    const { ask, sandbox } = await startGatewayForTest();
+    const pools = sandbox.world.pools.slice(0, 10);
+    const heights = [10, 20, 30, 40].map((back) => sandbox.world.tip.height - back);
+    await ask('{ beaconHeight }');
+    sandbox.node.resetCalls();
+
+    const fields = heights.flatMap((at) =>
+      pools.map(
+        ({ index, token1, token2 }) =>
+          `p${index}_${at}: poolPair(token1Id: "${token1.id}", token2Id: "${token2.id}", at: ${at}) { beaconHeight token1PoolValue }`,
+      ),
+    );
+    const query = `{ ${fields.join('\n')} }`;
+    const { data, errors } = await ask(query);
+    expect(errors).toBeUndefined();
+    expect(data).toEqual(
+      Object.fromEntries(
+        heights.flatMap((at) =>
+          pools.map((pool) => [
+            `p${pool.index}_${at}`,
+            { beaconHeight: at, token1PoolValue: String(sandbox.world.reserves(pool, at)?.reserve1) },
+          ]),
+        ),
+      ),
+    );
+    expect(sandbox.node.calls('getpdestate')).toBe(4);
+
+    await Promise.all([ask(query), ask(query)]);
+    expect(sandbox.node.calls('getpdestate')).toBe(4);
+  });
+
+  test('100 readers of one order book share one reading', async () => {
+    const { ask, sandbox } = await startGatewayForTest();
+    const readers = Array.from({ length: 100 }, (_, depth) =>
+      ask(`{ orderBook(tickerId: "pBTC_PRV", depth: ${depth}) { bestBid } }`),
+    );
+    const answers = await Promise.all(readers);
+    expect(new Set(answers.map(({ data }) => data.orderBook.bestBid)).size).toBe(1);
+    expect(sandbox.marketData.calls('orderbook')).toBe(1);
+  });
+
+  test('one reading of an order book serves for its time, and not longer', async () => {
+    const { ask, clock, sandbox } = await startGatewayForTest({ config: { orderBookTtlMs: 1_000 } });
+    const query = '{ orderBook(tickerId: "pBTC_PRV") { observedAt } }';
+    const { data } = await ask(query);
+    clock.now += 999;
+    expect((await ask(query)).data).toEqual(data);
+    expect(sandbox.marketData.calls('orderbook')).toBe(1);
+    clock.now += 1;
+    expect((await ask(query)).data).not.toEqual(data);
+    expect(sandbox.marketData.calls('orderbook')).toBe(2);
+  });
+
+  test('while nothing happens on the chain, each look at its tip is one cheap call', async () => {
+    const { ask, sandbox, clock: _clock } = await startGatewayForTest();
+    await ask('{ beaconHeight }');
+    await expect.poll(() => sandbox.node.calls('getblockchaininfo')).toBeGreaterThan(3);
+    expect(sandbox.node.calls('getbeaconbeststatedetail')).toBe(1);
+    expect(sandbox.node.calls('getpdestate')).toBe(1);
+  });
+});

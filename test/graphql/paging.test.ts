@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import { startGatewayForTest, type TestGateway } from '../support/gateway.ts';
+import { PoolPageDocument, type PoolPageQueryVariables } from '../support/generated/documents.ts';
+import { ETH, PRV } from '../support/tokens.ts';
+
+async function page({ ask }: TestGateway, variables: PoolPageQueryVariables) {
+  const { data, errors } = await ask(PoolPageDocument, variables);
+  expect(errors).toBeUndefined();
+  if (!data?.poolPairs) throw new Error('no page');
+  return data.poolPairs;
+}
+
+async function walk(gateway: TestGateway, variables: PoolPageQueryVariables, first: number): Promise<string[]> {
+  const ids: string[] = [];
+  let after: string | null = null;
+  do {
+    const { edges, pageInfo }: Awaited<ReturnType<typeof page>> = await page(gateway, { ...variables, first, after });
+    ids.push(...edges.map(({ node }) => node.id));
+    after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+  } while (after !== null);
+  return ids;
+}
+
+describe('pools, a page at a time', () => {
+  test('a walk in either direction visits each pool once, in each order', async () => {
+    const gateway = await startGatewayForTest();
+    const ids = gateway.sandbox.world.pools.map(({ token1, token2 }) => `PoolPair:${token1.id}-${token2.id}`).sort();
+    expect(await walk(gateway, { orderBy: 'ID_ASC' }, 7)).toEqual(ids);
+    expect(await walk(gateway, { orderBy: 'ID_DESC' }, 10)).toEqual(ids.toReversed());
+
+    const byLiquidity = await walk(gateway, { orderBy: 'NATIVE_LIQUIDITY_DESC' }, 5);
+    expect(byLiquidity.toSorted()).toEqual(ids);
+    const natives = byLiquidity.map((id) => id.includes(PRV));
+    expect(natives.lastIndexOf(true)).toBeLessThan(natives.indexOf(false));
+  });
+
+  test('the next page is read from the same height, also when the chain has gone on', async () => {
+    const gateway = await startGatewayForTest();
+    const first = await page(gateway, { first: 50 });
+    const height = gateway.sandbox.world.tip.height;
+    expect(first.edges[0]?.node).toEqual({ id: expect.not.stringContaining('@'), beaconHeight: height });
+
+    await gateway.advance(3);
+    const { ask: _ask, sandbox } = gateway;
+    sandbox.node.resetCalls();
+    const second = await page(gateway, { first: 50, after: first.pageInfo.endCursor });
+    expect(second.edges.map(({ node }) => node.beaconHeight)).toEqual([height, height, height, height]);
+    expect(second.edges[0]?.node.id).toMatch(new RegExp(`@${height}$`));
+    expect(second.pageInfo).toMatchObject({ hasNextPage: false, hasPreviousPage: true });
+    await page(gateway, { first: 50, after: first.pageInfo.endCursor });
+    expect(sandbox.node.calls('getpdestate')).toBe(1);
+  });
+
+  test('backwards from a cursor comes what stands before it', async () => {
+    const gateway = await startGatewayForTest();
+    const all = await page(gateway, { first: 54 });
+    const middle = all.edges[20];
+    const before = await page(gateway, { last: 5, before: middle?.cursor ?? '' });
+    expect(before.edges).toEqual(all.edges.slice(15, 20));
+    expect(before.pageInfo).toEqual({
+      hasNextPage: true,
+      hasPreviousPage: true,
+      startCursor: all.edges[15]?.cursor,
+      endCursor: all.edges[19]?.cursor,
+    });
+  });
+
+  test('50 pools where nobody says how many, and none where none are wanted', async () => {
+    const gateway = await startGatewayForTest();
+    expect((await page(gateway, {})).edges).toHaveLength(50);
+    expect(await page(gateway, { first: 0 })).toEqual({
+      totalCount: 54,
+      edges: [],
+      pageInfo: { hasNextPage: true, hasPreviousPage: false, startCursor: null, endCursor: null },
+    });
+  });
+
+  test('a filter leaves only the pools that pass all of it', async () => {
+    const gateway = await startGatewayForTest();
+    const { pools } = gateway.sandbox.world;
+    const withEth = pools.filter(({ token1, token2 }) => [token1.id, token2.id].includes(ETH));
+    expect((await page(gateway, { filter: { tokenId: ETH } })).totalCount).toBe(withEth.length);
+    const named = pools.filter(({ token1, token2 }) =>
+      [token1.symbol, token2.symbol].some((s) => s === 'BTC' || s === 'FXC'),
+    );
+    expect((await page(gateway, { filter: { symbols: ['BTC', 'FXC'] } })).totalCount).toBe(named.length);
+    expect((await page(gateway, { filter: { symbols: [] } })).totalCount).toBe(0);
+    expect((await page(gateway, { filter: { nonEmpty: true } })).totalCount).toBe(51);
+  });
+
+  test('a cursor with another filter, order or height is refused, and so is a text that is none', async () => {
+    const gateway = await startGatewayForTest();
+    const after = (await page(gateway, { first: 1 })).pageInfo.endCursor;
+    const misuses: PoolPageQueryVariables[] = [
+      { after, filter: { nonEmpty: true } },
+      { after, orderBy: 'ID_DESC' },
+      { after, at: gateway.sandbox.world.tip.height - 1 },
+      { after: 'nonsense' },
+      { after: '' },
+      { before: Buffer.from('1:2:3').toString('base64url') },
+      { first: 1, last: 1 },
+      { first: -1 },
+      { last: -1 },
+      { first: 501 },
+    ];
+    for (const misuse of misuses) {
+      const { data, errors } = await gateway.ask(PoolPageDocument, misuse);
+      expect([misuse, data, errors?.map(({ extensions }) => extensions.code)]).toEqual([
+        misuse,
+        { poolPairs: null },
+        ['BAD_USER_INPUT'],
+      ]);
+    }
+  });
+});

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { startGatewayForTest } from '../support/gateway.ts';
+
+describe('the gateway says of itself', () => {
+  test('what it is, how fresh it is, and what it allows', async () => {
+    const { ask, sandbox, clock } = await startGatewayForTest();
+    await ask('{ beaconHeight pairs { id } tickers { id } }');
+    const observedAt = new Date(clock.now).toISOString();
+    clock.now += 1_500;
+    const { data, errors } = await ask(`{ service {
+      version sandbox
+      head { beaconHeight previousHeight hash time observedAt ageMs stale }
+      marketData { ageMs stale }
+      upstreams { upstream healthy lastErrorAt lastErrorCode }
+      limits { maxDepth maxComplexity maxTokens maxPageSize maxBodyBytes maxHeightsPerOperation maxSubscriptionsPerConnection }
+    } }`);
+    expect(errors).toBeUndefined();
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    expect(data.service).toEqual({
+      version,
+      sandbox: true,
+      head: {
+        beaconHeight: sandbox.world.tip.height,
+        previousHeight: null,
+        hash: sandbox.world.tip.hash,
+        time: new Date(sandbox.world.tip.time * 1_000).toISOString(),
+        observedAt,
+        ageMs: 1_500,
+        stale: false,
+      },
+      marketData: { ageMs: expect.any(Number), stale: false },
+      upstreams: [
+        { upstream: 'NODE', healthy: true, lastErrorAt: null, lastErrorCode: null },
+        { upstream: 'MARKET_DATA', healthy: true, lastErrorAt: null, lastErrorCode: null },
+      ],
+      limits: {
+        maxDepth: 15,
+        maxComplexity: 20_000,
+        maxTokens: 10_000,
+        maxPageSize: 500,
+        maxBodyBytes: 262_144,
+        maxHeightsPerOperation: 64,
+        maxSubscriptionsPerConnection: 100,
+      },
+    });
+  });
+
+  test('that its head is stale when no block has come for several times the usual interval', async () => {
+    const { ask, clock } = await startGatewayForTest();
+    await ask('{ beaconHeight }');
+    const query = '{ service { head { stale } } }';
+    clock.now += 200_000;
+    expect((await ask(query)).data.service.head.stale).toBe(false);
+    clock.now += 1;
+    expect((await ask(query)).data.service.head.stale).toBe(true);
+  });
+
+  test('that a head and market data are not there yet', async () => {
+    const { ask } = await startGatewayForTest({
+      before: ({ node, marketData }) => {
+        node.faults.set({ kind: 'hang' });
+        marketData.faults.set({ kind: 'hang', on: 'tickers' });
+      },
+    });
+    const answer = await ask('{ service { head { beaconHeight } marketData { stale } } }');
+    expect(answer).toEqual({ data: { service: { head: null, marketData: null } } });
+  });
+});

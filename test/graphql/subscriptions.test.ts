@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest';
+import { startGatewayForTest } from '../support/gateway.ts';
+import { BTC, ETH, NOBODYS, PRV, USDT } from '../support/tokens.ts';
+
+describe('prices', () => {
+  test('come at once, then recomputed at each beacon height', async () => {
+    const { subscribe, sandbox } = await startGatewayForTest();
+    const { world } = sandbox;
+    const pool = world.pools.find(({ token1, token2 }) => token1.id === PRV && token2.id === BTC);
+    const updates = subscribe(
+      `subscription { prices(poolPairs: [{ token1Id: "${BTC}", token2Id: "${PRV}" }]) { beaconHeight previousHeight blockTime poolPairs { id beaconHeight token1PoolValue pairs { tickerId } } } }`,
+    );
+    for (let update = 0; update < 4; update++) {
+      const { value } = await updates.next();
+      expect(value).toEqual({
+        data: {
+          prices: {
+            beaconHeight: world.tip.height,
+            previousHeight: update === 0 ? null : world.tip.height - 1,
+            blockTime: new Date(world.tip.time * 1_000).toISOString(),
+            poolPairs: [
+              {
+                id: `PoolPair:${PRV}-${BTC}`,
+                beaconHeight: world.tip.height,
+                token1PoolValue: String(pool && world.reserves(pool)?.reserve1),
+                pairs: [{ tickerId: 'pBTC_PRV' }],
+              },
+            ],
+          },
+        },
+      });
+      sandbox.advance();
+    }
+    await updates.return(undefined);
+  });
+
+  test('are of the pools named, of the pools of a token, of both together, or of all', async () => {
+    const { subscribe, sandbox } = await startGatewayForTest();
+    const { pools } = sandbox.world;
+    const firstOf = async (args: string) => {
+      const updates = subscribe(`subscription { prices${args} { poolPairs { id } } }`);
+      const { value } = await updates.next();
+      await updates.return(undefined);
+      return value?.data.prices.poolPairs.map(({ id }: { id: string }) => id);
+    };
+    const idsOf = (wanted: typeof pools) => wanted.map((pool) => `PoolPair:${pool.token1.id}-${pool.token2.id}`).sort();
+    const ofEth = pools.filter(({ token1, token2 }) => token1.id === ETH || token2.id === ETH);
+    const named = pools.filter(({ token1, token2 }) => token1.id === PRV && token2.id === USDT);
+
+    expect(await firstOf('')).toEqual(idsOf([...pools]));
+    expect(await firstOf(`(tokenIds: ["${ETH}"])`)).toEqual(idsOf(ofEth));
+    expect(await firstOf(`(tokenIds: ["${ETH}"], poolPairs: [{ token1Id: "${PRV}", token2Id: "${USDT}" }])`)).toEqual(
+      idsOf([...ofEth, ...named]),
+    );
+    expect(await firstOf(`(poolPairs: [{ token1Id: "${PRV}", token2Id: "${NOBODYS}" }])`)).toEqual([]);
+  });
+
+  test('can leave out pools that did not change, from the second update on', async () => {
+    const { subscribe, sandbox } = await startGatewayForTest();
+    const { world } = sandbox;
+    const updates = subscribe('subscription { prices(onlyChanged: true) { beaconHeight poolPairs { id } } }');
+    const first = await updates.next();
+    expect(first.value?.data.prices.poolPairs).toHaveLength(54);
+
+    for (let block = 0; block < 5; block++) {
+      sandbox.advance();
+      const { height } = world.tip;
+      const changed = world.pools.filter((pool) => {
+        const [before, after] = [world.reserves(pool, height - 1), world.reserves(pool, height)];
+        return before?.reserve1 !== after?.reserve1 || before?.reserve2 !== after?.reserve2;
+      });
+      const { value } = await updates.next();
+      const ids = changed.map(({ token1, token2 }) => ({ id: `PoolPair:${token1.id}-${token2.id}` }));
+      expect(value).toEqual({
+        data: { prices: { beaconHeight: height, poolPairs: ids.sort((a, b) => (a.id < b.id ? -1 : 1)) } },
+      });
+      expect(changed.length).toBeLessThan(54);
+    }
+    await updates.return(undefined);
+  });
+
+  test.each(['poolPairs: []', 'tokenIds: []', 'tokenIds: ["x"]'])('of nothing (%s) are an error', async (args) => {
+    const { subscribe } = await startGatewayForTest();
+    const updates = subscribe(`subscription { prices(${args}) { beaconHeight } }`);
+    const { value } = await updates.next();
+    expect(value?.data ?? null).toBeNull();
+    expect(value?.errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'BAD_USER_INPUT' }]);
+  });
+});
+
+describe('market data', () => {
+  test("tickers come at once, then when the host's answer changes", async () => {
+    const { subscribe, sandbox } = await startGatewayForTest();
+    const updates = subscribe(
+      'subscription { tickers(filter: { tickerIds: ["pBTC_PRV"] }) { lastPrice baseVolume pair { tickerId } poolPair { beaconHeight } } }',
+    );
+    const first = await updates.next();
+    expect(first.value).toEqual({
+      data: {
+        tickers: [
+          {
+            lastPrice: expect.any(Number),
+            baseVolume: expect.any(Number),
+            pair: { tickerId: 'pBTC_PRV' },
+            poolPair: { beaconHeight: sandbox.world.tip.height },
+          },
+        ],
+      },
+    });
+    const calls = sandbox.marketData.calls('tickers');
+    const second = updates.next();
+    await expect.poll(() => sandbox.marketData.calls('tickers')).toBeGreaterThan(calls + 2);
+    sandbox.advance(20);
+    expect((await second).value).not.toEqual(first.value);
+    await updates.return(undefined);
+  });
+
+  test("an order book comes at once, then when the host's answer changes, in one reading for all", async () => {
+    const { subscribe, sandbox, app, clock } = await startGatewayForTest({ config: { orderBookTtlMs: 50 } });
+    const query =
+      'subscription { orderBook(tickerId: "pBTC_PRV", depth: 2) { timestamp bids { price } asks { price } } }';
+    const readers = [subscribe(query), subscribe(query)];
+    const first = await Promise.all(readers.map((reader) => reader.next()));
+    expect(first[0]?.value).toEqual(first[1]?.value);
+    expect(first[0]?.value?.data.orderBook.bids).toHaveLength(1);
+
+    const second = readers.map((reader) => reader.next());
+    sandbox.advance();
+    clock.now += 50;
+    const next = await Promise.all(second);
+    expect(next[0]?.value).toEqual(next[1]?.value);
+    expect(next[0]?.value).not.toEqual(first[0]?.value);
+    await Promise.all(readers.map((reader) => reader.return(undefined)));
+
+    const { orderBooks } = app.service.sources;
+    await expect.poll(() => orderBooks.followed()).toBe(0);
+  });
+
+  test('an order book of a ticker that does not exist is an error', async () => {
+    const { subscribe } = await startGatewayForTest();
+    const { value } = await subscribe('subscription { orderBook(tickerId: "NO_PE") { tickerId } }').next();
+    expect(value?.errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'BAD_USER_INPUT' }]);
+  });
+});

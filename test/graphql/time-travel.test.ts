@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startGateway } from '../support/gateway.ts';
+import { PoolPriceDocument } from '../support/generated/documents.ts';
+import { BTC, PRV } from '../support/tokens.ts';
+
+let gateway: Awaited<ReturnType<typeof startGateway>>;
+beforeAll(async () => {
+  gateway = await startGateway();
+  await gateway.ask('{ beaconHeight }');
+});
+afterAll(() => gateway.close());
+
+const pair = { token1Id: PRV, token2Id: BTC };
+
+describe('the exchange as it was', () => {
+  test('a pool at an earlier height is another object than the pool as of now', async () => {
+    const { world } = gateway.sandbox;
+    const at = world.tip.height - 100;
+    const pool = world.pools.find(({ token1, token2 }) => token1.id === PRV && token2.id === BTC);
+    const { data } = await gateway.ask(PoolPriceDocument, { ...pair, at });
+    expect(data).toMatchObject({
+      beaconHeight: world.tip.height,
+      poolPair: {
+        id: `PoolPair:${PRV}-${BTC}@${at}`,
+        key: `pdepool-${at}-${PRV}-${BTC}`,
+        beaconHeight: at,
+        token1PoolValue: String(pool && world.reserves(pool, at)?.reserve1),
+      },
+    });
+  });
+
+  test('a pool at the current height that was asked for by its height is pinned too, and costs no call', async () => {
+    const { world, node } = gateway.sandbox;
+    const calls = node.calls('getpdestate');
+    const { data } = await gateway.ask(PoolPriceDocument, { ...pair, at: world.tip.height });
+    expect(data?.poolPair?.id).toBe(`PoolPair:${PRV}-${BTC}@${world.tip.height}`);
+    expect(node.calls('getpdestate')).toBe(calls);
+  });
+
+  test('a height in the future is not available, and the newest is told, without a call', async () => {
+    const { world, node } = gateway.sandbox;
+    const calls = node.calls('getpdestate');
+    const { data, errors } = await gateway.ask(PoolPriceDocument, { ...pair, at: world.tip.height + 1 });
+    expect(data).toEqual({ beaconHeight: world.tip.height, poolPair: null });
+    expect(errors).toEqual([
+      expect.objectContaining({
+        path: ['poolPair'],
+        extensions: { code: 'HEIGHT_NOT_AVAILABLE', beaconHeight: world.tip.height },
+      }),
+    ]);
+    expect(node.calls('getpdestate')).toBe(calls);
+  });
+
+  test('a height that the node has pruned is not available either', async () => {
+    const { world } = gateway.sandbox;
+    const { data, errors } = await gateway.ask(PoolPriceDocument, { ...pair, at: world.oldestHeight - 1 });
+    expect(data).toEqual({ beaconHeight: world.tip.height, poolPair: null });
+    expect(errors?.map(({ extensions }) => extensions)).toEqual([
+      { code: 'HEIGHT_NOT_AVAILABLE', beaconHeight: world.tip.height },
+    ]);
+    const { data: after } = await gateway.ask('{ service { upstreams { upstream healthy } } }');
+    expect(after.service.upstreams).toEqual([
+      { upstream: 'NODE', healthy: true },
+      { upstream: 'MARKET_DATA', healthy: true },
+    ]);
+  });
+
+  test('a pool that did not exist yet is null', async () => {
+    const { world } = gateway.sandbox;
+    const late = world.pools.find(({ bornBehindTip }) => bornBehindTip !== undefined);
+    const at = world.tip.height - (late?.bornBehindTip ?? 0) - 10;
+    const { data, errors } = await gateway.ask(
+      `{ before: poolPair(token1Id: "${late?.token1.id}", token2Id: "${late?.token2.id}", at: ${at}) { id }
+         now: poolPair(token1Id: "${late?.token1.id}", token2Id: "${late?.token2.id}") { id } }`,
+    );
+    expect(errors).toBeUndefined();
+    expect(data).toEqual({ before: null, now: { id: expect.any(String) } });
+  });
+
+  test('one operation reads at most so many heights', async () => {
+    const { world, node } = gateway.sandbox;
+    node.resetCalls();
+    const fields = Array.from(
+      { length: 65 },
+      (_, back) => `p${back}: poolPairs(at: ${world.tip.height - 500 - back}, first: 1) { totalCount }`,
+    );
+    const { errors } = await gateway.ask(`{ ${fields.join(' ')} }`);
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['QUERY_TOO_COMPLEX']);
+    expect(node.calls('getpdestate')).toBe(0);
+  });
+});

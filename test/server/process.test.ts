@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+function run(args: readonly string[], env: Record<string, string> = {}): ChildProcess & { output: () => string } {
+  const { FULLNODE_URL: _node, MARKET_DATA_URL: _host, ...inherited } = process.env;
+  const child = spawn(process.execPath, [MAIN, ...args], { env: { ...inherited, ...env } });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk) => {
+      output += chunk;
+    });
+  }
+  return Object.assign(child, { output: () => output });
+}
+
+async function untilServing(child: ReturnType<typeof run>): Promise<string> {
+  for (;;) {
+    const url = /"graphql":"([^"]+)"/.exec(child.output())?.[1];
+    if (url !== undefined) return url;
+    await once(child.stdout as NodeJS.ReadableStream, 'data');
+  }
+}
+
+describe('the process', () => {
+  test('serves the sandbox with nothing configured, says so first, and ends with 0 on SIGTERM', async () => {
+    const child = run(['--port', '0']);
+    const url = await untilServing(child);
+    expect(child.output().split('\n')[0]).toContain('built-in sandbox plays both');
+    const response = await fetch(`${url}?query={service{sandbox}}`);
+    expect(await response.json()).toEqual({ data: { service: { sandbox: true } } });
+
+    child.kill('SIGTERM');
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+
+  test('ends with 0 on SIGTERM also with a subscription open', async () => {
+    const child = run(['--port', '0']);
+    const url = await untilServing(child);
+    const query = encodeURIComponent('subscription { head { beaconHeight } }');
+    const response = await fetch(`${url}?query=${query}`, { headers: { accept: 'text/event-stream' } });
+    await response.body?.getReader().read();
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+
+  test('tells all that is wrong with its settings at once, and ends with 2', async () => {
+    const child = run(['--port', 'x', '--nothing', '--head-poll-ms=49'], { FULLNODE_URL: 'ftp://x' });
+    expect(await once(child, 'exit')).toEqual([2, null]);
+    const output = child.output();
+    for (const part of ['--port', '--nothing', '--head-poll-ms', 'FULLNODE_URL']) expect(output).toContain(part);
+    expect(output.trim().split('\n')).toHaveLength(4);
+  });
+
+  test('says in one line that its port is taken, and ends with 1', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    const child = run(['--port', String(port), '--fullnode-url', 'http://127.0.0.1:1']);
+    expect(await once(child, 'exit')).toEqual([1, null]);
+    expect(child.output()).toContain('cannot listen');
+    server.close();
+  });
+
+  test('prints its settings and its version', async () => {
+    const help = run(['--help']);
+    expect(await once(help, 'close')).toEqual([0, null]);
+    expect(help.output()).toContain('--market-data-partner');
+    const version = run(['--version']);
+    expect(await once(version, 'close')).toEqual([0, null]);
+    expect(version.output()).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});

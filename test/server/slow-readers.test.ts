@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import { connect as connectSocket, type Socket } from 'node:net';
+import { expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { startGatewayForTest, type TestGateway } from '../support/gateway.ts';
+
+/** About 1 MB an update, so that the buffers between gateway and reader are soon full. */
+const PRICES = `subscription { prices { beaconHeight poolPairs {
+  id key price exactPrice inversePrice spotPrice token1PoolValue token2PoolValue token1 { id } token2 { id }
+} } }`;
+const HEIGHTS = 60;
+
+/** Makes blocks while a reader stands still, each served to a reader that keeps up. */
+async function makeBlocks(gateway: TestGateway): Promise<void> {
+  for (let block = 0; block < HEIGHTS; block++) await gateway.advance();
+}
+
+test('a websocket reader that stops reading skips heights, and nothing queues for it', async () => {
+  const gateway = await startGatewayForTest({ sandbox: { pools: 900, history: 5 } });
+  const url = await gateway.app.listen(0, '127.0.0.1');
+  const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws');
+  const heights: number[] = [];
+  const untilTip = new Promise<void>((resolve) => {
+    socket.on('message', (message) => {
+      const height = /"beaconHeight":(\d+)/.exec(String(message))?.[1];
+      if (height !== undefined) heights.push(Number(height));
+      if (Number(height) === gateway.sandbox.world.tip.height && heights.length > 1) resolve();
+    });
+  });
+  await once(socket, 'open');
+  socket.send('{"type":"connection_init"}');
+  await once(socket, 'message');
+  socket.send(JSON.stringify({ type: 'subscribe', id: 'slow', payload: { query: PRICES } }));
+  await once(socket, 'message');
+
+  socket.pause();
+  await makeBlocks(gateway);
+  socket.resume();
+  await untilTip;
+  expectSkipped(heights);
+  socket.terminate();
+}, 60_000);
+
+test('a reader of server-sent events that stops reading skips heights, and nothing queues for it', async () => {
+  const gateway = await startGatewayForTest({ sandbox: { pools: 900, history: 5 } });
+  const url = new URL(await gateway.app.listen(0, '127.0.0.1'));
+  const socket = connectSocket(Number(url.port), url.hostname);
+  const query = encodeURIComponent(PRICES);
+  socket.write(`GET /graphql?query=${query} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n`);
+  await once(socket, 'data');
+
+  socket.pause();
+  await makeBlocks(gateway);
+  const { height: tip } = gateway.sandbox.world.tip;
+  expectSkipped(await heightsUntil(socket, tip));
+  socket.destroy();
+}, 60_000);
+
+async function heightsUntil(socket: Socket, tip: number): Promise<number[]> {
+  let text = '';
+  for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
+    text += chunk;
+    if (text.includes(`data: {"data":{"prices":{"beaconHeight":${tip}`)) break;
+  }
+  return [...text.matchAll(/data: \{"data":\{"prices":\{"beaconHeight":(\d+)/g)].map(([, height]) => Number(height));
+}
+
+/** Upwards, with gaps, to the tip: what was in the buffers, and then only the newest. */
+function expectSkipped(heights: readonly number[]): void {
+  expect(heights).toEqual(heights.toSorted((a, b) => a - b));
+  expect(new Set(heights).size).toBe(heights.length);
+  expect(heights.length).toBeLessThan(HEIGHTS / 2);
+}

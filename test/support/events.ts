@@ -1,0 +1,19 @@
+import type { Answer } from './gateway.ts';
+
+/** The `next` events of a GraphQL answer over server-sent events, until `complete` or until the reader leaves. */
+export async function* readEvents(response: Response): AsyncGenerator<Answer, undefined> {
+  if (response.body === null) throw new Error('the answer has no body');
+
+  let text = '';
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      const event = text.slice(0, end);
+      text = text.slice(end + 2);
+      if (event.startsWith('event: complete')) return undefined;
+      const data = /^data: (.*)$/m.exec(event)?.[1];
+      if (data !== undefined) yield JSON.parse(data) as Answer;
+    }
+  }
+  return undefined;
+}

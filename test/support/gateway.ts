@@ -1,0 +1,116 @@
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
+import { print } from 'graphql';
+import { onTestFinished } from 'vitest';
+import { type App, createApp } from '../../src/app.ts';
+import { type Config, readConfig } from '../../src/config.ts';
+import { createLog } from '../../src/log.ts';
+import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import { readEvents } from './events.ts';
+
+/** What a test gets as an answer: anything of it can be looked at, nothing is typed unless the document is. */
+export type Answer<Data = Record<string, unknown>> = {
+  readonly data?: Data | null;
+  readonly errors?: readonly AnswerError[];
+};
+
+export type AnswerError = {
+  readonly message: string;
+  readonly path?: readonly (string | number)[];
+  readonly extensions: Readonly<Record<string, unknown>> & { readonly code: string };
+};
+
+/** A gateway in this process, in front of a sandbox of its own: seed, clock and blocks are the test's. */
+export type TestGateway = {
+  readonly sandbox: Sandbox;
+  readonly app: App;
+  /** What the gateway takes for now, in milliseconds since 1970; a test moves it. */
+  readonly clock: { now: number };
+  ask<Data, Variables>(document: TypedDocumentNode<Data, Variables>, variables: Variables): Promise<Answer<Data>>;
+  // biome-ignore lint/suspicious/noExplicitAny: what an untyped query answers is asserted, not typed
+  ask(query: string, variables?: Record<string, unknown>): Promise<Answer<any>>;
+  /** The events of a subscription over server-sent events, from the first on; leaving the loop ends it. */
+  // biome-ignore lint/suspicious/noExplicitAny: what an untyped query answers is asserted, not typed
+  subscribe(query: string, variables?: Record<string, unknown>): AsyncGenerator<Answer<any>, undefined>;
+  /** Waits until that height is served. */
+  untilHeight(height: number): Promise<void>;
+  /** Makes blocks, and waits until the newest is served. */
+  advance(blocks?: number): Promise<void>;
+};
+
+/** What differs from the default of a test gateway. */
+export type TestGatewayOptions = {
+  readonly config?: Partial<Config>;
+  readonly sandbox?: SandboxOptions;
+  /** Done to the sandbox before the gateway first asks it. */
+  readonly before?: (sandbox: Sandbox) => void | Promise<void>;
+  /** Leaves an upstream out. */
+  readonly without?: 'NODE' | 'MARKET_DATA';
+};
+
+/** 2026-01-01T00:00:00Z: the time of the tip at the start, and the gateway's clock. */
+export const START = Date.UTC(2026, 0, 1);
+
+/** Starts a gateway that ends with the test or, called in a hook, with the returned `close`. */
+export async function startGateway(
+  options: TestGatewayOptions = {},
+): Promise<TestGateway & { close(): Promise<void> }> {
+  const sandbox = await createSandbox({ seed: 7, startTime: START / 1000, ...options.sandbox });
+  await options.before?.(sandbox);
+  const clock = { now: START };
+  const config: Config = {
+    ...(readConfig([], {}) as Config),
+    fullnodeUrls: options.without === 'NODE' ? [] : [new URL(sandbox.nodeUrl)],
+    marketDataUrl: options.without === 'MARKET_DATA' ? undefined : new URL(sandbox.marketDataUrl),
+    tokens: sandbox.world.tokens
+      .filter(({ symbol }) => symbol !== undefined)
+      .map(({ id, symbol, decimals }) => ({ tokenId: id, symbol, decimals })),
+    headPollMs: 50,
+    marketPollMs: 50,
+    ...options.config,
+  };
+  const app = createApp({ config, isSandbox: true, log: createLog('silent'), now: () => clock.now });
+
+  async function post(query: unknown, variables: unknown, accept: string): Promise<Response> {
+    return app.fetch('http://gateway/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept },
+      body: JSON.stringify({ query, variables }),
+    });
+  }
+
+  async function ask(document: unknown, variables?: unknown): Promise<Answer<never>> {
+    const query = typeof document === 'string' ? document : print(document as TypedDocumentNode);
+    const response = await post(query, variables, 'application/json');
+    return response.json();
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: what an untyped query answers is asserted, not typed
+  async function* subscribe(query: string, variables?: object): AsyncGenerator<Answer<any>, undefined> {
+    yield* readEvents(await post(query, variables, 'text/event-stream'));
+  }
+
+  async function untilHeight(height: number): Promise<void> {
+    for await (const { data } of subscribe('subscription { head { beaconHeight } }')) {
+      if (data.head.beaconHeight >= height) return;
+    }
+  }
+
+  async function advance(blocks = 1): Promise<void> {
+    sandbox.advance(blocks);
+    await untilHeight(sandbox.world.tip.height);
+  }
+
+  async function close(): Promise<void> {
+    await app.close();
+    await sandbox.close();
+  }
+
+  return { sandbox, app, clock, ask, subscribe, untilHeight, advance, close };
+}
+
+/** Starts a gateway for one test. */
+export async function startGatewayForTest(options?: TestGatewayOptions): Promise<TestGateway> {
+  const gateway = await startGateway(options);
+  onTestFinished(gateway.close);
+  return gateway;
+}

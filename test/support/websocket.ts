@@ -1,0 +1,22 @@
+import { type Client, createClient } from 'graphql-ws';
+import { onTestFinished } from 'vitest';
+import { WebSocket } from 'ws';
+import type { Answer } from './gateway.ts';
+
+/** A graphql-ws client of the endpoint at that address; it goes with the test. */
+export function connect(url: string): Client {
+  const client = createClient({ url: url.replace('http', 'ws'), webSocketImpl: WebSocket, retryAttempts: 0 });
+  onTestFinished(async () => client.dispose());
+  return client;
+}
+
+/** The first so many answers of an operation; fewer where it ends before. */
+export async function take(client: Client, query: string, count: number, between?: () => void): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for await (const answer of client.iterate({ query })) {
+    answers.push(answer as Answer);
+    if (answers.length === count) break;
+    between?.();
+  }
+  return answers;
+}

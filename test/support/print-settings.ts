@@ -3,8 +3,7 @@ import { envExample, settingsTable } from '../../src/settings-text.ts';
 
 const README = new URL('../../README.md', import.meta.url);
 
-/** The part of the README between the table's head and the next empty line. */
-const TABLE = /^\| flag \| variable \|[^]*?\n(?=\n)/m;
+const TABLE = /^\| flag \| variable \|.*\n(?:\|.*\n)+/m;
 
 writeFileSync(README, readFileSync(README, 'utf8').replace(TABLE, `${settingsTable()}\n`));
 writeFileSync(new URL('../../.env.example', import.meta.url), envExample());

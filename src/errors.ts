@@ -45,11 +45,6 @@ export abstract class GatewayError extends Error {
   }
 }
 
-/** Whether the same request can succeed a moment later. */
-export function isRetryable(error: unknown): boolean {
-  return error instanceof GatewayError && error.retryable;
-}
-
 /** An argument that cannot mean anything. */
 export class BadUserInputError extends GatewayError {
   readonly code = 'BAD_USER_INPUT';

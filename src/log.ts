@@ -18,5 +18,11 @@ export function describeError(error: unknown): object {
   if (!(error instanceof GatewayError)) return { err: error };
 
   const cause = error.cause instanceof Error ? error.cause.message : undefined;
-  return { code: error.code, error: error.message, ...error.details, ...(cause === undefined ? {} : { cause }) };
+  return {
+    code: error.code,
+    retryable: error.retryable,
+    error: error.message,
+    ...error.details,
+    ...(cause === undefined ? {} : { cause }),
+  };
 }

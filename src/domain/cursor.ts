@@ -28,12 +28,14 @@ export function parseCursor(text: string): Cursor | undefined {
   const beaconHeight = parseBeaconHeight(Number(height));
   if (beaconHeight === undefined || filter === undefined || id === undefined) return undefined;
 
-  return {
+  const cursor: Cursor = {
     beaconHeight,
     filter,
     order: ORDERS[Number(order)] ?? 'ID_ASC',
     position: { id, nativeLiquidity: liquidity ? BigInt(liquidity) : undefined },
   };
+  // Base64 and numbers can be written in more ways than one: only ours is a cursor.
+  return formatCursor(cursor) === text ? cursor : undefined;
 }
 
 /** Eleven characters that differ between two filters: so that a cursor is not used with another one. */

@@ -2,7 +2,7 @@
  * Integers that a double may not hold: 17 digits and more, or 16 that begin with 9 (2^53 is 9007199254740992). Inside a
  * text it can match in vain, which costs time and changes nothing.
  */
-const MAY_EXCEED_DOUBLE = /[[:,\s]-?(?:9\d{15}|\d{17,})[\s,\]}]/;
+const MAY_EXCEED_DOUBLE = /(?:^|[[:,\s])-?(?:9\d{15}|\d{17,})(?:[\s,\]}]|$)/;
 
 const INTEGER = /^-?\d+$/;
 

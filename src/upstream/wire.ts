@@ -50,6 +50,16 @@ export function readUint64(value: unknown, path: string): bigint {
   return BigInt(readInteger(value, path));
 }
 
+/** The last millisecond that a date can name. */
+const MAX_INSTANT = 8.64e15;
+
+/** Reads a Unix timestamp, in seconds or in milliseconds, that a date can name. @throws Misfit */
+export function readTimestamp(value: unknown, path: string): number {
+  const timestamp = toFiniteNumber(value);
+  if (timestamp === undefined || timestamp < 0 || timestamp > MAX_INSTANT) throw new Misfit('a Unix timestamp', path);
+  return timestamp;
+}
+
 /** Reads 64 hexadecimal characters of either case as a token id. @throws Misfit */
 export function readTokenId(value: unknown, path: string): TokenId {
   const tokenId = typeof value === 'string' ? parseTokenId(value.toLowerCase()) : undefined;

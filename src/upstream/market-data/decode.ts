@@ -1,6 +1,15 @@
 import type { Pair, Ticker } from '../../domain/market.ts';
 import type { Offer, RawOrderBook } from '../../domain/order-book.ts';
-import { Misfit, readArray, readObject, readString, readTokenId, toFiniteNumber, type WireObject } from '../wire.ts';
+import {
+  Misfit,
+  readArray,
+  readObject,
+  readString,
+  readTimestamp,
+  readTokenId,
+  toFiniteNumber,
+  type WireObject,
+} from '../wire.ts';
 
 /** What could be read of a list, and how many of its rows could not. */
 export type Rows<T> = { readonly rows: readonly T[]; readonly dropped: number };
@@ -73,15 +82,6 @@ function readSide(value: unknown, path: string): Rows<Offer> {
     return price === undefined || quantity === undefined ? [] : [{ price, quantity }];
   });
   return { rows, dropped: entries.length - rows.length };
-}
-
-/** The last millisecond that a date can name. */
-const MAX_INSTANT = 8.64e15;
-
-function readTimestamp(value: unknown, path: string): number {
-  const timestamp = toFiniteNumber(value);
-  if (timestamp === undefined || timestamp < 0 || timestamp > MAX_INSTANT) throw new Misfit('a Unix timestamp', path);
-  return timestamp;
 }
 
 function readIds(row: WireObject, path: string): Pick<Pair, 'tickerId' | 'baseId' | 'targetId' | 'poolId'> {

@@ -1,6 +1,15 @@
 import { BEACON_CHAIN_ID, type BestBlock, type ChainInfo, type ValidationData } from '../../domain/chain.ts';
 import { toInstant } from '../../domain/instant.ts';
-import { Misfit, readArray, readInteger, readObject, readString, readUint64, type WireObject } from '../wire.ts';
+import {
+  Misfit,
+  readArray,
+  readInteger,
+  readObject,
+  readString,
+  readTimestamp,
+  readUint64,
+  type WireObject,
+} from '../wire.ts';
 
 /** Decodes the result of `getblockchaininfo`. @throws Misfit */
 export function readChainInfo(result: WireObject): ChainInfo {
@@ -37,7 +46,7 @@ function readBestBlock(chainId: number, block: WireObject, path: string): BestBl
     validationData: readValidationData(validationDataRaw),
     validationDataRaw,
     epoch: readInteger(block['Epoch'], `${path}.Epoch`),
-    time: toInstant(readInteger(block['Time'], `${path}.Time`)),
+    time: toInstant(readTimestamp(block['Time'], `${path}.Time`)),
     remainingBlockEpoch: readInteger(block['RemainingBlockEpoch'], `${path}.RemainingBlockEpoch`),
     epochBlock: readInteger(block['EpochBlock'], `${path}.EpochBlock`),
   };

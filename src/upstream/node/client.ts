@@ -1,7 +1,7 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
-import { isRetryable } from '../../errors.ts';
+import { UpstreamRpcError } from '../../errors.ts';
 import { decode } from '../decode.ts';
 import type { HealthRecord } from '../health.ts';
 import type { HttpClient } from '../http.ts';
@@ -42,8 +42,8 @@ export function createNodeClient({ http, urls, health }: NodeClientOptions): Nod
       const text = await http.request({ url, body: toRequest(id, method, params) });
       return decode('NODE', text, (document) => read(readResult(document, id)));
     } catch (error) {
-      // Calls that fail at the same time turn to the next node together, not past it.
-      if (isRetryable(error) && failures === failuresBefore) failures++;
+      // An error that the node itself reports is an answer. Calls that fail at the same time turn to the next node together, not past it.
+      if (!(error instanceof UpstreamRpcError) && failures === failuresBefore) failures++;
       throw error;
     }
   }

@@ -24,5 +24,7 @@ test('the lockfile has the linter of every platform', () => {
 });
 
 test('there is one graphql in the tree', () => {
-  expect(Object.keys(packages).filter((path) => path.endsWith('node_modules/graphql'))).toEqual(['node_modules/graphql']);
+  expect(Object.keys(packages).filter((path) => path.endsWith('node_modules/graphql'))).toEqual([
+    'node_modules/graphql',
+  ]);
 });

@@ -19,12 +19,13 @@ function run(args: readonly string[], env: Record<string, string> = {}): ChildPr
   return Object.assign(child, { output: () => output });
 }
 
+async function untilOutput(child: ReturnType<typeof run>, text: string): Promise<void> {
+  while (!child.output().includes(text)) await once(child.stdout as NodeJS.ReadableStream, 'data');
+}
+
 async function untilServing(child: ReturnType<typeof run>): Promise<string> {
-  for (;;) {
-    const url = /"graphql":"([^"]+)"/.exec(child.output())?.[1];
-    if (url !== undefined) return url;
-    await once(child.stdout as NodeJS.ReadableStream, 'data');
-  }
+  await untilOutput(child, '"serving"');
+  return /"graphql":"([^"]+)"/.exec(child.output())?.[1] ?? '';
 }
 
 describe('the process', () => {
@@ -36,6 +37,7 @@ describe('the process', () => {
     expect(await response.json()).toEqual({ data: { service: { sandbox: true } } });
 
     child.kill('SIGTERM');
+    await untilOutput(child, 'stopping');
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([0, null]);
   });

@@ -46,7 +46,7 @@ export const SETTINGS: { readonly [Key in keyof Config]: Setting<Config[Key]> } 
     variable: 'HOST',
     default: '127.0.0.1',
     meaning: 'the address to listen on',
-    read: (text) => text,
+    read: readHost,
   },
   port: {
     flag: 'port',
@@ -129,8 +129,14 @@ function readUrl(text: string): URL {
   return url;
 }
 
+function readHost(text: string): string {
+  if (text === '') throw new Error('expected an address');
+  return text;
+}
+
 function readSegment(text: string): string {
-  if (!/^[\w.~-]+$/.test(text)) throw new Error('expected one segment of a path: letters, digits and - . _ ~');
+  if (!/^[\w.~-]+$/.test(text) || /^\.\.?$/.test(text))
+    throw new Error('expected one segment of a path: letters, digits and - . _ ~');
   return text;
 }
 

@@ -72,7 +72,7 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
     async get() {
       if (latest.current() === undefined) await within(patienceMs, underWay, tooLate);
       const value = latest.current();
-      if (value === undefined) throw failure?.error;
+      if (value === undefined) throw failure?.error ?? new Error('stopped before anything was read');
       return value;
     },
     current: latest.current,

@@ -47,6 +47,7 @@ const TIMES_ASKED_TO_AGREE = 2;
 /** Starts to follow the chain of a node. */
 export function createHeadFollower({ node, pollMs, timeoutMs, now, watcher }: HeadFollowerOptions): HeadFollower {
   const pace = createPace(now);
+  let disagreement: Disagreement | undefined;
 
   /** Watches the tip with one cheap call; reads the exchange as documented only where the tip has moved. */
   async function read(previous: Head | undefined): Promise<Head> {
@@ -72,11 +73,16 @@ export function createHeadFollower({ node, pollMs, timeoutMs, now, watcher }: He
   async function agree(tip: ChainInfo): Promise<{ chainInfo: ChainInfo; beaconHeight: BeaconHeight }> {
     let chainInfo = tip;
     let beaconHeight = await node.beaconHeight();
-    for (let asked = 0; asked < TIMES_ASKED_TO_AGREE && chainInfo.beacon.height !== beaconHeight; asked++) {
+    const isKnown = isSameDisagreement(disagreement, tip, beaconHeight);
+    const times = isKnown ? 0 : TIMES_ASKED_TO_AGREE;
+    for (let asked = 0; asked < times && chainInfo.beacon.height !== beaconHeight; asked++) {
       if (chainInfo.beacon.height < beaconHeight) chainInfo = higherOf(chainInfo, await node.chainInfo());
       else beaconHeight = Math.max(beaconHeight, await node.beaconHeight());
     }
-    if (chainInfo.beacon.height !== beaconHeight) watcher.disagreed(chainInfo.beacon.height, beaconHeight);
+
+    const agrees = chainInfo.beacon.height === beaconHeight;
+    disagreement = agrees ? undefined : { hash: chainInfo.beacon.hash, beaconHeight };
+    if (!agrees && !isKnown) watcher.disagreed(chainInfo.beacon.height, beaconHeight);
     return { chainInfo, beaconHeight };
   }
 
@@ -101,10 +107,17 @@ function hasMoved(head: Head, tip: ChainInfo): boolean {
   return tip.beacon.height > known.height || tip.beacon.hash !== known.hash || head.beaconHeight < known.height;
 }
 
-/** Whether what was read goes beyond what is published, in height or, at the same height, in the block. */
-function isNews(head: Head, chainInfo: ChainInfo, beaconHeight: BeaconHeight): boolean {
+/** Whether what was read goes beyond what is published: in height, or in the block at the same height. */
+function isNews(head: Head, { beacon }: ChainInfo, beaconHeight: BeaconHeight): boolean {
   if (beaconHeight !== head.beaconHeight) return beaconHeight > head.beaconHeight;
-  return chainInfo.beacon.hash !== head.hash;
+  return beacon.height === beaconHeight && beacon.hash !== head.hash;
+}
+
+/** The tip and the other height that the node named when they last differed. A node that keeps to it is asked only once. */
+type Disagreement = { readonly hash: string; readonly beaconHeight: BeaconHeight };
+
+function isSameDisagreement(known: Disagreement | undefined, tip: ChainInfo, beaconHeight: BeaconHeight): boolean {
+  return known?.hash === tip.beacon.hash && known.beaconHeight === beaconHeight;
 }
 
 function higherOf(a: ChainInfo, b: ChainInfo): ChainInfo {

@@ -41,26 +41,22 @@ type Listener<T> = { offer(value: T): void; readonly values: Values<T> };
  */
 function createListener<T>(onEnd: () => void): Listener<T> {
   let slot: { readonly value: T } | undefined;
-  let waiting: ((result: IteratorResult<T, undefined>) => void) | undefined;
+  const waiting: ((result: IteratorResult<T, undefined>) => void)[] = [];
   let ended = false;
 
   function end(): Promise<IteratorResult<T, undefined>> {
     ended = true;
     slot = undefined;
     onEnd();
-    waiting?.({ done: true, value: undefined });
-    waiting = undefined;
+    for (const resolve of waiting.splice(0)) resolve({ done: true, value: undefined });
     return Promise.resolve({ done: true, value: undefined });
   }
 
   return {
     offer(value) {
-      if (waiting === undefined) {
-        slot = { value };
-      } else {
-        waiting({ done: false, value });
-        waiting = undefined;
-      }
+      const resolve = waiting.shift();
+      if (resolve === undefined) slot = { value };
+      else resolve({ done: false, value });
     },
     values: {
       [Symbol.asyncIterator]() {
@@ -73,9 +69,7 @@ function createListener<T>(onEnd: () => void): Listener<T> {
           slot = undefined;
           return Promise.resolve({ done: false, value });
         }
-        return new Promise((resolve) => {
-          waiting = resolve;
-        });
+        return new Promise((resolve) => waiting.push(resolve));
       },
       return: end,
     },

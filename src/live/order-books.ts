@@ -44,7 +44,13 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
 
   function read(tickerId: string): Promise<OrderBookReading | undefined> {
     const known = shared.get(tickerId);
-    if (known !== undefined && (known.endedAt === undefined || now() - known.endedAt < ttlMs)) return known.reading;
+    const isFresh = known?.endedAt !== undefined && now() - known.endedAt < ttlMs;
+    return isFresh ? known.reading : readAgain(tickerId);
+  }
+
+  function readAgain(tickerId: string): Promise<OrderBookReading | undefined> {
+    const known = shared.get(tickerId);
+    if (known !== undefined && known.endedAt === undefined) return known.reading;
 
     const fresh: Shared = { reading: ask(tickerId), endedAt: undefined };
     shared.set(tickerId, fresh);
@@ -67,7 +73,7 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
   function follow(tickerId: string): Follower<OrderBookReading> {
     return createFollower<OrderBookReading>({
       async read(previous) {
-        const reading = await read(tickerId);
+        const reading = await (previous === undefined ? read(tickerId) : readAgain(tickerId));
         if (reading === undefined) throw new UpstreamBadShapeError('MARKET_DATA', 'the order book is gone');
         return previous !== undefined && isDeepStrictEqual(previous.book, reading.book) ? previous : reading;
       },

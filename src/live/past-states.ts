@@ -38,7 +38,9 @@ export function createPastStates(node: NodeClient): PastStates {
 
     const reading = ask(height, head);
     states.set(height, reading);
-    reading.catch(() => states.delete(height));
+    reading.catch(() => {
+      if (states.get(height) === reading) states.delete(height);
+    });
     return reading;
   }
 

@@ -124,6 +124,15 @@ function withoutCredentials(url: URL): URL {
 /** A node may want a name and a password, given in its address. */
 function authorization({ username, password }: URL): Record<string, string> {
   if (username === '' && password === '') return {};
-  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const credentials = `${percentDecoded(username)}:${percentDecoded(password)}`;
   return { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
+}
+
+/** A URL keeps a `%` that begins no code as it is. */
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -27,6 +27,7 @@ function readPoolPair(key: string, value: WireObject, beaconHeight: BeaconHeight
     reserve1: readUint64(value['Token1PoolValue'], `${POOL}.Token1PoolValue`),
     reserve2: readUint64(value['Token2PoolValue'], `${POOL}.Token2PoolValue`),
   };
-  if (key !== poolPairKey(pool)) throw new Misfit(`keys of height ${beaconHeight} and of the pool's tokens`, POOLS);
+  if (key.toLowerCase() !== poolPairKey(pool))
+    throw new Misfit(`keys of height ${beaconHeight} and of the pool's tokens`, POOLS);
   return pool;
 }

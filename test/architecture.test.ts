@@ -1,0 +1,225 @@
+import { globSync, readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { basename, dirname, join, relative } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+type Import = { readonly from: string; readonly isType: boolean };
+type SourceFile = { readonly path: string; readonly text: string; readonly imports: readonly Import[] };
+
+const ROOT = join(import.meta.dirname, '..');
+
+const IMPORT = /^(import|export)\s(type\s)?(?:([^'"`;]*?)\sfrom\s)?'([^']+)';$/gms;
+const IMPORT_CALL = /\bimport\(\s*'([^']+)'\s*\)/g;
+
+/** What a file imports, by statement or by call; an import all of whose names are types is one of types. */
+function importsOf(text: string): Import[] {
+  const statements = [...text.matchAll(IMPORT)].map(([, , type, names = '', from = '']) => ({
+    from,
+    isType: type !== undefined || /^\{(\s*type\s[^,}]*,?)+\s*\}$/.test(names),
+  }));
+  const calls = [...text.matchAll(IMPORT_CALL)].map(([, from = '']) => ({ from, isType: false }));
+  return [...statements, ...calls];
+}
+
+const sources: readonly SourceFile[] = globSync('src/**/*.ts', { cwd: ROOT })
+  .sort()
+  .map((path) => {
+    const text = readFileSync(join(ROOT, path), 'utf8');
+    return { path, text, imports: importsOf(text) };
+  });
+
+/** The part of the gateway that a file belongs to: its folder in src, or its own name. */
+function partOf(path: string): string {
+  const [, part = ''] = path.split('/');
+  return basename(part, '.ts');
+}
+
+const isOurs = (from: string) => from.startsWith('.');
+const packageOf = (from: string) => from.split('/', from.startsWith('@') ? 2 : 1).join('/');
+
+/** What each part may import of ours; `type x` is what it may take types of. */
+const ARROWS: Record<string, readonly string[]> = {
+  domain: [],
+  errors: [],
+  sandbox: [],
+  upstream: ['domain', 'errors'],
+  live: ['upstream', 'domain', 'errors'],
+  loaders: ['live', 'upstream', 'domain', 'errors'],
+  graphql: ['loaders', 'domain', 'errors', 'type live', 'type upstream'],
+  server: ['graphql', 'live', 'errors', 'log', 'type domain', 'type upstream'],
+  config: ['settings', 'type domain'],
+  settings: ['domain', 'type config'],
+  'settings-text': ['settings'],
+  log: ['errors', 'type settings'],
+};
+const IMPORT_EVERYTHING = ['app', 'main'];
+
+describe('which part knows which', () => {
+  test('every part has its arrows', () => {
+    const parts = new Set(sources.map(({ path }) => partOf(path)));
+    expect([...parts].sort()).toEqual([...Object.keys(ARROWS), ...IMPORT_EVERYTHING].sort());
+  });
+
+  test.each(Object.entries(ARROWS))('%s imports of ours only: %j', (part, allowed) => {
+    const files = sources.filter(({ path }) => partOf(path) === part);
+    const strangers = files.flatMap(({ path, imports }) =>
+      imports
+        .filter(({ from }) => isOurs(from))
+        .map(({ from, isType }) => ({ to: partOf(relative('.', join(dirname(path), from))), from, isType }))
+        .filter(({ to, isType }) => to !== part && !allowed.includes(to) && !(isType && allowed.includes(`type ${to}`)))
+        .map(({ from, isType }) => `${path} imports ${isType ? 'types of ' : ''}${from}`),
+    );
+    expect(files.length).toBeGreaterThan(0);
+    expect(strangers).toEqual([]);
+  });
+
+  test('the domain has no input and no output: of Node it takes hashing alone, of packages nothing', () => {
+    const taken = sources
+      .filter(({ path }) => partOf(path) === 'domain')
+      .flatMap(({ imports }) => imports.map(({ from }) => from).filter((from) => !isOurs(from)));
+    expect(new Set(taken)).toEqual(new Set(['node:crypto']));
+  });
+
+  test('no clock and no chance in the domain', () => {
+    const readers = sources.filter(
+      ({ path, text }) =>
+        partOf(path) === 'domain' && /\b(Date\.now|new Date\(\)|Math\.random|setTimeout|process\.)/.test(text),
+    );
+    expect(readers.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('the wire’s spelling stops at upstream', () => {
+    const spelling =
+      /Token[12](PoolValue|IDStr)|ValidatiorsIdx|PDEPoolPairs|BestBlocks|ticker_id|pool_id|base_currency/;
+    // A description of the schema may tell a reader what the node calls a thing.
+    const spellers = sources.filter(
+      ({ path, text }) => spelling.test(text) && !['upstream', 'sandbox', 'graphql'].includes(partOf(path)),
+    );
+    expect(spellers.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('no file imports itself in a circle, types aside', () => {
+    const graph = new Map(
+      sources.map(({ path, imports }) => [
+        path,
+        imports.filter(({ from, isType }) => isOurs(from) && !isType).map(({ from }) => join(dirname(path), from)),
+      ]),
+    );
+    const done = new Set<string>();
+    const circles: string[] = [];
+    const visit = (path: string, trail: readonly string[]): void => {
+      if (trail.includes(path)) circles.push([...trail.slice(trail.indexOf(path)), path].join(' -> '));
+      if (done.has(path) || trail.includes(path)) return;
+      for (const next of graph.get(path) ?? []) visit(next, [...trail, path]);
+      done.add(path);
+    };
+    for (const { path } of sources) visit(path, []);
+    expect(circles.filter((circle) => !circle.includes('src/graphql/types/'))).toEqual([]);
+  });
+});
+
+describe('what does the source take from outside', () => {
+  test('modules of Node by their full names, and packages that package.json declares for running', () => {
+    const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const known = new Set([...Object.keys(dependencies), ...builtinModules.map((name) => `node:${name}`)]);
+    const strangers = sources.flatMap(({ path, imports }) =>
+      imports
+        .filter(({ from }) => !isOurs(from) && !known.has(from) && !known.has(packageOf(from)))
+        .map(({ from }) => `${path} imports ${from}`),
+    );
+    expect(strangers).toEqual([]);
+  });
+
+  test('every declared package is used', () => {
+    const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const used = new Set(sources.flatMap(({ imports }) => imports.map(({ from }) => packageOf(from))));
+    expect(Object.keys(dependencies).filter((name) => !used.has(name))).toEqual([]);
+  });
+
+  test('nothing of the tests', () => {
+    const testers = sources.flatMap(({ path, imports }) =>
+      imports
+        .filter(({ from }) => /vitest|fast-check|\.test\.|(^|\/)test\//.test(from))
+        .map(({ from }) => `${path}: ${from}`),
+    );
+    expect(testers).toEqual([]);
+  });
+
+  test('every file of ours by a path that is there, with its ending', () => {
+    const paths = new Set(sources.map(({ path }) => path));
+    const lost = sources.flatMap(({ path, imports }) =>
+      imports
+        .filter(({ from }) => isOurs(from) && !paths.has(join(dirname(path), from)))
+        .map(({ from }) => `${path}: ${from}`),
+    );
+    expect(lost).toEqual([]);
+  });
+});
+
+describe('how is the source written', () => {
+  test('without default exports', () => {
+    const files = sources.filter(({ text }) => /^export\s+(default\b|\{[^}]*\bas default\b)/m.test(text));
+    expect(files.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('without barrels: no index.ts, and nothing that is exported from another file', () => {
+    const barrels = sources.filter(
+      ({ path, text }) => basename(path) === 'index.ts' || /^export\s[^;=(]*?\sfrom\s'/m.test(text),
+    );
+    expect(barrels.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('with a docstring directly above everything that is exported', () => {
+    const bare = sources.flatMap(({ path, text }) => {
+      const lines = text.split('\n');
+      return lines.flatMap((line, index) => {
+        const name = /^export (?:async |abstract )?(?:const|function\*?|class|type|let) (\w+)/.exec(line)?.[1];
+        const isRef = /^export const \w+Ref\b.* = builder\./.test(line);
+        const hasDocstring = /^(\/\*\*.*)?\*\/$/.test(lines[index - 1]?.trim() ?? '');
+        return name === undefined || isRef || hasDocstring || isOverload(lines, index, name)
+          ? []
+          : [`${path}: ${name}`];
+      });
+    });
+    expect(bare).toEqual([]);
+  });
+
+  test('in files named with small letters and hyphens, none of them after nothing in particular', () => {
+    const odd = sources.filter(({ path }) => {
+      const names = path.replace(/\.ts$/, '').split('/');
+      return names.some((name) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || VAGUE.has(name));
+    });
+    expect(odd.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+const VAGUE = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'lib', 'core', 'manager', 'misc']);
+
+/** Whether the line goes on with what the line above has begun to declare: the docstring stands above the first. */
+function isOverload(lines: readonly string[], index: number, name: string): boolean {
+  return new RegExp(`^export function ${name}\\b.*;$`).test(lines[index - 1] ?? '');
+}
+
+describe('do these tests see what they look for', () => {
+  test.each<[string, Import[]]>([
+    ["import a from 'a';", [{ from: 'a', isType: false }]],
+    ["import 'a';", [{ from: 'a', isType: false }]],
+    ["import type { A } from './a.ts';", [{ from: './a.ts', isType: true }]],
+    ["import { type A, type B } from './a.ts';", [{ from: './a.ts', isType: true }]],
+    ["import { type A, b } from './a.ts';", [{ from: './a.ts', isType: false }]],
+    ["import {\n  type A,\n  b,\n} from './a.ts';", [{ from: './a.ts', isType: false }]],
+    ["import {\n  type A,\n  type B,\n} from './a.ts';", [{ from: './a.ts', isType: true }]],
+    [
+      "import * as a from 'a';\nimport b from 'b';",
+      [
+        { from: 'a', isType: false },
+        { from: 'b', isType: false },
+      ],
+    ],
+    ["export { a } from './a.ts';", [{ from: './a.ts', isType: false }]],
+    ["const a = await import('./a.ts');", [{ from: './a.ts', isType: false }]],
+    ["export const from = 'a';", []],
+  ])('%j', (text, imports) => {
+    expect(importsOf(text)).toEqual(imports);
+  });
+});

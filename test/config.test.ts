@@ -1,0 +1,232 @@
+import { describe, expect, test } from 'vitest';
+import { type Config, ConfigError, readConfig } from '../src/config.ts';
+import { SETTINGS } from '../src/settings.ts';
+import { envExample, helpText, settingsTable } from '../src/settings-text.ts';
+
+const fixture = (name: string) => new URL(`fixtures/config/${name}`, import.meta.url).pathname;
+
+/** What a setting is when nothing is set. */
+const DEFAULTS: Config = {
+  fullnodeUrls: [],
+  marketDataUrl: undefined,
+  marketDataPartner: 'market-data',
+  host: '127.0.0.1',
+  port: 4_000,
+  tokens: [],
+  headPollMs: 1_000,
+  marketPollMs: 10_000,
+  orderBookTtlMs: 1_000,
+  upstreamTimeoutMs: 10_000,
+  logLevel: 'info',
+  sandboxBlockMs: 4_000,
+};
+
+const TOKENS = [
+  { tokenId: 'a'.repeat(64), symbol: 'AAA', decimals: 0 },
+  { tokenId: 'b'.repeat(64), symbol: undefined, decimals: undefined },
+];
+
+/** Each setting, set to something else than by default: as it is written, and as it is read. */
+const OTHERWISE: [keyof Config, flag: string, variable: string, text: string, value: unknown][] = [
+  [
+    'fullnodeUrls',
+    'fullnode-url',
+    'FULLNODE_URL',
+    'http://a:9334, https://user:pass@b/rpc?key=1',
+    [new URL('http://a:9334'), new URL('https://user:pass@b/rpc?key=1')],
+  ],
+  ['marketDataUrl', 'market-data-url', 'MARKET_DATA_URL', 'https://market/base', new URL('https://market/base')],
+  ['marketDataPartner', 'market-data-partner', 'MARKET_DATA_PARTNER', 'a-partner_1.0~', 'a-partner_1.0~'],
+  ['host', 'host', 'HOST', '0.0.0.0', '0.0.0.0'],
+  ['port', 'port', 'PORT', '0', 0],
+  ['tokens', 'tokens-file', 'TOKENS_FILE', fixture('tokens.json'), TOKENS],
+  ['headPollMs', 'head-poll-ms', 'HEAD_POLL_MS', '50', 50],
+  ['marketPollMs', 'market-poll-ms', 'MARKET_POLL_MS', '51', 51],
+  ['orderBookTtlMs', 'order-book-ttl-ms', 'ORDER_BOOK_TTL_MS', '2147483647', 2_147_483_647],
+  ['upstreamTimeoutMs', 'upstream-timeout-ms', 'UPSTREAM_TIMEOUT_MS', '1', 1],
+  ['logLevel', 'log-level', 'LOG_LEVEL', 'silent', 'silent'],
+  ['sandboxBlockMs', 'sandbox-block-ms', 'SANDBOX_BLOCK_MS', '1', 1],
+];
+
+/** The problems of settings that cannot be. */
+function problemsOf(args: readonly string[], env: NodeJS.ProcessEnv = {}): readonly string[] {
+  try {
+    readConfig(args, env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('where does a setting come from', () => {
+  test('from nowhere: each has a default', () => {
+    expect(readConfig([], {})).toEqual(DEFAULTS);
+  });
+
+  test('these are all there are', () => {
+    const said = Object.entries(SETTINGS).map(([key, { flag, variable }]) => [key, flag, variable]);
+    expect(said).toEqual(OTHERWISE.map(([key, flag, variable]) => [key, flag, variable]));
+  });
+
+  test.each(OTHERWISE)(
+    '%s: from its flag or its variable, and no other setting changes',
+    (key, flag, variable, text, value) => {
+      const expected = { ...DEFAULTS, [key]: value };
+      expect(readConfig([`--${flag}`, text], {})).toEqual(expected);
+      expect(readConfig([`--${flag}=${text}`], {})).toEqual(expected);
+      expect(readConfig([], { [variable]: text })).toEqual(expected);
+    },
+  );
+
+  test.each(OTHERWISE)(
+    '%s: from the flag where there are both, even where the variable makes no sense',
+    (key, flag, variable, text, value) => {
+      const nonsense = key === 'host' ? 'another' : '\n?';
+      expect(readConfig([`--${flag}`, text], { [variable]: nonsense })).toEqual({ ...DEFAULTS, [key]: value });
+    },
+  );
+
+  test.each(OTHERWISE)('%s: not from a variable that is empty', (_, _flag, variable) => {
+    expect(readConfig([], { [variable]: '' })).toEqual(DEFAULTS);
+  });
+
+  test('from the last of a flag that is given twice', () => {
+    expect(readConfig(['--port', '1', '--port', '2'], {})).toEqual({ ...DEFAULTS, port: 2 });
+  });
+
+  test('all settings at once', () => {
+    const expected = Object.fromEntries(OTHERWISE.map(([key, , , , value]) => [key, value]));
+    const args = OTHERWISE.flatMap(([, flag, , text]) => [`--${flag}`, text]);
+    const env = Object.fromEntries(OTHERWISE.map(([, , variable, text]) => [variable, text]));
+    expect(readConfig(args, {})).toEqual(expected);
+    expect(readConfig([], env)).toEqual(expected);
+  });
+});
+
+describe('what can a setting not be', () => {
+  const whole = (min: number, max: number) => `expected a whole number from ${min} to ${max}`;
+  const interval = whole(50, 2_147_483_647);
+  const timer = whole(1, 2_147_483_647);
+  const url = 'expected a URL with http or https';
+
+  test.each([
+    ['fullnode-url', ['node', 'ftp://node', 'http://', 'http://a,', 'http://a,b', ','], url],
+    ['market-data-url', ['host', 'file:///etc/passwd'], url],
+    [
+      'market-data-partner',
+      ['a/b', 'a b', '..%2f', 'é', '?'],
+      'expected one segment of a path: letters, digits and - . _ ~',
+    ],
+    ['port', ['-1', '65536', '1.5', '0x10', '1e3', ' 80', '80 ', 'http', '+80'], whole(0, 65_535)],
+    ['head-poll-ms', ['49', '0', '2147483648', '1s', '100.0'], interval],
+    ['market-poll-ms', ['49', '-50'], interval],
+    ['order-book-ttl-ms', ['49', 'Infinity', '99999999999999999999'], interval],
+    ['upstream-timeout-ms', ['0', '2147483648'], timer],
+    ['sandbox-block-ms', ['0', '2147483648'], timer],
+    ['log-level', ['verbose', 'INFO', ' info'], 'expected one of trace, debug, info, warn, error, fatal, silent'],
+  ])('--%s', (flag, texts, problem) => {
+    const [, , variable = ''] = OTHERWISE.find(([, known]) => known === flag) ?? [];
+    for (const text of texts) {
+      expect(problemsOf([`--${flag}=${text}`])).toEqual([`--${flag} is ${JSON.stringify(text)}: ${problem}`]);
+      expect(problemsOf([], { [variable]: text })).toEqual([`${variable} is ${JSON.stringify(text)}: ${problem}`]);
+    }
+  });
+
+  test('a segment that leads out of its place', () => {
+    expect(problemsOf(['--market-data-partner', '..']).length).toBe(1);
+    expect(problemsOf(['--market-data-partner', '.']).length).toBe(1);
+  });
+
+  test('a host that is empty, which would be every address of the machine', () => {
+    expect(problemsOf(['--host=']).length).toBe(1);
+  });
+
+  test.each([
+    ['there is none', 'nowhere', 'the file cannot be read'],
+    ['it is not JSON', 'not-json.txt', 'the file is not JSON'],
+    ['it is no list', 'no-list.json', 'expected an array of {"id", "symbol", "decimals"}'],
+    [
+      'its tokens have problems, all of which are told',
+      'bad-tokens.json',
+      'expected 64 lowercase hexadecimal characters at $[0].id; expected a whole number from 0 to 30 at $[1].decimals',
+    ],
+  ])('a tokens file: %s', (_, name, problem) => {
+    const path = fixture(name);
+    expect(problemsOf([], { TOKENS_FILE: path })).toEqual([`TOKENS_FILE is ${JSON.stringify(path)}: ${problem}`]);
+  });
+});
+
+describe('what is told of settings that cannot be', () => {
+  test('all problems together, a line each, those of the command line first', () => {
+    const args = ['--nope', '--port', 'many', 'word', '-x', '--log-level=loud', '--tokens-file'];
+    const env = { HEAD_POLL_MS: '1', PORT: 'also bad, but not asked', SANDBOX_BLOCK_MS: 'soon' };
+    const problems = [
+      '--nope is no flag: see --help',
+      '"word" is no flag',
+      '-x is no flag: see --help',
+      '--tokens-file needs a value',
+      '--port is "many": expected a whole number from 0 to 65535',
+      'HEAD_POLL_MS is "1": expected a whole number from 50 to 2147483647',
+      '--log-level is "loud": expected one of trace, debug, info, warn, error, fatal, silent',
+      'SANDBOX_BLOCK_MS is "soon": expected a whole number from 1 to 2147483647',
+    ];
+    expect(problemsOf(args, env)).toEqual(problems);
+    expect(() => readConfig(args, env)).toThrow(problems.join('\n'));
+  });
+
+  test.each(['--ports', '--no-port', '--__proto__', '--toString', '-p', '--Port', '--PORT'])(
+    'a flag that there is not: %s',
+    (flag) => {
+      expect(problemsOf([`${flag}=5`])).toContain(
+        `${flag.slice(0, flag.startsWith('--') ? undefined : 2)} is no flag: see --help`,
+      );
+    },
+  );
+
+  test('variables of others are none of its business', () => {
+    expect(readConfig([], { PATH: '/bin', PORTS: 'x', FULLNODE: 'y' })).toEqual(DEFAULTS);
+  });
+});
+
+describe('what is printed', () => {
+  test.each([
+    [['--help'], 'help'],
+    [['-h'], 'help'],
+    [['--version'], 'version'],
+    [['-v'], 'version'],
+    [['--help', '--version'], 'help'],
+    [['--port', 'bad', '--help'], 'help'],
+  ])('%j asks for the %s, whatever else is wrong', (args, wanted) => {
+    expect(readConfig(args, { PORT: 'bad' })).toBe(wanted);
+  });
+
+  test('the help names every flag, every variable and every default', () => {
+    const lines = helpText().split('\n');
+    for (const { flag, variable, default: byDefault, meaning } of Object.values(SETTINGS)) {
+      const line = lines.find((text) => text.startsWith(`  --${flag} `)) ?? '';
+      expect(line).toContain(` ${variable} `);
+      expect(line).toContain(meaning);
+      expect(line.endsWith(byDefault === '' ? meaning : `${meaning} (default ${byDefault})`)).toBe(true);
+    }
+    expect(helpText()).toContain('--help');
+    expect(helpText()).toContain('--version');
+  });
+
+  test('so do the table of the README and the example of an environment, a line each', () => {
+    const rows = settingsTable().split('\n').slice(2);
+    const lines = envExample().split('\n');
+    const settings = Object.values(SETTINGS);
+    expect(rows.length).toBe(settings.length);
+    for (const [index, { flag, variable, default: byDefault, meaning }] of settings.entries()) {
+      const cell = byDefault === '' ? '' : `\`${byDefault}\``;
+      expect(rows[index]).toBe(`| \`--${flag}\` | \`${variable}\` | ${cell} | ${meaning} |`);
+      expect(lines[lines.indexOf(`# ${meaning}`) + 1]).toBe(`#${variable}=${byDefault}`);
+    }
+  });
+
+  test('every default is what it is written as', () => {
+    const written = Object.entries(SETTINGS).map(([key, setting]) => [key, setting.read(setting.default)]);
+    expect(Object.fromEntries(written)).toEqual(DEFAULTS);
+  });
+});

@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { areDecimals, toDecimal } from '../../src/domain/decimal.ts';
+import { anyDecimals } from './pools.ts';
+
+describe('how are smallest units written as whole tokens', () => {
+  test.each([
+    [11_054_802_602_110n, 9, '11054.802602110'],
+    [0n, 0, '0'],
+    [0n, 3, '0.000'],
+    [1n, 3, '0.001'],
+    [999n, 3, '0.999'],
+    [1_000n, 3, '1.000'],
+    [-1n, 3, '-0.001'],
+    [-1_500n, 3, '-1.500'],
+    [-7n, 0, '-7'],
+    [2n ** 64n - 1n, 0, '18446744073709551615'],
+    [2n ** 64n - 1n, 20, '0.18446744073709551615'],
+    [1n, 30, '0.000000000000000000000000000001'],
+  ])('%s units of a token with %i decimals are %s', (units, decimals, text) => {
+    expect(toDecimal(units, decimals)).toBe(text);
+  });
+
+  test('nothing is lost: without its point the text is the units again, and all decimals are there', () => {
+    fc.assert(
+      fc.property(fc.bigInt(-(2n ** 64n), 2n ** 64n), anyDecimals, (units, decimals) => {
+        const text = toDecimal(units, decimals);
+        expect(BigInt(text.replace('.', ''))).toBe(units);
+        expect(text.split('.')[1]?.length ?? 0).toBe(decimals);
+        expect(text).toMatch(/^-?(0|[1-9]\d*)(\.\d+)?$/);
+      }),
+    );
+  });
+});
+
+describe('how many decimals can a token have', () => {
+  test.each([0, 1, 9, 30])('%d decimals are possible', (decimals) => {
+    expect(areDecimals(decimals)).toBe(true);
+  });
+
+  test.each([-1, 31, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('%d decimals are not', (decimals) => {
+    expect(areDecimals(decimals)).toBe(false);
+  });
+});

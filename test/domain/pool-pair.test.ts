@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import {
+  hasSameReserves,
+  holdsToken,
+  isNonEmpty,
+  nativeLiquidity,
+  parsePoolPairId,
+  poolPairId,
+  poolPairKey,
+} from '../../src/domain/pool-pair.ts';
+import { NATIVE_TOKEN_ID } from '../../src/domain/token-id.ts';
+import { poolOf, tokenId } from './pools.ts';
+
+const [a, b, c] = [tokenId('a'), tokenId('b'), tokenId('c')];
+
+describe('how is a pool named', () => {
+  test('by its two tokens at every height, and with the height in the node’s own key', () => {
+    expect(poolPairId(poolOf(1n, 1n))).toBe(`${a}-${b}`);
+    expect(poolPairKey(poolOf(1n, 1n, { beaconHeight: 835_380 }))).toBe(`pdepool-835380-${a}-${b}`);
+  });
+
+  test('the id of a pool is read back, and no other text is', () => {
+    expect(parsePoolPairId(`${a}-${b}`)).toEqual({ token1Id: a, token2Id: b });
+    for (const text of [
+      '',
+      a,
+      `${a}-`,
+      `${a}-${b}-${c}`,
+      `${a}-${b.toUpperCase()}`,
+      `pdepool-1-${a}-${b}`,
+      `${a}${b}`,
+    ]) {
+      expect(parsePoolPairId(text)).toBeUndefined();
+    }
+  });
+});
+
+describe('what does a pool hold', () => {
+  test('a token on either side', () => {
+    expect([a, b, c].map((token) => holdsToken(poolOf(1n, 1n), token))).toEqual([true, true, false]);
+  });
+
+  test('something on both sides, or it is empty', () => {
+    expect(isNonEmpty(poolOf(1n, 1n))).toBe(true);
+    expect(isNonEmpty(poolOf(0n, 1n))).toBe(false);
+    expect(isNonEmpty(poolOf(1n, 0n))).toBe(false);
+  });
+
+  test('the same as at another height, or not', () => {
+    expect(hasSameReserves(poolOf(1n, 2n), poolOf(1n, 2n, { beaconHeight: 7 }))).toBe(true);
+    expect(hasSameReserves(poolOf(1n, 2n), poolOf(1n, 3n))).toBe(false);
+    expect(hasSameReserves(poolOf(1n, 2n), poolOf(2n, 2n))).toBe(false);
+  });
+
+  test('native coin on the first side, on the second, or on none', () => {
+    expect(nativeLiquidity(poolOf(5n, 6n, { token1Id: NATIVE_TOKEN_ID }))).toBe(5n);
+    expect(nativeLiquidity(poolOf(5n, 6n, { token2Id: NATIVE_TOKEN_ID }))).toBe(6n);
+    expect(nativeLiquidity(poolOf(5n, 6n))).toBeUndefined();
+    expect(nativeLiquidity(poolOf(0n, 6n, { token1Id: NATIVE_TOKEN_ID }))).toBe(0n);
+  });
+});

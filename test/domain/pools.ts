@@ -1,0 +1,38 @@
+import fc from 'fast-check';
+import type { PoolPair } from '../../src/domain/pool-pair.ts';
+import { NATIVE_TOKEN_ID, type TokenId } from '../../src/domain/token-id.ts';
+
+/** The largest reserve that a pool can hold. */
+export const MAX_RESERVE = 2n ** 64n - 1n;
+
+/** A token id that ends in a letter or two, so that a test can tell tokens apart at a glance. */
+export function tokenId(end: string): TokenId {
+  return end.padStart(64, '0');
+}
+
+/** A pool at height 1,000 of tokens `a` and `b`, or as it is said. */
+export function poolOf(reserve1: bigint, reserve2: bigint, rest: Partial<PoolPair> = {}): PoolPair {
+  return { beaconHeight: 1_000, token1Id: tokenId('a'), token2Id: tokenId('b'), reserve1, reserve2, ...rest };
+}
+
+/** Reserves of every magnitude, empty ones and those above 2^53 among them. */
+export const anyReserve = fc.oneof(fc.bigInt(0n, 3n), fc.bigInt(0n, 10n ** 12n), fc.bigInt(0n, MAX_RESERVE));
+
+/** Reserves of every magnitude but nothing. */
+export const someReserve = anyReserve.map((reserve) => (reserve === 0n ? 1n : reserve));
+
+/** Decimals that a token can be said to have. */
+export const anyDecimals = fc.integer({ min: 0, max: 30 });
+
+const TOKENS = [NATIVE_TOKEN_ID, ...['a', 'b', 'c', 'd', 'e', 'f', '1', '2'].map(tokenId)];
+
+/** Pools of distinct pairs of a few tokens, the native coin among them, whose reserves are often the same. */
+export const anyPools: fc.Arbitrary<PoolPair[]> = fc.uniqueArray(
+  fc
+    .tuple(fc.subarray(TOKENS, { minLength: 2, maxLength: 2 }), fc.bigInt(0n, 3n), anyReserve)
+    .map(([tokens, reserve1, reserve2]) => {
+      const [token1Id = '', token2Id = ''] = tokens.sort();
+      return poolOf(reserve1, reserve2, { token1Id, token2Id });
+    }),
+  { selector: ({ token1Id, token2Id }) => token1Id + token2Id, maxLength: 20 },
+);

@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+import { toExchangeState } from '../../src/domain/exchange.ts';
+import { type PriceSelection, selectPrices } from '../../src/domain/price-selection.ts';
+import { poolOf, tokenId } from './pools.ts';
+
+const [a, b, c, d] = [tokenId('a'), tokenId('b'), tokenId('c'), tokenId('d')];
+const ab = poolOf(1n, 1n, { token1Id: a, token2Id: b });
+const ac = poolOf(2n, 2n, { token1Id: a, token2Id: c });
+const bc = poolOf(3n, 3n, { token1Id: b, token2Id: c });
+const cd = poolOf(4n, 4n, { token1Id: c, token2Id: d });
+const state = toExchangeState(1_000, [cd, bc, ac, ab]);
+
+describe('whose prices are sent', () => {
+  test.each<[string, PriceSelection, object[]]>([
+    ['nothing named: of all pools, in order of their ids', {}, [ab, ac, bc, cd]],
+    ['of a pool named in the chain’s order', { poolPairs: [{ token1Id: b, token2Id: c }] }, [bc]],
+    ['of a pool named the other way round', { poolPairs: [{ token1Id: c, token2Id: b }] }, [bc]],
+    ['of a pool that is not there: none', { poolPairs: [{ token1Id: a, token2Id: d }] }, []],
+    ['of pools that hold a token', { tokenIds: [c] }, [ac, bc, cd]],
+    ['of several tokens, each pool once', { tokenIds: [a, b] }, [ab, ac, bc]],
+    ['of both: one or the other', { poolPairs: [{ token1Id: d, token2Id: c }], tokenIds: [a] }, [ab, ac, cd]],
+    [
+      'of a pool named twice: once',
+      {
+        poolPairs: [
+          { token1Id: a, token2Id: b },
+          { token1Id: b, token2Id: a },
+        ],
+      },
+      [ab],
+    ],
+    ['of no pool and no token: none', { poolPairs: [], tokenIds: [] }, []],
+  ])('%s', (_, selection, pools) => {
+    expect(selectPrices(state, selection)).toEqual(pools);
+  });
+});
+
+describe('which of them have changed', () => {
+  const next = toExchangeState(
+    1_001,
+    [ab, { ...ac, reserve1: 9n }, { ...bc, reserve2: 9n }].map((pool) => ({ ...pool, beaconHeight: 1_001 })),
+  );
+  const [, acNext, bcNext] = next.poolPairs.values();
+
+  test('pools with other reserves than before, on either side', () => {
+    expect(selectPrices(next, {}, state)).toEqual([acNext, bcNext]);
+  });
+
+  test('also a pool that was not there before', () => {
+    expect(selectPrices(state, {}, next)).toEqual([ac, bc, cd]);
+  });
+
+  test('only of those selected', () => {
+    expect(selectPrices(next, { tokenIds: [a] }, state)).toEqual([acNext]);
+    expect(selectPrices(next, { poolPairs: [{ token1Id: a, token2Id: b }] }, state)).toEqual([]);
+  });
+});

@@ -1,0 +1,107 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { PoolPair } from '../../src/domain/pool-pair.ts';
+import { exactPriceOfToken2, priceOfToken1, priceOfToken2, spotPriceOfToken2 } from '../../src/domain/price.ts';
+import { anyDecimals, anyReserve, poolOf, someReserve } from './pools.ts';
+
+/** The prices that a pool quotes, all of them. */
+function quotes(pool: PoolPair, decimals1: number, decimals2: number) {
+  return {
+    price: priceOfToken2(pool, decimals1, decimals2),
+    inverse: priceOfToken1(pool, decimals1, decimals2),
+    exact: exactPriceOfToken2(pool, decimals1, decimals2),
+    spot: spotPriceOfToken2(pool, decimals1, decimals2),
+  };
+}
+
+describe('what does one whole token cost', () => {
+  test('the pool of the documented example quotes the documented price', () => {
+    expect(quotes(poolOf(1_906_314_094_145_580n, 171_442_164_981n), 9, 9)).toEqual({
+      price: 11054.80260211,
+      inverse: 0.000089933,
+      exact: '11054.802602110',
+      spot: 11119.28383753697,
+    });
+  });
+
+  test.each([
+    ['a pool of the two smallest amounts', 1n, 1n, 0, 0, 0, '0'],
+    ['a pool that the price nearly empties', 2n ** 64n - 1n, 1n, 0, 0, 2 ** 63, '9223372036854775807'],
+    ['a side larger than 2^53', 9_007_199_254_740_993n, 1_000_000_000n, 9, 9, 4503599.627370496, '4503599.627370496'],
+    ['two sides as large as can be', 2n ** 64n - 1n, 2n ** 64n - 1n, 9, 9, 1.000001536, '0.999999999'],
+    ['the most decimals', 1n, 1n, 30, 30, 0, '0.000000000000000000000000000000'],
+  ])('the price of %s is as documented, and the exact one beside it', (_, t1, t2, d1, d2, price, exact) => {
+    const { price: priceNow, exact: exactNow } = quotes(poolOf(t1, t2), d1, d2);
+    expect({ price: priceNow, exact: exactNow }).toEqual({ price, exact });
+  });
+
+  test.each([
+    ['token 1', 0n, 5n],
+    ['token 2', 5n, 0n],
+    ['either', 0n, 0n],
+  ])('a pool without %s quotes no price', (_, reserve1, reserve2) => {
+    const nothing = { price: undefined, inverse: undefined, exact: undefined, spot: undefined };
+    expect(quotes(poolOf(reserve1, reserve2), 9, 9)).toEqual(nothing);
+  });
+});
+
+describe('which arithmetic is it', () => {
+  test('the price is the documented formula in floating point, to the last bit', () => {
+    fc.assert(
+      fc.property(someReserve, someReserve, anyDecimals, anyDecimals, (reserve1, reserve2, d1, d2) => {
+        const T1 = Number(reserve1);
+        const T2 = Number(reserve2);
+        const x = Math.ceil((T2 * T1) / (T2 + 10 ** d2));
+        expect(priceOfToken2(poolOf(reserve1, reserve2), d1, d2)).toBe((T1 - x) / 10 ** d1);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('the exact price is the documented formula in rational numbers, to the last unit', () => {
+    fc.assert(
+      fc.property(someReserve, someReserve, anyDecimals, anyDecimals, (reserve1, reserve2, d1, d2) => {
+        const exact = exactPriceOfToken2(poolOf(reserve1, reserve2), d1, d2);
+        expect(exact).toBe(exactByLongDivision(reserve1, reserve2, d1, d2));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('the price of token 1 is the price of token 2 in the pool with its sides exchanged', () => {
+    fc.assert(
+      fc.property(anyReserve, anyReserve, anyDecimals, anyDecimals, (reserve1, reserve2, d1, d2) => {
+        const inverse = priceOfToken1(poolOf(reserve1, reserve2), d1, d2);
+        expect(inverse).toBe(priceOfToken2(poolOf(reserve2, reserve1), d2, d1));
+      }),
+    );
+  });
+
+  test('every price of a pool with two sides is a number that JSON can carry', () => {
+    fc.assert(
+      fc.property(someReserve, someReserve, anyDecimals, anyDecimals, (reserve1, reserve2, d1, d2) => {
+        const { price, inverse, spot } = quotes(poolOf(reserve1, reserve2), d1, d2);
+        expect([price, inverse, spot].every(Number.isFinite)).toBe(true);
+      }),
+    );
+  });
+});
+
+/**
+ * `T1 - ceil(T1 * T2 / (T2 + D))` with `D = 10^d2` is `floor(T1 * D / (T2 + D))`, as `T1` is whole: another way to the
+ * same number, written down a digit at a time.
+ */
+function exactByLongDivision(T1: bigint, T2: bigint, d1: number, d2: number): string {
+  const D = BigInt(`1${'0'.repeat(d2)}`);
+  const units = (T1 * D) / (T2 + D);
+  const one = BigInt(`1${'0'.repeat(d1)}`);
+
+  let text = String(units / one);
+  let rest = units % one;
+  for (let place = 0; place < d1; place++) {
+    rest *= 10n;
+    text += place === 0 ? `.${rest / one}` : String(rest / one);
+    rest %= one;
+  }
+  return text;
+}

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest';
+import { KNOWN_TOKENS, parseTokens, toTokenList } from '../../src/domain/token.ts';
+import { NATIVE_TOKEN_ID, parseTokenId } from '../../src/domain/token-id.ts';
+import { tokenId } from './pools.ts';
+
+describe('what is a token id', () => {
+  test('64 lowercase hexadecimal characters, and nothing around them', () => {
+    const id = '0123456789abcdef'.repeat(4);
+    expect(parseTokenId(id)).toBe(id);
+    for (const other of [id.slice(1), `${id}0`, ` ${id}`, `${id}\n`, id.toUpperCase(), id.replace('a', 'g'), '', 4]) {
+      expect(parseTokenId(other)).toBeUndefined();
+    }
+  });
+});
+
+describe('which tokens are known without a file', () => {
+  test('the native coin and seven bridged ones, each with the decimals it has', () => {
+    const said = [...KNOWN_TOKENS.values()].map(({ symbol, decimals }) => `${symbol} ${decimals}`);
+    expect(said).toEqual(['PRV 9', 'BTC 9', 'ETH 9', 'USDT 6', 'USDC 6', 'XMR 9', 'BNB 9', 'DAI 9']);
+    expect(KNOWN_TOKENS.get(NATIVE_TOKEN_ID)?.symbol).toBe('PRV');
+    expect([...KNOWN_TOKENS].every(([id, token]) => id === token.tokenId && parseTokenId(id) === id)).toBe(true);
+  });
+});
+
+describe('what can a tokens file say', () => {
+  test('ids, symbols and decimals; the last two may be left out or null', () => {
+    const document = [
+      { id: tokenId('a'), symbol: 'AAA', decimals: 0 },
+      { id: tokenId('b'), symbol: null, decimals: null, name: 'ignored' },
+      { id: tokenId('c') },
+      { id: tokenId('d'), decimals: 30 },
+    ];
+    expect(parseTokens(document)).toEqual({
+      tokens: [
+        { tokenId: tokenId('a'), symbol: 'AAA', decimals: 0 },
+        { tokenId: tokenId('b'), symbol: undefined, decimals: undefined },
+        { tokenId: tokenId('c'), symbol: undefined, decimals: undefined },
+        { tokenId: tokenId('d'), symbol: undefined, decimals: 30 },
+      ],
+    });
+    expect(parseTokens([])).toEqual({ tokens: [] });
+  });
+
+  test('all problems are told, each with its place', () => {
+    const document = [
+      { id: tokenId('a').toUpperCase() },
+      { id: tokenId('b'), symbol: 7 },
+      { id: tokenId('c'), symbol: 'C', decimals: 31 },
+      { id: tokenId('d'), decimals: 1.5 },
+      { id: tokenId('e'), decimals: '9' },
+      null,
+      'token',
+      { id: tokenId('f') },
+    ];
+    expect(parseTokens(document)).toEqual({
+      problems: [
+        'expected 64 lowercase hexadecimal characters at $[0].id',
+        'expected a text at $[1].symbol',
+        'expected a whole number from 0 to 30 at $[2].decimals',
+        'expected a whole number from 0 to 30 at $[3].decimals',
+        'expected a whole number from 0 to 30 at $[4].decimals',
+        'expected 64 lowercase hexadecimal characters at $[5].id',
+        'expected 64 lowercase hexadecimal characters at $[6].id',
+      ],
+    });
+  });
+
+  test.each([[{}], [null], ['[]'], [7]])('%j is no list of tokens', (document) => {
+    expect(parseTokens(document)).toEqual({ problems: ['expected an array of {"id", "symbol", "decimals"}'] });
+  });
+
+  test('of two tokens with one id the later counts', () => {
+    const [first, second] = [6, 8].map((decimals) => ({ tokenId: tokenId('a'), symbol: undefined, decimals }));
+    expect([...toTokenList([first, second].filter((token) => token !== undefined)).values()]).toEqual([second]);
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest';
+import { absentMarketData, absentNode } from '../../src/live/absent.ts';
+import { failureOf } from '../upstream/failure.ts';
+import { headOf } from './heads.ts';
+
+const notConfigured = (upstream: string, name: string) => ({
+  code: 'UPSTREAM_NOT_CONFIGURED',
+  retryable: false,
+  message: `${name} is not configured.`,
+  extensions: { upstream },
+});
+
+describe('what is read where nothing is configured', () => {
+  test('of a node: nothing, and every attempt says so', async () => {
+    const { head, pastStates } = absentNode();
+    const failure = notConfigured('NODE', 'The node');
+    expect(await failureOf(head.get())).toEqual(failure);
+    expect(await failureOf(pastStates.read(5, headOf(10)))).toEqual(failure);
+    expect([head.current(), head.isStale(), head.isFailing()]).toEqual([undefined, true, false]);
+  });
+
+  test('of a market-data host: nothing, and every attempt says so', async () => {
+    const { market, orderBooks } = absentMarketData();
+    const failure = notConfigured('MARKET_DATA', 'The market-data host');
+    expect(await failureOf(market.pairs.get())).toEqual(failure);
+    expect(await failureOf(market.tickers.get())).toEqual(failure);
+    expect(await failureOf(orderBooks.read('pBTC_PRV'))).toEqual(failure);
+    expect(market.freshness()).toBeUndefined();
+  });
+
+  test('whoever listens hears nothing, and can leave', async () => {
+    const { head } = absentNode();
+    const { market, orderBooks } = absentMarketData();
+    for (const heard of [head.listen(), market.pairs.listen(), orderBooks.listen('pBTC_PRV')]) {
+      const next = heard.next();
+      await heard.return?.();
+      expect(await next).toEqual({ done: true, value: undefined });
+    }
+    head.stop();
+  });
+});

@@ -1,0 +1,296 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createHeadFollower, type Head, type HeadFollower, type HeadWatcher } from '../../src/live/head.ts';
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
+import { createHealthRecord } from '../../src/upstream/health.ts';
+import { createHttpClient } from '../../src/upstream/http.ts';
+import { createNodeClient, type NodeClient } from '../../src/upstream/node/client.ts';
+import { chainInfoOf, headOf, scriptedNode } from './heads.ts';
+
+const START = Date.UTC(2026, 0, 1);
+const TIP = 1_640_000;
+
+function followNode(node: NodeClient, clock = { now: START }): { head: HeadFollower; told: unknown[] } {
+  const told: unknown[] = [];
+  const watcher: HeadWatcher = {
+    failed: (error) => told.push(error instanceof Error ? error.message : error),
+    recovered: () => told.push('recovered'),
+    disagreed: (...heights) => told.push(heights),
+  };
+  const head = createHeadFollower({ node, pollMs: 5, timeoutMs: 5_000, now: () => clock.now, watcher });
+  onTestFinished(head.stop);
+  return { head, told };
+}
+
+/** Follows a sandbox from its first head on. */
+async function followSandbox() {
+  const sandbox: Sandbox = await createSandbox({ seed: 7, startTime: START / 1_000, history: 10 });
+  onTestFinished(sandbox.close);
+  const http = createHttpClient({ upstream: 'NODE', timeoutMs: 2_000, maxBytes: 2 ** 22, keepAlive: false });
+  onTestFinished(http.close);
+  const health = createHealthRecord('NODE', Date.now);
+  const client = createNodeClient({ http, urls: [new URL(sandbox.nodeUrl)], health });
+  const clock = { now: START };
+  const { head, told } = followNode(client, clock);
+  const heads = head.listen();
+
+  async function next(): Promise<Head> {
+    const result = await heads.next();
+    if (result.done) throw new Error('the heads have ended');
+    return result.value;
+  }
+
+  /** Waits until the tip was looked at a few more times. */
+  async function looks(): Promise<void> {
+    const until = sandbox.node.calls('getblockchaininfo') + 4;
+    await expect.poll(() => sandbox.node.calls('getblockchaininfo')).toBeGreaterThanOrEqual(until);
+  }
+
+  const first = await next();
+  return { sandbox, node: sandbox.node, client, clock, head, told, next, looks, first };
+}
+
+const callsOf = ({ node }: Sandbox) => ({
+  getbeaconbeststatedetail: node.calls('getbeaconbeststatedetail'),
+  getpdestate: node.calls('getpdestate'),
+});
+
+describe('what is a head', () => {
+  test('one height, read whole and as documented', async () => {
+    const { sandbox, client, first } = await followSandbox();
+    expect(first).toEqual({
+      beaconHeight: TIP,
+      previousHeight: undefined,
+      hash: sandbox.world.tip.hash,
+      time: START,
+      chainInfo: await client.chainInfo(),
+      exchange: await client.exchangeState(TIP),
+      observedAt: START,
+    });
+    const order = sandbox.node.requests.slice(0, 3).map(({ name }) => name);
+    expect(order).toEqual(['getblockchaininfo', 'getbeaconbeststatedetail', 'getpdestate']);
+  });
+
+  test('a new block makes a new one, which knows the height before', async () => {
+    const { sandbox, clock, next, first } = await followSandbox();
+    clock.now += 40_000;
+    sandbox.advance();
+    const second = await next();
+    expect(second).toMatchObject({
+      beaconHeight: TIP + 1,
+      previousHeight: TIP,
+      hash: sandbox.world.tip.hash,
+      time: START + 40_000,
+      observedAt: START + 40_000,
+    });
+    expect(second.exchange.beaconHeight).toBe(TIP + 1);
+    expect(second.exchange).not.toEqual(first.exchange);
+    expect(callsOf(sandbox)).toEqual({ getbeaconbeststatedetail: 2, getpdestate: 2 });
+  });
+
+  test('blocks that came between two looks are passed over', async () => {
+    const { sandbox, next } = await followSandbox();
+    sandbox.advance(5);
+    expect(await next()).toMatchObject({ beaconHeight: TIP + 5, previousHeight: TIP });
+  });
+
+  test('another block at the same height is read again, and says so by its previous height', async () => {
+    const { sandbox, next, first } = await followSandbox();
+    sandbox.replaceTip();
+    const second = await next();
+    expect(second).toMatchObject({ beaconHeight: TIP, previousHeight: TIP, hash: sandbox.world.tip.hash });
+    expect(second.hash).not.toBe(first.hash);
+    expect(second.exchange).not.toEqual(first.exchange);
+  });
+});
+
+describe('what does following cost', () => {
+  test('one small call a look, while nothing changes', async () => {
+    const { sandbox, looks } = await followSandbox();
+    sandbox.node.resetCalls();
+    await looks();
+    expect(callsOf(sandbox)).toEqual({ getbeaconbeststatedetail: 0, getpdestate: 0 });
+    expect(sandbox.node.calls()).toBe(sandbox.node.calls('getblockchaininfo'));
+  });
+
+  test('the same, while the node shows an older tip', async () => {
+    const { sandbox, node, looks } = await followSandbox();
+    node.faults.set({ kind: 'lag', blocks: 3 });
+    node.resetCalls();
+    await looks();
+    expect(callsOf(sandbox)).toEqual({ getbeaconbeststatedetail: 0, getpdestate: 0 });
+  });
+});
+
+describe('which way do heights go', () => {
+  test('never back: where the node lags, the head stays, until the node is ahead of it', async () => {
+    const { sandbox, node, head, next, looks, first, told } = await followSandbox();
+    node.faults.set({ kind: 'lag', blocks: 3 });
+    await looks();
+    expect(head.current()).toBe(first);
+    sandbox.advance(2);
+    await looks();
+    expect(head.current()).toBe(first);
+    sandbox.advance(3);
+    expect(await next()).toMatchObject({ beaconHeight: TIP + 2, previousHeight: TIP });
+    expect(told).toEqual([]);
+  });
+
+  test('never back, also where one node knows the tip and the next does not', async () => {
+    const { sandbox, node, next, told } = await followSandbox();
+    const heights: number[] = [];
+    for (let block = 1; block <= 5; block++) {
+      node.faults.set({ kind: 'lag', blocks: 2, times: 1 });
+      sandbox.advance();
+      const { beaconHeight } = await next();
+      heights.push(beaconHeight);
+    }
+    expect(heights).toEqual(heights.toSorted((a, b) => a - b));
+    expect(heights.at(-1)).toBe(TIP + 5);
+    expect(told).toEqual([]);
+  });
+});
+
+describe('what if the node does not have the state that it has just named', () => {
+  test('it is asked again shortly', async () => {
+    const { sandbox, node, next, told } = await followSandbox();
+    node.faults.set({ kind: 'state-missing', times: 1 });
+    sandbox.advance();
+    expect(await next()).toMatchObject({ beaconHeight: TIP + 1, previousHeight: TIP });
+    expect(told).toEqual([]);
+    expect(node.calls('getpdestate')).toBe(3);
+  });
+
+  test('five times at the most, then the reading has failed, and the next look begins anew', async () => {
+    const { sandbox, node, head, next, told } = await followSandbox();
+    node.faults.set({ kind: 'state-missing', times: 5 });
+    sandbox.advance();
+    expect(await next()).toMatchObject({ beaconHeight: TIP + 1, previousHeight: TIP });
+    expect(told).toEqual(['The node answered with error -8000.', 'recovered']);
+    expect(node.calls('getpdestate')).toBe(7);
+    expect(head.isFailing()).toBe(false);
+  });
+});
+
+describe('what if a block comes between two calls', () => {
+  test.each([
+    [
+      'the tip is asked for again, where it is the lower one',
+      { tips: [chainInfoOf(10), chainInfoOf(11)], heights: [11] },
+      ['chainInfo', 'beaconHeight', 'chainInfo', 'exchangeState 11'],
+    ],
+    [
+      'the height is asked for again, where it is the lower one',
+      { tips: [chainInfoOf(11)], heights: [10, 11] },
+      ['chainInfo', 'beaconHeight', 'beaconHeight', 'exchangeState 11'],
+    ],
+    [
+      'twice, where it is still lower',
+      { tips: [chainInfoOf(11)], heights: [10, 10, 11] },
+      ['chainInfo', 'beaconHeight', 'beaconHeight', 'beaconHeight', 'exchangeState 11'],
+    ],
+    [
+      'now one and now the other',
+      { tips: [chainInfoOf(9), chainInfoOf(11)], heights: [10, 11] },
+      ['chainInfo', 'beaconHeight', 'chainInfo', 'beaconHeight', 'exchangeState 11'],
+    ],
+  ])('%s', async (_, script, asked) => {
+    const node = scriptedNode(script);
+    const { head, told } = followNode(node);
+    expect(await head.get()).toEqual({ ...headOf(11), observedAt: START });
+    expect(node.asked.slice(0, asked.length)).toEqual(asked);
+    expect(told).toEqual([]);
+  });
+
+  test('no more than twice: then what they say is published, with a warning', async () => {
+    const node = scriptedNode({ tips: [chainInfoOf(10)], heights: [11] });
+    const { head, told } = followNode(node);
+    const { exchange } = headOf(11);
+    expect(await head.get()).toEqual({ ...headOf(10), beaconHeight: 11, exchange, observedAt: START });
+    const asked = ['chainInfo', 'beaconHeight', 'chainInfo', 'chainInfo', 'exchangeState 11'];
+    expect(node.asked.slice(0, asked.length)).toEqual(asked);
+    expect(told).toEqual([[10, 11]]);
+  });
+
+  test('a head whose exchange was behind is tried again, and is whole as soon as it can be', async () => {
+    const node = scriptedNode({ tips: [chainInfoOf(11)], heights: [10, 10, 10, 11] });
+    const { head, told } = followNode(node);
+    const heads = head.listen();
+    const behind = { ...headOf(11), beaconHeight: 10, exchange: headOf(10).exchange, observedAt: START };
+    expect(await heads.next()).toEqual({ done: false, value: behind });
+    expect(await heads.next()).toEqual({
+      done: false,
+      value: { ...headOf(11), previousHeight: 10, observedAt: START },
+    });
+    expect(told).toEqual([[11, 10]]);
+  });
+
+  test('a height below the head’s own is not published, whatever the tip says', async () => {
+    const node = scriptedNode({ tips: [chainInfoOf(11), chainInfoOf(12)], heights: [11, 9, 9, 9, 12] });
+    const { head, told } = followNode(node);
+    const heads = head.listen();
+    expect(await heads.next()).toMatchObject({ value: { beaconHeight: 11, previousHeight: undefined } });
+    expect(await heads.next()).toMatchObject({ value: { beaconHeight: 12, previousHeight: 11 } });
+    expect(told).toEqual([[12, 9]]);
+    expect(node.asked.filter((call) => call.startsWith('exchangeState'))).toEqual([
+      'exchangeState 11',
+      'exchangeState 12',
+    ]);
+  });
+
+  test('a height that is only behind does not look like a replaced block', async () => {
+    const node = scriptedNode({ tips: [chainInfoOf(10), chainInfoOf(11)], heights: [10, 10, 10, 10, 11] });
+    const { head } = followNode(node);
+    const heads = head.listen();
+    expect(await heads.next()).toMatchObject({ value: { beaconHeight: 10, previousHeight: undefined } });
+    expect(await heads.next()).toMatchObject({ value: { beaconHeight: 11, previousHeight: 10 } });
+  });
+});
+
+describe('when is a head stale', () => {
+  test('when no block has come for five of the usual intervals', async () => {
+    const { sandbox, clock, head, next } = await followSandbox();
+    clock.now = START + 200_000;
+    expect(head.isStale()).toBe(false);
+    clock.now = START + 200_001;
+    expect(head.isStale()).toBe(true);
+
+    clock.now = START + 300_000;
+    sandbox.advance();
+    await next();
+    expect(head.isStale()).toBe(false);
+    clock.now = START + 310_000;
+    sandbox.advance();
+    await next();
+    clock.now = START + 320_000;
+    sandbox.advance();
+    await next();
+    clock.now = START + 370_000;
+    expect(head.isStale()).toBe(false);
+    clock.now = START + 370_001;
+    expect(head.isStale()).toBe(true);
+  });
+
+  test('another block at the same height does not count as progress', async () => {
+    const { sandbox, clock, head, next } = await followSandbox();
+    clock.now = START + 200_001;
+    sandbox.replaceTip();
+    await next();
+    expect(head.isStale()).toBe(true);
+  });
+
+  test('while the node cannot be read; the last good head stays, and goes on when the node is back', async () => {
+    const { sandbox, node, head, told, next, looks, first } = await followSandbox();
+    node.faults.set({ kind: 'status', status: 503 });
+    await looks();
+    expect([head.isFailing(), head.isStale()]).toEqual([true, true]);
+    expect(await head.get()).toBe(first);
+    expect(told).toEqual(['The node answered with HTTP status 503.']);
+
+    node.faults.clear();
+    await looks();
+    expect([head.isFailing(), head.isStale(), head.current()]).toEqual([false, false, first]);
+    expect(told).toEqual(['The node answered with HTTP status 503.', 'recovered']);
+    sandbox.advance();
+    expect(await next()).toMatchObject({ beaconHeight: TIP + 1, previousHeight: TIP });
+  });
+});

@@ -1,0 +1,69 @@
+import { BEACON_CHAIN_ID, type ChainInfo } from '../../src/domain/chain.ts';
+import { type ExchangeState, toExchangeState } from '../../src/domain/exchange.ts';
+import type { Head } from '../../src/live/head.ts';
+import type { NodeClient } from '../../src/upstream/node/client.ts';
+
+/** What a node says of its chains with the tip at that height. */
+export function chainInfoOf(height: number, hash = `block ${height}`): ChainInfo {
+  const beacon = {
+    chainId: BEACON_CHAIN_ID,
+    height,
+    hash,
+    totalTxs: 0n,
+    blockProducer: '',
+    validationData: undefined,
+    validationDataRaw: '',
+    epoch: 1,
+    time: height * 40_000,
+    remainingBlockEpoch: 1,
+    epochBlock: 1,
+  };
+  return { chainName: 'testnet', activeShards: 0, beacon, shards: [] };
+}
+
+/** An exchange without pools. */
+export function exchangeOf(height: number): ExchangeState {
+  return toExchangeState(height, []);
+}
+
+/** A head at that height. */
+export function headOf(height: number, hash?: string): Head {
+  const chainInfo = chainInfoOf(height, hash);
+  return {
+    beaconHeight: height,
+    previousHeight: undefined,
+    hash: chainInfo.beacon.hash,
+    time: chainInfo.beacon.time,
+    chainInfo,
+    exchange: exchangeOf(height),
+    observedAt: 0,
+  };
+}
+
+/** A node that says what a test has it say, in turn and the last for ever, and remembers what it was asked. */
+export function scriptedNode(script: {
+  readonly tips: readonly ChainInfo[];
+  readonly heights: readonly number[];
+}): NodeClient & { readonly asked: string[] } {
+  const tips = [...script.tips];
+  const heights = [...script.heights];
+  const asked: string[] = [];
+
+  return {
+    asked,
+    async chainInfo() {
+      asked.push('chainInfo');
+      const [tip = chainInfoOf(1)] = tips.length > 1 ? tips.splice(0, 1) : tips;
+      return tip;
+    },
+    async beaconHeight() {
+      asked.push('beaconHeight');
+      const [height = 1] = heights.length > 1 ? heights.splice(0, 1) : heights;
+      return height;
+    },
+    async exchangeState(height) {
+      asked.push(`exchangeState ${height}`);
+      return exchangeOf(height);
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest';
+import { createPace } from '../../src/live/pace.ts';
+
+/** A pace with a clock, and steps at these times. */
+function paceWith(...times: number[]) {
+  const clock = { now: 0 };
+  const pace = createPace(() => clock.now);
+  for (const time of times) {
+    clock.now = time;
+    pace.step();
+  }
+  const isOverdueAt = (time: number) => {
+    clock.now = time;
+    return pace.isOverdue();
+  };
+  return { isOverdueAt };
+}
+
+describe('when is a step overdue', () => {
+  test('never before the first', () => {
+    expect(paceWith().isOverdueAt(1e12)).toBe(false);
+  });
+
+  test('after 200 seconds where the interval is not known yet: five of the slowest blocks', () => {
+    const { isOverdueAt } = paceWith(1_000);
+    expect([isOverdueAt(201_000), isOverdueAt(201_001)]).toEqual([false, true]);
+  });
+
+  test('after five times the usual interval', () => {
+    const { isOverdueAt } = paceWith(0, 10_000, 20_000, 30_000);
+    expect([isOverdueAt(80_000), isOverdueAt(80_001)]).toEqual([false, true]);
+  });
+
+  test('one long pause does not make the next one usual', () => {
+    const { isOverdueAt } = paceWith(0, 10, 20, 100_000, 100_010);
+    expect([isOverdueAt(100_060), isOverdueAt(100_061)]).toEqual([false, true]);
+  });
+
+  test('a new pace is learnt, and the old one forgotten', () => {
+    const times = Array.from({ length: 30 }, (_, step) => (step < 20 ? step * 1_000 : 20_000 + (step - 20) * 10));
+    const { isOverdueAt } = paceWith(...times);
+    expect([isOverdueAt(20_140), isOverdueAt(20_141)]).toEqual([false, true]);
+  });
+});

@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest';
+import { UpstreamNotConfiguredError, UpstreamRpcError } from '../../src/errors.ts';
+import { createHealthRecord } from '../../src/upstream/health.ts';
+
+const nothing = { lastSuccessAt: undefined, lastErrorAt: undefined, lastErrorCode: undefined };
+
+describe('how is an upstream', () => {
+  test('not healthy before it was asked, healthy while it answers, and the last of each is remembered', async () => {
+    let now = 100;
+    const health = createHealthRecord('NODE', () => now);
+    expect(health.read()).toEqual({ upstream: 'NODE', healthy: false, ...nothing });
+
+    expect(await health.watch(Promise.resolve('answer'))).toBe('answer');
+    expect(health.read()).toEqual({ upstream: 'NODE', healthy: true, ...nothing, lastSuccessAt: 100 });
+
+    now = 200;
+    const failure = new UpstreamRpcError(-1002, {});
+    await expect(health.watch(Promise.reject(failure))).rejects.toBe(failure);
+    const failed = { lastSuccessAt: 100, lastErrorAt: 200, lastErrorCode: 'UPSTREAM_RPC_ERROR' };
+    expect(health.read()).toEqual({ upstream: 'NODE', healthy: false, ...failed });
+
+    now = 300;
+    await health.watch(Promise.resolve());
+    expect(health.read()).toEqual({ upstream: 'NODE', healthy: true, ...failed, lastSuccessAt: 300 });
+  });
+
+  test('a failure that is not its fault, or is ours, is passed on and not held against it', async () => {
+    const health = createHealthRecord('MARKET_DATA', () => 100);
+    await health.watch(Promise.resolve());
+    const before = health.read();
+    const failure = new UpstreamNotConfiguredError('MARKET_DATA');
+    await expect(health.watch(Promise.reject(failure), () => false)).rejects.toBe(failure);
+    const ours = new TypeError('ours');
+    await expect(health.watch(Promise.reject(ours))).rejects.toBe(ours);
+    expect(health.read()).toEqual(before);
+  });
+});

@@ -1,0 +1,303 @@
+import type { Socket } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { HttpFault } from '../../src/sandbox/faults.ts';
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
+import { createHttpClient, type HttpClient, type HttpClientOptions } from '../../src/upstream/http.ts';
+import { failureOf } from './failure.ts';
+import { bytesOf, startRawServer } from './raw-server.ts';
+
+/** A client of a node that has time and room for everything, or as it is said. */
+function clientOf(options: Partial<HttpClientOptions> = {}): HttpClient {
+  const patient = { timeoutMs: 10_000, maxBytes: 2 ** 20, keepAlive: false };
+  const client = createHttpClient({ upstream: 'NODE', ...patient, ...options });
+  onTestFinished(client.close);
+  return client;
+}
+
+const hasty: Partial<HttpClientOptions> = { timeoutMs: 60 };
+
+/** A node with one fault, and a request that it befalls. */
+async function faultyNode(fault: HttpFault & { times?: number }) {
+  const sandbox: Sandbox = await createSandbox({ seed: 7, startTime: 1_795_176_000, history: 5 });
+  onTestFinished(sandbox.close);
+  sandbox.node.faults.set(fault);
+  const body = JSON.stringify({ id: 1, jsonrpc: '1.0', method: 'getblockchaininfo', params: [] });
+  return { node: sandbox.node, request: { url: new URL(sandbox.nodeUrl), body } };
+}
+
+const timeout = {
+  code: 'UPSTREAM_TIMEOUT',
+  retryable: true,
+  message: 'The node did not answer within 60 ms.',
+  extensions: { upstream: 'NODE' },
+};
+const unreachable = {
+  code: 'UPSTREAM_UNREACHABLE',
+  retryable: true,
+  message: 'The node cannot be reached.',
+  extensions: { upstream: 'NODE' },
+};
+
+describe('how is an upstream asked', () => {
+  test('with a GET, or with a POST where there is a body, and for JSON', async () => {
+    const { url, requests } = await startRawServer((socket) => socket.end(bytesOf('{}')));
+    const client = clientOf();
+    expect(await client.request({ url: new URL('/a/b?c=d%20e', url) })).toBe('{}');
+    expect(await client.request({ url, body: '{"id":1}' })).toBe('{}');
+
+    const head = `host: ${url.host}\r\nconnection: close\r\n`;
+    expect(requests).toEqual([
+      `GET /a/b?c=d%20e HTTP/1.1\r\n${head}accept: application/json\r\n\r\n`,
+      `POST / HTTP/1.1\r\n${head}accept: application/json\r\ncontent-type: application/json\r\ncontent-length: 8\r\n\r\n{"id":1}`,
+    ]);
+  });
+
+  test.each([
+    ['http://someone:secret@', 'someone:secret'],
+    ['http://some%40one:s%3Acr%C3%A9t@', 'some@one:s:crét'],
+    ['http://someone@', 'someone:'],
+    ['http://:secret@', ':secret'],
+    ['http://someone:100%@', 'someone:100%'],
+  ])('with the name and the password that stand in its address: %s', async (prefix, credentials) => {
+    const { url, requests } = await startRawServer((socket) => socket.end(bytesOf('{}')));
+    expect(await clientOf().request({ url: new URL(`${prefix}${url.host}`) })).toBe('{}');
+    const sent = /^authorization: Basic (.*)$/m.exec(requests[0] ?? '')?.[1];
+    expect(Buffer.from(sent ?? '', 'base64').toString()).toBe(credentials);
+  });
+
+  test('on a connection of its own each time, although the node would keep it', async () => {
+    const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\n{}';
+    const sockets = new Set<Socket>();
+    const { url, requests } = await startRawServer((socket) => {
+      sockets.add(socket);
+      socket.write(answer);
+    });
+    const client = clientOf();
+    for (let call = 0; call < 3; call++) await client.request({ url });
+    expect([requests.length, sockets.size]).toEqual([3, 3]);
+  });
+
+  test('on one connection again and again, where connections are to be kept', async () => {
+    const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\n{}';
+    const sockets = new Set<Socket>();
+    const { url, requests } = await startRawServer((socket) => {
+      sockets.add(socket);
+      socket.write(answer);
+    });
+    const client = clientOf({ keepAlive: true });
+    for (let call = 0; call < 10; call++) await client.request({ url });
+    expect(requests.length).toBe(10);
+    expect(sockets.size).toBeLessThan(5);
+  });
+});
+
+describe('how long may a whole answer take', () => {
+  test.each<HttpFault['kind']>(['hang', 'drip', 'endless'])('no longer than the deadline: %s', async (kind) => {
+    const { request } = await faultyNode({ kind } as HttpFault);
+    const client = clientOf({ ...hasty, maxBytes: 2 ** 40 });
+    expect(await failureOf(client.request(request))).toEqual(timeout);
+  });
+
+  test('the deadline is for the second time too, where the first was reset', async () => {
+    const { url, requests } = await startRawServer((socket, connection) => {
+      if (connection === 1) socket.resetAndDestroy();
+    });
+    expect(await failureOf(clientOf(hasty).request({ url }))).toEqual(timeout);
+    expect(requests.length).toBe(2);
+  });
+
+  test('a slow answer within the deadline is whole', async () => {
+    const { url } = await startRawServer((socket) => {
+      const pieces = bytesOf('{"a":"é"}').split(/(?=")/);
+      const send = () => {
+        const piece = pieces.shift();
+        if (piece === undefined) socket.end();
+        else socket.write(piece, () => setImmediate(send));
+      };
+      send();
+    });
+    expect(await clientOf().request({ url })).toBe('{"a":"é"}');
+  });
+});
+
+describe('how large may an answer be', () => {
+  const answers = () => startRawServer((socket) => socket.end(bytesOf('é'.repeat(500))));
+
+  test('as large as the cap, in bytes', async () => {
+    const { url } = await answers();
+    expect(await clientOf({ maxBytes: 1_000 }).request({ url })).toBe('é'.repeat(500));
+  });
+
+  test('one byte more is refused', async () => {
+    const { url } = await answers();
+    expect(await failureOf(clientOf({ maxBytes: 999 }).request({ url }))).toEqual({
+      code: 'UPSTREAM_BAD_SHAPE',
+      retryable: true,
+      message: 'The node gave an answer of the wrong shape: more than 999 bytes.',
+      extensions: { upstream: 'NODE' },
+    });
+  });
+
+  test('an answer without end is left as soon as it is too large', async () => {
+    const { node, request } = await faultyNode({ kind: 'endless' });
+    const failure = await failureOf(clientOf({ maxBytes: 200_000 }).request(request));
+    expect(failure).toMatchObject({ code: 'UPSTREAM_BAD_SHAPE' });
+    await expect.poll(() => node.openConnections()).toBe(0);
+  });
+});
+
+describe('what is no success', () => {
+  test.each([
+    [200, 'text/html; charset=UTF-8', '<!DOCTYPE html><p>Just a moment…'],
+    [403, 'text/html', '<html></html>'],
+    [503, 'text/html', ''],
+    [200, 'application/json', '\n <html></html>'],
+    [521, 'text/plain', '<html></html>'],
+  ])('a page with status %i of type %s is the traffic filter', async (status, type, page) => {
+    const { url } = await startRawServer((socket) => socket.end(bytesOf(page, type, `${status} Status`)));
+    expect(await failureOf(clientOf().request({ url }))).toEqual({
+      code: 'UPSTREAM_FILTERED',
+      retryable: true,
+      message: `The node is behind a traffic filter that answered in its place, with HTTP status ${status}.`,
+      extensions: { upstream: 'NODE' },
+    });
+  });
+
+  test.each([
+    [400, false],
+    [401, false],
+    [403, false],
+    [404, false],
+    [429, true],
+    [500, true],
+    [503, true],
+    [520, true],
+    [204, false],
+    [301, false],
+  ])('status %i without a page; worth another try: %s', async (status, retryable) => {
+    const { url } = await startRawServer((socket) => {
+      socket.end(`HTTP/1.1 ${status} Status\r\nConnection: close\r\nLocation: /elsewhere\r\n\r\n`);
+    });
+    expect(await failureOf(clientOf().request({ url }))).toEqual({
+      code: 'UPSTREAM_BAD_STATUS',
+      retryable,
+      message: `The node answered with HTTP status ${status}.`,
+      extensions: { upstream: 'NODE' },
+    });
+  });
+
+  test('the text of a bad status is kept for whoever can read it, and for the log', async () => {
+    const { url } = await startRawServer((socket) => socket.end(bytesOf('no such', 'text/plain', '404 Not Found')));
+    const address = new URL(`http://someone:secret@${url.host}/a?b=c`);
+    await expect(clientOf().request({ url: address })).rejects.toMatchObject({
+      status: 404,
+      body: 'no such',
+      details: { url: `${url.href}a?b=c`, body: 'no such' },
+    });
+  });
+
+  test('bytes that are not HTTP', async () => {
+    const { url } = await startRawServer((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'));
+    expect(await failureOf(clientOf().request({ url }))).toEqual(unreachable);
+  });
+});
+
+describe('what is asked again', () => {
+  test('a request that was reset before the answer began, once', async () => {
+    const { node, request } = await faultyNode({ kind: 'reset', times: 1 });
+    expect(JSON.parse(await clientOf().request(request))).toMatchObject({ Id: 1, Error: null });
+    expect(node.calls()).toBe(2);
+  });
+
+  test('a request whose connection was closed without a byte, once', async () => {
+    const { url, requests } = await startRawServer((socket, connection) => {
+      socket.end(connection === 1 ? '' : bytesOf('{}'));
+    });
+    expect(await clientOf().request({ url })).toBe('{}');
+    expect(requests.length).toBe(2);
+  });
+
+  test('not a third time', async () => {
+    const { node, request } = await faultyNode({ kind: 'reset' });
+    expect(await failureOf(clientOf().request(request))).toEqual(unreachable);
+    expect(node.calls()).toBe(2);
+  });
+
+  test('not one that was reset in the middle of its answer', async () => {
+    const { url, requests } = await startRawServer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"a":', () => socket.resetAndDestroy());
+    });
+    expect(await failureOf(clientOf().request({ url }))).toEqual(unreachable);
+    expect(requests.length).toBe(1);
+  });
+
+  test('not one of the node, which promises no length: half an answer shows only as JSON that does not parse', async () => {
+    const { node, request } = await faultyNode({ kind: 'truncated' });
+    const half = await clientOf().request(request);
+    expect(() => JSON.parse(half)).toThrow(SyntaxError);
+    expect(node.calls()).toBe(1);
+  });
+
+  test('not one whose answer ended before the length it had promised', async () => {
+    const { url, requests } = await startRawServer((socket) => {
+      socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"a":');
+    });
+    expect(await failureOf(clientOf().request({ url }))).toEqual(unreachable);
+    expect(requests.length).toBe(1);
+  });
+
+  test('not one that was answered with a bad status', async () => {
+    const { node, request } = await faultyNode({ kind: 'status', status: 503 });
+    expect(await failureOf(clientOf().request(request))).toMatchObject({ code: 'UPSTREAM_BAD_STATUS' });
+    expect(node.calls()).toBe(1);
+  });
+
+  test('not one whose connection was refused', async () => {
+    const { node, request } = await faultyNode({ kind: 'reset' });
+    await node.stop();
+    expect(await failureOf(clientOf().request(request))).toEqual(unreachable);
+    expect(node.calls()).toBe(0);
+  });
+});
+
+describe('what ends a client', () => {
+  test('closing it breaks off what is under way, and later requests fail', async () => {
+    const { url, requests } = await startRawServer(() => {});
+    const client = clientOf();
+    const pending = failureOf(client.request({ url }));
+    await expect.poll(() => requests.length).toBe(1);
+    await client.close();
+    expect(await pending).toEqual(unreachable);
+    expect(await failureOf(client.request({ url }))).toEqual(unreachable);
+  });
+});
+
+describe('what does a client of the gateway learn', () => {
+  const faults: HttpFault[] = [
+    { kind: 'hang' },
+    { kind: 'status', status: 500, body: 'http://10.0.0.7/internal' },
+    { kind: 'status', status: 403, body: 'http://10.0.0.7/internal' },
+    { kind: 'html', status: 403 },
+    { kind: 'reset' },
+    { kind: 'endless' },
+  ];
+
+  test.each(faults)('never an address, a name, a password or a body: $kind', async (fault) => {
+    const { request } = await faultyNode(fault);
+    const url = new URL(request.url);
+    url.username = 'someone';
+    url.password = 'secret';
+    const failure = await failureOf(clientOf({ timeoutMs: 300, maxBytes: 100_000 }).request({ ...request, url }));
+    expect(failure).toMatchObject({ extensions: { upstream: 'NODE' } });
+    expect(JSON.stringify(failure)).not.toMatch(/127\.0\.0\.1|10\.0\.0\.7|http:|someone|secret|html/);
+  });
+
+  test('the log does not get the name and the password either', async () => {
+    const { node, request } = await faultyNode({ kind: 'reset' });
+    await node.stop();
+    const url = new URL(`http://someone:secret@${request.url.host}/`);
+    await expect(clientOf().request({ url })).rejects.toMatchObject({
+      details: { url: `http://${request.url.host}/` },
+    });
+  });
+});

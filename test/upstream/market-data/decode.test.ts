@@ -1,0 +1,176 @@
+import { describe, expect, test } from 'vitest';
+import { parseJson } from '../../../src/upstream/json.ts';
+import { readOrderBook, readPairs, readTickers } from '../../../src/upstream/market-data/decode.ts';
+import { Misfit } from '../../../src/upstream/wire.ts';
+import { readFixture } from '../fixture.ts';
+
+const PRV = '0000000000000000000000000000000000000000000000000000000000000004';
+const DAF = '495f59f74371dd86e75a56ba6f457357557a8954b51f90ad4e123694c962e94a';
+const ETH = '3ee31eba6376fc16cadb52c8765f20b6ebff92c0b1c5ab5fc78c8c25703bb19e';
+const USDT = '076a4423fa20922526bd50b0d7b0dc1c593ce16e15ba141ede5fb5a28aa3f229';
+
+const dafPrv = {
+  tickerId: 'pDAF_PRV',
+  baseId: DAF,
+  base: 'pDAF',
+  targetId: PRV,
+  target: 'PRV',
+  poolId: `${PRV}-${DAF}-1516fc5dec2655f701a5cbf7163d736334592dec9fd853419d80bc41ea48e2fd`,
+};
+const row = { ticker_id: 'A_B', base_id: DAF, base: 'A', target_id: PRV, target: 'B', pool_id: 'pool' };
+const tickerRow = { ...row, base_currency: 'A', target_currency: 'B' };
+const ticker = { tickerId: 'A_B', baseId: DAF, base: 'A', targetId: PRV, target: 'B', poolId: 'pool' };
+
+describe('what does the host say of its pairs', () => {
+  test('the recorded answer, whole', () => {
+    const ethUsdt = {
+      tickerId: 'pETH_pUSDT',
+      baseId: ETH,
+      base: 'pETH',
+      targetId: USDT,
+      target: 'pUSDT',
+      poolId: `${USDT}-${ETH}-d3976e67fbefe50eb3f4ec9f2266b734a49f3c97effa825117db84ac08f60b6d`,
+    };
+    expect(readPairs(parseJson(readFixture('market-data/pairs')))).toEqual({ rows: [dafPrv, ethUsdt], dropped: 0 });
+  });
+
+  test('a row that cannot be read is dropped and counted; the others stay', () => {
+    const rows = [
+      row,
+      null,
+      'row',
+      { ...row, ticker_id: 5 },
+      { ...row, base_id: 'A' },
+      { ...row, target_id: null },
+      { ...row, pool_id: undefined },
+      { ...row, base: null },
+      { ...row, pool_id: 'another', more: {} },
+    ];
+    expect(readPairs({ message: 'OK', pairs: rows })).toEqual({
+      rows: [ticker, { ...ticker, poolId: 'another' }],
+      dropped: 7,
+    });
+  });
+
+  test('a message that is missing or odd is no reason to lose the list', () => {
+    expect(readPairs({ pairs: [] })).toEqual({ rows: [], dropped: 0 });
+    expect(readPairs({ pairs: [], message: 5 })).toEqual({ rows: [], dropped: 0 });
+  });
+});
+
+describe('what does the host say of its tickers', () => {
+  test('the recorded answer, whole, with volumes that are not consistent', () => {
+    expect(readTickers(parseJson(readFixture('market-data/tickers')))).toEqual({
+      rows: [{ ...dafPrv, lastPrice: 0.0018607001900856567, baseVolume: 24_942, targetVolume: 0 }],
+      dropped: 0,
+    });
+  });
+
+  test('figures that are null, missing or no numbers are unknown, and the row stays', () => {
+    const figures = [
+      { last_price: null, base_volume: null, target_volume: null },
+      {},
+      { last_price: '0.5', base_volume: [], target_volume: {} },
+      { last_price: 1e-8, base_volume: 2n ** 64n, target_volume: Number.POSITIVE_INFINITY },
+    ];
+    const unknown = { lastPrice: undefined, baseVolume: undefined, targetVolume: undefined };
+    expect(readTickers({ tickers: figures.map((some) => ({ ...tickerRow, ...some })) })).toEqual({
+      rows: [
+        { ...ticker, ...unknown },
+        { ...ticker, ...unknown },
+        { ...ticker, ...unknown },
+        { ...ticker, lastPrice: 1e-8, baseVolume: 2 ** 64, targetVolume: undefined },
+      ],
+      dropped: 0,
+    });
+  });
+
+  test('a row without its symbols is dropped and counted', () => {
+    expect(readTickers({ tickers: [row, tickerRow] })).toMatchObject({ rows: [ticker], dropped: 1 });
+  });
+});
+
+describe('what does the host say of an order book', () => {
+  test('the recorded answer as it is: unsorted, crossed, with equal prices and dust', () => {
+    expect(readOrderBook(parseJson(readFixture('market-data/orderbook')))).toEqual({
+      tickerId: 'pBTC_PRV',
+      message: 'OK',
+      timestamp: 1_668_769_564,
+      bids: [
+        { price: 22100, quantity: 0.0019515830000000002 },
+        { price: 531, quantity: 1.8000000000000002e-8 },
+        { price: 1e-8, quantity: 1 },
+        { price: 1e-8, quantity: 1 },
+        { price: 55558.6867, quantity: 0.0005 },
+        { price: 55558.6867, quantity: 0.0005 },
+        { price: 67090.65999715759, quantity: 0.000098508 },
+      ],
+      asks: [
+        { price: 999999.75, quantity: 4e-9 },
+        { price: 85000, quantity: 0.00015000000000000001 },
+        { price: 63068.70058091286, quantity: 0.000030125 },
+        { price: 63736.12697081516, quantity: 0.00002981 },
+      ],
+      entriesDropped: 0,
+    });
+  });
+
+  const book = { ticker_id: 'A_B', message: 'OK', timestamp: 5 };
+
+  test('entries that are not two numbers are dropped and counted, on both sides', () => {
+    const bids = [[1, 2], ['1', 2], [1], [1, 2, 3], null, 'x', {}, [null, 2], [2n ** 64n, 1]];
+    const asks = [
+      [1, Number.POSITIVE_INFINITY],
+      [3, 4],
+    ];
+    expect(readOrderBook({ ...book, bids, asks })).toEqual({
+      tickerId: 'A_B',
+      message: 'OK',
+      timestamp: 5,
+      bids: [
+        { price: 1, quantity: 2 },
+        { price: 2 ** 64, quantity: 1 },
+      ],
+      asks: [{ price: 3, quantity: 4 }],
+      entriesDropped: 8,
+    });
+  });
+
+  test('one side that is null or missing is empty', () => {
+    const side = { tickerId: 'A_B', message: 'OK', timestamp: 5, bids: [], asks: [{ price: 3, quantity: 4 }] };
+    expect(readOrderBook({ ...book, bids: null, asks: [[3, 4]] })).toEqual({ ...side, entriesDropped: 0 });
+    expect(readOrderBook({ ...book, asks: [[3, 4]] })).toEqual({ ...side, entriesDropped: 0 });
+  });
+
+  test('without both sides it is no book', () => {
+    expect(readOrderBook({ ...book, bids: null, asks: null })).toBeUndefined();
+    expect(readOrderBook({ message: 'no such ticker' })).toBeUndefined();
+  });
+});
+
+describe('what does not fit', () => {
+  const book = { ticker_id: 'A_B', message: 'OK', timestamp: 5, bids: [], asks: [] };
+
+  test.each<[string, (document: unknown) => unknown, unknown, string]>([
+    ['pairs without a list', readPairs, { message: 'no data', pairs: null }, 'expected an array at $.pairs'],
+    ['tickers without a list', readTickers, { message: 'no data', tickers: null }, 'expected an array at $.tickers'],
+    ['tickers where pairs were asked for', readPairs, { tickers: [] }, 'expected an array at $.pairs'],
+    ['a list without anything around it', readPairs, [row], 'expected an object at $'],
+    ['a text', readTickers, 'OK', 'expected an object at $'],
+    ['a book that is a list', readOrderBook, [], 'expected an object at $'],
+    ['a side that is an object', readOrderBook, { ...book, bids: {} }, 'expected an array at $.bids'],
+    ['the other side', readOrderBook, { ...book, asks: 5 }, 'expected an array at $.asks'],
+    ['a book without a ticker', readOrderBook, { ...book, ticker_id: null }, 'expected a text at $.ticker_id'],
+    ['a book without a time', readOrderBook, { ...book, timestamp: null }, 'expected a Unix timestamp at $.timestamp'],
+    ['a time below 0', readOrderBook, { ...book, timestamp: -1 }, 'expected a Unix timestamp at $.timestamp'],
+    [
+      'a time no date can name',
+      readOrderBook,
+      { ...book, timestamp: 9e15 },
+      'expected a Unix timestamp at $.timestamp',
+    ],
+  ])('%s', (_, read, document, message) => {
+    expect(() => read(document)).toThrow(Misfit);
+    expect(() => read(document)).toThrow(message);
+  });
+});

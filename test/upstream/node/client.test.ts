@@ -1,0 +1,212 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { NodeFault } from '../../../src/sandbox/faults.ts';
+import { createSandbox, type Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts';
+import { createHealthRecord, type HealthRecord } from '../../../src/upstream/health.ts';
+import { createHttpClient } from '../../../src/upstream/http.ts';
+import { createNodeClient, type NodeClient } from '../../../src/upstream/node/client.ts';
+import { failureOf } from '../failure.ts';
+import { bytesOf, startRawServer } from '../raw-server.ts';
+
+async function sandboxForTest(options: SandboxOptions = {}): Promise<Sandbox> {
+  const sandbox = await createSandbox({ seed: 7, startTime: 1_795_176_000, history: 5, ...options });
+  onTestFinished(sandbox.close);
+  return sandbox;
+}
+
+function clientOf(first: URL, ...others: URL[]): { client: NodeClient; health: HealthRecord } {
+  const http = createHttpClient({ upstream: 'NODE', timeoutMs: 2_000, maxBytes: 2 ** 20, keepAlive: false });
+  onTestFinished(http.close);
+  const health = createHealthRecord('NODE', () => 100);
+  return { client: createNodeClient({ http, urls: [first, ...others], health }), health };
+}
+
+const TIP = 1_640_000;
+
+describe('what is the node asked', () => {
+  test('the three documented calls, each in exactly the documented form', async () => {
+    const { node, world } = await sandboxForTest();
+    const url = new URL('/rpc?key=value', node.url);
+    const { client } = clientOf(url);
+    const chainInfo = await client.chainInfo();
+    const height = await client.beaconHeight();
+    const { beaconHeight, poolPairs } = await client.exchangeState(height);
+    expect([chainInfo.beacon.height, height, beaconHeight, poolPairs.size]).toEqual([
+      TIP,
+      TIP,
+      TIP,
+      world.pools.length,
+    ]);
+
+    const bodies = [
+      '{"id":1,"jsonrpc":"1.0","method":"getblockchaininfo","params":[]}',
+      '{"id":2,"jsonrpc":"1.0","method":"getbeaconbeststatedetail","params":[""]}',
+      `{"id":3,"jsonrpc":"1.0","method":"getpdestate","params":[{"BeaconHeight":${TIP}}]}`,
+    ];
+    expect(node.requests.map(({ method, path, headers, body }) => ({ method, path, headers, body }))).toEqual(
+      bodies.map((body) => ({
+        method: 'POST',
+        path: '/rpc?key=value',
+        headers: {
+          host: url.host,
+          connection: 'close',
+          accept: 'application/json',
+          'content-type': 'application/json',
+          'content-length': String(body.length),
+        },
+        body,
+      })),
+    );
+  });
+
+  test('every pool of a past height is what it was then, to the last unit', async () => {
+    const sandbox = await sandboxForTest();
+    const { client } = clientOf(new URL(sandbox.nodeUrl));
+    const { poolPairs } = await client.exchangeState(TIP - 3);
+    for (const pool of sandbox.world.poolsAt(TIP - 3)) {
+      const [token1Id, token2Id] = [pool.token1.id, pool.token2.id];
+      expect(poolPairs.get(`${token1Id}-${token2Id}`)).toEqual({
+        beaconHeight: TIP - 3,
+        token1Id,
+        token2Id,
+        ...sandbox.world.reserves(pool, TIP - 3),
+      });
+    }
+    expect(poolPairs.size).toBe(sandbox.world.poolsAt(TIP - 3).length);
+  });
+});
+
+describe('what can go wrong with a call', () => {
+  const shape = (misfit: string) => ({
+    code: 'UPSTREAM_BAD_SHAPE',
+    retryable: true,
+    message: `The node gave an answer of the wrong shape: ${misfit}.`,
+    extensions: { upstream: 'NODE' },
+  });
+
+  test.each<[NodeFault, string]>([
+    [{ kind: 'garbage' }, 'it is not JSON'],
+    [{ kind: 'empty' }, 'it is not JSON'],
+    [{ kind: 'truncated' }, 'it is not JSON'],
+    [{ kind: 'reset-in-body' }, 'it is not JSON'],
+    [{ kind: 'wrong-id' }, 'expected the echoed id 1 at $.Id'],
+    [{ kind: 'shape', path: ['Result'], value: null }, 'expected an object at $.Result'],
+    [
+      { kind: 'shape', path: ['Result', 'PDEPoolPairs', '*', 'Token1PoolValue'], value: 'many' },
+      'expected an integer at $.Result.PDEPoolPairs[…].Token1PoolValue',
+    ],
+  ])('$kind', async (fault, misfit) => {
+    const { node } = await sandboxForTest();
+    node.faults.set(fault);
+    const { client, health } = clientOf(new URL(node.url));
+    expect(await failureOf(client.exchangeState(TIP))).toEqual(shape(misfit));
+    expect(node.calls()).toBe(1);
+    expect(health.read()).toEqual({
+      upstream: 'NODE',
+      healthy: false,
+      lastSuccessAt: undefined,
+      lastErrorAt: 100,
+      lastErrorCode: 'UPSTREAM_BAD_SHAPE',
+    });
+  });
+
+  test.each(['5', null, undefined, -5, 1.5])('a beacon that names the height %j does not fit', async (value) => {
+    const { node } = await sandboxForTest();
+    node.faults.set({ kind: 'shape', path: ['Result', 'BeaconHeight'], value });
+    const { client } = clientOf(new URL(node.url));
+    expect(await failureOf(client.beaconHeight())).toEqual(shape('expected an integer at $.Result.BeaconHeight'));
+  });
+
+  test('an error of the node is told by its code, and its trace stays here', async () => {
+    const { node } = await sandboxForTest();
+    const { client } = clientOf(new URL(node.url));
+    expect(await failureOf(client.exchangeState(TIP + 1))).toEqual({
+      code: 'UPSTREAM_RPC_ERROR',
+      retryable: false,
+      message: 'The node answered with error -8000.',
+      extensions: { upstream: 'NODE' },
+    });
+  });
+});
+
+describe('what is held against the node', () => {
+  test('not that an old state is gone, but that the one it has just named is missing', async () => {
+    const { node } = await sandboxForTest();
+    const { client, health } = clientOf(new URL(node.url));
+    await client.beaconHeight();
+    expect(await failureOf(client.exchangeState(1))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });
+    expect(health.read()).toMatchObject({ healthy: true, lastErrorCode: undefined });
+
+    node.faults.set({ kind: 'state-missing' });
+    expect(await failureOf(client.exchangeState(TIP))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });
+    expect(health.read()).toMatchObject({ healthy: false, lastErrorCode: 'UPSTREAM_RPC_ERROR' });
+  });
+});
+
+describe('which of several nodes is asked', () => {
+  /** Two nodes that differ in height, so that an answer tells which of them gave it. */
+  async function twoNodes() {
+    const [first, second] = [
+      await sandboxForTest({ startHeight: 1_000 }),
+      await sandboxForTest({ startHeight: 2_000 }),
+    ];
+    const { client, health } = clientOf(new URL(first.nodeUrl), new URL(second.nodeUrl));
+    return { first: first.node, second: second.node, client, health };
+  }
+
+  test('the first, until a call to it fails; then the next, until a call to that one fails', async () => {
+    const { first, second, client } = await twoNodes();
+    expect(await client.beaconHeight()).toBe(1_000);
+    expect(await client.beaconHeight()).toBe(1_000);
+    expect(second.calls()).toBe(0);
+
+    first.faults.set({ kind: 'status', status: 503, times: 1 });
+    expect(await failureOf(client.beaconHeight())).toMatchObject({ code: 'UPSTREAM_BAD_STATUS' });
+    expect(await client.beaconHeight()).toBe(2_000);
+    expect(await client.beaconHeight()).toBe(2_000);
+
+    await second.stop();
+    expect(await failureOf(client.beaconHeight())).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
+    expect(await client.beaconHeight()).toBe(1_000);
+  });
+
+  test.each<[NodeFault]>([
+    [{ kind: 'reset' }],
+    [{ kind: 'html', status: 403 }],
+    [{ kind: 'garbage' }],
+    [{ kind: 'wrong-id' }],
+    [{ kind: 'status', status: 500 }],
+    [{ kind: 'status', status: 401 }],
+    [{ kind: 'status', status: 404 }],
+  ])('the next after $kind $status', async (fault) => {
+    const { first, client } = await twoNodes();
+    first.faults.set(fault);
+    expect(await failureOf(client.beaconHeight())).toMatchObject({ extensions: { upstream: 'NODE' } });
+    expect(await client.beaconHeight()).toBe(2_000);
+  });
+
+  test('the same after an error of the node: it has answered', async () => {
+    const { client, first } = await twoNodes();
+    expect(await failureOf(client.exchangeState(5))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });
+    expect(await client.beaconHeight()).toBe(1_000);
+    expect(first.calls()).toBe(2);
+  });
+
+  test('the next, not the one behind it, where several calls fail at the same time', async () => {
+    const { first, client } = await twoNodes();
+    first.faults.set({ kind: 'status', status: 500 });
+    const failures = await Promise.all([1, 2].map(() => failureOf(client.beaconHeight())));
+    expect(failures).toMatchObject([{ code: 'UPSTREAM_BAD_STATUS' }, { code: 'UPSTREAM_BAD_STATUS' }]);
+    expect(first.calls()).toBe(2);
+    expect(await client.beaconHeight()).toBe(2_000);
+  });
+
+  test('a single node again, where it is the only one', async () => {
+    const { url, requests } = await startRawServer((socket, connection) => {
+      const id = /"id":(\d+)/.exec(requests.at(-1) ?? '')?.[1];
+      socket.end(connection === 1 ? bytesOf('?') : bytesOf(`{"Id":${id},"Result":{"BeaconHeight":7}}`));
+    });
+    const { client } = clientOf(url);
+    expect(await failureOf(client.beaconHeight())).toMatchObject({ code: 'UPSTREAM_BAD_SHAPE' });
+    expect(await client.beaconHeight()).toBe(7);
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import { readResult, toRequest } from '../../../src/upstream/node/envelope.ts';
+import { Misfit } from '../../../src/upstream/wire.ts';
+
+const whole = { Id: 7, Result: { a: 1 }, Error: null, Params: [], Method: 'getpdestate', Jsonrpc: '1.0' };
+
+describe('how is the node asked', () => {
+  test('as documented: an integer id, version 1.0, a method and a list', () => {
+    expect(toRequest(7, 'getpdestate', [{ BeaconHeight: 5 }])).toBe(
+      '{"id":7,"jsonrpc":"1.0","method":"getpdestate","params":[{"BeaconHeight":5}]}',
+    );
+  });
+});
+
+describe('what is in its envelope', () => {
+  test('the result, whatever else is there or is not', () => {
+    expect(readResult(whole, 7)).toEqual({ a: 1 });
+    expect(readResult({ Id: 7, Result: { a: 1 } }, 7)).toEqual({ a: 1 });
+    expect(readResult({ ...whole, Params: 5, Method: null, Jsonrpc: {}, More: [] }, 7)).toEqual({ a: 1 });
+  });
+
+  test.each([
+    ['no object', [], 'expected an object at $'],
+    ['the answer to another request', { ...whole, Id: 8 }, 'expected the echoed id 7 at $.Id'],
+    ['an id of another type', { ...whole, Id: '7' }, 'expected the echoed id 7 at $.Id'],
+    ['no id', { ...whole, Id: undefined }, 'expected the echoed id 7 at $.Id'],
+    ['no result', { ...whole, Result: null }, 'expected an object at $.Result'],
+    ['a result that is a list', { ...whole, Result: [] }, 'expected an object at $.Result'],
+    ['an error that is a text', { ...whole, Error: 'no' }, 'expected an object at $.Error'],
+    ['a trace that is no text', { ...whole, Error: { StackTrace: 5 } }, 'expected a text at $.Error.StackTrace'],
+  ])('%s does not fit', (_, document, message) => {
+    const read = () => readResult(document, 7);
+    expect(read).toThrow(Misfit);
+    expect(read).toThrow(message);
+  });
+});
+
+describe('what does an error of the node tell', () => {
+  test.each([
+    [
+      'its code to clients; its message and the first line of its trace to the log',
+      { Code: -8000, Message: 'Get pde state error', StackTrace: "-8000: Can't found\n/node/rpcserver/a.go:7" },
+      { rpcCode: -8000, message: 'The node answered with error -8000.' },
+      { message: 'Get pde state error', because: "-8000: Can't found" },
+    ],
+    [
+      'nothing where it says nothing',
+      {},
+      { rpcCode: undefined, message: 'The node answered with an error.' },
+      { message: undefined, because: '' },
+    ],
+    [
+      'its message where that is all',
+      { Message: 'no' },
+      { rpcCode: undefined, message: 'The node answered with an error.' },
+      { message: 'no', because: '' },
+    ],
+    [
+      'no code that is no number',
+      { Code: '-8000', StackTrace: null },
+      { rpcCode: undefined, message: 'The node answered with an error.' },
+      { message: undefined, because: '' },
+    ],
+  ])('%s', (_, error, told, details) => {
+    const rpcError = {
+      ...told,
+      details,
+      code: 'UPSTREAM_RPC_ERROR',
+      retryable: false,
+      extensions: { upstream: 'NODE' },
+    };
+    expect(() => readResult({ ...whole, Result: null, Error: error }, 7)).toThrow(expect.objectContaining(rpcError));
+    expect(() => readResult({ ...whole, Error: error }, 7)).toThrow(expect.objectContaining(rpcError));
+  });
+});

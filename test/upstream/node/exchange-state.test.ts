@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { parseJson } from '../../../src/upstream/json.ts';
+import { readResult } from '../../../src/upstream/node/envelope.ts';
+import { readExchangeState } from '../../../src/upstream/node/exchange-state.ts';
+import { Misfit, type WireObject } from '../../../src/upstream/wire.ts';
+import { readFixture } from '../fixture.ts';
+
+const PRV = '0000000000000000000000000000000000000000000000000000000000000004';
+const BTC = 'b832e5d3b1f01a4f0623f7fe91d6673461e1f5d37d91fe78c5c2e6183ff39696';
+const ETH = 'ffd8d42dc40a8d166ea4848baf8b5f6e912ad79875f4373070b59392b1756c8f';
+const KEY = `pdepool-835380-${PRV}-${BTC}`;
+const pool = { Token1IDStr: PRV, Token1PoolValue: 1, Token2IDStr: BTC, Token2PoolValue: 2 };
+
+const recorded = () => readResult(parseJson(readFixture('node/getpdestate')), 1);
+
+describe('what does the node say of its exchange', () => {
+  test('the pools of the recorded answer, to the last unit, in order of their ids', () => {
+    const prvBtc = { token1Id: PRV, token2Id: BTC, reserve1: 1_906_314_094_145_580n, reserve2: 171_442_164_981n };
+    const btcEth = { token1Id: BTC, token2Id: ETH, reserve1: 0n, reserve2: 2n ** 64n - 1n };
+    expect(readExchangeState(recorded(), 835_380)).toEqual({
+      beaconHeight: 835_380,
+      poolPairs: new Map([
+        [`${PRV}-${BTC}`, { beaconHeight: 835_380, ...prvBtc }],
+        [`${BTC}-${ETH}`, { beaconHeight: 835_380, ...btcEth }],
+      ]),
+    });
+  });
+
+  test('an exchange without pools is one', () => {
+    expect(readExchangeState({ PDEPoolPairs: {} }, 9)).toEqual({ beaconHeight: 9, poolPairs: new Map() });
+  });
+
+  test('the other sections are not looked at, whatever they hold', () => {
+    const state = readExchangeState(recorded(), 835_380);
+    const odd = { WaitingPDEContributions: [], PDEShares: 'none', PDETradingFees: null, BeaconTimeStamp: -1, More: {} };
+    expect(readExchangeState({ ...recorded(), ...odd }, 835_380)).toEqual(state);
+    expect(readExchangeState({ PDEPoolPairs: recorded()['PDEPoolPairs'] }, 835_380)).toEqual(state);
+  });
+
+  test('nor are other fields of a pool', () => {
+    const state = readExchangeState({ PDEPoolPairs: { [KEY]: { ...pool, Fee: 'odd' } } }, 835_380);
+    expect([...state.poolPairs.keys()]).toEqual([`${PRV}-${BTC}`]);
+  });
+});
+
+describe('what does not fit', () => {
+  const pools = '$.Result.PDEPoolPairs';
+  const keys = `expected keys of height 835380 and of the pool's tokens at ${pools}`;
+
+  test.each<[string, WireObject, string]>([
+    ['no pools', {}, `expected an object at ${pools}`],
+    ['pools that are null', { PDEPoolPairs: null }, `expected an object at ${pools}`],
+    ['pools in a list', { PDEPoolPairs: [] }, `expected an object at ${pools}`],
+    ['a pool that is null', { PDEPoolPairs: { [KEY]: null } }, `expected an object at ${pools}[…]`],
+    [
+      'a reserve that is a text',
+      { PDEPoolPairs: { [KEY]: { ...pool, Token1PoolValue: '1' } } },
+      `expected an integer at ${pools}[…].Token1PoolValue`,
+    ],
+    [
+      'a reserve below 0',
+      { PDEPoolPairs: { [KEY]: { ...pool, Token2PoolValue: -1 } } },
+      `expected an integer at ${pools}[…].Token2PoolValue`,
+    ],
+    [
+      'a reserve above 64 bits',
+      { PDEPoolPairs: { [KEY]: { ...pool, Token2PoolValue: 2n ** 64n } } },
+      `expected an integer at ${pools}[…].Token2PoolValue`,
+    ],
+    [
+      'a token that is none',
+      { PDEPoolPairs: { [KEY]: { ...pool, Token1IDStr: 'PRV' } } },
+      `expected 64 hexadecimal characters at ${pools}[…].Token1IDStr`,
+    ],
+    ['keys of another height', { PDEPoolPairs: { [KEY.replace('835380', '835381')]: pool } }, keys],
+    ['keys without a height', { PDEPoolPairs: { [`pdepool-${PRV}-${BTC}`]: pool } }, keys],
+    ['keys of other tokens', { PDEPoolPairs: { [KEY.replace(BTC, ETH)]: pool } }, keys],
+    ['tokens in another order than in the key', { PDEPoolPairs: { [`pdepool-835380-${BTC}-${PRV}`]: pool } }, keys],
+  ])('%s', (_, result, message) => {
+    const read = () => readExchangeState(result, 835_380);
+    expect(read).toThrow(Misfit);
+    expect(read).toThrow(message);
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import {
+  Misfit,
+  readArray,
+  readInteger,
+  readObject,
+  readString,
+  readTimestamp,
+  readTokenId,
+  readUint64,
+  toFiniteNumber,
+} from '../../src/upstream/wire.ts';
+
+type Reader = (value: unknown, path: string) => unknown;
+
+const hex = '0123456789abcdef'.repeat(4);
+
+describe('what fits', () => {
+  test.each<[string, Reader, unknown, unknown]>([
+    ['an object', readObject, { a: 1 }, { a: 1 }],
+    ['an array', readArray, [1], [1]],
+    ['a text', readString, '', ''],
+    ['an integer', readInteger, 0, 0],
+    ['the largest integer of a double', readInteger, 2 ** 53 - 1, 2 ** 53 - 1],
+    ['a small amount', readUint64, 5, 5n],
+    ['no amount', readUint64, 0, 0n],
+    ['a large amount', readUint64, 2n ** 53n + 1n, 2n ** 53n + 1n],
+    ['the largest amount', readUint64, 2n ** 64n - 1n, 2n ** 64n - 1n],
+    ['a time with a fraction', readTimestamp, 1_668_769_564.5, 1_668_769_564.5],
+    ['the last time that a date can name', readTimestamp, 8.64e15, 8.64e15],
+    ['a token id', readTokenId, hex, hex],
+    ['a token id in capitals, which is made small', readTokenId, hex.toUpperCase(), hex],
+  ])('%s', (_, read, value, result) => {
+    expect(read(value, '$')).toEqual(result);
+  });
+});
+
+describe('what does not fit says what was expected, and where', () => {
+  test.each<[string, Reader, readonly unknown[]]>([
+    ['an object', readObject, [undefined, null, [], 'x', 1, 1n, true]],
+    ['an array', readArray, [undefined, null, {}, 'x', 1]],
+    ['a text', readString, [undefined, null, {}, [], 1, 1n]],
+    ['an integer', readInteger, [undefined, null, '1', -1, 1.5, 2 ** 53, 2n ** 60n, Number.NaN, [1]]],
+    ['an integer', readUint64, [undefined, null, '1', -1, 1.5, 2n ** 64n, -1n, 1e20]],
+    [
+      '64 hexadecimal characters',
+      readTokenId,
+      [undefined, null, '', hex.slice(1), `${hex}0`, hex.replace('a', 'g'), 4],
+    ],
+  ])('%s', (expected, read, values) => {
+    for (const value of values) expect(() => read(value, '$.a[0]')).toThrow(new Misfit(`${expected}`, '$.a[0]'));
+    expect(new Misfit(expected, '$.a[0]').message).toBe(`expected ${expected} at $.a[0]`);
+  });
+});
+
+describe('what is a figure', () => {
+  test.each([
+    [0.5, 0.5],
+    [0, 0],
+    [-1, -1],
+    [12345678901234567890n, 12345678901234567000],
+    [10n ** 400n, undefined],
+    [Number.POSITIVE_INFINITY, undefined],
+    [Number.NaN, undefined],
+    ['1', undefined],
+    [null, undefined],
+    [undefined, undefined],
+    [[1], undefined],
+    [true, undefined],
+  ])('%s is %s', (value, figure) => {
+    expect(toFiniteNumber(value)).toBe(figure);
+  });
+});

@@ -1,5 +1,7 @@
-import { toDecimal } from './decimal.ts';
+import { MAX_DECIMALS, toDecimal } from './decimal.ts';
 import { isNonEmpty, type PoolPair } from './pool-pair.ts';
+
+const POWERS_OF_10 = Array.from({ length: MAX_DECIMALS + 1 }, (_, exponent) => Number(`1e${exponent}`));
 
 /**
  * Token 1 needed to buy one whole token 2, after the specification's "Price derivation": the pool keeps the product of
@@ -39,12 +41,17 @@ export function exactPriceOfToken2(pool: PoolPair, decimals1: number, decimals2:
 export function spotPriceOfToken2(pool: PoolPair, decimals1: number, decimals2: number): number | undefined {
   if (!isNonEmpty(pool)) return undefined;
 
-  return Number(pool.reserve1) / 10 ** decimals1 / (Number(pool.reserve2) / 10 ** decimals2);
+  return Number(pool.reserve1) / powerOf10(decimals1) / (Number(pool.reserve2) / powerOf10(decimals2));
 }
 
 /** `x = ceil((T2 * T1) / (T2 + 10^d2))`, then `(T1 - x) / 10^d1`: each operation is one rounding to a double. */
 function documentedPrice(paid: number, bought: number, decimalsPaid: number, decimalsBought: number): number {
-  const remaining = Math.ceil((bought * paid) / (bought + 10 ** decimalsBought));
+  const remaining = Math.ceil((bought * paid) / (bought + powerOf10(decimalsBought)));
 
-  return (paid - remaining) / 10 ** decimalsPaid;
+  return (paid - remaining) / powerOf10(decimalsPaid);
+}
+
+/** The double nearest to 10^exponent. `**` misses it for some exponents above 22, and not for the same in each runtime. */
+function powerOf10(exponent: number): number {
+  return POWERS_OF_10[exponent] ?? Number.NaN;
 }

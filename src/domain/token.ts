@@ -45,13 +45,12 @@ export function parseTokens(document: unknown): { tokens: Token[] } | { problems
   for (const [index, entry] of document.entries()) {
     const { id, symbol, decimals } = (entry ?? {}) as Record<string, unknown>;
     const tokenId = parseTokenId(id);
-    if (tokenId === undefined) {
-      problems.push(`expected 64 lowercase hexadecimal characters at $[${index}].id`);
-    } else if (symbol != null && typeof symbol !== 'string') {
-      problems.push(`expected a text at $[${index}].symbol`);
-    } else if (decimals != null && !(typeof decimals === 'number' && areDecimals(decimals))) {
-      problems.push(`expected a whole number from 0 to 30 at $[${index}].decimals`);
-    } else {
+    const isText = symbol == null || typeof symbol === 'string';
+    const isNumber = decimals == null || (typeof decimals === 'number' && areDecimals(decimals));
+    if (tokenId === undefined) problems.push(`expected 64 lowercase hexadecimal characters at $[${index}].id`);
+    if (!isText) problems.push(`expected a text at $[${index}].symbol`);
+    if (!isNumber) problems.push(`expected a whole number from 0 to 30 at $[${index}].decimals`);
+    if (tokenId !== undefined && isText && isNumber) {
       tokens.push({ tokenId, symbol: symbol ?? undefined, decimals: decimals ?? undefined });
     }
   }

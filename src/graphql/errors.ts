@@ -1,5 +1,5 @@
 import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
-import { GatewayError } from '../errors.ts';
+import { type ErrorCode, GatewayError } from '../errors.ts';
 
 /** Told of every error that is not for clients, or whose details are not. */
 export type ErrorLog = {
@@ -20,7 +20,7 @@ export function createErrorMask(log: ErrorLog): (error: unknown) => GraphQLError
     const origin = originOf(error);
     if (origin instanceof GatewayError)
       return place(error, origin.message, { ...origin.extensions, code: origin.code });
-    if (origin instanceof GraphQLError) return withCode(origin);
+    if (origin instanceof GraphQLError) return withOurCode(origin);
 
     log.internal(origin);
     return place(error, INTERNAL, { code: 'INTERNAL_SERVER_ERROR' });
@@ -38,14 +38,19 @@ function originOf(error: unknown): unknown {
   return origin;
 }
 
-/** An error of GraphQL itself: variables that do not fit, or an operation that is not there. */
-function withCode(error: GraphQLError): GraphQLError {
-  if (error.extensions['code'] !== undefined) return error;
+/** Codes that GraphQL and Yoga give by themselves, as ours say it. */
+const OUR_CODES: Readonly<Record<string, ErrorCode>> = {
+  BAD_REQUEST: 'BAD_USER_INPUT',
+  OPERATION_RESOLUTION_FAILURE: 'BAD_USER_INPUT',
+  REQUEST_ENTITY_TOO_LARGE: 'QUERY_TOO_COMPLEX',
+};
 
-  error.extensions['code'] = 'BAD_USER_INPUT';
+/** An error of GraphQL itself, with one of our codes: a request that is none, or variables that do not fit. */
+function withOurCode(error: GraphQLError): GraphQLError {
+  const { code = 'BAD_USER_INPUT', http } = error.extensions as { code?: string; http?: object };
   // Without a place in the answer it stands for the whole of it, and its status is that of a bad request.
-  if (error.path === undefined) error.extensions['http'] = { status: 400, spec: true };
-  return error;
+  const status = http ?? (error.path === undefined ? { status: 400, spec: true } : undefined);
+  return place(error, error.message, { code: OUR_CODES[code] ?? code, ...(status && { http: status }) });
 }
 
 /** An error with that message where the given one stands in the document and the answer. */

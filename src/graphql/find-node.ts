@@ -16,7 +16,9 @@ const FINDERS: Readonly<Record<string, Finder>> = {
   Token: (id, { tokens }) => (parseTokenId(id) === undefined ? undefined : tokens.find(id)),
   ChainInfo: findChainInfo,
   BestBlock: (id, { head }) =>
-    /^(-1|\d{1,9})$/.test(id) ? head.get().then(({ chainInfo }) => findBestBlock(chainInfo, Number(id))) : undefined,
+    /^(-1|0|[1-9]\d{0,8})$/.test(id)
+      ? head.get().then(({ chainInfo }) => findBestBlock(chainInfo, Number(id)))
+      : undefined,
 };
 
 /**

@@ -13,13 +13,30 @@ export type UpstreamHealth = {
 
 /** Remembers how calls to one upstream go. */
 export type HealthRecord = {
-  /** Passes a call's outcome through; of the failures, only those that are the upstream's fault are held against it. */
-  watch<T>(call: Promise<T>, isFault?: (error: UpstreamError) => boolean): Promise<T>;
+  /**
+   * Passes a call's outcome through; of the failures, only those that are the upstream's fault are held against it.
+   *
+   * @param method what the call is named in figures: one of a few
+   */
+  watch<T>(method: string, call: Promise<T>, isFault?: (error: UpstreamError) => boolean): Promise<T>;
   read(): UpstreamHealth;
 };
 
-/** Starts a record in which nothing has been asked yet. */
-export function createHealthRecord(upstream: Upstream, now: () => Instant): HealthRecord {
+/** How one call went. */
+export type UpstreamCall = {
+  readonly upstream: Upstream;
+  readonly method: string;
+  /** `OK`, or the code of the error. */
+  readonly outcome: UpstreamErrorCode | 'OK';
+  readonly seconds: number;
+};
+
+/** Starts a record in which nothing has been asked yet; `onCall` is told of each call that has ended. */
+export function createHealthRecord(
+  upstream: Upstream,
+  now: () => Instant,
+  onCall: (call: UpstreamCall) => void = () => {},
+): HealthRecord {
   let health: UpstreamHealth = {
     upstream,
     healthy: false,
@@ -28,12 +45,21 @@ export function createHealthRecord(upstream: Upstream, now: () => Instant): Heal
     lastErrorCode: undefined,
   };
 
-  async function watch<T>(call: Promise<T>, isFault: (error: UpstreamError) => boolean = () => true): Promise<T> {
+  async function watch<T>(
+    method: string,
+    call: Promise<T>,
+    isFault: (error: UpstreamError) => boolean = () => true,
+  ): Promise<T> {
+    const start = performance.now();
+    const end = (outcome: UpstreamCall['outcome']) =>
+      onCall({ upstream, method, outcome, seconds: (performance.now() - start) / 1_000 });
     try {
       const answer = await call;
+      end('OK');
       health = { ...health, healthy: true, lastSuccessAt: now() };
       return answer;
     } catch (error) {
+      if (error instanceof UpstreamError) end(error.code);
       if (error instanceof UpstreamError && isFault(error)) {
         health = { ...health, healthy: false, lastErrorAt: now(), lastErrorCode: error.code };
       }

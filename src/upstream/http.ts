@@ -30,13 +30,16 @@ export type HttpClientOptions = {
   readonly maxBytes: number;
   /** Whether connections are kept for the next request. The node never grants it, so each call has one of its own. */
   readonly keepAlive: boolean;
+  /** Told how many bytes each answer had. */
+  readonly onRead?: ((bytes: number) => void) | undefined;
 };
 
 /**
  * Makes the transport to one upstream: a deadline for the whole answer, a cap on its size while it streams, and one
  * typed error for each way to fail.
  */
-export function createHttpClient({ upstream, timeoutMs, maxBytes, keepAlive }: HttpClientOptions): HttpClient {
+export function createHttpClient(options: HttpClientOptions): HttpClient {
+  const { upstream, timeoutMs, maxBytes, keepAlive, onRead } = options;
   const agent = new Agent({
     pipelining: keepAlive ? 1 : 0,
     headersTimeout: 0,
@@ -54,6 +57,7 @@ export function createHttpClient({ upstream, timeoutMs, maxBytes, keepAlive }: H
       const bytes = await readAtMost(response.body, maxBytes);
       if (bytes === undefined) throw new UpstreamBadShapeError(upstream, `more than ${maxBytes} bytes`, details);
 
+      onRead?.(bytes.length);
       return accept(response, bytes.toString('utf8'), details);
     } catch (error) {
       throw toUpstreamError(error, details, deadline.signal.aborted);

@@ -10,28 +10,46 @@ describe('how is an upstream', () => {
     const health = createHealthRecord('NODE', () => now);
     expect(health.read()).toEqual({ upstream: 'NODE', healthy: false, ...nothing });
 
-    expect(await health.watch(Promise.resolve('answer'))).toBe('answer');
+    expect(await health.watch('call', Promise.resolve('answer'))).toBe('answer');
     expect(health.read()).toEqual({ upstream: 'NODE', healthy: true, ...nothing, lastSuccessAt: 100 });
 
     now = 200;
     const failure = new UpstreamRpcError(-1002, {});
-    await expect(health.watch(Promise.reject(failure))).rejects.toBe(failure);
+    await expect(health.watch('call', Promise.reject(failure))).rejects.toBe(failure);
     const failed = { lastSuccessAt: 100, lastErrorAt: 200, lastErrorCode: 'UPSTREAM_RPC_ERROR' };
     expect(health.read()).toEqual({ upstream: 'NODE', healthy: false, ...failed });
 
     now = 300;
-    await health.watch(Promise.resolve());
+    await health.watch('call', Promise.resolve());
     expect(health.read()).toEqual({ upstream: 'NODE', healthy: true, ...failed, lastSuccessAt: 300 });
   });
 
   test('a failure that is not its fault, or is ours, is passed on and not held against it', async () => {
     const health = createHealthRecord('MARKET_DATA', () => 100);
-    await health.watch(Promise.resolve());
+    await health.watch('call', Promise.resolve());
     const before = health.read();
     const failure = new UpstreamNotConfiguredError('MARKET_DATA');
-    await expect(health.watch(Promise.reject(failure), () => false)).rejects.toBe(failure);
+    await expect(health.watch('call', Promise.reject(failure), () => false)).rejects.toBe(failure);
     const ours = new TypeError('ours');
-    await expect(health.watch(Promise.reject(ours))).rejects.toBe(ours);
+    await expect(health.watch('call', Promise.reject(ours))).rejects.toBe(ours);
     expect(health.read()).toEqual(before);
+  });
+
+  test('each call that has ended is told of, with its outcome', async () => {
+    const calls: unknown[] = [];
+    const health = createHealthRecord(
+      'NODE',
+      () => 100,
+      (call) => calls.push(call),
+    );
+    await health.watch('getpdestate', Promise.resolve());
+    await health
+      .watch('getpdestate', Promise.reject(new UpstreamRpcError(-8000, {})), () => false)
+      .catch(() => undefined);
+    const call = { upstream: 'NODE', method: 'getpdestate', seconds: expect.any(Number) };
+    expect(calls).toEqual([
+      { ...call, outcome: 'OK' },
+      { ...call, outcome: 'UPSTREAM_RPC_ERROR' },
+    ]);
   });
 });

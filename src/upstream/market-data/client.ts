@@ -47,9 +47,9 @@ export function createMarketDataClient({ http, baseUrl, partner, health }: Marke
   }
 
   return {
-    pairs: () => health.watch(get(address('pairs'), readPairs)),
-    tickers: () => health.watch(get(address('tickers'), readTickers)),
-    orderBook: (tickerId) => health.watch(orderBook(tickerId)),
+    pairs: () => health.watch('pairs', get(address('pairs'), readPairs)),
+    tickers: () => health.watch('tickers', get(address('tickers'), readTickers)),
+    orderBook: (tickerId) => health.watch('orderbook', orderBook(tickerId)),
   };
 }
 

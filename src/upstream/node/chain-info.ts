@@ -14,9 +14,9 @@ import {
 /** Decodes the result of `getblockchaininfo`. @throws Misfit */
 export function readChainInfo(result: WireObject): ChainInfo {
   const path = '$.Result.BestBlocks';
-  const blocks = Object.entries(readObject(result['BestBlocks'], path)).map(([key, block]) =>
-    readBestBlock(readChainId(key, path), readObject(block, `${path}["${key}"]`), `${path}["${key}"]`),
-  );
+  const blocks = Object.entries(readObject(result['BestBlocks'], path))
+    .filter(([key]) => CHAIN_ID.test(key))
+    .map(([key, block]) => readBestBlock(Number(key), readObject(block, `${path}["${key}"]`), `${path}["${key}"]`));
   const beacon = blocks.find((block) => block.chainId === BEACON_CHAIN_ID);
   if (beacon === undefined) throw new Misfit('the beacon chain', `${path}["-1"]`);
 
@@ -28,14 +28,12 @@ export function readChainInfo(result: WireObject): ChainInfo {
   };
 }
 
-/** Keys are `-1` for the beacon chain and `0`, `1`, … for the shards. */
-function readChainId(key: string, path: string): number {
-  if (!/^(-1|0|[1-9]\d{0,8})$/.test(key)) throw new Misfit('chain ids as keys', path);
-  return Number(key);
-}
+/** `-1` for the beacon chain and `0`, `1`, … for the shards; other keys are none of ours. */
+const CHAIN_ID = /^(-1|0|[1-9]\d{0,8})$/;
 
 function readBestBlock(chainId: number, block: WireObject, path: string): BestBlock {
-  const validationDataRaw = readString(block['ValidationData'], `${path}.ValidationData`);
+  // Not every block carries signatures: the text may be empty, or not be there.
+  const validationDataRaw = readString(block['ValidationData'] ?? '', `${path}.ValidationData`);
 
   return {
     chainId,

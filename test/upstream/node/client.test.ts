@@ -153,20 +153,20 @@ describe('which of several nodes is asked', () => {
     return { first: first.node, second: second.node, client, health };
   }
 
-  test('the first, until a call to it fails; then the next, until a call to that one fails', async () => {
+  test('the first, until it fails; then the next, until that one fails; and no call is lost', async () => {
     const { first, second, client } = await twoNodes();
     expect(await client.beaconHeight()).toBe(1_000);
     expect(await client.beaconHeight()).toBe(1_000);
     expect(second.calls()).toBe(0);
 
     first.faults.set({ kind: 'status', status: 503, times: 1 });
-    expect(await failureOf(client.beaconHeight())).toMatchObject({ code: 'UPSTREAM_BAD_STATUS' });
     expect(await client.beaconHeight()).toBe(2_000);
     expect(await client.beaconHeight()).toBe(2_000);
 
     await second.stop();
-    expect(await failureOf(client.beaconHeight())).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
     expect(await client.beaconHeight()).toBe(1_000);
+    await first.stop();
+    expect(await failureOf(client.beaconHeight())).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
   });
 
   test.each<[NodeFault]>([
@@ -180,8 +180,8 @@ describe('which of several nodes is asked', () => {
   ])('the next after $kind $status', async (fault) => {
     const { first, client } = await twoNodes();
     first.faults.set(fault);
-    expect(await failureOf(client.beaconHeight())).toMatchObject({ extensions: { upstream: 'NODE' } });
     expect(await client.beaconHeight()).toBe(2_000);
+    expect(first.calls()).toBe(fault.kind === 'reset' ? 2 : 1);
   });
 
   test('the same after an error of the node: it has answered', async () => {
@@ -194,8 +194,7 @@ describe('which of several nodes is asked', () => {
   test('the next, not the one behind it, where several calls fail at the same time', async () => {
     const { first, client } = await twoNodes();
     first.faults.set({ kind: 'status', status: 500 });
-    const failures = await Promise.all([1, 2].map(() => failureOf(client.beaconHeight())));
-    expect(failures).toMatchObject([{ code: 'UPSTREAM_BAD_STATUS' }, { code: 'UPSTREAM_BAD_STATUS' }]);
+    expect(await Promise.all([client.beaconHeight(), client.beaconHeight()])).toEqual([2_000, 2_000]);
     expect(first.calls()).toBe(2);
     expect(await client.beaconHeight()).toBe(2_000);
   });

@@ -4,7 +4,7 @@ import type { Instant } from './domain/instant.ts';
 import { KNOWN_TOKENS, toTokenList } from './domain/token.ts';
 import type { Upstream } from './errors.ts';
 import type { Service } from './graphql/context.ts';
-import { DEFAULT_LIMITS } from './graphql/limits.ts';
+import type { Limits } from './graphql/limits.ts';
 import { absentMarketData, absentNode } from './live/absent.ts';
 import type { Watcher } from './live/follower.ts';
 import { createHeadFollower } from './live/head.ts';
@@ -14,6 +14,7 @@ import { createPastStates } from './live/past-states.ts';
 import type { Sources } from './loaders/sources.ts';
 import { describeError, type Log } from './log.ts';
 import { createGateway, type Gateway } from './server/gateway.ts';
+import { createMetrics, type Metrics } from './server/metrics.ts';
 import { createHealthRecord, type HealthRecord } from './upstream/health.ts';
 import { createHttpClient } from './upstream/http.ts';
 import { createMarketDataClient } from './upstream/market-data/client.ts';
@@ -23,7 +24,7 @@ import { createNodeClient } from './upstream/node/client.ts';
 export type App = Gateway & {
   /** What its answers are made from. */
   readonly service: Service;
-  /** Stops following, closes the doors. */
+  /** Closes the doors, then stops following. */
   close(): Promise<void>;
 };
 
@@ -42,9 +43,11 @@ const MAX_MARKET_DATA_ANSWER_BYTES = 32 * 2 ** 20;
 
 /** Puts the parts together: upstream clients, what follows them, what shares their readings, and the doors. */
 export function createApp({ config, isSandbox, log, now = Date.now }: AppOptions): App {
-  const part: Part = { config, log, now };
-  const nodeHealth = createHealthRecord('NODE', now);
-  const marketDataHealth = createHealthRecord('MARKET_DATA', now);
+  const version = readVersion();
+  const metrics = createMetrics(version);
+  const part: Part = { config, log, now, metrics };
+  const nodeHealth = createHealthRecord('NODE', now, metrics.calledUpstream);
+  const marketDataHealth = createHealthRecord('MARKET_DATA', now, metrics.calledUpstream);
   const node = followNode(part, nodeHealth);
   const marketData = followMarketData(part, marketDataHealth);
 
@@ -54,21 +57,23 @@ export function createApp({ config, isSandbox, log, now = Date.now }: AppOptions
     tokens: toTokenList([...KNOWN_TOKENS.values(), ...config.tokens]),
   };
   const service: Service = {
-    version: readVersion(),
+    version,
     isSandbox,
-    limits: DEFAULT_LIMITS,
+    limits: limitsOf(config),
     sources,
     now,
+    configured: configuredIn(config),
     upstreams: () => [nodeHealth.read(), marketDataHealth.read()],
   };
-  const gateway = createGateway(service, log);
+  const { graphiql, corsOrigins, stopTimeoutMs } = config;
+  const gateway = createGateway({ service, metrics, log, graphiql, corsOrigins, stopTimeoutMs });
 
   return {
     ...gateway,
     service,
     async close() {
-      for (const follower of [sources.head, sources.market.pairs, sources.market.tickers]) follower.stop();
       await gateway.close();
+      for (const follower of [sources.head, sources.market.pairs, sources.market.tickers]) follower.stop();
       await Promise.all([node.disconnect(), marketData.disconnect()]);
     },
   };
@@ -79,14 +84,42 @@ export function readVersion(): string {
   return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
 }
 
-type Part = { readonly config: Config; readonly log: Log; readonly now: () => Instant };
+type Part = {
+  readonly config: Config;
+  readonly log: Log;
+  readonly now: () => Instant;
+  readonly metrics: Metrics;
+};
 
-function followNode({ config, log, now }: Part, health: HealthRecord) {
+function limitsOf(config: Config): Limits {
+  const { maxDepth, maxComplexity, maxTokens, maxPageSize, maxBodyBytes } = config;
+  const { maxHeightsPerOperation, maxSubscriptionsPerConnection } = config;
+  return {
+    maxDepth,
+    maxComplexity,
+    maxTokens,
+    maxPageSize,
+    maxBodyBytes,
+    maxHeightsPerOperation,
+    maxSubscriptionsPerConnection,
+  };
+}
+
+function configuredIn({ fullnodeUrls, marketDataUrl }: Config): ReadonlySet<Upstream> {
+  return new Set<Upstream>([
+    ...(fullnodeUrls.length > 0 ? (['NODE'] as const) : []),
+    ...(marketDataUrl === undefined ? [] : (['MARKET_DATA'] as const)),
+  ]);
+}
+
+function followNode({ config, log, now, metrics }: Part, health: HealthRecord) {
   const [first, ...others] = config.fullnodeUrls;
   if (first === undefined) return { sources: absentNode(), disconnect: async () => {} };
 
   const { headPollMs: pollMs, upstreamTimeoutMs: timeoutMs } = config;
-  const http = createHttpClient({ upstream: 'NODE', timeoutMs, maxBytes: MAX_NODE_ANSWER_BYTES, keepAlive: false });
+  const onRead = (bytes: number) => metrics.readUpstream('NODE', bytes);
+  const maxBytes = MAX_NODE_ANSWER_BYTES;
+  const http = createHttpClient({ upstream: 'NODE', timeoutMs, maxBytes, keepAlive: false, onRead });
   const node = createNodeClient({ http, urls: [first, ...others], health });
   const watcher = {
     ...logged(log, 'NODE'),
@@ -97,13 +130,14 @@ function followNode({ config, log, now }: Part, health: HealthRecord) {
   return { sources: { head, pastStates: createPastStates(node) }, disconnect: http.close };
 }
 
-function followMarketData({ config, log, now }: Part, health: HealthRecord) {
+function followMarketData({ config, log, now, metrics }: Part, health: HealthRecord) {
   const { marketDataUrl: baseUrl, marketDataPartner: partner } = config;
   if (baseUrl === undefined) return { sources: absentMarketData(), disconnect: async () => {} };
 
   const { marketPollMs: pollMs, orderBookTtlMs: ttlMs, upstreamTimeoutMs: timeoutMs } = config;
   const maxBytes = MAX_MARKET_DATA_ANSWER_BYTES;
-  const http = createHttpClient({ upstream: 'MARKET_DATA', timeoutMs, maxBytes, keepAlive: true });
+  const onRead = (bytes: number) => metrics.readUpstream('MARKET_DATA', bytes);
+  const http = createHttpClient({ upstream: 'MARKET_DATA', timeoutMs, maxBytes, keepAlive: true, onRead });
   const host = createMarketDataClient({ http, baseUrl, partner, health });
   const watcher = logged(log, 'MARKET_DATA');
   const market = createMarketFollower({ host, pollMs, timeoutMs, now, watcher });

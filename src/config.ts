@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util';
 import type { Token } from './domain/token.ts';
+import type { Limits } from './graphql/limits.ts';
 import { type LogLevel, SETTINGS, type Setting } from './settings.ts';
 
 /** Everything that can be set, read and checked. */
-export type Config = {
+export type Config = Limits & {
   /** Empty where no node is configured. */
   readonly fullnodeUrls: readonly URL[];
   readonly marketDataUrl: URL | undefined;
@@ -16,6 +17,10 @@ export type Config = {
   readonly marketPollMs: number;
   readonly orderBookTtlMs: number;
   readonly upstreamTimeoutMs: number;
+  readonly graphiql: boolean;
+  /** Whose pages may ask, beside those of the gateway itself; `*` is everyone's. */
+  readonly corsOrigins: readonly string[];
+  readonly stopTimeoutMs: number;
   readonly logLevel: LogLevel;
   readonly sandboxBlockMs: number;
 };
@@ -69,6 +74,16 @@ export function readConfig(args: readonly string[], env: NodeJS.ProcessEnv): Con
     marketPollMs: value('marketPollMs'),
     orderBookTtlMs: value('orderBookTtlMs'),
     upstreamTimeoutMs: value('upstreamTimeoutMs'),
+    graphiql: value('graphiql'),
+    corsOrigins: value('corsOrigins'),
+    stopTimeoutMs: value('stopTimeoutMs'),
+    maxDepth: value('maxDepth'),
+    maxComplexity: value('maxComplexity'),
+    maxTokens: value('maxTokens'),
+    maxPageSize: value('maxPageSize'),
+    maxBodyBytes: value('maxBodyBytes'),
+    maxHeightsPerOperation: value('maxHeightsPerOperation'),
+    maxSubscriptionsPerConnection: value('maxSubscriptionsPerConnection'),
     logLevel: value('logLevel'),
     sandboxBlockMs: value('sandboxBlockMs'),
   };

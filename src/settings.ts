@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Config } from './config.ts';
 import { parseTokens, type Token } from './domain/token.ts';
+import { DEFAULT_LIMITS, type Limits } from './graphql/limits.ts';
 
 /** How much the log tells, from most to nothing. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -90,6 +91,38 @@ export const SETTINGS: { readonly [Key in keyof Config]: Setting<Config[Key]> } 
     meaning: 'how long an upstream may take for a whole answer',
     read: (text) => readWhole(text, 1, MAX_TIMER_MS),
   },
+  graphiql: {
+    flag: 'graphiql',
+    variable: 'GRAPHIQL',
+    default: 'true',
+    meaning: 'whether browsers get GraphiQL: true or false',
+    read: readBoolean,
+  },
+  corsOrigins: {
+    flag: 'cors-origins',
+    variable: 'CORS_ORIGINS',
+    default: '',
+    meaning:
+      "whose pages may ask beside the gateway's own, over HTTP and websockets: origins separated by commas, or `*` for everyone's",
+    read: (text) => (text === '' ? [] : text.split(',').map((origin) => readOrigin(origin.trim()))),
+  },
+  stopTimeoutMs: {
+    flag: 'stop-timeout-ms',
+    variable: 'STOP_TIMEOUT_MS',
+    default: '3000',
+    meaning: 'how long requests under way may take to end when the gateway is stopped',
+    read: (text) => readWhole(text, 0, MAX_TIMER_MS),
+  },
+  maxDepth: limit('maxDepth', 'how deeply selections may be nested'),
+  maxComplexity: limit('maxComplexity', 'about how many objects an answer may hold'),
+  maxTokens: limit('maxTokens', 'how many lexical tokens a document may have'),
+  maxPageSize: limit('maxPageSize', 'how many entries a page may have'),
+  maxBodyBytes: limit('maxBodyBytes', 'how many bytes the body of a request, or a websocket message, may have'),
+  maxHeightsPerOperation: limit('maxHeightsPerOperation', 'how many heights beside its own one operation may read'),
+  maxSubscriptionsPerConnection: limit(
+    'maxSubscriptionsPerConnection',
+    'how many operations may be open at once on one websocket',
+  ),
   logLevel: {
     flag: 'log-level',
     variable: 'LOG_LEVEL',
@@ -106,8 +139,23 @@ export const SETTINGS: { readonly [Key in keyof Config]: Setting<Config[Key]> } 
   },
 };
 
+/** A limit is named alike as a flag, a variable and a field of `service.limits`. */
+function limit(name: keyof Limits, meaning: string): Setting<number> {
+  const words = name.split(/(?=[A-Z])/).map((word) => word.toLowerCase());
+  return {
+    flag: words.join('-'),
+    variable: words.join('_').toUpperCase(),
+    default: String(DEFAULT_LIMITS[name]),
+    meaning,
+    read: (text) => readWhole(text, 1, MAX_INT32),
+  };
+}
+
+/** What GraphQL's Int can hold. */
+const MAX_INT32 = 2 ** 31 - 1;
+
 /** What a timer of the runtime can count to. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = MAX_INT32;
 
 /** Readings closer together than this would only load the upstreams. */
 const MIN_INTERVAL_MS = 50;
@@ -138,6 +186,18 @@ function readSegment(text: string): string {
   if (!/^[\w.~-]+$/.test(text) || /^\.\.?$/.test(text))
     throw new Error('expected one segment of a path: letters, digits and - . _ ~');
   return text;
+}
+
+function readBoolean(text: string): boolean {
+  if (text !== 'true' && text !== 'false') throw new Error('expected true or false');
+  return text === 'true';
+}
+
+function readOrigin(text: string): string {
+  if (text === '*') return text;
+  const url = readUrl(text);
+  if (url.origin !== text.toLowerCase()) throw new Error('expected origins, such as https://app.example, or *');
+  return url.origin;
 }
 
 function readLogLevel(text: string): LogLevel {

@@ -47,8 +47,8 @@ const ARROWS: Record<string, readonly string[]> = {
   loaders: ['live', 'upstream', 'domain', 'errors'],
   graphql: ['loaders', 'domain', 'errors', 'type live', 'type upstream'],
   server: ['graphql', 'live', 'errors', 'log', 'type domain', 'type upstream'],
-  config: ['settings', 'type domain'],
-  settings: ['domain', 'type config'],
+  config: ['settings', 'type domain', 'type graphql'],
+  settings: ['domain', 'graphql', 'type config'],
   'settings-text': ['settings'],
   log: ['errors', 'type settings'],
 };

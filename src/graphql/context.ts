@@ -1,4 +1,5 @@
 import type { Instant } from '../domain/instant.ts';
+import type { Upstream } from '../errors.ts';
 import { createLoaders, type Loaders } from '../loaders/loaders.ts';
 import type { Sources } from '../loaders/sources.ts';
 import { createUpdates, type Updates } from '../loaders/updates.ts';
@@ -13,6 +14,8 @@ export type Service = {
   readonly limits: Limits;
   readonly sources: Sources;
   readonly now: () => Instant;
+  /** The upstreams that are there. */
+  readonly configured: ReadonlySet<Upstream>;
   upstreams(): readonly UpstreamHealth[];
 };
 

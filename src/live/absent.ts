@@ -20,7 +20,13 @@ export function absentMarketData(): { market: MarketFollower; orderBooks: OrderB
   const error = new UpstreamNotConfiguredError('MARKET_DATA');
   return {
     market: { pairs: absentFollower(error), tickers: absentFollower(error), freshness: () => undefined },
-    orderBooks: { read: () => Promise.reject(error), listen: () => createLatest<never>().listen(), followed: () => 0 },
+    orderBooks: {
+      read: () => Promise.reject(error),
+      listen: () => createLatest<never>().listen(),
+      followed: () => 0,
+      listeners: () => 0,
+      skipped: () => 0,
+    },
   };
 }
 
@@ -31,6 +37,7 @@ function absentFollower<T>(error: UpstreamNotConfiguredError): Follower<T> {
     current: latest.current,
     listen: latest.listen,
     listeners: latest.listeners,
+    skipped: latest.skipped,
     isFailing: () => false,
     stop() {},
   };

@@ -15,6 +15,7 @@ export type Follower<T> = {
   /** Each new value from now on, the current one first. */
   listen: Latest<T>['listen'];
   listeners: Latest<T>['listeners'];
+  skipped: Latest<T>['skipped'];
   /** Whether the newest reading that ended has failed. */
   isFailing(): boolean;
   stop(): void;
@@ -78,6 +79,7 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
     current: latest.current,
     listen: latest.listen,
     listeners: latest.listeners,
+    skipped: latest.skipped,
     isFailing: () => failure !== undefined,
     stop() {
       stopped = true;

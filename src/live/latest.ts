@@ -10,18 +10,21 @@ export type Latest<T> = {
   /** The current value at once, where there is one, then each one published. Ends when `return` is called on it. */
   listen(): Values<T>;
   listeners(): number;
+  /** How often a value was replaced in a listener's slot before it was taken. */
+  skipped(): number;
 };
 
 /** Makes a {@link Latest} that holds nothing yet. */
 export function createLatest<T>(): Latest<T> {
   let current: { readonly value: T } | undefined;
   const listeners = new Set<Listener<T>>();
+  let skipped = 0;
 
   return {
     current: () => current?.value,
     publish(value) {
       current = { value };
-      for (const listener of listeners) listener.offer(value);
+      for (const listener of listeners) skipped += Number(listener.offer(value));
     },
     listen() {
       const listener = createListener<T>(() => listeners.delete(listener));
@@ -30,10 +33,15 @@ export function createLatest<T>(): Latest<T> {
       return listener.values;
     },
     listeners: () => listeners.size,
+    skipped: () => skipped,
   };
 }
 
-type Listener<T> = { offer(value: T): void; readonly values: Values<T> };
+type Listener<T> = {
+  /** @returns whether it took the place of a value that was not taken */
+  offer(value: T): boolean;
+  readonly values: Values<T>;
+};
 
 /**
  * Not an async generator: `return` on one waits until a pending `next` is settled, which would keep a listener that has
@@ -55,8 +63,10 @@ function createListener<T>(onEnd: () => void): Listener<T> {
   return {
     offer(value) {
       const resolve = waiting.shift();
+      const isSkip = slot !== undefined;
       if (resolve === undefined) slot = { value };
       else resolve({ done: false, value });
+      return isSkip;
     },
     values: {
       [Symbol.asyncIterator]() {

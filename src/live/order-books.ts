@@ -18,6 +18,10 @@ export type OrderBooks = {
   listen(tickerId: string): Values<OrderBookReading>;
   /** How many books are followed. */
   followed(): number;
+  /** How many listen to them. */
+  listeners(): number;
+  /** How often a listener passed an update over. */
+  skipped(): number;
 };
 
 /** How order books are read. */
@@ -41,6 +45,7 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
   const { host, isListed, ttlMs, timeoutMs, now, watcher } = options;
   const shared = new LRUCache<string, Shared>({ max: MAX_BOOKS_KEPT });
   const followed = new Map<string, Follower<OrderBookReading>>();
+  let skippedBefore = 0;
 
   function read(tickerId: string): Promise<OrderBookReading | undefined> {
     const known = shared.get(tickerId);
@@ -93,11 +98,18 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
       (reading) => reading,
       () => {
         if (follower.listeners() > 0 || followed.get(tickerId) !== follower) return;
+        skippedBefore += follower.skipped();
         follower.stop();
         followed.delete(tickerId);
       },
     );
   }
 
-  return { read, listen, followed: () => followed.size };
+  return {
+    read,
+    listen,
+    followed: () => followed.size,
+    listeners: () => [...followed.values()].reduce((sum, { listeners }) => sum + listeners(), 0),
+    skipped: () => [...followed.values()].reduce((sum, { skipped }) => sum + skipped(), skippedBefore),
+  };
 }

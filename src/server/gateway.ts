@@ -1,10 +1,14 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../graphql/context.ts';
 import type { Log } from '../log.ts';
 import { createHttpServer } from './http.ts';
+import type { Metrics } from './metrics.ts';
+import { trackAnswers } from './open-answers.ts';
+import { createRequestIds } from './request-id.ts';
 import { openWebSocketDoor } from './websocket.ts';
-import { createGatewayYoga, type Yoga } from './yoga.ts';
+import { createGatewayYoga, GRAPHQL_PATH, type Yoga } from './yoga.ts';
 
 /** The doors of the gateway. */
 export type Gateway = {
@@ -12,15 +16,49 @@ export type Gateway = {
   readonly fetch: Yoga['fetch'];
   /** @returns the address of the GraphQL endpoint. @throws where the port cannot be had */
   listen(port: number, host: string): Promise<string>;
-  /** Stops accepting, closes what is open. */
+  /**
+   * Stops accepting, closes websockets with 1001 and breaks off streams, so that their clients connect again elsewhere, and
+   * gives requests under way time to end.
+   */
   close(): Promise<void>;
 };
 
+/** What the doors are made of. */
+export type GatewayOptions = {
+  readonly service: Service;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly graphiql: boolean;
+  /** Whose pages may ask, beside those of the gateway itself. */
+  readonly corsOrigins: readonly string[];
+  /** How long requests under way may take to end. */
+  readonly stopTimeoutMs: number;
+};
+
 /** Makes the doors: HTTP, with server-sent events, and websockets, all into one pipeline. */
-export function createGateway(service: Service, log: Log): Gateway {
-  const yoga = createGatewayYoga(service, log);
-  const server = createHttpServer(yoga);
-  const webSockets = openWebSocketDoor(server, yoga, service.limits);
+export function createGateway(options: GatewayOptions): Gateway {
+  const { service, metrics, log, graphiql, corsOrigins, stopTimeoutMs } = options;
+  let stopping = false;
+  const requestIds = createRequestIds();
+  const yoga = createGatewayYoga({ service, metrics, log, requestIds, corsOrigins });
+  const server = createHttpServer({ yoga, service, metrics, requestIds, graphiql, isStopping: () => stopping });
+  const answers = trackAnswers(server);
+  const webSockets = openWebSocketDoor({ server, yoga, metrics, requestIds, corsOrigins, limits: service.limits });
+  metrics.describe(service);
+
+  async function close(): Promise<void> {
+    stopping = true;
+    if (!server.listening) return webSockets.close();
+
+    const closed = once(server, 'close');
+    server.close();
+    await webSockets.close();
+    answers.breakOffStreams();
+    server.closeIdleConnections();
+    await Promise.race([closed, sleep(stopTimeoutMs, undefined, { ref: false })]);
+    server.closeAllConnections();
+    await closed;
+  }
 
   return {
     fetch: yoga.fetch,
@@ -28,14 +66,8 @@ export function createGateway(service: Service, log: Log): Gateway {
       server.listen(port, host);
       await once(server, 'listening');
       const { address, family, port: taken } = server.address() as AddressInfo;
-      return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}/graphql`;
+      return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}${GRAPHQL_PATH}`;
     },
-    async close() {
-      const closed = server.listening ? once(server, 'close') : undefined;
-      server.close();
-      await webSockets.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    close,
   };
 }

@@ -1,18 +1,65 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Service } from '../graphql/context.ts';
+import { createGraphiqlDoor, isForGraphiql } from './graphiql.ts';
 import { answerHealth, HEALTH_PATH } from './health.ts';
+import type { Metrics } from './metrics.ts';
+import { answerReady, READY_PATH, reasonsNotReady } from './ready.ts';
+import { REQUEST_ID_HEADER, type RequestIds, requestIdOf } from './request-id.ts';
 import { GRAPHQL_PATH, type Yoga } from './yoga.ts';
 
-type Door = (request: IncomingMessage, response: ServerResponse) => unknown;
+/** The path that a Prometheus reads. */
+export const METRICS_PATH = '/metrics';
+
+/** What the HTTP server is made of. */
+export type HttpServerOptions = {
+  readonly yoga: Yoga;
+  readonly service: Service;
+  readonly metrics: Metrics;
+  readonly requestIds: RequestIds;
+  /** Whether browsers get GraphiQL. */
+  readonly graphiql: boolean;
+  /** Whether the gateway is about to end. */
+  readonly isStopping: () => boolean;
+};
+
+/** Answers what comes to one path. */
+type Door = { readonly name: string; open(request: IncomingMessage, response: ServerResponse): unknown };
 
 /** Makes the HTTP server: each path leads to one door, and no other path leads anywhere. */
-export function createHttpServer(yoga: Yoga): Server {
-  const doors: ReadonlyMap<string, Door> = new Map<string, Door>([
-    [GRAPHQL_PATH, yoga],
-    [HEALTH_PATH, answerHealth],
+export function createHttpServer(options: HttpServerOptions): Server {
+  const { yoga, service, metrics, requestIds, isStopping } = options;
+  const graphql: Door = { name: 'graphql', open: yoga };
+  const graphiql: Door = { name: 'graphiql', open: createGraphiqlDoor() };
+  const doors: ReadonlyMap<string, Door> = new Map([
+    [GRAPHQL_PATH, graphql],
+    [HEALTH_PATH, { name: 'health', open: answerHealth }],
+    [
+      READY_PATH,
+      {
+        name: 'ready',
+        open: (_request, response) =>
+          answerReady(isStopping() ? ['the gateway is stopping'] : reasonsNotReady(service), response),
+      },
+    ],
+    [METRICS_PATH, { name: 'metrics', open: (_request, response) => answerMetrics(metrics, response) }],
   ]);
+
+  function doorOf(request: IncomingMessage): Door {
+    if (!hasReadableHost(request)) return UNREADABLE;
+    const door = doors.get(pathOf(request)) ?? NOWHERE;
+    return door === graphql && options.graphiql && isForGraphiql(request) ? graphiql : door;
+  }
+
   return createServer((request, response) => {
-    const door = doors.get(pathOf(request)) ?? answerNotFound;
-    door(request, response);
+    const start = performance.now();
+    const door = doorOf(request);
+    const id = requestIdOf(request);
+    response.setHeader(REQUEST_ID_HEADER, id);
+    if (isStopping()) response.setHeader('connection', 'close');
+    response.once('close', () =>
+      metrics.answeredRequest(door.name, response.statusCode, (performance.now() - start) / 1_000),
+    );
+    requestIds.run(id, () => door.open(request, response));
   });
 }
 
@@ -23,7 +70,29 @@ export function pathOf(request: IncomingMessage): string {
   return end < 0 ? url : url.slice(0, end);
 }
 
-function answerNotFound(_request: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' });
-  response.end(`Nothing is here. GraphQL is at ${GRAPHQL_PATH}.\n`);
+/** Doors make a URL of the host and the path. */
+function hasReadableHost({ headers: { host } }: IncomingMessage): boolean {
+  return host === undefined || URL.canParse(`http://${host}`);
+}
+
+const UNREADABLE: Door = {
+  name: 'unreadable',
+  open(_request, response) {
+    response.writeHead(400, { 'content-type': 'text/plain; charset=utf-8' });
+    response.end('The host of this request cannot be read.\n');
+  },
+};
+
+const NOWHERE: Door = {
+  name: 'nowhere',
+  open(_request, response) {
+    response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' });
+    response.end(`Nothing is here. GraphQL is at ${GRAPHQL_PATH}.\n`);
+  },
+};
+
+async function answerMetrics(metrics: Metrics, response: ServerResponse): Promise<void> {
+  const text = await metrics.text();
+  response.writeHead(200, { 'content-type': metrics.contentType, 'cache-control': 'no-store' });
+  response.end(text);
 }

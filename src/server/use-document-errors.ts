@@ -23,7 +23,8 @@ export function useDocumentErrors({ maxTokens }: Limits): Plugin {
     onValidate({ validateFn, setValidationFn }) {
       setValidationFn((...args: Parameters<typeof validateFn>) => {
         try {
-          return validateFn(...args);
+          const errors = validateFn(...args);
+          return errors.some(isTooTangled) ? [tooTangled()] : errors;
         } catch (error) {
           if (isTooDeep(error)) return [tooDeep()];
           throw error;
@@ -39,6 +40,15 @@ function isTooLong(error: unknown): boolean {
 
 function isTooDeep(error: unknown): boolean {
   return error instanceof RangeError;
+}
+
+/** GraphQL gives up comparing fields that may be one, so that a document cannot make it work for long. */
+function isTooTangled({ message }: GraphQLError): boolean {
+  return message === 'Validation aborted.';
+}
+
+function tooTangled(): GraphQLError {
+  return refusal('QUERY_TOO_COMPLEX', 'The document has too many fields of the same name to compare.');
 }
 
 function tooDeep(): GraphQLError {

@@ -1,10 +1,15 @@
+import { once } from 'node:events';
 import type { Server } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { type ExecutionArgs, GraphQLError } from 'graphql';
 import type { Context as ConnectionContext, SubscribePayload } from 'graphql-ws';
-import { type Extra, useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 import type { Limits } from '../graphql/limits.ts';
 import { pathOf } from './http.ts';
+import type { Metrics } from './metrics.ts';
+import { mayOpenWebSocket } from './origins.ts';
+import { type RequestIds, requestIdOf } from './request-id.ts';
+import { type Peer, speakProtocol } from './websocket-protocol.ts';
 import { GRAPHQL_PATH, type Yoga } from './yoga.ts';
 
 /** What the websocket door holds open. */
@@ -16,39 +21,87 @@ export type WebSocketDoor = {
 type Enveloped = ReturnType<Yoga['getEnveloped']>;
 
 /** An operation on its way from `onSubscribe` to its execution, with the pipeline that it goes through. */
-type OperationArgs = ExecutionArgs & { readonly rootValue: Pick<Enveloped, 'execute' | 'subscribe'> };
+type OperationArgs = ExecutionArgs & {
+  readonly rootValue: Pick<Enveloped, 'execute' | 'subscribe'>;
+  readonly requestId: string;
+};
+
+/** What the websocket door is made of. */
+export type WebSocketDoorOptions = {
+  readonly server: Server;
+  readonly yoga: Yoga;
+  readonly limits: Limits;
+  readonly metrics: Metrics;
+  readonly requestIds: RequestIds;
+  /** Whose pages may open a websocket, beside those of the gateway itself. */
+  readonly corsOrigins: readonly string[];
+  /** Told of errors of ours. */
+  readonly internal?: (error: unknown) => void;
+};
+
+/** How long a peer may take to close its side before the socket is torn down. */
+const CLOSING_MS = 1_000;
 
 /** Opens the websocket door: graphql-ws keeps the protocol, every operation goes through Yoga's pipeline. */
-export function openWebSocketDoor(server: Server, yoga: Yoga, limits: Limits): WebSocketDoor {
+export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor {
+  const { server, yoga, limits, metrics, requestIds, corsOrigins, internal = () => {} } = options;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxBodyBytes });
 
   server.on('upgrade', (request, socket, head) => {
-    if (pathOf(request) !== GRAPHQL_PATH) {
-      socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n');
-      return;
-    }
-    sockets.handleUpgrade(request, socket, head, (webSocket) => sockets.emit('connection', webSocket, request));
+    if (pathOf(request) !== GRAPHQL_PATH) return refuseUpgrade(socket, '404 Not Found');
+    if (!mayOpenWebSocket(request, corsOrigins)) return refuseUpgrade(socket, '403 Forbidden');
+    sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      metrics.countWebSockets(1);
+      webSocket.once('close', () => metrics.countWebSockets(-1));
+      sockets.emit('connection', webSocket, request);
+    });
   });
 
-  const door = useServer(
-    {
-      execute: (args) => (args as OperationArgs).rootValue.execute(args),
-      subscribe: (args) => (args as OperationArgs).rootValue.subscribe(args),
-      onSubscribe: (connection, _id, payload) => prepare(yoga, limits, connection, payload),
-      onNext: (_connection, _id, _payload, _args, { errors, data }) =>
-        errors && { ...(data === undefined ? {} : { data }), errors: errors.map(withoutHttp) },
-      onError: (_connection, _id, _payload, errors) => errors.map(withoutHttp),
+  function within<T>(args: ExecutionArgs, work: (pipeline: OperationArgs['rootValue']) => T): T {
+    const { requestId, rootValue } = args as OperationArgs;
+    return requestIds.run(requestId, () => work(rootValue));
+  }
+
+  speakProtocol(sockets, {
+    execute: (args) => within(args, ({ execute }) => execute(args)),
+    subscribe: (args) => within(args, ({ subscribe }) => subscribe(args)),
+    internal,
+    onSubscribe: (connection, id, payload) => {
+      const requestId = `${requestIdOf(connection.extra.request)}/${id}`;
+      return requestIds.run(requestId, () => prepare(yoga, limits, requestId, connection, payload));
     },
-    sockets,
-  );
-  return { close: async () => door.dispose() };
+    onNext: (_connection, _id, _payload, _args, { errors, data }) =>
+      errors && { ...(data === undefined ? {} : { data }), errors: errors.map(withoutHttp) },
+    onError: (_connection, _id, _payload, errors) => errors.map(withoutHttp),
+  });
+
+  return {
+    async close() {
+      // A peer that is asleep never answers the close: what is still open a moment later is torn down.
+      const timer = setTimeout(() => {
+        for (const webSocket of sockets.clients) webSocket.terminate();
+      }, CLOSING_MS);
+      const closed = once(sockets, 'close');
+      sockets.close();
+      for (const webSocket of sockets.clients) webSocket.close(1001, 'Going away');
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function refuseUpgrade(socket: Duplex, status: string): void {
+  // A peer that resets the connection would otherwise end the process.
+  socket.on('error', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
 }
 
 /** Parses and validates an operation in the pipeline; what is wrong with it is its `error` message. */
 async function prepare(
   yoga: Yoga,
   limits: Limits,
-  connection: ConnectionContext<Record<string, unknown> | undefined, Extra>,
+  requestId: string,
+  connection: ConnectionContext<Record<string, unknown> | undefined, Peer>,
   payload: SubscribePayload,
 ): Promise<OperationArgs | GraphQLError[]> {
   if (Object.keys(connection.subscriptions).length > limits.maxSubscriptionsPerConnection) {
@@ -74,6 +127,7 @@ async function prepare(
       variableValues: payload.variables ?? null,
       contextValue: await enveloped.contextFactory(),
       rootValue: { execute: enveloped.execute, subscribe: enveloped.subscribe },
+      requestId,
     };
   } catch (error) {
     if (error instanceof GraphQLError) return [error];

@@ -3,8 +3,12 @@ import { type Context, createContext, type Service } from '../graphql/context.ts
 import { createErrorMask } from '../graphql/errors.ts';
 import { schema } from '../graphql/schema.ts';
 import type { Log } from '../log.ts';
+import type { Metrics } from './metrics.ts';
+import { corsOptions } from './origins.ts';
+import type { RequestIds } from './request-id.ts';
 import { useDocumentErrors } from './use-document-errors.ts';
 import { useJsonOnly } from './use-json-only.ts';
+import { useMetrics } from './use-metrics.ts';
 import { useOperationLimits } from './use-operation-limits.ts';
 
 /** The one pipeline that every operation goes through, by whichever door it comes. */
@@ -13,10 +17,19 @@ export type Yoga = YogaServerInstance<Record<string, never>, Context>;
 /** The path of the GraphQL endpoint, over HTTP and over websockets. */
 export const GRAPHQL_PATH = '/graphql';
 
+/** What the pipeline is made of. */
+export type GatewayYogaOptions = {
+  readonly service: Service;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly requestIds: RequestIds;
+  readonly corsOrigins: readonly string[];
+};
+
 /** Makes the pipeline: plugins in the order in which an operation meets them. */
-export function createGatewayYoga(service: Service, log: Log): Yoga {
+export function createGatewayYoga({ service, metrics, log, requestIds, corsOrigins }: GatewayYogaOptions): Yoga {
   const maskError = createErrorMask({
-    internal: (error) => log.error({ err: error }, 'internal error'),
+    internal: (error) => log.error({ requestId: requestIds.current(), err: error }, 'internal error'),
   });
 
   return createYoga<Record<string, never>, Context>({
@@ -29,8 +42,15 @@ export function createGatewayYoga(service: Service, log: Log): Yoga {
     landingPage: false,
     // Yoga answers its health check wherever a URL ends so; none ends with a line break. Ours is in health.ts.
     healthCheckEndpoint: '\n',
-    cors: { origin: '*', methods: ['GET', 'POST', 'OPTIONS'] },
+    cors: corsOptions(corsOrigins),
+    // GraphiQL has a door of its own, in front of this.
+    graphiql: false,
     logging: false,
-    plugins: [useJsonOnly(), useDocumentErrors(service.limits), useOperationLimits(service.limits)],
+    plugins: [
+      useJsonOnly(),
+      useMetrics(metrics),
+      useDocumentErrors(service.limits),
+      useOperationLimits(service.limits),
+    ],
   });
 }

@@ -1,0 +1,115 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Upstream } from '../errors.ts';
+import type { Service } from '../graphql/context.ts';
+import type { UpstreamCall } from '../upstream/health.ts';
+import { describeSources } from './source-metrics.ts';
+
+/** What is counted, for a Prometheus to read. Labels come from bounded sets only. */
+export type Metrics = {
+  readonly contentType: string;
+  text(): Promise<string>;
+  /** A call to an upstream has ended. */
+  calledUpstream(call: UpstreamCall): void;
+  /** An answer of an upstream was read. */
+  readUpstream(upstream: Upstream, bytes: number): void;
+  /** A request was answered by a door, with a status. */
+  answeredRequest(door: string, status: number, seconds: number): void;
+  /** An operation was executed, or one update of a subscription was. */
+  executed(type: OperationType, outcome: Outcome, seconds: number): void;
+  /** An operation was not executed: its document is wrong or too much. */
+  refusedOperation(): void;
+  /** A websocket opened (1) or closed (-1). */
+  countWebSockets(difference: 1 | -1): void;
+  /** Adds what the gateway follows: how old it is, who listens, what was passed over. */
+  describe(service: Service): void;
+};
+
+/** What was executed. */
+export type OperationType = 'query' | 'subscribe' | 'update';
+
+/** How it ended: with whole data, with errors beside the data, or without data. */
+export type Outcome = 'whole' | 'partial' | 'failed';
+
+const ANSWER_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const UPSTREAM_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** Makes the metrics of one gateway, those of the process among them. */
+export function createMetrics(version: string): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+
+  new Gauge({
+    name: 'pdex_build_info',
+    help: 'Always 1; its labels tell what runs.',
+    labelNames: ['version', 'node'],
+    registers,
+  }).set({ version, node: process.version }, 1);
+  const requests = new Counter({
+    name: 'pdex_http_requests_total',
+    help: 'Requests answered, by door and HTTP status.',
+    labelNames: ['door', 'status'],
+    registers,
+  });
+  const requestSeconds = new Histogram({
+    name: 'pdex_http_request_duration_seconds',
+    help: 'From the head of a request to the end of its answer. Streams are left out.',
+    labelNames: ['door'],
+    buckets: ANSWER_SECONDS,
+    registers,
+  });
+  const operations = new Counter({
+    name: 'pdex_operations_total',
+    help: 'Operations by type and outcome; each update of a subscription counts as one.',
+    labelNames: ['type', 'outcome'],
+    registers,
+  });
+  const operationSeconds = new Histogram({
+    name: 'pdex_operation_duration_seconds',
+    help: 'How long executing an operation took, or one update of a subscription.',
+    labelNames: ['type'],
+    buckets: ANSWER_SECONDS,
+    registers,
+  });
+  const webSockets = new Gauge({ name: 'pdex_websockets', help: 'Websockets open now.', registers });
+  const calls = new Counter({
+    name: 'pdex_upstream_calls_total',
+    help: 'Calls to upstreams, by upstream, method and outcome: OK, or the code of the error.',
+    labelNames: ['upstream', 'method', 'outcome'],
+    registers,
+  });
+  const callSeconds = new Histogram({
+    name: 'pdex_upstream_call_duration_seconds',
+    help: 'How long calls to upstreams took, whatever their outcome.',
+    labelNames: ['upstream', 'method'],
+    buckets: UPSTREAM_SECONDS,
+    registers,
+  });
+  const bytesRead = new Counter({
+    name: 'pdex_upstream_read_bytes_total',
+    help: 'Bytes of whole answers read from upstreams.',
+    labelNames: ['upstream'],
+    registers,
+  });
+
+  return {
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    calledUpstream({ upstream, method, outcome, seconds }) {
+      calls.inc({ upstream, method, outcome });
+      callSeconds.observe({ upstream, method }, seconds);
+    },
+    readUpstream: (upstream, bytes) => bytesRead.inc({ upstream }, bytes),
+    answeredRequest(door, status, seconds) {
+      requests.inc({ door, status });
+      requestSeconds.observe({ door }, seconds);
+    },
+    executed(type, outcome, seconds) {
+      operations.inc({ type, outcome });
+      operationSeconds.observe({ type }, seconds);
+    },
+    refusedOperation: () => operations.inc({ type: 'any', outcome: 'refused' }),
+    countWebSockets: (difference) => webSockets.inc(difference),
+    describe: (service) => describeSources(service, registry),
+  };
+}

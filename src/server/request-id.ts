@@ -1,0 +1,25 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+
+/** The header that carries a request's id, in and out. */
+export const REQUEST_ID_HEADER = 'x-request-id';
+
+/** Knows which request the code that runs belongs to, so that a line of the log can name it. */
+export type RequestIds = {
+  /** Runs something for a request of that id. */
+  run<T>(id: string, work: () => T): T;
+  current(): string | undefined;
+};
+
+/** Makes request ids known to whatever is done for a request. */
+export function createRequestIds(): RequestIds {
+  const storage = new AsyncLocalStorage<string>();
+  return { run: (id, work) => storage.run(id, work), current: () => storage.getStore() };
+}
+
+/** The id that a request brings, so that it can be followed through several servers, or a new one. */
+export function requestIdOf({ headers }: IncomingMessage): string {
+  const given = headers[REQUEST_ID_HEADER];
+  return typeof given === 'string' && /^[\w.:/-]{1,128}$/.test(given) ? given : randomUUID();
+}

@@ -1,0 +1,52 @@
+import type { ExecutionResult } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import type { Metrics, Outcome } from './metrics.ts';
+
+/** Counts what is executed, and what is refused before. */
+export function useMetrics(metrics: Metrics): Plugin {
+  return {
+    onParse:
+      () =>
+      ({ result }) => {
+        if (result instanceof Error) metrics.refusedOperation();
+      },
+    onValidate:
+      () =>
+      ({ valid }) => {
+        if (!valid) metrics.refusedOperation();
+      },
+    onExecute() {
+      const start = performance.now();
+      return {
+        onExecuteDone: ({ result }) => metrics.executed('query', outcomeOf(result), secondsFrom(start)),
+      };
+    },
+    onSubscribe() {
+      const start = performance.now();
+      return {
+        onSubscribeResult({ result }) {
+          if (!isStream(result)) {
+            metrics.executed('subscribe', outcomeOf(result), secondsFrom(start));
+            return {};
+          }
+          metrics.executed('subscribe', 'whole', secondsFrom(start));
+          return { onNext: ({ result: update }) => metrics.executed('update', outcomeOf(update), 0) };
+        },
+      };
+    },
+  };
+}
+
+function isStream(result: unknown): result is AsyncIterable<unknown> {
+  return typeof result === 'object' && result !== null && Symbol.asyncIterator in result;
+}
+
+function outcomeOf(result: unknown): Outcome {
+  const { data, errors } = result as ExecutionResult;
+  if (errors === undefined || errors.length === 0) return 'whole';
+  return data == null ? 'failed' : 'partial';
+}
+
+function secondsFrom(start: number): number {
+  return (performance.now() - start) / 1_000;
+}

@@ -6,19 +6,19 @@ import type { Upstream } from './errors.ts';
 import type { Service } from './graphql/context.ts';
 import type { Limits } from './graphql/limits.ts';
 import { absentMarketData, absentNode } from './live/absent.ts';
-import type { Watcher } from './live/follower.ts';
 import { createHeadFollower } from './live/head.ts';
 import { createMarketFollower } from './live/market.ts';
 import { createOrderBooks } from './live/order-books.ts';
 import { createPastStates } from './live/past-states.ts';
 import type { Sources } from './loaders/sources.ts';
-import { describeError, type Log } from './log.ts';
+import type { Log } from './log.ts';
 import { createGateway, type Gateway } from './server/gateway.ts';
 import { createMetrics, type Metrics } from './server/metrics.ts';
 import { createHealthRecord, type HealthRecord } from './upstream/health.ts';
 import { createHttpClient } from './upstream/http.ts';
 import { createMarketDataClient } from './upstream/market-data/client.ts';
 import { createNodeClient } from './upstream/node/client.ts';
+import { createUpstreamLog } from './upstream-log.ts';
 
 /** The gateway with all that it follows. */
 export type App = Gateway & {
@@ -122,7 +122,7 @@ function followNode({ config, log, now, metrics }: Part, health: HealthRecord) {
   const http = createHttpClient({ upstream: 'NODE', timeoutMs, maxBytes, keepAlive: false, onRead });
   const node = createNodeClient({ http, urls: [first, ...others], health });
   const watcher = {
-    ...logged(log, 'NODE'),
+    ...createUpstreamLog(log, 'NODE')(),
     disagreed: (chainInfo: number, beaconState: number) =>
       log.warn({ chainInfo, beaconState }, 'the node names two heights, and goes on to after it was asked again'),
   };
@@ -139,17 +139,10 @@ function followMarketData({ config, log, now, metrics }: Part, health: HealthRec
   const onRead = (bytes: number) => metrics.readUpstream('MARKET_DATA', bytes);
   const http = createHttpClient({ upstream: 'MARKET_DATA', timeoutMs, maxBytes, keepAlive: true, onRead });
   const host = createMarketDataClient({ http, baseUrl, partner, health });
-  const watcher = logged(log, 'MARKET_DATA');
-  const market = createMarketFollower({ host, pollMs, timeoutMs, now, watcher });
+  const watch = createUpstreamLog(log, 'MARKET_DATA');
+  const market = createMarketFollower({ host, pollMs, timeoutMs, now, watch });
   const isListed = (tickerId: string) =>
     [market.pairs, market.tickers].some((list) => list.current()?.market.byTickerId.has(tickerId));
-  const orderBooks = createOrderBooks({ host, isListed, ttlMs, timeoutMs, now, watcher });
+  const orderBooks = createOrderBooks({ host, isListed, ttlMs, timeoutMs, now, watcher: watch() });
   return { sources: { market, orderBooks }, disconnect: http.close };
-}
-
-function logged(log: Log, upstream: Upstream): Watcher {
-  return {
-    failed: (error) => log.warn({ upstream, ...describeError(error) }, 'an upstream cannot be read'),
-    recovered: () => log.info({ upstream }, 'an upstream can be read again'),
-  };
 }

@@ -51,6 +51,7 @@ const ARROWS: Record<string, readonly string[]> = {
   settings: ['domain', 'graphql', 'type config'],
   'settings-text': ['settings'],
   log: ['errors', 'type settings'],
+  'upstream-log': ['log', 'type errors', 'type live'],
 };
 const IMPORT_EVERYTHING = ['app', 'main'];
 

@@ -69,6 +69,14 @@ describe('what is printed from the code', () => {
     expect(codes.length).toBeGreaterThan(10);
   });
 
+  test('the table of metrics is what /metrics says of itself', async () => {
+    const url = await gateway.app.listen(0, '127.0.0.1');
+    const text = await (await fetch(new URL('/metrics', url))).text();
+    const said = [...text.matchAll(/^# HELP (pdex_\w+) (.*)$/gm)].map(([, name, help]) => `| \`${name}\` | ${help} |`);
+    const told = readme.split('\n').filter((line) => line.startsWith('| `pdex_'));
+    expect(told).toEqual(said);
+  });
+
   test('every name in the tour is in the schema', () => {
     for (const name of ['price', 'exactPrice', 'inversePrice', 'spotPrice', 'token1PoolValue', 'token2PoolValue']) {
       expect(readme).toContain(`\`${name}\``);

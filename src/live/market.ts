@@ -38,7 +38,8 @@ export type MarketFollowerOptions = {
   /** How long a client waits for the first reading. */
   readonly timeoutMs: number;
   readonly now: () => Instant;
-  readonly watcher: Watcher;
+  /** Makes a watcher for each of the two lists. */
+  readonly watch: () => Watcher;
 };
 
 /** A reading takes its time on top of the interval: the upstream timeout is allowed for it. */
@@ -64,7 +65,7 @@ export function createMarketFollower(options: MarketFollowerOptions): MarketFoll
 
 function followList<P extends Pair>(
   read: () => Promise<Rows<P>>,
-  { pollMs, timeoutMs, now, watcher }: MarketFollowerOptions,
+  { pollMs, timeoutMs, now, watch }: MarketFollowerOptions,
 ): Follower<MarketReading<P>> {
   return createFollower<MarketReading<P>>({
     async read(previous) {
@@ -75,6 +76,6 @@ function followList<P extends Pair>(
     intervalMs: pollMs,
     patienceMs: timeoutMs,
     tooLate: () => new UpstreamTimeoutError('MARKET_DATA', timeoutMs, {}),
-    watcher,
+    watcher: watch(),
   });
 }

@@ -1,6 +1,7 @@
 /** The queries that GraphiQL opens with: each a tab, each begins with a line that says what it teaches. */
 export const GRAPHIQL_TABS: readonly string[] = [
-  `# Prices of the largest pools: how much of token 1 buys one whole token 2, as documented and exactly.
+  `# Prices of the largest pools: token 1 needed to buy
+# one whole token 2, as documented and exactly.
 query Prices {
   beaconHeight
   poolPairs(first: 5, orderBy: NATIVE_LIQUIDITY_DESC) {
@@ -14,7 +15,8 @@ query Prices {
   }
 }
 `,
-  `# A market from both sides: the host's ticker and book, and the node's pool of the same two tokens.
+  `# A market from both sides: the host's ticker and book,
+# and the node's pool of the same two tokens.
 query Market {
   pair(tickerId: "pBTC_PRV") {
     base
@@ -30,7 +32,8 @@ query Market {
   }
 }
 `,
-  `# The chain, how fresh this gateway is, and what it allows.
+  `# The chain, how fresh this gateway is,
+# and what it allows.
 query Status {
   chainInfo {
     chainName
@@ -46,14 +49,25 @@ query Status {
   }
 }
 `,
-  `# Time travel: the same pool now and at an earlier height. Put a height of your own in \`at\`, a little below beaconHeight.
-query TimeTravel($prv: TokenId = "0000000000000000000000000000000000000000000000000000000000000004", $btc: TokenId = "b832e5d3b1f01a4f0623f7fe91d6673461e1f5d37d91fe78c5c2e6183ff39696") {
+  `# Time travel: the same pool now and at an earlier
+# height. Put another one below beaconHeight in \`at\`.
+query TimeTravel(
+  $prv: TokenId! = "0000000000000000000000000000000000000000000000000000000000000004"
+  $btc: TokenId! = "b832e5d3b1f01a4f0623f7fe91d6673461e1f5d37d91fe78c5c2e6183ff39696"
+) {
   beaconHeight
-  now: poolPair(token1Id: $prv, token2Id: $btc) { id beaconHeight price }
-  before: poolPair(token1Id: $prv, token2Id: $btc, at: 1639999) { id beaconHeight price }
+  now: poolPair(token1Id: $prv, token2Id: $btc) {
+    id
+    price
+  }
+  before: poolPair(token1Id: $prv, token2Id: $btc, at: 1639999) {
+    id
+    price
+  }
 }
 `,
-  `# Paging: put endCursor in \`after\` for the next page. It is read from the same height, also when the chain has gone on.
+  `# Paging: put endCursor in \`after\` for the next page. It is
+# read from the same height, also when the chain goes on.
 query Pages {
   poolPairs(first: 3, after: null, filter: { symbols: ["BTC", "ETH"] }) {
     totalCount
@@ -65,7 +79,8 @@ query Pages {
   }
 }
 `,
-  `# Live prices over a websocket: what is true now, then each new beacon height. Stop it with the same button.
+  `# Live prices over a websocket: now, then at each new
+# beacon height. Stop it with the same button.
 subscription LivePrices {
   prices(tokenIds: ["b832e5d3b1f01a4f0623f7fe91d6673461e1f5d37d91fe78c5c2e6183ff39696"]) {
     beaconHeight

@@ -3,6 +3,7 @@ import type { Service } from '../graphql/context.ts';
 import { createGraphiqlDoor, isForGraphiql } from './graphiql.ts';
 import { answerHealth, HEALTH_PATH } from './health.ts';
 import type { Metrics } from './metrics.ts';
+import { isEventStream } from './open-answers.ts';
 import { answerReady, READY_PATH, reasonsNotReady } from './ready.ts';
 import { REQUEST_ID_HEADER, type RequestIds, requestIdOf } from './request-id.ts';
 import { GRAPHQL_PATH, type Yoga } from './yoga.ts';
@@ -50,17 +51,21 @@ export function createHttpServer(options: HttpServerOptions): Server {
     return door === graphql && options.graphiql && isForGraphiql(request) ? graphiql : door;
   }
 
-  return createServer((request, response) => {
+  const server = createServer((request, response) => {
     const start = performance.now();
     const door = doorOf(request);
     const id = requestIdOf(request);
     response.setHeader(REQUEST_ID_HEADER, id);
     if (isStopping()) response.setHeader('connection', 'close');
-    response.once('close', () =>
-      metrics.answeredRequest(door.name, response.statusCode, (performance.now() - start) / 1_000),
-    );
+    response.once('close', () => {
+      const seconds = isEventStream(response) ? undefined : (performance.now() - start) / 1_000;
+      metrics.answeredRequest(door.name, response.statusCode, seconds);
+      // A connection that is kept for a next request would keep the gateway from its end.
+      if (isStopping()) setImmediate(() => server.closeIdleConnections());
+    });
     requestIds.run(id, () => door.open(request, response));
   });
+  return server;
 }
 
 /** The exact path of a request, without its query. */

@@ -12,10 +12,10 @@ export type Metrics = {
   calledUpstream(call: UpstreamCall): void;
   /** An answer of an upstream was read. */
   readUpstream(upstream: Upstream, bytes: number): void;
-  /** A request was answered by a door, with a status. */
-  answeredRequest(door: string, status: number, seconds: number): void;
+  /** A request was answered by a door, with a status; a stream of events has no time that means anything. */
+  answeredRequest(door: string, status: number, seconds: number | undefined): void;
   /** An operation was executed, or one update of a subscription was. */
-  executed(type: OperationType, outcome: Outcome, seconds: number): void;
+  executed(type: OperationType, outcome: Outcome, seconds?: number): void;
   /** An operation was not executed: its document is wrong or too much. */
   refusedOperation(): void;
   /** A websocket opened (1) or closed (-1). */
@@ -66,7 +66,7 @@ export function createMetrics(version: string): Metrics {
   });
   const operationSeconds = new Histogram({
     name: 'pdex_operation_duration_seconds',
-    help: 'How long executing an operation took, or one update of a subscription.',
+    help: 'How long executing a query took, or starting a subscription.',
     labelNames: ['type'],
     buckets: ANSWER_SECONDS,
     registers,
@@ -102,11 +102,11 @@ export function createMetrics(version: string): Metrics {
     readUpstream: (upstream, bytes) => bytesRead.inc({ upstream }, bytes),
     answeredRequest(door, status, seconds) {
       requests.inc({ door, status });
-      requestSeconds.observe({ door }, seconds);
+      if (seconds !== undefined) requestSeconds.observe({ door }, seconds);
     },
     executed(type, outcome, seconds) {
       operations.inc({ type, outcome });
-      operationSeconds.observe({ type }, seconds);
+      if (seconds !== undefined) operationSeconds.observe({ type }, seconds);
     },
     refusedOperation: () => operations.inc({ type: 'any', outcome: 'refused' }),
     countWebSockets: (difference) => webSockets.inc(difference),

@@ -17,8 +17,13 @@ export function trackAnswers(server: Server): OpenAnswers {
   return {
     breakOffStreams() {
       for (const answer of answers) {
-        if (String(answer.getHeader('content-type')).startsWith('text/event-stream')) answer.destroy();
+        if (isEventStream(answer)) answer.destroy();
       }
     },
   };
+}
+
+/** Whether an answer is a stream of events, which ends only when its reader goes. */
+export function isEventStream(answer: ServerResponse): boolean {
+  return String(answer.getHeader('content-type')).startsWith('text/event-stream');
 }

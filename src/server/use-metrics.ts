@@ -30,7 +30,7 @@ export function useMetrics(metrics: Metrics): Plugin {
             return {};
           }
           metrics.executed('subscribe', 'whole', secondsFrom(start));
-          return { onNext: ({ result: update }) => metrics.executed('update', outcomeOf(update), 0) };
+          return { onNext: ({ result: update }) => metrics.executed('update', outcomeOf(update)) };
         },
       };
     },

@@ -25,10 +25,10 @@ async function followHost(prepare: (host: Awaited<ReturnType<typeof createSandbo
     pollMs: POLL_MS,
     timeoutMs: TIMEOUT_MS,
     now: () => clock.now,
-    watcher: {
+    watch: () => ({
       failed: (error) => told.push(error instanceof Error ? error.message : error),
       recovered: () => told.push('recovered'),
-    },
+    }),
   });
   onTestFinished(() => {
     market.pairs.stop();

@@ -1,0 +1,64 @@
+import { GraphQLError } from 'graphql';
+import { expect, test } from 'vitest';
+import { AmbiguousTickerError, UpstreamUnreachableError } from '../../src/errors.ts';
+import { createErrorMask } from '../../src/graphql/errors.ts';
+
+function border() {
+  const logged: unknown[] = [];
+  return { logged, mask: createErrorMask({ internal: (error) => logged.push(error) }) };
+}
+
+/** An error as GraphQL wraps it, to say where in the answer it stands. */
+function located(originalError: Error): GraphQLError {
+  return new GraphQLError(originalError.message, { originalError, path: ['pairs', 0, 'ticker'] });
+}
+
+test('an error of ours goes out with its code and what belongs to it, and keeps its details', () => {
+  const { mask, logged } = border();
+  expect(mask(located(new AmbiguousTickerError('A_B', ['p1', 'p2']))).toJSON()).toEqual({
+    message: '2 pools trade as "A_B": say which by poolId.',
+    path: ['pairs', 0, 'ticker'],
+    extensions: { code: 'AMBIGUOUS_TICKER', poolIds: ['p1', 'p2'] },
+  });
+  const unreachable = new UpstreamUnreachableError('NODE', { url: 'http://10.0.0.1:9334/' }, new Error('ECONNREFUSED'));
+  expect(mask(located(unreachable)).toJSON()).toEqual({
+    message: 'The node cannot be reached.',
+    path: ['pairs', 0, 'ticker'],
+    extensions: { code: 'UPSTREAM_UNREACHABLE', upstream: 'NODE' },
+  });
+  expect(logged).toEqual([]);
+});
+
+test('any other error is masked, and only the log learns what it was', () => {
+  const { mask, logged } = border();
+  const bug = new TypeError('cannot read properties of undefined at /srv/secret.ts');
+  expect(mask(located(bug)).toJSON()).toEqual({
+    message: 'Something went wrong in the gateway.',
+    path: ['pairs', 0, 'ticker'],
+    extensions: { code: 'INTERNAL_SERVER_ERROR' },
+  });
+  expect(mask(bug).toJSON()).toEqual({
+    message: 'Something went wrong in the gateway.',
+    extensions: { code: 'INTERNAL_SERVER_ERROR' },
+  });
+  expect(logged).toEqual([bug, bug]);
+});
+
+test("GraphQL's own errors go out with one of our codes", () => {
+  const { mask } = border();
+  const codes = [
+    undefined,
+    'BAD_REQUEST',
+    'OPERATION_RESOLUTION_FAILURE',
+    'REQUEST_ENTITY_TOO_LARGE',
+    'QUERY_TOO_COMPLEX',
+  ];
+  const masked = codes.map((code) => mask(new GraphQLError('no', code === undefined ? {} : { extensions: { code } })));
+  expect(masked.map(({ extensions }) => extensions['code'])).toEqual([
+    'BAD_USER_INPUT',
+    'BAD_USER_INPUT',
+    'BAD_USER_INPUT',
+    'QUERY_TOO_COMPLEX',
+    'QUERY_TOO_COMPLEX',
+  ]);
+});

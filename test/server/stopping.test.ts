@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import { connect as connectSocket } from 'node:net';
+import { expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { readEvents } from '../support/events.ts';
+import { startGatewayForTest } from '../support/gateway.ts';
+
+test('a gateway that stops finishes what runs, and takes nothing new', async () => {
+  const { app, sandbox } = await startGatewayForTest({ config: { stopTimeoutMs: 60_000 } });
+  const url = await app.listen(0, '127.0.0.1');
+  await (await fetch(`${url}?query={beaconHeight}`)).text();
+  sandbox.marketData.faults.set({ kind: 'delay', ms: 300, on: 'orderbook' });
+  const running = fetch(`${url}?query={orderBook(tickerId:"pBTC_PRV"){tickerId}}`);
+  await expect.poll(() => sandbox.marketData.calls('orderbook')).toBe(1);
+
+  const closed = app.close();
+  await expect(fetch(`${url}?query={beaconHeight}`)).rejects.toThrow();
+  expect(await (await running).json()).toEqual({ data: { orderBook: { tickerId: 'pBTC_PRV' } } });
+  await closed;
+});
+
+test('websockets are closed with 1001, so that their clients connect again elsewhere', async () => {
+  const { app } = await startGatewayForTest();
+  const socket = new WebSocket((await app.listen(0, '127.0.0.1')).replace('http', 'ws'), 'graphql-transport-ws');
+  await once(socket, 'open');
+  const closed = once(socket, 'close');
+  await app.close();
+  expect((await closed)[0]).toBe(1001);
+});
+
+test('a peer that does not answer, and a stream of events, do not hold up the end', async () => {
+  const { app } = await startGatewayForTest();
+  const url = await app.listen(0, '127.0.0.1');
+  const asleep = connectSocket(Number(new URL(url).port), '127.0.0.1');
+  const key = 'dGhlIHNhbXBsZSBub25jZQ==';
+  asleep.write(
+    `GET /graphql HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n`,
+  );
+  await once(asleep, 'data');
+  asleep.pause();
+
+  const response = await fetch(`${url}?query=subscription{head{beaconHeight}}`, {
+    headers: { accept: 'text/event-stream' },
+  });
+  const events = readEvents(response);
+  await events.next();
+  const rest = events.next();
+  await Promise.all([app.close(), expect(rest).rejects.toThrow()]);
+  asleep.destroy();
+});

@@ -1,6 +1,23 @@
-import { complexityFromQuery } from '@pothos/plugin-complexity';
-import { type DocumentNode, GraphQLError, type GraphQLSchema, getOperationAST, separateOperations } from 'graphql';
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getNamedType,
+  getOperationAST,
+  getVariableValues,
+  isCompositeType,
+  isIntrospectionType,
+  Kind,
+  type SelectionNode,
+  type SelectionSetNode,
+  type VariableValues,
+} from 'graphql';
 import { QueryTooComplexError } from '../errors.ts';
+import { ASSUMED_LIST_SIZE, type Complexity, estimateObjects, VALUE } from './complexity.ts';
+import { countValues, isIncluded, readArguments } from './given.ts';
 import { namedHeights } from './heights.ts';
 import type { Limits } from './limits.ts';
 
@@ -15,37 +32,174 @@ export type Operation = {
 
 /**
  * Refuses an operation that asks for too much, before anything of it is executed. What counts is the operation that is
- * selected, with its variables; each selection is measured once, so fragments that multiply cost nothing here.
+ * selected, with its variables; each selection is measured once, so fragments that multiply are not slow to measure. A
+ * field whose arguments cannot be read fails alone, and the others still count.
  *
  * @throws QueryTooComplexError
  */
 export function requireAffordable(operation: Operation, limits: Limits): void {
-  const cost = measure(operation);
+  const cost = measure(operation, limits);
   if (cost === undefined) return;
 
   requireAtMost(limits.maxDepth, cost.depth, 'levels of selections');
-  requireAtMost(limits.maxComplexity, cost.complexity, 'objects, as complexity counts them');
+  requireAtMost(limits.maxComplexity, cost.objects, 'objects, as complexity counts them');
+  requireAtMost(MAX_SCHEMA_OBJECTS, cost.schemaObjects, 'objects of the schema');
   requireAtMost(limits.maxHeightsPerOperation, cost.heights, 'heights beside the current one');
 }
 
-type Cost = { readonly depth: number; readonly complexity: number; readonly heights: number };
+/** Introspection has an allowance of its own: about three times what the deepest introspection query of GraphiQL counts as. */
+const MAX_SCHEMA_OBJECTS = 30_000;
+
+/** How many objects a list of the schema counts as. */
+const ASSUMED_SCHEMA_LIST_SIZE = 8;
+
+/** How deeply selections, fragments among them, may be nested, so that nobody who walks through them runs out of stack. */
+const MAX_NESTING = 200;
+
+/** How many fields may stand side by side, under whatever names: each costs little, thousands are no honest question. */
+const MAX_SIBLINGS = 1_000;
+
+/** What a selection asks for, each time that it is made. */
+type SelectionCost = {
+  readonly objects: number;
+  /** The part of `objects` for each entry of the lists whose length the field around the selection may know. */
+  readonly objectsPerEntry: number;
+  readonly schemaObjects: number;
+  readonly depth: number;
+  readonly nesting: number;
+  /** Fields of the selection itself, those of its fragments among them. */
+  readonly siblings: number;
+};
+
+const NOTHING: SelectionCost = { objects: 0, objectsPerEntry: 0, schemaObjects: 0, depth: 0, nesting: 0, siblings: 0 };
+
+type Cost = Pick<SelectionCost, 'objects' | 'schemaObjects' | 'depth'> & { readonly heights: number };
 
 /** What an operation asks for; `undefined` for one that cannot be executed anyway. */
-function measure({ schema, document, operationName, variableValues, contextValue }: Operation): Cost | undefined {
-  const operation = getOperationAST(document, operationName);
-  const selected = separateOperations(document)[operation?.name?.value ?? ''];
-  if (operation == null || selected === undefined) return undefined;
+function measure(operation: Operation, limits: Limits): Cost | undefined {
+  const { schema, document, operationName, variableValues } = operation;
+  const selected = getOperationAST(document, operationName);
+  const rootType = selected && schema.getRootType(selected.operation);
+  if (selected == null || rootType == null) return undefined;
 
-  const variables = { ...variableValues };
-  try {
-    const { depth, complexity } = complexityFromQuery(selected, { schema, ctx: contextValue, variables });
-    return { depth, complexity, heights: namedHeights(selected, variables).size };
-  } catch (error) {
-    if (error instanceof GraphQLError) return undefined;
-    throw error;
+  const { variableValues: variables } = getVariableValues(
+    schema,
+    selected.variableDefinitions ?? [],
+    variableValues ?? {},
+    { maxErrors: 1 },
+  );
+  if (variables === undefined) return undefined;
+
+  const heights = new Set<number>();
+  const walk = createWalk(operation, variables, limits, heights);
+  const cost = walk(selected.selectionSet, rootType);
+  return { ...cost, objects: cost.objects + cost.objectsPerEntry * ASSUMED_LIST_SIZE, heights: heights.size };
+}
+
+type Walk = (set: SelectionSetNode, type: GraphQLNamedType, nesting?: number) => SelectionCost;
+
+/** Makes the measuring of the selections of one operation; `heights` gets the heights that it names. */
+function createWalk(
+  { schema, document, contextValue }: Operation,
+  variables: VariableValues,
+  limits: Limits,
+  heights: Set<number>,
+): Walk {
+  const fragments = new Map(document.definitions.filter(isFragment).map((fragment) => [fragment.name.value, fragment]));
+  const known = new Map<SelectionSetNode, Map<GraphQLNamedType, SelectionCost>>();
+  let givenValues = 0;
+
+  function walk(set: SelectionSetNode, type: GraphQLNamedType, nesting = 1): SelectionCost {
+    const costs = known.get(set) ?? new Map<GraphQLNamedType, SelectionCost>();
+    known.set(set, costs);
+    const cost = costs.get(type) ?? measureSet(set, type, nesting);
+    costs.set(type, cost);
+    return cost;
   }
+
+  function measureSet(set: SelectionSetNode, type: GraphQLNamedType, nesting: number): SelectionCost {
+    requireAtMost(MAX_NESTING, nesting, 'levels of selections and fragments');
+    const costs = set.selections
+      .filter((selection) => isIncluded(selection, variables))
+      .map((selection) => measureSelection(selection, type, nesting));
+    const sum = costs.reduce(add, NOTHING);
+    requireAtMost(MAX_NESTING, sum.nesting, 'levels of selections and fragments');
+    requireAtMost(MAX_SIBLINGS, sum.siblings, 'fields side by side');
+    return { ...sum, nesting: sum.nesting + 1 };
+  }
+
+  function measureSelection(selection: SelectionNode, type: GraphQLNamedType, nesting: number): SelectionCost {
+    if (selection.kind === Kind.FIELD) {
+      const field = isCompositeType(type) ? schema.getField(type, selection.name.value) : undefined;
+      return field === undefined ? NOTHING : measureField(selection, field, nesting);
+    }
+    const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
+    const condition = fragment?.typeCondition && schema.getType(fragment.typeCondition.name.value);
+    return fragment === undefined ? NOTHING : walk(fragment.selectionSet, condition ?? type, nesting + 1);
+  }
+
+  function measureField(node: FieldNode, field: GraphQLField<unknown, unknown>, nesting: number): SelectionCost {
+    const args = readArguments(field, node, variables);
+    // The field fails before anything in it is asked for.
+    if (args === undefined) return { ...NOTHING, objects: 1, depth: 1, siblings: 1 };
+
+    const given = countValues(args) + countValues(node.alias?.value);
+    givenValues += given;
+    requireAtMost(limits.maxComplexity, givenValues * VALUE, 'objects, as complexity counts what it is given');
+    for (const height of namedHeights(args)) heights.add(height);
+
+    const type = getNamedType(field.type);
+    const inside = node.selectionSet === undefined ? NOTHING : walk(node.selectionSet, type, nesting + 1);
+    if (isIntrospectionType(type)) return ofSchema(inside, complexityOf(field, args, contextValue), given);
+
+    const { field: own, multiplier, entries = ASSUMED_LIST_SIZE, isList } = complexityOf(field, args, contextValue);
+    const objects = own + multiplier * (inside.objects + entries * inside.objectsPerEntry);
+    return {
+      ...inside,
+      objects: given * VALUE + (isList ? 0 : objects),
+      objectsPerEntry: isList ? objects : 0,
+      depth: inside.depth + 1,
+      siblings: 1,
+    };
+  }
+
+  return walk;
+}
+
+/** A field of introspection: exempt from complexity and depth. */
+function ofSchema(inside: SelectionCost, own: Complexity, given: number): SelectionCost {
+  const { objects, objectsPerEntry, schemaObjects, nesting } = inside;
+  const each = own.field + objects + objectsPerEntry * ASSUMED_SCHEMA_LIST_SIZE + schemaObjects;
+  const times = own.isList ? ASSUMED_SCHEMA_LIST_SIZE : 1;
+  return { ...NOTHING, schemaObjects: each * times + given * VALUE, depth: 1, nesting, siblings: 1 };
+}
+
+function add(a: SelectionCost, b: SelectionCost): SelectionCost {
+  return {
+    objects: a.objects + b.objects,
+    objectsPerEntry: a.objectsPerEntry + b.objectsPerEntry,
+    schemaObjects: a.schemaObjects + b.schemaObjects,
+    depth: Math.max(a.depth, b.depth),
+    nesting: Math.max(a.nesting, b.nesting),
+    siblings: a.siblings + b.siblings,
+  };
+}
+
+type Estimate = (args: unknown, context: object, field: GraphQLField<unknown, unknown>) => Complexity;
+
+function complexityOf(field: GraphQLField<unknown, unknown>, args: unknown, context: object): Complexity {
+  const complexity = field.extensions['complexity'] as Complexity | Estimate | undefined;
+  return typeof complexity === 'function' ? complexity(args, context, field) : (complexity ?? estimateObjects(field));
+}
+
+function isFragment(definition: DocumentNode['definitions'][number]): definition is FragmentDefinitionNode {
+  return definition.kind === Kind.FRAGMENT_DEFINITION;
 }
 
 function requireAtMost(limit: number, wanted: number, what: string): void {
-  if (wanted > limit) throw new QueryTooComplexError(`The operation asks for ${wanted} ${what}: ${limit} is the most.`);
+  // Not the other way round: what is no number is too much as well.
+  if (!(wanted <= limit)) {
+    const amount = Number.isFinite(wanted) ? Math.ceil(wanted) : 'countless';
+    throw new QueryTooComplexError(`The operation asks for ${amount} ${what}: ${limit} is the most.`);
+  }
 }

@@ -30,7 +30,8 @@ const FINDERS: Readonly<Record<string, Finder>> = {
 export async function findNode(globalId: string, loaders: Loaders): Promise<object | undefined> {
   const [, typename = '', id = ''] = /^(\w+):(.+)$/s.exec(globalId) ?? [];
   const search = Object.hasOwn(FINDERS, typename) ? FINDERS[typename]?.(id, loaders) : undefined;
-  if (search === undefined) throw new BadUserInputError(`${JSON.stringify(globalId)} is no id of this gateway.`);
+  if (search === undefined)
+    throw new BadUserInputError(`${JSON.stringify(globalId.slice(0, 100))} is no id of this gateway.`);
 
   const found = await search;
   // The type is told apart by this mark: an object of the domain does not know what GraphQL calls it.

@@ -1,7 +1,6 @@
-import { type DocumentNode, valueFromASTUntyped, visit } from 'graphql';
 import { parseCursor } from '../domain/cursor.ts';
 
-/** What the arguments of an operation may name a height with, and how it is read. */
+/** What the arguments of a field may name a height with, and how it is read. */
 const HEIGHT_READERS: Readonly<Record<string, (value: unknown) => readonly unknown[]>> = {
   at: (value) => [value],
   after: (value) => [parseCursor(String(value))?.beaconHeight],
@@ -10,18 +9,11 @@ const HEIGHT_READERS: Readonly<Record<string, (value: unknown) => readonly unkno
   ids: (value) => [value].flat().map(heightOfId),
 };
 
-/** The heights that an operation names in `at`, cursors and ids, each once. The document holds no other operation. */
-export function namedHeights(document: DocumentNode, variables: Record<string, unknown>): ReadonlySet<number> {
-  const heights = new Set<number>();
-  visit(document, {
-    Argument(argument) {
-      const read = HEIGHT_READERS[argument.name.value];
-      for (const height of read?.(valueFromASTUntyped(argument.value, variables)) ?? []) {
-        if (typeof height === 'number') heights.add(height);
-      }
-    },
-  });
-  return heights;
+/** The heights that the arguments of a field name: in `at`, in cursors and in ids. */
+export function namedHeights(args: Readonly<Record<string, unknown>>): number[] {
+  return Object.entries(HEIGHT_READERS)
+    .flatMap(([name, read]) => (args[name] == null ? [] : read(args[name])))
+    .filter((height) => typeof height === 'number');
 }
 
 function heightOfId(id: unknown): number | undefined {

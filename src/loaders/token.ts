@@ -17,6 +17,8 @@ export type TokenLoader = {
 
 /** Makes the token loader of one answer. */
 export function createTokenLoader(list: TokenList, head: HeadPin, market: MarketLoader): TokenLoader {
+  let everywhere: ReturnType<typeof lookEverywhere> | undefined;
+
   function get(tokenId: TokenId): Token {
     const listed = list.get(tokenId);
     if (listed?.symbol !== undefined) return listed;
@@ -38,12 +40,18 @@ export function createTokenLoader(list: TokenList, head: HeadPin, market: Market
   async function find(tokenId: TokenId): Promise<Token | undefined> {
     if (list.has(tokenId)) return get(tokenId);
 
-    const readings = await Promise.allSettled([head.get(), market.pairs.all(), market.tickers.all()]);
-    if (known().has(tokenId)) return get(tokenId);
-
-    const failure = readings.find((reading) => reading.status === 'rejected' && !isAbsent(reading.reason));
-    if (failure?.status === 'rejected') throw failure.reason;
+    everywhere ??= lookEverywhere();
+    const { tokenIds, failure } = await everywhere;
+    if (tokenIds.has(tokenId)) return get(tokenId);
+    if (failure !== undefined) throw failure;
     return undefined;
+  }
+
+  /** All tokens once everything that could hold one was read, and what could not be. */
+  async function lookEverywhere(): Promise<{ tokenIds: ReadonlySet<TokenId>; failure: unknown }> {
+    const readings = await Promise.allSettled([head.get(), market.pairs.all(), market.tickers.all()]);
+    const failures = readings.flatMap((reading) => (reading.status === 'rejected' ? [reading.reason] : []));
+    return { tokenIds: known(), failure: failures.find((failure) => !isAbsent(failure)) };
   }
 
   return {

@@ -40,10 +40,19 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { service, metrics, log, graphiql, corsOrigins, stopTimeoutMs } = options;
   let stopping = false;
   const requestIds = createRequestIds();
-  const yoga = createGatewayYoga({ service, metrics, log, requestIds, corsOrigins });
+  const internal = (error: unknown) => log.error({ requestId: requestIds.current(), err: error }, 'internal error');
+  const yoga = createGatewayYoga({ service, metrics, internal, corsOrigins });
   const server = createHttpServer({ yoga, service, metrics, requestIds, graphiql, isStopping: () => stopping });
   const answers = trackAnswers(server);
-  const webSockets = openWebSocketDoor({ server, yoga, metrics, requestIds, corsOrigins, limits: service.limits });
+  const webSockets = openWebSocketDoor({
+    server,
+    yoga,
+    metrics,
+    requestIds,
+    corsOrigins,
+    limits: service.limits,
+    internal,
+  });
   metrics.describe(service);
 
   async function close(): Promise<void> {

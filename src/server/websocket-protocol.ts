@@ -15,6 +15,9 @@ export type ProtocolOptions = ServerOptions<Record<string, unknown> | undefined,
 
 const KEEP_ALIVE_MS = 12_000;
 
+/** How much may wait for a peer before nothing more is read from it. */
+const MAX_UNREAD_BYTES = 16 * 2 ** 20;
+
 /**
  * Speaks graphql-transport-ws with every socket that connects.
  *
@@ -56,11 +59,18 @@ export function speakProtocol(sockets: WebSocketServer, options: ProtocolOptions
   });
 }
 
-/** Waits until a message has left, so that a slow reader asks for no more; one that has gone needs no answer. */
+/**
+ * Waits until a message has left, so that a slow reader asks for no more; one that has gone needs no answer. From a peer
+ * that asks and asks but does not read, nothing more is read meanwhile: its answers would fill the memory.
+ */
 function sendWhole(socket: WebSocket, text: string): Promise<void> {
   return new Promise((resolve) => {
     if (socket.readyState !== socket.OPEN) return resolve();
-    socket.send(text, () => resolve());
+    socket.send(text, () => {
+      if (socket.isPaused && socket.bufferedAmount <= MAX_UNREAD_BYTES) socket.resume();
+      resolve();
+    });
+    if (socket.bufferedAmount > MAX_UNREAD_BYTES) socket.pause();
   });
 }
 

@@ -91,8 +91,9 @@ export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor 
 }
 
 function refuseUpgrade(socket: Duplex, status: string): void {
-  // A peer that resets the connection would otherwise end the process.
+  // A peer that resets the connection would otherwise end the process, and one that goes on writing would stay.
   socket.on('error', () => socket.destroy());
+  socket.once('finish', () => socket.destroy());
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
 }
 

@@ -2,10 +2,8 @@ import { createYoga, type YogaServerInstance } from 'graphql-yoga';
 import { type Context, createContext, type Service } from '../graphql/context.ts';
 import { createErrorMask } from '../graphql/errors.ts';
 import { schema } from '../graphql/schema.ts';
-import type { Log } from '../log.ts';
 import type { Metrics } from './metrics.ts';
 import { corsOptions } from './origins.ts';
-import type { RequestIds } from './request-id.ts';
 import { useDocumentErrors } from './use-document-errors.ts';
 import { useJsonOnly } from './use-json-only.ts';
 import { useMetrics } from './use-metrics.ts';
@@ -21,16 +19,14 @@ export const GRAPHQL_PATH = '/graphql';
 export type GatewayYogaOptions = {
   readonly service: Service;
   readonly metrics: Metrics;
-  readonly log: Log;
-  readonly requestIds: RequestIds;
+  /** Told of errors of ours; nobody else learns what they are. */
+  readonly internal: (error: unknown) => void;
   readonly corsOrigins: readonly string[];
 };
 
 /** Makes the pipeline: plugins in the order in which an operation meets them. */
-export function createGatewayYoga({ service, metrics, log, requestIds, corsOrigins }: GatewayYogaOptions): Yoga {
-  const maskError = createErrorMask({
-    internal: (error) => log.error({ requestId: requestIds.current(), err: error }, 'internal error'),
-  });
+export function createGatewayYoga({ service, metrics, internal, corsOrigins }: GatewayYogaOptions): Yoga {
+  const maskError = createErrorMask({ internal });
 
   return createYoga<Record<string, never>, Context>({
     schema,

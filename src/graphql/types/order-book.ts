@@ -8,6 +8,7 @@ import {
 } from '../../domain/order-book.ts';
 import type { OrderBookReading } from '../../live/order-books.ts';
 import { builder } from '../builder.ts';
+import { orderBook } from '../complexity.ts';
 
 const TimestampUnitEnum = builder.enumType('TimestampUnit', {
   description: 'The unit of a timestamp.',
@@ -103,6 +104,7 @@ builder.queryField('orderBook', (t) =>
   t.field({
     type: OrderBookRef,
     nullable: true,
+    complexity: ({ depth }) => orderBook(depth),
     description:
       "The host's book of that ticker id. Null, without an error, for a ticker that does not exist; with one where the book cannot be read.",
     args: { tickerId: t.arg.string({ required: true, description: 'The ticker id.' }), ...depthArg },
@@ -113,6 +115,7 @@ builder.queryField('orderBook', (t) =>
 builder.subscriptionField('orderBook', (t) =>
   t.field({
     type: OrderBookRef,
+    complexity: ({ depth }) => orderBook(depth),
     description:
       "An order book, now and then each time the market-data host's answer changes. A ticker that does not exist is BAD_USER_INPUT. A listener that cannot keep up passes answers over.",
     args: { tickerId: t.arg.string({ required: true, description: 'The ticker id.' }), ...depthArg },

@@ -1,5 +1,6 @@
 import type { Pair } from '../../domain/market.ts';
 import { builder } from '../builder.ts';
+import { orderBook } from '../complexity.ts';
 import { depthArg, OrderBookRef } from './order-book.ts';
 import { PoolPairRef } from './pool-pair.ts';
 import { TickerRef } from './ticker.ts';
@@ -62,6 +63,7 @@ builder.node(PairRef, {
     orderBook: t.field({
       type: OrderBookRef,
       nullable: true,
+      complexity: ({ depth }) => orderBook(depth),
       description:
         "The host's book of its ticker id, which several pairs can share. Null with an error where it cannot be read.",
       args: depthArg,

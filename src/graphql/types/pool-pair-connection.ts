@@ -1,6 +1,6 @@
 import type { PoolPairPage, PoolPairView } from '../../loaders/exchange.ts';
 import { builder } from '../builder.ts';
-import { objects, objectsAt } from '../complexity.ts';
+import { objects, pageOfPools } from '../complexity.ts';
 import { PoolPairRef } from './pool-pair.ts';
 
 /** How many pools a page has where nobody says. */
@@ -35,7 +35,7 @@ builder.queryField('poolPairs', (t) =>
     {
       type: PoolPairRef,
       nullable: true,
-      complexity: ({ first, last, at }) => objectsAt(first ?? last ?? DEFAULT_PAGE_SIZE, at),
+      complexity: ({ first, last, at }) => pageOfPools(first ?? last ?? DEFAULT_PAGE_SIZE, at),
       description:
         'Pools of the exchange, a page at a time: the first 50 where neither first nor last says how many, `service.limits.maxPageSize` at most; more is BAD_USER_INPUT, as are both at once. A cursor belongs to its height, filter and order: the next page is read from the same height, and using it with another filter, order or `at` is BAD_USER_INPUT. Null with an error where the state cannot be read.',
       args: {

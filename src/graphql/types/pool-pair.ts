@@ -10,7 +10,7 @@ import { TokenRef } from './token.ts';
 export const PoolPairRef = builder.objectRef<PoolPairView>('PoolPair');
 
 /** Two tokens trade in a handful of pairs at the most. */
-const ASSUMED_PAIRS_OF_A_POOL = 15;
+const ASSUMED_PAIRS_OF_A_POOL = 10;
 
 /** Decimals that a client knows better, or that nobody else knows. */
 const decimalsArgs = builder.args((t) => ({

@@ -1,3 +1,4 @@
+import { NATIVE_TOKEN_ID, type TokenId } from '../../domain/token-id.ts';
 import type { PriceUpdate } from '../../loaders/updates.ts';
 import { builder } from '../builder.ts';
 import { objects } from '../complexity.ts';
@@ -6,6 +7,16 @@ import { PoolPairRef } from './pool-pair.ts';
 /** How many pools all pools, and those of one token, count as. */
 const ASSUMED_POOLS = 1_000;
 const ASSUMED_POOLS_OF_A_TOKEN = 100;
+
+function assumedPools(
+  poolPairs: readonly unknown[] | null | undefined,
+  tokenIds: readonly TokenId[] | null | undefined,
+) {
+  if (poolPairs == null && tokenIds == null) return ASSUMED_POOLS;
+  // Nearly every pool holds the native coin.
+  const ofTokens = tokenIds?.map((tokenId) => (tokenId === NATIVE_TOKEN_ID ? ASSUMED_POOLS : ASSUMED_POOLS_OF_A_TOKEN));
+  return (ofTokens ?? []).reduce((sum, pools) => sum + pools, poolPairs?.length ?? 0);
+}
 
 const PoolPairKeyInput = builder.inputType('PoolPairKey', {
   description: 'The two tokens of a pool, in either order.',
@@ -50,12 +61,7 @@ const PriceUpdateRef = builder.objectRef<PriceUpdate>('PriceUpdate').implement({
 builder.subscriptionField('prices', (t) =>
   t.field({
     type: PriceUpdateRef,
-    complexity: ({ poolPairs, tokenIds }) =>
-      objects(
-        poolPairs == null && tokenIds == null
-          ? ASSUMED_POOLS
-          : (poolPairs?.length ?? 0) + (tokenIds?.length ?? 0) * ASSUMED_POOLS_OF_A_TOKEN,
-      ),
+    complexity: ({ poolPairs, tokenIds }) => objects(assumedPools(poolPairs, tokenIds)),
     description:
       'Prices, now and then recomputed at each beacon height: of the pools named, of the pools that hold one of the tokens named, of both sets together, of all pools where neither is given. An empty list is BAD_USER_INPUT. A listener that cannot keep up passes heights over.',
     args: {

@@ -59,7 +59,7 @@ const LimitsRef = builder.objectRef<Limits>('Limits').implement({
     maxDepth: t.exposeInt('maxDepth', { description: 'How deeply selections may be nested; introspection is exempt.' }),
     maxComplexity: t.exposeInt('maxComplexity', {
       description:
-        'About how many objects an answer may hold. A list counts as its page size, one without as 100, the pairs of a pool as 15, `prices` of all pools as 1,000; each `at` adds 100. Introspection is exempt.',
+        'About how many objects an answer may hold: a value counts 1/20. A list counts as its page size, one without as 100, the pairs of a pool as 10, `prices` of all pools as 1,000; each `at` adds 100, an order book 50. Introspection has an allowance of its own.',
     }),
     maxTokens: t.exposeInt('maxTokens', { description: 'How many lexical tokens a document may have.' }),
     maxPageSize: t.exposeInt('maxPageSize', {

@@ -1,5 +1,6 @@
 import type { Ticker } from '../../domain/market.ts';
 import { builder } from '../builder.ts';
+import { orderBook } from '../complexity.ts';
 import { depthArg, OrderBookRef } from './order-book.ts';
 import { PairFilterInput, PairRef, pairIdArgs } from './pair.ts';
 import { PoolPairRef } from './pool-pair.ts';
@@ -38,6 +39,7 @@ builder.node(TickerRef, {
     orderBook: t.field({
       type: OrderBookRef,
       nullable: true,
+      complexity: ({ depth }) => orderBook(depth),
       description:
         "The host's book of its ticker id, which several tickers can share. Null with an error where it cannot be read.",
       args: depthArg,

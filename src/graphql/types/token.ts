@@ -1,5 +1,9 @@
 import type { Token } from '../../domain/token.ts';
 import { builder } from '../builder.ts';
+import { objects } from '../complexity.ts';
+
+/** How many tokens all of them count as: about one for each pool. */
+const ASSUMED_TOKENS = 1_000;
 
 export const TokenRef = builder.objectRef<Token>('Token');
 
@@ -33,6 +37,7 @@ builder.queryFields((t) => ({
   }),
   tokens: t.field({
     type: [TokenRef],
+    complexity: objects(ASSUMED_TOKENS),
     description:
       'Every token that is known now, by id: those of the token list, and those of every pool and pair that have been read.',
     resolve: (_root, _args, { loaders }) => loaders.tokens.all(),

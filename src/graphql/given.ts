@@ -1,0 +1,50 @@
+import {
+  type FieldNode,
+  GraphQLError,
+  type GraphQLField,
+  GraphQLIncludeDirective,
+  GraphQLSkipDirective,
+  getArgumentValues,
+  getDirectiveValues,
+  type SelectionNode,
+  type VariableValues,
+} from 'graphql';
+
+/** How many characters of what a client gives count as a value. */
+const CHARACTERS_OF_A_VALUE = 10;
+
+/** Whether a selection is made, as `@skip` and `@include` have it. */
+export function isIncluded(selection: SelectionNode, variables: VariableValues): boolean {
+  const [skip, include] = [GraphQLSkipDirective, GraphQLIncludeDirective].map((directive) =>
+    unlessBad(() => getDirectiveValues(directive, selection, variables)),
+  );
+  return skip?.['if'] !== true && include?.['if'] !== false;
+}
+
+/** The arguments of a field; `undefined` where they cannot be read, which costs that field only. */
+export function readArguments(
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  variables: VariableValues,
+): Readonly<Record<string, unknown>> | undefined {
+  return unlessBad(() => getArgumentValues(field, node, variables));
+}
+
+function unlessBad<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof GraphQLError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * How many values a client gives: those in a list or an object, at all levels. Texts count by their length, because they
+ * come back in answers and errors.
+ */
+export function countValues(value: unknown): number {
+  if (typeof value === 'string') return value.length / CHARACTERS_OF_A_VALUE;
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.values(value).reduce<number>((sum, part) => sum + 1 + countValues(part), 0);
+}

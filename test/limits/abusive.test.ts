@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DOORS, fitsUrl } from '../support/doors.ts';
+import { startGateway } from '../support/gateway.ts';
+import { ABUSIVE, PAGED } from '../support/operations.ts';
+
+const TOO_COMPLEX = [expect.objectContaining({ extensions: { code: 'QUERY_TOO_COMPLEX' } })];
+
+let gateway: Awaited<ReturnType<typeof startGateway>>;
+let url = '';
+beforeAll(async () => {
+  // Nothing is asked of an upstream on its own for a minute: every call is an operation's.
+  gateway = await startGateway({ config: { headPollMs: 60_000, marketPollMs: 60_000 } });
+  url = await gateway.app.listen(0, '127.0.0.1');
+  await gateway.ask('{ beaconHeight pairs { id } tickers { id } }');
+});
+afterAll(() => gateway.close());
+
+/** Runs something, and tells how often the upstreams were asked meanwhile. */
+async function callsDuring<T>(work: () => Promise<T>): Promise<[calls: number, result: T]> {
+  const { node, marketData } = gateway.sandbox;
+  node.resetCalls();
+  marketData.resetCalls();
+  const result = await work();
+  return [node.calls() + marketData.calls(), result];
+}
+
+describe('what asks for too much is refused before an upstream is asked', () => {
+  for (const [door, ask] of Object.entries(DOORS)) {
+    const operations = Object.entries(ABUSIVE).filter(([, operation]) => !door.endsWith('GET') || fitsUrl(operation));
+
+    test.each(operations)(`by ${door}: %s`, async (_name, operation) => {
+      const [calls, answer] = await callsDuring(() => ask(url, operation));
+      expect(answer).toEqual({ errors: TOO_COMPLEX });
+      expect(calls).toBe(0);
+    });
+
+    test(`by ${door}: larger variables of a document that was honest a moment ago`, async () => {
+      const honest = await ask(url, { query: PAGED, variables: { first: 1 } });
+      expect(honest.errors).toBeUndefined();
+      const [calls, answer] = await callsDuring(() => ask(url, { query: PAGED, variables: { first: 500 } }));
+      expect(answer).toEqual({ errors: TOO_COMPLEX });
+      expect(calls).toBe(0);
+    });
+  }
+
+  test('by HTTP: an array of operations, of which none is executed', async () => {
+    const body = JSON.stringify(Array(3).fill({ query: '{ orderBook(tickerId: "pBTC_PRV") { bestBid } }' }));
+    const headers = { 'content-type': 'application/json', accept: 'application/graphql-response+json' };
+    const [calls, response] = await callsDuring(() => fetch(url, { method: 'POST', headers, body }));
+    expect(response.status).toBe(400);
+    expect(await response.json()).toEqual({
+      errors: [expect.objectContaining({ message: expect.stringMatching(/batch/i) })],
+    });
+    expect(calls).toBe(0);
+  });
+
+  test('by HTTP GET: a document that is too long for a URL', async () => {
+    const [calls, response] = await callsDuring(() =>
+      fetch(`${url}?query=${encodeURIComponent('{ beaconHeight }')}${'+'.repeat(20_000)}`),
+    );
+    expect(response.status).toBe(431);
+    expect(calls).toBe(0);
+  });
+});

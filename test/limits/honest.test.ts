@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DOORS, fitsUrl, nextMessage, openSocket } from '../support/doors.ts';
+import { startGateway, startGatewayForTest } from '../support/gateway.ts';
+import { HONEST, POOL } from '../support/operations.ts';
+
+describe('what an honest client asks for is answered whole', () => {
+  let gateway: Awaited<ReturnType<typeof startGateway>>;
+  let url = '';
+  beforeAll(async () => {
+    gateway = await startGateway({ sandbox: { pools: 600, history: 100 } });
+    url = await gateway.app.listen(0, '127.0.0.1');
+  });
+  afterAll(() => gateway.close());
+
+  for (const [door, ask] of Object.entries(DOORS)) {
+    const operations = Object.entries(HONEST).filter(
+      ([, toOperation]) => !door.endsWith('GET') || fitsUrl(toOperation(1)),
+    );
+    test.each(operations)(`by ${door}: %s`, async (_name, toOperation) => {
+      const answer = await ask(url, toOperation(gateway.sandbox.world.tip.height));
+      expect(answer.errors).toBeUndefined();
+      expect(answer.data).toBeTruthy();
+    });
+  }
+
+  test('100 subscriptions on one socket', async () => {
+    const socket = await openSocket(url);
+    for (let id = 1; id <= 100; id++) {
+      const payload = { query: `subscription { prices { poolPairs { id price } } }` };
+      socket.send(JSON.stringify({ type: 'subscribe', id: String(id), payload }));
+      expect(JSON.parse(await nextMessage(socket))).toMatchObject({ type: 'next', id: String(id) });
+    }
+    socket.close();
+  });
+});
+
+describe('all pools of an exchange of 2,000 in one subscription', () => {
+  test.each([
+    ['with every field', POOL],
+    ['with their pairs', 'id pairs { id }'],
+    ['with every field and their pairs', `${POOL} pairs { __typename id tickerId }`],
+  ])('%s', async (_name, fields) => {
+    const gateway = await startGatewayForTest({ sandbox: { pools: 2_000, sharesPerPool: 1, history: 3 } });
+    const url = await gateway.app.listen(0, '127.0.0.1');
+    for (const door of ['server-sent events by POST', 'a websocket']) {
+      const answer = await DOORS[door]?.(url, {
+        query: `subscription { prices { beaconHeight poolPairs { ${fields} } } }`,
+      });
+      expect(answer?.errors).toBeUndefined();
+      expect(answer?.data).toMatchObject({ prices: { poolPairs: { length: gateway.sandbox.world.pools.length } } });
+    }
+  });
+});

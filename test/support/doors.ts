@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import { readEvents } from './events.ts';
+import type { Answer, AnswerError } from './gateway.ts';
+
+/** An operation as a client sends it. */
+export type Operation = {
+  readonly query: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+  readonly operationName?: string;
+};
+
+/** Sends an operation to the endpoint at that address, and gives its first answer. */
+export type Door = (url: string, operation: Operation) => Promise<Answer>;
+
+/** Every way in. */
+export const DOORS: Readonly<Record<string, Door>> = {
+  'HTTP POST': async (url, operation) => (await post(url, operation, 'application/json')).json(),
+  'HTTP GET': async (url, operation) => (await fetch(urlOf(url, operation))).json(),
+  'server-sent events by POST': async (url, operation) => firstEvent(await post(url, operation, 'text/event-stream')),
+  'server-sent events by GET': async (url, operation) =>
+    firstEvent(await fetch(urlOf(url, operation), { headers: { accept: 'text/event-stream' } })),
+  'a websocket': askByWebSocket,
+};
+
+/** Whether an operation fits into a URL: the headers of a request have 16 KiB. */
+export function fitsUrl(operation: Operation): boolean {
+  return urlOf('http://127.0.0.1:65535/graphql', operation).length < 15_000;
+}
+
+function post(url: string, operation: Operation, accept: string): Promise<Response> {
+  const headers = { 'content-type': 'application/json', accept };
+  return fetch(url, { method: 'POST', headers, body: JSON.stringify(operation) });
+}
+
+function urlOf(url: string, { query, variables, operationName }: Operation): string {
+  const search = new URLSearchParams({ query });
+  if (variables !== undefined) search.set('variables', JSON.stringify(variables));
+  if (operationName !== undefined) search.set('operationName', operationName);
+  return `${url}?${search}`;
+}
+
+async function firstEvent(response: Response): Promise<Answer> {
+  if (response.headers.get('content-type')?.startsWith('application/json')) return response.json();
+  for await (const answer of readEvents(response)) return answer;
+  throw new Error('the stream ended without an event');
+}
+
+async function askByWebSocket(url: string, operation: Operation): Promise<Answer> {
+  const socket = await openSocket(url);
+  socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload: operation }));
+  const { type, payload } = JSON.parse(await nextMessage(socket));
+  socket.close();
+  return type === 'error' ? { errors: payload as AnswerError[] } : payload;
+}
+
+/** A raw socket on which operations can be sent. */
+export async function openSocket(url: string): Promise<WebSocket> {
+  const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws');
+  await once(socket, 'open');
+  socket.send('{"type":"connection_init"}');
+  await nextMessage(socket);
+  return socket;
+}
+
+/** What the server says next. */
+export async function nextMessage(socket: WebSocket): Promise<string> {
+  const [message] = await once(socket, 'message');
+  return String(message);
+}

@@ -1,3 +1,4 @@
+import { connect as connectSocket } from 'node:net';
 import { request } from 'undici';
 import { describe, expect, test } from 'vitest';
 import { startGatewayForTest } from '../support/gateway.ts';
@@ -73,5 +74,29 @@ describe('the HTTP door', () => {
       const response = await fetch(url, { method: 'POST', headers, body });
       expect([response.status, Object.keys(await response.json())]).toEqual([400, ['errors']]);
     }
+  });
+
+  test('tells what is wrong with a request that cannot be read, and nothing of itself', async () => {
+    const { url } = await open();
+    const { port } = new URL(url);
+    for (const host of ['a b', '[::bad', 'x:99999']) {
+      const socket = connectSocket(Number(port), '127.0.0.1');
+      socket.end(`GET /graphql?query={beaconHeight} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+      const answer = String(Buffer.concat(await socket.toArray()));
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+      expect(answer).not.toMatch(/node:|node_modules|\.js|\bat\b.*:\d+/);
+    }
+    for (const part of ['variables=x', 'extensions=x', 'variables=[1]']) {
+      const response = await fetch(`${url}?query={beaconHeight}&${part}`);
+      const { errors } = await response.json();
+      expect([part, response.status, errors[0].extensions]).toEqual([part, 400, { code: 'BAD_USER_INPUT' }]);
+    }
+  });
+
+  test('names no operation that is not there', async () => {
+    const { url } = await open();
+    const body = JSON.stringify({ query: 'query A { beaconHeight }', operationName: 'B' });
+    const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    expect((await response.json()).errors[0].extensions).toEqual({ code: 'BAD_USER_INPUT' });
   });
 });

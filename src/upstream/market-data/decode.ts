@@ -38,7 +38,8 @@ export function readTickers(document: unknown): Rows<Ticker> {
 /**
  * Decodes the answer of `/orderbook`; a side that is null is empty.
  *
- * @returns `undefined` for an answer without sides, which a host may give for a ticker that it does not know
+ * @returns `undefined` for an answer without sides, or with nothing in them and not what a book has beside: what a host may
+ *   give for a ticker that it does not know
  * @throws Misfit
  */
 export function readOrderBook(document: unknown): RawOrderBook | undefined {
@@ -47,13 +48,21 @@ export function readOrderBook(document: unknown): RawOrderBook | undefined {
 
   const bids = readSide(book['bids'], '$.bids');
   const asks = readSide(book['asks'], '$.asks');
+  const entriesDropped = bids.dropped + asks.dropped;
+  const isEmpty = bids.rows.length + asks.rows.length + entriesDropped === 0;
+  try {
+    return { ...readBookHead(book), bids: bids.rows, asks: asks.rows, entriesDropped };
+  } catch (error) {
+    if (isEmpty && error instanceof Misfit) return undefined;
+    throw error;
+  }
+}
+
+function readBookHead(book: WireObject): Pick<RawOrderBook, 'tickerId' | 'message' | 'timestamp'> {
   return {
     tickerId: readString(book['ticker_id'], '$.ticker_id'),
     message: readString(book['message'], '$.message'),
     timestamp: readTimestamp(book['timestamp'], '$.timestamp'),
-    bids: bids.rows,
-    asks: asks.rows,
-    entriesDropped: bids.dropped + asks.dropped,
   };
 }
 

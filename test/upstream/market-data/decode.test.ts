@@ -145,11 +145,13 @@ describe('what does the host say of an order book', () => {
   test('without both sides it is no book', () => {
     expect(readOrderBook({ ...book, bids: null, asks: null })).toBeUndefined();
     expect(readOrderBook({ message: 'no such ticker' })).toBeUndefined();
+    expect(readOrderBook({ message: 'no such ticker', bids: [], asks: [] })).toBeUndefined();
+    expect(readOrderBook({ ...book, timestamp: null, bids: [], asks: null })).toBeUndefined();
   });
 });
 
 describe('what does not fit', () => {
-  const book = { ticker_id: 'A_B', message: 'OK', timestamp: 5, bids: [], asks: [] };
+  const book = { ticker_id: 'A_B', message: 'OK', timestamp: 5, bids: [[1, 2]], asks: [] };
 
   test.each<[string, (document: unknown) => unknown, unknown, string]>([
     ['pairs without a list', readPairs, { message: 'no data', pairs: null }, 'expected an array at $.pairs'],

@@ -4,7 +4,7 @@ import type { Instant } from './domain/instant.ts';
 import { KNOWN_TOKENS, toTokenList } from './domain/token.ts';
 import type { Upstream } from './errors.ts';
 import type { Service } from './graphql/context.ts';
-import type { Limits } from './graphql/limits.ts';
+import { DEFAULT_LIMITS, type Limits } from './graphql/limits.ts';
 import { absentMarketData, absentNode } from './live/absent.ts';
 import { createHeadFollower } from './live/head.ts';
 import { createMarketFollower } from './live/market.ts';
@@ -91,18 +91,10 @@ type Part = {
   readonly metrics: Metrics;
 };
 
+/** The limits among the settings: every one that there is by default. */
 function limitsOf(config: Config): Limits {
-  const { maxDepth, maxComplexity, maxTokens, maxPageSize, maxBodyBytes } = config;
-  const { maxHeightsPerOperation, maxSubscriptionsPerConnection } = config;
-  return {
-    maxDepth,
-    maxComplexity,
-    maxTokens,
-    maxPageSize,
-    maxBodyBytes,
-    maxHeightsPerOperation,
-    maxSubscriptionsPerConnection,
-  };
+  const names = Object.keys(DEFAULT_LIMITS) as (keyof Limits)[];
+  return Object.fromEntries(names.map((name) => [name, config[name]])) as Limits;
 }
 
 function configuredIn({ fullnodeUrls, marketDataUrl }: Config): ReadonlySet<Upstream> {

@@ -115,10 +115,17 @@ export const SETTINGS: { readonly [Key in keyof Config]: Setting<Config[Key]> } 
   },
   maxDepth: limit('maxDepth', 'how deeply selections may be nested'),
   maxComplexity: limit('maxComplexity', 'about how many objects an answer may hold'),
+  maxSchemaObjects: limit('maxSchemaObjects', 'about how many objects of the schema an introspection may give'),
+  maxSiblings: limit('maxSiblings', 'how many fields may stand side by side'),
+  maxNesting: limit('maxNesting', 'how deeply selections and fragments may be nested, in introspection too'),
   maxTokens: limit('maxTokens', 'how many lexical tokens a document may have'),
   maxPageSize: limit('maxPageSize', 'how many entries a page may have'),
   maxBodyBytes: limit('maxBodyBytes', 'how many bytes the body of a request, or a websocket message, may have'),
   maxHeightsPerOperation: limit('maxHeightsPerOperation', 'how many heights beside its own one operation may read'),
+  maxOperationsPerRequest: limit(
+    'maxOperationsPerRequest',
+    'how many operations one HTTP request may bring, as an array',
+  ),
   maxSubscriptionsPerConnection: limit(
     'maxSubscriptionsPerConnection',
     'how many operations may be open at once on one websocket',

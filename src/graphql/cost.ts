@@ -43,21 +43,12 @@ export function requireAffordable(operation: Operation, limits: Limits): void {
 
   requireAtMost(limits.maxDepth, cost.depth, 'levels of selections');
   requireAtMost(limits.maxComplexity, cost.objects, 'objects, as complexity counts them');
-  requireAtMost(MAX_SCHEMA_OBJECTS, cost.schemaObjects, 'objects of the schema');
+  requireAtMost(limits.maxSchemaObjects, cost.schemaObjects, 'objects of the schema');
   requireAtMost(limits.maxHeightsPerOperation, cost.heights, 'heights beside the current one');
 }
 
-/** Introspection has an allowance of its own: about three times what the deepest introspection query of GraphiQL counts as. */
-const MAX_SCHEMA_OBJECTS = 30_000;
-
 /** How many objects a list of the schema counts as. */
 const ASSUMED_SCHEMA_LIST_SIZE = 8;
-
-/** How deeply selections, fragments among them, may be nested, so that nobody who walks through them runs out of stack. */
-const MAX_NESTING = 200;
-
-/** How many fields may stand side by side, under whatever names: each costs little, thousands are no honest question. */
-const MAX_SIBLINGS = 1_000;
 
 /** What a selection asks for, each time that it is made. */
 type SelectionCost = {
@@ -118,13 +109,13 @@ function createWalk(
   }
 
   function measureSet(set: SelectionSetNode, type: GraphQLNamedType, nesting: number): SelectionCost {
-    requireAtMost(MAX_NESTING, nesting, 'levels of selections and fragments');
+    requireAtMost(limits.maxNesting, nesting, 'levels of selections and fragments');
     const costs = set.selections
       .filter((selection) => isIncluded(selection, variables))
       .map((selection) => measureSelection(selection, type, nesting));
     const sum = costs.reduce(add, NOTHING);
-    requireAtMost(MAX_NESTING, sum.nesting, 'levels of selections and fragments');
-    requireAtMost(MAX_SIBLINGS, sum.siblings, 'fields side by side');
+    requireAtMost(limits.maxNesting, sum.nesting, 'levels of selections and fragments');
+    requireAtMost(limits.maxSiblings, sum.siblings, 'fields side by side');
     return { ...sum, nesting: sum.nesting + 1 };
   }
 

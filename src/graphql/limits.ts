@@ -4,6 +4,12 @@ export type Limits = {
   readonly maxDepth: number;
   /** About how many objects an answer may hold; introspection is exempt. */
   readonly maxComplexity: number;
+  /** About how many objects of the schema an introspection may give. */
+  readonly maxSchemaObjects: number;
+  /** How many fields may stand side by side, those of fragments among them. */
+  readonly maxSiblings: number;
+  /** How deeply selections and fragments may be nested, in introspection too. */
+  readonly maxNesting: number;
   /** How many lexical tokens a document may have. */
   readonly maxTokens: number;
   /** How many entries a page of a connection may have. */
@@ -12,6 +18,8 @@ export type Limits = {
   readonly maxBodyBytes: number;
   /** How many heights beside its own one operation may read. */
   readonly maxHeightsPerOperation: number;
+  /** How many operations one HTTP request may bring, as an array; 1 is none but a single one. */
+  readonly maxOperationsPerRequest: number;
   /** How many operations may be open at once on one websocket. */
   readonly maxSubscriptionsPerConnection: number;
 };
@@ -20,9 +28,14 @@ export type Limits = {
 export const DEFAULT_LIMITS: Limits = {
   maxDepth: 15,
   maxComplexity: 20_000,
+  // About three times what GraphiQL's deepest introspection counts as.
+  maxSchemaObjects: 30_000,
+  maxSiblings: 1_000,
+  maxNesting: 200,
   maxTokens: 10_000,
   maxPageSize: 500,
   maxBodyBytes: 256 * 1024,
   maxHeightsPerOperation: 64,
+  maxOperationsPerRequest: 1,
   maxSubscriptionsPerConnection: 100,
 };

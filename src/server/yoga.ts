@@ -34,6 +34,7 @@ export function createGatewayYoga({ service, metrics, internal, corsOrigins }: G
     graphqlEndpoint: GRAPHQL_PATH,
     maskedErrors: { maskError },
     maxRequestBodySize: service.limits.maxBodyBytes,
+    batching: service.limits.maxOperationsPerRequest > 1 && { limit: service.limits.maxOperationsPerRequest },
     multipart: false,
     landingPage: false,
     // Yoga answers its health check wherever a URL ends so; none ends with a line break. Ours is in health.ts.

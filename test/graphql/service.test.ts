@@ -13,7 +13,7 @@ describe('the gateway says of itself', () => {
       head { beaconHeight previousHeight hash time observedAt ageMs stale }
       marketData { ageMs stale }
       upstreams { upstream healthy lastErrorAt lastErrorCode }
-      limits { maxDepth maxComplexity maxTokens maxPageSize maxBodyBytes maxHeightsPerOperation maxSubscriptionsPerConnection }
+      limits { maxDepth maxComplexity maxSchemaObjects maxSiblings maxNesting maxTokens maxPageSize maxBodyBytes maxHeightsPerOperation maxOperationsPerRequest maxSubscriptionsPerConnection }
     } }`);
     expect(errors).toBeUndefined();
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
@@ -37,10 +37,14 @@ describe('the gateway says of itself', () => {
       limits: {
         maxDepth: 15,
         maxComplexity: 20_000,
+        maxSchemaObjects: 30_000,
+        maxSiblings: 1_000,
+        maxNesting: 200,
         maxTokens: 10_000,
         maxPageSize: 500,
         maxBodyBytes: 262_144,
         maxHeightsPerOperation: 64,
+        maxOperationsPerRequest: 1,
         maxSubscriptionsPerConnection: 100,
       },
     });

@@ -61,6 +61,15 @@ const LimitsRef = builder.objectRef<Limits>('Limits').implement({
       description:
         'About how many objects an answer may hold: a value counts 1/20. A list counts as its page size, one without as 100, the pairs of a pool as 10, `prices` of all pools as 1,000; each `at` adds 100, an order book 50. Introspection has an allowance of its own.',
     }),
+    maxSchemaObjects: t.exposeInt('maxSchemaObjects', {
+      description: 'About how many objects of the schema an introspection may give.',
+    }),
+    maxSiblings: t.exposeInt('maxSiblings', {
+      description: 'How many fields may stand side by side, those of fragments among them.',
+    }),
+    maxNesting: t.exposeInt('maxNesting', {
+      description: 'How deeply selections and fragments may be nested, in introspection too.',
+    }),
     maxTokens: t.exposeInt('maxTokens', { description: 'How many lexical tokens a document may have.' }),
     maxPageSize: t.exposeInt('maxPageSize', {
       description: 'How many entries a page may have. More is BAD_USER_INPUT.',
@@ -70,6 +79,9 @@ const LimitsRef = builder.objectRef<Limits>('Limits').implement({
     }),
     maxHeightsPerOperation: t.exposeInt('maxHeightsPerOperation', {
       description: 'How many heights beside its own one operation may read.',
+    }),
+    maxOperationsPerRequest: t.exposeInt('maxOperationsPerRequest', {
+      description: 'How many operations one HTTP request may bring, as an array; with 1 an array is BAD_USER_INPUT.',
     }),
     maxSubscriptionsPerConnection: t.exposeInt('maxSubscriptionsPerConnection', {
       description: 'How many operations may be open at once on one websocket. One more is RATE_LIMITED.',

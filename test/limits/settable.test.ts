@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import type { Limits } from '../../src/graphql/limits.ts';
+import { startGatewayForTest } from '../support/gateway.ts';
+
+const codesOf = (errors: readonly { extensions: { code: string } }[] | undefined) =>
+  errors?.map(({ extensions }) => extensions.code);
+
+test.each<[keyof Limits, number, allowed: string, refused: string]>([
+  ['maxDepth', 2, '{ chainInfo { chainName } }', '{ chainInfo { beacon { hash } } }'],
+  ['maxComplexity', 150, '{ poolPairs(first: 10) { nodes { id } } }', '{ poolPairs(first: 60) { nodes { id } } }'],
+  ['maxSchemaObjects', 10, '{ __type(name: "Pair") { name } }', '{ __schema { types { fields { name } } } }'],
+  ['maxSiblings', 2, '{ beaconHeight __typename }', '{ a: beaconHeight b: beaconHeight c: beaconHeight }'],
+  ['maxNesting', 2, '{ chainInfo { chainName } }', '{ ... { ... { beaconHeight } } }'],
+  ['maxTokens', 5, '{ beaconHeight }', '{ a: beaconHeight b: beaconHeight }'],
+  ['maxHeightsPerOperation', 1, poolsAt(1), poolsAt(2)],
+])('%s can be set, is told, and holds', async (name, value, allowed, refused) => {
+  const { ask, app } = await startGatewayForTest({ config: { [name]: value } });
+  expect(app.service.limits[name]).toBe(value);
+  expect((await ask(allowed)).errors).toBeUndefined();
+  expect(codesOf((await ask(refused)).errors)).toEqual(['QUERY_TOO_COMPLEX']);
+});
+
+test('maxPageSize can be set, and a page where nobody says how many is no larger', async () => {
+  const { ask } = await startGatewayForTest({ config: { maxPageSize: 10 } });
+  const { data, errors } = await ask('{ a: poolPairs { nodes { id } } b: poolPairs(first: 11) { totalCount } }');
+  expect([data.a.nodes.length, data.b, codesOf(errors)]).toEqual([10, null, ['BAD_USER_INPUT']]);
+});
+
+test('arrays of operations are refused unless they are allowed, up to the limit', async () => {
+  const send = async (maxOperationsPerRequest: number, operations: number) => {
+    const { app } = await startGatewayForTest({ config: { maxOperationsPerRequest } });
+    const response = await app.fetch('http://gateway/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(Array.from({ length: operations }, () => ({ query: '{ service { sandbox } }' }))),
+    });
+    return response.json();
+  };
+  const answer = { data: { service: { sandbox: true } } };
+  expect(codesOf((await send(1, 1)).errors)).toEqual(['BAD_USER_INPUT']);
+  expect(await send(3, 3)).toEqual([answer, answer, answer]);
+  expect(codesOf((await send(3, 4)).errors)).toEqual(['BAD_USER_INPUT']);
+});
+
+function poolsAt(heights: number): string {
+  const fields = Array.from(
+    { length: heights },
+    (_, n) => `a${n}: poolPairs(first: 1, at: ${1_639_000 + n}) { totalCount }`,
+  );
+  return `{ ${fields.join(' ')} }`;
+}

@@ -1,6 +1,6 @@
 import type { Instant } from '../domain/instant.ts';
 import type { Upstream } from '../errors.ts';
-import { createLoaders, type Loaders } from '../loaders/loaders.ts';
+import { createRenewableLoaders, type Loaders } from '../loaders/loaders.ts';
 import type { Sources } from '../loaders/sources.ts';
 import { createUpdates, type Updates } from '../loaders/updates.ts';
 import type { UpstreamHealth } from '../upstream/health.ts';
@@ -22,20 +22,14 @@ export type Service = {
 /** What every resolver of one operation gets. */
 export type Context = {
   readonly service: Service;
-  /** Of the answer that is being made: a subscription gets fresh ones for each of its updates. */
-  loaders: Loaders;
+  /** Of the answer that is being made: a subscription renews them for each of its updates. */
+  readonly loaders: Loaders;
   readonly updates: Updates;
 };
 
 /** Makes the context of one operation. */
 export function createContext(service: Service): Context {
   const { sources, limits } = service;
-  const context: Context = {
-    service,
-    loaders: createLoaders(sources, limits),
-    updates: createUpdates(sources, (head) => {
-      context.loaders = createLoaders(sources, limits, head);
-    }),
-  };
-  return context;
+  const { loaders, renew } = createRenewableLoaders(sources, limits);
+  return { service, loaders, updates: createUpdates(sources, renew) };
 }

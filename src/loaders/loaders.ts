@@ -28,3 +28,39 @@ export function createLoaders(sources: Sources, limits: LoaderLimits, pinned?: H
 
   return { head, exchange, market, orderBooks, tokens };
 }
+
+/** Loaders that can be renewed in their place, for an operation that makes one answer after another. */
+export type RenewableLoaders = {
+  /** The same object for as long as the operation lives; what it holds is of the newest answer. */
+  readonly loaders: Loaders;
+  /** Begins a new answer, at the head given or else at the one that is current when it is first needed. */
+  renew(head?: Head): void;
+};
+
+/** Makes loaders that can be renewed: a server may copy what is in a context once, and would miss another object in it. */
+export function createRenewableLoaders(sources: Sources, limits: LoaderLimits): RenewableLoaders {
+  let current = createLoaders(sources, limits);
+
+  return {
+    loaders: {
+      get head() {
+        return current.head;
+      },
+      get exchange() {
+        return current.exchange;
+      },
+      get market() {
+        return current.market;
+      },
+      get orderBooks() {
+        return current.orderBooks;
+      },
+      get tokens() {
+        return current.tokens;
+      },
+    },
+    renew(head) {
+      current = createLoaders(sources, limits, head);
+    },
+  };
+}

@@ -8,7 +8,7 @@ describe('prices', () => {
     const { world } = sandbox;
     const pool = world.pools.find(({ token1, token2 }) => token1.id === PRV && token2.id === BTC);
     const updates = subscribe(
-      `subscription { prices(poolPairs: [{ token1Id: "${BTC}", token2Id: "${PRV}" }]) { beaconHeight previousHeight blockTime poolPairs { id beaconHeight token1PoolValue pairs { tickerId } } } }`,
+      `subscription { prices(poolPairs: [{ token1Id: "${BTC}", token2Id: "${PRV}" }]) { beaconHeight previousHeight blockTime poolPairs { id beaconHeight token1PoolValue pairs { tickerId poolPair { beaconHeight } } } } }`,
     );
     for (let update = 0; update < 4; update++) {
       const { value } = await updates.next();
@@ -23,7 +23,7 @@ describe('prices', () => {
                 id: `PoolPair:${PRV}-${BTC}`,
                 beaconHeight: world.tip.height,
                 token1PoolValue: String(pool && world.reserves(pool)?.reserve1),
-                pairs: [{ tickerId: 'pBTC_PRV' }],
+                pairs: [{ tickerId: 'pBTC_PRV', poolPair: { beaconHeight: world.tip.height } }],
               },
             ],
           },
@@ -141,4 +141,20 @@ describe('market data', () => {
     const { value } = await subscribe('subscription { orderBook(tickerId: "NO_PE") { tickerId } }').next();
     expect(value?.errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'BAD_USER_INPUT' }]);
   });
+});
+
+test('each update is an answer of its own: what hangs on it is of its height, not of the first', async () => {
+  const { subscribe, advance, sandbox } = await startGatewayForTest();
+  const query = 'subscription { tickers(filter: { tickerIds: ["pBTC_PRV"] }) { lastPrice poolPair { beaconHeight } } }';
+  const updates = subscribe(query);
+  const heightOf = async () => (await updates.next()).value?.data.tickers[0].poolPair.beaconHeight;
+  expect(await heightOf()).toBe(sandbox.world.tip.height);
+
+  for (let update = 0; update < 3; update++) {
+    const clear = sandbox.marketData.faults.set({ kind: 'no-data', on: 'tickers' });
+    await advance(25);
+    clear();
+    expect(await heightOf()).toBe(sandbox.world.tip.height);
+  }
+  await updates.return(undefined);
 });

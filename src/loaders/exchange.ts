@@ -52,6 +52,8 @@ export type ExchangeLoaderOptions = {
 export function createExchangeLoader({ head, pastStates, tokens, maxPageSize }: ExchangeLoaderOptions): ExchangeLoader {
   const pastState = new DataLoader<BeaconHeight, ExchangeState>((wanted) => Promise.all(wanted.map(readPast)));
 
+  const lists = new Map<string, readonly PoolPair[]>();
+
   async function readPast(height: BeaconHeight): Promise<ExchangeState | Error> {
     const pinned = await head.get();
     return pastStates.read(height, pinned).catch((error: Error) => error);
@@ -76,14 +78,26 @@ export function createExchangeLoader({ head, pastStates, tokens, maxPageSize }: 
     const at = agreeOnHeight(args);
     const exchange = await state(at);
     const isCurrent = args.at == null && exchange.beaconHeight === head.current()?.beaconHeight;
-    const page = cutPage(selectPoolPairs(exchange, toFilter(args.filter), order), request, order);
-    const list: Omit<Cursor, 'position'> = { beaconHeight: exchange.beaconHeight, filter, order };
+    const list: ListName = { beaconHeight: exchange.beaconHeight, filter, order };
+    const pools = selectOnce(list, () => selectPoolPairs(exchange, toFilter(args.filter), order));
+    const page = cutPage(pools, request, order);
 
     return {
       ...page,
       items: isCurrent ? page.items : page.items.map(pin),
       cursorOf: (pool) => formatCursor({ ...list, position: positionOf(pool) }),
     };
+  }
+
+  /** Fields that ask for pages of one list have it put in order once. */
+  function selectOnce(
+    { beaconHeight, filter, order }: ListName,
+    select: () => readonly PoolPair[],
+  ): readonly PoolPair[] {
+    const name = `${beaconHeight}:${filter}:${order}`;
+    const pools = lists.get(name) ?? select();
+    lists.set(name, pools);
+    return pools;
   }
 
   function toFilter(filter: PoolPairFilterInput | null | undefined) {
@@ -96,6 +110,9 @@ export function createExchangeLoader({ head, pastStates, tokens, maxPageSize }: 
 
   return { state, poolPair, poolPairs };
 }
+
+/** What tells one list of pools from another. */
+type ListName = Omit<Cursor, 'position'>;
 
 function pin(pool: PoolPair): PoolPairView {
   return { ...pool, isPinned: true };

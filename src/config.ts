@@ -79,6 +79,7 @@ export function readConfig(args: readonly string[], env: NodeJS.ProcessEnv): Con
     stopTimeoutMs: value('stopTimeoutMs'),
     maxDepth: value('maxDepth'),
     maxComplexity: value('maxComplexity'),
+    maxValues: value('maxValues'),
     maxSchemaObjects: value('maxSchemaObjects'),
     maxSiblings: value('maxSiblings'),
     maxNesting: value('maxNesting'),

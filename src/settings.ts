@@ -115,6 +115,7 @@ export const SETTINGS: { readonly [Key in keyof Config]: Setting<Config[Key]> } 
   },
   maxDepth: limit('maxDepth', 'how deeply selections may be nested'),
   maxComplexity: limit('maxComplexity', 'about how many objects an answer may hold'),
+  maxValues: limit('maxValues', 'about how many values an answer may hold, by the lengths that lists have now'),
   maxSchemaObjects: limit('maxSchemaObjects', 'about how many objects of the schema an introspection may give'),
   maxSiblings: limit('maxSiblings', 'how many fields may stand side by side'),
   maxNesting: limit('maxNesting', 'how deeply selections and fragments may be nested, in introspection too'),

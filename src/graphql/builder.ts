@@ -23,6 +23,10 @@ export type SchemaTypes = {
   };
 };
 
+/** What every object that can be read again says of its id. Ids are readable, so that a person can write one. */
+export const NODE_ID =
+  'What `node` finds this object by: its type, a colon, and what tells it from others of its type.';
+
 /** Collects the types of the schema; it defines none itself. Fields are non-null unless they say otherwise. */
 export const builder = new SchemaBuilder<SchemaTypes>({
   plugins: [RelayPlugin, ComplexityPlugin],
@@ -35,14 +39,12 @@ export const builder = new SchemaBuilder<SchemaTypes>({
     lastArgOptions: { description: 'How many, from the end or from before `before`.' },
     beforeArgOptions: { description: 'The cursor to stop before.' },
     nodesOnConnection: { description: 'The pools of `edges`, without their cursors.', complexity: objects(1) },
-    // Ids are readable, so that a person can write one: `Pair:<pool id>`.
-    encodeGlobalID: (typename, id) => `${typename}:${id}`,
     nodeTypeOptions: { description: 'An object that can be read again by its id.' },
     edgesFieldOptions: { nullable: { list: false, items: false } },
     nodeFieldOptions: { nullable: false },
     cursorFieldOptions: { description: 'The place of this entry in its list, for `after` and `before`.' },
     pageInfoFieldOptions: { description: 'Where this page lies in the list.' },
-    idFieldOptions: { description: 'What `node` finds this object by.' },
+    idFieldOptions: { description: NODE_ID },
     nodeQueryOptions: false,
     nodesQueryOptions: false,
     pageInfoTypeOptions: { description: 'Where a page lies in its list.' },
@@ -56,3 +58,9 @@ export const builder = new SchemaBuilder<SchemaTypes>({
 
 builder.queryType({ description: 'Everything that can be asked once. One answer describes one beacon height.' });
 builder.subscriptionType({ description: 'Everything that can be followed: what is true now, and then each change.' });
+
+/**
+ * The interface of objects with an id. Types give the id themselves: the plugin's own field for it is a promise for each
+ * object, which takes most of the time and memory of a long list.
+ */
+export const NodeRef = builder.nodeInterfaceRef();

@@ -8,6 +8,8 @@ export type Complexity = {
   readonly multiplier: number;
   /** How many entries a list directly in it has, where that is known. */
   readonly entries?: number;
+  /** How many entries a list really has now: what its values are counted by, where that is known. */
+  readonly actual?: number;
   /** It is a list whose length the field around it may know. */
   readonly isList?: boolean;
 };
@@ -34,6 +36,16 @@ const ASSUMED_ENTRIES = 500;
 export function objects(count: number): Complexity {
   const size = Math.max(0, count);
   return { field: size, multiplier: size };
+}
+
+/** The same for a field that gives about that many, and really so many now. */
+export function objectsOf(count: number, actual: number | undefined): Complexity {
+  return { ...objects(count), ...(actual !== undefined && { actual }) };
+}
+
+/** The complexity of a list without a page size that really has so many entries now. */
+export function listOf(actual: number | undefined): Complexity {
+  return { field: 1, multiplier: 1, isList: true, ...(actual !== undefined && { actual }) };
 }
 
 /** The same for a field that may be read at an earlier height. */

@@ -43,6 +43,7 @@ export function requireAffordable(operation: Operation, limits: Limits): void {
 
   requireAtMost(limits.maxDepth, cost.depth, 'levels of selections');
   requireAtMost(limits.maxComplexity, cost.objects, 'objects, as complexity counts them');
+  requireAtMost(limits.maxValues, cost.values, 'values');
   requireAtMost(limits.maxSchemaObjects, cost.schemaObjects, 'objects of the schema');
   requireAtMost(limits.maxHeightsPerOperation, cost.heights, 'heights beside the current one');
 }
@@ -56,15 +57,28 @@ type SelectionCost = {
   /** The part of `objects` for each entry of the lists whose length the field around the selection may know. */
   readonly objectsPerEntry: number;
   readonly schemaObjects: number;
+  /** Values of the answer, by the lengths that lists really have where that is known. */
+  readonly values: number;
+  /** The part of `values` for each entry of lists, as with `objectsPerEntry`. */
+  readonly valuesPerEntry: number;
   readonly depth: number;
   readonly nesting: number;
   /** Fields of the selection itself, those of its fragments among them. */
   readonly siblings: number;
 };
 
-const NOTHING: SelectionCost = { objects: 0, objectsPerEntry: 0, schemaObjects: 0, depth: 0, nesting: 0, siblings: 0 };
+const NOTHING: SelectionCost = {
+  objects: 0,
+  objectsPerEntry: 0,
+  schemaObjects: 0,
+  values: 0,
+  valuesPerEntry: 0,
+  depth: 0,
+  nesting: 0,
+  siblings: 0,
+};
 
-type Cost = Pick<SelectionCost, 'objects' | 'schemaObjects' | 'depth'> & { readonly heights: number };
+type Cost = Pick<SelectionCost, 'objects' | 'schemaObjects' | 'values' | 'depth'> & { readonly heights: number };
 
 /** What an operation asks for; `undefined` for one that cannot be executed anyway. */
 function measure(operation: Operation, limits: Limits): Cost | undefined {
@@ -84,7 +98,12 @@ function measure(operation: Operation, limits: Limits): Cost | undefined {
   const heights = new Set<number>();
   const walk = createWalk(operation, variables, limits, heights);
   const cost = walk(selected.selectionSet, rootType);
-  return { ...cost, objects: cost.objects + cost.objectsPerEntry * ASSUMED_LIST_SIZE, heights: heights.size };
+  return {
+    ...cost,
+    objects: cost.objects + cost.objectsPerEntry * ASSUMED_LIST_SIZE,
+    values: cost.values + cost.valuesPerEntry * ASSUMED_LIST_SIZE,
+    heights: heights.size,
+  };
 }
 
 type Walk = (set: SelectionSetNode, type: GraphQLNamedType, nesting?: number) => SelectionCost;
@@ -143,12 +162,17 @@ function createWalk(
     const inside = node.selectionSet === undefined ? NOTHING : walk(node.selectionSet, type, nesting + 1);
     if (isIntrospectionType(type)) return ofSchema(inside, complexityOf(field, args, contextValue), given);
 
-    const { field: own, multiplier, entries = ASSUMED_LIST_SIZE, isList } = complexityOf(field, args, contextValue);
+    const complexity = complexityOf(field, args, contextValue);
+    const { field: own, multiplier, entries = ASSUMED_LIST_SIZE, actual = multiplier, isList } = complexity;
     const objects = own + multiplier * (inside.objects + entries * inside.objectsPerEntry);
+    const values = inside.values + entries * inside.valuesPerEntry;
+    const isOpen = isList && complexity.actual === undefined;
     return {
       ...inside,
       objects: given * VALUE + (isList ? 0 : objects),
       objectsPerEntry: isList ? objects : 0,
+      values: isOpen ? 1 : 1 + actual * values,
+      valuesPerEntry: isOpen ? values : 0,
       depth: inside.depth + 1,
       siblings: 1,
     };
@@ -170,6 +194,8 @@ function add(a: SelectionCost, b: SelectionCost): SelectionCost {
     objects: a.objects + b.objects,
     objectsPerEntry: a.objectsPerEntry + b.objectsPerEntry,
     schemaObjects: a.schemaObjects + b.schemaObjects,
+    values: a.values + b.values,
+    valuesPerEntry: a.valuesPerEntry + b.valuesPerEntry,
     depth: Math.max(a.depth, b.depth),
     nesting: Math.max(a.nesting, b.nesting),
     siblings: a.siblings + b.siblings,

@@ -4,6 +4,8 @@ export type Limits = {
   readonly maxDepth: number;
   /** About how many objects an answer may hold; introspection is exempt. */
   readonly maxComplexity: number;
+  /** About how many values an answer may hold, by the lengths that lists have now. */
+  readonly maxValues: number;
   /** About how many objects of the schema an introspection may give. */
   readonly maxSchemaObjects: number;
   /** How many fields may stand side by side, those of fragments among them. */
@@ -28,6 +30,8 @@ export type Limits = {
 export const DEFAULT_LIMITS: Limits = {
   maxDepth: 15,
   maxComplexity: 20_000,
+  // Ten thousand pools with every field: about 15 MB.
+  maxValues: 300_000,
   // About three times what GraphiQL's deepest introspection counts as.
   maxSchemaObjects: 30_000,
   maxSiblings: 1_000,

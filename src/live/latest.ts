@@ -14,20 +14,43 @@ export type Latest<T> = {
   skipped(): number;
 };
 
+/** Each listener may have much to do with a value: told all at once, a thousand would keep everyone else waiting. */
+const TOLD_AT_ONCE = 4;
+
 /** Makes a {@link Latest} that holds nothing yet. */
 export function createLatest<T>(): Latest<T> {
   let current: { readonly value: T } | undefined;
   const listeners = new Set<Listener<T>>();
+  /** Those who were not told the current value yet. */
+  const behind = new Set<Listener<T>>();
+  let isTelling = false;
   let skipped = 0;
+
+  /** Tells a few, and the others once the process has had a turn for whatever else waits. */
+  function tellSome(): void {
+    for (const listener of [...behind].slice(0, TOLD_AT_ONCE)) {
+      behind.delete(listener);
+      if (current !== undefined) skipped += Number(listener.offer(current.value));
+    }
+    isTelling = behind.size > 0;
+    if (isTelling) setImmediate(tellSome);
+  }
 
   return {
     current: () => current?.value,
     publish(value) {
       current = { value };
-      for (const listener of listeners) skipped += Number(listener.offer(value));
+      for (const listener of listeners) {
+        if (behind.has(listener)) skipped += 1;
+        behind.add(listener);
+      }
+      if (!isTelling) tellSome();
     },
     listen() {
-      const listener = createListener<T>(() => listeners.delete(listener));
+      const listener = createListener<T>(() => {
+        listeners.delete(listener);
+        behind.delete(listener);
+      });
       listeners.add(listener);
       if (current !== undefined) listener.offer(current.value);
       return listener.values;

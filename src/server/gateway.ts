@@ -41,8 +41,9 @@ export function createGateway(options: GatewayOptions): Gateway {
   let stopping = false;
   const requestIds = createRequestIds();
   const internal = (error: unknown) => log.error({ requestId: requestIds.current(), err: error }, 'internal error');
-  const yoga = createGatewayYoga({ service, metrics, internal, corsOrigins });
-  const server = createHttpServer({ yoga, service, metrics, requestIds, graphiql, isStopping: () => stopping });
+  const yoga = createGatewayYoga({ service, metrics, internal });
+  const isStopping = () => stopping;
+  const server = createHttpServer({ yoga, service, metrics, requestIds, corsOrigins, graphiql, isStopping });
   const answers = trackAnswers(server);
   const webSockets = openWebSocketDoor({
     server,
@@ -57,15 +58,18 @@ export function createGateway(options: GatewayOptions): Gateway {
 
   async function close(): Promise<void> {
     stopping = true;
-    if (!server.listening) return webSockets.close();
+    if (!server.listening) return webSockets.close(stopTimeoutMs);
 
     const closed = once(server, 'close');
     server.close();
-    await webSockets.close();
     answers.breakOffStreams();
     server.closeIdleConnections();
-    await Promise.race([closed, sleep(stopTimeoutMs, undefined, { ref: false })]);
+    await Promise.race([
+      Promise.all([closed, webSockets.close(stopTimeoutMs)]),
+      sleep(stopTimeoutMs, undefined, { ref: false }),
+    ]);
     server.closeAllConnections();
+    webSockets.tearDown();
     await closed;
   }
 

@@ -31,7 +31,7 @@ export function createGraphiqlDoor(): (request: IncomingMessage, response: Serve
     response.setHeader('vary', 'accept, accept-encoding');
     response.setHeader('cache-control', 'no-cache');
     response.setHeader('etag', etag);
-    if (request.headers['if-none-match'] === etag) {
+    if (hasIt(request, etag)) {
       response.writeHead(304).end();
       return;
     }
@@ -67,4 +67,10 @@ function acceptedEncoding(request: IncomingMessage): Encoding {
   const accepted = String(request.headers['accept-encoding'] ?? '');
   if (/\bbr\b/.test(accepted)) return 'br';
   return /\bgzip\b/.test(accepted) ? 'gzip' : 'identity';
+}
+
+/** A cache in between may send several tags, or mark one as weak. */
+function hasIt({ headers }: IncomingMessage, etag: string): boolean {
+  const tags = (headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  return tags.includes(etag) || tags.includes('*');
 }

@@ -4,6 +4,7 @@ import { createGraphiqlDoor, isForGraphiql } from './graphiql.ts';
 import { answerHealth, HEALTH_PATH } from './health.ts';
 import type { Metrics } from './metrics.ts';
 import { isEventStream } from './open-answers.ts';
+import { answerForOrigin } from './origins.ts';
 import { answerReady, READY_PATH, reasonsNotReady } from './ready.ts';
 import { REQUEST_ID_HEADER, type RequestIds, requestIdOf } from './request-id.ts';
 import { GRAPHQL_PATH, type Yoga } from './yoga.ts';
@@ -17,6 +18,8 @@ export type HttpServerOptions = {
   readonly service: Service;
   readonly metrics: Metrics;
   readonly requestIds: RequestIds;
+  /** Whose pages may ask, beside those of the gateway itself. */
+  readonly corsOrigins: readonly string[];
   /** Whether browsers get GraphiQL. */
   readonly graphiql: boolean;
   /** Whether the gateway is about to end. */
@@ -28,8 +31,11 @@ type Door = { readonly name: string; open(request: IncomingMessage, response: Se
 
 /** Makes the HTTP server: each path leads to one door, and no other path leads anywhere. */
 export function createHttpServer(options: HttpServerOptions): Server {
-  const { yoga, service, metrics, requestIds, isStopping } = options;
-  const graphql: Door = { name: 'graphql', open: yoga };
+  const { yoga, service, metrics, requestIds, corsOrigins, isStopping } = options;
+  const graphql: Door = {
+    name: 'graphql',
+    open: (request, response) => answerForOrigin(request, response, corsOrigins) || yoga(request, response),
+  };
   const graphiql: Door = { name: 'graphiql', open: createGraphiqlDoor() };
   const doors: ReadonlyMap<string, Door> = new Map([
     [GRAPHQL_PATH, graphql],

@@ -1,18 +1,30 @@
-import type { IncomingMessage } from 'node:http';
-import type { CORSOptions } from 'graphql-yoga';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { REQUEST_ID_HEADER } from './request-id.ts';
 
-/** What browsers are told of the pages that may ask: nothing where no other origin may, and credentials never. */
-export function corsOptions(origins: readonly string[]): CORSOptions | false {
-  if (origins.length === 0) return false;
-  return {
-    origin: origins.includes('*') ? '*' : [...origins],
-    methods: ['GET', 'POST', 'OPTIONS'],
-    allowedHeaders: ['content-type', REQUEST_ID_HEADER],
-    exposedHeaders: [REQUEST_ID_HEADER],
-    credentials: false,
-    maxAge: 86_400,
-  };
+/**
+ * Tells browsers whether pages of the request's origin may read the answer; without a word they may not. Credentials are
+ * never taken.
+ *
+ * @returns whether that was all that the request asked
+ */
+export function answerForOrigin(
+  request: IncomingMessage,
+  response: ServerResponse,
+  origins: readonly string[],
+): boolean {
+  const { origin } = request.headers;
+  if (origins.length > 0) response.appendHeader('vary', 'origin');
+  if (origin === undefined || !isListed(origin, origins)) return false;
+
+  response.setHeader('access-control-allow-origin', origins.includes('*') ? '*' : origin);
+  response.setHeader('access-control-expose-headers', REQUEST_ID_HEADER);
+  if (request.method !== 'OPTIONS') return false;
+
+  response.setHeader('access-control-allow-methods', 'GET, POST');
+  response.setHeader('access-control-allow-headers', `accept, content-type, ${REQUEST_ID_HEADER}`);
+  response.setHeader('access-control-max-age', '86400');
+  response.writeHead(204).end();
+  return true;
 }
 
 /**
@@ -21,6 +33,9 @@ export function corsOptions(origins: readonly string[]): CORSOptions | false {
  */
 export function mayOpenWebSocket({ headers }: IncomingMessage, origins: readonly string[]): boolean {
   const { origin, host } = headers;
-  if (origin === undefined || origins.includes('*') || origins.includes(origin.toLowerCase())) return true;
-  return URL.parse(origin)?.host === host;
+  return origin === undefined || isListed(origin, origins) || URL.parse(origin)?.host === host;
+}
+
+function isListed(origin: string, origins: readonly string[]): boolean {
+  return origins.includes('*') || origins.includes(origin.toLowerCase());
 }

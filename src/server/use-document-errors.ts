@@ -1,4 +1,4 @@
-import { GraphQLError } from 'graphql';
+import { type DocumentNode, GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../graphql/limits.ts';
 import { refusal } from './refusal.ts';
@@ -7,7 +7,7 @@ import { refusal } from './refusal.ts';
  * Gives errors of the document their codes. One of too many tokens, or nested too deeply for the stack, is too complex;
  * the parser alone would call it a syntax error.
  */
-export function useDocumentErrors({ maxTokens }: Limits): Plugin {
+export function useDocumentErrors({ maxTokens, maxNesting }: Limits): Plugin {
   return {
     onParse({ parseFn, setParseFn }) {
       setParseFn((source, options) => {
@@ -22,6 +22,8 @@ export function useDocumentErrors({ maxTokens }: Limits): Plugin {
     },
     onValidate({ validateFn, setValidationFn }) {
       setValidationFn((...args: Parameters<typeof validateFn>) => {
+        // Validation walks down by calling itself: what is too deep for it depends on the stack it happens to have.
+        if (isDeeperThan(maxNesting, args[1])) return [tooDeep()];
         try {
           const errors = validateFn(...args);
           return errors.some(isTooTangled) ? [tooTangled()] : errors;
@@ -40,6 +42,18 @@ function isTooLong(error: unknown): boolean {
 
 function isTooDeep(error: unknown): boolean {
   return error instanceof RangeError;
+}
+
+/** Whether selections are nested deeper than that, found without nesting calls. Fragments count each by itself. */
+function isDeeperThan(levels: number, { definitions }: DocumentNode): boolean {
+  let sets = definitions.flatMap((definition) => ('selectionSet' in definition ? [definition.selectionSet] : []));
+  for (let level = 0; level <= levels; level++) {
+    sets = sets.flatMap(({ selections }) =>
+      selections.flatMap((selection) => ('selectionSet' in selection ? [selection.selectionSet ?? []].flat() : [])),
+    );
+    if (sets.length === 0) return false;
+  }
+  return true;
 }
 
 /** GraphQL gives up comparing fields that may be one, so that a document cannot make it work for long. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import { type ExecutionArgs, GraphQLError } from 'graphql';
 import type { Context as ConnectionContext, SubscribePayload } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
@@ -14,8 +15,13 @@ import { GRAPHQL_PATH, type Yoga } from './yoga.ts';
 
 /** What the websocket door holds open. */
 export type WebSocketDoor = {
-  /** Closes every socket with 1001, going away. */
-  close(): Promise<void>;
+  /**
+   * Waits for queries that are being answered, closes every socket with 1001, going away, and tears down those whose peers
+   * do not answer that: all together within about this time.
+   */
+  close(timeoutMs: number): Promise<void>;
+  /** Breaks all sockets at once. */
+  tearDown(): void;
 };
 
 type Enveloped = ReturnType<Yoga['getEnveloped']>;
@@ -62,8 +68,17 @@ export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor 
     return requestIds.run(requestId, () => work(rootValue));
   }
 
+  /** Queries that are being answered: a gateway that stops waits for them. */
+  const underWay = new Set<unknown>();
+  function track<T>(answer: T): T {
+    const forget = () => void underWay.delete(answer);
+    underWay.add(answer);
+    Promise.resolve(answer).then(forget, forget);
+    return answer;
+  }
+
   speakProtocol(sockets, {
-    execute: (args) => within(args, ({ execute }) => execute(args)),
+    execute: (args) => track(within(args, ({ execute }) => execute(args))),
     subscribe: (args) => within(args, ({ subscribe }) => subscribe(args)),
     internal,
     onSubscribe: (connection, id, payload) => {
@@ -75,18 +90,23 @@ export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor 
     onError: (_connection, _id, _payload, errors) => errors.map(withoutHttp),
   });
 
+  function tearDown(): void {
+    for (const webSocket of sockets.clients) webSocket.terminate();
+  }
+
   return {
-    async close() {
-      // A peer that is asleep never answers the close: what is still open a moment later is torn down.
-      const timer = setTimeout(() => {
-        for (const webSocket of sockets.clients) webSocket.terminate();
-      }, CLOSING_MS);
+    async close(timeoutMs) {
       const closed = once(sockets, 'close');
       sockets.close();
+      await Promise.race([Promise.allSettled(underWay), sleep(timeoutMs - CLOSING_MS, undefined, { ref: false })]);
+      await immediate();
+      // A peer that is asleep never answers the close: what is still open a moment later is torn down.
+      const timer = setTimeout(tearDown, CLOSING_MS);
       for (const webSocket of sockets.clients) webSocket.close(1001, 'Going away');
       await closed;
       clearTimeout(timer);
     },
+    tearDown,
   };
 }
 

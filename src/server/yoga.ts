@@ -2,8 +2,8 @@ import { createYoga, type YogaServerInstance } from 'graphql-yoga';
 import { type Context, createContext, type Service } from '../graphql/context.ts';
 import { createErrorMask } from '../graphql/errors.ts';
 import { schema } from '../graphql/schema.ts';
+import { createDocumentCaches } from './document-cache.ts';
 import type { Metrics } from './metrics.ts';
-import { corsOptions } from './origins.ts';
 import { useDocumentErrors } from './use-document-errors.ts';
 import { useJsonOnly } from './use-json-only.ts';
 import { useMetrics } from './use-metrics.ts';
@@ -21,11 +21,10 @@ export type GatewayYogaOptions = {
   readonly metrics: Metrics;
   /** Told of errors of ours; nobody else learns what they are. */
   readonly internal: (error: unknown) => void;
-  readonly corsOrigins: readonly string[];
 };
 
 /** Makes the pipeline: plugins in the order in which an operation meets them. */
-export function createGatewayYoga({ service, metrics, internal, corsOrigins }: GatewayYogaOptions): Yoga {
+export function createGatewayYoga({ service, metrics, internal }: GatewayYogaOptions): Yoga {
   const maskError = createErrorMask({ internal });
 
   return createYoga<Record<string, never>, Context>({
@@ -34,12 +33,14 @@ export function createGatewayYoga({ service, metrics, internal, corsOrigins }: G
     graphqlEndpoint: GRAPHQL_PATH,
     maskedErrors: { maskError },
     maxRequestBodySize: service.limits.maxBodyBytes,
+    parserAndValidationCache: createDocumentCaches(),
     batching: service.limits.maxOperationsPerRequest > 1 && { limit: service.limits.maxOperationsPerRequest },
     multipart: false,
     landingPage: false,
     // Yoga answers its health check wherever a URL ends so; none ends with a line break. Ours is in health.ts.
     healthCheckEndpoint: '\n',
-    cors: corsOptions(corsOrigins),
+    // http.ts answers for origins.
+    cors: false,
     // GraphiQL has a door of its own, in front of this.
     graphiql: false,
     logging: false,

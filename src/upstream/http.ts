@@ -34,6 +34,9 @@ export type HttpClientOptions = {
   readonly onRead?: ((bytes: number) => void) | undefined;
 };
 
+/** What one upstream is asked at the same time; the rest waits, within its deadline. */
+const MAX_CONNECTIONS = 32;
+
 /**
  * Makes the transport to one upstream: a deadline for the whole answer, a cap on its size while it streams, and one
  * typed error for each way to fail.
@@ -41,6 +44,7 @@ export type HttpClientOptions = {
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { upstream, timeoutMs, maxBytes, keepAlive, onRead } = options;
   const agent = new Agent({
+    connections: MAX_CONNECTIONS,
     pipelining: keepAlive ? 1 : 0,
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -48,7 +52,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   });
 
   async function request({ url, body }: HttpRequest): Promise<string> {
-    const details = { url: withoutCredentials(url).href };
+    const details = { host: url.host };
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), timeoutMs);
     try {
@@ -116,13 +120,6 @@ async function readAtMost(body: Dispatcher.ResponseData['body'], maxBytes: numbe
 
 function isPage(contentType: string | string[] | undefined, text: string): boolean {
   return String(contentType ?? '').startsWith('text/html') || text.trimStart().startsWith('<');
-}
-
-function withoutCredentials(url: URL): URL {
-  const bare = new URL(url);
-  bare.username = '';
-  bare.password = '';
-  return bare;
 }
 
 /** A node may want a name and a password, given in its address. */

@@ -13,7 +13,7 @@ describe('the gateway says of itself', () => {
       head { beaconHeight previousHeight hash time observedAt ageMs stale }
       marketData { ageMs stale }
       upstreams { upstream healthy lastErrorAt lastErrorCode }
-      limits { maxDepth maxComplexity maxSchemaObjects maxSiblings maxNesting maxTokens maxPageSize maxBodyBytes maxHeightsPerOperation maxOperationsPerRequest maxSubscriptionsPerConnection }
+      limits { maxDepth maxComplexity maxValues maxSchemaObjects maxSiblings maxNesting maxTokens maxPageSize maxBodyBytes maxHeightsPerOperation maxOperationsPerRequest maxSubscriptionsPerConnection }
     } }`);
     expect(errors).toBeUndefined();
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
@@ -37,6 +37,7 @@ describe('the gateway says of itself', () => {
       limits: {
         maxDepth: 15,
         maxComplexity: 20_000,
+        maxValues: 300_000,
         maxSchemaObjects: 30_000,
         maxSiblings: 1_000,
         maxNesting: 200,

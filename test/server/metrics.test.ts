@@ -69,6 +69,7 @@ describe('the metrics', () => {
     await heads.next();
     text = await read();
     expect(sample(text, 'pdex_operations_total{type="update",outcome="whole"}')).toBe(2);
+    expect(sample(text, 'pdex_updates_sent_total')).toBe(2);
     expect(sample(text, 'pdex_updates_skipped_total{source="head"}')).toBe(0);
 
     await heads.return?.();
@@ -91,8 +92,7 @@ describe('the metrics', () => {
   test.skipIf(!existsSync(PROMTOOL))('are as Prometheus wants them', async () => {
     const { ask, read } = await open();
     await ask('{ beaconHeight pairs { id } tickers { id } }');
-    const ours = (await read()).split('\n').filter((line) => /^(# (HELP|TYPE) )?pdex_/.test(line));
-    expect(ours.length).toBeGreaterThan(30);
-    expect(() => execFileSync(PROMTOOL, ['check', 'metrics'], { input: `${ours.join('\n')}\n` })).not.toThrow();
+    const text = await read();
+    expect(() => execFileSync(PROMTOOL, ['check', 'metrics'], { input: text })).not.toThrow();
   });
 });

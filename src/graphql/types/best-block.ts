@@ -1,13 +1,14 @@
 import { BEACON_CHAIN_ID, type BestBlock } from '../../domain/chain.ts';
-import { builder } from '../builder.ts';
+import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { ValidationDataRef } from './validation-data.ts';
 
 export const BestBlockRef = builder.objectRef<BestBlock>('BestBlock');
 
-builder.node(BestBlockRef, {
-  id: { resolve: (block) => String(block.chainId) },
+BestBlockRef.implement({
+  interfaces: [NodeRef],
   description: 'The newest block of the beacon chain or of a shard.',
   fields: (t) => ({
+    id: t.id({ description: NODE_ID, resolve: (block) => `BestBlock:${block.chainId}` }),
     chainId: t.exposeInt('chainId', { description: '-1 for the beacon chain, else the shard, counted from 0.' }),
     isBeacon: t.boolean({
       description: 'Whether this is the block of the beacon chain.',

@@ -1,13 +1,14 @@
 import { type ChainInfo, findBestBlock } from '../../domain/chain.ts';
-import { builder } from '../builder.ts';
+import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { BestBlockRef } from './best-block.ts';
 
 export const ChainInfoRef = builder.objectRef<ChainInfo>('ChainInfo');
 
-builder.node(ChainInfoRef, {
-  id: { resolve: (chain) => chain.chainName },
+ChainInfoRef.implement({
+  interfaces: [NodeRef],
   description: "The newest blocks of the beacon chain and its shards, as one answer of the node's `getblockchaininfo`.",
   fields: (t) => ({
+    id: t.id({ description: NODE_ID, resolve: (chain) => `ChainInfo:${chain.chainName}` }),
     chainName: t.exposeString('chainName', { description: 'The name of the network.' }),
     activeShards: t.exposeInt('activeShards', { description: 'How many shards the network runs.' }),
     bestBlocks: t.field({

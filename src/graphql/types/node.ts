@@ -1,8 +1,6 @@
-import { builder } from '../builder.ts';
+import { builder, NodeRef } from '../builder.ts';
 import { objects } from '../complexity.ts';
 import { findNode } from '../find-node.ts';
-
-const NodeRef = builder.nodeInterfaceRef();
 
 builder.queryFields((t) => ({
   node: t.field({

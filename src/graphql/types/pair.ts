@@ -1,6 +1,6 @@
 import type { Pair } from '../../domain/market.ts';
-import { builder } from '../builder.ts';
-import { orderBook } from '../complexity.ts';
+import { builder, NODE_ID, NodeRef } from '../builder.ts';
+import { listOf, orderBook } from '../complexity.ts';
 import { depthArg, OrderBookRef } from './order-book.ts';
 import { PoolPairRef } from './pool-pair.ts';
 import { TickerRef } from './ticker.ts';
@@ -26,10 +26,11 @@ export const PairFilterInput = builder.inputType('PairFilter', {
   }),
 });
 
-builder.node(PairRef, {
-  id: { resolve: (pair) => pair.poolId },
+PairRef.implement({
+  interfaces: [NodeRef],
   description: 'Two tokens that trade against each other in one pool, as the market-data host lists them.',
   fields: (t) => ({
+    id: t.id({ description: NODE_ID, resolve: (pair) => `Pair:${pair.poolId}` }),
     tickerId: t.exposeString('tickerId', {
       description:
         '`<base symbol>_<target symbol>`. Not unique: symbols are not, and two tokens can trade in several pools.',
@@ -82,6 +83,7 @@ builder.node(PairRef, {
 builder.queryFields((t) => ({
   pairs: t.field({
     type: [PairRef],
+    complexity: (_args, { service }) => listOf(service.sources.market.pairs.current()?.market.rows.length),
     nullable: true,
     description: "Pairs in the host's order. Null with an error where they cannot be read.",
     args: { filter: t.arg({ type: PairFilterInput, description: 'Which pairs. All, where it is left out.' }) },

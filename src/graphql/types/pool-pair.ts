@@ -2,7 +2,7 @@ import { poolPairId, poolPairKey } from '../../domain/pool-pair.ts';
 import { exactPriceOfToken2, priceOfToken1, priceOfToken2, spotPriceOfToken2 } from '../../domain/price.ts';
 import { quote } from '../../loaders/decimals.ts';
 import type { PoolPairView } from '../../loaders/exchange.ts';
-import { builder } from '../builder.ts';
+import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { objects, objectsAt } from '../complexity.ts';
 import { PairRef } from './pair.ts';
 import { TokenRef } from './token.ts';
@@ -18,11 +18,15 @@ const decimalsArgs = builder.args((t) => ({
   decimals2: t.int({ description: 'Decimals of token 2, 0 to 30, in place of those that are known.' }),
 }));
 
-builder.node(PoolPairRef, {
-  id: { resolve: (pool) => (pool.isPinned ? `${poolPairId(pool)}@${pool.beaconHeight}` : poolPairId(pool)) },
+PoolPairRef.implement({
+  interfaces: [NodeRef],
   description:
     "A constant-product pool of two tokens in the node's exchange state. The pool as of now and the pool at a pinned height are two objects: read through `at`, or through a cursor of a height that is no longer current, its id ends in '@<height>', so that a client's cache keeps them apart.",
   fields: (t) => ({
+    id: t.id({
+      description: NODE_ID,
+      resolve: (pool) => `PoolPair:${poolPairId(pool)}${pool.isPinned ? `@${pool.beaconHeight}` : ''}`,
+    }),
     key: t.string({
       description: "The node's own key, 'pdepool-<height>-<id1>-<id2>'.",
       resolve: poolPairKey,

@@ -1,12 +1,18 @@
 import { NATIVE_TOKEN_ID, type TokenId } from '../../domain/token-id.ts';
 import type { PriceUpdate } from '../../loaders/updates.ts';
 import { builder } from '../builder.ts';
-import { objects } from '../complexity.ts';
+import { objects, objectsOf } from '../complexity.ts';
+import type { Service } from '../context.ts';
 import { PoolPairRef } from './pool-pair.ts';
 
 /** How many pools all pools, and those of one token, count as. */
 const ASSUMED_POOLS = 1_000;
 const ASSUMED_POOLS_OF_A_TOKEN = 100;
+
+/** As many can be given at the most where pools are not named one by one. */
+function poolsNow({ sources }: Service): number | undefined {
+  return sources.head.current()?.exchange.poolPairs.size;
+}
 
 function assumedPools(
   poolPairs: readonly unknown[] | null | undefined,
@@ -61,7 +67,11 @@ const PriceUpdateRef = builder.objectRef<PriceUpdate>('PriceUpdate').implement({
 builder.subscriptionField('prices', (t) =>
   t.field({
     type: PriceUpdateRef,
-    complexity: ({ poolPairs, tokenIds }) => objects(assumedPools(poolPairs, tokenIds)),
+    complexity: ({ poolPairs, tokenIds }, { service }) =>
+      objectsOf(
+        assumedPools(poolPairs, tokenIds),
+        poolPairs == null || tokenIds != null ? poolsNow(service) : undefined,
+      ),
     description:
       'Prices, now and then recomputed at each beacon height: of the pools named, of the pools that hold one of the tokens named, of both sets together, of all pools where neither is given. An empty list is BAD_USER_INPUT. A listener that cannot keep up passes heights over.',
     args: {

@@ -61,6 +61,9 @@ const LimitsRef = builder.objectRef<Limits>('Limits').implement({
       description:
         'About how many objects an answer may hold: a value counts 1/20. A list counts as its page size, one without as 100, the pairs of a pool as 10, `prices` of all pools as 1,000; each `at` adds 100, an order book 50. Introspection has an allowance of its own.',
     }),
+    maxValues: t.exposeInt('maxValues', {
+      description: 'About how many values an answer may hold, by the lengths that lists have now.',
+    }),
     maxSchemaObjects: t.exposeInt('maxSchemaObjects', {
       description: 'About how many objects of the schema an introspection may give.',
     }),

@@ -1,17 +1,18 @@
 import type { Ticker } from '../../domain/market.ts';
-import { builder } from '../builder.ts';
-import { orderBook } from '../complexity.ts';
+import { builder, NODE_ID, NodeRef } from '../builder.ts';
+import { listOf, orderBook } from '../complexity.ts';
 import { depthArg, OrderBookRef } from './order-book.ts';
 import { PairFilterInput, PairRef, pairIdArgs } from './pair.ts';
 import { PoolPairRef } from './pool-pair.ts';
 
 export const TickerRef = builder.objectRef<Ticker>('Ticker');
 
-builder.node(TickerRef, {
-  id: { resolve: (ticker) => ticker.poolId },
+TickerRef.implement({
+  interfaces: [NodeRef],
   description:
     'The last price and the 24-hour volumes of a pair, as the market-data host sends them. They need not be consistent with each other.',
   fields: (t) => ({
+    id: t.id({ description: NODE_ID, resolve: (ticker) => `Ticker:${ticker.poolId}` }),
     tickerId: t.exposeString('tickerId', { description: '`<base symbol>_<target symbol>`. Not unique.' }),
     baseId: t.expose('baseId', { type: 'TokenId', description: 'The token that is priced.' }),
     baseCurrency: t.exposeString('base', { description: 'Its symbol as the host writes it.' }),
@@ -58,6 +59,7 @@ builder.node(TickerRef, {
 builder.queryFields((t) => ({
   tickers: t.field({
     type: [TickerRef],
+    complexity: (_args, { service }) => listOf(service.sources.market.tickers.current()?.market.rows.length),
     nullable: true,
     description: "Tickers in the host's order. Null with an error where they cannot be read.",
     args: { filter: t.arg({ type: PairFilterInput, description: 'Which tickers. All, where it is left out.' }) },
@@ -76,6 +78,7 @@ builder.queryFields((t) => ({
 builder.subscriptionField('tickers', (t) =>
   t.field({
     type: [TickerRef],
+    complexity: (_args, { service }) => listOf(service.sources.market.tickers.current()?.market.rows.length),
     description:
       "Tickers, now and then each time the market-data host's answer changes. A listener that cannot keep up passes answers over.",
     args: { filter: t.arg({ type: PairFilterInput, description: 'Which tickers. All, where it is left out.' }) },

@@ -1,17 +1,18 @@
 import type { Token } from '../../domain/token.ts';
-import { builder } from '../builder.ts';
-import { objects } from '../complexity.ts';
+import { builder, NODE_ID, NodeRef } from '../builder.ts';
+import { objectsOf } from '../complexity.ts';
 
 /** How many tokens all of them count as: about one for each pool. */
 const ASSUMED_TOKENS = 1_000;
 
 export const TokenRef = builder.objectRef<Token>('Token');
 
-builder.node(TokenRef, {
-  id: { resolve: (token) => token.tokenId },
+TokenRef.implement({
+  interfaces: [NodeRef],
   description:
     'A token, with what is known of it: by the token list of this gateway, or by what the market-data host calls it. Nothing is guessed.',
   fields: (t) => ({
+    id: t.id({ description: NODE_ID, resolve: (token) => `Token:${token.tokenId}` }),
     tokenId: t.expose('tokenId', { type: 'TokenId', description: 'Its id on the chain.' }),
     symbol: t.exposeString('symbol', {
       nullable: true,
@@ -37,7 +38,8 @@ builder.queryFields((t) => ({
   }),
   tokens: t.field({
     type: [TokenRef],
-    complexity: objects(ASSUMED_TOKENS),
+    complexity: (_args, { service: { sources } }) =>
+      objectsOf(ASSUMED_TOKENS, sources.tokens.size + (sources.head.current()?.exchange.poolPairs.size ?? 0)),
     description:
       'Every token that is known now, by id: those of the token list, and those of every pool and pair that have been read.',
     resolve: (_root, _args, { loaders }) => loaders.tokens.all(),

@@ -20,6 +20,7 @@ import { ASSUMED_LIST_SIZE, type Complexity, estimateObjects, VALUE } from './co
 import { countValues, isIncluded, readArguments } from './given.ts';
 import { namedHeights } from './heights.ts';
 import type { Limits } from './limits.ts';
+import { add, NOTHING, type SelectionCost } from './selection-cost.ts';
 
 /** An operation that is about to be executed. */
 export type Operation = {
@@ -50,33 +51,6 @@ export function requireAffordable(operation: Operation, limits: Limits): void {
 
 /** How many objects a list of the schema counts as. */
 const ASSUMED_SCHEMA_LIST_SIZE = 8;
-
-/** What a selection asks for, each time that it is made. */
-type SelectionCost = {
-  readonly objects: number;
-  /** The part of `objects` for each entry of the lists whose length the field around the selection may know. */
-  readonly objectsPerEntry: number;
-  readonly schemaObjects: number;
-  /** Values of the answer, by the lengths that lists really have where that is known. */
-  readonly values: number;
-  /** The part of `values` for each entry of lists, as with `objectsPerEntry`. */
-  readonly valuesPerEntry: number;
-  readonly depth: number;
-  readonly nesting: number;
-  /** Fields of the selection itself, those of its fragments among them. */
-  readonly siblings: number;
-};
-
-const NOTHING: SelectionCost = {
-  objects: 0,
-  objectsPerEntry: 0,
-  schemaObjects: 0,
-  values: 0,
-  valuesPerEntry: 0,
-  depth: 0,
-  nesting: 0,
-  siblings: 0,
-};
 
 type Cost = Pick<SelectionCost, 'objects' | 'schemaObjects' | 'values' | 'depth'> & { readonly heights: number };
 
@@ -187,19 +161,6 @@ function ofSchema(inside: SelectionCost, own: Complexity, given: number): Select
   const each = own.field + objects + objectsPerEntry * ASSUMED_SCHEMA_LIST_SIZE + schemaObjects;
   const times = own.isList ? ASSUMED_SCHEMA_LIST_SIZE : 1;
   return { ...NOTHING, schemaObjects: each * times + given * VALUE, depth: 1, nesting, siblings: 1 };
-}
-
-function add(a: SelectionCost, b: SelectionCost): SelectionCost {
-  return {
-    objects: a.objects + b.objects,
-    objectsPerEntry: a.objectsPerEntry + b.objectsPerEntry,
-    schemaObjects: a.schemaObjects + b.schemaObjects,
-    values: a.values + b.values,
-    valuesPerEntry: a.valuesPerEntry + b.valuesPerEntry,
-    depth: Math.max(a.depth, b.depth),
-    nesting: Math.max(a.nesting, b.nesting),
-    siblings: a.siblings + b.siblings,
-  };
 }
 
 type Estimate = (args: unknown, context: object, field: GraphQLField<unknown, unknown>) => Complexity;

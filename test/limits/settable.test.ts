@@ -8,6 +8,12 @@ const codesOf = (errors: readonly { extensions: { code: string } }[] | undefined
 test.each<[keyof Limits, number, allowed: string, refused: string]>([
   ['maxDepth', 2, '{ chainInfo { chainName } }', '{ chainInfo { beacon { hash } } }'],
   ['maxComplexity', 150, '{ poolPairs(first: 10) { nodes { id } } }', '{ poolPairs(first: 60) { nodes { id } } }'],
+  [
+    'maxValues',
+    500,
+    '{ poolPairs(first: 50) { nodes { id price } } }',
+    '{ tokens { id symbol decimals a: id b: id c: id d: id e: id f: id g: id } }',
+  ],
   ['maxSchemaObjects', 10, '{ __type(name: "Pair") { name } }', '{ __schema { types { fields { name } } } }'],
   ['maxSiblings', 2, '{ beaconHeight __typename }', '{ a: beaconHeight b: beaconHeight c: beaconHeight }'],
   ['maxNesting', 2, '{ chainInfo { chainName } }', '{ ... { ... { beaconHeight } } }'],
@@ -19,6 +25,19 @@ test.each<[keyof Limits, number, allowed: string, refused: string]>([
   expect((await ask(allowed)).errors).toBeUndefined();
   expect(codesOf((await ask(refused)).errors)).toEqual(['QUERY_TOO_COMPLEX']);
 });
+
+test('values are counted by the lengths that lists really have', async () => {
+  const { ask, sandbox, subscribe } = await startGatewayForTest({ sandbox: { pools: 2_000, history: 3 } });
+  await ask('{ beaconHeight }');
+  sandbox.node.resetCalls();
+  const aliases = (count: number) => Array.from({ length: count }, (_, n) => `a${n}: key`).join(' ');
+  const prices = (count: number) => subscribe(`subscription { prices { poolPairs { ${aliases(count)} } } }`).next();
+  expect((await prices(100)).value?.errors).toBeUndefined();
+  expect(codesOf((await prices(160)).value?.errors)).toEqual(['QUERY_TOO_COMPLEX']);
+  expect(codesOf((await ask(`{ tokens { ${aliases(200).replaceAll('key', 'id')} } }`)).errors)).toEqual([
+    'QUERY_TOO_COMPLEX',
+  ]);
+}, 30_000);
 
 test('maxPageSize can be set, and a page where nobody says how many is no larger', async () => {
   const { ask } = await startGatewayForTest({ config: { maxPageSize: 10 } });

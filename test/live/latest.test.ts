@@ -116,3 +116,18 @@ describe('what becomes of values on their way', () => {
     expect(told).toEqual([0]);
   });
 });
+
+test('many listeners are told in turns, so that others are not kept waiting, and each gets the newest', async () => {
+  const latest = createLatest<number>();
+  const listeners = Array.from({ length: 40 }, () => latest.listen());
+  const told: number[] = [];
+  const all = listeners.map((listener) => listener.next().then(({ value }) => told.push(Number(value))));
+  latest.publish(1);
+  const toldAtOnce = await new Promise<number>((resolve) => setImmediate(() => resolve(told.length)));
+  expect(toldAtOnce).toBeLessThan(40);
+  latest.publish(2);
+  await Promise.all(all);
+  expect(told).toHaveLength(40);
+  expect(told.at(-1)).toBe(2);
+  await Promise.all(listeners.map((listener) => listener.return?.()));
+});

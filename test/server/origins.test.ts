@@ -39,7 +39,10 @@ test("by default no other origin's pages may ask, over HTTP or websockets", asyn
 test('the origins on the list may, and no others', async () => {
   const url = await open(['https://app.example', 'http://localhost:3000']);
   expect(await allowedOrigin(url, 'https://app.example')).toBe('https://app.example');
-  expect(await allowedOrigin(url, 'https://elsewhere.example')).not.toBe('https://elsewhere.example');
+  for (const origin of ['https://elsewhere.example', 'null', 'https://app.example.evil']) {
+    expect(await allowedOrigin(url, origin)).toBeNull();
+  }
+  expect((await fetch(url + query, { headers: { origin: 'null' } })).headers.get('vary')).toMatch(/origin/i);
   expect(await upgrade(url, 'http://localhost:3000')).toBe('open');
   expect(await upgrade(url, 'http://localhost:3001')).toBe(403);
 

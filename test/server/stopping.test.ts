@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { readEvents } from '../support/events.ts';
 import { startGatewayForTest } from '../support/gateway.ts';
+import { connect, take } from '../support/websocket.ts';
 
 test('a gateway that stops finishes what runs, and takes nothing new', async () => {
   const { app, sandbox } = await startGatewayForTest({ config: { stopTimeoutMs: 60_000 } });
@@ -26,6 +27,17 @@ test('websockets are closed with 1001, so that their clients connect again elsew
   const closed = once(socket, 'close');
   await app.close();
   expect((await closed)[0]).toBe(1001);
+});
+
+test('a query on a websocket is finished before the socket is closed', async () => {
+  const { app, sandbox } = await startGatewayForTest({ config: { stopTimeoutMs: 60_000 } });
+  const client = connect(await app.listen(0, '127.0.0.1'));
+  sandbox.marketData.faults.set({ kind: 'delay', ms: 300, on: 'orderbook' });
+  const answers = take(client, '{ orderBook(tickerId: "pBTC_PRV") { tickerId } }', 1);
+  await expect.poll(() => sandbox.marketData.calls('orderbook')).toBe(1);
+  const closed = app.close();
+  expect(await answers).toEqual([{ data: { orderBook: { tickerId: 'pBTC_PRV' } } }]);
+  await closed;
 });
 
 test('a peer that does not answer, and a stream of events, do not hold up the end', async () => {

@@ -89,6 +89,7 @@ export function readConfig(args: readonly string[], env: NodeJS.ProcessEnv): Con
     maxHeightsPerOperation: value('maxHeightsPerOperation'),
     maxOperationsPerRequest: value('maxOperationsPerRequest'),
     maxSubscriptionsPerConnection: value('maxSubscriptionsPerConnection'),
+    maxValuesPerConnection: value('maxValuesPerConnection'),
     logLevel: value('logLevel'),
     sandboxBlockMs: value('sandboxBlockMs'),
   };

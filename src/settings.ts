@@ -131,6 +131,10 @@ export const SETTINGS: { readonly [Key in keyof Config]: Setting<Config[Key]> } 
     'maxSubscriptionsPerConnection',
     'how many operations may be open at once on one websocket',
   ),
+  maxValuesPerConnection: limit(
+    'maxValuesPerConnection',
+    'about how many values the operations open at once on one websocket may hold together',
+  ),
   logLevel: {
     flag: 'log-level',
     variable: 'LOG_LEVEL',

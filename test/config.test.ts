@@ -32,6 +32,7 @@ const DEFAULTS: Config = {
   maxHeightsPerOperation: 64,
   maxOperationsPerRequest: 1,
   maxSubscriptionsPerConnection: 100,
+  maxValuesPerConnection: 1_000_000,
   logLevel: 'info',
   sandboxBlockMs: 4_000,
 };
@@ -80,6 +81,7 @@ const OTHERWISE: [keyof Config, flag: string, variable: string, text: string, va
   ['maxHeightsPerOperation', 'max-heights-per-operation', 'MAX_HEIGHTS_PER_OPERATION', '5', 5],
   ['maxOperationsPerRequest', 'max-operations-per-request', 'MAX_OPERATIONS_PER_REQUEST', '10', 10],
   ['maxSubscriptionsPerConnection', 'max-subscriptions-per-connection', 'MAX_SUBSCRIPTIONS_PER_CONNECTION', '6', 6],
+  ['maxValuesPerConnection', 'max-values-per-connection', 'MAX_VALUES_PER_CONNECTION', '12', 12],
   ['logLevel', 'log-level', 'LOG_LEVEL', 'silent', 'silent'],
   ['sandboxBlockMs', 'sandbox-block-ms', 'SANDBOX_BLOCK_MS', '1', 1],
 ];

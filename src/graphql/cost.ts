@@ -52,6 +52,16 @@ export function requireAffordable(operation: Operation, limits: Limits): void {
 /** How many objects a list of the schema counts as. */
 const ASSUMED_SCHEMA_LIST_SIZE = 8;
 
+/** About how many values one answer of an operation holds; 0 for one that is refused or cannot be executed anyway. */
+export function valuesOf(operation: Operation, limits: Limits): number {
+  try {
+    return measure(operation, limits)?.values ?? 0;
+  } catch (error) {
+    if (error instanceof QueryTooComplexError) return 0;
+    throw error;
+  }
+}
+
 type Cost = Pick<SelectionCost, 'objects' | 'schemaObjects' | 'values' | 'depth'> & { readonly heights: number };
 
 /** What an operation asks for; `undefined` for one that cannot be executed anyway. */

@@ -24,6 +24,8 @@ export type Limits = {
   readonly maxOperationsPerRequest: number;
   /** How many operations may be open at once on one websocket. */
   readonly maxSubscriptionsPerConnection: number;
+  /** About how many values the operations that are open at once on one websocket may hold together. */
+  readonly maxValuesPerConnection: number;
 };
 
 /** Limits that honest clients never meet. */
@@ -42,4 +44,5 @@ export const DEFAULT_LIMITS: Limits = {
   maxHeightsPerOperation: 64,
   maxOperationsPerRequest: 1,
   maxSubscriptionsPerConnection: 100,
+  maxValuesPerConnection: 1_000_000,
 };

@@ -3,7 +3,12 @@ import { CloseCode, handleProtocols, makeServer, type ServerOptions } from 'grap
 import type { WebSocket, WebSocketServer } from 'ws';
 
 /** What is known of the peer of a connection. */
-export type Peer = { readonly socket: WebSocket; readonly request: IncomingMessage };
+export type Peer = {
+  readonly socket: WebSocket;
+  readonly request: IncomingMessage;
+  /** About how many values each of its open operations gives, by the operation's id. */
+  readonly values: Map<string, number>;
+};
 
 /** What the protocol does with connections and operations, as graphql-ws has it, and how it keeps sockets. */
 export type ProtocolOptions = ServerOptions<Record<string, unknown> | undefined, Peer> & {
@@ -50,7 +55,7 @@ export function speakProtocol(sockets: WebSocketServer, options: ProtocolOptions
         close: (code, reason) => socket.close(code, reason),
         onMessage: (read) => socket.on('message', (message) => read(String(message)).catch(fail)),
       },
-      { socket, request },
+      { socket, request, values: new Map() },
     );
     socket.once('close', (code, reason) => {
       stopAsking();

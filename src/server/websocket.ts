@@ -5,6 +5,7 @@ import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/prom
 import { type ExecutionArgs, GraphQLError } from 'graphql';
 import type { Context as ConnectionContext, SubscribePayload } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
+import { valuesOf } from '../graphql/cost.ts';
 import type { Limits } from '../graphql/limits.ts';
 import { pathOf } from './http.ts';
 import type { Metrics } from './metrics.ts';
@@ -83,7 +84,7 @@ export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor 
     internal,
     onSubscribe: (connection, id, payload) => {
       const requestId = `${requestIdOf(connection.extra.request)}/${id}`;
-      return requestIds.run(requestId, () => prepare(yoga, limits, requestId, connection, payload));
+      return requestIds.run(requestId, () => prepare(yoga, limits, requestId, id, connection, payload));
     },
     onNext: (_connection, _id, _payload, _args, { errors, data }) =>
       errors && { ...(data === undefined ? {} : { data }), errors: errors.map(withoutHttp) },
@@ -122,12 +123,12 @@ async function prepare(
   yoga: Yoga,
   limits: Limits,
   requestId: string,
-  connection: ConnectionContext<Record<string, unknown> | undefined, Peer>,
+  id: string,
+  connection: Connection,
   payload: SubscribePayload,
 ): Promise<OperationArgs | GraphQLError[]> {
   if (Object.keys(connection.subscriptions).length > limits.maxSubscriptionsPerConnection) {
-    const message = `A websocket has ${limits.maxSubscriptionsPerConnection} open operations at most.`;
-    return [new GraphQLError(message, { extensions: { code: 'RATE_LIMITED' } })];
+    return [rateLimited(`A websocket has ${limits.maxSubscriptionsPerConnection} open operations at most.`)];
   }
   const { request: req, socket } = connection.extra;
   const enveloped: Enveloped = yoga.getEnveloped({
@@ -141,7 +142,7 @@ async function prepare(
     const errors = enveloped.validate(enveloped.schema, document);
     if (errors.length > 0) return [...errors];
 
-    return {
+    const args = {
       schema: enveloped.schema,
       document,
       operationName: payload.operationName ?? null,
@@ -150,10 +151,26 @@ async function prepare(
       rootValue: { execute: enveloped.execute, subscribe: enveloped.subscribe },
       requestId,
     };
+    const values = openValues(connection, id, valuesOf(args, limits));
+    if (values <= limits.maxValuesPerConnection) return args;
+    return [rateLimited(`The open operations of a websocket hold ${limits.maxValuesPerConnection} values at most.`)];
   } catch (error) {
     if (error instanceof GraphQLError) return [error];
     throw error;
   }
+}
+
+type Connection = ConnectionContext<Record<string, unknown> | undefined, Peer>;
+
+/** About how many values each open operation of a socket gives, noted at the peer that it belongs to. */
+function openValues({ extra, subscriptions }: Connection, id: string, values: number): number {
+  for (const noted of extra.values.keys()) if (!(noted in subscriptions)) extra.values.delete(noted);
+  extra.values.set(id, values);
+  return [...extra.values.values()].reduce((sum, each) => sum + each, 0);
+}
+
+function rateLimited(message: string): GraphQLError {
+  return new GraphQLError(message, { extensions: { code: 'RATE_LIMITED' } });
 }
 
 /** An error as a client gets it: what only concerns HTTP is left out. */

@@ -13,7 +13,7 @@ describe('the gateway says of itself', () => {
       head { beaconHeight previousHeight hash time observedAt ageMs stale }
       marketData { ageMs stale }
       upstreams { upstream healthy lastErrorAt lastErrorCode }
-      limits { maxDepth maxComplexity maxValues maxSchemaObjects maxSiblings maxNesting maxTokens maxPageSize maxBodyBytes maxHeightsPerOperation maxOperationsPerRequest maxSubscriptionsPerConnection }
+      limits { maxDepth maxComplexity maxValues maxSchemaObjects maxSiblings maxNesting maxTokens maxPageSize maxBodyBytes maxHeightsPerOperation maxOperationsPerRequest maxSubscriptionsPerConnection maxValuesPerConnection }
     } }`);
     expect(errors).toBeUndefined();
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
@@ -47,6 +47,7 @@ describe('the gateway says of itself', () => {
         maxHeightsPerOperation: 64,
         maxOperationsPerRequest: 1,
         maxSubscriptionsPerConnection: 100,
+        maxValuesPerConnection: 1_000_000,
       },
     });
   });

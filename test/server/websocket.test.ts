@@ -58,6 +58,20 @@ describe('the websocket door', () => {
     expect(app.service.sources.head.listeners()).toBe(100);
   });
 
+  test('holds so many values on one socket together, and not more', async () => {
+    const { app } = await startGatewayForTest({ config: { maxValuesPerConnection: 500 } });
+    const client = connect(await app.listen(0, '127.0.0.1'));
+    await take(client, '{ beaconHeight }', 1);
+    const query = 'subscription { prices { poolPairs { id price token1PoolValue } } }';
+    const [first, second] = [client.iterate({ query }), client.iterate({ query })];
+    await Promise.all([first.next(), second.next()]);
+    const refusal = () => take(client, query, 1).catch((errors: unknown) => errors);
+    expect(await refusal()).toEqual([expect.objectContaining({ extensions: { code: 'RATE_LIMITED' } })]);
+    await first.return?.();
+    await expect.poll(refusal).toEqual([{ data: { prices: { poolPairs: expect.any(Array) } } }]);
+    await second.return?.();
+  });
+
   test('loses no operation of a socket to a bad one beside it', async () => {
     const { client, sandbox } = await open();
     const updates = client.iterate<{ head: { beaconHeight: number } }>({

@@ -89,6 +89,10 @@ const LimitsRef = builder.objectRef<Limits>('Limits').implement({
     maxSubscriptionsPerConnection: t.exposeInt('maxSubscriptionsPerConnection', {
       description: 'How many operations may be open at once on one websocket. One more is RATE_LIMITED.',
     }),
+    maxValuesPerConnection: t.exposeInt('maxValuesPerConnection', {
+      description:
+        'About how many values the operations that are open at once on one websocket may hold together. One more is RATE_LIMITED.',
+    }),
   }),
 });
 

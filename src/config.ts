@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import type { Token } from './domain/token.ts';
 import type { Limits } from './graphql/limits.ts';
-import { type LogLevel, SETTINGS, type Setting } from './settings.ts';
+import type { LogLevel } from './setting-readers.ts';
+import { SETTINGS, type Setting } from './settings.ts';
 
 /** Everything that can be set, read and checked. */
 export type Config = Limits & {

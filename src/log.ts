@@ -2,7 +2,7 @@ import pino, { type Logger } from 'pino';
 import pretty from 'pino-pretty';
 
 import { GatewayError } from './errors.ts';
-import type { LogLevel } from './settings.ts';
+import type { LogLevel } from './setting-readers.ts';
 
 /** The gateway's log. */
 export type Log = Logger;

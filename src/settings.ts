@@ -1,12 +1,19 @@
-import { readFileSync } from 'node:fs';
 import type { Config } from './config.ts';
-import { parseTokens, type Token } from './domain/token.ts';
 import { DEFAULT_LIMITS, type Limits } from './graphql/limits.ts';
-
-/** How much the log tells, from most to nothing. */
-export type LogLevel = (typeof LOG_LEVELS)[number];
-
-const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+import {
+  LOG_LEVELS,
+  MAX_INT32,
+  MAX_TIMER_MS,
+  readBoolean,
+  readHost,
+  readInterval,
+  readLogLevel,
+  readOrigin,
+  readSegment,
+  readTokensFile,
+  readUrl,
+  readWhole,
+} from './setting-readers.ts';
 
 /** One setting: a flag of the command line, which comes first, and a variable of the environment. */
 export type Setting<Value = unknown> = {
@@ -161,75 +168,4 @@ function limit(name: keyof Limits, meaning: string): Setting<number> {
     meaning,
     read: (text) => readWhole(text, 1, MAX_INT32),
   };
-}
-
-/** What GraphQL's Int can hold. */
-const MAX_INT32 = 2 ** 31 - 1;
-
-/** What a timer of the runtime can count to. */
-const MAX_TIMER_MS = MAX_INT32;
-
-/** Readings closer together than this would only load the upstreams. */
-const MIN_INTERVAL_MS = 50;
-
-function readInterval(text: string): number {
-  return readWhole(text, MIN_INTERVAL_MS, MAX_TIMER_MS);
-}
-
-function readWhole(text: string, min: number, max: number): number {
-  const number = Number(text);
-  if (!/^\d+$/.test(text) || number < min || number > max)
-    throw new Error(`expected a whole number from ${min} to ${max}`);
-  return number;
-}
-
-function readUrl(text: string): URL {
-  const url = URL.parse(text);
-  if (url === null || !['http:', 'https:'].includes(url.protocol)) throw new Error('expected a URL with http or https');
-  return url;
-}
-
-function readHost(text: string): string {
-  if (text === '') throw new Error('expected an address');
-  return text;
-}
-
-function readSegment(text: string): string {
-  if (!/^[\w.~-]+$/.test(text) || /^\.\.?$/.test(text))
-    throw new Error('expected one segment of a path: letters, digits and - . _ ~');
-  return text;
-}
-
-function readBoolean(text: string): boolean {
-  if (text !== 'true' && text !== 'false') throw new Error('expected true or false');
-  return text === 'true';
-}
-
-function readOrigin(text: string): string {
-  if (text === '*') return text;
-  const url = readUrl(text);
-  if (url.origin !== text.toLowerCase()) throw new Error('expected origins, such as https://app.example, or *');
-  return url.origin;
-}
-
-function readLogLevel(text: string): LogLevel {
-  const level = LOG_LEVELS.find((known) => known === text);
-  if (level === undefined) throw new Error(`expected one of ${LOG_LEVELS.join(', ')}`);
-  return level;
-}
-
-function readTokensFile(path: string): Token[] {
-  const read = parseTokens(readJsonFile(path));
-  if ('problems' in read) throw new Error(read.problems.join('; '));
-  return read.tokens;
-}
-
-function readJsonFile(path: string): unknown {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    throw new Error(error instanceof SyntaxError ? 'the file is not JSON' : 'the file cannot be read', {
-      cause: error,
-    });
-  }
 }

@@ -47,10 +47,11 @@ const ARROWS: Record<string, readonly string[]> = {
   loaders: ['live', 'upstream', 'domain', 'errors'],
   graphql: ['loaders', 'domain', 'errors', 'type live', 'type upstream'],
   server: ['graphql', 'live', 'errors', 'log', 'type domain', 'type upstream'],
-  config: ['settings', 'type domain', 'type graphql'],
-  settings: ['domain', 'graphql', 'type config'],
+  config: ['settings', 'type setting-readers', 'type domain', 'type graphql'],
+  settings: ['setting-readers', 'graphql', 'type config'],
+  'setting-readers': ['domain'],
   'settings-text': ['settings'],
-  log: ['errors', 'type settings'],
+  log: ['errors', 'type setting-readers'],
   'upstream-log': ['log', 'type errors', 'type live'],
 };
 const IMPORT_EVERYTHING = ['app', 'main'];

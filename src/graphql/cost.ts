@@ -36,26 +36,28 @@ export type Operation = {
  * selected, with its variables; each selection is measured once, so fragments that multiply are not slow to measure. A
  * field whose arguments cannot be read fails alone, and the others still count.
  *
+ * @returns about how many values one answer of it holds
  * @throws QueryTooComplexError
  */
-export function requireAffordable(operation: Operation, limits: Limits): void {
+export function requireAffordable(operation: Operation, limits: Limits): number {
   const cost = measure(operation, limits);
-  if (cost === undefined) return;
+  if (cost === undefined) return 0;
 
   requireAtMost(limits.maxDepth, cost.depth, 'levels of selections');
   requireAtMost(limits.maxComplexity, cost.objects, 'objects, as complexity counts them');
   requireAtMost(limits.maxValues, cost.values, 'values');
   requireAtMost(limits.maxSchemaObjects, cost.schemaObjects, 'objects of the schema');
   requireAtMost(limits.maxHeightsPerOperation, cost.heights, 'heights beside the current one');
+  return cost.values;
 }
 
 /** How many objects a list of the schema counts as. */
 const ASSUMED_SCHEMA_LIST_SIZE = 8;
 
-/** About how many values one answer of an operation holds; 0 for one that is refused or cannot be executed anyway. */
+/** About how many values one answer of an operation holds; 0 for one that {@link requireAffordable} refuses. */
 export function valuesOf(operation: Operation, limits: Limits): number {
   try {
-    return measure(operation, limits)?.values ?? 0;
+    return requireAffordable(operation, limits);
   } catch (error) {
     if (error instanceof QueryTooComplexError) return 0;
     throw error;

@@ -55,12 +55,6 @@ export class QueryTooComplexError extends GatewayError {
   readonly code = 'QUERY_TOO_COMPLEX';
 }
 
-/** The client has more open than the limits of this gateway allow. */
-export class RateLimitedError extends GatewayError {
-  readonly code = 'RATE_LIMITED';
-  override readonly retryable = true;
-}
-
 /** A ticker id that names several pools. */
 export class AmbiguousTickerError extends GatewayError {
   readonly code = 'AMBIGUOUS_TICKER';

@@ -14,7 +14,9 @@ export type SandboxOptions = Partial<MarketDataManners> & {
   readonly blockMs?: number | undefined;
   /** `127.0.0.1` by default. */
   readonly host?: string;
-  /** Where the hosts listen; free ports by default. */
+  /** How many nodes tell the same world, each with faults of its own; 1 by default. */
+  readonly nodes?: number;
+  /** Where the hosts listen; free ports by default, and always for a second node and those after it. */
   readonly ports?: { readonly node?: number; readonly marketData?: number };
   /** How many pools the node has; 54 by default. */
   readonly pools?: number;
@@ -37,6 +39,8 @@ export type Sandbox = {
   /** The truth behind both hosts. */
   readonly world: World;
   readonly node: NodeControl;
+  /** All nodes, the one above first. */
+  readonly nodes: readonly [NodeControl, ...NodeControl[]];
   readonly marketData: MarketDataControl;
   /** Makes blocks, 40 s of the world's time apart; one by default. */
   advance(blocks?: number): void;
@@ -62,7 +66,13 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     tradesPerBlock: options.tradesPerBlock ?? 10,
   });
 
-  const node = await createNodeHost(world, { host, port: ports.node ?? 0 }, options.maxClients ?? 500);
+  const { maxClients = 500 } = options;
+  const node = await createNodeHost(world, { host, port: ports.node ?? 0 }, maxClients);
+  const nodes: [NodeControl, ...NodeControl[]] = [node];
+  for (let more = 1; more < (options.nodes ?? 1); more++) {
+    nodes.push(await createNodeHost(world, { host, port: 0 }, maxClients));
+  }
+  const stopNodes = () => Promise.all(nodes.map((each) => each.stop()));
   const marketData = await createMarketDataHost(
     world,
     { host, port: ports.marketData ?? 0 },
@@ -72,20 +82,21 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
       malformedBooks: options.malformedBooks ?? [],
     },
   ).catch(async (error: unknown) => {
-    await node.stop();
+    await stopNodes();
     throw error;
   });
   const timer = blockMs > 0 ? setInterval(() => world.advance(1), blockMs).unref() : undefined;
 
   async function close(): Promise<void> {
     clearInterval(timer);
-    await Promise.all([node.stop(), marketData.stop()]);
+    await Promise.all([stopNodes(), marketData.stop()]);
   }
   return {
     nodeUrl: node.url,
     marketDataUrl: marketData.url,
     world,
     node,
+    nodes,
     marketData,
     advance: (blocks = 1) => world.advance(blocks),
     replaceTip: () => world.replaceTip(),

@@ -42,6 +42,19 @@ describe('a sandbox', () => {
     expect((await stateAt(sandbox.nodeUrl, 1_640_005)).Result.BeaconTimeStamp).toBe(noon + 5 * 40);
   });
 
+  test('has several nodes that tell one world, each with faults of its own', async () => {
+    await using sandbox = await fixedSandbox({ nodes: 3, history: 5 });
+    const [first, second, third] = sandbox.nodes;
+    expect(sandbox.node).toBe(first);
+    second?.faults.set({ kind: 'lag', blocks: 2 });
+    const states = [first, second, third].map(async (node) =>
+      JSON.parse(await rpcText(node?.url ?? '', 'getbeaconbeststatedetail', [''])),
+    );
+    const heights = (await Promise.all(states)).map(({ Result }) => Result.BeaconHeight);
+    expect(heights).toEqual([1_640_000, 1_639_998, 1_640_000]);
+    expect([first, second, third].map((node) => node?.calls())).toEqual([1, 1, 1]);
+  });
+
   test('makes blocks by itself where a pace is given', async () => {
     await using sandbox = await fixedSandbox({ history: 5, blockMs: 2 });
     await expect.poll(() => sandbox.world.tip.height).toBeGreaterThan(1_640_003);

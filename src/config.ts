@@ -18,6 +18,10 @@ export type Config = Limits & {
   readonly marketPollMs: number;
   readonly orderBookTtlMs: number;
   readonly upstreamTimeoutMs: number;
+  readonly upstreamMaxConnections: number;
+  readonly upstreamMaxWaiting: number;
+  readonly upstreamMaxPauseMs: number;
+  readonly marketMaxAgeMs: number;
   readonly graphiql: boolean;
   /** Whose pages may ask, beside those of the gateway itself; `*` is everyone's. */
   readonly corsOrigins: readonly string[];
@@ -75,6 +79,10 @@ export function readConfig(args: readonly string[], env: NodeJS.ProcessEnv): Con
     marketPollMs: value('marketPollMs'),
     orderBookTtlMs: value('orderBookTtlMs'),
     upstreamTimeoutMs: value('upstreamTimeoutMs'),
+    upstreamMaxConnections: value('upstreamMaxConnections'),
+    upstreamMaxWaiting: value('upstreamMaxWaiting'),
+    upstreamMaxPauseMs: value('upstreamMaxPauseMs'),
+    marketMaxAgeMs: value('marketMaxAgeMs'),
     graphiql: value('graphiql'),
     corsOrigins: value('corsOrigins'),
     stopTimeoutMs: value('stopTimeoutMs'),

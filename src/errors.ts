@@ -21,7 +21,8 @@ export type UpstreamErrorCode =
   | 'UPSTREAM_BAD_STATUS'
   | 'UPSTREAM_FILTERED'
   | 'UPSTREAM_RPC_ERROR'
-  | 'UPSTREAM_BAD_SHAPE';
+  | 'UPSTREAM_BAD_SHAPE'
+  | 'UPSTREAM_BUSY';
 
 /** What a log line needs and a client must never see: addresses, bodies, causes. */
 export type ErrorDetails = Readonly<Record<string, unknown>>;
@@ -93,6 +94,8 @@ export class HeightNotAvailableError extends GatewayError {
 export abstract class UpstreamError extends GatewayError {
   abstract override readonly code: UpstreamErrorCode;
   readonly upstream: Upstream;
+  /** How long the upstream said that it wants to be left alone. */
+  readonly retryAfterMs: number | undefined = undefined;
 
   constructor(upstream: Upstream, what: string, details?: ErrorDetails, cause?: unknown) {
     super(`${UPSTREAM_NAMES[upstream]} ${what}.`, details, cause);
@@ -137,14 +140,16 @@ export class UpstreamTimeoutError extends UpstreamError {
 export class UpstreamBadStatusError extends UpstreamError {
   readonly code = 'UPSTREAM_BAD_STATUS';
   override readonly retryable: boolean;
+  override readonly retryAfterMs: number | undefined;
   readonly status: number;
   /** What came with the status; never for a client. */
   readonly body: string;
 
-  constructor(upstream: Upstream, status: number, body: string, details: ErrorDetails) {
+  constructor(upstream: Upstream, status: number, body: string, details: ErrorDetails, retryAfterMs?: number) {
     super(upstream, `answered with HTTP status ${status}`, details);
     this.status = status;
     this.body = body;
+    this.retryAfterMs = retryAfterMs;
     this.retryable = status === 429 || status >= 500;
   }
 }
@@ -153,9 +158,11 @@ export class UpstreamBadStatusError extends UpstreamError {
 export class UpstreamFilteredError extends UpstreamError {
   readonly code = 'UPSTREAM_FILTERED';
   override readonly retryable = true;
+  override readonly retryAfterMs: number | undefined;
 
-  constructor(upstream: Upstream, status: number, details: ErrorDetails) {
+  constructor(upstream: Upstream, status: number, details: ErrorDetails, retryAfterMs?: number) {
     super(upstream, `is behind a traffic filter that answered in its place, with HTTP status ${status}`, details);
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -177,5 +184,15 @@ export class UpstreamBadShapeError extends UpstreamError {
 
   constructor(upstream: Upstream, misfit: string, details: ErrorDetails = {}, cause?: unknown) {
     super(upstream, `gave an answer of the wrong shape: ${misfit}`, details, cause);
+  }
+}
+
+/** Too many questions wait for this upstream already: it is the gateway that does not ask, so that none waits in vain. */
+export class UpstreamBusyError extends UpstreamError {
+  readonly code = 'UPSTREAM_BUSY';
+  override readonly retryable = true;
+
+  constructor(upstream: Upstream) {
+    super(upstream, 'is asked for too much at once');
   }
 }

@@ -1,6 +1,7 @@
 import type { Upstream } from './errors.ts';
 import type { Watcher } from './live/follower.ts';
 import { describeError, type Log } from './log.ts';
+import type { NodeClient } from './upstream/node/client.ts';
 
 /**
  * Tells the log when an upstream breaks and when it can be read again: once each, however many things are followed there.
@@ -23,4 +24,21 @@ export function createUpstreamLog(log: Log, upstream: Upstream): () => Watcher {
     };
     return watcher;
   };
+}
+
+/**
+ * Tells the log when one of several nodes breaks and when it answers again. What is told of the upstream as a whole is enough
+ * where there is only one.
+ *
+ * @returns makes a watcher for each node
+ */
+export function createNodeLog(log: Log, nodes: number): (node: NodeClient) => Watcher {
+  return ({ name: node }) => ({
+    failed(error) {
+      if (nodes > 1) log.warn({ node, ...describeError(error) }, 'one of the nodes cannot be read');
+    },
+    recovered() {
+      if (nodes > 1) log.info({ node }, 'one of the nodes can be read again');
+    },
+  });
 }

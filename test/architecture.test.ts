@@ -52,9 +52,9 @@ const ARROWS: Record<string, readonly string[]> = {
   'setting-readers': ['domain'],
   'settings-text': ['settings'],
   log: ['errors', 'type setting-readers'],
-  'upstream-log': ['log', 'type errors', 'type live'],
+  'upstream-log': ['log', 'type errors', 'type live', 'type upstream'],
 };
-const IMPORT_EVERYTHING = ['app', 'main'];
+const IMPORT_EVERYTHING = ['app', 'main', 'upstreams'];
 
 describe('which part knows which', () => {
   test('every part has its arrows', () => {

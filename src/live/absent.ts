@@ -3,14 +3,16 @@ import type { Follower } from './follower.ts';
 import type { HeadFollower } from './head.ts';
 import { createLatest } from './latest.ts';
 import type { MarketFollower } from './market.ts';
+import type { Nodes } from './nodes.ts';
 import type { OrderBooks } from './order-books.ts';
 import type { PastStates } from './past-states.ts';
 
-/** What is read of a node where none is configured: nothing, and every attempt says so. */
-export function absentNode(): { head: HeadFollower; pastStates: PastStates } {
+/** What is read of nodes where none is configured: nothing, and every attempt says so. */
+export function absentNodes(): { head: HeadFollower; nodes: { status: Nodes['status'] }; pastStates: PastStates } {
   const error = new UpstreamNotConfiguredError('NODE');
   return {
     head: { ...absentFollower(error), isStale: () => true },
+    nodes: { status: () => [] },
     pastStates: { read: () => Promise.reject(error) },
   };
 }
@@ -35,6 +37,7 @@ function absentFollower<T>(error: UpstreamNotConfiguredError): Follower<T> {
   return {
     get: () => Promise.reject(error),
     current: latest.current,
+    newest: latest.current,
     listen: latest.listen,
     listeners: latest.listeners,
     skipped: latest.skipped,

@@ -1,4 +1,5 @@
 import { createLatest, type Latest } from './latest.ts';
+import { isSettledWithin } from './patience.ts';
 
 /**
  * Something at an upstream that is read again and again, one reading at a time, and shared by everyone. While reading
@@ -6,12 +7,15 @@ import { createLatest, type Latest } from './latest.ts';
  */
 export type Follower<T> = {
   /**
-   * The last good value. Before there is one, it waits for the reading under way.
+   * The last good value, unless it has become too old. Where there is none, it waits for the reading under way.
    *
    * @throws what the reading failed with, or what `tooLate` says when it has taken too long
    */
   get(): Promise<T>;
+  /** The same without waiting. */
   current(): T | undefined;
+  /** The last good value, however old. */
+  newest(): T | undefined;
   /** Each new value from now on, the current one first. */
   listen: Latest<T>['listen'];
   listeners: Latest<T>['listeners'];
@@ -30,6 +34,8 @@ export type FollowerOptions<T> = {
   /** How long anyone waits for the first value, and the error that they get then. */
   readonly patienceMs: number;
   readonly tooLate: () => Error;
+  /** Whether a value is too old to be given to anyone while reading fails; none ever is where nothing is said. */
+  readonly isTooOld?: (value: T) => boolean;
   readonly watcher: Watcher;
 };
 
@@ -41,7 +47,7 @@ export type Watcher = {
 
 /** Starts to follow at once, and goes on until it is stopped. */
 export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
-  const { read, intervalMs, patienceMs, tooLate, watcher } = options;
+  const { read, intervalMs, patienceMs, tooLate, isTooOld = () => false, watcher } = options;
   const latest = createLatest<T>();
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -69,14 +75,20 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
     underWay = readOnce();
   }
 
+  function current(): T | undefined {
+    const value = latest.current();
+    return value !== undefined && failure !== undefined && isTooOld(value) ? undefined : value;
+  }
+
   return {
     async get() {
-      if (latest.current() === undefined) await within(patienceMs, underWay, tooLate);
-      const value = latest.current();
+      if (current() === undefined && !(await isSettledWithin(patienceMs, underWay))) throw tooLate();
+      const value = current();
       if (value === undefined) throw failure?.error ?? new Error('stopped before anything was read');
       return value;
     },
-    current: latest.current,
+    current,
+    newest: latest.current,
     listen: latest.listen,
     listeners: latest.listeners,
     skipped: latest.skipped,
@@ -86,18 +98,6 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
       clearTimeout(timer);
     },
   };
-}
-
-async function within<T>(patienceMs: number, promise: Promise<T>, tooLate: () => Error): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(tooLate()), patienceMs);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Errors repeat at each reading of a broken upstream: the log tells when it breaks and how, not how often. */

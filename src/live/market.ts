@@ -37,6 +37,8 @@ export type MarketFollowerOptions = {
   readonly pollMs: number;
   /** How long a client waits for the first reading. */
   readonly timeoutMs: number;
+  /** How old the last good reading may become while the host cannot be read; then there is the error instead. */
+  readonly maxAgeMs: number;
   readonly now: () => Instant;
   /** Makes a watcher for each of the two lists. */
   readonly watch: () => Watcher;
@@ -53,7 +55,7 @@ export function createMarketFollower(options: MarketFollowerOptions): MarketFoll
   const staleAfterMs = INTERVALS_UNTIL_STALE * pollMs + timeoutMs;
 
   function freshness(): Freshness | undefined {
-    const readings = [pairs.current(), tickers.current()].filter((reading) => reading !== undefined);
+    const readings = [pairs.newest(), tickers.newest()].filter((reading) => reading !== undefined);
     if (readings.length < 2) return undefined;
 
     const observedAt = Math.min(...readings.map((reading) => reading.observedAt));
@@ -65,7 +67,7 @@ export function createMarketFollower(options: MarketFollowerOptions): MarketFoll
 
 function followList<P extends Pair>(
   read: () => Promise<Rows<P>>,
-  { pollMs, timeoutMs, now, watch }: MarketFollowerOptions,
+  { pollMs, timeoutMs, maxAgeMs, now, watch }: MarketFollowerOptions,
 ): Follower<MarketReading<P>> {
   return createFollower<MarketReading<P>>({
     async read(previous) {
@@ -76,6 +78,7 @@ function followList<P extends Pair>(
     intervalMs: pollMs,
     patienceMs: timeoutMs,
     tooLate: () => new UpstreamTimeoutError('MARKET_DATA', timeoutMs, {}),
+    isTooOld: ({ observedAt }) => now() - observedAt > maxAgeMs,
     watcher: watch(),
   });
 }

@@ -4,6 +4,7 @@ import type { Instant } from '../domain/instant.ts';
 import { type OrderBook, toOrderBook } from '../domain/order-book.ts';
 import { UpstreamBadShapeError, UpstreamTimeoutError } from '../errors.ts';
 import type { MarketDataClient } from '../upstream/market-data/client.ts';
+import type { Turns } from '../upstream/turns.ts';
 import { createFollower, type Follower, type Watcher } from './follower.ts';
 import { mapValues, type Values } from './iterate.ts';
 
@@ -27,6 +28,7 @@ export type OrderBooks = {
 /** How order books are read. */
 export type OrderBooksOptions = {
   readonly host: MarketDataClient;
+  readonly turns: Turns;
   /** Whether the host lists pairs or tickers of that name: what makes an empty book one of a ticker that exists. */
   readonly isListed: (tickerId: string) => boolean;
   /** How long one reading serves everyone. */
@@ -42,7 +44,7 @@ const MAX_BOOKS_KEPT = 1_000;
 
 /** Makes the order books of a host. */
 export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
-  const { host, isListed, ttlMs, timeoutMs, now, watcher } = options;
+  const { host, turns, isListed, ttlMs, timeoutMs, now, watcher } = options;
   const shared = new LRUCache<string, Shared>({ max: MAX_BOOKS_KEPT });
   const followed = new Map<string, Follower<OrderBookReading>>();
   let skippedBefore = 0;
@@ -57,7 +59,7 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
     const known = shared.get(tickerId);
     if (known !== undefined && known.endedAt === undefined) return known.reading;
 
-    const fresh: Shared = { reading: ask(tickerId), endedAt: undefined };
+    const fresh: Shared = { reading: turns.take(() => ask(tickerId)), endedAt: undefined };
     shared.set(tickerId, fresh);
     const end = () => {
       fresh.endedAt = now();

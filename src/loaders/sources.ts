@@ -1,12 +1,15 @@
 import type { TokenList } from '../domain/token.ts';
 import type { HeadFollower } from '../live/head.ts';
 import type { MarketFollower } from '../live/market.ts';
+import type { Nodes } from '../live/nodes.ts';
 import type { OrderBooks } from '../live/order-books.ts';
 import type { PastStates } from '../live/past-states.ts';
 
 /** What is read once for everyone, and what loaders take their answers from. */
 export type Sources = {
   readonly head: HeadFollower;
+  /** How the nodes are that the head is read from. */
+  readonly nodes: Pick<Nodes, 'status'>;
   readonly pastStates: PastStates;
   readonly market: MarketFollower;
   readonly orderBooks: OrderBooks;

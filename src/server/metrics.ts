@@ -12,6 +12,8 @@ export type Metrics = {
   calledUpstream(call: UpstreamCall): void;
   /** An answer of an upstream was read. */
   readUpstream(upstream: Upstream, bytes: number): void;
+  /** A host begins to be left alone because it is down, or no longer is. */
+  leftAlone(upstream: Upstream, host: string, isLeftAlone: boolean): void;
   /** A request was answered by a door, with a status; a stream of events has no time that means anything. */
   answeredRequest(door: string, status: number, seconds: number | undefined): void;
   /** An operation was executed, or one update of a subscription was. */
@@ -100,6 +102,12 @@ export function createMetrics(version: string): Metrics {
     labelNames: ['upstream'],
     registers,
   });
+  const leftAlone = new Gauge({
+    name: 'pdex_upstream_left_alone',
+    help: '1 while a host is not asked because it is down: its circuit is open.',
+    labelNames: ['upstream', 'host'],
+    registers,
+  });
 
   return {
     contentType: registry.contentType,
@@ -109,6 +117,7 @@ export function createMetrics(version: string): Metrics {
       callSeconds.observe({ upstream, method }, seconds);
     },
     readUpstream: (upstream, bytes) => bytesRead.inc({ upstream }, bytes),
+    leftAlone: (upstream, host, isLeftAlone) => leftAlone.set({ upstream, host }, Number(isLeftAlone)),
     answeredRequest(door, status, seconds) {
       requests.inc({ door, status });
       if (seconds !== undefined) requestSeconds.observe({ door }, seconds);

@@ -3,7 +3,7 @@ import type { Service } from '../graphql/context.ts';
 
 /** Registers what the gateway follows: each figure is read when somebody asks for it. */
 export function describeSources({ sources, now, upstreams }: Service, registry: Registry): void {
-  const { head, market, orderBooks } = sources;
+  const { head, nodes, market, orderBooks } = sources;
   const registers = [registry];
 
   gauge('pdex_head_beacon_height', 'The newest beacon height that is served.', () => head.current()?.beaconHeight);
@@ -23,6 +23,24 @@ export function describeSources({ sources, now, upstreams }: Service, registry: 
     registers,
     collect() {
       for (const { upstream, healthy } of upstreams()) this.set({ upstream }, Number(healthy));
+    },
+  });
+  new Gauge({
+    name: 'pdex_node_beacon_height',
+    help: 'The tip that a node showed when it was last looked at; 0 where it did not answer.',
+    labelNames: ['host'],
+    registers,
+    collect() {
+      for (const { name, height } of nodes.status()) this.set({ host: name }, height ?? 0);
+    },
+  });
+  new Gauge({
+    name: 'pdex_node_read',
+    help: '1 for the node that the newest height was read from.',
+    labelNames: ['host'],
+    registers,
+    collect() {
+      for (const { name } of nodes.status()) this.set({ host: name }, Number(head.current()?.source.name === name));
     },
   });
   new Gauge({

@@ -69,3 +69,18 @@ export function createHealthRecord(
 
   return { watch, read: () => health };
 }
+
+/** How an upstream of several hosts is: healthy while one of them is, with the newest of what befell any. */
+export function healthOfAll(first: HealthRecord, ...others: readonly HealthRecord[]): UpstreamHealth {
+  return others.map((record) => record.read()).reduce(together, first.read());
+}
+
+function together(a: UpstreamHealth, b: UpstreamHealth): UpstreamHealth {
+  const newest = (b.lastErrorAt ?? 0) > (a.lastErrorAt ?? 0) ? b : a;
+  const successes = [a.lastSuccessAt, b.lastSuccessAt].filter((instant) => instant !== undefined);
+  return {
+    ...newest,
+    healthy: a.healthy || b.healthy,
+    lastSuccessAt: successes.length === 0 ? undefined : Math.max(...successes),
+  };
+}

@@ -19,7 +19,12 @@ export type HttpClient = {
 };
 
 /** A request to an upstream: GET, or POST where there is a body. */
-export type HttpRequest = { readonly url: URL; readonly body?: string | undefined };
+export type HttpRequest = {
+  readonly url: URL;
+  readonly body?: string | undefined;
+  /** Gives the request up; it then fails with the reason that is given there. */
+  readonly signal?: AbortSignal | undefined;
+};
 
 /** How an upstream is asked. */
 export type HttpClientOptions = {
@@ -30,40 +35,41 @@ export type HttpClientOptions = {
   readonly maxBytes: number;
   /** Whether connections are kept for the next request. The node never grants it, so each call has one of its own. */
   readonly keepAlive: boolean;
+  /** How many connections there are at the same time to one host; what goes beyond waits, within its deadline. */
+  readonly maxConnections: number;
   /** Told how many bytes each answer had. */
   readonly onRead?: ((bytes: number) => void) | undefined;
 };
-
-/** What one upstream is asked at the same time; the rest waits, within its deadline. */
-const MAX_CONNECTIONS = 32;
 
 /**
  * Makes the transport to one upstream: a deadline for the whole answer, a cap on its size while it streams, and one
  * typed error for each way to fail.
  */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
-  const { upstream, timeoutMs, maxBytes, keepAlive, onRead } = options;
+  const { upstream, timeoutMs, maxBytes, keepAlive, maxConnections, onRead } = options;
   const agent = new Agent({
-    connections: MAX_CONNECTIONS,
+    connections: maxConnections,
     pipelining: keepAlive ? 1 : 0,
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: { timeout: timeoutMs },
   });
 
-  async function request({ url, body }: HttpRequest): Promise<string> {
+  async function request({ url, body, signal }: HttpRequest): Promise<string> {
     const details = { host: url.host };
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), timeoutMs);
+    const end = signal === undefined ? deadline.signal : AbortSignal.any([deadline.signal, signal]);
     try {
       // Every call is a read, so one that was cut off before an answer began is asked once more.
-      const response = await retry(() => send(url, body, deadline.signal), { times: 1, when: isReset });
+      const response = await retry(() => send(url, body, end), { times: 1, when: isReset });
       const bytes = await readAtMost(response.body, maxBytes);
       if (bytes === undefined) throw new UpstreamBadShapeError(upstream, `more than ${maxBytes} bytes`, details);
 
       onRead?.(bytes.length);
       return accept(response, bytes.toString('utf8'), details);
     } catch (error) {
+      if (signal?.aborted) throw signal.reason;
       throw toUpstreamError(error, details, deadline.signal.aborted);
     } finally {
       clearTimeout(timer);
@@ -88,8 +94,10 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   /** The text of a success; what the traffic filter or the upstream says instead is an error. */
   function accept({ statusCode, headers }: Dispatcher.ResponseData, text: string, details: object): string {
     const says = { ...details, body: text.slice(0, 200) };
-    if (isPage(headers['content-type'], text)) throw new UpstreamFilteredError(upstream, statusCode, says);
-    if (statusCode !== 200) throw new UpstreamBadStatusError(upstream, statusCode, text, says);
+    const retryAfterMs = readRetryAfter(headers['retry-after']);
+    if (isPage(headers['content-type'], text))
+      throw new UpstreamFilteredError(upstream, statusCode, says, retryAfterMs);
+    if (statusCode !== 200) throw new UpstreamBadStatusError(upstream, statusCode, text, says, retryAfterMs);
     return text;
   }
 
@@ -120,6 +128,13 @@ async function readAtMost(body: Dispatcher.ResponseData['body'], maxBytes: numbe
 
 function isPage(contentType: string | string[] | undefined, text: string): boolean {
   return String(contentType ?? '').startsWith('text/html') || text.trimStart().startsWith('<');
+}
+
+/** How long an upstream wants to be left alone: in whole seconds, or until a date. */
+function readRetryAfter(header: string | string[] | undefined): number | undefined {
+  const text = String(header ?? '').trim();
+  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
+  return ms > 0 ? ms : undefined;
 }
 
 /** A node may want a name and a password, given in its address. */

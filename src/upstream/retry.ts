@@ -8,16 +8,19 @@ export type RetryPolicy = {
   readonly delayMs?: number | undefined;
   /** Which failures are worth it. */
   readonly when: (error: unknown) => boolean;
+  /** Ends the waiting; what it fails with then is the reason that is given there. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 /** Asks, and asks again as the policy says; the last failure is the caller's. */
-export async function retry<T>(ask: () => Promise<T>, { times, delayMs = 0, when }: RetryPolicy): Promise<T> {
+export async function retry<T>(ask: () => Promise<T>, policy: RetryPolicy): Promise<T> {
+  const { times, delayMs = 0, when, signal } = policy;
   for (let left = times; ; left--) {
     try {
       return await ask();
     } catch (error) {
       if (left === 0 || !when(error)) throw error;
-      if (delayMs > 0) await sleep(delayMs);
+      if (delayMs > 0) await sleep(delayMs, undefined, { signal }).catch(() => signal?.throwIfAborted());
     }
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { absentMarketData, absentNode } from '../../src/live/absent.ts';
+import { absentMarketData, absentNodes } from '../../src/live/absent.ts';
 import { failureOf } from '../upstream/failure.ts';
 import { headOf } from './heads.ts';
 
@@ -12,7 +12,7 @@ const notConfigured = (upstream: string, name: string) => ({
 
 describe('what is read where nothing is configured', () => {
   test('of a node: nothing, and every attempt says so', async () => {
-    const { head, pastStates } = absentNode();
+    const { head, pastStates } = absentNodes();
     const failure = notConfigured('NODE', 'The node');
     expect(await failureOf(head.get())).toEqual(failure);
     expect(await failureOf(pastStates.read(5, headOf(10)))).toEqual(failure);
@@ -29,7 +29,7 @@ describe('what is read where nothing is configured', () => {
   });
 
   test('whoever listens hears nothing, and can leave', async () => {
-    const { head } = absentNode();
+    const { head } = absentNodes();
     const { market, orderBooks } = absentMarketData();
     for (const heard of [head.listen(), market.pairs.listen(), orderBooks.listen('pBTC_PRV')]) {
       const next = heard.next();

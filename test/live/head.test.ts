@@ -1,9 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createHeadFollower, type Head, type HeadFollower, type HeadWatcher } from '../../src/live/head.ts';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
-import { createHealthRecord } from '../../src/upstream/health.ts';
-import { createHttpClient } from '../../src/upstream/http.ts';
-import { createNodeClient, type NodeClient } from '../../src/upstream/node/client.ts';
+import type { NodeClient } from '../../src/upstream/node/client.ts';
+import { nodeAt, nodesOf } from '../upstream/connect.ts';
 import { chainInfoOf, headOf, scriptedNode } from './heads.ts';
 
 const START = Date.UTC(2026, 0, 1);
@@ -16,7 +15,7 @@ function followNode(node: NodeClient, clock = { now: START }): { head: HeadFollo
     recovered: () => told.push('recovered'),
     disagreed: (...heights) => told.push(heights),
   };
-  const head = createHeadFollower({ node, pollMs: 5, timeoutMs: 5_000, now: () => clock.now, watcher });
+  const head = createHeadFollower({ nodes: nodesOf(node), pollMs: 5, timeoutMs: 5_000, now: () => clock.now, watcher });
   onTestFinished(head.stop);
   return { head, told };
 }
@@ -25,10 +24,7 @@ function followNode(node: NodeClient, clock = { now: START }): { head: HeadFollo
 async function followSandbox() {
   const sandbox: Sandbox = await createSandbox({ seed: 7, startTime: START / 1_000, history: 10 });
   onTestFinished(sandbox.close);
-  const http = createHttpClient({ upstream: 'NODE', timeoutMs: 2_000, maxBytes: 2 ** 22, keepAlive: false });
-  onTestFinished(http.close);
-  const health = createHealthRecord('NODE', Date.now);
-  const client = createNodeClient({ http, urls: [new URL(sandbox.nodeUrl)], health });
+  const { client } = nodeAt(sandbox.nodeUrl);
   const clock = { now: START };
   const { head, told } = followNode(client, clock);
   const heads = head.listen();
@@ -64,6 +60,7 @@ describe('what is a head', () => {
       time: START,
       chainInfo: await client.chainInfo(),
       exchange: await client.exchangeState(TIP),
+      source: client,
       observedAt: START,
     });
     const order = sandbox.node.requests.slice(0, 3).map(({ name }) => name);
@@ -196,7 +193,7 @@ describe('what if a block comes between two calls', () => {
   ])('%s', async (_, script, asked) => {
     const node = scriptedNode(script);
     const { head, told } = followNode(node);
-    expect(await head.get()).toEqual({ ...headOf(11), observedAt: START });
+    expect(await head.get()).toEqual({ ...headOf(11), source: node, observedAt: START });
     expect(node.asked.slice(0, asked.length)).toEqual(asked);
     expect(told).toEqual([]);
   });
@@ -205,7 +202,7 @@ describe('what if a block comes between two calls', () => {
     const node = scriptedNode({ tips: [chainInfoOf(10)], heights: [11] });
     const { head, told } = followNode(node);
     const { exchange } = headOf(11);
-    expect(await head.get()).toEqual({ ...headOf(10), beaconHeight: 11, exchange, observedAt: START });
+    expect(await head.get()).toEqual({ ...headOf(10), beaconHeight: 11, exchange, source: node, observedAt: START });
     const asked = ['chainInfo', 'beaconHeight', 'chainInfo', 'chainInfo', 'exchangeState 11'];
     expect(node.asked.slice(0, asked.length)).toEqual(asked);
     expect(told).toEqual([[10, 11]]);
@@ -215,11 +212,11 @@ describe('what if a block comes between two calls', () => {
     const node = scriptedNode({ tips: [chainInfoOf(11)], heights: [10, 10, 10, 11] });
     const { head, told } = followNode(node);
     const heads = head.listen();
-    const behind = { ...headOf(11), beaconHeight: 10, exchange: headOf(10).exchange, observedAt: START };
+    const behind = { ...headOf(11), beaconHeight: 10, exchange: headOf(10).exchange, source: node, observedAt: START };
     expect(await heads.next()).toEqual({ done: false, value: behind });
     expect(await heads.next()).toEqual({
       done: false,
-      value: { ...headOf(11), previousHeight: 10, observedAt: START },
+      value: { ...headOf(11), previousHeight: 10, source: node, observedAt: START },
     });
     expect(told).toEqual([[11, 10]]);
   });

@@ -27,7 +27,7 @@ export function exchangeOf(height: number): ExchangeState {
 }
 
 /** A head at that height. */
-export function headOf(height: number, hash?: string): Head {
+export function headOf(height: number, hash?: string, source: NodeClient = NOBODY): Head {
   const chainInfo = chainInfoOf(height, hash);
   return {
     beaconHeight: height,
@@ -36,9 +36,13 @@ export function headOf(height: number, hash?: string): Head {
     time: chainInfo.beacon.time,
     chainInfo,
     exchange: exchangeOf(height),
+    source,
     observedAt: 0,
   };
 }
+
+/** The source of a head that was read from nowhere. */
+const NOBODY = scriptedNode({ tips: [], heights: [] });
 
 /** A node that says what a test has it say, in turn and the last for ever, and remembers what it was asked. */
 export function scriptedNode(script: {
@@ -50,6 +54,7 @@ export function scriptedNode(script: {
   const asked: string[] = [];
 
   return {
+    name: 'scripted',
     asked,
     async chainInfo() {
       asked.push('chainInfo');

@@ -1,29 +1,25 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createMarketFollower } from '../../src/live/market.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
-import { createHealthRecord } from '../../src/upstream/health.ts';
-import { createHttpClient } from '../../src/upstream/http.ts';
-import { createMarketDataClient } from '../../src/upstream/market-data/client.ts';
+import { marketDataAt } from '../upstream/connect.ts';
 import { failureOf } from '../upstream/failure.ts';
 
 const POLL_MS = 5;
 const TIMEOUT_MS = 2_000;
+const MAX_AGE_MS = 600_000;
 
 async function followHost(prepare: (host: Awaited<ReturnType<typeof createSandbox>>['marketData']) => void = () => {}) {
   const sandbox = await createSandbox({ seed: 7, startTime: 1_795_176_000, history: 5 });
   onTestFinished(sandbox.close);
   prepare(sandbox.marketData);
-  const http = createHttpClient({ upstream: 'MARKET_DATA', timeoutMs: TIMEOUT_MS, maxBytes: 2 ** 22, keepAlive: true });
-  onTestFinished(http.close);
-  const health = createHealthRecord('MARKET_DATA', Date.now);
-  const baseUrl = new URL(sandbox.marketDataUrl);
-  const host = createMarketDataClient({ http, baseUrl, partner: 'market-data', health });
+  const { client: host } = marketDataAt(sandbox.marketDataUrl, { timeoutMs: TIMEOUT_MS });
   const clock = { now: 1_000_000 };
   const told: unknown[] = [];
   const market = createMarketFollower({
     host,
     pollMs: POLL_MS,
     timeoutMs: TIMEOUT_MS,
+    maxAgeMs: MAX_AGE_MS,
     now: () => clock.now,
     watch: () => ({
       failed: (error) => told.push(error instanceof Error ? error.message : error),

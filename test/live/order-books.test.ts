@@ -3,6 +3,7 @@ import { type RawOrderBook, toOrderBook } from '../../src/domain/order-book.ts';
 import { UpstreamTimeoutError } from '../../src/errors.ts';
 import { createOrderBooks, type OrderBooks } from '../../src/live/order-books.ts';
 import type { MarketDataClient } from '../../src/upstream/market-data/client.ts';
+import { turnsFor } from '../upstream/connect.ts';
 import { failureOf } from '../upstream/failure.ts';
 
 function bookOf(tickerId: string, price: number | undefined, timestamp = 1_000): RawOrderBook {
@@ -30,6 +31,7 @@ function booksOf(
   const clock = { now: 5_000 };
   const books: OrderBooks = createOrderBooks({
     host,
+    turns: turnsFor('MARKET_DATA'),
     isListed: (tickerId) => tickerId.startsWith('LISTED'),
     ttlMs: options.ttlMs ?? 1_000,
     timeoutMs: 5_000,

@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { UpstreamRpcError, UpstreamTimeoutError } from '../../src/errors.ts';
-import { createPastStates } from '../../src/live/past-states.ts';
+import type { Head } from '../../src/live/head.ts';
+import { createPastStates, type PastStates } from '../../src/live/past-states.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
-import { createHealthRecord } from '../../src/upstream/health.ts';
-import { createHttpClient } from '../../src/upstream/http.ts';
-import { createNodeClient, type NodeClient } from '../../src/upstream/node/client.ts';
+import type { NodeClient } from '../../src/upstream/node/client.ts';
+import { nodeAt, nodesOf, turnsFor } from '../upstream/connect.ts';
 import { failureOf } from '../upstream/failure.ts';
 import { exchangeOf, headOf, scriptedNode } from './heads.ts';
 
@@ -20,35 +20,41 @@ function nodeOf(...errors: Error[]): NodeClient & { readonly asked: number[] } {
   return { ...scriptedNode({ tips: [], heights: [] }), asked, exchangeState };
 }
 
+/** Past states of one node, whose heads all come from it. */
+function statesOf(node: NodeClient): { states: PastStates; headAt(height: number, hash?: string): Head } {
+  const states = createPastStates(nodesOf(node), turnsFor('NODE'));
+  return { states, headAt: (height, hash) => headOf(height, hash, node) };
+}
+
 const missing = () => new UpstreamRpcError(-8000, {});
 
 describe('how often is a state read', () => {
   test('once, for all who ask for it at the same time, and ever after', async () => {
     const node = nodeOf();
-    const states = createPastStates(node);
-    const head = headOf(100);
+    const { states, headAt } = statesOf(node);
+    const head = headAt(100);
     const readings = await Promise.all(Array.from({ length: 50 }, () => states.read(97, head)));
     expect(new Set(readings)).toEqual(new Set([exchangeOf(97)]));
-    expect(await states.read(97, headOf(101))).toBe(readings[0]);
+    expect(await states.read(97, headAt(101))).toBe(readings[0]);
     expect(node.asked).toEqual([97]);
   });
 
   test('again under each new head, where the state can still be replaced together with the tip', async () => {
     const node = nodeOf();
-    const states = createPastStates(node);
-    const [one, other] = [headOf(100), headOf(100, 'another block')];
+    const { states, headAt } = statesOf(node);
+    const [one, other] = [headAt(100), headAt(100, 'another block')];
     for (const head of [one, one, other, other, one]) await states.read(99, head);
     expect(node.asked.length).toBe(2);
-    await states.read(99, headOf(101));
+    await states.read(99, headAt(101));
     expect(node.asked.length).toBe(3);
-    for (const tip of [102, 103, 102]) await states.read(99, headOf(tip));
+    for (const tip of [102, 103, 102]) await states.read(99, headAt(tip));
     expect(node.asked).toEqual([99, 99, 99, 99]);
   });
 
   test.each([50, 99])('again where it has failed, final or not: height %i under 100', async (height) => {
     const node = nodeOf(new UpstreamTimeoutError('NODE', 5, {}));
-    const states = createPastStates(node);
-    const head = headOf(100);
+    const { states, headAt } = statesOf(node);
+    const head = headAt(100);
     expect(await failureOf(states.read(height, head))).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
     expect(await states.read(height, head)).toEqual(exchangeOf(height));
     expect(await states.read(height, head)).toEqual(exchangeOf(height));
@@ -57,8 +63,8 @@ describe('how often is a state read', () => {
 
   test('64 are kept, and those that nobody has asked for the longest go first', async () => {
     const node = nodeOf();
-    const states = createPastStates(node);
-    const head = headOf(1_000);
+    const { states, headAt } = statesOf(node);
+    const head = headAt(1_000);
     const readAll = async (from: number, to: number) => {
       for (let height = from; height <= to; height++) await states.read(height, head);
     };
@@ -80,12 +86,9 @@ describe('what if the node does not have the state', () => {
   test('a final one is pruned: it says so, with the newest height, after one call', async () => {
     const sandbox = await createSandbox({ seed: 7, startTime: 1_795_176_000, history: 10 });
     onTestFinished(sandbox.close);
-    const http = createHttpClient({ upstream: 'NODE', timeoutMs: 2_000, maxBytes: 2 ** 22, keepAlive: false });
-    onTestFinished(http.close);
-    const health = createHealthRecord('NODE', Date.now);
-    const node = createNodeClient({ http, urls: [new URL(sandbox.nodeUrl)], health });
-    const states = createPastStates(node);
-    const head = headOf(sandbox.world.tip.height);
+    const { client: node } = nodeAt(sandbox.nodeUrl);
+    const { states, headAt } = statesOf(node);
+    const head = headAt(sandbox.world.tip.height);
     expect((await states.read(sandbox.world.oldestHeight, head)).beaconHeight).toBe(sandbox.world.oldestHeight);
 
     sandbox.node.resetCalls();
@@ -101,15 +104,16 @@ describe('what if the node does not have the state', () => {
 
   test('one near the tip may only be late: it is asked for again shortly', async () => {
     const node = nodeOf(missing());
-    expect(await createPastStates(node).read(99, headOf(100))).toEqual(exchangeOf(99));
+    const { states, headAt } = statesOf(node);
+    expect(await states.read(99, headAt(100))).toEqual(exchangeOf(99));
     expect(node.asked).toEqual([99, 99]);
   });
 
   test('any other error of the node is passed on', async () => {
     const node = nodeOf(new UpstreamRpcError(-1003, {}), new UpstreamRpcError(undefined, {}));
-    const states = createPastStates(node);
+    const { states, headAt } = statesOf(node);
     for (const height of [50, 99]) {
-      expect(await failureOf(states.read(height, headOf(100)))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });
+      expect(await failureOf(states.read(height, headAt(100)))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });
     }
     expect(node.asked).toEqual([50, 99]);
   });

@@ -2,16 +2,14 @@ import type { Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { HttpFault } from '../../src/sandbox/faults.ts';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
-import { createHttpClient, type HttpClient, type HttpClientOptions } from '../../src/upstream/http.ts';
+import type { HttpClient, HttpClientOptions } from '../../src/upstream/http.ts';
+import { httpForTest } from './connect.ts';
 import { failureOf } from './failure.ts';
 import { bytesOf, startRawServer } from './raw-server.ts';
 
 /** A client of a node that has time and room for everything, or as it is said. */
 function clientOf(options: Partial<HttpClientOptions> = {}): HttpClient {
-  const patient = { timeoutMs: 10_000, maxBytes: 2 ** 20, keepAlive: false };
-  const client = createHttpClient({ upstream: 'NODE', ...patient, ...options });
-  onTestFinished(client.close);
-  return client;
+  return httpForTest('NODE', { maxBytes: 2 ** 20, ...options });
 }
 
 const hasty: Partial<HttpClientOptions> = { timeoutMs: 60 };

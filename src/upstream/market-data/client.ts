@@ -1,6 +1,7 @@
 import type { Pair, Ticker } from '../../domain/market.ts';
 import type { RawOrderBook } from '../../domain/order-book.ts';
 import { UpstreamBadStatusError } from '../../errors.ts';
+import type { Circuit } from '../circuit.ts';
 import { decode } from '../decode.ts';
 import type { HealthRecord } from '../health.ts';
 import type { HttpClient } from '../http.ts';
@@ -21,14 +22,21 @@ export type MarketDataClientOptions = {
   /** The path segment that names the integrating partner. */
   readonly partner: string;
   readonly health: HealthRecord;
+  readonly circuit: Circuit;
 };
 
 /** Makes a client of a market-data host. */
-export function createMarketDataClient({ http, baseUrl, partner, health }: MarketDataClientOptions): MarketDataClient {
+export function createMarketDataClient(options: MarketDataClientOptions): MarketDataClient {
+  const { http, baseUrl, partner, health, circuit } = options;
+
   function address(endpoint: string): URL {
     const url = new URL(baseUrl);
     url.pathname = `${url.pathname.replace(/\/+$/, '')}/api/v1/public/${encodeURIComponent(partner)}/${endpoint}`;
     return url;
+  }
+
+  function call<T>(method: string, ask: () => Promise<T>): Promise<T> {
+    return circuit.run(() => health.watch(method, ask()));
   }
 
   async function get<T>(url: URL, read: (document: unknown) => T): Promise<T> {
@@ -47,9 +55,9 @@ export function createMarketDataClient({ http, baseUrl, partner, health }: Marke
   }
 
   return {
-    pairs: () => health.watch('pairs', get(address('pairs'), readPairs)),
-    tickers: () => health.watch('tickers', get(address('tickers'), readTickers)),
-    orderBook: (tickerId) => health.watch('orderbook', orderBook(tickerId)),
+    pairs: () => call('pairs', () => get(address('pairs'), readPairs)),
+    tickers: () => call('tickers', () => get(address('tickers'), readTickers)),
+    orderBook: (tickerId) => call('orderbook', () => orderBook(tickerId)),
   };
 }
 

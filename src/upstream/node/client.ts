@@ -1,87 +1,75 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
-import { type UpstreamError, UpstreamRpcError } from '../../errors.ts';
+import type { UpstreamError } from '../../errors.ts';
+import type { Circuit } from '../circuit.ts';
 import { decode } from '../decode.ts';
 import type { HealthRecord } from '../health.ts';
 import type { HttpClient } from '../http.ts';
-import { retry } from '../retry.ts';
 import { readInteger, type WireObject } from '../wire.ts';
 import { readChainInfo } from './chain-info.ts';
 import { type NodeMethod, readResult, toRequest } from './envelope.ts';
 import { readExchangeState } from './exchange-state.ts';
 import { isStateNotFound } from './state-not-found.ts';
 
-/** The three calls of a full node. Each throws an UpstreamError where it fails. */
+/** The three calls of a full node. Each throws an UpstreamError where it fails, or the reason of a signal that gives it up. */
 export type NodeClient = {
-  chainInfo(): Promise<ChainInfo>;
+  /** How the log and the metrics name this node: its host. */
+  readonly name: string;
+  chainInfo(signal?: AbortSignal): Promise<ChainInfo>;
   /** The documented source of the height to read the exchange at. The answer is large: ask it rarely. */
-  beaconHeight(): Promise<BeaconHeight>;
+  beaconHeight(signal?: AbortSignal): Promise<BeaconHeight>;
   /** @throws UpstreamRpcError with code -8000 for a height that the node does not have, yet or any more */
-  exchangeState(height: BeaconHeight): Promise<ExchangeState>;
+  exchangeState(height: BeaconHeight, signal?: AbortSignal): Promise<ExchangeState>;
 };
 
 /** What a node client is made of. */
 export type NodeClientOptions = {
   readonly http: HttpClient;
-  /** One or several nodes. The client stays with one until a call to it fails, then asks the next. */
-  readonly urls: readonly [URL, ...URL[]];
+  readonly url: URL;
   readonly health: HealthRecord;
+  readonly circuit: Circuit;
 };
 
-/** Makes a client of one or several nodes. */
-export function createNodeClient({ http, urls, health }: NodeClientOptions): NodeClient {
+/** Makes a client of one node. */
+export function createNodeClient({ http, url, health, circuit }: NodeClientOptions): NodeClient {
   let lastId = 0;
-  let failures = 0;
   let newestHeight = 0;
 
-  /** Asks the current node and, where it fails, each other node once: an error that a node reports is an answer. */
-  async function call<T>(method: NodeMethod, params: readonly unknown[], read: (result: WireObject) => T): Promise<T> {
-    const failuresBefore = failures;
-    const isNodesFault = (error: unknown) => !(error instanceof UpstreamRpcError);
-    let tried = 0;
-    return retry(
-      async () => {
-        // Calls that fail at the same time turn to the next node together, not past it.
-        failures = Math.max(failures, failuresBefore + tried++);
-        return ask(method, params, read);
-      },
-      { times: urls.length - 1, when: isNodesFault },
-    );
-  }
-
-  async function ask<T>(method: NodeMethod, params: readonly unknown[], read: (result: WireObject) => T): Promise<T> {
+  async function ask<T>({ method, params = [], read, signal }: Call<T>): Promise<T> {
     const id = ++lastId;
-    const url = urls[failures % urls.length] ?? urls[0];
-    const text = await http.request({ url, body: toRequest(id, method, params) });
+    const text = await http.request({ url, body: toRequest(id, method, params), signal });
     return decode('NODE', text, (document) => read(readResult(document, id)));
   }
 
-  function watched<T>(
-    method: NodeMethod,
-    params: readonly unknown[],
-    read: (result: WireObject) => T,
-    isFault?: (error: UpstreamError) => boolean,
-  ): Promise<T> {
-    return health.watch(method, call(method, params, read), isFault);
+  function call<T>(call: Call<T>, isFault?: (error: UpstreamError) => boolean): Promise<T> {
+    return circuit.run(() => health.watch(call.method, ask(call), isFault));
   }
 
-  async function beaconHeight(): Promise<BeaconHeight> {
+  async function beaconHeight(signal?: AbortSignal): Promise<BeaconHeight> {
     const read = (result: WireObject) => readInteger(result['BeaconHeight'], '$.Result.BeaconHeight');
-    newestHeight = await watched('getbeaconbeststatedetail', [''], read);
+    newestHeight = await call({ method: 'getbeaconbeststatedetail', params: [''], read, signal });
     return newestHeight;
   }
 
-  function exchangeState(height: BeaconHeight): Promise<ExchangeState> {
+  function exchangeState(height: BeaconHeight, signal?: AbortSignal): Promise<ExchangeState> {
     const read = (result: WireObject) => readExchangeState(result, height);
     // That an old state is gone is an answer; that the one it has just named is missing is a fault.
     const isFault = (error: UpstreamError) => !isStateNotFound(error) || height >= newestHeight;
-    return watched('getpdestate', [{ BeaconHeight: height }], read, isFault);
+    return call({ method: 'getpdestate', params: [{ BeaconHeight: height }], read, signal }, isFault);
   }
 
   return {
-    chainInfo: () => watched('getblockchaininfo', [], readChainInfo),
+    name: url.host,
+    chainInfo: (signal) => call({ method: 'getblockchaininfo', read: readChainInfo, signal }),
     beaconHeight,
     exchangeState,
   };
 }
+
+type Call<T> = {
+  readonly method: NodeMethod;
+  readonly params?: readonly unknown[];
+  readonly read: (result: WireObject) => T;
+  readonly signal?: AbortSignal | undefined;
+};

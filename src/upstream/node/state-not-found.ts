@@ -14,6 +14,6 @@ const SHORTLY: RetryPolicy = { times: 4, delayMs: 250, when: isStateNotFound };
  * Asks for a state near the tip, and again shortly where it is not there: behind a load balancer, the node that answers
  * can be a block behind the one that named the height.
  */
-export function askUntilStateIsThere<T>(ask: () => Promise<T>): Promise<T> {
-  return retry(ask, SHORTLY);
+export function askUntilStateIsThere<T>(ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  return retry(ask, { ...SHORTLY, signal });
 }

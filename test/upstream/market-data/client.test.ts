@@ -1,20 +1,13 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { MarketDataFault } from '../../../src/sandbox/faults.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts';
-import { createHealthRecord } from '../../../src/upstream/health.ts';
-import { createHttpClient } from '../../../src/upstream/http.ts';
-import { createMarketDataClient } from '../../../src/upstream/market-data/client.ts';
+import { marketDataAt } from '../connect.ts';
 import { failureOf } from '../failure.ts';
 
 async function hostForTest(options: SandboxOptions = {}, path = '', partner = 'market-data') {
   const sandbox: Sandbox = await createSandbox({ seed: 7, startTime: 1_795_176_000, history: 5, ...options });
   onTestFinished(sandbox.close);
-  const http = createHttpClient({ upstream: 'MARKET_DATA', timeoutMs: 2_000, maxBytes: 2 ** 20, keepAlive: true });
-  onTestFinished(http.close);
-  const health = createHealthRecord('MARKET_DATA', () => 100);
-  const baseUrl = new URL(sandbox.marketDataUrl + path);
-  const client = createMarketDataClient({ http, baseUrl, partner, health });
-  return { client, health, host: sandbox.marketData, world: sandbox.world };
+  return { ...marketDataAt(sandbox.marketDataUrl + path, { partner }), host: sandbox.marketData, world: sandbox.world };
 }
 
 describe('what is the host asked', () => {

@@ -1,23 +1,13 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { NodeFault } from '../../../src/sandbox/faults.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts';
-import { createHealthRecord, type HealthRecord } from '../../../src/upstream/health.ts';
-import { createHttpClient } from '../../../src/upstream/http.ts';
-import { createNodeClient, type NodeClient } from '../../../src/upstream/node/client.ts';
+import { nodeAt } from '../connect.ts';
 import { failureOf } from '../failure.ts';
-import { bytesOf, startRawServer } from '../raw-server.ts';
 
 async function sandboxForTest(options: SandboxOptions = {}): Promise<Sandbox> {
   const sandbox = await createSandbox({ seed: 7, startTime: 1_795_176_000, history: 5, ...options });
   onTestFinished(sandbox.close);
   return sandbox;
-}
-
-function clientOf(first: URL, ...others: URL[]): { client: NodeClient; health: HealthRecord } {
-  const http = createHttpClient({ upstream: 'NODE', timeoutMs: 2_000, maxBytes: 2 ** 20, keepAlive: false });
-  onTestFinished(http.close);
-  const health = createHealthRecord('NODE', () => 100);
-  return { client: createNodeClient({ http, urls: [first, ...others], health }), health };
 }
 
 const TIP = 1_640_000;
@@ -26,7 +16,7 @@ describe('what is the node asked', () => {
   test('the three documented calls, each in exactly the documented form', async () => {
     const { node, world } = await sandboxForTest();
     const url = new URL('/rpc?key=value', node.url);
-    const { client } = clientOf(url);
+    const { client } = nodeAt(url);
     const chainInfo = await client.chainInfo();
     const height = await client.beaconHeight();
     const { beaconHeight, poolPairs } = await client.exchangeState(height);
@@ -60,7 +50,7 @@ describe('what is the node asked', () => {
 
   test('every pool of a past height is what it was then, to the last unit', async () => {
     const sandbox = await sandboxForTest();
-    const { client } = clientOf(new URL(sandbox.nodeUrl));
+    const { client } = nodeAt(sandbox.nodeUrl);
     const { poolPairs } = await client.exchangeState(TIP - 3);
     for (const pool of sandbox.world.poolsAt(TIP - 3)) {
       const [token1Id, token2Id] = [pool.token1.id, pool.token2.id];
@@ -97,7 +87,7 @@ describe('what can go wrong with a call', () => {
   ])('$kind', async (fault, misfit) => {
     const { node } = await sandboxForTest();
     node.faults.set(fault);
-    const { client, health } = clientOf(new URL(node.url));
+    const { client, health } = nodeAt(node.url);
     expect(await failureOf(client.exchangeState(TIP))).toEqual(shape(misfit));
     expect(node.calls()).toBe(1);
     expect(health.read()).toEqual({
@@ -112,13 +102,13 @@ describe('what can go wrong with a call', () => {
   test.each(['5', null, undefined, -5, 1.5])('a beacon that names the height %j does not fit', async (value) => {
     const { node } = await sandboxForTest();
     node.faults.set({ kind: 'shape', path: ['Result', 'BeaconHeight'], value });
-    const { client } = clientOf(new URL(node.url));
+    const { client } = nodeAt(node.url);
     expect(await failureOf(client.beaconHeight())).toEqual(shape('expected an integer at $.Result.BeaconHeight'));
   });
 
   test('an error of the node is told by its code, and its trace stays here', async () => {
     const { node } = await sandboxForTest();
-    const { client } = clientOf(new URL(node.url));
+    const { client } = nodeAt(node.url);
     expect(await failureOf(client.exchangeState(TIP + 1))).toEqual({
       code: 'UPSTREAM_RPC_ERROR',
       retryable: false,
@@ -131,7 +121,7 @@ describe('what can go wrong with a call', () => {
 describe('what is held against the node', () => {
   test('not that an old state is gone, but that the one it has just named is missing', async () => {
     const { node } = await sandboxForTest();
-    const { client, health } = clientOf(new URL(node.url));
+    const { client, health } = nodeAt(node.url);
     await client.beaconHeight();
     expect(await failureOf(client.exchangeState(1))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });
     expect(health.read()).toMatchObject({ healthy: true, lastErrorCode: undefined });
@@ -139,73 +129,5 @@ describe('what is held against the node', () => {
     node.faults.set({ kind: 'state-missing' });
     expect(await failureOf(client.exchangeState(TIP))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });
     expect(health.read()).toMatchObject({ healthy: false, lastErrorCode: 'UPSTREAM_RPC_ERROR' });
-  });
-});
-
-describe('which of several nodes is asked', () => {
-  /** Two nodes that differ in height, so that an answer tells which of them gave it. */
-  async function twoNodes() {
-    const [first, second] = [
-      await sandboxForTest({ startHeight: 1_000 }),
-      await sandboxForTest({ startHeight: 2_000 }),
-    ];
-    const { client, health } = clientOf(new URL(first.nodeUrl), new URL(second.nodeUrl));
-    return { first: first.node, second: second.node, client, health };
-  }
-
-  test('the first, until it fails; then the next, until that one fails; and no call is lost', async () => {
-    const { first, second, client } = await twoNodes();
-    expect(await client.beaconHeight()).toBe(1_000);
-    expect(await client.beaconHeight()).toBe(1_000);
-    expect(second.calls()).toBe(0);
-
-    first.faults.set({ kind: 'status', status: 503, times: 1 });
-    expect(await client.beaconHeight()).toBe(2_000);
-    expect(await client.beaconHeight()).toBe(2_000);
-
-    await second.stop();
-    expect(await client.beaconHeight()).toBe(1_000);
-    await first.stop();
-    expect(await failureOf(client.beaconHeight())).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
-  });
-
-  test.each<[NodeFault]>([
-    [{ kind: 'reset' }],
-    [{ kind: 'html', status: 403 }],
-    [{ kind: 'garbage' }],
-    [{ kind: 'wrong-id' }],
-    [{ kind: 'status', status: 500 }],
-    [{ kind: 'status', status: 401 }],
-    [{ kind: 'status', status: 404 }],
-  ])('the next after $kind $status', async (fault) => {
-    const { first, client } = await twoNodes();
-    first.faults.set(fault);
-    expect(await client.beaconHeight()).toBe(2_000);
-    expect(first.calls()).toBe(fault.kind === 'reset' ? 2 : 1);
-  });
-
-  test('the same after an error of the node: it has answered', async () => {
-    const { client, first } = await twoNodes();
-    expect(await failureOf(client.exchangeState(5))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });
-    expect(await client.beaconHeight()).toBe(1_000);
-    expect(first.calls()).toBe(2);
-  });
-
-  test('the next, not the one behind it, where several calls fail at the same time', async () => {
-    const { first, client } = await twoNodes();
-    first.faults.set({ kind: 'status', status: 500 });
-    expect(await Promise.all([client.beaconHeight(), client.beaconHeight()])).toEqual([2_000, 2_000]);
-    expect(first.calls()).toBe(2);
-    expect(await client.beaconHeight()).toBe(2_000);
-  });
-
-  test('a single node again, where it is the only one', async () => {
-    const { url, requests } = await startRawServer((socket, connection) => {
-      const id = /"id":(\d+)/.exec(requests.at(-1) ?? '')?.[1];
-      socket.end(connection === 1 ? bytesOf('?') : bytesOf(`{"Id":${id},"Result":{"BeaconHeight":7}}`));
-    });
-    const { client } = clientOf(url);
-    expect(await failureOf(client.beaconHeight())).toMatchObject({ code: 'UPSTREAM_BAD_SHAPE' });
-    expect(await client.beaconHeight()).toBe(7);
   });
 });

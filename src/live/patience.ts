@@ -1,0 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Waits until a promise is settled, but no longer than that. @returns whether it is settled */
+export async function isSettledWithin(ms: number, promise: Promise<unknown>): Promise<boolean> {
+  const waiting = new AbortController();
+  const settled = promise.then(
+    () => true,
+    () => true,
+  );
+  const late = sleep(ms, false, { signal: waiting.signal }).catch(() => false);
+  try {
+    return await Promise.race([settled, late]);
+  } finally {
+    waiting.abort();
+  }
+}

@@ -1,0 +1,129 @@
+import type { Config } from './config.ts';
+import type { Instant } from './domain/instant.ts';
+import type { Upstream } from './errors.ts';
+import { absentMarketData, absentNodes } from './live/absent.ts';
+import { createHeadFollower } from './live/head.ts';
+import { createMarketFollower } from './live/market.ts';
+import { createNodes } from './live/nodes.ts';
+import { createOrderBooks } from './live/order-books.ts';
+import { createPastStates } from './live/past-states.ts';
+import type { Sources } from './loaders/sources.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './server/metrics.ts';
+import { type Circuit, createCircuit } from './upstream/circuit.ts';
+import { createHealthRecord, type HealthRecord, healthOfAll, type UpstreamHealth } from './upstream/health.ts';
+import { createHttpClient, type HttpClient, type HttpClientOptions } from './upstream/http.ts';
+import { createMarketDataClient } from './upstream/market-data/client.ts';
+import { createNodeClient } from './upstream/node/client.ts';
+import { createTurns, type Turns } from './upstream/turns.ts';
+import { createNodeLog, createUpstreamLog } from './upstream-log.ts';
+
+/** What reading an upstream takes. */
+export type Surroundings = {
+  readonly config: Config;
+  readonly log: Log;
+  readonly now: () => Instant;
+  readonly metrics: Metrics;
+};
+
+/** An upstream that is followed, or what stands in for it where it is not configured. */
+export type Connected<Name extends keyof Sources> = {
+  readonly sources: Pick<Sources, Name>;
+  health(): UpstreamHealth;
+  disconnect(): Promise<void>;
+};
+
+/** A state of the largest main network has 30 MB; this leaves room to grow. */
+const MAX_NODE_ANSWER_BYTES = 128 * 2 ** 20;
+const MAX_MARKET_DATA_ANSWER_BYTES = 32 * 2 ** 20;
+
+/** Of all connections to an upstream, so many are for what follows it: clients never make the chain wait. */
+const CONNECTIONS_TO_FOLLOW = 2;
+
+/** Starts to follow the chain that the nodes of the configuration show. */
+export function connectNodes(surroundings: Surroundings): Connected<'head' | 'nodes' | 'pastStates'> {
+  const { config, log, now } = surroundings;
+  const { fullnodeUrls, headPollMs: pollMs, upstreamTimeoutMs: timeoutMs } = config;
+  const http = httpOf(surroundings, { upstream: 'NODE', maxBytes: MAX_NODE_ANSWER_BYTES, keepAlive: false });
+  const [first, ...others] = fullnodeUrls.map((url) => {
+    const health = healthOf(surroundings, 'NODE');
+    return { health, client: createNodeClient({ http, url, health, circuit: circuitOf(surroundings, 'NODE', url) }) };
+  });
+  if (first === undefined) return notConfigured(absentNodes(), healthOf(surroundings, 'NODE'));
+
+  const nodes = createNodes({
+    clients: [first.client, ...others.map(({ client }) => client)],
+    timeoutMs,
+    graceMs: pollMs / 2,
+    watch: createNodeLog(log, fullnodeUrls.length),
+  });
+  const watcher = {
+    ...createUpstreamLog(log, 'NODE')(),
+    disagreed: (chainInfo: number, beaconState: number) =>
+      log.warn({ chainInfo, beaconState }, 'the node names two heights, and goes on to after it was asked again'),
+  };
+  const head = createHeadFollower({ nodes, pollMs, timeoutMs, now, watcher });
+  const pastStates = createPastStates(nodes, turnsOf(surroundings, 'NODE'));
+  return {
+    sources: { head, nodes, pastStates },
+    health: () => healthOfAll(first.health, ...others.map(({ health }) => health)),
+    disconnect: http.close,
+  };
+}
+
+/** Starts to follow the market-data host of the configuration. */
+export function connectMarketData(surroundings: Surroundings): Connected<'market' | 'orderBooks'> {
+  const { config, log, now } = surroundings;
+  const { marketDataUrl: baseUrl, marketDataPartner: partner, upstreamTimeoutMs: timeoutMs } = config;
+  const health = healthOf(surroundings, 'MARKET_DATA');
+  if (baseUrl === undefined) return notConfigured(absentMarketData(), health);
+
+  const { marketPollMs: pollMs, marketMaxAgeMs: maxAgeMs, orderBookTtlMs: ttlMs } = config;
+  const maxBytes = MAX_MARKET_DATA_ANSWER_BYTES;
+  const http = httpOf(surroundings, { upstream: 'MARKET_DATA', maxBytes, keepAlive: true });
+  const circuit = circuitOf(surroundings, 'MARKET_DATA', baseUrl);
+  const host = createMarketDataClient({ http, baseUrl, partner, health, circuit });
+  const watch = createUpstreamLog(log, 'MARKET_DATA');
+  const market = createMarketFollower({ host, pollMs, timeoutMs, maxAgeMs, now, watch });
+  const isListed = (tickerId: string) =>
+    [market.pairs, market.tickers].some((list) => list.newest()?.market.byTickerId.has(tickerId));
+  const turns = turnsOf(surroundings, 'MARKET_DATA');
+  const orderBooks = createOrderBooks({ host, turns, isListed, ttlMs, timeoutMs, now, watcher: watch() });
+  return { sources: { market, orderBooks }, health: health.read, disconnect: http.close };
+}
+
+function notConfigured<Name extends keyof Sources>(
+  sources: Pick<Sources, Name>,
+  health: HealthRecord,
+): Connected<Name> {
+  return { sources, health: health.read, disconnect: async () => {} };
+}
+
+function healthOf({ now, metrics }: Surroundings, upstream: Upstream): HealthRecord {
+  return createHealthRecord(upstream, now, metrics.calledUpstream);
+}
+
+type HostOptions = Pick<HttpClientOptions, 'upstream' | 'maxBytes' | 'keepAlive'>;
+
+function httpOf({ config, metrics }: Surroundings, host: HostOptions): HttpClient {
+  return createHttpClient({
+    ...host,
+    timeoutMs: config.upstreamTimeoutMs,
+    maxConnections: config.upstreamMaxConnections,
+    onRead: (bytes) => metrics.readUpstream(host.upstream, bytes),
+  });
+}
+
+function circuitOf({ config, metrics }: Surroundings, upstream: Upstream, { host }: URL): Circuit {
+  const onChange = (isOpen: boolean) => metrics.leftAlone(upstream, host, isOpen);
+  onChange(false);
+  return createCircuit({ maxPauseMs: config.upstreamMaxPauseMs, onChange });
+}
+
+function turnsOf({ config }: Surroundings, upstream: Upstream): Turns {
+  return createTurns(upstream, {
+    atOnce: config.upstreamMaxConnections - CONNECTIONS_TO_FOLLOW,
+    waiting: config.upstreamMaxWaiting,
+    timeoutMs: config.upstreamTimeoutMs,
+  });
+}

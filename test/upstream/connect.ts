@@ -1,0 +1,55 @@
+import { onTestFinished } from 'vitest';
+import type { Upstream } from '../../src/errors.ts';
+import { createNodes, type Nodes } from '../../src/live/nodes.ts';
+import { type Circuit, createCircuit } from '../../src/upstream/circuit.ts';
+import { createHealthRecord, type HealthRecord } from '../../src/upstream/health.ts';
+import { createHttpClient, type HttpClient, type HttpClientOptions } from '../../src/upstream/http.ts';
+import { createMarketDataClient, type MarketDataClient } from '../../src/upstream/market-data/client.ts';
+import { createNodeClient, type NodeClient } from '../../src/upstream/node/client.ts';
+import { createTurns, type Turns } from '../../src/upstream/turns.ts';
+
+/** A transport that has time and room for everything, or as it is said; it goes with the test. */
+export function httpForTest(upstream: Upstream, options: Partial<HttpClientOptions> = {}): HttpClient {
+  const keepAlive = upstream === 'MARKET_DATA';
+  const patient = { timeoutMs: 10_000, maxBytes: 2 ** 22, keepAlive, maxConnections: 16 };
+  const http = createHttpClient({ upstream, ...patient, ...options });
+  onTestFinished(http.close);
+  return http;
+}
+
+/** A circuit whose pauses are too short to be noticed. */
+export function hardyCircuit(): Circuit {
+  return createCircuit({ maxPauseMs: 0.001 });
+}
+
+/** A client of the node at that address. */
+export function nodeAt(
+  url: URL | string,
+  options: Partial<HttpClientOptions> = {},
+): { client: NodeClient; health: HealthRecord } {
+  const http = httpForTest('NODE', options);
+  const health = createHealthRecord('NODE', () => 100);
+  return { client: createNodeClient({ http, url: new URL(url), health, circuit: hardyCircuit() }), health };
+}
+
+/** A client of the market-data host at that address. */
+export function marketDataAt(
+  url: URL | string,
+  { partner = 'market-data', ...options }: Partial<HttpClientOptions> & { readonly partner?: string } = {},
+): { client: MarketDataClient; health: HealthRecord } {
+  const http = httpForTest('MARKET_DATA', options);
+  const health = createHealthRecord('MARKET_DATA', () => 100);
+  const baseUrl = new URL(url);
+  return { client: createMarketDataClient({ http, baseUrl, partner, health, circuit: hardyCircuit() }), health };
+}
+
+/** These nodes, of which each is waited for. */
+export function nodesOf(...clients: [NodeClient, ...NodeClient[]]): Nodes {
+  const watch = () => ({ failed() {}, recovered() {} });
+  return createNodes({ clients, timeoutMs: 5_000, graceMs: 1_000, watch });
+}
+
+/** Turns for as much as a test asks at once. */
+export function turnsFor(upstream: Upstream): Turns {
+  return createTurns(upstream, { atOnce: 100, waiting: 0, timeoutMs: 10_000 });
+}

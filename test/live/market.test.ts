@@ -120,3 +120,27 @@ describe('when is a reading stale', () => {
     expect(market.freshness()).toEqual({ observedAt, stale: true });
   });
 });
+
+describe('how old may a reading become', () => {
+  test('as old as is allowed while the host cannot be read: then its error is told, and age and news go on', async () => {
+    const { market, clock, host, sandbox } = await followHost();
+    const tickers = await market.tickers.get();
+    await market.pairs.get();
+    host.faults.set({ kind: 'status', status: 503 });
+    await expect.poll(() => market.tickers.isFailing() && market.pairs.isFailing()).toBe(true);
+
+    const { observedAt = 0 } = market.freshness() ?? {};
+    clock.now = observedAt + MAX_AGE_MS;
+    expect((await market.tickers.get()).market).toBe(tickers.market);
+    clock.now += 1;
+    expect(await failureOf(market.tickers.get())).toMatchObject({ code: 'UPSTREAM_BAD_STATUS' });
+    expect(await failureOf(market.pairs.get())).toMatchObject({ code: 'UPSTREAM_BAD_STATUS' });
+    expect(market.tickers.current()).toBeUndefined();
+    expect(market.freshness()).toEqual({ observedAt, stale: true });
+
+    host.faults.clear();
+    sandbox.advance();
+    await expect.poll(() => market.tickers.current()?.observedAt).toBe(clock.now);
+    expect((await market.pairs.get()).market.rows).toEqual(market.pairs.newest()?.market.rows);
+  });
+});

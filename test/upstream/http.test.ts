@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { UpstreamError } from '../../src/errors.ts';
 import type { HttpFault } from '../../src/sandbox/faults.ts';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { HttpClient, HttpClientOptions } from '../../src/upstream/http.ts';
@@ -297,5 +298,63 @@ describe('what does a client of the gateway learn', () => {
     await expect(clientOf().request({ url })).rejects.toMatchObject({
       details: { host: request.url.host },
     });
+  });
+});
+
+describe('how long does an upstream want to be left alone', () => {
+  async function retryAfterOf(fault: HttpFault): Promise<number | undefined> {
+    const { request } = await faultyNode(fault);
+    const error = await clientOf()
+      .request(request)
+      .catch((reason: unknown) => reason);
+    return error instanceof UpstreamError ? error.retryAfterMs : Number.NaN;
+  }
+
+  test('as long as its answer says, in seconds', async () => {
+    expect(await retryAfterOf({ kind: 'status', status: 429, retryAfter: 7 })).toBe(7_000);
+    expect(await retryAfterOf({ kind: 'status', status: 503, retryAfter: '120' })).toBe(120_000);
+  });
+
+  test('until the date that its answer says', async () => {
+    const date = new Date(Date.now() + 60_000).toUTCString();
+    const ms = (await retryAfterOf({ kind: 'status', status: 429, retryAfter: date })) ?? 0;
+    expect(ms).toBeGreaterThan(50_000);
+    expect(ms).toBeLessThanOrEqual(60_000);
+  });
+
+  test.each([undefined, 0, 'soon', -5, 'Thu, 01 Jan 1970 00:00:00 GMT'])(
+    'no time where it says nothing that can be read: %j',
+    async (retryAfter) => {
+      const fault: HttpFault = { kind: 'status', status: 429, ...(retryAfter === undefined ? {} : { retryAfter }) };
+      expect(await retryAfterOf(fault)).toBeUndefined();
+    },
+  );
+});
+
+describe('what if an answer is no longer wanted', () => {
+  test('the request is broken off, with the reason that is given, and is no fault of the upstream', async () => {
+    const { node, request } = await faultyNode({ kind: 'hang' });
+    const giveUp = new AbortController();
+    const answer = clientOf().request({ ...request, signal: giveUp.signal });
+    await expect.poll(() => node.calls()).toBe(1);
+    const reason = new Error('another was quicker');
+    giveUp.abort(reason);
+    await expect(answer).rejects.toBe(reason);
+    await expect.poll(() => node.openConnections()).toBe(0);
+  });
+});
+
+describe('how much is asked at once', () => {
+  test('no more connections than are allowed; the rest waits', async () => {
+    const { node, request } = await faultyNode({ kind: 'hang' });
+    const client = clientOf({ maxConnections: 3 });
+    const answers = Promise.allSettled(Array.from({ length: 10 }, () => client.request(request)));
+    await expect.poll(() => node.calls()).toBe(3);
+    expect(node.openConnections()).toBe(3);
+    node.faults.clear();
+    await node.stop();
+    await node.start();
+    const ends = await answers;
+    expect(ends.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThanOrEqual(7);
   });
 });

@@ -96,6 +96,7 @@ export function readConfig(args: readonly string[], env: NodeJS.ProcessEnv): Con
     maxPageSize: value('maxPageSize'),
     maxBodyBytes: value('maxBodyBytes'),
     maxHeightsPerOperation: value('maxHeightsPerOperation'),
+    maxResumedHeights: value('maxResumedHeights'),
     maxOperationsPerRequest: value('maxOperationsPerRequest'),
     maxSubscriptionsPerConnection: value('maxSubscriptionsPerConnection'),
     maxValuesPerConnection: value('maxValuesPerConnection'),

@@ -158,6 +158,10 @@ export const SETTINGS: { readonly [Key in keyof Config]: Setting<Config[Key]> } 
   maxPageSize: limit('maxPageSize', 'how many entries a page may have'),
   maxBodyBytes: limit('maxBodyBytes', 'how many bytes the body of a request, or a websocket message, may have'),
   maxHeightsPerOperation: limit('maxHeightsPerOperation', 'how many heights beside its own one operation may read'),
+  maxResumedHeights: limit(
+    'maxResumedHeights',
+    'how many of the newest heights are kept for price subscriptions that go on after a height',
+  ),
   maxOperationsPerRequest: limit(
     'maxOperationsPerRequest',
     'how many operations one HTTP request may bring, as an array',

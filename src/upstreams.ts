@@ -43,7 +43,7 @@ const CONNECTIONS_TO_FOLLOW = 2;
 /** Starts to follow the chain that the nodes of the configuration show. */
 export function connectNodes(surroundings: Surroundings): Connected<'head' | 'nodes' | 'pastStates'> {
   const { config, log, now } = surroundings;
-  const { fullnodeUrls, headPollMs: pollMs, upstreamTimeoutMs: timeoutMs } = config;
+  const { fullnodeUrls, headPollMs: pollMs, upstreamTimeoutMs: timeoutMs, maxResumedHeights: headsKept } = config;
   const http = httpOf(surroundings, { upstream: 'NODE', maxBytes: MAX_NODE_ANSWER_BYTES, keepAlive: false });
   const [first, ...others] = fullnodeUrls.map((url) => {
     const health = healthOf(surroundings, 'NODE');
@@ -62,7 +62,7 @@ export function connectNodes(surroundings: Surroundings): Connected<'head' | 'no
     disagreed: (chainInfo: number, beaconState: number) =>
       log.warn({ chainInfo, beaconState }, 'the node names two heights, and goes on to after it was asked again'),
   };
-  const head = createHeadFollower({ nodes, pollMs, timeoutMs, now, watcher });
+  const head = createHeadFollower({ nodes, pollMs, timeoutMs, headsKept, now, watcher });
   const pastStates = createPastStates(nodes, turnsOf(surroundings, 'NODE'));
   return {
     sources: { head, nodes, pastStates },

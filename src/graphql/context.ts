@@ -1,3 +1,4 @@
+import { parseBeaconHeight } from '../domain/beacon-height.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Upstream } from '../errors.ts';
 import { createRenewableLoaders, type Loaders } from '../loaders/loaders.ts';
@@ -27,9 +28,15 @@ export type Context = {
   readonly updates: Updates;
 };
 
-/** Makes the context of one operation. */
-export function createContext(service: Service): Context {
+/**
+ * Makes the context of one operation.
+ *
+ * @param lastEventId the id of the event that the reader of a stream got last: price updates go on after that height, where
+ *   it is one and their arguments do not say
+ */
+export function createContext(service: Service, lastEventId?: string | null): Context {
   const { sources, limits } = service;
   const { loaders, renew } = createRenewableLoaders(sources, limits);
-  return { service, loaders, updates: createUpdates(sources, renew) };
+  const afterHeight = parseBeaconHeight(Number(lastEventId ?? Number.NaN));
+  return { service, loaders, updates: createUpdates({ sources, startAnswer: renew, afterHeight }) };
 }

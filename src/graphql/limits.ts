@@ -20,6 +20,8 @@ export type Limits = {
   readonly maxBodyBytes: number;
   /** How many heights beside its own one operation may read. */
   readonly maxHeightsPerOperation: number;
+  /** How many of the newest heights are kept for price subscriptions that go on after a height. */
+  readonly maxResumedHeights: number;
   /** How many operations one HTTP request may bring, as an array; 1 is none but a single one. */
   readonly maxOperationsPerRequest: number;
   /** How many operations may be open at once on one websocket. */
@@ -42,6 +44,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxPageSize: 500,
   maxBodyBytes: 256 * 1024,
   maxHeightsPerOperation: 64,
+  maxResumedHeights: 32,
   maxOperationsPerRequest: 1,
   maxSubscriptionsPerConnection: 100,
   maxValuesPerConnection: 1_000_000,

@@ -1,6 +1,6 @@
 import { UpstreamNotConfiguredError } from '../errors.ts';
 import type { Follower } from './follower.ts';
-import type { HeadFollower } from './head.ts';
+import type { Head, HeadFollower } from './head.ts';
 import { createLatest } from './latest.ts';
 import type { MarketFollower } from './market.ts';
 import type { Nodes } from './nodes.ts';
@@ -10,8 +10,9 @@ import type { PastStates } from './past-states.ts';
 /** What is read of nodes where none is configured: nothing, and every attempt says so. */
 export function absentNodes(): { head: HeadFollower; nodes: { status: Nodes['status'] }; pastStates: PastStates } {
   const error = new UpstreamNotConfiguredError('NODE');
+  const head = absentFollower<Head>(error);
   return {
-    head: { ...absentFollower(error), isStale: () => true },
+    head: { ...head, isStale: () => true, listenAfter: head.listen },
     nodes: { status: () => [] },
     pastStates: { read: () => Promise.reject(error) },
   };

@@ -7,8 +7,10 @@ import type { NodeClient } from '../upstream/node/client.ts';
 import { askUntilStateIsThere } from '../upstream/node/state-not-found.ts';
 import type { Ask } from './first-answer.ts';
 import { createFollower, type Follower, type Watcher } from './follower.ts';
+import type { Values } from './iterate.ts';
 import type { Nodes, SeenNode } from './nodes.ts';
 import { createPace } from './pace.ts';
+import { createRecentHeads, headsAfter } from './recent-heads.ts';
 
 /** One beacon height, read whole and published at once. */
 export type Head = {
@@ -30,6 +32,8 @@ export type Head = {
 export type HeadFollower = Follower<Head> & {
   /** The node cannot be read, or has shown no new height for several times the usual interval. */
   isStale(): boolean;
+  /** The heads above a height: those that are kept, then each new one. */
+  listenAfter(height: BeaconHeight): Values<Head>;
 };
 
 /** How the chain is followed. */
@@ -38,6 +42,8 @@ export type HeadFollowerOptions = {
   readonly pollMs: number;
   /** How long one answer of a node may take, and how long a client waits for the first head. */
   readonly timeoutMs: number;
+  /** How many of the newest heads are kept for listeners who come back. */
+  readonly headsKept: number;
   readonly now: () => Instant;
   readonly watcher: HeadWatcher;
 };
@@ -52,7 +58,9 @@ const TIMES_ASKED_TO_AGREE = 2;
 const CALLS_OF_A_HEAD = 3;
 
 /** Starts to follow the chain that these nodes show. */
-export function createHeadFollower({ nodes, pollMs, timeoutMs, now, watcher }: HeadFollowerOptions): HeadFollower {
+export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
+  const { nodes, pollMs, timeoutMs, headsKept, now, watcher } = options;
+  const recent = createRecentHeads(headsKept);
   const pace = createPace(now);
   const disagreements = new WeakMap<NodeClient, Disagreement>();
 
@@ -70,6 +78,7 @@ export function createHeadFollower({ nodes, pollMs, timeoutMs, now, watcher }: H
       );
       const head = await nodes.first(asks, CALLS_OF_A_HEAD * timeoutMs);
       if (head.beaconHeight !== previous?.beaconHeight) pace.step();
+      recent.add(head);
       return head;
     } catch (error) {
       if (error instanceof NoNews && previous !== undefined) return previous;
@@ -124,7 +133,11 @@ export function createHeadFollower({ nodes, pollMs, timeoutMs, now, watcher }: H
     watcher,
   });
 
-  return { ...follower, isStale: () => follower.isFailing() || pace.isOverdue() };
+  return {
+    ...follower,
+    isStale: () => follower.isFailing() || pace.isOverdue(),
+    listenAfter: (height) => headsAfter({ recent, ...follower }, height),
+  };
 }
 
 /** What a node has to say goes no further than what is published. */

@@ -1,7 +1,8 @@
+import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { selectPairs, type Ticker } from '../domain/market.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import { type PriceSelection, selectPrices } from '../domain/price-selection.ts';
-import { BadUserInputError } from '../errors.ts';
+import { BadUserInputError, HeightNotAvailableError } from '../errors.ts';
 import type { Head } from '../live/head.ts';
 import { mapValues, type Values } from '../live/iterate.ts';
 import type { OrderBookReading } from '../live/order-books.ts';
@@ -12,8 +13,11 @@ import type { Sources } from './sources.ts';
 /** The prices at one height, as one subscriber gets them. */
 export type PriceUpdate = {
   readonly head: Head;
-  /** The height of the update before this one on the same subscription; `undefined` for the first. */
-  readonly previousHeight: number | undefined;
+  /**
+   * The height of the update before this one on the same subscription, or the one that it goes on after; `undefined` for
+   * the first of one that does not.
+   */
+  readonly previousHeight: BeaconHeight | undefined;
   readonly poolPairs: readonly PoolPair[];
 };
 
@@ -22,6 +26,8 @@ export type PricesArguments = {
   readonly poolPairs?: PriceSelection['poolPairs'] | null;
   readonly tokenIds?: PriceSelection['tokenIds'] | null;
   readonly onlyChanged: boolean;
+  /** The height of the last update that the client got before it lost its connection. */
+  readonly afterHeight?: BeaconHeight | null | undefined;
 };
 
 /**
@@ -30,20 +36,41 @@ export type PricesArguments = {
  */
 export type Updates = {
   head(): Promise<Values<Head>>;
-  /** @throws BadUserInputError for an empty list */
+  /** @throws BadUserInputError for an empty list, HeightNotAvailableError to go on after a height far in the future */
   prices(args: PricesArguments): Promise<Values<PriceUpdate>>;
+  /** The height of the price update that was handed over last: what its client would go on after. */
+  newestPriceHeight(): BeaconHeight | undefined;
   tickers(filter: PairFilterInput | null | undefined): Promise<Values<readonly Ticker[]>>;
   /** @throws BadUserInputError for a negative depth or a ticker that does not exist */
   orderBook(tickerId: string, depth: number): Promise<Values<OrderBookReading>>;
 };
 
-/**
- * Makes the updates of one operation.
- *
- * @param startAnswer called before each update is handed over: it is an answer of its own, at the head given or, for
- *   market data, at the current one
- */
-export function createUpdates(sources: Sources, startAnswer: (head?: Head) => void): Updates {
+/** What the updates of one operation are made of. */
+export type UpdatesOptions = {
+  readonly sources: Sources;
+  /**
+   * Called before each update is handed over: it is an answer of its own, at the head given or, for market data, at the
+   * current one.
+   */
+  readonly startAnswer: (head?: Head) => void;
+  /** What prices go on after where their arguments do not say: the last event that a reader of a stream got. */
+  readonly afterHeight?: BeaconHeight | undefined;
+};
+
+/** A client can be ahead of this gateway where it comes from another, but not by so many heights. */
+const MAX_HEIGHTS_AHEAD = 100;
+
+/** Makes the updates of one operation. */
+export function createUpdates({ sources, startAnswer, afterHeight: afterEvent }: UpdatesOptions): Updates {
+  let newestPriceHeight: BeaconHeight | undefined;
+
+  async function headsFrom(afterHeight: BeaconHeight | undefined): Promise<Values<Head>> {
+    const { beaconHeight } = await sources.head.get();
+    if (afterHeight === undefined) return sources.head.listen();
+    if (afterHeight > beaconHeight + MAX_HEIGHTS_AHEAD) throw new HeightNotAvailableError(afterHeight, beaconHeight);
+    return sources.head.listenAfter(afterHeight);
+  }
+
   return {
     async head() {
       await sources.head.get();
@@ -53,26 +80,31 @@ export function createUpdates(sources: Sources, startAnswer: (head?: Head) => vo
       });
     },
 
-    async prices({ poolPairs, tokenIds, onlyChanged }) {
+    async prices({ poolPairs, tokenIds, onlyChanged, afterHeight }) {
       if (poolPairs?.length === 0)
         throw new BadUserInputError('poolPairs is empty: name pools, or leave it out for all.');
       if (tokenIds?.length === 0)
         throw new BadUserInputError('tokenIds is empty: name tokens, or leave it out for all.');
-      await sources.head.get();
 
+      const resumed = afterHeight ?? afterEvent;
+      const heads = await headsFrom(resumed);
       const selection = { poolPairs: poolPairs ?? undefined, tokenIds: tokenIds ?? undefined };
       let previous: Head | undefined;
-      return mapValues(sources.head.listen(), (head) => {
+      return mapValues(heads, (head) => {
         startAnswer(head);
         const update = {
           head,
-          previousHeight: previous?.beaconHeight,
+          previousHeight: previous?.beaconHeight ?? resumed,
+          // The first is whole also where it goes on: what the client has of that height may be of a replaced block.
           poolPairs: selectPrices(head.exchange, selection, onlyChanged ? previous?.exchange : undefined),
         };
         previous = head;
+        newestPriceHeight = head.beaconHeight;
         return update;
       });
     },
+
+    newestPriceHeight: () => newestPriceHeight,
 
     async tickers(filter) {
       await sources.market.tickers.get();

@@ -5,6 +5,7 @@ import { schema } from '../graphql/schema.ts';
 import { createDocumentCaches } from './document-cache.ts';
 import type { Metrics } from './metrics.ts';
 import { useDocumentErrors } from './use-document-errors.ts';
+import { LAST_EVENT_ID_HEADER, useEventIds } from './use-event-ids.ts';
 import { useJsonOnly } from './use-json-only.ts';
 import { useMetrics } from './use-metrics.ts';
 import { useOperationLimits } from './use-operation-limits.ts';
@@ -29,7 +30,7 @@ export function createGatewayYoga({ service, metrics, internal }: GatewayYogaOpt
 
   return createYoga<Record<string, never>, Context>({
     schema,
-    context: () => createContext(service),
+    context: ({ request }) => createContext(service, request?.headers.get(LAST_EVENT_ID_HEADER)),
     graphqlEndpoint: GRAPHQL_PATH,
     maskedErrors: { maskError },
     maxRequestBodySize: service.limits.maxBodyBytes,
@@ -49,6 +50,7 @@ export function createGatewayYoga({ service, metrics, internal }: GatewayYogaOpt
       useMetrics(metrics),
       useDocumentErrors(service.limits),
       useOperationLimits(service.limits),
+      useEventIds(),
     ],
   });
 }

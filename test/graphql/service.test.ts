@@ -13,7 +13,7 @@ describe('the gateway says of itself', () => {
       head { beaconHeight previousHeight hash time observedAt ageMs stale }
       marketData { ageMs stale }
       upstreams { upstream healthy lastErrorAt lastErrorCode }
-      limits { maxDepth maxComplexity maxValues maxSchemaObjects maxSiblings maxNesting maxTokens maxPageSize maxBodyBytes maxHeightsPerOperation maxOperationsPerRequest maxSubscriptionsPerConnection maxValuesPerConnection }
+      limits { maxDepth maxComplexity maxValues maxSchemaObjects maxSiblings maxNesting maxTokens maxPageSize maxBodyBytes maxHeightsPerOperation maxResumedHeights maxOperationsPerRequest maxSubscriptionsPerConnection maxValuesPerConnection }
     } }`);
     expect(errors).toBeUndefined();
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
@@ -45,6 +45,7 @@ describe('the gateway says of itself', () => {
         maxPageSize: 500,
         maxBodyBytes: 262_144,
         maxHeightsPerOperation: 64,
+        maxResumedHeights: 32,
         maxOperationsPerRequest: 1,
         maxSubscriptionsPerConnection: 100,
         maxValuesPerConnection: 1_000_000,

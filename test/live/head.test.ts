@@ -15,7 +15,14 @@ function followNode(node: NodeClient, clock = { now: START }): { head: HeadFollo
     recovered: () => told.push('recovered'),
     disagreed: (...heights) => told.push(heights),
   };
-  const head = createHeadFollower({ nodes: nodesOf(node), pollMs: 5, timeoutMs: 5_000, now: () => clock.now, watcher });
+  const head = createHeadFollower({
+    nodes: nodesOf(node),
+    pollMs: 5,
+    timeoutMs: 5_000,
+    headsKept: 10,
+    now: () => clock.now,
+    watcher,
+  });
   onTestFinished(head.stop);
   return { head, told };
 }

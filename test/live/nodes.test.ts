@@ -42,7 +42,7 @@ function nodesForTest(clients: readonly NodeClient[], told: unknown[] = []): { n
 /** Follows nodes with a look every few milliseconds. */
 function follow(nodes: Nodes): { head: HeadFollower; next(): Promise<Head> } {
   const watcher = { failed() {}, recovered() {}, disagreed() {} };
-  const head = createHeadFollower({ nodes, pollMs: 5, timeoutMs: TIMEOUT_MS, now: Date.now, watcher });
+  const head = createHeadFollower({ nodes, pollMs: 5, timeoutMs: TIMEOUT_MS, headsKept: 10, now: Date.now, watcher });
   onTestFinished(head.stop);
   const heads = head.listen();
   return {

@@ -1,3 +1,4 @@
+import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { NATIVE_TOKEN_ID, type TokenId } from '../../domain/token-id.ts';
 import type { PriceUpdate } from '../../loaders/updates.ts';
 import { builder } from '../builder.ts';
@@ -24,6 +25,10 @@ function assumedPools(
   return (ofTokens ?? []).reduce((sum, pools) => sum + pools, poolPairs?.length ?? 0);
 }
 
+function missedHeights(height: BeaconHeight, previousHeight: BeaconHeight | undefined): number {
+  return previousHeight === undefined ? 0 : Math.max(0, height - previousHeight - 1);
+}
+
 const PoolPairKeyInput = builder.inputType('PoolPairKey', {
   description: 'The two tokens of a pool, in either order.',
   fields: (t) => ({
@@ -44,7 +49,12 @@ const PriceUpdateRef = builder.objectRef<PriceUpdate>('PriceUpdate').implement({
       type: 'BeaconHeight',
       nullable: true,
       description:
-        'The height of the update before this one on this subscription. Null on the first. A gap larger than 1 means heights were passed over.',
+        'The height of the update before this one on this subscription; on the first, the height that it goes on after, and null where it does not. A gap larger than 1 means heights were passed over.',
+    }),
+    missedHeights: t.int({
+      description:
+        'How many heights lie between previousHeight and this one: they were passed over, because this listener was too slow, the blocks too quick, or the heights no longer kept when it came back. 0 as a rule, and on a first update that goes on after nothing.',
+      resolve: ({ head, previousHeight }) => missedHeights(head.beaconHeight, previousHeight),
     }),
     blockTime: t.field({
       type: 'DateTime',
@@ -73,7 +83,7 @@ builder.subscriptionField('prices', (t) =>
         poolPairs == null || tokenIds != null ? poolsNow(service) : undefined,
       ),
     description:
-      'Prices, now and then recomputed at each beacon height: of the pools named, of the pools that hold one of the tokens named, of both sets together, of all pools where neither is given. An empty list is BAD_USER_INPUT. A listener that cannot keep up passes heights over.',
+      'Prices, now and then recomputed at each beacon height: of the pools named, of the pools that hold one of the tokens named, of both sets together, of all pools where neither is given. An empty list is BAD_USER_INPUT. A listener that cannot keep up passes heights over. One that comes back names the last height that it got, and gets those that it missed, as far as they are kept.',
     args: {
       poolPairs: t.arg({ type: [PoolPairKeyInput], description: 'Pools by their two tokens.' }),
       tokenIds: t.arg({ type: ['TokenId'], description: 'All pools that hold one of these tokens.' }),
@@ -82,6 +92,11 @@ builder.subscriptionField('prices', (t) =>
         defaultValue: false,
         description:
           'Leaves out, from the second update on, pools whose reserves did not change; an update without pools is still sent.',
+      }),
+      afterHeight: t.arg({
+        type: 'BeaconHeight',
+        description:
+          'Goes on after this height: each later one that is kept comes in order, `service.limits.maxResumedHeights` at most, then each new one, none twice. Where older ones were missed, `missedHeights` of the first update says how many. A height far in the future is HEIGHT_NOT_AVAILABLE. Over server-sent events the header `Last-Event-ID` does the same.',
       }),
     },
     subscribe: (_root, args, { updates }) => updates.prices(args),

@@ -83,6 +83,9 @@ const LimitsRef = builder.objectRef<Limits>('Limits').implement({
     maxHeightsPerOperation: t.exposeInt('maxHeightsPerOperation', {
       description: 'How many heights beside its own one operation may read.',
     }),
+    maxResumedHeights: t.exposeInt('maxResumedHeights', {
+      description: 'How many of the newest heights are kept for `prices(afterHeight:)`. Older ones are passed over.',
+    }),
     maxOperationsPerRequest: t.exposeInt('maxOperationsPerRequest', {
       description: 'How many operations one HTTP request may bring, as an array; with 1 an array is BAD_USER_INPUT.',
     }),

@@ -1,0 +1,79 @@
+import type { BeaconHeight } from '../domain/beacon-height.ts';
+import type { Head } from './head.ts';
+import { mapValues, type Values } from './iterate.ts';
+
+/** The newest heads that were published, so that a listener who comes back can be told what it has missed. */
+export type RecentHeads = {
+  /** Puts a head on top. Where it is another block of a height that is kept, it takes that one's place. */
+  add(head: Head): void;
+  /** The lowest that is kept above this height. */
+  after(height: BeaconHeight): Head | undefined;
+};
+
+/** Makes the keeper of so many heads. */
+export function createRecentHeads(max: number): RecentHeads {
+  let heads: readonly Head[] = [];
+
+  return {
+    add(head) {
+      const below = heads.filter(({ beaconHeight }) => beaconHeight < head.beaconHeight);
+      heads = [...below, head].slice(-max);
+    },
+    after: (height) => heads.find(({ beaconHeight }) => beaconHeight > height),
+  };
+}
+
+/** Where a listener who comes back takes heads from. */
+export type HeadsToResume = {
+  readonly recent: Pick<RecentHeads, 'after'>;
+  current(): Head | undefined;
+  listen(): Values<Head>;
+};
+
+/**
+ * The heads above a height: first those that are kept, one after another and as fast as they are taken, then each new one.
+ * None comes twice. A kept one that goes while the listener is behind it is passed over, as with any slow listener.
+ */
+export function headsAfter({ recent, current, listen }: HeadsToResume, height: BeaconHeight): Values<Head> {
+  let newest = height;
+  let given: Head | undefined;
+  let live: Values<Head> | undefined;
+  let isOver = false;
+
+  /** From here on each new head comes by itself. The current one is offered first, and is known by now. */
+  function goLive(): Values<Head> {
+    const known = current();
+    return mapValues(listen(), (head) => (head !== known && isNews(head) ? head : undefined));
+  }
+
+  function isNews(head: Head): boolean {
+    const isReplaced = head.beaconHeight === head.previousHeight;
+    return head !== given && (isReplaced ? head.beaconHeight >= newest : head.beaconHeight > newest);
+  }
+
+  function give(head: Head): IteratorResult<Head, undefined> {
+    given = head;
+    newest = head.beaconHeight;
+    return { done: false, value: head };
+  }
+
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      const missed = live === undefined && !isOver ? recent.after(newest) : undefined;
+      if (missed !== undefined) return give(missed);
+      if (!isOver) live ??= goLive();
+      const result = await live?.next();
+      return result === undefined || result.done ? END : give(result.value);
+    },
+    async return() {
+      isOver = true;
+      await live?.return?.();
+      return END;
+    },
+  };
+}
+
+const END = { done: true, value: undefined } as const;

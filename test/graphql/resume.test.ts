@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest';
+import { startGatewayForTest, type TestGateway } from '../support/gateway.ts';
+import { connect } from '../support/websocket.ts';
+
+const PRICES = `subscription Prices($after: BeaconHeight, $onlyChanged: Boolean! = false) {
+  prices(afterHeight: $after, onlyChanged: $onlyChanged) {
+    beaconHeight previousHeight missedHeights poolPairs { id token1PoolValue }
+  }
+}`;
+
+/** The first so many updates of a reader who comes back. */
+async function updatesAfter(gateway: TestGateway, after: number, count: number, onlyChanged = false) {
+  const updates = [];
+  for await (const { data } of gateway.subscribe(PRICES, { after, onlyChanged })) {
+    updates.push(data.prices);
+    if (updates.length === count) break;
+  }
+  return updates;
+}
+
+/** A gateway that has served so many heights one by one, the last of them at `tip`. */
+async function gatewayAfter(blocks: number, config = {}) {
+  const gateway = await startGatewayForTest({ config });
+  await gateway.untilHeight(gateway.sandbox.world.tip.height);
+  for (let block = 0; block < blocks; block++) await gateway.advance();
+  return { gateway, tip: gateway.sandbox.world.tip.height };
+}
+
+const shown = ({ beaconHeight, previousHeight, missedHeights }: Record<string, unknown>) => [
+  beaconHeight,
+  previousHeight,
+  missedHeights,
+];
+
+describe('prices after a height', () => {
+  test('are those that were missed, in order and each as it was, and then the new ones', async () => {
+    const { gateway, tip } = await gatewayAfter(4);
+    const stream = gateway.subscribe(PRICES, { after: tip - 3 });
+    const updates = [];
+    for (let update = 0; update < 3; update++) updates.push((await stream.next()).value?.data.prices);
+    gateway.sandbox.advance();
+    updates.push((await stream.next()).value?.data.prices);
+    await stream.return(undefined);
+    expect(updates.map(shown)).toEqual([
+      [tip - 2, tip - 3, 0],
+      [tip - 1, tip - 2, 0],
+      [tip, tip - 1, 0],
+      [tip + 1, tip, 0],
+    ]);
+    for (const { beaconHeight, poolPairs } of updates) {
+      const { data } = await gateway.ask(
+        `query At($at: BeaconHeight!) { poolPairs(first: 500, at: $at) { nodes { token1PoolValue } } }`,
+        { at: beaconHeight },
+      );
+      const values = (pools: readonly { token1PoolValue: string }[]) => pools.map((pool) => pool.token1PoolValue);
+      expect(values(poolPairs)).toEqual(values(data.poolPairs.nodes));
+    }
+  });
+
+  test('cost the node nothing: they come from what is kept', async () => {
+    const { gateway, tip } = await gatewayAfter(4);
+    gateway.sandbox.node.resetCalls();
+    await updatesAfter(gateway, tip - 4, 4);
+    expect(gateway.sandbox.node.calls('getpdestate')).toBe(0);
+  });
+
+  test('say how many heights are missing, where more were missed than are kept', async () => {
+    const { gateway, tip } = await gatewayAfter(5, { maxResumedHeights: 2 });
+    const updates = await updatesAfter(gateway, tip - 5, 2);
+    expect(updates.map(shown)).toEqual([
+      [tip - 1, tip - 5, 3],
+      [tip, tip - 1, 0],
+    ]);
+  });
+
+  test('begin with all pools also where only changes are wanted', async () => {
+    const { gateway, tip } = await gatewayAfter(2);
+    const [first, second] = await updatesAfter(gateway, tip - 2, 2, true);
+    expect(first.poolPairs.length).toBe(gateway.sandbox.world.pools.length);
+    expect(second.poolPairs.length).toBeLessThan(first.poolPairs.length);
+  });
+
+  test('a height far in the future is refused, with the newest one', async () => {
+    const { gateway, tip } = await gatewayAfter(0);
+    const { value } = await gateway.subscribe(PRICES, { after: tip + 101 }).next();
+    expect(value?.errors?.[0]?.extensions).toEqual({ code: 'HEIGHT_NOT_AVAILABLE', beaconHeight: tip });
+  });
+
+  test('go on where a websocket broke, without a gap and without a double', async () => {
+    const { gateway } = await gatewayAfter(0);
+    const url = await gateway.app.listen(0, '127.0.0.1');
+    const heights: number[] = [];
+    for (let connection = 0; connection < 4; connection++) {
+      const client = connect(url);
+      const after = heights.at(-1);
+      for await (const { data } of client.iterate({ query: PRICES, variables: { after } })) {
+        heights.push((data as { prices: { beaconHeight: number } }).prices.beaconHeight);
+        await gateway.advance();
+        if (heights.length % 3 === 0) break;
+      }
+      await client.dispose();
+      await gateway.advance();
+    }
+    const [first = 0] = heights;
+    expect(heights).toEqual(Array.from({ length: 12 }, (_, i) => first + i));
+  });
+});

@@ -8,7 +8,7 @@ import { useDocumentErrors } from './use-document-errors.ts';
 import { useJsonOnly } from './use-json-only.ts';
 import { useMetrics } from './use-metrics.ts';
 import { useOperationLimits } from './use-operation-limits.ts';
-import { useStreamRefusal } from './use-stream-refusal.ts';
+import { useUnreadStreams } from './use-unread-streams.ts';
 
 /** The one pipeline that every operation goes through, by whichever door it comes. */
 export type Yoga = YogaServerInstance<Record<string, never>, Context>;
@@ -50,7 +50,7 @@ export function createGatewayYoga({ service, metrics, internal }: GatewayYogaOpt
       useMetrics(metrics),
       useDocumentErrors(service.limits),
       useOperationLimits(service.limits),
-      useStreamRefusal(),
+      useUnreadStreams(),
     ],
   });
 }

@@ -74,6 +74,7 @@ describe("Apollo Client's normalised cache", () => {
     });
 
     await firstValueFrom(client.subscribe({ query: PRICES }));
+    expect(poolsHeld()[ID]).toBe(height + 1);
     await advance();
     await client.query({ query: NOW, fetchPolicy: 'network-only' });
     expect(poolsHeld()).toEqual({
@@ -153,7 +154,7 @@ describe("Apollo Client's normalised cache", () => {
       await query.fetchMore({ variables: { after: pageInfo.endCursor } });
       ({ poolPairs } = await shown((data) => data.poolPairs.edges.length > edges.length));
     }
-    // The first page was read as it is now; every other one, and every one with `at`, of the height in its ids.
+    // Without `at`, the first page holds the pools as they are now: their ids name no height.
     const pools = poolPairs.edges.map(({ node: { id, ...pool } }, n) => ({
       ...pool,
       id: before === undefined && n < 20 ? `${id}@${height}` : id,

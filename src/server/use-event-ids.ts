@@ -1,7 +1,8 @@
 import type { ExecutionResult } from 'graphql';
-import { isAsyncIterable, type Plugin, type YogaInitialContext } from 'graphql-yoga';
+import type { Plugin, YogaInitialContext } from 'graphql-yoga';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { Context } from '../graphql/context.ts';
+import { isStream } from './stream.ts';
 
 /** The header with which a browser that lost a stream says which event it got last. */
 export const LAST_EVENT_ID_HEADER = 'last-event-id';
@@ -19,7 +20,7 @@ export function useEventIds(): Plugin<Context> {
         onSubscribeResult: () => ({
           onNext({ result, setResult }) {
             const height = updates.newestPriceHeight();
-            if (height !== undefined && !isAsyncIterable(result)) setResult(withEventId(result, height));
+            if (height !== undefined && !isStream(result)) setResult(withEventId(result, height));
           },
         }),
       };

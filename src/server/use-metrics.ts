@@ -1,6 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Metrics, Outcome } from './metrics.ts';
+import { isStream } from './stream.ts';
 
 /** Counts what is executed, and what is refused before. */
 export function useMetrics(metrics: Metrics): Plugin {
@@ -35,10 +36,6 @@ export function useMetrics(metrics: Metrics): Plugin {
       };
     },
   };
-}
-
-function isStream(result: unknown): result is AsyncIterable<unknown> {
-  return typeof result === 'object' && result !== null && Symbol.asyncIterator in result;
 }
 
 function outcomeOf(result: unknown): Outcome {

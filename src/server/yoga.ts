@@ -9,6 +9,7 @@ import { LAST_EVENT_ID_HEADER, useEventIds } from './use-event-ids.ts';
 import { useJsonOnly } from './use-json-only.ts';
 import { useMetrics } from './use-metrics.ts';
 import { useOperationLimits } from './use-operation-limits.ts';
+import { useUnreadStreams } from './use-unread-streams.ts';
 
 /** The one pipeline that every operation goes through, by whichever door it comes. */
 export type Yoga = YogaServerInstance<Record<string, never>, Context>;
@@ -51,6 +52,7 @@ export function createGatewayYoga({ service, metrics, internal }: GatewayYogaOpt
       useDocumentErrors(service.limits),
       useOperationLimits(service.limits),
       useEventIds(),
+      useUnreadStreams(),
     ],
   });
 }

@@ -44,3 +44,22 @@ test('a server-sent-events request that is broken off stops all work for it', as
   socket.destroy();
   await vi.waitFor(() => expect(app.service.sources.head.listeners()).toBe(0));
 });
+
+test('a server-sent-events request that is broken off before its stream begins leaves nothing open', async () => {
+  const { app, sandbox } = await startGatewayForTest();
+  const url = await app.listen(0, '127.0.0.1');
+  await (await fetch(`${url}?query={tickers{id}}`)).text();
+  sandbox.marketData.faults.set({ kind: 'delay', ms: 300, on: 'orderbook' });
+
+  const reader = new AbortController();
+  const query = encodeURIComponent('subscription { orderBook(tickerId: "pBTC_PRV") { bestBid } }');
+  const headers = { accept: 'text/event-stream' };
+  const stream = fetch(`${url}?query=${query}`, { headers, signal: reader.signal });
+  await vi.waitFor(() => expect(sandbox.marketData.calls('orderbook')).toBe(1));
+  reader.abort();
+  await expect(stream).rejects.toThrow('aborted');
+
+  const metrics = async () => (await fetch(new URL('/metrics', url))).text();
+  await vi.waitFor(async () => expect(await metrics()).toContain('{type="subscribe",outcome="whole"} 1'));
+  await vi.waitFor(() => expect(app.service.sources.orderBooks.listeners()).toBe(0));
+});

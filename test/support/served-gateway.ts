@@ -1,0 +1,27 @@
+import { startGatewayForTest, type TestGateway, type TestGatewayOptions } from './gateway.ts';
+
+/** A test gateway with a port of its own, for clients that want a real one. */
+export type ServedGateway = TestGateway & {
+  /** The endpoint, over HTTP and over websockets. */
+  readonly url: string;
+  readonly webSocketUrl: string;
+  /** Stops this gateway, and starts another one where it was, with a sandbox of its own that has so many blocks more. */
+  replace(blocks: number): Promise<ServedGateway>;
+};
+
+/** Serves a gateway for one test, at that port, or at a free one. */
+export async function serveGatewayForTest(options: TestGatewayOptions = {}, port = 0): Promise<ServedGateway> {
+  const gateway = await startGatewayForTest(options);
+  const url = await gateway.app.listen(port, '127.0.0.1');
+
+  return {
+    ...gateway,
+    url,
+    webSocketUrl: url.replace('http', 'ws'),
+    async replace(blocks) {
+      await gateway.app.close();
+      const before: TestGatewayOptions['before'] = (sandbox) => sandbox.advance(blocks);
+      return serveGatewayForTest({ ...options, before }, Number(new URL(url).port));
+    },
+  };
+}

@@ -48,8 +48,13 @@ test('the origins on the list may, and no others', async () => {
 
   const preflight = await fetch(url, {
     method: 'OPTIONS',
-    headers: { origin: 'https://app.example', 'access-control-request-method': 'POST' },
+    headers: {
+      origin: 'https://app.example',
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'content-type,apollographql-client-name',
+    },
   });
+  expect(preflight.headers.get('access-control-allow-headers')).toBe('content-type,apollographql-client-name');
   expect(preflight.headers.get('access-control-allow-methods')).toContain('POST');
   expect(preflight.headers.get('access-control-allow-credentials')).not.toBe('true');
 });

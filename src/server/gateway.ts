@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../graphql/context.ts';
 import type { Log } from '../log.ts';
+import { createAdmission } from './admission.ts';
 import { createHttpServer } from './http.ts';
 import type { Metrics } from './metrics.ts';
 import { trackAnswers } from './open-answers.ts';
@@ -41,13 +42,15 @@ export function createGateway(options: GatewayOptions): Gateway {
   let stopping = false;
   const requestIds = createRequestIds();
   const internal = (error: unknown) => log.error({ requestId: requestIds.current(), err: error }, 'internal error');
-  const yoga = createGatewayYoga({ service, metrics, internal });
+  const admission = createAdmission(service.limits);
+  const yoga = createGatewayYoga({ service, admission, metrics, internal });
   const isStopping = () => stopping;
   const server = createHttpServer({ yoga, service, metrics, requestIds, corsOrigins, graphiql, isStopping });
   const answers = trackAnswers(server);
   const webSockets = openWebSocketDoor({
     server,
     yoga,
+    admission,
     metrics,
     requestIds,
     corsOrigins,

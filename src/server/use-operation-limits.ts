@@ -1,8 +1,7 @@
+import type { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { GatewayError } from '../errors.ts';
-import { type Operation, requireAffordable } from '../graphql/cost.ts';
-import type { Limits } from '../graphql/limits.ts';
-import { refusal } from './refusal.ts';
+import type { Operation } from '../graphql/cost.ts';
+import type { Admission } from './admission.ts';
 
 /**
  * Refuses operations that ask for too much.
@@ -10,14 +9,10 @@ import { refusal } from './refusal.ts';
  * Not a validation rule: Yoga keeps the outcome of validation by document, whatever the variables and the operation
  * selected.
  */
-export function useOperationLimits(limits: Limits): Plugin {
-  function check(operation: Operation, refuse: (result: { errors: [ReturnType<typeof refusal>] }) => void): void {
-    try {
-      requireAffordable(operation, limits);
-    } catch (error) {
-      if (!(error instanceof GatewayError)) throw error;
-      refuse({ errors: [refusal(error.code, error.message)] });
-    }
+export function useOperationLimits(admission: Admission): Plugin {
+  function check(operation: Operation, refuse: (result: { errors: [GraphQLError] }) => void): void {
+    const refusal = admission.refusalOf(operation);
+    if (refusal !== undefined) refuse({ errors: [refusal] });
   }
 
   return {

@@ -5,8 +5,8 @@ import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/prom
 import { type ExecutionArgs, GraphQLError } from 'graphql';
 import type { Context as ConnectionContext, SubscribePayload } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
-import { valuesOf } from '../graphql/cost.ts';
 import type { Limits } from '../graphql/limits.ts';
+import type { Admission } from './admission.ts';
 import { pathOf } from './http.ts';
 import type { Metrics } from './metrics.ts';
 import { mayOpenWebSocket } from './origins.ts';
@@ -37,6 +37,7 @@ type OperationArgs = ExecutionArgs & {
 export type WebSocketDoorOptions = {
   readonly server: Server;
   readonly yoga: Yoga;
+  readonly admission: Admission;
   readonly limits: Limits;
   readonly metrics: Metrics;
   readonly requestIds: RequestIds;
@@ -51,7 +52,7 @@ const CLOSING_MS = 1_000;
 
 /** Opens the websocket door: graphql-ws keeps the protocol, every operation goes through Yoga's pipeline. */
 export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor {
-  const { server, yoga, limits, metrics, requestIds, corsOrigins, internal = () => {} } = options;
+  const { server, limits, metrics, requestIds, corsOrigins, internal = () => {} } = options;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxBodyBytes });
 
   server.on('upgrade', (request, socket, head) => {
@@ -84,7 +85,7 @@ export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor 
     internal,
     onSubscribe: (connection, id, payload) => {
       const requestId = `${requestIdOf(connection.extra.request)}/${id}`;
-      return requestIds.run(requestId, () => prepare(yoga, limits, requestId, id, connection, payload));
+      return requestIds.run(requestId, () => prepare(options, requestId, id, connection, payload));
     },
     onNext: (_connection, _id, _payload, _args, { errors, data }) =>
       errors && { ...(data === undefined ? {} : { data }), errors: errors.map(withoutHttp) },
@@ -120,8 +121,7 @@ function refuseUpgrade(socket: Duplex, status: string): void {
 
 /** Parses and validates an operation in the pipeline; what is wrong with it is its `error` message. */
 async function prepare(
-  yoga: Yoga,
-  limits: Limits,
+  { yoga, admission, limits }: WebSocketDoorOptions,
   requestId: string,
   id: string,
   connection: Connection,
@@ -151,7 +151,7 @@ async function prepare(
       rootValue: { execute: enveloped.execute, subscribe: enveloped.subscribe },
       requestId,
     };
-    const values = openValues(connection, id, valuesOf(args, limits));
+    const values = openValues(connection, id, admission.valuesOf(args));
     if (values <= limits.maxValuesPerConnection) return args;
     return [rateLimited(`The open operations of a websocket hold ${limits.maxValuesPerConnection} values at most.`)];
   } catch (error) {

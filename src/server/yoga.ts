@@ -2,6 +2,7 @@ import { createYoga, type YogaServerInstance } from 'graphql-yoga';
 import { type Context, createContext, type Service } from '../graphql/context.ts';
 import { createErrorMask } from '../graphql/errors.ts';
 import { schema } from '../graphql/schema.ts';
+import type { Admission } from './admission.ts';
 import { createDocumentCaches } from './document-cache.ts';
 import type { Metrics } from './metrics.ts';
 import { useDocumentErrors } from './use-document-errors.ts';
@@ -18,13 +19,14 @@ export const GRAPHQL_PATH = '/graphql';
 /** What the pipeline is made of. */
 export type GatewayYogaOptions = {
   readonly service: Service;
+  readonly admission: Admission;
   readonly metrics: Metrics;
   /** Told of errors of ours; nobody else learns what they are. */
   readonly internal: (error: unknown) => void;
 };
 
 /** Makes the pipeline: plugins in the order in which an operation meets them. */
-export function createGatewayYoga({ service, metrics, internal }: GatewayYogaOptions): Yoga {
+export function createGatewayYoga({ service, admission, metrics, internal }: GatewayYogaOptions): Yoga {
   const maskError = createErrorMask({ internal });
 
   return createYoga<Record<string, never>, Context>({
@@ -44,11 +46,6 @@ export function createGatewayYoga({ service, metrics, internal }: GatewayYogaOpt
     // GraphiQL has a door of its own, in front of this.
     graphiql: false,
     logging: false,
-    plugins: [
-      useJsonOnly(),
-      useMetrics(metrics),
-      useDocumentErrors(service.limits),
-      useOperationLimits(service.limits),
-    ],
+    plugins: [useJsonOnly(), useMetrics(metrics), useDocumentErrors(service.limits), useOperationLimits(admission)],
   });
 }

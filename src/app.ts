@@ -4,7 +4,7 @@ import type { Instant } from './domain/instant.ts';
 import { KNOWN_TOKENS, toTokenList } from './domain/token.ts';
 import type { Upstream } from './errors.ts';
 import type { Service } from './graphql/context.ts';
-import { DEFAULT_LIMITS, type Limits } from './graphql/limits.ts';
+import { type AddressLimits, DEFAULT_LIMITS, type Limits } from './graphql/limits.ts';
 import { absentMarketData, absentNode } from './live/absent.ts';
 import { createHeadFollower } from './live/head.ts';
 import { createMarketFollower } from './live/market.ts';
@@ -14,6 +14,7 @@ import type { Sources } from './loaders/sources.ts';
 import type { Log } from './log.ts';
 import { createGateway, type Gateway } from './server/gateway.ts';
 import { createMetrics, type Metrics } from './server/metrics.ts';
+import { MAX_INT32 } from './setting-readers.ts';
 import { createHealthRecord, type HealthRecord } from './upstream/health.ts';
 import { createHttpClient } from './upstream/http.ts';
 import { createMarketDataClient } from './upstream/market-data/client.ts';
@@ -59,14 +60,14 @@ export function createApp({ config, isSandbox, log, now = Date.now }: AppOptions
   const service: Service = {
     version,
     isSandbox,
-    limits: limitsOf(config),
+    limits: { ...limitsOf(config), ...addressLimitsOf(config) },
     sources,
     now,
     configured: configuredIn(config),
     upstreams: () => [nodeHealth.read(), marketDataHealth.read()],
   };
-  const { graphiql, corsOrigins, stopTimeoutMs } = config;
-  const gateway = createGateway({ service, metrics, log, graphiql, corsOrigins, stopTimeoutMs });
+  const { graphiql, corsOrigins, trustedProxies, stopTimeoutMs } = config;
+  const gateway = createGateway({ service, metrics, log, graphiql, corsOrigins, trustedProxies, stopTimeoutMs });
 
   return {
     ...gateway,
@@ -95,6 +96,15 @@ type Part = {
 function limitsOf(config: Config): Limits {
   const names = Object.keys(DEFAULT_LIMITS) as (keyof Limits)[];
   return Object.fromEntries(names.map((name) => [name, config[name]])) as Limits;
+}
+
+/** The limits of addresses among the settings. A rate without a burst lets an address save up for ten seconds. */
+function addressLimitsOf({ rateLimitPerSecond, rateLimitBurst, maxConnectionsPerAddress }: Config): AddressLimits {
+  const rate = rateLimitPerSecond && {
+    pointsPerSecond: rateLimitPerSecond,
+    burst: rateLimitBurst ?? Math.min(10 * rateLimitPerSecond, MAX_INT32),
+  };
+  return { rate: rate || undefined, maxConnectionsPerAddress };
 }
 
 function configuredIn({ fullnodeUrls, marketDataUrl }: Config): ReadonlySet<Upstream> {

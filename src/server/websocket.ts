@@ -7,9 +7,11 @@ import type { Context as ConnectionContext, SubscribePayload } from 'graphql-ws'
 import { WebSocketServer } from 'ws';
 import type { Limits } from '../graphql/limits.ts';
 import type { Admission } from './admission.ts';
+import type { ConnectionBound } from './connection-bound.ts';
 import { pathOf } from './http.ts';
 import type { Metrics } from './metrics.ts';
 import { mayOpenWebSocket } from './origins.ts';
+import { tooManyAtOnce, withoutHttp } from './refusal.ts';
 import { type RequestIds, requestIdOf } from './request-id.ts';
 import { type Peer, speakProtocol } from './websocket-protocol.ts';
 import { GRAPHQL_PATH, type Yoga } from './yoga.ts';
@@ -38,6 +40,7 @@ export type WebSocketDoorOptions = {
   readonly server: Server;
   readonly yoga: Yoga;
   readonly admission: Admission;
+  readonly connections: ConnectionBound | undefined;
   readonly limits: Limits;
   readonly metrics: Metrics;
   readonly requestIds: RequestIds;
@@ -52,12 +55,14 @@ const CLOSING_MS = 1_000;
 
 /** Opens the websocket door: graphql-ws keeps the protocol, every operation goes through Yoga's pipeline. */
 export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor {
-  const { server, limits, metrics, requestIds, corsOrigins, internal = () => {} } = options;
+  const { server, admission, connections, limits, metrics, requestIds, corsOrigins, internal = () => {} } = options;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxBodyBytes });
 
   server.on('upgrade', (request, socket, head) => {
     if (pathOf(request) !== GRAPHQL_PATH) return refuseUpgrade(socket, '404 Not Found');
     if (!mayOpenWebSocket(request, corsOrigins)) return refuseUpgrade(socket, '403 Forbidden');
+    if (connections?.admits(request, socket) === false) return refuseUpgrade(socket, '429 Too Many Requests');
+    if (admission.chargeRequest(request, 'websocket')) return refuseUpgrade(socket, '429 Too Many Requests');
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       metrics.countWebSockets(1);
       webSocket.once('close', () => metrics.countWebSockets(-1));
@@ -128,7 +133,7 @@ async function prepare(
   payload: SubscribePayload,
 ): Promise<OperationArgs | GraphQLError[]> {
   if (Object.keys(connection.subscriptions).length > limits.maxSubscriptionsPerConnection) {
-    return [rateLimited(`A websocket has ${limits.maxSubscriptionsPerConnection} open operations at most.`)];
+    return [tooManyAtOnce(`A websocket has ${limits.maxSubscriptionsPerConnection} open operations at most.`)];
   }
   const { request: req, socket } = connection.extra;
   const enveloped: Enveloped = yoga.getEnveloped({
@@ -152,8 +157,14 @@ async function prepare(
       requestId,
     };
     const values = openValues(connection, id, admission.valuesOf(args));
-    if (values <= limits.maxValuesPerConnection) return args;
-    return [rateLimited(`The open operations of a websocket hold ${limits.maxValuesPerConnection} values at most.`)];
+    if (values > limits.maxValuesPerConnection) {
+      return [
+        tooManyAtOnce(`The open operations of a websocket hold ${limits.maxValuesPerConnection} values at most.`),
+      ];
+    }
+    const refusal = admission.refusalOf(args);
+    // What asks for too much in itself is told so in its execution, as over HTTP.
+    return refusal?.extensions['code'] === 'RATE_LIMITED' ? [refusal] : args;
   } catch (error) {
     if (error instanceof GraphQLError) return [error];
     throw error;
@@ -167,15 +178,4 @@ function openValues({ extra, subscriptions }: Connection, id: string, values: nu
   for (const noted of extra.values.keys()) if (!(noted in subscriptions)) extra.values.delete(noted);
   extra.values.set(id, values);
   return [...extra.values.values()].reduce((sum, each) => sum + each, 0);
-}
-
-function rateLimited(message: string): GraphQLError {
-  return new GraphQLError(message, { extensions: { code: 'RATE_LIMITED' } });
-}
-
-/** An error as a client gets it: what only concerns HTTP is left out. */
-function withoutHttp(error: GraphQLError): ReturnType<GraphQLError['toJSON']> {
-  const { extensions = {}, ...rest } = error.toJSON();
-  const { http: _http, ...others } = extensions;
-  return { ...rest, extensions: others };
 }

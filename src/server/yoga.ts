@@ -5,10 +5,12 @@ import { schema } from '../graphql/schema.ts';
 import type { Admission } from './admission.ts';
 import { createDocumentCaches } from './document-cache.ts';
 import type { Metrics } from './metrics.ts';
+import type { RateLimits } from './rate-limits.ts';
 import { useDocumentErrors } from './use-document-errors.ts';
 import { useJsonOnly } from './use-json-only.ts';
 import { useMetrics } from './use-metrics.ts';
 import { useOperationLimits } from './use-operation-limits.ts';
+import { useRateLimits } from './use-rate-limits.ts';
 
 /** The one pipeline that every operation goes through, by whichever door it comes. */
 export type Yoga = YogaServerInstance<Record<string, never>, Context>;
@@ -20,13 +22,14 @@ export const GRAPHQL_PATH = '/graphql';
 export type GatewayYogaOptions = {
   readonly service: Service;
   readonly admission: Admission;
+  readonly rates: RateLimits | undefined;
   readonly metrics: Metrics;
   /** Told of errors of ours; nobody else learns what they are. */
   readonly internal: (error: unknown) => void;
 };
 
 /** Makes the pipeline: plugins in the order in which an operation meets them. */
-export function createGatewayYoga({ service, admission, metrics, internal }: GatewayYogaOptions): Yoga {
+export function createGatewayYoga({ service, admission, rates, metrics, internal }: GatewayYogaOptions): Yoga {
   const maskError = createErrorMask({ internal });
 
   return createYoga<Record<string, never>, Context>({
@@ -46,6 +49,12 @@ export function createGatewayYoga({ service, admission, metrics, internal }: Gat
     // GraphiQL has a door of its own, in front of this.
     graphiql: false,
     logging: false,
-    plugins: [useJsonOnly(), useMetrics(metrics), useDocumentErrors(service.limits), useOperationLimits(admission)],
+    plugins: [
+      ...(rates ? [useRateLimits(admission, rates)] : []),
+      useJsonOnly(),
+      useMetrics(metrics),
+      useDocumentErrors(service.limits),
+      useOperationLimits(admission),
+    ],
   });
 }

@@ -25,9 +25,9 @@ export type Admission = {
 type Measured = { readonly cost: OperationCost } | { readonly refusal: GraphQLError };
 
 /** What is known of one operation so far. */
-type Ticket = { paid: number; measured?: Measured; decision?: { readonly refusal: GraphQLError | undefined } };
+type Ticket = { paid: number; measured?: Measured };
 
-/** Reading this much of a document takes about as long as the least that a request can ask for. */
+/** Reading this much of a document takes no longer than answering the smallest request, even of the worst document. */
 const CHARACTERS_PER_POINT = 50;
 
 /** Makes what holds operations to the limits, and clients to their rates where there are any. */
@@ -48,6 +48,7 @@ export function createAdmission(limits: Limits, rates: RateLimits | undefined): 
     return ticket.measured;
   }
 
+  /** Charges what is not paid yet of so many points. */
   function charge(context: object, points: number): GraphQLError | undefined {
     const { req, res } = context as DoorContext;
     // What asks without a door, such as a test, has no address.
@@ -57,13 +58,6 @@ export function createAdmission(limits: Limits, rates: RateLimits | undefined): 
     const refused = rates.charge(req, res === undefined ? 'websocket' : 'http', points, ticket.paid);
     if (refused === undefined) ticket.paid = points;
     return refused;
-  }
-
-  function decide(operation: Operation): GraphQLError | undefined {
-    const { contextValue } = operation;
-    const measured = measureOnce(operation);
-    if ('refusal' in measured) return measured.refusal;
-    return charge(contextValue, Math.ceil(measured.cost.complexity));
   }
 
   return {
@@ -83,9 +77,9 @@ export function createAdmission(limits: Limits, rates: RateLimits | undefined): 
       return 'cost' in measured ? measured.cost.values : 0;
     },
     refusalOf(operation) {
-      const ticket = ticketOf(operation.contextValue);
-      ticket.decision ??= { refusal: decide(operation) };
-      return ticket.decision.refusal;
+      const measured = measureOnce(operation);
+      if ('refusal' in measured) return measured.refusal;
+      return charge(operation.contextValue, Math.ceil(measured.cost.complexity));
     },
   };
 }

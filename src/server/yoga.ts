@@ -52,9 +52,9 @@ export function createGatewayYoga({ service, admission, rates, metrics, internal
     plugins: [
       ...(rates ? [useRateLimits(admission, rates)] : []),
       useJsonOnly(),
+      useOperationLimits(admission, metrics),
       useMetrics(metrics),
       useDocumentErrors(service.limits),
-      useOperationLimits(admission),
     ],
   });
 }

@@ -59,7 +59,7 @@ export function createConnectionBound(max: number, clients: ClientAddresses, met
     refuse(request, response) {
       const error = tooManyAtOnce(`An address has ${max} connections at most.`);
       const { status, headers, body } = toAnswer(error, request.headers.accept);
-      response.writeHead(status, headers).end(body);
+      response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
     },
   };
 }

@@ -4,11 +4,12 @@ import type { Instant } from './domain/instant.ts';
 import { KNOWN_TOKENS, toTokenList } from './domain/token.ts';
 import type { Upstream } from './errors.ts';
 import type { Service } from './graphql/context.ts';
-import { DEFAULT_LIMITS, type Limits } from './graphql/limits.ts';
+import { type AddressLimits, DEFAULT_LIMITS, type Limits } from './graphql/limits.ts';
 import type { Sources } from './loaders/sources.ts';
 import type { Log } from './log.ts';
 import { createGateway, type Gateway } from './server/gateway.ts';
 import { createMetrics } from './server/metrics.ts';
+import { MAX_INT32 } from './setting-readers.ts';
 import { connectMarketData, connectNodes } from './upstreams.ts';
 
 /** The gateway with all that it follows. */
@@ -44,14 +45,14 @@ export function createApp({ config, isSandbox, log, now = Date.now }: AppOptions
   const service: Service = {
     version,
     isSandbox,
-    limits: limitsOf(config),
+    limits: { ...limitsOf(config), ...addressLimitsOf(config) },
     sources,
     now,
     configured: configuredIn(config),
     upstreams: () => [nodes.health(), marketData.health()],
   };
-  const { graphiql, corsOrigins, stopTimeoutMs } = config;
-  const gateway = createGateway({ service, metrics, log, graphiql, corsOrigins, stopTimeoutMs });
+  const { graphiql, corsOrigins, trustedProxies, stopTimeoutMs } = config;
+  const gateway = createGateway({ service, metrics, log, graphiql, corsOrigins, trustedProxies, stopTimeoutMs });
 
   return {
     ...gateway,
@@ -73,6 +74,15 @@ export function readVersion(): string {
 function limitsOf(config: Config): Limits {
   const names = Object.keys(DEFAULT_LIMITS) as (keyof Limits)[];
   return Object.fromEntries(names.map((name) => [name, config[name]])) as Limits;
+}
+
+/** The limits of addresses among the settings. A rate without a burst lets an address save up for ten seconds. */
+function addressLimitsOf({ rateLimitPerSecond, rateLimitBurst, maxConnectionsPerAddress }: Config): AddressLimits {
+  const rate = rateLimitPerSecond && {
+    pointsPerSecond: rateLimitPerSecond,
+    burst: rateLimitBurst ?? Math.min(10 * rateLimitPerSecond, MAX_INT32),
+  };
+  return { rate: rate || undefined, maxConnectionsPerAddress };
 }
 
 function configuredIn({ fullnodeUrls, marketDataUrl }: Config): ReadonlySet<Upstream> {

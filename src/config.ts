@@ -25,6 +25,12 @@ export type Config = Limits & {
   readonly graphiql: boolean;
   /** Whose pages may ask, beside those of the gateway itself; `*` is everyone's. */
   readonly corsOrigins: readonly string[];
+  /** Points of complexity; nothing is limited by rate where it is not set. */
+  readonly rateLimitPerSecond: number | undefined;
+  readonly rateLimitBurst: number | undefined;
+  readonly maxConnectionsPerAddress: number | undefined;
+  /** Addresses and ranges of proxies, which are believed what they say of their clients. */
+  readonly trustedProxies: readonly string[];
   readonly stopTimeoutMs: number;
   readonly logLevel: LogLevel;
   readonly sandboxBlockMs: number;
@@ -100,6 +106,10 @@ export function readConfig(args: readonly string[], env: NodeJS.ProcessEnv): Con
     maxOperationsPerRequest: value('maxOperationsPerRequest'),
     maxSubscriptionsPerConnection: value('maxSubscriptionsPerConnection'),
     maxValuesPerConnection: value('maxValuesPerConnection'),
+    rateLimitPerSecond: value('rateLimitPerSecond'),
+    rateLimitBurst: value('rateLimitBurst'),
+    maxConnectionsPerAddress: value('maxConnectionsPerAddress'),
+    trustedProxies: value('trustedProxies'),
     logLevel: value('logLevel'),
     sandboxBlockMs: value('sandboxBlockMs'),
   };

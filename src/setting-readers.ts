@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import proxyAddr from 'proxy-addr';
 import { parseTokens, type Token } from './domain/token.ts';
 
 /** How much the log tells, from most to nothing. */
@@ -27,6 +28,23 @@ export function readWhole(text: string, min: number, max: number): number {
   if (!/^\d+$/.test(text) || number < min || number > max)
     throw new Error(`expected a whole number from ${min} to ${max}`);
   return number;
+}
+
+/** Reads a limit that is off where it is 0 or not set. @throws Error that says what was expected */
+export function readOptionalLimit(text: string): number | undefined {
+  return (text === '' ? 0 : readWhole(text, 0, MAX_INT32)) || undefined;
+}
+
+/** Reads the address of a proxy, or a range of such. @throws Error that says what was expected */
+export function readProxy(text: string): string {
+  try {
+    proxyAddr.compile(text);
+    return text;
+  } catch (error) {
+    throw new Error('expected addresses or ranges, such as 10.0.0.0/8, or loopback, linklocal, uniquelocal', {
+      cause: error,
+    });
+  }
 }
 
 /** Reads an address over HTTP. @throws Error that says what was expected */

@@ -46,7 +46,7 @@ const ARROWS: Record<string, readonly string[]> = {
   live: ['upstream', 'domain', 'errors'],
   loaders: ['live', 'upstream', 'domain', 'errors'],
   graphql: ['loaders', 'domain', 'errors', 'type live', 'type upstream'],
-  server: ['graphql', 'live', 'errors', 'log', 'type domain', 'type upstream'],
+  server: ['graphql', 'live', 'domain', 'errors', 'log', 'type upstream'],
   config: ['settings', 'type setting-readers', 'type domain', 'type graphql'],
   settings: ['setting-readers', 'graphql', 'type config'],
   'setting-readers': ['domain'],

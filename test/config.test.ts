@@ -38,6 +38,10 @@ const DEFAULTS: Config = {
   maxOperationsPerRequest: 1,
   maxSubscriptionsPerConnection: 100,
   maxValuesPerConnection: 1_000_000,
+  rateLimitPerSecond: undefined,
+  rateLimitBurst: undefined,
+  maxConnectionsPerAddress: undefined,
+  trustedProxies: [],
   logLevel: 'info',
   sandboxBlockMs: 4_000,
 };
@@ -92,6 +96,16 @@ const OTHERWISE: [keyof Config, flag: string, variable: string, text: string, va
   ['maxOperationsPerRequest', 'max-operations-per-request', 'MAX_OPERATIONS_PER_REQUEST', '10', 10],
   ['maxSubscriptionsPerConnection', 'max-subscriptions-per-connection', 'MAX_SUBSCRIPTIONS_PER_CONNECTION', '6', 6],
   ['maxValuesPerConnection', 'max-values-per-connection', 'MAX_VALUES_PER_CONNECTION', '12', 12],
+  ['rateLimitPerSecond', 'rate-limit-per-second', 'RATE_LIMIT_PER_SECOND', '2147483647', 2_147_483_647],
+  ['rateLimitBurst', 'rate-limit-burst', 'RATE_LIMIT_BURST', '1', 1],
+  ['maxConnectionsPerAddress', 'max-connections-per-address', 'MAX_CONNECTIONS_PER_ADDRESS', '13', 13],
+  [
+    'trustedProxies',
+    'trusted-proxies',
+    'TRUSTED_PROXIES',
+    '10.0.0.0/8, ::1,loopback',
+    ['10.0.0.0/8', '::1', 'loopback'],
+  ],
   ['logLevel', 'log-level', 'LOG_LEVEL', 'silent', 'silent'],
   ['sandboxBlockMs', 'sandbox-block-ms', 'SANDBOX_BLOCK_MS', '1', 1],
 ];
@@ -172,6 +186,14 @@ describe('what can a setting not be', () => {
     ['order-book-ttl-ms', ['49', 'Infinity', '99999999999999999999'], interval],
     ['upstream-timeout-ms', ['0', '2147483648'], timer],
     ['sandbox-block-ms', ['0', '2147483648'], timer],
+    ['rate-limit-per-second', ['-1', '0.5', 'many', '2147483648'], whole(0, 2_147_483_647)],
+    ['rate-limit-burst', ['-1', '1e3'], whole(0, 2_147_483_647)],
+    ['max-connections-per-address', ['-1', 'none'], whole(0, 2_147_483_647)],
+    [
+      'trusted-proxies',
+      ['proxy.example', '10.0.0.0/33', '0.0.0.0/0', '10.0.0.1,', '*', '10.0.0.1/'],
+      'expected addresses or ranges, such as 10.0.0.0/8, or loopback, linklocal, uniquelocal',
+    ],
     ['log-level', ['verbose', 'INFO', ' info'], 'expected one of trace, debug, info, warn, error, fatal, silent'],
   ])('--%s', (flag, texts, problem) => {
     const [, , variable = ''] = OTHERWISE.find(([, known]) => known === flag) ?? [];
@@ -179,6 +201,10 @@ describe('what can a setting not be', () => {
       expect(problemsOf([`--${flag}=${text}`])).toEqual([`--${flag} is ${JSON.stringify(text)}: ${problem}`]);
       expect(problemsOf([], { [variable]: text })).toEqual([`${variable} is ${JSON.stringify(text)}: ${problem}`]);
     }
+  });
+
+  test.each(['rateLimitPerSecond', 'rateLimitBurst', 'maxConnectionsPerAddress'] as const)('%s of 0 is none', (key) => {
+    expect(readConfig([`--${SETTINGS[key].flag}=0`], {})).toEqual(DEFAULTS);
   });
 
   test('a segment that leads out of its place', () => {

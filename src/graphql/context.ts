@@ -5,14 +5,14 @@ import { createRenewableLoaders, type Loaders } from '../loaders/loaders.ts';
 import type { Sources } from '../loaders/sources.ts';
 import { createUpdates, type Updates } from '../loaders/updates.ts';
 import type { UpstreamHealth } from '../upstream/health.ts';
-import type { Limits } from './limits.ts';
+import type { AddressLimits, Limits } from './limits.ts';
 
 /** What resolvers know of the gateway that they run in. */
 export type Service = {
   readonly version: string;
   /** Whether the built-in sandbox plays the upstreams. */
   readonly isSandbox: boolean;
-  readonly limits: Limits;
+  readonly limits: Limits & AddressLimits;
   readonly sources: Sources;
   readonly now: () => Instant;
   /** The upstreams that are there. */

@@ -31,38 +31,35 @@ export type Operation = {
   readonly contextValue: object;
 };
 
+/** What is known of an operation that is not refused, before it is executed. */
+export type OperationCost = {
+  /** About how many objects one answer of it holds; those of the schema count as values. */
+  readonly complexity: number;
+  /** About how many values one answer of it holds. */
+  readonly values: number;
+};
+
 /**
  * Refuses an operation that asks for too much, before anything of it is executed. What counts is the operation that is
  * selected, with its variables; each selection is measured once, so fragments that multiply are not slow to measure. A
  * field whose arguments cannot be read fails alone, and the others still count.
  *
- * @returns about how many values one answer of it holds
  * @throws QueryTooComplexError
  */
-export function requireAffordable(operation: Operation, limits: Limits): number {
+export function requireAffordable(operation: Operation, limits: Limits): OperationCost {
   const cost = measure(operation, limits);
-  if (cost === undefined) return 0;
+  if (cost === undefined) return { complexity: 0, values: 0 };
 
   requireAtMost(limits.maxDepth, cost.depth, 'levels of selections');
   requireAtMost(limits.maxComplexity, cost.objects, 'objects, as complexity counts them');
   requireAtMost(limits.maxValues, cost.values, 'values');
   requireAtMost(limits.maxSchemaObjects, cost.schemaObjects, 'objects of the schema');
   requireAtMost(limits.maxHeightsPerOperation, cost.heights, 'heights beside the current one');
-  return cost.values;
+  return { complexity: cost.objects + cost.schemaObjects * VALUE, values: cost.values };
 }
 
 /** How many objects a list of the schema counts as. */
 const ASSUMED_SCHEMA_LIST_SIZE = 8;
-
-/** About how many values one answer of an operation holds; 0 for one that {@link requireAffordable} refuses. */
-export function valuesOf(operation: Operation, limits: Limits): number {
-  try {
-    return requireAffordable(operation, limits);
-  } catch (error) {
-    if (error instanceof QueryTooComplexError) return 0;
-    throw error;
-  }
-}
 
 type Cost = Pick<SelectionCost, 'objects' | 'schemaObjects' | 'values' | 'depth'> & { readonly heights: number };
 

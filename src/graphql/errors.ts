@@ -47,10 +47,10 @@ const OUR_CODES: Readonly<Record<string, ErrorCode>> = {
 
 /** An error of GraphQL itself, with one of our codes: a request that is none, or variables that do not fit. */
 function withOurCode(error: GraphQLError): GraphQLError {
-  const { code = 'BAD_USER_INPUT', http } = error.extensions as { code?: string; http?: object };
+  const { code = 'BAD_USER_INPUT', http, ...others } = error.extensions as { code?: string; http?: object };
   // Without a place in the answer it stands for the whole of it, and its status is that of a bad request.
   const status = http ?? (error.path === undefined ? { status: 400, spec: true } : undefined);
-  return place(error, error.message, { code: OUR_CODES[code] ?? code, ...(status && { http: status }) });
+  return place(error, error.message, { ...others, code: OUR_CODES[code] ?? code, ...(status && { http: status }) });
 }
 
 /** An error with that message where the given one stands in the document and the answer. */

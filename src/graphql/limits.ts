@@ -1,3 +1,5 @@
+import type { BucketRate } from '../domain/token-bucket.ts';
+
 /** What one client may ask of the gateway at once. Each is enforced on every door, and told in `service.limits`. */
 export type Limits = {
   /** How deeply selections may be nested; introspection is exempt. */
@@ -28,6 +30,14 @@ export type Limits = {
   readonly maxSubscriptionsPerConnection: number;
   /** About how many values the operations that are open at once on one websocket may hold together. */
   readonly maxValuesPerConnection: number;
+};
+
+/** What one address may ask of the gateway over time and at once. Each holds only where it is set, and is told like the others. */
+export type AddressLimits = {
+  /** The points of complexity that an address may use. */
+  readonly rate: BucketRate | undefined;
+  /** How many connections an address may have open, websockets among them. */
+  readonly maxConnectionsPerAddress: number | undefined;
 };
 
 /** Limits that honest clients never meet. */

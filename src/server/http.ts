@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Service } from '../graphql/context.ts';
+import type { ConnectionBound } from './connection-bound.ts';
 import { createGraphiqlDoor, isForGraphiql } from './graphiql.ts';
 import { answerHealth, HEALTH_PATH } from './health.ts';
 import type { Metrics } from './metrics.ts';
@@ -18,6 +19,7 @@ export type HttpServerOptions = {
   readonly service: Service;
   readonly metrics: Metrics;
   readonly requestIds: RequestIds;
+  readonly connections: ConnectionBound | undefined;
   /** Whose pages may ask, beside those of the gateway itself. */
   readonly corsOrigins: readonly string[];
   /** Whether browsers get GraphiQL. */
@@ -31,10 +33,14 @@ type Door = { readonly name: string; open(request: IncomingMessage, response: Se
 
 /** Makes the HTTP server: each path leads to one door, and no other path leads anywhere. */
 export function createHttpServer(options: HttpServerOptions): Server {
-  const { yoga, service, metrics, requestIds, corsOrigins, isStopping } = options;
+  const { yoga, service, metrics, requestIds, connections, corsOrigins, isStopping } = options;
   const graphql: Door = {
     name: 'graphql',
-    open: (request, response) => answerForOrigin(request, response, corsOrigins) || yoga(request, response),
+    open(request, response) {
+      if (answerForOrigin(request, response, corsOrigins)) return;
+      if (connections?.admits(request, response) === false) connections.refuse(request, response);
+      else yoga(request, response);
+    },
   };
   const graphiql: Door = { name: 'graphiql', open: createGraphiqlDoor() };
   const doors: ReadonlyMap<string, Door> = new Map([
@@ -62,7 +68,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     const door = doorOf(request);
     const id = requestIdOf(request);
     response.setHeader(REQUEST_ID_HEADER, id);
-    if (isStopping()) response.setHeader('connection', 'close');
+    if (isStopping() || connections?.isBeyond(request.socket)) response.setHeader('connection', 'close');
     response.once('close', () => {
       const seconds = isEventStream(response) ? undefined : (performance.now() - start) / 1_000;
       metrics.answeredRequest(door.name, response.statusCode, seconds);
@@ -71,6 +77,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     });
     requestIds.run(id, () => door.open(request, response));
   });
+  if (connections) server.on('connection', connections.opened);
   return server;
 }
 

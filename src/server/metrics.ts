@@ -20,6 +20,10 @@ export type Metrics = {
   executed(type: OperationType, outcome: Outcome, seconds?: number): void;
   /** An operation was not executed: its document is wrong or too much. */
   refusedOperation(): void;
+  /** Something was refused because its client asked for too much at a time. */
+  limitedRate(door: OperationDoor): void;
+  /** A request or a websocket was refused because its client has too many open. */
+  refusedConnection(): void;
   /** A websocket opened (1) or closed (-1). */
   countWebSockets(difference: 1 | -1): void;
   /** Adds what the gateway follows: how old it is, who listens, what was passed over. */
@@ -28,6 +32,9 @@ export type Metrics = {
 
 /** What was executed. */
 export type OperationType = 'query' | 'subscribe' | 'update';
+
+/** Where operations come in. */
+export type OperationDoor = 'http' | 'websocket';
 
 /** How it ended: with whole data, with errors beside the data, or without data. */
 export type Outcome = 'whole' | 'partial' | 'failed';
@@ -82,6 +89,17 @@ export function createMetrics(version: string): Metrics {
     help: 'Updates of subscriptions handed over.',
     registers,
   });
+  const rateLimited = new Counter({
+    name: 'pdex_rate_limited_total',
+    help: 'Requests and operations refused because their address asked for too much at a time, by door.',
+    labelNames: ['door'],
+    registers,
+  });
+  const connectionsRefused = new Counter({
+    name: 'pdex_connections_refused_total',
+    help: 'Requests and websockets refused because their address had too many connections.',
+    registers,
+  });
   const webSockets = new Gauge({ name: 'pdex_websockets', help: 'Websockets open now.', registers });
   const calls = new Counter({
     name: 'pdex_upstream_calls_total',
@@ -128,6 +146,8 @@ export function createMetrics(version: string): Metrics {
       if (seconds !== undefined) operationSeconds.observe({ type }, seconds);
     },
     refusedOperation: () => operations.inc({ type: 'any', outcome: 'refused' }),
+    limitedRate: (door) => rateLimited.inc({ door }),
+    refusedConnection: () => connectionsRefused.inc(),
     countWebSockets: (difference) => webSockets.inc(difference),
     describe: (service) => describeSources(service, registry),
   };

@@ -1,6 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { REQUEST_ID_HEADER } from './request-id.ts';
 
+/** What pages of other origins may read of an answer, beside its body. */
+const EXPOSED = `${REQUEST_ID_HEADER}, ratelimit, ratelimit-policy, retry-after`;
+
 /**
  * Tells browsers whether pages of the request's origin may read the answer; without a word they may not. Credentials are
  * never taken.
@@ -17,7 +20,7 @@ export function answerForOrigin(
   if (origin === undefined || !isListed(origin, origins)) return false;
 
   response.setHeader('access-control-allow-origin', origins.includes('*') ? '*' : origin);
-  response.setHeader('access-control-expose-headers', REQUEST_ID_HEADER);
+  response.setHeader('access-control-expose-headers', EXPOSED);
   if (request.method !== 'OPTIONS') return false;
 
   response.setHeader('access-control-allow-methods', 'GET, POST');

@@ -10,3 +10,43 @@ import type { ErrorCode } from '../errors.ts';
 export function refusal(code: ErrorCode, message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code, http: { status: 400, spec: true } } });
 }
+
+/** The error of what is refused until others have ended. */
+export function tooManyAtOnce(message: string): GraphQLError {
+  return new GraphQLError(message, { extensions: { code: 'RATE_LIMITED', http: { status: 429 } } });
+}
+
+/** The error of what can be asked again that much later; over HTTP a 429 for every client. */
+export function overRate(retryAfterMs: number): GraphQLError {
+  const headers = { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) };
+  return new GraphQLError(`This address asks for too much at a time: ask again in ${retryAfterMs} ms.`, {
+    extensions: { code: 'RATE_LIMITED', retryAfterMs, http: { status: 429, headers } },
+  });
+}
+
+/** An HTTP answer that is written without the pipeline. */
+export type RefusedAnswer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+/** The answer of a request that is refused before its operation is known, in a type that the client accepts. */
+export function toAnswer(error: GraphQLError, accept: string | null | undefined): RefusedAnswer {
+  const { http } = error.extensions as { http: { status: number; headers?: Readonly<Record<string, string>> } };
+  const type = accept?.includes(GRAPHQL_RESPONSE) ? GRAPHQL_RESPONSE : 'application/json';
+  return {
+    status: http.status,
+    headers: { ...http.headers, 'content-type': `${type}; charset=utf-8` },
+    body: JSON.stringify({ errors: [withoutHttp(error)] }),
+  };
+}
+
+const GRAPHQL_RESPONSE = 'application/graphql-response+json';
+
+/** An error as a client gets it: what only concerns HTTP is left out. */
+export function withoutHttp(error: GraphQLError): ReturnType<GraphQLError['toJSON']> {
+  const { extensions = {}, ...rest } = error.toJSON();
+  const { http: _http, ...others } = extensions;
+  return { ...rest, extensions: others };
+}

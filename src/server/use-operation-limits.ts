@@ -1,23 +1,23 @@
+import type { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { GatewayError } from '../errors.ts';
-import { type Operation, requireAffordable } from '../graphql/cost.ts';
-import type { Limits } from '../graphql/limits.ts';
-import { refusal } from './refusal.ts';
+import type { Operation } from '../graphql/cost.ts';
+import type { Admission } from './admission.ts';
+import type { Metrics } from './metrics.ts';
 
 /**
  * Refuses operations that ask for too much.
  *
  * Not a validation rule: Yoga keeps the outcome of validation by document, whatever the variables and the operation
- * selected.
+ * selected. It stands before what counts executions: nothing is executed here.
  */
-export function useOperationLimits(limits: Limits): Plugin {
-  function check(operation: Operation, refuse: (result: { errors: [ReturnType<typeof refusal>] }) => void): void {
-    try {
-      requireAffordable(operation, limits);
-    } catch (error) {
-      if (!(error instanceof GatewayError)) throw error;
-      refuse({ errors: [refusal(error.code, error.message)] });
-    }
+export function useOperationLimits(admission: Admission, metrics: Metrics): Plugin {
+  function check(operation: Operation, refuse: (result: { errors: [GraphQLError] }) => void): void {
+    const refusal = admission.refusalOf(operation);
+    if (refusal === undefined) return;
+
+    // What is over a rate is counted by itself, on every door.
+    if (refusal.extensions['code'] !== 'RATE_LIMITED') metrics.refusedOperation();
+    refuse({ errors: [refusal] });
   }
 
   return {

@@ -5,11 +5,13 @@ import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/prom
 import { type ExecutionArgs, GraphQLError } from 'graphql';
 import type { Context as ConnectionContext, SubscribePayload } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
-import { valuesOf } from '../graphql/cost.ts';
 import type { Limits } from '../graphql/limits.ts';
+import type { Admission } from './admission.ts';
+import type { ConnectionBound } from './connection-bound.ts';
 import { pathOf } from './http.ts';
 import type { Metrics } from './metrics.ts';
 import { mayOpenWebSocket } from './origins.ts';
+import { tooManyAtOnce, withoutHttp } from './refusal.ts';
 import { type RequestIds, requestIdOf } from './request-id.ts';
 import { type Peer, speakProtocol } from './websocket-protocol.ts';
 import { GRAPHQL_PATH, type Yoga } from './yoga.ts';
@@ -37,6 +39,8 @@ type OperationArgs = ExecutionArgs & {
 export type WebSocketDoorOptions = {
   readonly server: Server;
   readonly yoga: Yoga;
+  readonly admission: Admission;
+  readonly connections: ConnectionBound | undefined;
   readonly limits: Limits;
   readonly metrics: Metrics;
   readonly requestIds: RequestIds;
@@ -51,12 +55,14 @@ const CLOSING_MS = 1_000;
 
 /** Opens the websocket door: graphql-ws keeps the protocol, every operation goes through Yoga's pipeline. */
 export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor {
-  const { server, yoga, limits, metrics, requestIds, corsOrigins, internal = () => {} } = options;
+  const { server, admission, connections, limits, metrics, requestIds, corsOrigins, internal = () => {} } = options;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxBodyBytes });
 
   server.on('upgrade', (request, socket, head) => {
     if (pathOf(request) !== GRAPHQL_PATH) return refuseUpgrade(socket, '404 Not Found');
     if (!mayOpenWebSocket(request, corsOrigins)) return refuseUpgrade(socket, '403 Forbidden');
+    if (connections?.admits(request, socket) === false) return refuseUpgrade(socket, '429 Too Many Requests');
+    if (admission.chargeRequest(request, 'websocket')) return refuseUpgrade(socket, '429 Too Many Requests');
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       metrics.countWebSockets(1);
       webSocket.once('close', () => metrics.countWebSockets(-1));
@@ -84,7 +90,7 @@ export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor 
     internal,
     onSubscribe: (connection, id, payload) => {
       const requestId = `${requestIdOf(connection.extra.request)}/${id}`;
-      return requestIds.run(requestId, () => prepare(yoga, limits, requestId, id, connection, payload));
+      return requestIds.run(requestId, () => prepare(options, requestId, id, connection, payload));
     },
     onNext: (_connection, _id, _payload, _args, { errors, data }) =>
       errors && { ...(data === undefined ? {} : { data }), errors: errors.map(withoutHttp) },
@@ -120,15 +126,14 @@ function refuseUpgrade(socket: Duplex, status: string): void {
 
 /** Parses and validates an operation in the pipeline; what is wrong with it is its `error` message. */
 async function prepare(
-  yoga: Yoga,
-  limits: Limits,
+  { yoga, admission, limits }: WebSocketDoorOptions,
   requestId: string,
   id: string,
   connection: Connection,
   payload: SubscribePayload,
 ): Promise<OperationArgs | GraphQLError[]> {
   if (Object.keys(connection.subscriptions).length > limits.maxSubscriptionsPerConnection) {
-    return [rateLimited(`A websocket has ${limits.maxSubscriptionsPerConnection} open operations at most.`)];
+    return [tooManyAtOnce(`A websocket has ${limits.maxSubscriptionsPerConnection} open operations at most.`)];
   }
   const { request: req, socket } = connection.extra;
   const enveloped: Enveloped = yoga.getEnveloped({
@@ -151,9 +156,15 @@ async function prepare(
       rootValue: { execute: enveloped.execute, subscribe: enveloped.subscribe },
       requestId,
     };
-    const values = openValues(connection, id, valuesOf(args, limits));
-    if (values <= limits.maxValuesPerConnection) return args;
-    return [rateLimited(`The open operations of a websocket hold ${limits.maxValuesPerConnection} values at most.`)];
+    const values = openValues(connection, id, admission.valuesOf(args));
+    if (values > limits.maxValuesPerConnection) {
+      return [
+        tooManyAtOnce(`The open operations of a websocket hold ${limits.maxValuesPerConnection} values at most.`),
+      ];
+    }
+    const refusal = admission.refusalOf(args);
+    // What asks for too much in itself is told so in its execution, as over HTTP.
+    return refusal?.extensions['code'] === 'RATE_LIMITED' ? [refusal] : args;
   } catch (error) {
     if (error instanceof GraphQLError) return [error];
     throw error;
@@ -167,15 +178,4 @@ function openValues({ extra, subscriptions }: Connection, id: string, values: nu
   for (const noted of extra.values.keys()) if (!(noted in subscriptions)) extra.values.delete(noted);
   extra.values.set(id, values);
   return [...extra.values.values()].reduce((sum, each) => sum + each, 0);
-}
-
-function rateLimited(message: string): GraphQLError {
-  return new GraphQLError(message, { extensions: { code: 'RATE_LIMITED' } });
-}
-
-/** An error as a client gets it: what only concerns HTTP is left out. */
-function withoutHttp(error: GraphQLError): ReturnType<GraphQLError['toJSON']> {
-  const { extensions = {}, ...rest } = error.toJSON();
-  const { http: _http, ...others } = extensions;
-  return { ...rest, extensions: others };
 }

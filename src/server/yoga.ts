@@ -2,13 +2,16 @@ import { createYoga, type YogaServerInstance } from 'graphql-yoga';
 import { type Context, createContext, type Service } from '../graphql/context.ts';
 import { createErrorMask } from '../graphql/errors.ts';
 import { schema } from '../graphql/schema.ts';
+import type { Admission } from './admission.ts';
 import { createDocumentCaches } from './document-cache.ts';
 import type { Metrics } from './metrics.ts';
+import type { RateLimits } from './rate-limits.ts';
 import { useDocumentErrors } from './use-document-errors.ts';
 import { LAST_EVENT_ID_HEADER, useEventIds } from './use-event-ids.ts';
 import { useJsonOnly } from './use-json-only.ts';
 import { useMetrics } from './use-metrics.ts';
 import { useOperationLimits } from './use-operation-limits.ts';
+import { useRateLimits } from './use-rate-limits.ts';
 import { useUnreadStreams } from './use-unread-streams.ts';
 
 /** The one pipeline that every operation goes through, by whichever door it comes. */
@@ -20,13 +23,15 @@ export const GRAPHQL_PATH = '/graphql';
 /** What the pipeline is made of. */
 export type GatewayYogaOptions = {
   readonly service: Service;
+  readonly admission: Admission;
+  readonly rates: RateLimits | undefined;
   readonly metrics: Metrics;
   /** Told of errors of ours; nobody else learns what they are. */
   readonly internal: (error: unknown) => void;
 };
 
 /** Makes the pipeline: plugins in the order in which an operation meets them. */
-export function createGatewayYoga({ service, metrics, internal }: GatewayYogaOptions): Yoga {
+export function createGatewayYoga({ service, admission, rates, metrics, internal }: GatewayYogaOptions): Yoga {
   const maskError = createErrorMask({ internal });
 
   return createYoga<Record<string, never>, Context>({
@@ -47,10 +52,11 @@ export function createGatewayYoga({ service, metrics, internal }: GatewayYogaOpt
     graphiql: false,
     logging: false,
     plugins: [
+      ...(rates ? [useRateLimits(admission, rates)] : []),
       useJsonOnly(),
+      useOperationLimits(admission, metrics),
       useMetrics(metrics),
       useDocumentErrors(service.limits),
-      useOperationLimits(service.limits),
       useEventIds(),
       useUnreadStreams(),
     ],

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import type { Config } from '../../src/config.ts';
 import { startGatewayForTest } from '../support/gateway.ts';
 
 describe('the gateway says of itself', () => {
@@ -13,7 +14,7 @@ describe('the gateway says of itself', () => {
       head { beaconHeight previousHeight hash time observedAt ageMs stale }
       marketData { ageMs stale }
       upstreams { upstream healthy lastErrorAt lastErrorCode }
-      limits { maxDepth maxComplexity maxValues maxSchemaObjects maxSiblings maxNesting maxTokens maxPageSize maxBodyBytes maxHeightsPerOperation maxResumedHeights maxOperationsPerRequest maxSubscriptionsPerConnection maxValuesPerConnection }
+      limits { maxDepth maxComplexity maxValues maxSchemaObjects maxSiblings maxNesting maxTokens maxPageSize maxBodyBytes maxHeightsPerOperation maxResumedHeights maxOperationsPerRequest maxSubscriptionsPerConnection maxValuesPerConnection rateLimitPerSecond rateLimitBurst maxConnectionsPerAddress }
     } }`);
     expect(errors).toBeUndefined();
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
@@ -49,8 +50,28 @@ describe('the gateway says of itself', () => {
         maxOperationsPerRequest: 1,
         maxSubscriptionsPerConnection: 100,
         maxValuesPerConnection: 1_000_000,
+        rateLimitPerSecond: null,
+        rateLimitBurst: null,
+        maxConnectionsPerAddress: null,
       },
     });
+  });
+
+  test('what it allows each address, where that is limited', async () => {
+    const query = '{ service { limits { rateLimitPerSecond rateLimitBurst maxConnectionsPerAddress } } }';
+    const limitsWith = async (config: Partial<Config>) => {
+      const { ask } = await startGatewayForTest({ config });
+      return (await ask(query)).data.service.limits;
+    };
+    expect(await limitsWith({ rateLimitPerSecond: 100, rateLimitBurst: 5_000, maxConnectionsPerAddress: 20 })).toEqual({
+      rateLimitPerSecond: 100,
+      rateLimitBurst: 5_000,
+      maxConnectionsPerAddress: 20,
+    });
+    const rateAlone = { rateLimitPerSecond: 100, rateLimitBurst: 1_000, maxConnectionsPerAddress: null };
+    expect(await limitsWith({ rateLimitPerSecond: 100 })).toEqual(rateAlone);
+    const none = { rateLimitPerSecond: null, rateLimitBurst: null, maxConnectionsPerAddress: null };
+    expect(await limitsWith({ rateLimitBurst: 5_000 })).toEqual(none);
   });
 
   test('that its head is stale when no block has come for several times the usual interval', async () => {

@@ -26,13 +26,17 @@ describe('the metrics', () => {
     await post('{ beaconHeight poolPairs(first: -1) { totalCount } }');
     await post('{ nothing }');
     await post('{');
+    await post(
+      `{ ${Array.from({ length: 60 }, (_, n) => `a${n}: poolPairs(first: 500) { nodes { id } }`).join(' ')} }`,
+    );
     await (await fetch(new URL('/no-such-path', url))).text();
 
     const text = await read();
     expect(sample(text, 'pdex_operations_total{type="query",outcome="whole"}')).toBe(1);
     expect(sample(text, 'pdex_operations_total{type="query",outcome="partial"}')).toBe(1);
-    expect(sample(text, 'pdex_operations_total{type="any",outcome="refused"}')).toBe(2);
-    expect(sample(text, 'pdex_http_requests_total{door="graphql",status="200"}')).toBe(4);
+    expect(sample(text, 'pdex_operations_total{type="any",outcome="refused"}')).toBe(3);
+    expect(sample(text, 'pdex_operations_total{type="query",outcome="failed"}')).toBeUndefined();
+    expect(sample(text, 'pdex_http_requests_total{door="graphql",status="200"}')).toBe(5);
     expect(sample(text, 'pdex_http_requests_total{door="nowhere",status="404"}')).toBe(1);
     expect(sample(text, 'pdex_operation_duration_seconds_count{type="query"}')).toBe(2);
     expect(sample(text, 'pdex_upstream_calls_total{upstream="NODE",method="getpdestate",outcome="OK"}')).toBe(1);

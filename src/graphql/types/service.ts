@@ -2,7 +2,7 @@ import type { Freshness } from '../../live/market.ts';
 import type { UpstreamHealth } from '../../upstream/health.ts';
 import { builder } from '../builder.ts';
 import type { Service } from '../context.ts';
-import type { Limits } from '../limits.ts';
+import type { AddressLimits, Limits } from '../limits.ts';
 import { HeadRef } from './head.ts';
 
 const UpstreamEnum = builder.enumType('Upstream', {
@@ -52,7 +52,7 @@ const MarketDataReadingRef = builder.objectRef<Freshness>('MarketDataReading').i
   }),
 });
 
-const LimitsRef = builder.objectRef<Limits>('Limits').implement({
+const LimitsRef = builder.objectRef<Limits & AddressLimits>('Limits').implement({
   description:
     'What one client may ask for at once. An operation beyond a limit is QUERY_TOO_COMPLEX and is not executed.',
   fields: (t) => ({
@@ -95,6 +95,23 @@ const LimitsRef = builder.objectRef<Limits>('Limits').implement({
     maxValuesPerConnection: t.exposeInt('maxValuesPerConnection', {
       description:
         'About how many values the operations that are open at once on one websocket may hold together. One more is RATE_LIMITED.',
+    }),
+    rateLimitPerSecond: t.int({
+      nullable: true,
+      description:
+        'How many points an address gets back each second. An operation takes as many as its complexity, and a document at least one for each 50 characters; too few are RATE_LIMITED, with extensions.retryAfterMs. Null while there is no such limit.',
+      resolve: ({ rate }) => rate?.pointsPerSecond,
+    }),
+    rateLimitBurst: t.int({
+      nullable: true,
+      description:
+        'How many points an address has that has not asked for long. An operation that takes more runs when it has all of them. Null while there is no such limit.',
+      resolve: ({ rate }) => rate?.burst,
+    }),
+    maxConnectionsPerAddress: t.exposeInt('maxConnectionsPerAddress', {
+      nullable: true,
+      description:
+        'How many connections an address may have open, websockets among them. One more is RATE_LIMITED. Null while there is no such limit.',
     }),
   }),
 });

@@ -1,0 +1,39 @@
+import type { IncomingMessage } from 'node:http';
+import type { Plugin } from 'graphql-yoga';
+import type { Admission } from './admission.ts';
+import type { RateLimits } from './rate-limits.ts';
+import { toAnswer } from './refusal.ts';
+
+/** What the HTTP door gives to the pipeline; a test that asks without a port gives nothing. */
+type HttpContext = { readonly req?: IncomingMessage };
+
+/**
+ * Charges for what is read, before it is read, and tells clients how they stand, in the fields of the IETF's draft
+ * "RateLimit header fields for HTTP". What operations cost beside is charged with the other limits, when it is known.
+ */
+export function useRateLimits(admission: Admission, rates: RateLimits): Plugin<object, HttpContext> {
+  const { burst, pointsPerSecond } = rates.rate;
+  const policy = `"default";q=${burst};w=${Math.ceil(burst / pointsPerSecond)}`;
+
+  return {
+    onRequest({ request, serverContext, endResponse, fetchAPI }) {
+      if (serverContext.req === undefined || request.method === 'OPTIONS') return;
+      const refused = admission.chargeRequest(serverContext.req, 'http');
+      if (refused === undefined) return;
+
+      const { status, headers, body } = toAnswer(refused, request.headers.get('accept'));
+      endResponse(new fetchAPI.Response(body, { status, headers }));
+    },
+    onParse({ context, params }) {
+      admission.chargeDocument(context, String(params.source));
+    },
+    onResponse({ request, response, serverContext: { req } }) {
+      if (req === undefined || request.method === 'OPTIONS') return;
+      const { remaining, fullInMs } = rates.standing(req);
+      // The draft asks that Retry-After does not point to an earlier moment than this.
+      const seconds = response.headers.get('retry-after') ?? Math.ceil(fullInMs / 1_000);
+      response.headers.set('ratelimit-policy', policy);
+      response.headers.set('ratelimit', `"default";r=${remaining};t=${seconds}`);
+    },
+  };
+}

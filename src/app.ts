@@ -65,8 +65,17 @@ export function createApp({ config, isSandbox, log, now = Date.now }: AppOptions
     configured: configuredIn(config),
     upstreams: () => [nodeHealth.read(), marketDataHealth.read()],
   };
-  const { graphiql, corsOrigins, stopTimeoutMs } = config;
-  const gateway = createGateway({ service, metrics, log, graphiql, corsOrigins, stopTimeoutMs });
+  const { graphiql, corsOrigins, keepAliveMs, stopWindowMs, stopTimeoutMs } = config;
+  const gateway = createGateway({
+    service,
+    metrics,
+    log,
+    graphiql,
+    corsOrigins,
+    keepAliveMs,
+    stopWindowMs,
+    stopTimeoutMs,
+  });
 
   return {
     ...gateway,

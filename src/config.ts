@@ -21,6 +21,8 @@ export type Config = Limits & {
   readonly graphiql: boolean;
   /** Whose pages may ask, beside those of the gateway itself; `*` is everyone's. */
   readonly corsOrigins: readonly string[];
+  readonly keepAliveMs: number;
+  readonly stopWindowMs: number;
   readonly stopTimeoutMs: number;
   readonly logLevel: LogLevel;
   readonly sandboxBlockMs: number;
@@ -77,6 +79,8 @@ export function readConfig(args: readonly string[], env: NodeJS.ProcessEnv): Con
     upstreamTimeoutMs: value('upstreamTimeoutMs'),
     graphiql: value('graphiql'),
     corsOrigins: value('corsOrigins'),
+    keepAliveMs: value('keepAliveMs'),
+    stopWindowMs: value('stopWindowMs'),
     stopTimeoutMs: value('stopTimeoutMs'),
     maxDepth: value('maxDepth'),
     maxComplexity: value('maxComplexity'),

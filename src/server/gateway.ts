@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import type { Service } from '../graphql/context.ts';
 import type { Log } from '../log.ts';
 import { createHttpServer } from './http.ts';
 import type { Metrics } from './metrics.ts';
 import { trackAnswers } from './open-answers.ts';
 import { createRequestIds } from './request-id.ts';
+import { leaveStalledReaders } from './stalled-readers.ts';
 import { openWebSocketDoor } from './websocket.ts';
 import { createGatewayYoga, GRAPHQL_PATH, type Yoga } from './yoga.ts';
 
@@ -17,8 +19,9 @@ export type Gateway = {
   /** @returns the address of the GraphQL endpoint. @throws where the port cannot be had */
   listen(port: number, host: string): Promise<string>;
   /**
-   * Stops accepting, closes websockets with 1001 and breaks off streams, so that their clients connect again elsewhere, and
-   * gives requests under way time to end.
+   * Says so at /ready, then answers on for the stop window, each answer the last on its connection, while websockets are
+   * closed with 1001 and streams broken off one by one, so that their clients connect again elsewhere, and not all at once.
+   * Then stops accepting, and gives requests under way time to end. Where nobody is connected it ends at once.
    */
   close(): Promise<void>;
 };
@@ -31,19 +34,32 @@ export type GatewayOptions = {
   readonly graphiql: boolean;
   /** Whose pages may ask, beside those of the gateway itself. */
   readonly corsOrigins: readonly string[];
-  /** How long requests under way may take to end. */
+  /** How long a peer may let the gateway wait. */
+  readonly keepAliveMs: number;
+  /** Over how long the clients are let go when the gateway stops. */
+  readonly stopWindowMs: number;
+  /** How long requests under way may take to end after that. */
   readonly stopTimeoutMs: number;
 };
 
 /** Makes the doors: HTTP, with server-sent events, and websockets, all into one pipeline. */
 export function createGateway(options: GatewayOptions): Gateway {
-  const { service, metrics, log, graphiql, corsOrigins, stopTimeoutMs } = options;
-  let stopping = false;
+  const { service, metrics, log, graphiql, corsOrigins, keepAliveMs, stopWindowMs, stopTimeoutMs } = options;
+  let stopping: Promise<void> | undefined;
   const requestIds = createRequestIds();
   const internal = (error: unknown) => log.error({ requestId: requestIds.current(), err: error }, 'internal error');
   const yoga = createGatewayYoga({ service, metrics, internal });
-  const isStopping = () => stopping;
-  const server = createHttpServer({ yoga, service, metrics, requestIds, corsOrigins, graphiql, isStopping });
+  const isStopping = () => stopping !== undefined;
+  const server = createHttpServer({
+    yoga,
+    service,
+    metrics,
+    requestIds,
+    corsOrigins,
+    graphiql,
+    keepAliveMs,
+    isStopping,
+  });
   const answers = trackAnswers(server);
   const webSockets = openWebSocketDoor({
     server,
@@ -52,20 +68,28 @@ export function createGateway(options: GatewayOptions): Gateway {
     requestIds,
     corsOrigins,
     limits: service.limits,
+    keepAliveMs,
     internal,
   });
   metrics.describe(service);
 
-  async function close(): Promise<void> {
-    stopping = true;
-    if (!server.listening) return webSockets.close(stopTimeoutMs);
+  async function stop(): Promise<void> {
+    if (!server.listening) return webSockets.close(0, stopTimeoutMs);
 
     const closed = once(server, 'close');
+    const isAlone = (await promisify(server.getConnections.bind(server))()) === 0;
+    const windowMs = isAlone ? 0 : stopWindowMs;
+    const silent = answers.silent();
+    answers.sayLast();
+    const left = Promise.all([webSockets.close(windowMs, stopTimeoutMs), answers.breakOffStreams(windowMs)]);
+    await sleep(windowMs);
+
+    // What has arrived by now is taken in first: what is closed with bytes unread is reset.
+    await immediate();
     server.close();
-    answers.breakOffStreams();
-    server.closeIdleConnections();
+    for (const socket of silent) if (socket.bytesRead === 0) socket.destroy();
     await Promise.race([
-      Promise.all([closed, webSockets.close(stopTimeoutMs)]),
+      Promise.all([closed, left, answers.breakOffStreams(0)]),
       sleep(stopTimeoutMs, undefined, { ref: false }),
     ]);
     server.closeAllConnections();
@@ -78,9 +102,13 @@ export function createGateway(options: GatewayOptions): Gateway {
     async listen(port, host) {
       server.listen(port, host);
       await once(server, 'listening');
+      server.once('close', leaveStalledReaders(answers.all, keepAliveMs));
       const { address, family, port: taken } = server.address() as AddressInfo;
       return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}${GRAPHQL_PATH}`;
     },
-    close,
+    close() {
+      stopping ??= stop();
+      return stopping;
+    },
   };
 }

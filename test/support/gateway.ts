@@ -66,6 +66,7 @@ export async function startGateway(
       .map(({ id, symbol, decimals }) => ({ tokenId: id, symbol, decimals })),
     headPollMs: 50,
     marketPollMs: 50,
+    stopWindowMs: 0,
     ...options.config,
   };
   const app = createApp({ config, isSandbox: true, log: createLog('silent'), now: () => clock.now });

@@ -82,6 +82,9 @@ export function createHttpServer(options: HttpServerOptions): Server {
  */
 const KEPT_MS = 65_000;
 
+/** How much may wait in front of a reader before nothing more is made for it: what is made waits there, while it ages. */
+const MAX_WAITING_BYTES = 4_096;
+
 /** A request has to be whole within two periods, its head and its body together. */
 function timeoutsOf(keepAliveMs: number): ServerOptions {
   const requestTimeout = keepAliveMs * 1.5;
@@ -90,6 +93,7 @@ function timeoutsOf(keepAliveMs: number): ServerOptions {
     requestTimeout,
     connectionsCheckingInterval: keepAliveMs / 2,
     keepAliveTimeout: KEPT_MS,
+    highWaterMark: MAX_WAITING_BYTES,
   };
 }
 

@@ -95,6 +95,17 @@ describe('the process', () => {
     expect(await exit).toEqual([0, null]);
   });
 
+  test('ends at once, with 1, on a second signal', async () => {
+    const child = run(['--port', '0', '--stop-window-ms', '60000']);
+    const url = await untilServing(child);
+    await (await fetch(`${url}${QUERY}`)).text();
+    child.kill('SIGTERM');
+    // Signals within a second are one: npm and its shell pass on what the process has got already.
+    await sleep(1_100);
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([1, null]);
+  });
+
   test('tells all that is wrong with its settings at once, and ends with 2', async () => {
     const child = run(['--port', 'x', '--nothing', '--head-poll-ms=49'], { FULLNODE_URL: 'ftp://x' });
     expect(await once(child, 'exit')).toEqual([2, null]);

@@ -43,6 +43,20 @@ test('a gateway that stops says so, answers whoever still comes for a while, the
   await closed;
 });
 
+test('what does not end is broken off after the window and the time to end, and no later', async () => {
+  const { app, sandbox } = await startGatewayForTest({ config: { stopWindowMs: 300, stopTimeoutMs: 400 } });
+  const url = await app.listen(0, '127.0.0.1');
+  sandbox.marketData.faults.set({ kind: 'hang', on: 'orderbook' });
+  const running = fetch(`${url}?query={orderBook(tickerId:"pBTC_PRV"){tickerId}}`);
+  await expect.poll(() => sandbox.marketData.calls('orderbook')).toBe(1);
+
+  const from = performance.now();
+  await Promise.all([app.close(), expect(running).rejects.toThrow()]);
+  const tookMs = performance.now() - from;
+  expect(tookMs).toBeGreaterThanOrEqual(650);
+  expect(tookMs).toBeLessThan(1_500);
+});
+
 test('where nobody is connected, a gateway ends at once', async () => {
   const { app } = await startGatewayForTest({ config: { stopWindowMs: 60_000 } });
   await app.listen(0, '127.0.0.1');

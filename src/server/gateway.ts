@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -84,14 +85,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     const left = Promise.all([webSockets.close(windowMs, stopTimeoutMs), answers.breakOffStreams(windowMs)]);
     await sleep(windowMs);
 
-    // What has arrived by now is taken in first: what is closed with bytes unread is reset.
-    await immediate();
+    const outOfTime = sleep(stopTimeoutMs, undefined, { ref: false });
+    await Promise.race([untilAllIn(server), outOfTime]);
     server.close();
     for (const socket of silent) if (socket.bytesRead === 0) socket.destroy();
-    await Promise.race([
-      Promise.all([closed, left, answers.breakOffStreams(0)]),
-      sleep(stopTimeoutMs, undefined, { ref: false }),
-    ]);
+    await Promise.race([Promise.all([closed, left, answers.breakOffStreams(0)]), outOfTime]);
     server.closeAllConnections();
     webSockets.tearDown();
     await closed;
@@ -111,4 +109,23 @@ export function createGateway(options: GatewayOptions): Gateway {
       return stopping;
     },
   };
+}
+
+/** Connections that come without an end do not keep the port open longer than this. */
+const TAKING_IN_MS = 500;
+
+/**
+ * Waits until no connection waits to be taken in: the runtime takes one in each of its turns, and the system resets those
+ * that wait when their port closes, as it does those with bytes that nobody has read.
+ */
+async function untilAllIn(server: Server): Promise<void> {
+  const end = performance.now() + TAKING_IN_MS;
+  let hasCome = true;
+  server.on('connection', () => {
+    hasCome = true;
+  });
+  while (hasCome && performance.now() < end) {
+    hasCome = false;
+    await immediate();
+  }
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect as connectSocket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { openSocket } from '../support/doors.ts';
@@ -55,6 +56,20 @@ test('what does not end is broken off after the window and the time to end, and 
   const tookMs = performance.now() - from;
   expect(tookMs).toBeGreaterThanOrEqual(650);
   expect(tookMs).toBeLessThan(1_500);
+});
+
+test('connections that wait to be taken in when the port closes are taken in first, and answered', async () => {
+  const { app, ask } = await startGatewayForTest({ config: { stopTimeoutMs: 60_000 } });
+  await ask('{ beaconHeight }');
+  const { port } = new URL(await app.listen(0, '127.0.0.1'));
+  const closed = app.close();
+  const answers = Array.from({ length: 100 }, () => {
+    const socket = connectSocket(Number(port), '127.0.0.1');
+    socket.write('GET /graphql?query={beaconHeight} HTTP/1.1\r\nHost: x\r\n\r\n');
+    return text(socket);
+  });
+  for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  await closed;
 });
 
 test('where nobody is connected, a gateway ends at once', async () => {

@@ -51,8 +51,18 @@ export function createApp({ config, isSandbox, log, now = Date.now }: AppOptions
     configured: configuredIn(config),
     upstreams: () => [nodes.health(), marketData.health()],
   };
-  const { graphiql, corsOrigins, trustedProxies, stopTimeoutMs } = config;
-  const gateway = createGateway({ service, metrics, log, graphiql, corsOrigins, trustedProxies, stopTimeoutMs });
+  const { graphiql, corsOrigins, trustedProxies, keepAliveMs, stopWindowMs, stopTimeoutMs } = config;
+  const gateway = createGateway({
+    service,
+    metrics,
+    log,
+    graphiql,
+    corsOrigins,
+    trustedProxies,
+    keepAliveMs,
+    stopWindowMs,
+    stopTimeoutMs,
+  });
 
   return {
     ...gateway,

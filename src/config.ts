@@ -31,6 +31,8 @@ export type Config = Limits & {
   readonly maxConnectionsPerAddress: number | undefined;
   /** Addresses and ranges of proxies, which are believed what they say of their clients. */
   readonly trustedProxies: readonly string[];
+  readonly keepAliveMs: number;
+  readonly stopWindowMs: number;
   readonly stopTimeoutMs: number;
   readonly logLevel: LogLevel;
   readonly sandboxBlockMs: number;
@@ -91,6 +93,8 @@ export function readConfig(args: readonly string[], env: NodeJS.ProcessEnv): Con
     marketMaxAgeMs: value('marketMaxAgeMs'),
     graphiql: value('graphiql'),
     corsOrigins: value('corsOrigins'),
+    keepAliveMs: value('keepAliveMs'),
+    stopWindowMs: value('stopWindowMs'),
     stopTimeoutMs: value('stopTimeoutMs'),
     maxDepth: value('maxDepth'),
     maxComplexity: value('maxComplexity'),

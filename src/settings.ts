@@ -143,11 +143,26 @@ export const SETTINGS: { readonly [Key in keyof Config]: Setting<Config[Key]> } 
       "whose pages may ask beside the gateway's own, over HTTP and websockets: origins separated by commas, or `*` for everyone's",
     read: (text) => (text === '' ? [] : text.split(',').map((origin) => readOrigin(origin.trim()))),
   },
+  keepAliveMs: {
+    flag: 'keep-alive-ms',
+    variable: 'KEEP_ALIVE_MS',
+    default: '12000',
+    meaning:
+      'how often a websocket is pinged; a peer that lets the gateway wait is left within two such periods; 50 or more',
+    read: readInterval,
+  },
+  stopWindowMs: {
+    flag: 'stop-window-ms',
+    variable: 'STOP_WINDOW_MS',
+    default: '3000',
+    meaning: 'over how long websockets and streams are closed, and requests still taken, when the gateway is stopped',
+    read: (text) => readWhole(text, 0, MAX_TIMER_MS),
+  },
   stopTimeoutMs: {
     flag: 'stop-timeout-ms',
     variable: 'STOP_TIMEOUT_MS',
     default: '3000',
-    meaning: 'how long requests under way may take to end when the gateway is stopped',
+    meaning: 'how long requests under way may take to end after that',
     read: (text) => readWhole(text, 0, MAX_TIMER_MS),
   },
   maxDepth: limit('maxDepth', 'how deeply selections may be nested'),

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import type { Service } from '../graphql/context.ts';
 import type { Log } from '../log.ts';
 import { createAdmission } from './admission.ts';
@@ -11,6 +13,7 @@ import type { Metrics } from './metrics.ts';
 import { trackAnswers } from './open-answers.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { createRequestIds } from './request-id.ts';
+import { leaveStalledReaders } from './stalled-readers.ts';
 import { openWebSocketDoor } from './websocket.ts';
 import { createGatewayYoga, GRAPHQL_PATH, type Yoga } from './yoga.ts';
 
@@ -21,8 +24,9 @@ export type Gateway = {
   /** @returns the address of the GraphQL endpoint. @throws where the port cannot be had */
   listen(port: number, host: string): Promise<string>;
   /**
-   * Stops accepting, closes websockets with 1001 and breaks off streams, so that their clients connect again elsewhere, and
-   * gives requests under way time to end.
+   * Says so at /ready, then answers on for the stop window, each answer the last on its connection, while websockets are
+   * closed with 1001 and streams broken off one by one, so that their clients connect again elsewhere, and not all at once.
+   * Then stops accepting, and gives requests under way time to end. Where nobody is connected it ends at once.
    */
   close(): Promise<void>;
 };
@@ -37,15 +41,20 @@ export type GatewayOptions = {
   readonly corsOrigins: readonly string[];
   /** Addresses and ranges of proxies, which are believed what they say of their clients. */
   readonly trustedProxies: readonly string[];
-  /** How long requests under way may take to end. */
+  /** How long a peer may let the gateway wait. */
+  readonly keepAliveMs: number;
+  /** Over how long the clients are let go when the gateway stops. */
+  readonly stopWindowMs: number;
+  /** How long requests under way may take to end after that. */
   readonly stopTimeoutMs: number;
 };
 
 /** Makes the doors: HTTP, with server-sent events, and websockets, all into one pipeline. */
 export function createGateway(options: GatewayOptions): Gateway {
-  const { service, metrics, log, graphiql, corsOrigins, trustedProxies, stopTimeoutMs } = options;
+  const { service, metrics, log, graphiql, corsOrigins, trustedProxies, keepAliveMs, stopWindowMs, stopTimeoutMs } =
+    options;
   const { limits, now } = service;
-  let stopping = false;
+  let stopping: Promise<void> | undefined;
   const requestIds = createRequestIds();
   const internal = (error: unknown) => log.error({ requestId: requestIds.current(), err: error }, 'internal error');
   const clients = createClientAddresses(trustedProxies);
@@ -54,7 +63,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const rates = rate && createRateLimits({ rate, clients, metrics, log, now });
   const admission = createAdmission(limits, rates);
   const yoga = createGatewayYoga({ service, admission, rates, metrics, internal });
-  const isStopping = () => stopping;
+  const isStopping = () => stopping !== undefined;
   const server = createHttpServer({
     yoga,
     service,
@@ -63,6 +72,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     connections,
     corsOrigins,
     graphiql,
+    keepAliveMs,
     isStopping,
   });
   const answers = trackAnswers(server);
@@ -75,22 +85,27 @@ export function createGateway(options: GatewayOptions): Gateway {
     requestIds,
     corsOrigins,
     limits,
+    keepAliveMs,
     internal,
   });
   metrics.describe(service);
 
-  async function close(): Promise<void> {
-    stopping = true;
-    if (!server.listening) return webSockets.close(stopTimeoutMs);
+  async function stop(): Promise<void> {
+    if (!server.listening) return webSockets.close(0, stopTimeoutMs);
 
     const closed = once(server, 'close');
+    const isAlone = (await promisify(server.getConnections.bind(server))()) === 0;
+    const windowMs = isAlone ? 0 : stopWindowMs;
+    const silent = answers.silent();
+    answers.sayLast();
+    const left = Promise.all([webSockets.close(windowMs, stopTimeoutMs), answers.breakOffStreams(windowMs)]);
+    await sleep(windowMs);
+
+    const outOfTime = sleep(stopTimeoutMs, undefined, { ref: false });
+    await Promise.race([untilAllIn(server), outOfTime]);
     server.close();
-    answers.breakOffStreams();
-    server.closeIdleConnections();
-    await Promise.race([
-      Promise.all([closed, webSockets.close(stopTimeoutMs)]),
-      sleep(stopTimeoutMs, undefined, { ref: false }),
-    ]);
+    for (const socket of silent) if (socket.bytesRead === 0) socket.destroy();
+    await Promise.race([Promise.all([closed, left, answers.breakOffStreams(0)]), outOfTime]);
     server.closeAllConnections();
     webSockets.tearDown();
     await closed;
@@ -101,9 +116,32 @@ export function createGateway(options: GatewayOptions): Gateway {
     async listen(port, host) {
       server.listen(port, host);
       await once(server, 'listening');
+      server.once('close', leaveStalledReaders(answers.all, keepAliveMs));
       const { address, family, port: taken } = server.address() as AddressInfo;
       return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}${GRAPHQL_PATH}`;
     },
-    close,
+    close() {
+      stopping ??= stop();
+      return stopping;
+    },
   };
+}
+
+/** Connections that come without an end do not keep the port open longer than this. */
+const TAKING_IN_MS = 500;
+
+/**
+ * Waits until no connection waits to be taken in: the runtime takes one in each of its turns, and the system resets those
+ * that wait when their port closes, as it does those with bytes that nobody has read.
+ */
+async function untilAllIn(server: Server): Promise<void> {
+  const end = performance.now() + TAKING_IN_MS;
+  let hasCome = true;
+  server.on('connection', () => {
+    hasCome = true;
+  });
+  while (hasCome && performance.now() < end) {
+    hasCome = false;
+    await immediate();
+  }
 }

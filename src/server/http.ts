@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { Service } from '../graphql/context.ts';
 import type { ConnectionBound } from './connection-bound.ts';
 import { createGraphiqlDoor, isForGraphiql } from './graphiql.ts';
@@ -24,6 +24,8 @@ export type HttpServerOptions = {
   readonly corsOrigins: readonly string[];
   /** Whether browsers get GraphiQL. */
   readonly graphiql: boolean;
+  /** How long a peer may let the gateway wait: it is left within two such periods. */
+  readonly keepAliveMs: number;
   /** Whether the gateway is about to end. */
   readonly isStopping: () => boolean;
 };
@@ -33,7 +35,7 @@ type Door = { readonly name: string; open(request: IncomingMessage, response: Se
 
 /** Makes the HTTP server: each path leads to one door, and no other path leads anywhere. */
 export function createHttpServer(options: HttpServerOptions): Server {
-  const { yoga, service, metrics, requestIds, connections, corsOrigins, isStopping } = options;
+  const { yoga, service, metrics, requestIds, connections, corsOrigins, keepAliveMs, isStopping } = options;
   const graphql: Door = {
     name: 'graphql',
     open(request, response) {
@@ -63,7 +65,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     return door === graphql && options.graphiql && isForGraphiql(request) ? graphiql : door;
   }
 
-  const server = createServer((request, response) => {
+  const server = createServer(timeoutsOf(keepAliveMs), (request, response) => {
     const start = performance.now();
     const door = doorOf(request);
     const id = requestIdOf(request);
@@ -73,12 +75,33 @@ export function createHttpServer(options: HttpServerOptions): Server {
       const seconds = isEventStream(response) ? undefined : (performance.now() - start) / 1_000;
       metrics.answeredRequest(door.name, response.statusCode, seconds);
       // A connection that is kept for a next request would keep the gateway from its end.
-      if (isStopping()) setImmediate(() => server.closeIdleConnections());
+      if (!server.listening) setImmediate(() => server.closeIdleConnections());
     });
     requestIds.run(id, () => door.open(request, response));
   });
   if (connections) server.on('connection', connections.opened);
   return server;
+}
+
+/**
+ * A connection that is kept for a next request outlives the 60 s after which the usual load balancers let go of theirs:
+ * otherwise they send a request now and then at the very moment at which the gateway closes.
+ */
+const KEPT_MS = 65_000;
+
+/** How much may wait in front of a reader before nothing more is made for it: what is made waits there, while it ages. */
+const MAX_WAITING_BYTES = 4_096;
+
+/** A request has to be whole within two periods, its head and its body together. */
+function timeoutsOf(keepAliveMs: number): ServerOptions {
+  const requestTimeout = keepAliveMs * 1.5;
+  return {
+    headersTimeout: requestTimeout,
+    requestTimeout,
+    connectionsCheckingInterval: keepAliveMs / 2,
+    keepAliveTimeout: KEPT_MS,
+    highWaterMark: MAX_WAITING_BYTES,
+  };
 }
 
 /** The exact path of a request, without its query. */

@@ -1,9 +1,16 @@
 import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { spreadOver } from './spread.ts';
 
-/** The answers that are under way on an HTTP server. */
+/** The answers that are under way on an HTTP server, and the connections that they go out on. */
 export type OpenAnswers = {
-  /** Breaks off those that would never end by themselves: streams of events. */
-  breakOffStreams(): void;
+  readonly all: ReadonlySet<ServerResponse>;
+  /** Tells the clients of answers that have not begun to send nothing more on their connections. */
+  sayLast(): void;
+  /** Breaks off those that would never end by themselves, streams of events, spread over a time. */
+  breakOffStreams(windowMs: number): Promise<void>;
+  /** The connections on which nothing was ever asked: browsers open some in advance. */
+  silent(): Socket[];
 };
 
 /** Keeps track of the answers of a server. */
@@ -13,13 +20,22 @@ export function trackAnswers(server: Server): OpenAnswers {
     answers.add(response);
     response.once('close', () => answers.delete(response));
   });
+  const connections = new Set<Socket>();
+  server.on('connection', (socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
 
   return {
-    breakOffStreams() {
+    all: answers,
+    sayLast() {
       for (const answer of answers) {
-        if (isEventStream(answer)) answer.destroy();
+        if (!answer.headersSent) answer.setHeader('connection', 'close');
       }
     },
+    breakOffStreams: (windowMs) =>
+      spreadOver([...answers].filter(isEventStream), windowMs, (answer) => answer.destroy()),
+    silent: () => [...connections].filter(({ bytesRead }) => bytesRead === 0),
   };
 }
 

@@ -13,12 +13,10 @@ export type Peer = {
 /** What the protocol does with connections and operations, as graphql-ws has it, and how it keeps sockets. */
 export type ProtocolOptions = ServerOptions<Record<string, unknown> | undefined, Peer> & {
   /** How often a peer is asked whether it is there; one that has not answered by the next time is not. */
-  readonly keepAliveMs?: number;
+  readonly keepAliveMs: number;
   /** Told of errors of ours; what a peer does wrong is none. */
   readonly internal: (error: unknown) => void;
 };
-
-const KEEP_ALIVE_MS = 12_000;
 
 /** How much may wait for a peer before nothing more is read from it. */
 const MAX_UNREAD_BYTES = 16 * 2 ** 20;
@@ -30,7 +28,7 @@ const MAX_UNREAD_BYTES = 16 * 2 ** 20;
  * too large or of an unexpected type and for each reader that vanishes, and tells peers the messages of our errors.
  */
 export function speakProtocol(sockets: WebSocketServer, options: ProtocolOptions): void {
-  const { keepAliveMs = KEEP_ALIVE_MS, internal } = options;
+  const { keepAliveMs, internal } = options;
   const protocol = makeServer(options);
   sockets.options.handleProtocols = handleProtocols;
 

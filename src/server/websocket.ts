@@ -1,28 +1,30 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type ExecutionArgs, GraphQLError } from 'graphql';
 import type { Context as ConnectionContext, SubscribePayload } from 'graphql-ws';
-import { WebSocketServer } from 'ws';
+import { type WebSocket, WebSocketServer } from 'ws';
 import type { Limits } from '../graphql/limits.ts';
 import type { Admission } from './admission.ts';
 import type { ConnectionBound } from './connection-bound.ts';
+import { createGoingAway } from './going-away.ts';
 import { pathOf } from './http.ts';
 import type { Metrics } from './metrics.ts';
 import { mayOpenWebSocket } from './origins.ts';
 import { tooManyAtOnce, withoutHttp } from './refusal.ts';
 import { type RequestIds, requestIdOf } from './request-id.ts';
+import { spreadOver } from './spread.ts';
 import { type Peer, speakProtocol } from './websocket-protocol.ts';
 import { GRAPHQL_PATH, type Yoga } from './yoga.ts';
 
 /** What the websocket door holds open. */
 export type WebSocketDoor = {
   /**
-   * Waits for queries that are being answered, closes every socket with 1001, going away, and tears down those whose peers
-   * do not answer that: all together within about this time.
+   * Closes every socket with 1001, going away, spread over the window: each once its queries are answered, and within about
+   * the timeout from its moment on.
    */
-  close(timeoutMs: number): Promise<void>;
+  close(windowMs: number, timeoutMs: number): Promise<void>;
   /** Breaks all sockets at once. */
   tearDown(): void;
 };
@@ -33,6 +35,7 @@ type Enveloped = ReturnType<Yoga['getEnveloped']>;
 type OperationArgs = ExecutionArgs & {
   readonly rootValue: Pick<Enveloped, 'execute' | 'subscribe'>;
   readonly requestId: string;
+  readonly socket: WebSocket;
 };
 
 /** What the websocket door is made of. */
@@ -46,16 +49,16 @@ export type WebSocketDoorOptions = {
   readonly requestIds: RequestIds;
   /** Whose pages may open a websocket, beside those of the gateway itself. */
   readonly corsOrigins: readonly string[];
+  /** How often a peer is asked whether it is there. */
+  readonly keepAliveMs: number;
   /** Told of errors of ours. */
   readonly internal?: (error: unknown) => void;
 };
 
-/** How long a peer may take to close its side before the socket is torn down. */
-const CLOSING_MS = 1_000;
-
 /** Opens the websocket door: graphql-ws keeps the protocol, every operation goes through Yoga's pipeline. */
 export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor {
-  const { server, admission, connections, limits, metrics, requestIds, corsOrigins, internal = () => {} } = options;
+  const { server, admission, connections, limits, metrics, requestIds, corsOrigins, keepAliveMs } = options;
+  const { internal = () => {} } = options;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxBodyBytes });
 
   server.on('upgrade', (request, socket, head) => {
@@ -75,22 +78,23 @@ export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor 
     return requestIds.run(requestId, () => work(rootValue));
   }
 
-  /** Queries that are being answered: a gateway that stops waits for them. */
-  const underWay = new Set<unknown>();
-  function track<T>(answer: T): T {
-    const forget = () => void underWay.delete(answer);
-    underWay.add(answer);
-    Promise.resolve(answer).then(forget, forget);
-    return answer;
-  }
+  const { track, goAway } = createGoingAway();
 
   speakProtocol(sockets, {
-    execute: (args) => track(within(args, ({ execute }) => execute(args))),
+    execute: (args) =>
+      track(
+        (args as OperationArgs).socket,
+        within(args, ({ execute }) => execute(args)),
+      ),
     subscribe: (args) => within(args, ({ subscribe }) => subscribe(args)),
+    keepAliveMs,
     internal,
     onSubscribe: (connection, id, payload) => {
       const requestId = `${requestIdOf(connection.extra.request)}/${id}`;
-      return requestIds.run(requestId, () => prepare(options, requestId, id, connection, payload));
+      return track(
+        connection.extra.socket,
+        requestIds.run(requestId, () => prepare(options, requestId, id, connection, payload)),
+      );
     },
     onNext: (_connection, _id, _payload, _args, { errors, data }) =>
       errors && { ...(data === undefined ? {} : { data }), errors: errors.map(withoutHttp) },
@@ -102,16 +106,17 @@ export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor 
   }
 
   return {
-    async close(timeoutMs) {
+    async close(windowMs, timeoutMs) {
       const closed = once(sockets, 'close');
+      const end = performance.now() + windowMs;
+      const letGo = (some: Iterable<WebSocket>, withinMs: number) =>
+        spreadOver(some, withinMs, (socket) => goAway(socket, timeoutMs));
+
+      // Those who still come are let in and let go likewise: clients try again after 1001, but take a refusal for good.
+      sockets.on('connection', (socket: WebSocket) => letGo([socket], end - performance.now()));
+      await Promise.all([letGo(sockets.clients, windowMs), sleep(windowMs)]);
       sockets.close();
-      await Promise.race([Promise.allSettled(underWay), sleep(timeoutMs - CLOSING_MS, undefined, { ref: false })]);
-      await immediate();
-      // A peer that is asleep never answers the close: what is still open a moment later is torn down.
-      const timer = setTimeout(tearDown, CLOSING_MS);
-      for (const webSocket of sockets.clients) webSocket.close(1001, 'Going away');
       await closed;
-      clearTimeout(timer);
     },
     tearDown,
   };
@@ -155,6 +160,7 @@ async function prepare(
       contextValue: await enveloped.contextFactory(),
       rootValue: { execute: enveloped.execute, subscribe: enveloped.subscribe },
       requestId,
+      socket,
     };
     const values = openValues(connection, id, admission.valuesOf(args));
     if (values > limits.maxValuesPerConnection) {

@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { Agent, type Dispatcher, request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -28,6 +30,27 @@ async function untilServing(child: ReturnType<typeof run>): Promise<string> {
   return /"graphql":"([^"]+)"/.exec(child.output())?.[1] ?? '';
 }
 
+const QUERY = '?query={poolPairs(first:20){nodes{id,price}}}';
+
+/** Asks again and again, one query after another, each of which has to be answered whole. @returns how many were */
+async function askOn(
+  url: string,
+  dispatcher: Dispatcher,
+  goesOn: (answer: { isLast: boolean }) => boolean,
+): Promise<number> {
+  onTestFinished(() => dispatcher.destroy());
+  for (let asked = 1; ; asked++) {
+    const { statusCode, headers, body } = await request(`${url}${QUERY}`, { dispatcher });
+    const { data } = (await body.json()) as { data: { poolPairs: { nodes: unknown[] } } };
+    expect([statusCode, data.poolPairs.nodes.length]).toEqual([200, 20]);
+    if (!goesOn({ isLast: headers['connection'] === 'close' })) return asked;
+  }
+}
+
+const keptConnection = () => new Agent({ connections: 1 });
+
+const newConnections = () => new Agent({ connections: 1, pipelining: 0 });
+
 describe('the process', () => {
   test('serves the sandbox with nothing configured, says so first, and ends with 0 on SIGTERM', async () => {
     const child = run(['--port', '0']);
@@ -50,6 +73,37 @@ describe('the process', () => {
     await response.body?.getReader().read();
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+
+  test('loses no request on SIGTERM, neither on connections that are kept nor on new ones', async () => {
+    const child = run(['--port', '0', '--stop-window-ms', '1500']);
+    const url = await untilServing(child);
+    const exit = once(child, 'exit');
+    let isSending = true;
+    // As balancers do: some keep their connections until they are told of the last answer on one, the others open new ones
+    // for some time after /ready says 503.
+    const keeping = Array.from({ length: 100 }, () => askOn(url, keptConnection(), ({ isLast }) => !isLast));
+    const opening = Array.from({ length: 100 }, () => askOn(url, newConnections(), () => isSending));
+    await sleep(500);
+    child.kill('SIGTERM');
+    await expect.poll(async () => (await request(new URL('/ready', url))).statusCode).toBe(503);
+    await sleep(1_000);
+    isSending = false;
+
+    const asked = await Promise.all([...keeping, ...opening]);
+    expect(Math.min(...asked)).toBeGreaterThan(0);
+    expect(await exit).toEqual([0, null]);
+  });
+
+  test('ends at once, with 1, on a second signal', async () => {
+    const child = run(['--port', '0', '--stop-window-ms', '60000']);
+    const url = await untilServing(child);
+    await (await fetch(`${url}${QUERY}`)).text();
+    child.kill('SIGTERM');
+    // Signals within a second are one: npm and its shell pass on what the process has got already.
+    await sleep(1_100);
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([1, null]);
   });
 
   test('tells all that is wrong with its settings at once, and ends with 2', async () => {

@@ -1,23 +1,88 @@
 import { once } from 'node:events';
 import { connect as connectSocket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { openSocket } from '../support/doors.ts';
 import { readEvents } from '../support/events.ts';
 import { startGatewayForTest } from '../support/gateway.ts';
 import { connect, take } from '../support/websocket.ts';
 
-test('a gateway that stops finishes what runs, and takes nothing new', async () => {
-  const { app, sandbox } = await startGatewayForTest({ config: { stopTimeoutMs: 60_000 } });
+/** Whether a new connection is refused. */
+async function isRefused(url: string): Promise<boolean> {
+  const socket = connectSocket(Number(new URL(url).port), '127.0.0.1');
+  const isRefused = await once(socket, 'connect').then(
+    () => false,
+    () => true,
+  );
+  socket.destroy();
+  return isRefused;
+}
+
+test('a gateway that stops says so, answers whoever still comes for a while, then takes nothing new', async () => {
+  const { app, sandbox } = await startGatewayForTest({ config: { stopWindowMs: 500, stopTimeoutMs: 60_000 } });
   const url = await app.listen(0, '127.0.0.1');
   await (await fetch(`${url}?query={beaconHeight}`)).text();
-  sandbox.marketData.faults.set({ kind: 'delay', ms: 300, on: 'orderbook' });
+  sandbox.marketData.faults.set({ kind: 'delay', ms: 1_000, on: 'orderbook' });
   const running = fetch(`${url}?query={orderBook(tickerId:"pBTC_PRV"){tickerId}}`);
   await expect.poll(() => sandbox.marketData.calls('orderbook')).toBe(1);
 
   const closed = app.close();
-  await expect(fetch(`${url}?query={beaconHeight}`)).rejects.toThrow();
-  expect(await (await running).json()).toEqual({ data: { orderBook: { tickerId: 'pBTC_PRV' } } });
+  const ready = await fetch(new URL('/ready', url));
+  expect([ready.status, await ready.json()]).toEqual([
+    503,
+    { status: 'not ready', reasons: ['the gateway is stopping'] },
+  ]);
+  const late = await fetch(`${url}?query={beaconHeight}`);
+  expect([late.status, late.headers.get('connection')]).toEqual([200, 'close']);
+  await late.text();
+  await expect.poll(() => isRefused(url)).toBe(true);
+
+  const answer = await running;
+  expect(answer.headers.get('connection')).toBe('close');
+  expect(await answer.json()).toEqual({ data: { orderBook: { tickerId: 'pBTC_PRV' } } });
   await closed;
+});
+
+test('what does not end is broken off after the window and the time to end, and no later', async () => {
+  const { app, sandbox } = await startGatewayForTest({ config: { stopWindowMs: 300, stopTimeoutMs: 400 } });
+  const url = await app.listen(0, '127.0.0.1');
+  sandbox.marketData.faults.set({ kind: 'hang', on: 'orderbook' });
+  const running = fetch(`${url}?query={orderBook(tickerId:"pBTC_PRV"){tickerId}}`);
+  await expect.poll(() => sandbox.marketData.calls('orderbook')).toBe(1);
+
+  const from = performance.now();
+  await Promise.all([app.close(), expect(running).rejects.toThrow()]);
+  const tookMs = performance.now() - from;
+  expect(tookMs).toBeGreaterThanOrEqual(650);
+  expect(tookMs).toBeLessThan(1_500);
+});
+
+test('connections that wait to be taken in when the port closes are taken in first, and answered', async () => {
+  const { app, ask } = await startGatewayForTest({ config: { stopTimeoutMs: 60_000 } });
+  await ask('{ beaconHeight }');
+  const { port } = new URL(await app.listen(0, '127.0.0.1'));
+  const closed = app.close();
+  const answers = Array.from({ length: 100 }, () => {
+    const socket = connectSocket(Number(port), '127.0.0.1');
+    socket.write('GET /graphql?query={beaconHeight} HTTP/1.1\r\nHost: x\r\n\r\n');
+    return text(socket);
+  });
+  for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  await closed;
+});
+
+test('where nobody is connected, a gateway ends at once', async () => {
+  const { app } = await startGatewayForTest({ config: { stopWindowMs: 60_000 } });
+  await app.listen(0, '127.0.0.1');
+  await app.close();
+});
+
+test('a connection opened in advance, on which nothing was asked, does not hold up the end', async () => {
+  const { app } = await startGatewayForTest({ config: { stopWindowMs: 50, stopTimeoutMs: 60_000 } });
+  const socket = connectSocket(Number(new URL(await app.listen(0, '127.0.0.1')).port), '127.0.0.1');
+  await once(socket, 'connect');
+  await app.close();
 });
 
 test('websockets are closed with 1001, so that their clients connect again elsewhere', async () => {
@@ -27,6 +92,16 @@ test('websockets are closed with 1001, so that their clients connect again elsew
   const closed = once(socket, 'close');
   await app.close();
   expect((await closed)[0]).toBe(1001);
+});
+
+test('a websocket that still comes is let in, and let go likewise: clients take a refusal for good', async () => {
+  const { app } = await startGatewayForTest({ config: { stopWindowMs: 1_000 } });
+  const url = await app.listen(0, '127.0.0.1');
+  await openSocket(url);
+  const closed = app.close();
+  const late = await openSocket(url);
+  expect((await once(late, 'close'))[0]).toBe(1001);
+  await closed;
 });
 
 test('a query on a websocket is finished before the socket is closed', async () => {

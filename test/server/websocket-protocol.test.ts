@@ -11,7 +11,7 @@ async function serve(options: Partial<ProtocolOptions>) {
     for (const socket of server.clients) socket.terminate();
     server.close();
   });
-  speakProtocol(server, { internal: () => {}, ...options });
+  speakProtocol(server, { keepAliveMs: 12_000, internal: () => {}, ...options });
   await once(server, 'listening');
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }

@@ -67,6 +67,7 @@ export async function startGateway(
     headPollMs: 50,
     marketPollMs: 50,
     upstreamMaxPauseMs: 100,
+    stopWindowMs: 0,
     ...options.config,
   };
   const app = createApp({ config, isSandbox: true, log: createLog('silent'), now: () => clock.now });

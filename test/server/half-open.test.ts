@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { startGatewayForTest, type TestGatewayOptions } from '../support/gateway.ts';
+import { repeat } from '../support/operations.ts';
+
+const PERIOD_MS = 600;
+
+/** What a loaded machine may take beyond the time that is promised. */
+const SLACK_MS = 600;
+
+async function open(options: TestGatewayOptions = { config: { keepAliveMs: PERIOD_MS } }) {
+  const gateway = await startGatewayForTest(options);
+  const url = await gateway.app.listen(0, '127.0.0.1');
+  const { port } = new URL(url);
+  const socket = connect(Number(port), '127.0.0.1');
+  await once(socket, 'connect');
+  return { url, socket };
+}
+
+/** @returns what the gateway said before it closed, and after how long, in milliseconds */
+async function untilClosed(socket: Socket): Promise<{ said: string; afterMs: number }> {
+  const from = performance.now();
+  const said = await text(socket);
+  return { said: said.split('\r\n')[0] ?? '', afterMs: performance.now() - from };
+}
+
+describe('a request has to be whole within two periods', () => {
+  test.each([
+    ['nothing comes', ''],
+    ['its head does not end', 'POST /graphql HTTP/1.1\r\nHost: x\r\nX-Slow: '],
+    [
+      'its body does not end',
+      'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"query"',
+    ],
+  ])('%s', async (_, begin) => {
+    const { socket } = await open();
+    socket.write(begin);
+    const { said, afterMs } = await untilClosed(socket);
+    expect(said).toBe('HTTP/1.1 408 Request Timeout');
+    expect(afterMs).toBeLessThan(2 * PERIOD_MS + SLACK_MS);
+  });
+});
+
+describe('an answer that is larger than the buffers', () => {
+  const PAGES = 80;
+  const LARGE = `{ ${repeat(PAGES, (n) => `a${n}: poolPairs(first: 500) { nodes { ...P } }`)} }
+    fragment P on PoolPair { id key price exactPrice inversePrice spotPrice token1PoolValue token2PoolValue }`;
+  const request = `GET /graphql?query=${encodeURIComponent(LARGE)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+  const options = {
+    config: { keepAliveMs: PERIOD_MS, maxComplexity: 1_000_000, maxValues: 10_000_000 },
+    sandbox: { pools: 500, history: 5 },
+  };
+
+  test('is broken off when nobody takes it', async () => {
+    const { socket, url } = await open(options);
+    socket.write(request);
+    await once(socket, 'readable');
+    const from = performance.now();
+    const answered = 'pdex_http_requests_total{door="graphql",status="200"} 1';
+    await expect
+      .poll(async () => (await fetch(new URL('/metrics', url))).text(), { timeout: 10_000 })
+      .toContain(answered);
+    expect(performance.now() - from).toBeLessThan(2 * PERIOD_MS + SLACK_MS);
+    await expect(text(socket).then(answerOf)).rejects.toThrow();
+  });
+
+  test('arrives whole where it is taken slowly', async () => {
+    // The system tells of progress in steps of a third of its buffers, a MB or more on loopback.
+    const periodMs = 4 * PERIOD_MS;
+    const { socket } = await open({ ...options, config: { ...options.config, keepAliveMs: periodMs } });
+    socket.write(request);
+    await once(socket, 'readable');
+    const from = performance.now();
+    let said = '';
+    for await (const chunk of socket) {
+      said += chunk;
+      await sleep(20);
+    }
+    expect(performance.now() - from).toBeGreaterThan(2 * periodMs);
+    expect(Object.keys(answerOf(said).data)).toHaveLength(PAGES);
+  });
+
+  function answerOf(said: string): { data: object } {
+    return JSON.parse(said.slice(said.indexOf('\r\n\r\n')));
+  }
+});

@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import { describe, expect, test, vi } from 'vitest';
+import { startGatewayForTest, type TestGateway } from '../support/gateway.ts';
+import { openReaders, type Reader } from '../support/readers.ts';
+
+const PERIOD_MS = 2_000;
+
+/** What a loaded machine may take beyond two periods. */
+const SLACK_MS = 1_000;
+
+const PRICES = 'subscription { prices { beaconHeight poolPairs { id price } } }';
+
+/** About 1 MB an update, so that the buffers between gateway and reader are soon full. */
+const LARGE = `subscription { prices { beaconHeight poolPairs {
+  id key price exactPrice inversePrice spotPrice token1PoolValue token2PoolValue token1 { id } token2 { id }
+} } }`;
+
+/** A figure of the metrics, or 0. */
+async function figure(url: string, name: string): Promise<number> {
+  const metrics = await (await fetch(new URL('/metrics', url))).text();
+  return Number(
+    metrics
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `))
+      ?.split(' ')[1] ?? 0,
+  );
+}
+
+/** Makes a block and waits until a good reader has it. */
+async function advance({ sandbox }: TestGateway, reader: Reader | undefined): Promise<void> {
+  sandbox.advance();
+  await vi.waitUntil(() => reader?.heights.at(-1) === sandbox.world.tip.height, { timeout: 10_000, interval: 5 });
+}
+
+/** Makes blocks until only the good readers are left. @returns how long that took, in milliseconds */
+async function untilAlone(gateway: TestGateway, good: readonly Reader[]): Promise<number> {
+  const start = performance.now();
+  while (gateway.app.service.sources.head.listeners() > good.length) await advance(gateway, good[0]);
+  return performance.now() - start;
+}
+
+/** Waits until each of these readers has the newest height. */
+async function expectEveryHeight(readers: readonly Reader[], from: number, to: number): Promise<void> {
+  await expect.poll(() => readers.every(({ heights }) => heights.at(-1) === to), { timeout: 5_000 }).toBe(true);
+  const all = Array.from({ length: to - from + 1 }, (_, n) => from + n);
+  for (const { heights } of readers) expect(heights).toEqual(all);
+}
+
+describe('a thousand readers at once', () => {
+  test('websockets that stop reading, half-close or no longer answer are gone within two ping periods, and others miss nothing', async () => {
+    const gateway = await startGatewayForTest({ config: { keepAliveMs: PERIOD_MS }, sandbox: { history: 5 } });
+    const { world } = gateway.sandbox;
+    const from = world.tip.height;
+    const url = await gateway.app.listen(0, '127.0.0.1');
+    const bad = await openReaders(url, 'websocket', 1_000, PRICES);
+    const good = [
+      ...(await openReaders(url, 'websocket', 5, PRICES)),
+      ...(await openReaders(url, 'events', 5, PRICES)),
+    ];
+    expect(await figure(url, 'pdex_websockets')).toBe(1_005);
+
+    for (const [n, reader] of bad.entries())
+      reader.cease((['pause', 'halfClose', 'neverPong'] as const)[n % 3] ?? 'pause');
+    expect(await untilAlone(gateway, good)).toBeLessThan(2 * PERIOD_MS + SLACK_MS);
+    expect(await figure(url, 'pdex_websockets')).toBe(5);
+    expect(await figure(url, 'pdex_subscriptions{source="head"}')).toBe(10);
+    await expectEveryHeight(good, from, world.tip.height);
+    for (const { socket } of [...bad, ...good]) socket.destroy();
+  }, 30_000);
+
+  test('event streams whose readers half-close are gone at once', async () => {
+    const gateway = await startGatewayForTest({ config: { keepAliveMs: 60_000 }, sandbox: { history: 5 } });
+    const url = await gateway.app.listen(0, '127.0.0.1');
+    const readers = await openReaders(url, 'events', 1_000, PRICES);
+    expect(gateway.app.service.sources.head.listeners()).toBe(1_000);
+    const ends = readers.map(({ socket }) => once(socket, 'close'));
+    for (const reader of readers) reader.cease('halfClose');
+    await Promise.all(ends);
+    expect(gateway.app.service.sources.head.listeners()).toBe(0);
+  }, 30_000);
+});
+
+describe('a reader of server-sent events that stops reading', () => {
+  test('is gone within two periods after its buffers are full; what it skipped is counted, and others miss nothing', async () => {
+    const gateway = await startGatewayForTest({
+      config: { keepAliveMs: PERIOD_MS },
+      sandbox: { pools: 900, history: 5 },
+    });
+    const { world } = gateway.sandbox;
+    const from = world.tip.height;
+    const url = await gateway.app.listen(0, '127.0.0.1');
+    const bad = await openReaders(url, 'events', 20, LARGE);
+    const good = await openReaders(url, 'events', 1, PRICES);
+    for (const reader of bad) reader.cease('pause');
+    for (let skipped = 0; skipped < 20; ) {
+      await advance(gateway, good[0]);
+      skipped = await figure(url, 'pdex_updates_skipped_total{source="head"}');
+    }
+    expect(await untilAlone(gateway, good)).toBeLessThan(2 * PERIOD_MS + SLACK_MS);
+    await expectEveryHeight(good, from, world.tip.height);
+    for (const { socket } of [...bad, ...good]) socket.destroy();
+  }, 30_000);
+});

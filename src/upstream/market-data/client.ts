@@ -40,7 +40,7 @@ export function createMarketDataClient(options: MarketDataClientOptions): Market
   }
 
   async function get<T>(url: URL, read: (document: unknown) => T): Promise<T> {
-    return decode('MARKET_DATA', await http.request({ url }), read);
+    return decode('MARKET_DATA', await http.request({ url }), read, { host: url.host });
   }
 
   async function orderBook(tickerId: string): Promise<RawOrderBook | undefined> {

@@ -33,13 +33,14 @@ export type NodeClientOptions = {
 
 /** Makes a client of one node. */
 export function createNodeClient({ http, url, health, circuit }: NodeClientOptions): NodeClient {
+  const details = { host: url.host };
   let lastId = 0;
   let newestHeight = 0;
 
   async function ask<T>({ method, params = [], read, signal }: Call<T>): Promise<T> {
     const id = ++lastId;
     const text = await http.request({ url, body: toRequest(id, method, params), signal });
-    return decode('NODE', text, (document) => read(readResult(document, id)));
+    return decode('NODE', text, (document) => read(readResult(document, id, details)), details);
   }
 
   function call<T>(call: Call<T>, isFault?: (error: UpstreamError) => boolean): Promise<T> {

@@ -88,7 +88,7 @@ export function connectMarketData(surroundings: Surroundings): Connected<'market
   const isListed = (tickerId: string) =>
     [market.pairs, market.tickers].some((list) => list.newest()?.market.byTickerId.has(tickerId));
   const turns = turnsOf(surroundings, 'MARKET_DATA', { host: baseUrl.host });
-  const orderBooks = createOrderBooks({ host, turns, isListed, ttlMs, timeoutMs, now, watcher: watch() });
+  const orderBooks = createOrderBooks({ host, turns, isListed, ttlMs, timeoutMs, now, watch });
   return { sources: { market, orderBooks }, health: health.read, disconnect: http.close };
 }
 

@@ -77,4 +77,50 @@ describe('an order book that cannot be read', () => {
     await expect.poll(() => books.map(({ answers }) => answers.length)).toEqual([2, 2]);
     expect(lines.map(({ level }) => level)).toEqual([WARN, INFO]);
   });
+
+  test('of a name that the filter before the host refuses takes the lists from nobody, however often it is asked for', async () => {
+    const { ask, sandbox, app } = await startGatewayForTest({
+      config: { marketPollMs: 300, upstreamMaxPauseMs: 3_200_000 },
+      sandbox: { history: 60 },
+    });
+    await ask('{ pairs { id } tickers { id } }');
+    const host = sandbox.marketData;
+    host.faults.set({ kind: 'html', status: 403, on: 'orderbook' });
+    const names = Array.from({ length: 20 }, (_, n) => `a${n}: orderBook(tickerId: "<${n}>") { tickerId }`);
+    const { errors } = await ask(`{ ${names.join(' ')} }`);
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(Array(20).fill('UPSTREAM_FILTERED'));
+
+    const calls = host.calls('pairs');
+    await expect.poll(() => host.calls('pairs')).toBeGreaterThan(calls + 1);
+    expect(app.service.sources.market.freshness()?.stale).toBe(false);
+  });
+
+  test('and whose host asks to be left alone is not asked for, nor is another', async () => {
+    const { ask, sandbox } = await startGatewayForTest({ config: { marketPollMs: 60_000 }, sandbox: { history: 60 } });
+    await ask('{ pairs { id } tickers { id } }');
+    const host = sandbox.marketData;
+    host.faults.set({ kind: 'status', status: 429, retryAfter: 60, on: 'orderbook', times: 1 });
+    for (const tickerId of ['pBTC_PRV', 'pETH_PRV']) {
+      const { errors } = await ask(`{ orderBook(tickerId: "${tickerId}") { tickerId } }`);
+      expect(errors?.map(({ message }) => message)).toEqual(['The market-data host answered with HTTP status 429.']);
+    }
+    expect(host.calls('orderbook')).toBe(1);
+  });
+
+  test('because too many wait already is told at once, and the lists beside it go on', async () => {
+    const { ask, sandbox, app } = await startGatewayForTest({
+      config: { upstreamMaxConnections: 3, upstreamMaxWaiting: 1, upstreamTimeoutMs: 400 },
+      sandbox: { history: 60 },
+    });
+    await ask('{ pairs { id } tickers { id } }');
+    const host = sandbox.marketData;
+    host.faults.set({ kind: 'hang', on: 'orderbook' });
+    const { errors } = await ask(
+      '{ a: orderBook(tickerId: "a") { tickerId } b: orderBook(tickerId: "b") { tickerId } c: orderBook(tickerId: "c") { tickerId } }',
+    );
+    const codes = Object.fromEntries(errors?.map(({ path, extensions }) => [path?.[0], extensions.code]) ?? []);
+    expect(codes).toEqual({ a: 'UPSTREAM_TIMEOUT', b: 'UPSTREAM_TIMEOUT', c: 'UPSTREAM_BUSY' });
+    expect(host.calls('orderbook')).toBe(1);
+    await expect.poll(() => app.service.sources.market.freshness()?.stale).toBe(false);
+  });
 });

@@ -1,6 +1,6 @@
 import type { Pair, Ticker } from '../../domain/market.ts';
 import type { RawOrderBook } from '../../domain/order-book.ts';
-import { UpstreamBadStatusError } from '../../errors.ts';
+import { UpstreamBadStatusError, type UpstreamError, UpstreamFilteredError } from '../../errors.ts';
 import type { Circuit } from '../circuit.ts';
 import { decode } from '../decode.ts';
 import type { HealthRecord } from '../health.ts';
@@ -35,8 +35,8 @@ export function createMarketDataClient(options: MarketDataClientOptions): Market
     return url;
   }
 
-  function call<T>(method: string, ask: () => Promise<T>): Promise<T> {
-    return circuit.run(() => health.watch(method, ask()));
+  function call<T>(method: string, ask: () => Promise<T>, isExcused?: (error: UpstreamError) => boolean): Promise<T> {
+    return circuit.run(() => health.watch(method, ask()), isExcused);
   }
 
   async function get<T>(url: URL, read: (document: unknown) => T): Promise<T> {
@@ -57,8 +57,17 @@ export function createMarketDataClient(options: MarketDataClientOptions): Market
   return {
     pairs: () => call('pairs', () => get(address('pairs'), readPairs)),
     tickers: () => call('tickers', () => get(address('tickers'), readTickers)),
-    orderBook: (tickerId) => call('orderbook', () => orderBook(tickerId)),
+    orderBook: (tickerId) => call('orderbook', () => orderBook(tickerId), isRefusal),
   };
+}
+
+/**
+ * Whether what was asked for was refused. Any text can be asked for as a ticker: that the host, or the filter before it,
+ * refuses one says nothing of what else it would answer, unless it wants to be left alone.
+ */
+function isRefusal(error: UpstreamError): boolean {
+  if (error.retryAfterMs !== undefined) return false;
+  return error instanceof UpstreamFilteredError || (error instanceof UpstreamBadStatusError && error.status !== 429);
 }
 
 /** What a host does for an unknown ticker is not specified: 400 or 404 with JSON, or 200 without sides. */

@@ -257,17 +257,21 @@ async function expectTrouble(gateway: OpenGateway, upstream: Upstream, failure: 
   await expect.poll(() => serviceOf(gateway)).toEqual({ ...told.service, upstreams: healthWhile(upstream, code) });
   await expect.poll(() => readiness(origin)).toEqual([503, { status: 'not ready', reasons: [told.reason] }]);
 
-  const metrics = await metricsOf(origin);
-  expect(sample(metrics, 'pdex_head_stale')).toBe(Number(upstream === 'NODE'));
-  expect(sample(metrics, `pdex_upstream_healthy{upstream="${upstream}"}`)).toBe(0);
-  expect(sample(metrics, `pdex_upstream_left_alone{upstream="${upstream}",host="${host}"}`)).toBe(Number(isLeftAlone));
+  await expect
+    .poll(() => figures(gateway, upstream))
+    .toEqual({
+      headStale: Number(upstream === 'NODE'),
+      healthy: 0,
+      leftAlone: Number(isLeftAlone),
+    });
   expect(lines).toEqual([
     expect.objectContaining({ level: WARN, msg: 'an upstream cannot be read', upstream, code, host }),
   ]);
 }
 
 /** What they are told when both are well again. */
-async function expectHealth({ lines, origin, ...gateway }: OpenGateway, upstream: Upstream): Promise<void> {
+async function expectHealth(gateway: OpenGateway, upstream: Upstream): Promise<void> {
+  const { lines, origin } = gateway;
   await expect.poll(() => readiness(origin)).toEqual([200, { status: 'ready' }]);
   await expect.poll(() => lines.length).toBe(2);
   expect(lines[1]).toEqual({ level: INFO, msg: 'an upstream can be read again', upstream });
@@ -275,10 +279,7 @@ async function expectHealth({ lines, origin, ...gateway }: OpenGateway, upstream
   expect(readings).toMatchObject({ head: { stale: false }, marketData: { stale: false } });
   expect(upstreams).toMatchObject([{ healthy: true }, { healthy: true }]);
 
-  const metrics = await metricsOf(origin);
-  expect(sample(metrics, 'pdex_head_stale')).toBe(0);
-  expect(sample(metrics, `pdex_upstream_healthy{upstream="${upstream}"}`)).toBe(1);
-  expect(sumOf(metrics, 'pdex_upstream_left_alone', {})).toBe(0);
+  expect(await figures(gateway, upstream)).toEqual({ headStale: 0, healthy: 1, leftAlone: 0 });
 }
 
 function healthWhile(failing: Upstream, code: UpstreamErrorCode): object[] {
@@ -297,6 +298,16 @@ async function serviceOf({ ask }: Pick<TestGateway, 'ask'>) {
 async function readiness(origin: string): Promise<[number, unknown]> {
   const response = await fetch(new URL('/ready', origin));
   return [response.status, await response.json()];
+}
+
+async function figures({ origin, sandbox }: OpenGateway, upstream: Upstream) {
+  const metrics = await metricsOf(origin);
+  const { host } = new URL(hostOf(sandbox, upstream).url);
+  return {
+    headStale: sample(metrics, 'pdex_head_stale'),
+    healthy: sample(metrics, `pdex_upstream_healthy{upstream="${upstream}"}`),
+    leftAlone: sample(metrics, `pdex_upstream_left_alone{upstream="${upstream}",host="${host}"}`),
+  };
 }
 
 async function metricsOf(origin: string): Promise<string> {

@@ -1,4 +1,5 @@
-import { SHORT_TIMEOUT_MS, showFailure } from './scenario.ts';
+import { SHORT_TIMEOUT_MS } from './failure.ts';
+import { showFailure } from './scenario.ts';
 
 const TOO_LATE = {
   code: 'UPSTREAM_TIMEOUT',

@@ -33,6 +33,24 @@ describe('a chain that is not yet final', () => {
     expect(lines).toEqual([]);
   });
 
+  test('a tip that no longer moves is stale after five times the usual interval, and fresh with the next block', async () => {
+    const { ask, sandbox, clock, untilHeight, lines } = await open();
+    const { height } = sandbox.world.tip;
+    await untilHeight(height);
+    const stale = async () => (await ask(STATUS)).data.service.head.stale;
+    clock.now += 5 * 40_000;
+    expect(await stale()).toBe(false);
+    clock.now += 1;
+    expect((await ask(STATUS)).data).toEqual({
+      beaconHeight: height,
+      service: { head: { stale: true }, upstreams: [HEALTHY, HEALTHY] },
+    });
+
+    sandbox.advance();
+    await untilHeight(height + 1);
+    expect([await stale(), lines]).toEqual([false, []]);
+  });
+
   test('a block that takes the place of the tip is read whole and told at the same height', async () => {
     const { ask, subscribe, sandbox, lines } = await open();
     const { height, hash } = sandbox.world.tip;

@@ -80,34 +80,37 @@ describe.each(ONE_FAILS)('of three nodes the one that is read %s', (_, fault, co
 });
 
 describe('three nodes', () => {
-  test('all down from the start: that is told as it is of one, until any of them comes back', async () => {
-    const { sandbox, ask, lines, hosts, readyStatus } = await openThreeNodes({
-      before: async (started) => {
-        for (const which of [0, 1, 2]) await breakDown(started, which, REFUSED);
-      },
-    });
-    const { errors } = await ask('{ beaconHeight }');
-    expect(errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'UPSTREAM_UNREACHABLE', upstream: 'NODE' }]);
-    expect(await readyStatus()).toBe(503);
-    const all = expect.objectContaining({
-      level: WARN,
-      msg: 'an upstream cannot be read',
-      code: 'UPSTREAM_UNREACHABLE',
-    });
-    expect(lines).toEqual([...hosts.map((host) => broken(host, 'UPSTREAM_UNREACHABLE')), all]);
+  test.each<[string, Fault, string]>([
+    ['refuse connections', REFUSED, 'UPSTREAM_UNREACHABLE'],
+    ['never answer', { kind: 'hang' }, 'UPSTREAM_TIMEOUT'],
+  ])(
+    'that all %s from the start: that is told as it is of one, until any of them comes back',
+    async (_, fault, code) => {
+      const { sandbox, ask, lines, hosts, readyStatus } = await openThreeNodes({
+        before: async (started) => {
+          for (const which of [0, 1, 2]) await breakDown(started, which, fault);
+        },
+      });
+      const { errors } = await ask('{ beaconHeight }');
+      expect(errors?.map(({ extensions }) => extensions)).toEqual([{ code, upstream: 'NODE' }]);
+      expect(await readyStatus()).toBe(503);
+      await expect.poll(() => lines.length).toBe(4);
+      const all = expect.objectContaining({ level: WARN, msg: 'an upstream cannot be read', code });
+      expect(lines).toEqual([...hosts.map((host) => broken(host, code)), all]);
 
-    await heal(sandbox, 2);
-    await expect.poll(() => ask('{ beaconHeight }')).toEqual({ data: { beaconHeight: sandbox.world.tip.height } });
-    await expect.poll(() => lines.length).toBe(6);
-    expect(lines.slice(4)).toEqual([
-      healed(hosts[2]),
-      { level: INFO, msg: 'an upstream can be read again', upstream: 'NODE' },
-    ]);
-    await ask('{ pairs { id } tickers { id } }');
-    expect(await readyStatus()).toBe(200);
-  });
+      await heal(sandbox, 2);
+      await expect.poll(() => ask('{ beaconHeight }')).toEqual({ data: { beaconHeight: sandbox.world.tip.height } });
+      await expect.poll(() => lines.length).toBe(6);
+      expect(lines.slice(4)).toEqual([
+        healed(hosts[2]),
+        { level: INFO, msg: 'an upstream can be read again', upstream: 'NODE' },
+      ]);
+      await ask('{ pairs { id } tickers { id } }');
+      expect(await readyStatus()).toBe(200);
+    },
+  );
 
-  test('all down after good readings: the last height is served as stale, and it goes on when one comes back', async () => {
+  test('that all reset connections after good readings: the last height is served as stale, and it goes on when one comes back', async () => {
     const { sandbox, ask, subscribe, untilHeight, readyStatus } = await openThreeNodes();
     const { height } = sandbox.world.tip;
     const heads = keepEvents(subscribe(HEADS));

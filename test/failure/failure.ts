@@ -23,7 +23,8 @@ export type Failure = {
 /** For failures that show only when the time is over: short, and long enough for a healthy answer on a busy machine. */
 export const SHORT_TIMEOUT_MS = 300;
 
-const ORDER_BOOK_TTL_MS = 50;
+/** Everything is read so often, and left alone so shortly, that no test waits for it. */
+const OFTEN_MS = 10;
 
 /** A gateway with a port, and where that is. */
 export type OpenGateway = TestGateway & { readonly origin: string };
@@ -31,7 +32,13 @@ export type OpenGateway = TestGateway & { readonly origin: string };
 /** Starts a gateway with what the failure needs to show; `before` is done before it first asks its upstreams. */
 export async function open({ config = {} }: Failure, before: (sandbox: Sandbox) => Promise<void> = async () => {}) {
   const gateway = await startGatewayForTest({
-    config: { orderBookTtlMs: ORDER_BOOK_TTL_MS, ...config },
+    config: {
+      headPollMs: OFTEN_MS,
+      marketPollMs: OFTEN_MS,
+      orderBookTtlMs: OFTEN_MS,
+      upstreamMaxPauseMs: OFTEN_MS,
+      ...config,
+    },
     before,
     sandbox: { history: 60 },
   });
@@ -59,7 +66,7 @@ export async function heal({ sandbox, clock }: TestGateway, upstream: Upstream, 
   if (fault === 'refused') await host.start();
   else host.faults.clear();
   // What an order book was last read with, a failure too, serves everyone until then.
-  clock.now += ORDER_BOOK_TTL_MS;
+  clock.now += OFTEN_MS;
 }
 
 /** The host that plays an upstream. */

@@ -21,15 +21,20 @@ import { AGE_MS, expectHealth, expectTrouble, NOTHING_READ, STALE } from './told
  * sees, what `/ready`, `service`, the metrics and the log say, and that it heals by itself.
  */
 export function showFailure(what: string, failure: Failure): void {
-  const upstreams = (['NODE', 'MARKET_DATA'] as const).filter((upstream) => (failure.only ?? upstream) === upstream);
+  const upstreams = UPSTREAMS.filter(([, upstream]) => (failure.only ?? upstream) === upstream);
 
-  describe.each(upstreams)(`%s ${what}`, (upstream) => {
+  describe.each(upstreams)(`%s ${what}`, (_, upstream) => {
     test('from the start: what is beside it is whole, the rest says what is wrong, until it heals', () =>
       failsFromTheStart(upstream, failure));
     test('after good readings: the last ones are served with their age, and subscriptions go on when it heals', () =>
       failsAfterGoodReadings(upstream, failure));
   });
 }
+
+const UPSTREAMS: readonly [string, Upstream][] = [
+  ['the node', 'NODE'],
+  ['the market-data host', 'MARKET_DATA'],
+];
 
 async function failsFromTheStart(upstream: Upstream, failure: Failure): Promise<void> {
   const gateway = await open(failure, (sandbox) => breakDown(sandbox, upstream, failure));

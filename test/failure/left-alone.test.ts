@@ -66,4 +66,23 @@ describe.each(UPSTREAMS)('%s, left alone because it is down', (upstream) => {
     gateway.clock.now += 1_000;
     expect((await askAnew(gateway, upstream)).errors).toBeUndefined();
   });
+
+  test('is not left alone because much that clients ask for takes too long', async () => {
+    const gateway = await open(upstream, { upstreamMaxPauseMs: LONG_PAUSE_MS, upstreamTimeoutMs: 500 });
+    const { host, leftAlone, ask, sandbox, app, advance } = gateway;
+    if (upstream === 'NODE') sandbox.node.faults.set({ kind: 'hang', on: 'getpdestate' });
+    else sandbox.marketData.faults.set({ kind: 'hang', on: 'orderbook' });
+    const { height } = sandbox.world.tip;
+    const fields = Array.from({ length: 12 }, (_, n) =>
+      upstream === 'NODE'
+        ? `a${n}: poolPairs(first: 0, at: ${height - 30 - n}) { totalCount }`
+        : `a${n}: orderBook(tickerId: "x${n}") { tickerId }`,
+    );
+    const { errors } = await ask(`{ ${fields.join(' ')} }`);
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(Array(12).fill('UPSTREAM_TIMEOUT'));
+
+    host.faults.clear();
+    await advance();
+    expect([await leftAlone(), app.service.sources.market.freshness()?.stale]).toEqual([0, false]);
+  });
 });

@@ -109,7 +109,7 @@ describe('an order book that cannot be read', () => {
 
   test('because too many wait already is told at once, and the lists beside it go on', async () => {
     const { ask, sandbox, app } = await startGatewayForTest({
-      config: { upstreamMaxConnections: 3, upstreamMaxWaiting: 1, upstreamTimeoutMs: 400 },
+      config: { upstreamMaxConnections: 3, upstreamMaxWaiting: 1, upstreamTimeoutMs: 500 },
       sandbox: { history: 60 },
     });
     await ask('{ pairs { id } tickers { id } }');

@@ -11,5 +11,3 @@ const TOO_LATE = {
 showFailure('never answers', { fault: { kind: 'hang' }, ...TOO_LATE });
 
 showFailure('answers a byte at a time', { fault: { kind: 'drip' }, ...TOO_LATE });
-
-showFailure('never comes to the end of its answers', { fault: { kind: 'endless' }, ...TOO_LATE });

@@ -1,6 +1,11 @@
 import type { Pair, Ticker } from '../../domain/market.ts';
 import type { RawOrderBook } from '../../domain/order-book.ts';
-import { UpstreamBadStatusError, type UpstreamError, UpstreamFilteredError } from '../../errors.ts';
+import {
+  UpstreamBadStatusError,
+  type UpstreamError,
+  UpstreamFilteredError,
+  UpstreamTimeoutError,
+} from '../../errors.ts';
 import type { Circuit } from '../circuit.ts';
 import { decode } from '../decode.ts';
 import type { HealthRecord } from '../health.ts';
@@ -57,17 +62,18 @@ export function createMarketDataClient(options: MarketDataClientOptions): Market
   return {
     pairs: () => call('pairs', () => get(address('pairs'), readPairs)),
     tickers: () => call('tickers', () => get(address('tickers'), readTickers)),
-    orderBook: (tickerId) => call('orderbook', () => orderBook(tickerId), isRefusal),
+    orderBook: (tickerId) => call('orderbook', () => orderBook(tickerId), isOfTheBook),
   };
 }
 
 /**
- * Whether what was asked for was refused. Any text can be asked for as a ticker: that the host, or the filter before it,
- * refuses one says nothing of what else it would answer, unless it wants to be left alone.
+ * Whether the failure may be one of this book alone. Any text can be asked for as a ticker: that the host, or the filter
+ * before it, refuses one or is slow with it says nothing of the lists, unless the host wants to be left alone.
  */
-function isRefusal(error: UpstreamError): boolean {
+function isOfTheBook(error: UpstreamError): boolean {
   if (error.retryAfterMs !== undefined) return false;
-  return error instanceof UpstreamFilteredError || (error instanceof UpstreamBadStatusError && error.status !== 429);
+  if (error instanceof UpstreamBadStatusError) return error.status !== 429;
+  return error instanceof UpstreamFilteredError || error instanceof UpstreamTimeoutError;
 }
 
 /** What a host does for an unknown ticker is not specified: 400 or 404 with JSON, or 200 without sides. */

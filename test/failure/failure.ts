@@ -21,7 +21,7 @@ export type Failure = {
 };
 
 /** For failures that show only when the time is over: short, and long enough for a healthy answer on a busy machine. */
-export const SHORT_TIMEOUT_MS = 500;
+export const SHORT_TIMEOUT_MS = 800;
 
 /** Everything is read so often, and left alone so shortly, that no test waits for it. */
 const OFTEN_MS = 10;

@@ -21,7 +21,7 @@ export const FRESH = { head: { stale: false } };
 
 /** A gateway with three nodes, of which it reads the first while that one is well. */
 export async function openThreeNodes({ before, config = {} }: Pick<TestGatewayOptions, 'before' | 'config'> = {}) {
-  const options = { config: { upstreamTimeoutMs: 600, ...config }, sandbox: { nodes: 3, history: 60 } };
+  const options = { config: { upstreamTimeoutMs: 1_000, ...config }, sandbox: { nodes: 3, history: 60 } };
   const gateway = await startGatewayForTest(before === undefined ? options : { ...options, before });
   const { app, sandbox } = gateway;
   const url = await app.listen(0, '127.0.0.1');

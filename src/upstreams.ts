@@ -1,6 +1,6 @@
 import type { Config } from './config.ts';
 import type { Instant } from './domain/instant.ts';
-import type { Upstream } from './errors.ts';
+import type { ErrorDetails, Upstream } from './errors.ts';
 import { absentMarketData, absentNodes } from './live/absent.ts';
 import { createHeadFollower } from './live/head.ts';
 import { createMarketFollower } from './live/market.ts';
@@ -87,8 +87,8 @@ export function connectMarketData(surroundings: Surroundings): Connected<'market
   const market = createMarketFollower({ host, pollMs, timeoutMs, maxAgeMs, now, watch });
   const isListed = (tickerId: string) =>
     [market.pairs, market.tickers].some((list) => list.newest()?.market.byTickerId.has(tickerId));
-  const turns = turnsOf(surroundings, 'MARKET_DATA');
-  const orderBooks = createOrderBooks({ host, turns, isListed, ttlMs, timeoutMs, now, watcher: watch() });
+  const turns = turnsOf(surroundings, 'MARKET_DATA', { host: baseUrl.host });
+  const orderBooks = createOrderBooks({ host, turns, isListed, ttlMs, timeoutMs, now, watch });
   return { sources: { market, orderBooks }, health: health.read, disconnect: http.close };
 }
 
@@ -120,10 +120,11 @@ function circuitOf({ config, metrics }: Surroundings, upstream: Upstream, { host
   return createCircuit({ maxPauseMs: config.upstreamMaxPauseMs, onChange });
 }
 
-function turnsOf({ config }: Surroundings, upstream: Upstream): Turns {
+function turnsOf({ config }: Surroundings, upstream: Upstream, details: ErrorDetails = {}): Turns {
   return createTurns(upstream, {
     atOnce: config.upstreamMaxConnections - CONNECTIONS_TO_FOLLOW,
     waiting: config.upstreamMaxWaiting,
     timeoutMs: config.upstreamTimeoutMs,
+    details,
   });
 }

@@ -35,8 +35,11 @@ export type OrderBooksOptions = {
   readonly ttlMs: number;
   readonly timeoutMs: number;
   readonly now: () => Instant;
-  readonly watcher: Watcher;
+  /** Makes a watcher for each book that is followed. */
+  readonly watch: () => Watcher;
 };
+
+type FollowedBook = Follower<OrderBookReading> & { readonly watcher: Watcher };
 
 type Shared = { readonly reading: Promise<OrderBookReading | undefined>; endedAt: Instant | undefined };
 
@@ -44,9 +47,9 @@ const MAX_BOOKS_KEPT = 1_000;
 
 /** Makes the order books of a host. */
 export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
-  const { host, turns, isListed, ttlMs, timeoutMs, now, watcher } = options;
+  const { host, turns, isListed, ttlMs, timeoutMs, now, watch } = options;
   const shared = new LRUCache<string, Shared>({ max: MAX_BOOKS_KEPT });
-  const followed = new Map<string, Follower<OrderBookReading>>();
+  const followed = new Map<string, FollowedBook>();
   let skippedBefore = 0;
 
   function read(tickerId: string): Promise<OrderBookReading | undefined> {
@@ -77,8 +80,9 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
     return { book: toOrderBook(raw), observedAt: now() };
   }
 
-  function follow(tickerId: string): Follower<OrderBookReading> {
-    return createFollower<OrderBookReading>({
+  function follow(tickerId: string): FollowedBook {
+    const watcher = watch();
+    const follower = createFollower<OrderBookReading>({
       async read(previous) {
         const reading = await (previous === undefined ? read(tickerId) : readAgain(tickerId));
         if (reading === undefined) throw new UpstreamBadShapeError('MARKET_DATA', 'the order book is gone');
@@ -89,6 +93,7 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
       tooLate: () => new UpstreamTimeoutError('MARKET_DATA', timeoutMs, {}),
       watcher,
     });
+    return { ...follower, watcher };
   }
 
   function listen(tickerId: string): Values<OrderBookReading> {
@@ -103,6 +108,8 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
         skippedBefore += follower.skipped();
         follower.stop();
         followed.delete(tickerId);
+        // What nobody follows any more cannot heal: of what is followed, it is the last that is heard.
+        if (follower.isFailing()) follower.watcher.recovered();
       },
     );
   }

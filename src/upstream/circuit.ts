@@ -1,5 +1,6 @@
 import {
   BrokenCircuitError,
+  CircuitState,
   ConsecutiveBreaker,
   circuitBreaker,
   ExponentialBackoff,
@@ -15,9 +16,10 @@ export type Circuit = {
   /**
    * Asks, unless the upstream is being left alone.
    *
+   * @param isExcused which failures say nothing about an upstream that is not left alone
    * @throws what the call fails with; while nothing is asked, what the last one failed with
    */
-  run<T>(ask: () => Promise<T>): Promise<T>;
+  run<T>(ask: () => Promise<T>, isExcused?: (error: UpstreamError) => boolean): Promise<T>;
 };
 
 /** How long an upstream is left alone. */
@@ -41,7 +43,9 @@ const MAX_RETRY_AFTER_MS = 5 * 60_000;
  */
 export function createCircuit({ maxPauseMs, onChange = () => {} }: CircuitOptions): Circuit {
   let last: unknown;
-  const policy = circuitBreaker(handleWhen(isOutage), {
+  const excused = new WeakSet<UpstreamError>();
+  const outages = handleWhen((error) => isOutage(error) && !excused.has(error));
+  const policy = circuitBreaker(outages, {
     breaker: openWhenAsked(new ConsecutiveBreaker(OUTAGES_UNTIL_OPEN), () => retryAfterOf(last) > 0),
     halfOpenAfter: pauses(
       new ExponentialBackoff({
@@ -56,19 +60,22 @@ export function createCircuit({ maxPauseMs, onChange = () => {} }: CircuitOption
   policy.onBreak(() => onChange(true));
   policy.onReset(() => onChange(false));
 
-  async function run<T>(ask: () => Promise<T>): Promise<T> {
+  async function run<T>(ask: () => Promise<T>, isExcused = (_error: UpstreamError) => false): Promise<T> {
     try {
-      return await policy.execute(() => noteFailure(ask));
+      return await policy.execute(() => noteFailure(ask, isExcused));
     } catch (error) {
       throw error instanceof BrokenCircuitError ? last : error;
     }
   }
 
-  async function noteFailure<T>(ask: () => Promise<T>): Promise<T> {
+  async function noteFailure<T>(ask: () => Promise<T>, isExcused: (error: UpstreamError) => boolean): Promise<T> {
     try {
       return await ask();
     } catch (error) {
-      if (isOutage(error)) last = error;
+      if (isOutage(error)) {
+        if (policy.state === CircuitState.Closed && isExcused(error)) excused.add(error);
+        else last = error;
+      }
       throw error;
     }
   }
@@ -77,7 +84,7 @@ export function createCircuit({ maxPauseMs, onChange = () => {} }: CircuitOption
 }
 
 /** An answer, also a wrong one, shows that the upstream is there; what we gave up ourselves says nothing about it. */
-function isOutage(error: unknown): boolean {
+function isOutage(error: unknown): error is UpstreamError {
   const isAnswer = error instanceof UpstreamRpcError || error instanceof UpstreamBadShapeError;
   return error instanceof UpstreamError && !isAnswer && !(error instanceof UpstreamBusyError);
 }

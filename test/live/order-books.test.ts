@@ -36,7 +36,7 @@ function booksOf(
     ttlMs: options.ttlMs ?? 1_000,
     timeoutMs: 5_000,
     now: options.now ?? (() => clock.now),
-    watcher: { failed: (error) => told.push(error), recovered: () => told.push('recovered') },
+    watch: () => ({ failed: (error) => told.push(error), recovered: () => told.push('recovered') }),
   });
   return { books, asked, calls, clock, told };
 }

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { startGatewayForTest } from '../support/gateway.ts';
+import { sample } from '../support/metrics.ts';
 import { connect, take } from '../support/websocket.ts';
 
 async function open() {
@@ -9,12 +10,6 @@ async function open() {
   const url = await gateway.app.listen(0, '127.0.0.1');
   const read = async () => (await fetch(new URL('/metrics', url))).text();
   return { ...gateway, url, read };
-}
-
-/** The value of a sample, by its name with labels. */
-function sample(text: string, name: string): number | undefined {
-  const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `));
-  return line === undefined ? undefined : Number(line.slice(name.length + 1));
 }
 
 describe('the metrics', () => {

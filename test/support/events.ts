@@ -17,3 +17,19 @@ export async function* readEvents(response: Response): AsyncGenerator<Answer, un
   }
   return undefined;
 }
+
+/** What a client that stays has got of a subscription until now. */
+export type KeptEvents = { readonly answers: readonly Answer[]; isOpen(): boolean };
+
+/** Reads a subscription from now on, until it ends. */
+export function keepEvents(events: AsyncGenerator<Answer, undefined>): KeptEvents {
+  const answers: Answer[] = [];
+  let isOpen = true;
+  const read = async () => {
+    for await (const answer of events) answers.push(answer);
+  };
+  read().finally(() => {
+    isOpen = false;
+  });
+  return { answers, isOpen: () => isOpen };
+}

@@ -3,9 +3,9 @@ import { print } from 'graphql';
 import { onTestFinished } from 'vitest';
 import { type App, createApp } from '../../src/app.ts';
 import { type Config, readConfig } from '../../src/config.ts';
-import { createLog } from '../../src/log.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { readEvents } from './events.ts';
+import { createKeptLog, type LogLine } from './log.ts';
 
 /** What a test gets as an answer: anything of it can be looked at, nothing is typed unless the document is. */
 export type Answer<Data = Record<string, unknown>> = {
@@ -23,6 +23,8 @@ export type AnswerError = {
 export type TestGateway = {
   readonly sandbox: Sandbox;
   readonly app: App;
+  /** What the gateway has told its log, from the level `info` on. */
+  readonly lines: readonly LogLine[];
   /** What the gateway takes for now, in milliseconds since 1970; a test moves it. */
   readonly clock: { now: number };
   ask<Data, Variables>(document: TypedDocumentNode<Data, Variables>, variables: Variables): Promise<Answer<Data>>;
@@ -59,7 +61,7 @@ export async function startGateway(
   const clock = { now: START };
   const config: Config = {
     ...(readConfig([], {}) as Config),
-    fullnodeUrls: options.without === 'NODE' ? [] : [new URL(sandbox.nodeUrl)],
+    fullnodeUrls: options.without === 'NODE' ? [] : sandbox.nodes.map(({ url }) => new URL(url)),
     marketDataUrl: options.without === 'MARKET_DATA' ? undefined : new URL(sandbox.marketDataUrl),
     tokens: sandbox.world.tokens
       .filter(({ symbol }) => symbol !== undefined)
@@ -70,7 +72,8 @@ export async function startGateway(
     stopWindowMs: 0,
     ...options.config,
   };
-  const app = createApp({ config, isSandbox: true, log: createLog('silent'), now: () => clock.now });
+  const { log, lines } = createKeptLog();
+  const app = createApp({ config, isSandbox: true, log, now: () => clock.now });
 
   async function post(query: unknown, variables: unknown, accept: string): Promise<Response> {
     return app.fetch('http://gateway/graphql', {
@@ -107,7 +110,7 @@ export async function startGateway(
     await sandbox.close();
   }
 
-  return { sandbox, app, clock, ask, subscribe, untilHeight, advance, close };
+  return { sandbox, app, lines, clock, ask, subscribe, untilHeight, advance, close };
 }
 
 /** Starts a gateway for one test. */

@@ -1,7 +1,7 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
-import type { UpstreamError } from '../../errors.ts';
+import { type UpstreamError, UpstreamTimeoutError } from '../../errors.ts';
 import type { Circuit } from '../circuit.ts';
 import { decode } from '../decode.ts';
 import type { HealthRecord } from '../health.ts';
@@ -33,17 +33,18 @@ export type NodeClientOptions = {
 
 /** Makes a client of one node. */
 export function createNodeClient({ http, url, health, circuit }: NodeClientOptions): NodeClient {
+  const details = { host: url.host };
   let lastId = 0;
   let newestHeight = 0;
 
   async function ask<T>({ method, params = [], read, signal }: Call<T>): Promise<T> {
     const id = ++lastId;
     const text = await http.request({ url, body: toRequest(id, method, params), signal });
-    return decode('NODE', text, (document) => read(readResult(document, id)));
+    return decode('NODE', text, (document) => read(readResult(document, id, details)), details);
   }
 
-  function call<T>(call: Call<T>, isFault?: (error: UpstreamError) => boolean): Promise<T> {
-    return circuit.run(() => health.watch(call.method, ask(call), isFault));
+  function call<T>(call: Call<T>): Promise<T> {
+    return circuit.run(() => health.watch(call.method, ask(call), call.isFault), call.isExcused);
   }
 
   async function beaconHeight(signal?: AbortSignal): Promise<BeaconHeight> {
@@ -56,7 +57,9 @@ export function createNodeClient({ http, url, health, circuit }: NodeClientOptio
     const read = (result: WireObject) => readExchangeState(result, height);
     // That an old state is gone is an answer; that the one it has just named is missing is a fault.
     const isFault = (error: UpstreamError) => !isStateNotFound(error) || height >= newestHeight;
-    return call({ method: 'getpdestate', params: [{ BeaconHeight: height }], read, signal }, isFault);
+    // Many old states at once, as for a chart, can take too long on a node that is well.
+    const isExcused = (error: UpstreamError) => error instanceof UpstreamTimeoutError && height < newestHeight;
+    return call({ method: 'getpdestate', params: [{ BeaconHeight: height }], read, signal, isFault, isExcused });
   }
 
   return {
@@ -72,4 +75,8 @@ type Call<T> = {
   readonly params?: readonly unknown[];
   readonly read: (result: WireObject) => T;
   readonly signal?: AbortSignal | undefined;
+  /** Which failures are held against the node's health; all where nothing is said. */
+  readonly isFault?: (error: UpstreamError) => boolean;
+  /** Which failures are no reason to leave the node alone. */
+  readonly isExcused?: (error: UpstreamError) => boolean;
 };

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import { DOORS } from '../support/doors.ts';
+import { startGatewayForTest } from '../support/gateway.ts';
+import { connect } from '../support/websocket.ts';
+import { showFailure } from './scenario.ts';
+
+const UNREACHABLE = { code: 'UPSTREAM_UNREACHABLE', says: 'cannot be reached', isLeftAlone: true } as const;
+
+showFailure('refuses connections', { fault: 'refused', ...UNREACHABLE });
+
+showFailure('resets connections instead of answering', { fault: { kind: 'reset' }, ...UNREACHABLE });
+
+// The body of a node's answer ends where its connection does, so what was cut off there is text that is no JSON.
+const NOT_JSON = {
+  code: 'UPSTREAM_BAD_SHAPE',
+  says: 'gave an answer of the wrong shape: it is not JSON',
+  isLeftAlone: false,
+} as const;
+
+for (const [what, kind] of [
+  ['resets connections in the middle of its answers', 'reset-in-body'],
+  ['ends connections in the middle of its answers', 'truncated'],
+] as const) {
+  showFailure(what, { only: 'NODE', fault: { kind }, ...NOT_JSON });
+  showFailure(what, { only: 'MARKET_DATA', fault: { kind }, ...UNREACHABLE });
+}
+
+test('a connection that is reset before an answer begins is made once more, and nobody is told of it', async () => {
+  const { sandbox, advance, ask, lines } = await startGatewayForTest({ sandbox: { history: 60 } });
+  await ask('{ beaconHeight pairs { id } tickers { id } }');
+  for (const host of [sandbox.node, sandbox.marketData]) host.faults.set({ kind: 'reset', times: 1 });
+  await advance();
+  expect((await ask('{ orderBook(tickerId: "pBTC_PRV") { tickerId } }')).errors).toBeUndefined();
+  const { data } = await ask('{ service { head { stale } marketData { stale } upstreams { lastErrorCode } } }');
+  expect(data.service).toEqual({
+    head: { stale: false },
+    marketData: { stale: false },
+    upstreams: [{ lastErrorCode: null }, { lastErrorCode: null }],
+  });
+  expect(lines).toEqual([]);
+});
+
+describe('by whichever way a client comes, it is told the same of an upstream that cannot be reached', () => {
+  test.each(Object.entries(DOORS))('%s', async (_, door) => {
+    const { app } = await startGatewayForTest({
+      sandbox: { history: 60 },
+      before: ({ node }) => void node.faults.set({ kind: 'reset' }),
+    });
+    const url = await app.listen(0, '127.0.0.1');
+    const error = {
+      message: 'The node cannot be reached.',
+      path: ['beaconHeight'],
+      locations: [{ line: 1, column: 3 }],
+      extensions: { code: 'UPSTREAM_UNREACHABLE', upstream: 'NODE' },
+    };
+    expect(await door(url, { query: '{ beaconHeight tickers(filter: { tickerIds: [] }) { id } }' })).toEqual({
+      data: { beaconHeight: null, tickers: [] },
+      errors: [error],
+    });
+  });
+
+  test('a subscription on a websocket stays open and goes on with the newest', async () => {
+    const { app, sandbox, ask } = await startGatewayForTest({ sandbox: { history: 60 } });
+    const { height } = sandbox.world.tip;
+    const client = connect(await app.listen(0, '127.0.0.1'));
+    const heads = client.iterate({ query: 'subscription { head { beaconHeight } }' });
+    const first = await heads.next();
+    await sandbox.node.stop();
+    sandbox.advance(5);
+    await expect.poll(async () => (await ask('{ service { head { stale } } }')).data.service.head.stale).toBe(true);
+    const second = heads.next();
+    await sandbox.node.start();
+    expect([first.value, (await second).value]).toEqual(
+      [height, height + 5].map((beaconHeight) => ({ data: { head: { beaconHeight } } })),
+    );
+  });
+});

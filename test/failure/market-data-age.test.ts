@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest';
+import { keepEvents } from '../support/events.ts';
+import { startGatewayForTest } from '../support/gateway.ts';
+import { BTC, PRV } from '../support/tokens.ts';
+
+const MAX_AGE_MS = 60_000;
+
+const LISTS = `{
+  pairs(filter: { tickerIds: ["pBTC_PRV"] }) { tickerId }
+  tickers(filter: { tickerIds: ["pBTC_PRV"] }) { tickerId }
+  poolPair(token1Id: "${PRV}", token2Id: "${BTC}") { pairs { tickerId } }
+  service { marketData { ageMs stale } }
+}`;
+const TICKERS = 'subscription { tickers { tickerId lastPrice baseVolume targetVolume } }';
+
+const ROW = [{ tickerId: 'pBTC_PRV' }];
+const reading = (ageMs: number, stale: boolean) => ({ service: { marketData: { ageMs, stale } } });
+const GOOD = { pairs: ROW, tickers: ROW, poolPair: { pairs: ROW } };
+const LOST = { pairs: null, tickers: null, poolPair: { pairs: null } };
+
+/** A gateway that has read both lists once, before their host went down. */
+async function openWithLastReadings() {
+  const gateway = await startGatewayForTest({ config: { marketMaxAgeMs: MAX_AGE_MS }, sandbox: { history: 60 } });
+  const { ask, app, sandbox } = gateway;
+  await ask(LISTS);
+  expect(await ask(LISTS)).toEqual({ data: { ...GOOD, ...reading(0, false) } });
+  await sandbox.marketData.stop();
+  const { pairs, tickers } = app.service.sources.market;
+  await expect.poll(() => [pairs.isFailing(), tickers.isFailing()]).toEqual([true, true]);
+  return gateway;
+}
+
+describe('the last good pairs and tickers, while their host is down', () => {
+  test('are served with their age for as long as is set, and not a millisecond longer', async () => {
+    const { ask, clock } = await openWithLastReadings();
+    clock.now += MAX_AGE_MS;
+    expect(await ask(LISTS)).toEqual({ data: { ...GOOD, ...reading(MAX_AGE_MS, true) } });
+
+    clock.now += 1;
+    const { data, errors } = await ask(LISTS);
+    expect(data).toEqual({ ...LOST, ...reading(MAX_AGE_MS + 1, true) });
+    expect(errors).toHaveLength(3);
+    for (const path of [['pairs'], ['tickers'], ['poolPair', 'pairs']]) {
+      expect(errors).toContainEqual({
+        message: 'The market-data host cannot be reached.',
+        path,
+        locations: expect.anything(),
+        extensions: { code: 'UPSTREAM_UNREACHABLE', upstream: 'MARKET_DATA' },
+      });
+    }
+  });
+
+  test('a subscription that runs stays open beyond that age and goes on with the newest', async () => {
+    const { subscribe, clock, sandbox, ask } = await openWithLastReadings();
+    const tickers = keepEvents(subscribe(TICKERS));
+    await expect.poll(() => tickers.answers.length).toBe(1);
+    clock.now += MAX_AGE_MS + 1;
+    const refused = keepEvents(subscribe(TICKERS));
+    await expect.poll(() => refused.isOpen()).toBe(false);
+    expect(refused.answers).toEqual([
+      {
+        errors: [expect.objectContaining({ extensions: { code: 'UPSTREAM_UNREACHABLE', upstream: 'MARKET_DATA' } })],
+      },
+    ]);
+
+    sandbox.advance(2);
+    await sandbox.marketData.start();
+    await expect.poll(() => tickers.answers.length).toBe(2);
+    expect([tickers.isOpen(), tickers.answers.map(({ errors }) => errors)]).toEqual([true, [undefined, undefined]]);
+    await expect.poll(() => ask(LISTS)).toEqual({ data: { ...GOOD, ...reading(0, false) } });
+  });
+
+  test('readings are never too old while they succeed, however seldom they are made', async () => {
+    const { ask, clock } = await startGatewayForTest({
+      config: { marketMaxAgeMs: 1, marketPollMs: 600_000 },
+      sandbox: { history: 60 },
+    });
+    await ask(LISTS);
+    clock.now += 1_000;
+    expect(await ask(LISTS)).toEqual({ data: { ...GOOD, ...reading(1_000, false) } });
+  });
+});

@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest';
+import { keepEvents } from '../support/events.ts';
+import { startGatewayForTest } from '../support/gateway.ts';
+import { INFO, WARN } from '../support/log.ts';
+
+const TTL_MS = 50;
+const BOOK = '{ orderBook(tickerId: "pBTC_PRV") { tickerId } }';
+const FOLLOWED = 'subscription { orderBook(tickerId: "pBTC_PRV") { timestamp } }';
+
+const open = () => startGatewayForTest({ config: { orderBookTtlMs: TTL_MS }, sandbox: { history: 60 } });
+
+describe('an order book that cannot be read', () => {
+  test('is asked for once in its time, for everyone who asks; then it is asked for again', async () => {
+    const { ask, sandbox, clock } = await open();
+    sandbox.marketData.faults.set({ kind: 'garbage', on: 'orderbook', times: 1 });
+    const together = await Promise.all(Array.from({ length: 20 }, () => ask(BOOK)));
+    const answers = [...together, await ask(BOOK)];
+    const error = {
+      message: 'The market-data host gave an answer of the wrong shape: it is not JSON.',
+      path: ['orderBook'],
+      locations: expect.anything(),
+      extensions: { code: 'UPSTREAM_BAD_SHAPE', upstream: 'MARKET_DATA' },
+    };
+    expect(answers).toEqual(Array(21).fill({ data: { orderBook: null }, errors: [error] }));
+    expect(sandbox.marketData.calls('orderbook')).toBe(1);
+
+    clock.now += TTL_MS;
+    expect(await ask(BOOK)).toEqual({ data: { orderBook: { tickerId: 'pBTC_PRV' } } });
+    expect(sandbox.marketData.calls('orderbook')).toBe(2);
+  });
+
+  test('takes nothing from pairs and tickers, and nothing from other books', async () => {
+    const { ask, sandbox } = await open();
+    sandbox.marketData.faults.set({ kind: 'reset-in-body', on: 'orderbook', times: 1 });
+    expect((await ask(BOOK)).errors?.[0]?.extensions.code).toBe('UPSTREAM_UNREACHABLE');
+    const beside =
+      '{ pairs { id } tickers { id } orderBook(tickerId: "pETH_PRV") { tickerId } service { marketData { stale } } }';
+    const { data, errors } = await ask(beside);
+    expect([errors, data.orderBook, data.service]).toEqual([
+      undefined,
+      { tickerId: 'pETH_PRV' },
+      { marketData: { stale: false } },
+    ]);
+  });
+
+  test('that was followed when its last subscriber left does not keep the log from telling the next outage', async () => {
+    const { ask, subscribe, sandbox, lines } = await open();
+    await ask('{ pairs { id } tickers { id } }');
+    const events = subscribe(FOLLOWED);
+    await events.next();
+    const host = sandbox.marketData;
+    host.faults.set({ kind: 'garbage', on: 'orderbook' });
+    await expect.poll(() => lines.length).toBe(1);
+    await events.return(undefined);
+    await expect.poll(() => lines.length).toBe(2);
+
+    await host.stop();
+    await expect.poll(() => lines.length).toBe(3);
+    await host.start();
+    await expect.poll(() => lines.length).toBe(4);
+    const outage = { level: WARN, msg: 'an upstream cannot be read', upstream: 'MARKET_DATA' };
+    const healed = { level: INFO, msg: 'an upstream can be read again', upstream: 'MARKET_DATA' };
+    expect(lines).toMatchObject([outage, healed, outage, healed]);
+  });
+
+  test('of two that are followed heals only when both do', async () => {
+    const { subscribe, sandbox, lines } = await open();
+    const books = ['pBTC_PRV', 'pETH_PRV'].map((tickerId) =>
+      keepEvents(subscribe(`subscription { orderBook(tickerId: "${tickerId}") { timestamp } }`)),
+    );
+    await expect.poll(() => books.map(({ answers }) => answers.length)).toEqual([1, 1]);
+    sandbox.marketData.faults.set({ kind: 'garbage', on: 'orderbook' });
+    const calls = sandbox.marketData.calls('orderbook');
+    await expect.poll(() => sandbox.marketData.calls('orderbook')).toBeGreaterThan(calls + 4);
+    sandbox.marketData.faults.clear();
+    sandbox.advance();
+    await expect.poll(() => books.map(({ answers }) => answers.length)).toEqual([2, 2]);
+    expect(lines.map(({ level }) => level)).toEqual([WARN, INFO]);
+  });
+
+  test('of a name that the filter before the host refuses takes the lists from nobody, however often it is asked for', async () => {
+    const { ask, sandbox, app } = await startGatewayForTest({
+      config: { marketPollMs: 300, upstreamMaxPauseMs: 3_200_000 },
+      sandbox: { history: 60 },
+    });
+    await ask('{ pairs { id } tickers { id } }');
+    const host = sandbox.marketData;
+    host.faults.set({ kind: 'html', status: 403, on: 'orderbook' });
+    const names = Array.from({ length: 20 }, (_, n) => `a${n}: orderBook(tickerId: "<${n}>") { tickerId }`);
+    const { errors } = await ask(`{ ${names.join(' ')} }`);
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(Array(20).fill('UPSTREAM_FILTERED'));
+
+    const calls = host.calls('pairs');
+    await expect.poll(() => host.calls('pairs')).toBeGreaterThan(calls + 1);
+    expect(app.service.sources.market.freshness()?.stale).toBe(false);
+  });
+
+  test('and whose host asks to be left alone is not asked for, nor is another', async () => {
+    const { ask, sandbox } = await startGatewayForTest({ config: { marketPollMs: 60_000 }, sandbox: { history: 60 } });
+    await ask('{ pairs { id } tickers { id } }');
+    const host = sandbox.marketData;
+    host.faults.set({ kind: 'status', status: 429, retryAfter: 60, on: 'orderbook', times: 1 });
+    for (const tickerId of ['pBTC_PRV', 'pETH_PRV']) {
+      const { errors } = await ask(`{ orderBook(tickerId: "${tickerId}") { tickerId } }`);
+      expect(errors?.map(({ message }) => message)).toEqual(['The market-data host answered with HTTP status 429.']);
+    }
+    expect(host.calls('orderbook')).toBe(1);
+  });
+
+  test('because too many wait already is told at once, and the lists beside it go on', async () => {
+    const { ask, sandbox, app } = await startGatewayForTest({
+      config: { upstreamMaxConnections: 3, upstreamMaxWaiting: 1, upstreamTimeoutMs: 500 },
+      sandbox: { history: 60 },
+    });
+    await ask('{ pairs { id } tickers { id } }');
+    const host = sandbox.marketData;
+    host.faults.set({ kind: 'hang', on: 'orderbook' });
+    const { errors } = await ask(
+      '{ a: orderBook(tickerId: "a") { tickerId } b: orderBook(tickerId: "b") { tickerId } c: orderBook(tickerId: "c") { tickerId } }',
+    );
+    const codes = Object.fromEntries(errors?.map(({ path, extensions }) => [path?.[0], extensions.code]) ?? []);
+    expect(codes).toEqual({ a: 'UPSTREAM_TIMEOUT', b: 'UPSTREAM_TIMEOUT', c: 'UPSTREAM_BUSY' });
+    expect(host.calls('orderbook')).toBe(1);
+    await expect.poll(() => app.service.sources.market.freshness()?.stale).toBe(false);
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import type { Upstream } from '../../src/errors.ts';
+import { keepEvents } from '../support/events.ts';
+import { breakDown, type Failure, heal, open, untilNoticed } from './failure.ts';
+import {
+  BOTH,
+  earlier,
+  errorOf,
+  expectLoss,
+  LOST_AFTER_READINGS,
+  LOST_WITHOUT_READINGS,
+  SUBSCRIBED,
+  SUBSCRIPTIONS,
+  toClientError,
+  whole,
+} from './told-to-clients.ts';
+import { AGE_MS, expectHealth, expectTrouble, NOTHING_READ, STALE } from './told-to-operators.ts';
+
+/**
+ * Shows one failure whole, at each upstream, from the start and after good readings: what a query gets, what a subscriber
+ * sees, what `/ready`, `service`, the metrics and the log say, and that it heals by itself.
+ */
+export function showFailure(what: string, failure: Failure): void {
+  const upstreams = UPSTREAMS.filter(([, upstream]) => (failure.only ?? upstream) === upstream);
+
+  describe.each(upstreams)(`%s ${what}`, (_, upstream) => {
+    test('from the start: what is beside it is whole, the rest says what is wrong, until it heals', () =>
+      failsFromTheStart(upstream, failure));
+    test('after good readings: the last ones are served with their age, and subscriptions go on when it heals', () =>
+      failsAfterGoodReadings(upstream, failure));
+  });
+}
+
+const UPSTREAMS: readonly [string, Upstream][] = [
+  ['the node', 'NODE'],
+  ['the market-data host', 'MARKET_DATA'],
+];
+
+async function failsFromTheStart(upstream: Upstream, failure: Failure): Promise<void> {
+  const gateway = await open(failure, (sandbox) => breakDown(sandbox, upstream, failure));
+  const { sandbox, ask, subscribe, lines } = gateway;
+  const { height } = sandbox.world.tip;
+  const variables = earlier(height);
+
+  const answer = await ask(BOTH, variables);
+  expectLoss(answer, whole(height), LOST_WITHOUT_READINGS[upstream], errorOf(upstream, failure));
+  for (const [of, subscription] of Object.entries(SUBSCRIPTIONS)) {
+    const stream = keepEvents(subscribe(subscription));
+    await expect.poll(() => stream.answers.length).toBe(1);
+    const [first] = stream.answers;
+    if (SUBSCRIBED[upstream].includes(of)) {
+      expect(first?.errors?.map(toClientError)).toEqual([errorOf(upstream, failure)]);
+      await expect.poll(() => stream.isOpen()).toBe(false);
+    } else expect([first?.errors, stream.isOpen()]).toEqual([undefined, true]);
+  }
+  await expectTrouble(gateway, upstream, failure, NOTHING_READ[upstream]);
+
+  await heal(gateway, upstream, failure);
+  await expectHealth(gateway, upstream);
+  expect(await ask(BOTH, variables)).toEqual({ data: whole(height) });
+  expect(lines).toHaveLength(2);
+}
+
+async function failsAfterGoodReadings(upstream: Upstream, failure: Failure): Promise<void> {
+  const gateway = await open(failure);
+  const { sandbox, ask, subscribe, clock, lines, untilHeight, advance } = gateway;
+  const { height } = sandbox.world.tip;
+  const variables = earlier(height);
+  await ask(BOTH, { ...variables, past: variables.known });
+  const prices = keepEvents(subscribe(SUBSCRIPTIONS.prices));
+  const tickers = keepEvents(subscribe(SUBSCRIPTIONS.tickers));
+  const books = keepEvents(subscribe(SUBSCRIPTIONS.orderBook));
+  await expect.poll(() => [prices, tickers, books].map(({ answers }) => answers.length)).toEqual([1, 1, 1]);
+
+  await breakDown(sandbox, upstream, failure);
+  await untilNoticed(gateway, upstream);
+  clock.now += AGE_MS;
+  sandbox.advance(2);
+  await expectTrouble(gateway, upstream, failure, STALE[upstream]);
+  if (upstream !== 'NODE') await untilHeight(height + 2);
+  const served = upstream === 'NODE' ? height : height + 2;
+  const answer = await ask(BOTH, variables);
+  expectLoss(answer, whole(served), LOST_AFTER_READINGS[upstream], errorOf(upstream, failure));
+  expect((await subscribe(SUBSCRIPTIONS.prices).next()).value?.data.prices.beaconHeight).toBe(served);
+  expect((await subscribe(SUBSCRIPTIONS.tickers).next()).value?.errors).toBeUndefined();
+
+  await heal(gateway, upstream, failure);
+  await expectHealth(gateway, upstream);
+  await untilHeight(height + 2);
+  expect(await ask(BOTH, variables)).toEqual({ data: whole(height + 2) });
+  await expect.poll(() => [tickers, books].map(({ answers }) => answers.length)).toEqual([2, 2]);
+  await advance();
+  await expect.poll(() => [prices, tickers, books].map(({ answers }) => answers.length)).toEqual([3, 3, 3]);
+  expect(prices.answers).toEqual(
+    [height, height + 2, height + 3].map((beaconHeight, at, heights) => ({
+      data: { prices: { beaconHeight, previousHeight: heights[at - 1] ?? null, poolPairs: [{ beaconHeight }] } },
+    })),
+  );
+  for (const { answers, isOpen } of [prices, tickers, books]) {
+    expect([isOpen(), answers.flatMap(({ errors }) => errors ?? [])]).toEqual([true, []]);
+    expect(new Set(answers.map((each) => JSON.stringify(each))).size).toBe(answers.length);
+  }
+  expect(lines).toHaveLength(2);
+}

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import { keepEvents } from '../support/events.ts';
+import { breakDown, FRESH, HEADS, openThreeNodes, POOLS, REFUSED, STATE } from './three-nodes.ts';
+
+describe('of three nodes', () => {
+  test('one that lags is not read from, and is not an error', async () => {
+    const { sandbox, advance, ask, nodesFigure, lines } = await openThreeNodes();
+    const { height } = sandbox.world.tip;
+    await ask('{ beaconHeight }');
+    sandbox.node.faults.set({ kind: 'lag', blocks: 3 });
+    await advance();
+    expect(await ask(STATE, { at: height })).toEqual({
+      data: { beaconHeight: height + 1, now: POOLS, earlier: POOLS, service: FRESH },
+    });
+    expect(await nodesFigure('pdex_node_read')).toEqual([0, 1, 0]);
+    expect(await nodesFigure('pdex_node_beacon_height')).toEqual([height - 2, height + 1, height + 1]);
+    expect(lines).toEqual([]);
+  });
+
+  test('one whose tip no longer moves is left for those whose tip does, and no height is missed', async () => {
+    const { sandbox, advance, ask, subscribe, nodesFigure } = await openThreeNodes();
+    const { height } = sandbox.world.tip;
+    const heads = keepEvents(subscribe(HEADS));
+    await ask('{ beaconHeight }');
+    for (const blocks of [1, 2, 3]) {
+      sandbox.node.faults.clear();
+      sandbox.node.faults.set({ kind: 'lag', blocks });
+      await advance();
+    }
+    expect(heads.answers).toMatchObject(
+      [height, height + 1, height + 2, height + 3].map((beaconHeight) => ({ data: { head: { beaconHeight } } })),
+    );
+    expect(await nodesFigure('pdex_node_read')).toEqual([0, 1, 0]);
+  });
+
+  test('one that shows the new tip but cannot give its state costs nobody that height', async () => {
+    const { sandbox, ask, advance, nodesFigure } = await openThreeNodes();
+    await ask('{ beaconHeight }');
+    sandbox.node.faults.set({ kind: 'truncated', on: 'getpdestate' });
+    await advance();
+    expect(await nodesFigure('pdex_node_read')).toEqual([0, 1, 0]);
+    expect((await ask('{ service { head { stale } } }')).data.service).toEqual(FRESH);
+  });
+
+  test('an archive answers for those that have pruned a height; what none has is told as not available', async () => {
+    const { sandbox, ask, lines } = await openThreeNodes();
+    const { height } = sandbox.world.tip;
+    await ask('{ beaconHeight }');
+    const pruned = { kind: 'shape', path: ['Error'], value: { Code: -8000, StackTrace: '-8000: gone' } } as const;
+    const [first, second, archive] = sandbox.nodes;
+    for (const node of [first, second]) node?.faults.set({ ...pruned, on: 'getpdestate' });
+    const query = 'query ($at: BeaconHeight!) { poolPairs(first: 0, at: $at) { totalCount } }';
+    expect(await ask(query, { at: height - 9 })).toEqual({ data: { poolPairs: POOLS } });
+    expect(archive?.calls('getpdestate')).toBe(1);
+
+    archive?.faults.set({ ...pruned, on: 'getpdestate' });
+    const { data, errors } = await ask(query, { at: height - 8 });
+    expect(data).toEqual({ poolPairs: null });
+    expect(errors?.map(({ extensions }) => extensions)).toEqual([
+      { code: 'HEIGHT_NOT_AVAILABLE', beaconHeight: height },
+    ]);
+    expect(lines).toEqual([]);
+  });
+
+  test('one that shows another block at the same height is believed only when the one that is read is gone', async () => {
+    const { sandbox, ask, subscribe } = await openThreeNodes();
+    const { height, hash } = sandbox.world.tip;
+    const heads = keepEvents(subscribe(HEADS));
+    await ask('{ beaconHeight }');
+    const other = 'another-block';
+    for (const node of sandbox.nodes.slice(1)) {
+      node.faults.set({
+        kind: 'shape',
+        on: 'getblockchaininfo',
+        path: ['Result', 'BestBlocks', '-1', 'Hash'],
+        value: other,
+      });
+    }
+    const looks = sandbox.nodes.map((node) => node.calls());
+    await expect.poll(() => sandbox.nodes.every((node, which) => node.calls() > (looks[which] ?? 0) + 3)).toBe(true);
+    expect(heads.answers).toEqual([{ data: { head: { beaconHeight: height, previousHeight: null, hash } } }]);
+
+    await breakDown(sandbox, 0, REFUSED);
+    await expect.poll(() => heads.answers.length).toBe(2);
+    expect(heads.answers[1]).toEqual({ data: { head: { beaconHeight: height, previousHeight: height, hash: other } } });
+  });
+
+  test('one of another chain is never read from, however high it stands', async () => {
+    const { sandbox, ask, advance, nodesFigure } = await openThreeNodes();
+    await ask('{ beaconHeight }');
+    sandbox.nodes[1]?.faults.set({
+      kind: 'shape',
+      on: 'getblockchaininfo',
+      path: ['Result', 'ChainName'],
+      value: 'another-chain',
+    });
+    sandbox.nodes[2]?.faults.set({ kind: 'lag', blocks: 1 });
+    await advance();
+    await breakDown(sandbox, 0, REFUSED);
+    sandbox.advance(3);
+    await expect.poll(() => nodesFigure('pdex_node_read')).toEqual([0, 0, 1]);
+    expect((await ask('{ beaconHeight }')).data.beaconHeight).toBe(sandbox.world.tip.height - 1);
+  });
+});

@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest';
+import { keepEvents } from '../support/events.ts';
+import { INFO, WARN } from '../support/log.ts';
+import {
+  breakDown,
+  broken,
+  type Fault,
+  FRESH,
+  HEADS,
+  heal,
+  healed,
+  openThreeNodes,
+  POOLS,
+  REFUSED,
+  STATE,
+} from './three-nodes.ts';
+
+const ONE_FAILS: readonly [string, Fault, string][] = [
+  ['refuses connections', REFUSED, 'UPSTREAM_UNREACHABLE'],
+  ['resets them', { kind: 'reset' }, 'UPSTREAM_UNREACHABLE'],
+  ['resets them in the middle of its answers', { kind: 'reset-in-body' }, 'UPSTREAM_BAD_SHAPE'],
+  ['never answers', { kind: 'hang' }, 'UPSTREAM_TIMEOUT'],
+  ['answers a byte at a time', { kind: 'drip' }, 'UPSTREAM_TIMEOUT'],
+  ['is overrun', { kind: 'status', status: 503 }, 'UPSTREAM_BAD_STATUS'],
+  ['is behind a filter', { kind: 'html' }, 'UPSTREAM_FILTERED'],
+  ['answers nonsense', { kind: 'garbage' }, 'UPSTREAM_BAD_SHAPE'],
+];
+
+describe.each(ONE_FAILS)('of three nodes the one that is read %s', (_, fault, code) => {
+  test('from the start: another is read, and clients notice nothing', async () => {
+    const { sandbox, ask, lines, hosts, nodesFigure, upstreamFigure, readyStatus, untilHeight, advance } =
+      await openThreeNodes({
+        before: (started) => breakDown(started, 0, fault),
+      });
+    const { height } = sandbox.world.tip;
+    await untilHeight(height);
+    expect(await ask(STATE, { at: height - 9 })).toEqual({
+      data: { beaconHeight: height, now: POOLS, earlier: POOLS, service: FRESH },
+    });
+    await ask('{ pairs { id } tickers { id } }');
+    expect(await readyStatus()).toBe(200);
+    expect(await upstreamFigure('pdex_upstream_healthy{upstream="NODE"}')).toBe(1);
+    await expect.poll(() => lines).toEqual([broken(hosts[0], code)]);
+    expect(await nodesFigure('pdex_node_beacon_height')).toEqual([0, height, height]);
+    expect(await nodesFigure('pdex_node_read')).toEqual([0, 1, 0]);
+
+    await heal(sandbox, 0);
+    await expect.poll(() => lines).toEqual([broken(hosts[0], code), healed(hosts[0])]);
+    await advance();
+    expect(await nodesFigure('pdex_node_read')).toEqual([0, 1, 0]);
+  });
+
+  test('after good readings: the chain goes on from another, and subscribers notice nothing', async () => {
+    const { sandbox, ask, subscribe, lines, hosts, nodesFigure, readyStatus, untilHeight, advance } =
+      await openThreeNodes();
+    const { height } = sandbox.world.tip;
+    const heads = keepEvents(subscribe(HEADS));
+    await untilHeight(height);
+    await ask('{ pairs { id } tickers { id } }');
+    expect(await nodesFigure('pdex_node_read')).toEqual([1, 0, 0]);
+
+    await breakDown(sandbox, 0, fault);
+    await advance();
+    expect(await ask(STATE, { at: height - 9 })).toEqual({
+      data: { beaconHeight: height + 1, now: POOLS, earlier: POOLS, service: FRESH },
+    });
+    expect(await readyStatus()).toBe(200);
+    await expect.poll(() => lines).toEqual([broken(hosts[0], code)]);
+    expect(await nodesFigure('pdex_node_read')).toEqual([0, 1, 0]);
+
+    await heal(sandbox, 0);
+    await expect.poll(() => lines).toEqual([broken(hosts[0], code), healed(hosts[0])]);
+    await advance();
+    expect(await nodesFigure('pdex_node_beacon_height')).toEqual(Array(3).fill(height + 2));
+    expect(heads.answers.map(({ errors }) => errors)).toEqual([undefined, undefined, undefined]);
+    expect(heads.answers).toMatchObject(
+      [height, height + 1, height + 2].map((beaconHeight) => ({ data: { head: { beaconHeight } } })),
+    );
+  });
+});
+
+describe('three nodes', () => {
+  test.each<[string, Fault, string]>([
+    ['refuse connections', REFUSED, 'UPSTREAM_UNREACHABLE'],
+    ['never answer', { kind: 'hang' }, 'UPSTREAM_TIMEOUT'],
+  ])(
+    'that all %s from the start: that is told as it is of one, until any of them comes back',
+    async (_, fault, code) => {
+      const { sandbox, ask, lines, hosts, readyStatus } = await openThreeNodes({
+        before: async (started) => {
+          for (const which of [0, 1, 2]) await breakDown(started, which, fault);
+        },
+      });
+      const { errors } = await ask('{ beaconHeight }');
+      expect(errors?.map(({ extensions }) => extensions)).toEqual([{ code, upstream: 'NODE' }]);
+      expect(await readyStatus()).toBe(503);
+      await expect.poll(() => lines.length).toBe(4);
+      const all = expect.objectContaining({ level: WARN, msg: 'an upstream cannot be read', code });
+      expect(lines).toEqual([...hosts.map((host) => broken(host, code)), all]);
+
+      await heal(sandbox, 2);
+      await expect.poll(() => ask('{ beaconHeight }')).toEqual({ data: { beaconHeight: sandbox.world.tip.height } });
+      await expect.poll(() => lines.length).toBe(6);
+      expect(lines.slice(4)).toEqual([
+        healed(hosts[2]),
+        { level: INFO, msg: 'an upstream can be read again', upstream: 'NODE' },
+      ]);
+      await ask('{ pairs { id } tickers { id } }');
+      expect(await readyStatus()).toBe(200);
+    },
+  );
+
+  test('that all reset connections after good readings: the last height is served as stale, and it goes on when one comes back', async () => {
+    const { sandbox, ask, subscribe, untilHeight, readyStatus } = await openThreeNodes();
+    const { height } = sandbox.world.tip;
+    const heads = keepEvents(subscribe(HEADS));
+    await untilHeight(height);
+    for (const which of [0, 1, 2]) await breakDown(sandbox, which, { kind: 'reset' });
+    sandbox.advance(2);
+    await expect.poll(async () => (await ask('{ service { head { stale } } }')).data.service.head.stale).toBe(true);
+    const { data, errors } = await ask(STATE, { at: height - 9 });
+    expect(data).toEqual({ beaconHeight: height, now: POOLS, earlier: null, service: { head: { stale: true } } });
+    expect(errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'UPSTREAM_UNREACHABLE', upstream: 'NODE' }]);
+    expect(await readyStatus()).toBe(503);
+
+    await heal(sandbox, 1);
+    await untilHeight(height + 2);
+    expect(heads.answers).toMatchObject([
+      { data: { head: { beaconHeight: height } } },
+      { data: { head: { beaconHeight: height + 2, previousHeight: height } } },
+    ]);
+  });
+});

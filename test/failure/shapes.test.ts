@@ -1,0 +1,178 @@
+import { describe, expect, test } from 'vitest';
+import type { HttpFault } from '../../src/sandbox/faults.ts';
+import { startGatewayForTest } from '../support/gateway.ts';
+import { INFO, WARN } from '../support/log.ts';
+import { sample } from '../support/metrics.ts';
+
+type Place = Extract<HttpFault, { kind: 'shape' }>['path'];
+
+const QUERY = `{
+  beaconHeight
+  pairs(filter: { tickerIds: ["pBTC_PRV"] }) { tickerId }
+  tickers(filter: { tickerIds: ["pBTC_PRV"] }) { tickerId }
+  orderBook(tickerId: "pBTC_PRV") { tickerId }
+}`;
+const ROW = { tickerId: 'pBTC_PRV' };
+const STALE = '{ service { head { stale } marketData { stale } } }';
+
+const open = (before?: Parameters<typeof startGatewayForTest>[0]) =>
+  startGatewayForTest({ sandbox: { history: 60 }, config: { orderBookTtlMs: 50 }, ...before });
+
+const whole = (beaconHeight: number) => ({ beaconHeight, pairs: [ROW], tickers: [ROW], orderBook: ROW });
+
+describe('an answer of the node of the wrong shape is told with the place, and never becomes data', () => {
+  test.each<[on: 'getblockchaininfo' | 'getbeaconbeststatedetail' | 'getpdestate', Place, unknown, misfit: string]>([
+    ['getblockchaininfo', [], 'nothing', 'expected an object at $'],
+    ['getblockchaininfo', ['Id'], 'another', 'expected the echoed id '],
+    ['getblockchaininfo', ['Result'], null, 'expected an object at $.Result'],
+    ['getblockchaininfo', ['Result', 'BestBlocks'], [], 'expected an object at $.Result.BestBlocks'],
+    [
+      'getblockchaininfo',
+      ['Result', 'BestBlocks', '-1'],
+      undefined,
+      'expected the beacon chain at $.Result.BestBlocks["-1"]',
+    ],
+    [
+      'getblockchaininfo',
+      ['Result', 'BestBlocks', '-1', 'Hash'],
+      7,
+      'expected a text at $.Result.BestBlocks["-1"].Hash',
+    ],
+    [
+      'getblockchaininfo',
+      ['Result', 'BestBlocks', '3', 'Height'],
+      '12',
+      'expected an integer at $.Result.BestBlocks["3"].Height',
+    ],
+    ['getbeaconbeststatedetail', ['Result', 'BeaconHeight'], -1, 'expected an integer at $.Result.BeaconHeight'],
+    ['getpdestate', ['Result', 'PDEPoolPairs'], null, 'expected an object at $.Result.PDEPoolPairs'],
+    ['getpdestate', ['Result', 'PDEPoolPairs', '*'], [], 'expected an object at $.Result.PDEPoolPairs[…]'],
+    [
+      'getpdestate',
+      ['Result', 'PDEPoolPairs', '*', 'Token1PoolValue'],
+      1.5,
+      'expected an integer at $.Result.PDEPoolPairs[…].Token1PoolValue',
+    ],
+  ])('%s: %j is %j', async (on, path, value, misfit) => {
+    const fault = { kind: 'shape', on, path, value } as const;
+    const { sandbox, ask, lines, untilHeight } = await open({ before: ({ node }) => void node.faults.set(fault) });
+    const { height } = sandbox.world.tip;
+    const answer = await ask(QUERY);
+    expect(answer.data).toEqual({ ...whole(height), beaconHeight: null });
+    expect(answer.errors).toEqual([lost('NODE', ['beaconHeight'], misfit)]);
+
+    sandbox.node.faults.clear();
+    await expect.poll(() => ask(QUERY)).toEqual({ data: whole(height) });
+    sandbox.node.faults.set(fault);
+    sandbox.advance();
+    await expect.poll(async () => (await ask(STALE)).data.service.head).toEqual({ stale: true });
+    expect(await ask(QUERY)).toEqual({ data: whole(height) });
+
+    sandbox.node.faults.clear();
+    await untilHeight(height + 1);
+    expect(lines).toEqual(toldTwice('NODE', sandbox.nodeUrl));
+  });
+});
+
+describe('an answer of the market-data host of the wrong shape costs only what it was asked for', () => {
+  test.each<[on: 'pairs' | 'tickers', Place, unknown, misfit: string]>([
+    ['pairs', [], [], 'expected an object at $'],
+    ['pairs', ['pairs'], undefined, 'expected an array at $.pairs'],
+    ['tickers', ['tickers'], null, 'expected an array at $.tickers'],
+    ['tickers', ['tickers'], {}, 'expected an array at $.tickers'],
+  ])('%s: %j is %j', async (on, path, value, misfit) => {
+    const fault = { kind: 'shape', on, path, value } as const;
+    const { sandbox, ask, lines } = await open({ before: ({ marketData }) => void marketData.faults.set(fault) });
+    const { height } = sandbox.world.tip;
+    const answer = await ask(QUERY);
+    expect(answer.data).toEqual({ ...whole(height), [on]: null });
+    expect(answer.errors).toEqual([lost('MARKET_DATA', [on], misfit)]);
+
+    sandbox.marketData.faults.clear();
+    await expect.poll(() => ask(QUERY)).toEqual({ data: whole(height) });
+    sandbox.marketData.faults.set(fault);
+    await expect.poll(async () => (await ask(STALE)).data.service.marketData).toEqual({ stale: true });
+    expect(await ask(QUERY)).toEqual({ data: whole(height) });
+
+    sandbox.marketData.faults.clear();
+    await expect.poll(async () => (await ask(STALE)).data.service.marketData).toEqual({ stale: false });
+    expect(lines).toEqual(toldTwice('MARKET_DATA', sandbox.marketDataUrl));
+  });
+
+  test.each<[Place, unknown, misfit: string]>([
+    [[], null, 'expected an object at $'],
+    [['bids'], 'many', 'expected an array at $.bids'],
+    [['timestamp'], 'today', 'expected a Unix timestamp at $.timestamp'],
+  ])('orderbook: %j is %j', async (path, value, misfit) => {
+    const { sandbox, ask, clock } = await open();
+    await ask('{ pairs { id } }');
+    const off = sandbox.marketData.faults.set({ kind: 'shape', on: 'orderbook', path, value });
+    const { height } = sandbox.world.tip;
+    const answer = await ask(QUERY);
+    expect(answer.data).toEqual({ ...whole(height), orderBook: null });
+    expect(answer.errors).toEqual([lost('MARKET_DATA', ['orderBook'], misfit)]);
+    off();
+    clock.now += 50;
+    expect(await ask(QUERY)).toEqual({ data: whole(height) });
+  });
+
+  test.each(['pairs', 'tickers'] as const)(
+    'a row of %s that cannot be read costs only itself, and is counted',
+    async (on) => {
+      const { sandbox, ask, app, lines } = await open({
+        before: ({ marketData }) =>
+          void marketData.faults.set({ kind: 'shape', on, path: [on, 0, 'pool_id'], value: null }),
+      });
+      await ask(QUERY);
+      const { data, errors } = await ask(`{ ${on} { id } service { marketData { stale } } }`);
+      expect([errors, data[on].length, data.service.marketData]).toEqual([
+        undefined,
+        sandbox.world.markets.length - 1,
+        { stale: false },
+      ]);
+      const metrics = await (await fetch(new URL('/metrics', await app.listen(0, '127.0.0.1')))).text();
+      expect(sample(metrics, `pdex_market_data_dropped_rows{list="${on}"}`)).toBe(1);
+      expect(lines).toEqual([]);
+    },
+  );
+});
+
+describe('"no data" with status 200 is no success', () => {
+  test.each(['pairs', 'tickers'] as const)('of %s: the other list beside it is whole', async (on) => {
+    const { ask, sandbox } = await open({
+      before: ({ marketData }) => void marketData.faults.set({ kind: 'no-data', on }),
+    });
+    const answer = await ask(QUERY);
+    expect(answer.data).toEqual({ ...whole(sandbox.world.tip.height), [on]: null });
+    expect(answer.errors).toEqual([lost('MARKET_DATA', [on], `expected an array at $.${on}`)]);
+  });
+
+  test('of an order book: an error where the ticker is listed, no such ticker where it is not', async () => {
+    const { ask, sandbox } = await open();
+    await ask('{ pairs { id } }');
+    sandbox.marketData.faults.set({ kind: 'no-data', on: 'orderbook' });
+    const { data, errors } = await ask(
+      '{ orderBook(tickerId: "pBTC_PRV") { tickerId } other: orderBook(tickerId: "x") { tickerId } }',
+    );
+    expect(data).toEqual({ orderBook: null, other: null });
+    expect(errors).toEqual([lost('MARKET_DATA', ['orderBook'], 'no order book of a ticker that it lists')]);
+  });
+});
+
+function lost(upstream: 'NODE' | 'MARKET_DATA', path: readonly string[], misfit: string) {
+  const name = upstream === 'NODE' ? 'The node' : 'The market-data host';
+  return {
+    message: expect.stringContaining(`${name} gave an answer of the wrong shape: ${misfit}`),
+    path,
+    locations: expect.anything(),
+    extensions: { code: 'UPSTREAM_BAD_SHAPE', upstream },
+  };
+}
+
+/** The log of two times of trouble: each is one line when it begins, one when it is over. */
+function toldTwice(upstream: 'NODE' | 'MARKET_DATA', url: string) {
+  const { host } = new URL(url);
+  const what = { level: WARN, msg: 'an upstream cannot be read', upstream, host, code: 'UPSTREAM_BAD_SHAPE' };
+  const healed = { level: INFO, msg: 'an upstream can be read again', upstream };
+  return [expect.objectContaining(what), healed, expect.objectContaining(what), healed];
+}

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { startGatewayForTest, type TestGateway } from '../support/gateway.ts';
+import { sample } from '../support/metrics.ts';
+
+async function metricsOf({ app }: Pick<TestGateway, 'app'>): Promise<string> {
+  return (await fetch(new URL('/metrics', await app.listen(0, '127.0.0.1')))).text();
+}
+
+test('a state of 2,000 pools and 100,000 shares is read as any other, now and at an earlier height', async () => {
+  const gateway = await startGatewayForTest({ sandbox: { pools: 2_000, sharesPerPool: 50, history: 20 } });
+  const { height } = gateway.sandbox.world.tip;
+  const query = `{ beaconHeight now: poolPairs(first: 0) { totalCount } earlier: poolPairs(first: 0, at: ${height - 9}) { totalCount } }`;
+  const [large, small] = await Promise.all([gateway.ask(query), gateway.ask('{ pairs { id } }')]);
+  const pools = { totalCount: 2_000 };
+  expect([large, small.errors]).toEqual([{ data: { beaconHeight: height, now: pools, earlier: pools } }, undefined]);
+  const metrics = await metricsOf(gateway);
+  expect(sample(metrics, 'pdex_upstream_read_bytes_total{upstream="NODE"}')).toBeGreaterThan(2 * 30_000_000);
+});
+
+test('an answer of the market-data host that goes on and on is broken off at 32 MiB, without the lists beside it', async () => {
+  const { ask, sandbox } = await startGatewayForTest({
+    config: { upstreamTimeoutMs: 60_000 },
+    before: ({ marketData }) => void marketData.faults.set({ kind: 'endless', on: 'pairs', times: 1 }),
+  });
+  const { data, errors } = await ask('{ pairs { id } tickers { __typename } }');
+  expect(data).toEqual({ pairs: null, tickers: sandbox.world.markets.map(() => ({ __typename: 'Ticker' })) });
+  expect(errors).toEqual([
+    {
+      message: 'The market-data host gave an answer of the wrong shape: more than 33554432 bytes.',
+      path: ['pairs'],
+      locations: expect.anything(),
+      extensions: { code: 'UPSTREAM_BAD_SHAPE', upstream: 'MARKET_DATA' },
+    },
+  ]);
+  await expect.poll(async () => (await ask('{ pairs { id } }')).errors).toBeUndefined();
+});
+
+test('an answer of the node that goes on and on is broken off at 128 MiB', async () => {
+  const { ask, sandbox } = await startGatewayForTest({
+    config: { upstreamTimeoutMs: 60_000 },
+    before: ({ node }) => void node.faults.set({ kind: 'endless', on: 'getpdestate', times: 1 }),
+  });
+  const { errors } = await ask('{ beaconHeight }');
+  expect(errors).toEqual([
+    {
+      message: 'The node gave an answer of the wrong shape: more than 134217728 bytes.',
+      path: ['beaconHeight'],
+      locations: expect.anything(),
+      extensions: { code: 'UPSTREAM_BAD_SHAPE', upstream: 'NODE' },
+    },
+  ]);
+  await expect.poll(() => ask('{ beaconHeight }')).toEqual({ data: { beaconHeight: sandbox.world.tip.height } });
+});

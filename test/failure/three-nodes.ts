@@ -1,0 +1,67 @@
+import { expect } from 'vitest';
+import type { NodeFault } from '../../src/sandbox/faults.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { startGatewayForTest, type TestGatewayOptions } from '../support/gateway.ts';
+import { INFO, WARN } from '../support/log.ts';
+import { sample } from '../support/metrics.ts';
+
+/** Each height as it is published. */
+export const HEADS = 'subscription { head { beaconHeight previousHeight hash } }';
+/** What clients ask of the chain: now, and at an earlier height. */
+export const STATE = `query ($at: BeaconHeight!) {
+  beaconHeight
+  now: poolPairs(first: 0) { totalCount }
+  earlier: poolPairs(first: 0, at: $at) { totalCount }
+  service { head { stale } }
+}`;
+/** How many pools the sandbox has. */
+export const POOLS = { totalCount: 54 };
+/** What `service` says while the chain is read. */
+export const FRESH = { head: { stale: false } };
+
+/** A gateway with three nodes, of which it reads the first while that one is well. */
+export async function openThreeNodes({ before, config = {} }: Pick<TestGatewayOptions, 'before' | 'config'> = {}) {
+  const options = { config: { upstreamTimeoutMs: 1_000, ...config }, sandbox: { nodes: 3, history: 60 } };
+  const gateway = await startGatewayForTest(before === undefined ? options : { ...options, before });
+  const { app, sandbox } = gateway;
+  const url = await app.listen(0, '127.0.0.1');
+  const metrics = async () => (await fetch(new URL('/metrics', url))).text();
+  const hosts = sandbox.nodes.map((node) => new URL(node.url).host);
+  return {
+    ...gateway,
+    hosts,
+    nodesFigure: async (name: string) => {
+      const text = await metrics();
+      return hosts.map((host) => sample(text, `${name}{host="${host}"}`));
+    },
+    upstreamFigure: async (name: string) => sample(await metrics(), name),
+    readyStatus: async () => (await fetch(new URL('/ready', url))).status,
+  };
+}
+
+/** A node that does not listen. */
+export const REFUSED = { kind: 'refused' } as const;
+/** What a node can suffer from. */
+export type Fault = NodeFault | typeof REFUSED;
+
+/** Breaks one of the nodes. */
+export async function breakDown({ nodes }: Sandbox, which: number, fault: Fault): Promise<void> {
+  if (fault.kind === 'refused') await nodes[which]?.stop();
+  else nodes[which]?.faults.set(fault);
+}
+
+/** Heals it. */
+export async function heal({ nodes }: Sandbox, which: number): Promise<void> {
+  nodes[which]?.faults.clear();
+  await nodes[which]?.start();
+}
+
+/** The line of the log that says that a node is broken. */
+export function broken(node: string | undefined, code: string) {
+  return expect.objectContaining({ level: WARN, msg: 'one of the nodes cannot be read', node, code });
+}
+
+/** The line of the log that says that it is no longer. */
+export function healed(node: string | undefined) {
+  return { level: INFO, msg: 'one of the nodes can be read again', node };
+}

@@ -1,0 +1,108 @@
+import { expect } from 'vitest';
+import type { Upstream, UpstreamErrorCode } from '../../src/errors.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { INFO, WARN } from '../support/log.ts';
+import { sample, sumOf } from '../support/metrics.ts';
+import { type Failure, hostOf, type OpenGateway } from './failure.ts';
+
+/** How old good readings are when they are looked at. */
+export const AGE_MS = 5_000;
+
+/** What `/ready` and `service` say of an upstream that fails. */
+type Told = { readonly reason: string; readonly service: object };
+
+/** Where nothing was ever read from it. */
+export const NOTHING_READ: Record<Upstream, Told> = {
+  NODE: {
+    reason: 'no beacon height has been read yet',
+    service: { head: null, marketData: { ageMs: 0, stale: false } },
+  },
+  MARKET_DATA: {
+    reason: 'pairs and tickers have not been read yet',
+    service: { head: { ageMs: 0, stale: false }, marketData: null },
+  },
+};
+
+/** Where it was read {@link AGE_MS} ago. */
+export const STALE: Record<Upstream, Told> = {
+  NODE: {
+    reason: 'the newest beacon height is stale',
+    service: { head: { ageMs: AGE_MS, stale: true }, marketData: { ageMs: 0, stale: false } },
+  },
+  MARKET_DATA: {
+    reason: 'pairs and tickers are stale',
+    service: { head: { ageMs: 0, stale: false }, marketData: { ageMs: AGE_MS, stale: true } },
+  },
+};
+
+/** What those are told who watch over the gateway, while an upstream fails and the other one does not. */
+export async function expectTrouble(
+  gateway: OpenGateway,
+  upstream: Upstream,
+  failure: Failure,
+  told: Told,
+): Promise<void> {
+  const { sandbox, lines, origin } = gateway;
+  const { code, isLeftAlone } = failure;
+  const { host } = new URL(hostOf(sandbox, upstream).url);
+  const failed = async () => sumOf(await metricsOf(origin), 'pdex_upstream_calls_total', { upstream, outcome: code });
+  await expect.poll(failed).toBeGreaterThanOrEqual(3);
+  await expect.poll(() => serviceOf(gateway)).toEqual({ ...told.service, upstreams: healthWhile(upstream, code) });
+  await expect.poll(() => readiness(origin)).toEqual([503, { status: 'not ready', reasons: [told.reason] }]);
+
+  await expect
+    .poll(() => figures(gateway, upstream))
+    .toEqual({
+      headStale: Number(upstream === 'NODE'),
+      healthy: 0,
+      leftAlone: Number(isLeftAlone),
+    });
+  expect(lines).toEqual([
+    expect.objectContaining({ level: WARN, msg: 'an upstream cannot be read', upstream, code, host }),
+  ]);
+}
+
+/** What they are told when both are well again. */
+export async function expectHealth(gateway: OpenGateway, upstream: Upstream): Promise<void> {
+  const { lines, origin } = gateway;
+  await expect.poll(() => readiness(origin)).toEqual([200, { status: 'ready' }]);
+  await expect.poll(() => lines.length).toBe(2);
+  expect(lines[1]).toEqual({ level: INFO, msg: 'an upstream can be read again', upstream });
+  const { upstreams, ...readings } = await serviceOf(gateway);
+  expect(readings).toMatchObject({ head: { stale: false }, marketData: { stale: false } });
+  expect(upstreams).toMatchObject([{ healthy: true }, { healthy: true }]);
+
+  expect(await figures(gateway, upstream)).toEqual({ headStale: 0, healthy: 1, leftAlone: 0 });
+}
+
+function healthWhile(failing: Upstream, code: UpstreamErrorCode): object[] {
+  return (['NODE', 'MARKET_DATA'] as const).map((upstream) => {
+    const healthy = upstream !== failing;
+    return { upstream, healthy, lastErrorCode: healthy ? null : code };
+  });
+}
+
+async function serviceOf({ ask }: Pick<TestGateway, 'ask'>) {
+  const query =
+    '{ service { head { ageMs stale } marketData { ageMs stale } upstreams { upstream healthy lastErrorCode } } }';
+  return (await ask(query)).data.service;
+}
+
+async function readiness(origin: string): Promise<[number, unknown]> {
+  const response = await fetch(new URL('/ready', origin));
+  return [response.status, await response.json()];
+}
+
+async function figures({ origin, sandbox }: OpenGateway, upstream: Upstream) {
+  const metrics = await metricsOf(origin);
+  const { host } = new URL(hostOf(sandbox, upstream).url);
+  return {
+    headStale: sample(metrics, 'pdex_head_stale'),
+    healthy: sample(metrics, `pdex_upstream_healthy{upstream="${upstream}"}`),
+    leftAlone: sample(metrics, `pdex_upstream_left_alone{upstream="${upstream}",host="${host}"}`),
+  };
+}
+
+async function metricsOf(origin: string): Promise<string> {
+  return (await fetch(new URL('/metrics', origin))).text();
+}

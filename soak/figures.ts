@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayProcess } from './gateway-process.ts';
 
 /** How the gateway's process did at one moment, or since the moment before. */
@@ -34,6 +35,7 @@ export function createFigures(gateway: GatewayProcess): Figures {
       // The lag is told first, and once more after the collection: its pause belongs to the soak, not to the gateway.
       const metrics = await gateway.metrics();
       const { heapUsed, rss } = await gateway.memory();
+      await sleep(100);
       await gateway.metrics();
 
       const seconds = (performance.now() - start) / 1_000;

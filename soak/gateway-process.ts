@@ -54,6 +54,8 @@ export async function startGatewayProcess(sandbox: Sandbox, listener: GatewayLis
     ['--expose-gc', '--import', pathOf('./tell-memory.ts'), pathOf('../src/main.ts')],
     {
       cwd: folder,
+      // A Ctrl-C in the terminal is for the soak alone.
+      detached: true,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: {
         ...SETTINGS,

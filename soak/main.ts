@@ -21,7 +21,13 @@ async function soak(args: Arguments): Promise<void> {
   const { minutes, seed, load, report } = args;
   const tell = (text: string) => void process.stdout.write(`${text}\n`);
   const interrupted = new AbortController();
-  process.once('SIGINT', () => interrupted.abort());
+  let interruptedAt = 0;
+  process.on('SIGINT', () => {
+    // npm passes on what the terminal has sent already: only a later one means "now".
+    if (interrupted.signal.aborted && performance.now() - interruptedAt > 1_000) process.exit(1);
+    if (!interrupted.signal.aborted) interruptedAt = performance.now();
+    interrupted.abort();
+  });
   tell(`soaking for ${minutes} minutes with seed ${seed} and load ${load}; Ctrl-C ends it early`);
 
   const result = await run(args, interrupted.signal, tell);

@@ -1,4 +1,5 @@
 import type { Upstream } from './judge.ts';
+import { FORGIVEN } from './strictness.ts';
 
 /** A host of the sandbox: a node by its number, or the market-data host. */
 export type HostName = number | 'market data';
@@ -20,10 +21,7 @@ export type Outages = {
 /** For so long after a fault its traces may be seen: a reading that was under way, a breaker that is open. */
 const FAULTS_EXCUSE_FOR_MS = 4_000;
 
-/**
- * Kinds of faults of a node that answers, but without its newest blocks. While any node does so, nothing is said of how
- * fresh the gateway must be: it stays with a node until a call to it fails, and these are answers.
- */
+/** Kinds of faults of a node that answers, but without its newest blocks. */
 const HIDING_BLOCKS: ReadonlySet<string> = new Set(['lag', 'state-missing']);
 
 type Outage = { readonly host: HostName; readonly kind: string; readonly from: number; to: number };
@@ -67,7 +65,8 @@ export function createOutages(nodes: number): Outages {
     explainMissingState: (from, to) => hides(during(from - FAULTS_EXCUSE_FOR_MS, to)),
     couldBeRead(upstream, from, to) {
       const found = during(from, to);
-      return upstream === 'NODE' ? !isEveryNodeAmong(found) && !hides(found) : !ofMarketData(found);
+      if (upstream === 'MARKET_DATA') return !ofMarketData(found);
+      return !isEveryNodeAmong(found) && !(FORGIVEN.stayingWithANodeThatHidesBlocks && hides(found));
     },
   };
 }

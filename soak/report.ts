@@ -9,28 +9,29 @@ export function isPassed(result: Result): boolean {
 
 /** The result as Markdown: a table of what there was, and the wrong things whole. */
 export function toMarkdown(result: Result): string {
-  const { seed, minutes, blocks, judge, faults, samples } = result;
+  const { seed, minutes, blocks, told, judge, faults, samples } = result;
   const { requests, updates, errors, events, wrong } = judge.counts;
   const cpu = median(samples.slice(1).map((sample) => sample.cpu));
   const rows: readonly (readonly [string, string])[] = [
     ['result', isPassed(result) ? 'passed' : 'FAILED'],
     ['seed', String(seed)],
     ['minutes of trouble', minutes.toFixed(1)],
-    ['blocks made, tips replaced', `${blocks.made}, ${blocks.replaced}`],
+    ['blocks', `${blocks.made} made, of which ${told} were told as the newest; ${blocks.replaced} tips replaced`],
     ['requests', listed(requests)],
     ['updates of subscriptions', listed(updates)],
     ['answers and updates held against the truth', thousands(judge.checked())],
     ['wrong', listed(wrong)],
     ['errors, by code', listed(errors)],
-    ['clients', listed(only(events, (name) => !/^(lines of|heights missed)/.test(name)))],
-    ['heights missed by subscribers', listed(only(events, (name) => name.startsWith('heights missed')))],
+    ['clients', listed(only(events, (name) => !/^(lines of the log|heights missed)/.test(name)))],
+    ['heights missed by subscribers', listed(without('heights missed, by ', events))],
+    ['updates that listeners skipped', skipped(result)],
     ['faults', listed(faults)],
     ['calls to upstreams', upstreamCalls(result)],
     ['heap in use after collection', memory(judgeMemory(samples, 'heapMb'))],
     ['resident memory', memory(judgeMemory(samples, 'rssMb'))],
     ['event-loop lag', lag(samples)],
     ['one core, busy', `${Math.round(cpu * 100)} %`],
-    ['log', listed(only(events, (name) => name.startsWith('lines of')))],
+    ['log', listed(without('lines of the log, ', events))],
   ];
   const table = rows.map(([what, value]) => `| ${what} | ${value} |`).join('\n');
   const findings = judge.findings.map((finding) => `\n\`\`\`\n${finding}\n\`\`\``).join('\n');
@@ -48,6 +49,20 @@ function listed(counts: ReadonlyMap<string, number>): string {
 
 function only(counts: ReadonlyMap<string, number>, isWanted: (name: string) => boolean): Map<string, number> {
   return new Map([...counts].filter(([name]) => isWanted(name)));
+}
+
+/** Those that begin so, named without it. */
+function without(beginning: string, counts: ReadonlyMap<string, number>): Map<string, number> {
+  return new Map(
+    [...counts]
+      .filter(([name]) => name.startsWith(beginning))
+      .map(([name, count]) => [name.slice(beginning.length), count]),
+  );
+}
+
+function skipped({ metrics }: Result): string {
+  const samples = metrics?.all('pdex_updates_skipped_total') ?? [];
+  return listed(new Map(samples.map(({ labels, value }) => [labels['source'] ?? '', value])));
 }
 
 function upstreamCalls({ metrics }: Result): string {

@@ -27,6 +27,8 @@ export type Result = {
   /** How long there was trouble. */
   readonly minutes: number;
   readonly blocks: ShownBlocks['count'];
+  /** How many heights were told as the current one. */
+  readonly told: number;
   readonly judge: Judge;
   readonly faults: Outages['counts'];
   readonly samples: readonly Sample[];
@@ -71,7 +73,11 @@ export async function run(
   const stage: Stage = { url: gateway.url, shown, served, outages, judge, load, signal };
   const figures = createFigures(gateway);
   const start = performance.now();
-  const loyal = await openLoyalSubscribers({ ...stage, signal: interrupted }, random('loyal'), LOYAL_SOCKETS);
+  const loyal = await openLoyalSubscribers(
+    { ...stage, signal: new AbortController().signal },
+    random('loyal'),
+    LOYAL_SOCKETS,
+  );
 
   const clients = CLIENTS.flatMap(([count, kind, client]) =>
     Array.from({ length: Math.ceil(count * load) }, (_, index) => {
@@ -101,6 +107,7 @@ export async function run(
     seed,
     minutes: endured,
     blocks: shown.count,
+    told: served.told(),
     judge,
     faults: outages.counts,
     samples: figures.samples,

@@ -10,6 +10,8 @@ export type Claim = (block: Block) => string | undefined;
 export type Served = {
   /** The highest height that a whole answer has told so far. */
   highest(): number;
+  /** How many heights were told as the current one. */
+  told(): number;
   /**
    * What is wrong with an answer that describes a height as the current one: all of it must be true of one block of that
    * height, which must not be older than an outage explains, and no answer before may have told a higher one.
@@ -28,7 +30,8 @@ const FRESH_WITHIN_MS = 5_000;
 
 /** Makes the comparison of a run. */
 export function createServed(shown: ShownBlocks, outages: Outages): Served {
-  let highest = 0;
+  let highest = shown.world.tip.height;
+  const told = new Set<number>();
 
   function fitAny(blocks: readonly Block[], claim: Claim): string | undefined {
     let misfit: string | undefined = 'no such block was ever shown';
@@ -43,9 +46,11 @@ export function createServed(shown: ShownBlocks, outages: Outages): Served {
 
   return {
     highest: () => highest,
+    told: () => told.size,
     misfit(height, { sentAt, floor }, claim) {
       if (height < floor) return `height ${height} after ${floor} had been told`;
       highest = Math.max(highest, height);
+      told.add(height);
 
       const oldest = sentAt - FRESH_WITHIN_MS;
       const blocks = shown.at(height);

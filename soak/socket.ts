@@ -58,6 +58,8 @@ export async function openSocket(stage: Stage, name: string): Promise<Socket | u
     const { stream, since } = known;
     if (type === 'next') {
       updates += 1;
+      // An operation that fails at its start gives one answer without data, and is complete.
+      if ((payload as Answer).data == null) streams.delete(id);
       take(stage, name, stream, payload as Answer);
     } else {
       streams.delete(id);

@@ -5,8 +5,9 @@ import type { HostName, Outages } from './outages.ts';
 import { pause } from './stage.ts';
 
 /** How long a phase takes, in milliseconds. Healthy ones are long enough that nothing is excused in their second half. */
-const CALM_MS = [6_000, 11_000] as const;
+const CALM_MS = [6_000, 9_000] as const;
 const TROUBLED_MS = [4_000, 9_000] as const;
+const FAULT_MS = [1_000, 5_000] as const;
 const DARK_MS = [2_000, 6_000] as const;
 
 /** Lets both upstreams fail at random until the signal, and heals all then. */
@@ -17,16 +18,16 @@ export async function makeTrouble(
   signal: AbortSignal,
 ): Promise<void> {
   const deck = createFaultDeck(random);
+  const hosts: readonly HostName[] = [...sandbox.nodes.keys(), 'market data'];
   const under = new Set<HostName>();
 
-  /** One host fails for a while, unless something is wrong with it already. */
+  /** One host fails for a while. */
   async function fail(
     host: HostName,
     trouble: NodeTrouble | MarketDataTrouble,
     low: number,
     high: number,
   ): Promise<void> {
-    if (under.has(host)) return;
     under.add(host);
     const over = outages.begin(host, trouble === 'stopped' ? trouble : trouble.kind);
     const heal = await strike(sandbox, host, trouble);
@@ -39,11 +40,10 @@ export async function makeTrouble(
   async function troubled(): Promise<void> {
     const failures: Promise<void>[] = [];
     for (let left = 3 + random.below(4); left > 0; left--) {
-      const host = random.below(sandbox.nodes.length + 2);
-      const isNode = host < sandbox.nodes.length;
-      failures.push(
-        isNode ? fail(host, deck.node(), 1_000, 5_000) : fail('market data', deck.marketData(), 1_000, 5_000),
-      );
+      const well = hosts.filter((host) => !under.has(host));
+      const host = well[random.below(well.length)];
+      if (host === 'market data') failures.push(fail(host, deck.marketData(), ...FAULT_MS));
+      else if (host !== undefined) failures.push(fail(host, deck.node(), ...FAULT_MS));
       await pause(random, TROUBLED_MS[0] / 5, TROUBLED_MS[1] / 5, signal);
     }
     await Promise.all(failures);

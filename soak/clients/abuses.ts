@@ -40,7 +40,7 @@ const ABUSES: readonly ((stage: Stage, random: Random) => Omit<Question, 'kind'>
   }),
   () => ({
     query: `{ __schema { types { fields { type { ${'fields { type { '.repeat(6)} name ${'} } '.repeat(6)} } } } } }`,
-    fails: 'QUERY_TOO_COMPLEX',
+    fails: 'GRAPHQL_VALIDATION_FAILED',
   }),
 ];
 

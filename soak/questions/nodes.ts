@@ -8,7 +8,7 @@ import { POOL_FIELDS, type PoolTold, pinned, poolsAt, tokenTold } from '../truth
 export function askNodes({ shown, served }: Stage, random: Random): Question {
   const { world } = shown;
   const pool = pick(random, world.pools);
-  const height = world.tip.height - 5 - random.below(1_000);
+  const height = served.highest() - 5 - random.below(1_000);
   const id = `PoolPair:${pool.id}`;
   return {
     kind: 'objects by their ids',

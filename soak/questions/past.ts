@@ -7,7 +7,8 @@ import { POOL_FIELDS, type PoolTold, pinned, poolsAt } from '../truth/pools.ts';
 /** Pools at several earlier heights, some of which nobody has asked for before, beside the current one. */
 export function askPast({ shown, served }: Stage, random: Random): Question {
   const { world } = shown;
-  const tip = world.tip.height;
+  // The gateway may be behind the tip, and an answer that it has given tells how far it is.
+  const tip = served.highest();
   const reach = pick(random, [3, 12, 150, tip - world.oldestHeight]);
   const heights = Array.from({ length: 1 + random.below(4) }, () => tip - 1 - random.below(reach - 1));
   const pool = pick(random, world.pools);
@@ -24,7 +25,6 @@ export function askPast({ shown, served }: Stage, random: Random): Question {
     variables: { a: pool.token1.id, b: pool.token2.id },
     check(data, moment) {
       const { beaconHeight, all } = data as { beaconHeight: number; all?: { nodes: readonly PoolTold[] } };
-      // The gateway may be behind the tip: a height of now is a block that can have been replaced.
       const poolMisfit = heights.map((height, index) => {
         const told = data[`at${index}`] as PoolTold | null | undefined;
         if (told === undefined) return undefined;

@@ -4,6 +4,7 @@ import { createErrorMask } from '../graphql/errors.ts';
 import { schema } from '../graphql/schema.ts';
 import { createDocumentCaches } from './document-cache.ts';
 import type { Metrics } from './metrics.ts';
+import { useDepartures } from './use-departures.ts';
 import { useDocumentErrors } from './use-document-errors.ts';
 import { useJsonOnly } from './use-json-only.ts';
 import { useMetrics } from './use-metrics.ts';
@@ -49,6 +50,7 @@ export function createGatewayYoga({ service, metrics, internal }: GatewayYogaOpt
       useMetrics(metrics),
       useDocumentErrors(service.limits),
       useOperationLimits(service.limits),
+      useDepartures(),
     ],
   });
 }

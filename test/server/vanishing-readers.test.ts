@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect as connectSocket } from 'node:net';
+import { setImmediate as immediate } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { startGatewayForTest } from '../support/gateway.ts';
@@ -43,4 +44,21 @@ test('a server-sent-events request that is broken off stops all work for it', as
 
   socket.destroy();
   await vi.waitFor(() => expect(app.service.sources.head.listeners()).toBe(0));
+});
+
+test('a server-sent-events request that is broken off before its first event leaves nothing behind', async () => {
+  const { app, ask, sandbox } = await startGatewayForTest();
+  const url = new URL(await app.listen(0, '127.0.0.1'));
+  sandbox.marketData.faults.set({ kind: 'delay', ms: 200, on: 'orderbook' });
+  const socket = connectSocket(Number(url.port), url.hostname);
+  const query = encodeURIComponent('subscription { orderBook(tickerId: "pBTC_PRV") { bestBid } }');
+  socket.write(`GET /graphql?query=${query} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n`);
+  await vi.waitFor(() => expect(sandbox.marketData.calls('orderbook')).toBe(1));
+  socket.destroy();
+
+  // Whoever asks meanwhile gets the same reading, so that it has been handed to the subscription too.
+  await ask('{ orderBook(tickerId: "pBTC_PRV") { bestBid } }');
+  await immediate();
+  expect(sandbox.marketData.calls('orderbook')).toBe(1);
+  expect(app.service.sources.orderBooks.listeners()).toBe(0);
 });

@@ -1,6 +1,7 @@
 import type { Block } from '../src/sandbox/world/block.ts';
 import type { Moment } from './judge.ts';
 import type { Outages } from './outages.ts';
+import { FORGIVEN } from './strictness.ts';
 import type { ShownBlock, ShownBlocks } from './truth/shown-blocks.ts';
 
 /** What is wrong with what is told of a block; `undefined` for nothing. */
@@ -19,6 +20,8 @@ export type Served = {
   misfit(height: number, moment: Moment, claim: Claim): string | undefined;
   /** What is wrong with what is told of any one block that was ever shown at a height. */
   misfitAt(height: number, claim: Claim): string | undefined;
+  /** The same of what is told of the chain beside its pools: hash, time, best blocks. */
+  misfitOfChain(height: number, claim: Claim): string | undefined;
   /** What may be told of the market at a moment: what its host showed, back to where an outage explains. The newest first. */
   markets(sentAt: number): readonly ShownBlock[];
   /** How far behind the tip a height is that was told at a moment when an upstream could be read: 0 where that is right. */
@@ -27,6 +30,12 @@ export type Served = {
 
 /** So long after it was shown, a block must be served, where a node could be read all the time. */
 const FRESH_WITHIN_MS = 5_000;
+
+/** By so many blocks at the most a node lags. */
+const NEAR = 30;
+
+/** So late an update may come to a reader that stalls. */
+const LATE_MS = 12_000;
 
 /** Makes the comparison of a run. */
 export function createServed(shown: ShownBlocks, outages: Outages): Served {
@@ -62,6 +71,14 @@ export function createServed(shown: ShownBlocks, outages: Outages): Served {
       return `stuck at ${height}, though ${block.height} (${block.hash}) was the tip ${FRESH_WITHIN_MS} ms before`;
     },
     misfitAt: (height, claim) => fitAny(shown.at(height), claim),
+    misfitOfChain(height, claim) {
+      const misfit = fitAny(shown.at(height), claim);
+      const now = performance.now();
+      const isForgiven = FORGIVEN.mixingTwoHeightsOfTwoNodes && outages.explainMissingState(now - LATE_MS, now);
+      if (misfit === undefined || !isForgiven) return misfit;
+      const near = Array.from({ length: 2 * NEAR + 1 }, (_, index) => height - NEAR + index);
+      return near.some((other) => fitAny(shown.at(other), claim) === undefined) ? undefined : misfit;
+    },
     markets(sentAt) {
       const oldest = sentAt - FRESH_WITHIN_MS;
       return shown.since(outages.couldBeRead('MARKET_DATA', oldest, sentAt) ? oldest : 0);

@@ -10,4 +10,9 @@ export const FORGIVEN = {
    * block, the pools of the other.
    */
   mixingTwoBlocksOfOneHeight: true,
+  /**
+   * Where one node names a height and another, which hides blocks, tells of the chain, their words are published as one
+   * head: the height of the one, the hash, the time and the chains of the other.
+   */
+  mixingTwoHeightsOfTwoNodes: true,
 } as const satisfies Record<string, boolean>;

@@ -9,7 +9,7 @@ import { POOL_FIELDS, poolsAt } from '../truth/pools.ts';
 
 type Told = {
   readonly beaconHeight?: number;
-  readonly service?: { readonly head: { readonly beaconHeight: number } };
+  readonly service?: { readonly head: object };
   readonly chainInfo?: object;
   readonly bestBlock?: object;
   readonly poolPairs?: { readonly nodes: readonly unknown[] };
@@ -31,17 +31,17 @@ export function askWholeHead({ shown, served }: Stage, random: Random): Question
       chainInfo { chainName activeShards bestBlocks { ${BEST_BLOCK_FIELDS} } }
       bestBlock(chainId: $chainId) { ${BEST_BLOCK_FIELDS} }
       poolPair(token1Id: $a, token2Id: $b) { ${POOL_FIELDS} }
-      service { head { beaconHeight hash time } }
+      service { head { hash time } }
     }`,
     variables: { a: pool.token2.id, b: pool.token1.id, chainId },
     check(data: Told, moment) {
-      const height = data.beaconHeight ?? data.service?.head.beaconHeight;
+      const height = data.beaconHeight;
       if (height === undefined) return undefined;
       const { service, chainInfo, bestBlock, poolPairs, poolPair } = data;
 
       function ofChain(block: Block): string | undefined {
         const blocks = bestBlocksAt(world, block);
-        const head = { beaconHeight: height, hash: block.hash, time: new Date(block.time * 1_000).toISOString() };
+        const head = { hash: block.hash, time: new Date(block.time * 1_000).toISOString() };
         return (
           (service && listMisfit([service.head], [head], 'service.head')) ??
           (chainInfo && listMisfit([chainInfo], [{ ...CHAIN, bestBlocks: blocks }], 'chainInfo')) ??
@@ -59,7 +59,7 @@ export function askWholeHead({ shown, served }: Stage, random: Random): Question
         );
       }
       return FORGIVEN.mixingTwoBlocksOfOneHeight
-        ? (served.misfit(height, moment, ofChain) ?? served.misfit(height, moment, ofPools))
+        ? (served.misfitOfChain(height, ofChain) ?? served.misfit(height, moment, ofPools))
         : served.misfit(height, moment, (block) => ofChain(block) ?? ofPools(block));
     },
   };

@@ -24,7 +24,7 @@ export function createHeadStream({ served }: Stage): Stream {
         (before !== undefined && (previousHeight === null || previousHeight < before)
           ? `previousHeight ${previousHeight}, though ${before} had come`
           : undefined) ??
-        served.misfitAt(beaconHeight, (block) => {
+        served.misfitOfChain(beaconHeight, (block) => {
           const isTrue = block.hash === hash && new Date(block.time * 1_000).toISOString() === time;
           return isTrue ? undefined : `not the block ${block.hash}`;
         })

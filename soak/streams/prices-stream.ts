@@ -55,7 +55,6 @@ function follow({ shown, served }: Stage, wish: Wish): Stream {
 
   function misfit(update: Update): string | undefined {
     return served.misfitAt(update.beaconHeight, (block) => {
-      if (new Date(block.time * 1_000).toISOString() !== update.blockTime) return `blockTime ${update.blockTime}`;
       const expected = [...poolsAt(shown.world, block).values()].filter(
         (pool) => isWanted(pool.id) && (isFirst || !onlyChanged || reserves.get(pool.id) !== reservesOf(pool)),
       );
@@ -78,6 +77,9 @@ function follow({ shown, served }: Stage, wish: Wish): Stream {
       const wrong =
         heights.step(update.beaconHeight) ??
         (update.previousHeight === before ? undefined : `previousHeight ${update.previousHeight} after ${before}`) ??
+        served.misfitOfChain(update.beaconHeight, (block) =>
+          new Date(block.time * 1_000).toISOString() === update.blockTime ? undefined : `blockTime ${update.blockTime}`,
+        ) ??
         misfit(update);
       isFirst = false;
       for (const pool of update.poolPairs) reserves.set(pool.id, reservesOf(pool));

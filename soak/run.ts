@@ -10,6 +10,7 @@ import { openLoyalSubscribers } from './clients/loyal.ts';
 import { readPages } from './clients/page-reader.ts';
 import { poll } from './clients/poller.ts';
 import { stall } from './clients/staller.ts';
+import { travelInTime } from './clients/time-traveller.ts';
 import { createFigures, type Sample } from './figures.ts';
 import { startGatewayProcess } from './gateway-process.ts';
 import { heal } from './healing.ts';
@@ -43,6 +44,7 @@ const LOYAL_SOCKETS = 3;
 const CLIENTS: readonly (readonly [count: number, kind: string, client: Client])[] = [
   [6, 'poller', poll],
   [3, 'page reader', readPages],
+  [2, 'time traveller', travelInTime],
   [8, 'joiner', joinAndLeave],
   [3, 'event stream', joinEventStream],
   [2, 'staller', stall],

@@ -12,7 +12,7 @@ export type HttpClient = {
 };
 
 /** What came back. */
-export type HttpAnswer = { readonly status: number; readonly text: string };
+type HttpAnswer = { readonly status: number; readonly text: string };
 
 /** Makes a client of that name. Every other question is asked with GET where its text is short enough. */
 export function createHttpClient(stage: Stage, name: string): HttpClient {

@@ -5,8 +5,7 @@ import type { Stage } from './stage.ts';
 import type { Stream } from './streams/stream.ts';
 
 /** A subscription over server-sent events. */
-export type EventStream = {
-  updates(): number;
+type EventStream = {
   isOpen(): boolean;
   /** Breaks the connection. */
   leave(): void;
@@ -17,7 +16,6 @@ export type EventStream = {
 export function openEventStream(stage: Stage, name: string, stream: Stream): EventStream {
   const { url, judge, signal } = stage;
   const since = performance.now();
-  let updates = 0;
   let isLeaving = false;
   let isOpen = true;
   let failed = false;
@@ -28,7 +26,6 @@ export function openEventStream(stage: Stage, name: string, stream: Stream): Eve
       judge.errors(name, stream.kind, answer.errors ?? [], since);
       return;
     }
-    updates += 1;
     take(stage, name, stream, answer);
   }
 
@@ -53,7 +50,6 @@ export function openEventStream(stage: Stage, name: string, stream: Stream): Eve
   asking.end(JSON.stringify({ query: stream.query, variables: stream.variables }));
 
   return {
-    updates: () => updates,
     isOpen: () => isOpen,
     leave() {
       isLeaving = true;

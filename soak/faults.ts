@@ -60,7 +60,7 @@ const MARKET_DATA_FAULTS: readonly ((random: Random) => MarketDataTrouble)[] = [
 ];
 
 /** Deals faults as from a shuffled deck, so that each kind comes before any comes again. */
-export type FaultDeck = {
+type FaultDeck = {
   node(): NodeTrouble;
   /** One that leaves the node nothing to answer with, whatever it is asked. */
   deadly(): NodeTrouble;

@@ -15,7 +15,7 @@ export type Sample = {
 };
 
 /** Takes samples of a process. */
-export type Figures = {
+type Figures = {
   readonly samples: readonly Sample[];
   take(): Promise<void>;
 };
@@ -55,7 +55,7 @@ export function createFigures(gateway: GatewayProcess): Figures {
 }
 
 /** A straight line through samples: how much it rises in an hour, and how far that can be off, two standard errors. */
-export type Slope = { readonly perHour: number; readonly uncertainty: number };
+type Slope = { readonly perHour: number; readonly uncertainty: number };
 
 /** Fits a line by least squares. `undefined` for fewer than 10 points, through which any line would do. */
 export function slopeOf(points: readonly { readonly seconds: number; readonly value: number }[]): Slope | undefined {

@@ -22,7 +22,7 @@ export type GatewayProcess = {
 };
 
 /** A line of the gateway's log. */
-export type LogLine = { readonly level: number; readonly msg: string };
+type LogLine = { readonly level: number; readonly msg: string };
 
 /** Told what the gateway says. */
 export type GatewayListener = {

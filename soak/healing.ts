@@ -9,7 +9,7 @@ import { askPast } from './questions/past.ts';
 import type { Stage } from './stage.ts';
 
 /** What the last look needs. */
-export type Healing = {
+type Healing = {
   readonly stage: Stage;
   readonly gateway: GatewayProcess;
   readonly loyal: LoyalSubscribers;

@@ -66,14 +66,20 @@ const DETAIL_KEPT = 3_000;
 
 /** Makes the judge of a run; `tell` is told of each of the first wrong things as it happens. */
 export function createJudge(outages: Outages, tell: (finding: string) => void): Judge {
-  const [requests, updates, errorCodes, events, wrongs] = Array.from({ length: 5 }, () => new Map<string, number>());
+  const counts = {
+    requests: new Map<string, number>(),
+    updates: new Map<string, number>(),
+    errors: new Map<string, number>(),
+    events: new Map<string, number>(),
+    wrong: new Map<string, number>(),
+  };
   const findings: string[] = [];
   let checked = 0;
 
   function wrong(what: string, detail?: unknown): void {
     const kind = what.split(':')[0] ?? what;
-    add(wrongs, kind);
-    if ((wrongs?.get(kind) ?? 0) > FINDINGS_KEPT_PER_KIND || findings.length >= FINDINGS_KEPT) return;
+    add(counts.wrong, kind);
+    if ((counts.wrong.get(kind) ?? 0) > FINDINGS_KEPT_PER_KIND || findings.length >= FINDINGS_KEPT) return;
     const text = detail === undefined ? '' : `\n${JSON.stringify(detail, undefined, 1).slice(0, DETAIL_KEPT)}`;
     findings.push(`${what}${text}`);
     tell(`${what}${text}`);
@@ -88,7 +94,7 @@ export function createJudge(outages: Outages, tell: (finding: string) => void): 
 
   function judgeErrors(client: string, kind: string, errors: readonly AnswerError[], from: number, to: number): void {
     for (const error of errors) {
-      add(errorCodes, error.extensions?.code ?? 'without a code');
+      add(counts.errors, error.extensions?.code ?? 'without a code');
       if (!isExplained(error, from, to)) wrong(`an error without a cause: ${kind} of ${client}`, error);
     }
   }
@@ -97,9 +103,9 @@ export function createJudge(outages: Outages, tell: (finding: string) => void): 
     answer(client, question, answer, moment) {
       const { kind, query, variables, fails, check } = question;
       const { data, errors = [] } = answer;
-      add(requests, kind);
+      add(counts.requests, kind);
       if (fails !== undefined) {
-        for (const { extensions } of errors) add(errorCodes, extensions?.code ?? 'without a code');
+        for (const { extensions } of errors) add(counts.errors, extensions?.code ?? 'without a code');
         const isRight = (error: AnswerError) =>
           error.extensions?.code === fails || isExplained(error, moment.sentAt, moment.answeredAt);
         if (errors.length > 0 && errors.every(isRight)) checked += 1;
@@ -118,19 +124,19 @@ export function createJudge(outages: Outages, tell: (finding: string) => void): 
       else wrong(`a wrong answer: ${kind} of ${client}: ${misfit}`, { query, variables, moment, answer });
     },
     update(client, kind, payload, misfit) {
-      add(updates, kind);
+      add(counts.updates, kind);
       if (misfit === undefined) checked += 1;
       else wrong(`a wrong update: ${kind} of ${client}: ${misfit}`, payload);
     },
     errors: (client, kind, errors, since) => judgeErrors(client, kind, errors, since, performance.now()),
     wrong,
-    count: (what, times = 1) => add(events, what, times),
-    counts: { requests, updates, errors: errorCodes, events, wrong: wrongs } as Judge['counts'],
+    count: (what, times = 1) => add(counts.events, what, times),
+    counts,
     checked: () => checked,
     findings,
   };
 }
 
-function add(counts: Map<string, number> | undefined, what: string, times = 1): void {
-  counts?.set(what, (counts.get(what) ?? 0) + times);
+function add(counts: Map<string, number>, what: string, times = 1): void {
+  counts.set(what, (counts.get(what) ?? 0) + times);
 }

@@ -43,7 +43,7 @@ function listed(counts: ReadonlyMap<string, number>): string {
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
   const parts = [...counts]
     .sort(([, one], [, other]) => other - one)
-    .map(([what, count]) => `${what} ${thousands(count)}`);
+    .map(([what, count]) => `${thousands(count)} ${what}`);
   return counts.size === 1 ? parts.join() : `${thousands(total)}: ${parts.join(', ')}`;
 }
 

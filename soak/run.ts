@@ -12,7 +12,7 @@ import { poll } from './clients/poller.ts';
 import { stall } from './clients/staller.ts';
 import { travelInTime } from './clients/time-traveller.ts';
 import { createFigures, type Sample } from './figures.ts';
-import { startGatewayProcess } from './gateway-process.ts';
+import { type GatewayListener, startGatewayProcess } from './gateway-process.ts';
 import { heal } from './healing.ts';
 import { createJudge, type Judge } from './judge.ts';
 import { createOutages, type Outages } from './outages.ts';
@@ -70,6 +70,12 @@ export async function run(
   const random = (purpose: string) => createRandom(seed, 'soak', purpose);
   const gateway = await startGatewayProcess(sandbox, listenTo(judge, over));
 
+  /** Asks the gateway about itself; of one that has crashed nothing more is to be learnt. */
+  async function whileItRuns<T>(act: () => Promise<T>): Promise<T | undefined> {
+    if (!gateway.isRunning()) return undefined;
+    return act().catch((error) => void judge.wrong(`the gateway does not tell how it is: ${error}`));
+  }
+
   const shown = createShownBlocks(sandbox);
   const served = createServed(shown, outages);
   const stage: Stage = { url: gateway.url, shown, served, outages, judge, load, signal };
@@ -88,7 +94,7 @@ export async function run(
     }),
   );
   const watch = every(WATCH_MS, signal, () => loyal.watch());
-  const sampling = every(SAMPLE_MS, signal, () => figures.take());
+  const sampling = every(SAMPLE_MS, signal, () => whileItRuns(() => figures.take()));
   const blocks = makeBlocks(shown, random('blocks'), signal);
   const trouble = makeTrouble(sandbox, outages, random('trouble'), signal);
 
@@ -97,12 +103,10 @@ export async function run(
   over.abort();
   await Promise.all([...clients, watch, sampling, blocks, trouble]);
 
-  if (gateway.isRunning()) {
-    tell(`${endured.toFixed(1)} minutes are over; healing`);
-    await heal({ stage, gateway, loyal, random: random('healing') });
-    await figures.take();
-  }
-  const metrics = gateway.isRunning() ? await gateway.metrics() : undefined;
+  tell(`${endured.toFixed(1)} minutes are over; healing`);
+  await whileItRuns(() => heal({ stage, gateway, loyal, random: random('healing') }));
+  await whileItRuns(() => figures.take());
+  const metrics = await whileItRuns(() => gateway.metrics());
   const end = await gateway.stop();
   if (end !== 0) judge.wrong(`the gateway did not end well: with ${end}`);
   return {
@@ -117,21 +121,21 @@ export async function run(
   };
 }
 
-function listenTo(judge: Judge, over: AbortController) {
+function listenTo(judge: Judge, over: AbortController): GatewayListener {
   return {
-    logged({ level, msg }: { readonly level: number; readonly msg: string }) {
+    logged({ level, msg }) {
       judge.count(`lines of the log, level ${level}: ${msg}`);
       if (level >= 50) judge.wrong(`the gateway logged an error: ${msg}`);
     },
-    muttered: (text: string) => judge.wrong('the gateway wrote something that is not of its log', text),
-    crashed(how: string) {
+    muttered: (text) => judge.wrong('the gateway wrote something that is not of its log', text),
+    crashed(how) {
       judge.wrong(`the gateway crashed: it ${how}`);
       over.abort();
     },
   };
 }
 
-async function every(intervalMs: number, signal: AbortSignal, act: () => void | Promise<void>): Promise<void> {
+async function every(intervalMs: number, signal: AbortSignal, act: () => unknown): Promise<void> {
   while (!signal.aborted) {
     await act();
     await sleep(intervalMs, undefined, { signal }).catch(() => {});

@@ -5,7 +5,7 @@ import { FORGIVEN } from './strictness.ts';
 import type { ShownBlock, ShownBlocks } from './truth/shown-blocks.ts';
 
 /** What is wrong with what is told of a block; `undefined` for nothing. */
-export type Claim = (block: Block) => string | undefined;
+type Claim = (block: Block) => string | undefined;
 
 /** Holds what the gateway serves against what the sandbox showed. */
 export type Served = {

@@ -12,44 +12,57 @@ export type Departure = 'politely' | 'breaking off' | 'half-closing' | 'vanishin
 export type Socket = {
   /** Opens a subscription, whose updates are judged. @returns how to complete it */
   follow(stream: Stream): () => void;
-  /** How many updates came. */
-  updates(): number;
   isOpen(): boolean;
   /** Stops reading, and goes on. */
   pause(): void;
   resume(): void;
   leave(departure: Departure): void;
   /** Resolves when the connection is gone. */
-  readonly closed: Promise<void>;
+  readonly closed: Promise<unknown>;
 };
 
 type Message = { readonly type: string; readonly id?: string; readonly payload?: unknown };
 
+/** A websocket as it comes, and what it is closed with at last. */
+type BareSocket = { readonly socket: WebSocket; readonly tcp: TcpSocket; readonly closed: Promise<number> };
+
+/** Opens a websocket on which nothing has been said; one that is not let in is closed. */
+export async function openBareSocket({ url }: Stage): Promise<BareSocket> {
+  const tcp = connectTcp(Number(url.port), url.hostname);
+  const socket = new WebSocket(`ws://${url.host}${url.pathname}`, 'graphql-transport-ws', {
+    createConnection: () => tcp,
+  });
+  const closed = new Promise<number>((resolve) => socket.once('close', resolve));
+  socket.on('error', () => {});
+  await untilEvent(socket, 'open', closed);
+  return { socket, tcp, closed };
+}
+
+/** Says who is there, and waits until the gateway has heard it. */
+export async function introduce({ socket, closed }: BareSocket): Promise<void> {
+  if (socket.readyState !== WebSocket.OPEN) return;
+  socket.send('{"type":"connection_init"}');
+  await untilEvent(socket, 'message', closed);
+}
+
+function untilEvent(socket: WebSocket, event: string, closed: Promise<unknown>): Promise<unknown> {
+  return Promise.race([once(socket, event), closed]).catch(() => closed);
+}
+
 /** Connects a client of that name; `undefined` where the gateway did not let it. */
 export async function openSocket(stage: Stage, name: string): Promise<Socket | undefined> {
-  const { url, judge, signal } = stage;
-  let tcp: TcpSocket | undefined;
-  const socket = new WebSocket(`ws://${url.host}${url.pathname}`, 'graphql-transport-ws', {
-    createConnection: () => {
-      tcp = connectTcp(Number(url.port), url.hostname);
-      return tcp;
-    },
-  });
+  const { judge, signal } = stage;
+  const bare = await openBareSocket(stage);
+  const { socket, tcp, closed } = bare;
   const streams = new Map<string, { readonly stream: Stream; readonly since: number }>();
-  let updates = 0;
   let isLeaving = false;
   let lastId = 0;
 
-  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  socket.on('error', () => {});
   socket.once('close', (code, reason) => {
     if (!isLeaving && !signal.aborted) judge.wrong(`a websocket was closed: of ${name}: ${code} ${reason}`);
   });
-  await Promise.race([once(socket, 'open'), closed]).catch(() => {});
+  await introduce(bare);
   if (socket.readyState !== WebSocket.OPEN) return undefined;
-
-  socket.send('{"type":"connection_init"}');
-  await Promise.race([once(socket, 'message'), closed]);
   socket.on('message', (text) => hear(JSON.parse(String(text)) as Message));
 
   function hear({ type, id = '', payload }: Message): void {
@@ -57,7 +70,6 @@ export async function openSocket(stage: Stage, name: string): Promise<Socket | u
     if (!known) return;
     const { stream, since } = known;
     if (type === 'next') {
-      updates += 1;
       // An operation that fails at its start gives one answer without data, and is complete.
       if ((payload as Answer).data == null) streams.delete(id);
       take(stage, name, stream, payload as Answer);
@@ -81,7 +93,6 @@ export async function openSocket(stage: Stage, name: string): Promise<Socket | u
         if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ type: 'complete', id }));
       };
     },
-    updates: () => updates,
     isOpen: () => socket.readyState === WebSocket.OPEN,
     pause: () => socket.pause(),
     resume: () => socket.resume(),
@@ -89,7 +100,7 @@ export async function openSocket(stage: Stage, name: string): Promise<Socket | u
       isLeaving = true;
       if (departure === 'politely') socket.close(1000);
       else if (departure === 'breaking off') socket.terminate();
-      else if (departure === 'half-closing') tcp?.end();
+      else if (departure === 'half-closing') tcp.end();
       else socket.pause();
     },
   };

@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import type { Random } from '../../src/sandbox/world/random.ts';
+import { introduce, openBareSocket } from '../socket.ts';
 import { type Client, pause, pick, type Stage } from '../stage.ts';
 
 const UPGRADE =
@@ -23,21 +23,15 @@ const BYTES: readonly ((random: Random) => readonly (string | Buffer)[])[] = [
   () => ['GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'],
 ];
 
-const INIT = '{"type":"connection_init"}';
-
-/** What breaks the protocol of the websocket, and the code with which it is closed. */
-const MESSAGES: readonly (readonly [code: number, ...messages: string[]])[] = [
-  [4400, 'not JSON'],
-  [4400, '{"type":"unheard of"}'],
-  [4400, INIT, '{"type":"next","id":"1","payload":{}}'],
-  [4401, '{"type":"subscribe","id":"1","payload":{"query":"{ beaconHeight }"}}'],
-  [4429, INIT, INIT],
-  [
-    4409,
-    INIT,
-    ...Array<string>(2).fill('{"type":"subscribe","id":"1","payload":{"query":"subscription { head { hash } }"}}'),
-  ],
-  [1009, INIT, `{"type":"ping","payload":{"x":"${'x'.repeat(300_000)}"}}`],
+/** What breaks the protocol of the websocket: the code that it is closed with, whether the peer introduces itself first. */
+const MESSAGES: readonly (readonly [code: number, introducesItself: boolean, ...messages: string[]])[] = [
+  [4400, false, 'not JSON'],
+  [4400, false, '{"type":"unheard of"}'],
+  [4400, true, '{"type":"next","id":"1","payload":{}}'],
+  [4401, false, subscribe('1')],
+  [4429, true, '{"type":"connection_init"}'],
+  [4409, true, subscribe('1'), subscribe('1')],
+  [1009, true, `{"type":"ping","payload":{"x":"${'x'.repeat(300_000)}"}}`],
 ];
 
 /** Sends garbage where HTTP or websocket frames belong, breaks the protocol, and dribbles headers without an end. */
@@ -72,45 +66,34 @@ async function dribble(stage: Stage, random: Random): Promise<void> {
 }
 
 async function breakProtocol(stage: Stage, random: Random): Promise<void> {
-  const { url, judge, signal } = stage;
-  const [expected, ...messages] = pick(random, MESSAGES);
-  const socket = new WebSocket(`ws://${url.host}${url.pathname}`, 'graphql-transport-ws');
-  socket.on('error', () => {});
-  const closed = once(socket, 'close');
-  await Promise.race([once(socket, 'open'), closed]).catch(() => {});
-  for (const message of messages) {
-    if (socket.readyState !== WebSocket.OPEN) break;
-    socket.send(message);
-    if (message === INIT) await Promise.race([once(socket, 'message'), closed]);
-  }
-  const [code] = await closed;
-  if (code !== expected && !signal.aborted)
-    judge.wrong(`a websocket was closed with ${code} instead of ${expected}`, messages);
+  const [expected, introducesItself, ...messages] = pick(random, MESSAGES);
+  const bare = await openBareSocket(stage);
+  if (introducesItself) await introduce(bare);
+  for (const message of messages) if (bare.socket.readyState === WebSocket.OPEN) bare.socket.send(message);
+  const code = await bare.closed;
+  if (code !== expected && !stage.signal.aborted)
+    stage.judge.wrong(`a websocket was closed with ${code} instead of ${expected}`, messages);
 }
 
 async function openTooMany(stage: Stage, random: Random): Promise<void> {
-  const { url, judge, signal } = stage;
-  const socket = new WebSocket(`ws://${url.host}${url.pathname}`, 'graphql-transport-ws');
-  socket.on('error', () => {});
-  const closed = once(socket, 'close');
-  await Promise.race([once(socket, 'open'), closed]).catch(() => {});
+  const { judge, signal } = stage;
+  const bare = await openBareSocket(stage);
+  const { socket } = bare;
   const codes: string[] = [];
+  await introduce(bare);
   socket.on('message', (text) => {
     const { type, payload } = JSON.parse(String(text));
     if (type === 'error') codes.push(payload[0].extensions.code);
   });
-  if (socket.readyState === WebSocket.OPEN) {
-    socket.send(INIT);
-    await Promise.race([once(socket, 'message'), closed]);
-    for (let id = 1; id <= 103; id++)
-      socket.send(
-        JSON.stringify({ type: 'subscribe', id: String(id), payload: { query: 'subscription { head { hash } }' } }),
-      );
-  }
+  for (let id = 1; id <= 103 && socket.readyState === WebSocket.OPEN; id++) socket.send(subscribe(String(id)));
   await pause(random, 1_500, 2_500, signal);
   if (!signal.aborted && codes.join() !== 'RATE_LIMITED,RATE_LIMITED,RATE_LIMITED')
     judge.wrong('103 subscriptions on one websocket: not the last 3 were RATE_LIMITED', codes);
   socket.close();
+}
+
+function subscribe(id: string): string {
+  return JSON.stringify({ type: 'subscribe', id, payload: { query: 'subscription { head { hash } }' } });
 }
 
 function open({ url }: Stage): Socket {

@@ -1,5 +1,5 @@
 import type { Random } from '../../src/sandbox/world/random.ts';
-import { createHttpClient } from '../ask.ts';
+import { createHttpClient, type HttpClient } from '../ask.ts';
 import type { Question } from '../judge.ts';
 import { type Client, pause, pick, type Stage } from '../stage.ts';
 import { listMisfit } from '../truth/market.ts';
@@ -21,7 +21,7 @@ export const readPages: Client = async (stage, name, random) => {
   await client.close();
 };
 
-async function walk(stage: Stage, random: Random, client: ReturnType<typeof createHttpClient>, name: string) {
+async function walk(stage: Stage, random: Random, client: HttpClient, name: string) {
   const first = pick(random, [5, 9, 20]);
   const nonEmpty = random.chance(0.5);
   let read = 0;

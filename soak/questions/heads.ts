@@ -24,7 +24,7 @@ export function askWholeHead({ shown, served }: Stage, random: Random): Question
   const pool = pick(random, world.pools);
   const chainId = random.below(9) - 1;
   return {
-    kind: 'a head, whole',
+    kind: 'a whole head',
     query: `query ($a: TokenId!, $b: TokenId!, $chainId: Int!) {
       beaconHeight
       poolPairs(first: 100) { totalCount nodes { ${POOL_FIELDS} } }

@@ -40,7 +40,7 @@ export function askTicker({ shown, served }: Stage, random: Random): Question {
   const place = world.markets.indexOf(market);
   const depth = pick(random, [0, 2, 7, 20, 100]);
   return {
-    kind: 'a ticker, its book and its pool',
+    kind: 'a ticker with its book and its pool',
     query: `query ($poolId: String!, $tickerId: String!, $depth: Int!) {
       beaconHeight
       ticker(poolId: $poolId) { ${TICKER_FIELDS} }

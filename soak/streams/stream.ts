@@ -15,7 +15,7 @@ export type Stream = {
 };
 
 /** Follows the heights of a subscription, which never go back. */
-export type Heights = {
+type Heights = {
   /** Notes the height of an update and says what is wrong with it. */
   step(height: number): string | undefined;
   last(): number | undefined;

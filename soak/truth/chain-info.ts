@@ -8,7 +8,7 @@ export const BEST_BLOCK_FIELDS =
   'chainId isBeacon height hash totalTxs blockProducer validationDataRaw validationData { validatorsIdx aggSig bridgeSig producerBlsSig producerBriSig } epoch time remainingBlockEpoch epochBlock';
 
 /** The newest block of a chain as the gateway is to tell it. */
-export type BestBlockTold = { readonly chainId: number; readonly height: number; readonly hash: string };
+type BestBlockTold = { readonly chainId: number; readonly height: number; readonly hash: string };
 
 type NodeBlock = {
   readonly Height: number;

@@ -1,5 +1,5 @@
 /** Two reserves in smallest units, with the decimals of their tokens. */
-export type Sides = {
+type Sides = {
   readonly reserve1: bigint;
   readonly reserve2: bigint;
   readonly decimals1: number;
@@ -7,7 +7,7 @@ export type Sides = {
 };
 
 /** What one pool quotes, written after the interface specification alone: `null` where it quotes nothing. */
-export type Quotes = {
+type Quotes = {
   readonly price: number | null;
   readonly exactPrice: string | null;
   readonly inversePrice: number | null;

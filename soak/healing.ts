@@ -17,7 +17,7 @@ type Healing = {
 };
 
 /** So long after the last fault everything must be right. */
-const HEALED_WITHIN_MS = 6_000;
+const HEALED_WITHIN_MS = 7_000;
 
 /** A peer that vanished is asked every 12 s whether it is there, and is given up when it did not answer the time before. */
 const GIVEN_UP_WITHIN_MS = 30_000;

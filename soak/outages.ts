@@ -19,7 +19,7 @@ export type Outages = {
 };
 
 /** For so long after a fault its traces may be seen: a reading that was under way, a breaker that is open. */
-const FAULTS_EXCUSE_FOR_MS = 4_000;
+const FAULTS_EXCUSE_FOR_MS = 5_000;
 
 /** Kinds of faults of a node that answers, but without its newest blocks. */
 const HIDING_BLOCKS: ReadonlySet<string> = new Set(['lag', 'state-missing']);

@@ -11,6 +11,7 @@ import { readPages } from './clients/page-reader.ts';
 import { poll } from './clients/poller.ts';
 import { stall } from './clients/staller.ts';
 import { travelInTime } from './clients/time-traveller.ts';
+import { noticeDelays } from './delays.ts';
 import { createFigures, type Sample } from './figures.ts';
 import { type GatewayListener, startGatewayProcess } from './gateway-process.ts';
 import { heal } from './healing.ts';
@@ -64,6 +65,7 @@ export async function run(
 ): Promise<Result> {
   await using sandbox = await createSandbox({ seed, nodes: NODES });
   const outages = createOutages(NODES);
+  const stopNoticing = noticeDelays(outages, NODES);
   const judge = createJudge(outages, (finding) => tell(`WRONG: ${finding}`));
   const over = new AbortController();
   const signal = AbortSignal.any([interrupted, over.signal]);
@@ -108,6 +110,7 @@ export async function run(
   await whileItRuns(() => figures.take());
   const metrics = await whileItRuns(() => gateway.metrics());
   const end = await gateway.stop();
+  stopNoticing();
   if (end !== 0) judge.wrong(`the gateway did not end well: with ${end}`);
   return {
     seed,

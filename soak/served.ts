@@ -29,7 +29,7 @@ export type Served = {
 };
 
 /** So long after it was shown, a block must be served, where a node could be read all the time. */
-const FRESH_WITHIN_MS = 5_000;
+const FRESH_WITHIN_MS = 6_000;
 
 /** So far apart two heights may be that are told as one: a node lags by less, and a burst brings fewer blocks. */
 const NEAR = 30;

@@ -5,7 +5,7 @@ import type { HostName, Outages } from './outages.ts';
 import { pause } from './stage.ts';
 
 /** How long a phase takes, in milliseconds. Healthy ones are long enough that nothing is excused in their second half. */
-const CALM_MS = [6_000, 9_000] as const;
+const CALM_MS = [7_000, 10_000] as const;
 const TROUBLED_MS = [4_000, 9_000] as const;
 const FAULT_MS = [1_000, 5_000] as const;
 const DARK_MS = [2_000, 6_000] as const;

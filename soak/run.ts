@@ -127,7 +127,7 @@ export async function run(
 function listenTo(judge: Judge, over: AbortController): GatewayListener {
   return {
     logged({ level, msg }) {
-      judge.count(`lines of the log, level ${level}: ${msg}`);
+      judge.count(`lines of the log, ${msg} (level ${level})`);
       if (level >= 50) judge.wrong(`the gateway logged an error: ${msg}`);
     },
     muttered: (text) => judge.wrong('the gateway wrote something that is not of its log', text),

@@ -15,13 +15,13 @@ type Page = {
 export const readPages: Client = async (stage, name, random) => {
   const client = createHttpClient(stage, name);
   while (!stage.signal.aborted) {
-    await walk(stage, random, client, name);
+    await walk(stage, random, client);
     await pause(random, 100, 800 / stage.load, stage.signal);
   }
   await client.close();
 };
 
-async function walk(stage: Stage, random: Random, client: HttpClient, name: string) {
+async function walk(stage: Stage, random: Random, client: HttpClient) {
   const first = pick(random, [5, 9, 20]);
   const nonEmpty = random.chance(0.5);
   let read = 0;
@@ -39,7 +39,7 @@ async function walk(stage: Stage, random: Random, client: HttpClient, name: stri
     more = page.pageInfo.hasNextPage;
     await pause(random, 0, 1_500, stage.signal);
   }
-  if (!stage.signal.aborted) stage.judge.count(`walks to the end, by ${name.replace(/ \d+$/, '')}`);
+  if (!stage.signal.aborted) stage.judge.count('walks through all pages');
 }
 
 type Variables = { readonly first: number; readonly nonEmpty: boolean; readonly after: string | null };

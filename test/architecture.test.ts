@@ -21,12 +21,17 @@ function importsOf(text: string): Import[] {
   return [...statements, ...calls];
 }
 
-const sources: readonly SourceFile[] = globSync('src/**/*.ts', { cwd: ROOT })
-  .sort()
-  .map((path) => {
-    const text = readFileSync(join(ROOT, path), 'utf8');
-    return { path, text, imports: importsOf(text) };
-  });
+function readSources(pattern: string): readonly SourceFile[] {
+  return globSync(pattern, { cwd: ROOT })
+    .sort()
+    .map((path) => {
+      const text = readFileSync(join(ROOT, path), 'utf8');
+      return { path, text, imports: importsOf(text) };
+    });
+}
+
+const sources = readSources('src/**/*.ts');
+const soak = readSources('soak/**/*.ts');
 
 /** The part of the gateway that a file belongs to: its folder in src, or its own name. */
 function partOf(path: string): string {
@@ -120,6 +125,16 @@ describe('which part knows which', () => {
   });
 });
 
+describe('what does the soak take from the source', () => {
+  test('the sandbox alone: it would otherwise hold the gateway against itself', () => {
+    const taken = soak.flatMap(({ path, imports }) =>
+      imports.filter(({ from }) => isOurs(from)).map(({ from }) => join(dirname(path), from)),
+    );
+    expect(taken.filter((path) => !/^(soak|src\/sandbox)\//.test(path))).toEqual([]);
+    expect(taken).toContain('src/sandbox/sandbox.ts');
+  });
+});
+
 describe('what does the source take from outside', () => {
   test('modules of Node by their full names, and packages that package.json declares for running', () => {
     const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -159,20 +174,22 @@ describe('what does the source take from outside', () => {
 });
 
 describe('how is the source written', () => {
+  const written = [...sources, ...soak];
+
   test('without default exports', () => {
-    const files = sources.filter(({ text }) => /^export\s+(default\b|\{[^}]*\bas default\b)/m.test(text));
+    const files = written.filter(({ text }) => /^export\s+(default\b|\{[^}]*\bas default\b)/m.test(text));
     expect(files.map(({ path }) => path)).toEqual([]);
   });
 
   test('without barrels: no index.ts, and nothing that is exported from another file', () => {
-    const barrels = sources.filter(
+    const barrels = written.filter(
       ({ path, text }) => basename(path) === 'index.ts' || /^export\s[^;=(]*?\sfrom\s'/m.test(text),
     );
     expect(barrels.map(({ path }) => path)).toEqual([]);
   });
 
   test('with a docstring directly above everything that is exported', () => {
-    const bare = sources.flatMap(({ path, text }) => {
+    const bare = written.flatMap(({ path, text }) => {
       const lines = text.split('\n');
       return lines.flatMap((line, index) => {
         const name = /^export (?:async |abstract )?(?:const|function\*?|class|type|let) (\w+)/.exec(line)?.[1];
@@ -187,7 +204,7 @@ describe('how is the source written', () => {
   });
 
   test('in files named with small letters and hyphens, none of them after nothing in particular', () => {
-    const odd = sources.filter(({ path }) => {
+    const odd = written.filter(({ path }) => {
       const names = path.replace(/\.ts$/, '').split('/');
       return names.some((name) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || VAGUE.has(name));
     });

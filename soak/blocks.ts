@@ -1,0 +1,28 @@
+import type { Random } from '../src/sandbox/world/random.ts';
+import { pause } from './stage.ts';
+import type { ShownBlocks } from './truth/shown-blocks.ts';
+
+/** Makes blocks until the signal: mostly one by one, at times many at once or none for long, and now and then another tip. */
+export async function makeBlocks(shown: ShownBlocks, random: Random, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const chance = random.unit();
+    if (chance < 0.04) await burst(shown, random, signal);
+    else if (chance < 0.07) await pause(random, 3_000, 6_000, signal);
+    else {
+      await pause(random, 800, 1_800, signal);
+      shown.advance();
+    }
+    // A tip is replaced at any time after it came: at once, while the gateway reads it, and long after.
+    for (let times = random.chance(0.25) ? 1 + random.below(2) : 0; times > 0; times--) {
+      await pause(random, 0, random.chance(0.5) ? 150 : 900, signal);
+      shown.replaceTip();
+    }
+  }
+}
+
+async function burst(shown: ShownBlocks, random: Random, signal: AbortSignal): Promise<void> {
+  for (let left = 4 + random.below(12); left > 0; left--) {
+    shown.advance(1 + random.below(2));
+    await pause(random, 20, 200, signal);
+  }
+}

@@ -1,0 +1,38 @@
+#!/usr/bin/env node
+import { writeFileSync } from 'node:fs';
+import { type Arguments, readArguments, USAGE } from './arguments.ts';
+import { isPassed, toMarkdown } from './report.ts';
+import { run } from './run.ts';
+
+const wanted = readArgumentsOrExit();
+if (wanted === undefined) process.stdout.write(USAGE);
+else await soak(wanted);
+
+function readArgumentsOrExit(): Arguments | undefined {
+  try {
+    return readArguments(process.argv.slice(2));
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
+    process.exit(2);
+  }
+}
+
+async function soak(args: Arguments): Promise<void> {
+  const { minutes, seed, load, report } = args;
+  const tell = (text: string) => void process.stdout.write(`${text}\n`);
+  const interrupted = new AbortController();
+  let interruptedAt = 0;
+  process.on('SIGINT', () => {
+    // npm passes on what the terminal has sent already: only a later one means "now".
+    if (interrupted.signal.aborted && performance.now() - interruptedAt > 1_000) process.exit(1);
+    if (!interrupted.signal.aborted) interruptedAt = performance.now();
+    interrupted.abort();
+  });
+  tell(`soaking for ${minutes} minutes with seed ${seed} and load ${load}; Ctrl-C ends it early`);
+
+  const result = await run(args, interrupted.signal, tell);
+  const markdown = toMarkdown(result);
+  tell(markdown);
+  if (report !== undefined) writeFileSync(report, markdown);
+  process.exit(isPassed(result) ? 0 : 1);
+}

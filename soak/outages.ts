@@ -1,0 +1,72 @@
+import type { Upstream } from './judge.ts';
+import { FORGIVEN } from './strictness.ts';
+
+/** A host of the sandbox: a node by its number, or the market-data host. */
+export type HostName = number | 'market data';
+
+/** What went wrong with which host, and when: what an error, or an old answer, may be due to. */
+export type Outages = {
+  /** Something begins to go wrong. @returns how it is over */
+  begin(host: HostName, kind: string): () => void;
+  /** Whether an error of an upstream that was given between two moments is due to what went wrong there. */
+  explain(upstream: Upstream, from: number, to: number): boolean;
+  /** Whether a node hid blocks that are there, so that the gateway could take them for pruned. */
+  explainMissingState(from: number, to: number): boolean;
+  /** Whether the gateway could read an upstream all the time between two moments. */
+  couldBeRead(upstream: Upstream, from: number, to: number): boolean;
+  /** How often each kind of fault began, by the kind of host. */
+  readonly counts: ReadonlyMap<string, number>;
+};
+
+/** For so long after a fault its traces may be seen: a reading that was under way, a breaker that is open. */
+const FAULTS_EXCUSE_FOR_MS = 5_000;
+
+/** Kinds of faults of a node that answers, but without its newest blocks. */
+const HIDING_BLOCKS: ReadonlySet<string> = new Set(['lag', 'state-missing']);
+
+type Outage = { readonly host: HostName; readonly kind: string; readonly from: number; to: number };
+
+/** Makes the record of a run with this many nodes. */
+export function createOutages(nodes: number): Outages {
+  const outages: Outage[] = [];
+  const counts = new Map<string, number>();
+
+  function during(from: number, to: number): Outage[] {
+    const found: Outage[] = [];
+    for (let place = outages.length - 1; place >= 0; place--) {
+      const outage = outages[place];
+      if (outage && outage.from <= to && outage.to >= from) found.push(outage);
+    }
+    return found;
+  }
+
+  function isEveryNodeAmong(found: readonly Outage[]): boolean {
+    return new Set(found.map(({ host }) => host).filter((host) => host !== 'market data')).size === nodes;
+  }
+
+  const hides = (found: readonly Outage[]) => found.some(({ kind }) => HIDING_BLOCKS.has(kind));
+  const ofMarketData = (found: readonly Outage[]) => found.some(({ host }) => host === 'market data');
+
+  return {
+    counts,
+    begin(host, kind) {
+      const name = `${host === 'market data' ? host : 'node'}: ${kind}`;
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+      const outage = { host, kind, from: performance.now(), to: Number.POSITIVE_INFINITY };
+      outages.push(outage);
+      return () => {
+        outage.to = performance.now();
+      };
+    },
+    explain(upstream, from, to) {
+      const found = during(from - FAULTS_EXCUSE_FOR_MS, to);
+      return upstream === 'NODE' ? isEveryNodeAmong(found) || hides(found) : ofMarketData(found);
+    },
+    explainMissingState: (from, to) => hides(during(from - FAULTS_EXCUSE_FOR_MS, to)),
+    couldBeRead(upstream, from, to) {
+      const found = during(from, to);
+      if (upstream === 'MARKET_DATA') return !ofMarketData(found);
+      return !isEveryNodeAmong(found) && !(FORGIVEN.stayingWithANodeThatHidesBlocks && hides(found));
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { judgeMemory, type MemoryVerdict, type Sample } from './figures.ts';
+import type { Result } from './run.ts';
+
+/** Whether nothing was wrong, nothing leaked and nothing crashed. */
+export function isPassed(result: Result): boolean {
+  const memory = (['heapMb', 'rssMb'] as const).map((kind) => judgeMemory(result.samples, kind));
+  return result.judge.counts.wrong.size === 0 && memory.every(({ verdict }) => verdict !== 'LEAKS');
+}
+
+/** The result as Markdown: a table of what there was, and the wrong things whole. */
+export function toMarkdown(result: Result): string {
+  const { seed, minutes, blocks, told, judge, faults, samples } = result;
+  const { requests, updates, errors, events, wrong } = judge.counts;
+  const cpu = median(samples.slice(1).map((sample) => sample.cpu));
+  const rows: readonly (readonly [string, string])[] = [
+    ['result', isPassed(result) ? 'passed' : 'FAILED'],
+    ['seed', String(seed)],
+    ['minutes of trouble', minutes.toFixed(1)],
+    ['blocks', `${blocks.made} made, of which ${told} were told as the newest; ${blocks.replaced} tips replaced`],
+    ['requests', listed(requests)],
+    ['updates of subscriptions', listed(updates)],
+    ['answers and updates held against the truth', thousands(judge.checked())],
+    ['wrong', listed(wrong)],
+    ['errors, by code', listed(errors)],
+    ['clients', listed(only(events, (name) => !/^(lines of the log|heights missed)/.test(name)))],
+    ['heights missed by subscribers', listed(without('heights missed, by ', events))],
+    ['updates that listeners skipped', skipped(result)],
+    ['faults', listed(faults)],
+    ['calls to upstreams', upstreamCalls(result)],
+    ['heap in use after collection', memory(judgeMemory(samples, 'heapMb'))],
+    ['resident memory', memory(judgeMemory(samples, 'rssMb'))],
+    ['event-loop lag', lag(samples)],
+    ['one core, busy', `${Math.round(cpu * 100)} %`],
+    ['log', listed(without('lines of the log, ', events))],
+  ];
+  const table = rows.map(([what, value]) => `| ${what} | ${value} |`).join('\n');
+  const findings = judge.findings.map((finding) => `\n\`\`\`\n${finding}\n\`\`\``).join('\n');
+  return `| | |\n|---|---|\n${table}\n${findings === '' ? '' : `\nThe first wrong things:\n${findings}\n`}`;
+}
+
+function listed(counts: ReadonlyMap<string, number>): string {
+  if (counts.size === 0) return '0';
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const parts = [...counts]
+    .sort(([, one], [, other]) => other - one)
+    .map(([what, count]) => `${thousands(count)} ${what}`);
+  return counts.size === 1 ? parts.join() : `${thousands(total)}: ${parts.join(', ')}`;
+}
+
+function only(counts: ReadonlyMap<string, number>, isWanted: (name: string) => boolean): Map<string, number> {
+  return new Map([...counts].filter(([name]) => isWanted(name)));
+}
+
+/** Those that begin so, named without it. */
+function without(beginning: string, counts: ReadonlyMap<string, number>): Map<string, number> {
+  return new Map(
+    [...counts]
+      .filter(([name]) => name.startsWith(beginning))
+      .map(([name, count]) => [name.slice(beginning.length), count]),
+  );
+}
+
+function skipped({ metrics }: Result): string {
+  const samples = metrics?.all('pdex_updates_skipped_total') ?? [];
+  return listed(new Map(samples.map(({ labels, value }) => [labels['source'] ?? '', value])));
+}
+
+function upstreamCalls({ metrics }: Result): string {
+  const counts = new Map<string, number>();
+  for (const { labels, value } of metrics?.all('pdex_upstream_calls_total') ?? []) {
+    const name = `${labels['method']} ${labels['outcome']}`;
+    counts.set(name, (counts.get(name) ?? 0) + value);
+  }
+  return listed(counts);
+}
+
+function memory({ startMb, endMb, slope, verdict }: MemoryVerdict): string {
+  const rise =
+    slope === undefined
+      ? ''
+      : `, ${slope.perHour.toFixed(1)} ± ${slope.uncertainty.toFixed(1)} MB/h in the second half`;
+  return `${startMb.toFixed(1)} MB at first, ${endMb.toFixed(1)} MB at last${rise}: ${verdict}`;
+}
+
+function lag(samples: readonly Sample[]): string {
+  const lags = samples.slice(1).map(({ lagMs }) => lagMs);
+  const ms = (value: number) => `${value.toFixed(1)} ms`;
+  const worst = Math.max(0, ...lags.map(({ max }) => max));
+  return `p50 ${ms(median(lags.map(({ p50 }) => p50)))}, p99 ${ms(median(lags.map(({ p99 }) => p99)))} (medians of ${lags.length} samples), max ${ms(worst)}`;
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[values.length >> 1] ?? 0;
+}
+
+function thousands(value: number): string {
+  return value.toLocaleString('en-US');
+}

@@ -1,0 +1,65 @@
+import { chainInfo } from '../../src/sandbox/node/chain-info.ts';
+import { committeesOf } from '../../src/sandbox/node/committees.ts';
+import type { Block } from '../../src/sandbox/world/block.ts';
+import type { World } from '../../src/sandbox/world/world.ts';
+
+/** What is asked of the newest block of a chain. */
+export const BEST_BLOCK_FIELDS =
+  'chainId isBeacon height hash totalTxs blockProducer validationDataRaw validationData { validatorsIdx aggSig bridgeSig producerBlsSig producerBriSig } epoch time remainingBlockEpoch epochBlock';
+
+/** The newest block of a chain as the gateway is to tell it. */
+type BestBlockTold = { readonly chainId: number; readonly height: number; readonly hash: string };
+
+type NodeBlock = {
+  readonly Height: number;
+  readonly Hash: string;
+  readonly TotalTxs: number;
+  readonly BlockProducer: string;
+  readonly ValidationData: string;
+  readonly Epoch: number;
+  readonly Time: number;
+  readonly RemainingBlockEpoch: number;
+  readonly EpochBlock: number;
+};
+
+const told = new WeakMap<Block, readonly BestBlockTold[]>();
+
+/** The newest blocks of all chains while a block is the tip: the beacon chain's, then the shards' in order. */
+export function bestBlocksAt(world: World, tip: Block): readonly BestBlockTold[] {
+  const known = told.get(tip);
+  if (known) return known;
+
+  const { BestBlocks: blocks } = chainInfo(world.seed, committeesOf(world.seed), tip) as unknown as {
+    readonly BestBlocks: ReadonlyMap<string, NodeBlock>;
+  };
+  const fresh = [...blocks].map(([id, block]) => bestBlock(Number(id), block));
+  told.set(tip, fresh);
+  return fresh;
+}
+
+function bestBlock(chainId: number, block: NodeBlock): BestBlockTold {
+  return {
+    chainId,
+    isBeacon: chainId === -1,
+    height: block.Height,
+    hash: block.Hash,
+    totalTxs: String(block.TotalTxs),
+    blockProducer: block.BlockProducer,
+    validationDataRaw: block.ValidationData,
+    validationData: block.ValidationData === '' ? null : signatures(JSON.parse(block.ValidationData)),
+    epoch: block.Epoch,
+    time: new Date(block.Time * 1_000).toISOString(),
+    remainingBlockEpoch: block.RemainingBlockEpoch,
+    epochBlock: block.EpochBlock,
+  } as BestBlockTold;
+}
+
+function signatures(document: Readonly<Record<string, unknown>>) {
+  return {
+    validatorsIdx: document['ValidatiorsIdx'],
+    aggSig: document['AggSig'],
+    bridgeSig: document['BridgeSig'],
+    producerBlsSig: document['ProducerBLSSig'],
+    producerBriSig: document['ProducerBriSig'],
+  };
+}

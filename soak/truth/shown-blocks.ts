@@ -1,0 +1,89 @@
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Block } from '../../src/sandbox/world/block.ts';
+import { type TickerRow, tickersOf } from './market.ts';
+
+/** A block that was the tip for a while. */
+export type ShownBlock = {
+  readonly block: Block;
+  /** When it became the tip, in milliseconds of `performance.now()`, as all times of the soak. */
+  readonly shownAt: number;
+  /** When another block became the tip. */
+  readonly goneAt: number;
+  /** What the market-data host said of its tickers meanwhile. */
+  readonly tickers: readonly TickerRow[];
+};
+
+/** Every block that the nodes ever showed, those that were replaced among them. Only through it does the chain go on. */
+export type ShownBlocks = {
+  readonly world: Sandbox['world'];
+  /** Makes blocks, one after the other. */
+  advance(count?: number): void;
+  replaceTip(): void;
+  /** Every block that was shown at a height, the last first. */
+  at(height: number): readonly Block[];
+  /** The tip at a moment. */
+  tipAt(moment: number): ShownBlock;
+  /** What was the tip at some moment from then on, the newest first. */
+  since(moment: number): readonly ShownBlock[];
+  readonly count: { readonly made: number; readonly replaced: number };
+};
+
+/** Tickers are compared with those of this many blocks at the most: more than any outage of the soak is long. */
+const TICKERS_KEPT = 400;
+
+/** Starts to note what a sandbox shows. */
+export function createShownBlocks(sandbox: Sandbox): ShownBlocks {
+  const { world } = sandbox;
+  const shown: ShownBlock[] = [];
+  const replaced = new Map<number, Block[]>();
+  const count = { made: 0, replaced: 0 };
+  note();
+
+  function note(): void {
+    const now = performance.now();
+    const before = shown.at(-1);
+    if (before) shown[shown.length - 1] = { ...before, goneAt: now };
+    const forgotten = shown[shown.length - TICKERS_KEPT];
+    if (forgotten) shown[shown.length - TICKERS_KEPT] = { ...forgotten, tickers: [] };
+    shown.push({ block: world.tip, shownAt: now, goneAt: Number.POSITIVE_INFINITY, tickers: tickersOf(world) });
+  }
+
+  function since(moment: number): ShownBlock[] {
+    const found: ShownBlock[] = [];
+    for (let place = shown.length - 1; place >= 0; place--) {
+      const block = shown[place];
+      if (!block || block.goneAt < moment) break;
+      found.push(block);
+    }
+    return found;
+  }
+
+  return {
+    world,
+    count,
+    advance(blocks = 1) {
+      for (let made = 0; made < blocks; made++) {
+        sandbox.advance(1);
+        count.made += 1;
+        note();
+      }
+    },
+    replaceTip() {
+      const { height } = world.tip;
+      replaced.set(height, [world.tip, ...(replaced.get(height) ?? [])]);
+      sandbox.replaceTip();
+      count.replaced += 1;
+      note();
+    },
+    at(height) {
+      const block = world.block(height);
+      return block ? [block, ...(replaced.get(height) ?? [])] : [];
+    },
+    tipAt(moment) {
+      const found = since(moment).at(-1) ?? shown.at(-1);
+      if (!found) throw new Error('nothing was shown yet');
+      return found;
+    },
+    since,
+  };
+}

@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest';
+import { createJudge } from '../../soak/judge.ts';
+import { createOutages } from '../../soak/outages.ts';
+
+const QUESTION = { kind: 'a question', query: '{ beaconHeight }' };
+
+function errorOf(code: string, upstream?: 'NODE' | 'MARKET_DATA') {
+  return {
+    data: { field: null },
+    errors: [{ message: code, path: ['field'], extensions: { code, ...(upstream && { upstream }) } }],
+  };
+}
+
+function judged(
+  answer: ReturnType<typeof errorOf>,
+  trouble: (outages: ReturnType<typeof createOutages>) => void = () => {},
+) {
+  const outages = createOutages(2);
+  const judge = createJudge(outages, () => {});
+  trouble(outages);
+  const now = performance.now();
+  judge.answer('someone', QUESTION, answer, { sentAt: now, answeredAt: now, floor: 0 });
+  return Object.fromEntries(judge.counts.wrong);
+}
+
+describe('which errors are wrong', () => {
+  test('one of an upstream that nothing is wrong with', () => {
+    expect(judged(errorOf('UPSTREAM_TIMEOUT', 'MARKET_DATA'))).toEqual({ 'an error without a cause': 1 });
+    expect(
+      judged(errorOf('UPSTREAM_TIMEOUT', 'MARKET_DATA'), ({ begin }) => void begin('market data', 'hang')),
+    ).toEqual({});
+  });
+
+  test('one of the node while another node could be asked', () => {
+    expect(judged(errorOf('UPSTREAM_TIMEOUT', 'NODE'), ({ begin }) => void begin(0, 'hang'))).toEqual({
+      'an error without a cause': 1,
+    });
+    const bothHang = (outages: ReturnType<typeof createOutages>) =>
+      [0, 1].forEach((node) => void outages.begin(node, 'hang'));
+    expect(judged(errorOf('UPSTREAM_TIMEOUT', 'NODE'), bothHang)).toEqual({});
+  });
+
+  test('an internal one, whatever is wrong with the upstreams', () => {
+    const everything = (outages: ReturnType<typeof createOutages>) => {
+      for (const host of [0, 1, 'market data'] as const) outages.begin(host, 'stopped');
+    };
+    expect(judged(errorOf('INTERNAL_SERVER_ERROR'), everything)).toEqual({ 'an error without a cause': 1 });
+  });
+});

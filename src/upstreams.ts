@@ -1,6 +1,6 @@
 import type { Config } from './config.ts';
 import type { Instant } from './domain/instant.ts';
-import type { ErrorDetails, Upstream } from './errors.ts';
+import type { Upstream } from './errors.ts';
 import { absentMarketData, absentNodes } from './live/absent.ts';
 import { createHeadFollower } from './live/head.ts';
 import { createMarketFollower } from './live/market.ts';
@@ -43,11 +43,13 @@ const CONNECTIONS_TO_FOLLOW = 2;
 /** Starts to follow the chain that the nodes of the configuration show. */
 export function connectNodes(surroundings: Surroundings): Connected<'head' | 'nodes' | 'pastStates'> {
   const { config, log, now } = surroundings;
-  const { fullnodeUrls, headPollMs: pollMs, upstreamTimeoutMs: timeoutMs, maxResumedHeights: headsKept } = config;
+  const { fullnodeUrls, headPollMs: pollMs, upstreamTimeoutMs: timeoutMs } = config;
   const http = httpOf(surroundings, { upstream: 'NODE', maxBytes: MAX_NODE_ANSWER_BYTES, keepAlive: false });
-  const [first, ...others] = fullnodeUrls.map((url) => {
+  const [first, ...others] = fullnodeUrls.map((url, n) => {
+    const name = nameOf(url, fullnodeUrls.slice(0, n));
     const health = healthOf(surroundings, 'NODE');
-    return { health, client: createNodeClient({ http, url, health, circuit: circuitOf(surroundings, 'NODE', url) }) };
+    const circuit = circuitOf(surroundings, 'NODE', name);
+    return { health, client: createNodeClient({ name, http, url, health, circuit }) };
   });
   if (first === undefined) return notConfigured(absentNodes(), healthOf(surroundings, 'NODE'));
 
@@ -62,8 +64,16 @@ export function connectNodes(surroundings: Surroundings): Connected<'head' | 'no
     disagreed: (chainInfo: number, beaconState: number) =>
       log.warn({ chainInfo, beaconState }, 'the node names two heights, and goes on to after it was asked again'),
   };
-  const head = createHeadFollower({ nodes, pollMs, timeoutMs, headsKept, now, watcher });
-  const pastStates = createPastStates(nodes, turnsOf(surroundings, 'NODE'));
+  const head = createHeadFollower({
+    nodes,
+    pollMs,
+    timeoutMs,
+    maxPauseMs: config.upstreamMaxPauseMs,
+    headsKept: config.maxResumedHeights,
+    now,
+    watcher,
+  });
+  const pastStates = createPastStates({ nodes, chain: head, turns: turnsOf(surroundings, 'NODE') });
   return {
     sources: { head, nodes, pastStates },
     health: () => healthOfAll(first.health, ...others.map(({ health }) => health)),
@@ -81,13 +91,13 @@ export function connectMarketData(surroundings: Surroundings): Connected<'market
   const { marketPollMs: pollMs, marketMaxAgeMs: maxAgeMs, orderBookTtlMs: ttlMs } = config;
   const maxBytes = MAX_MARKET_DATA_ANSWER_BYTES;
   const http = httpOf(surroundings, { upstream: 'MARKET_DATA', maxBytes, keepAlive: true });
-  const circuit = circuitOf(surroundings, 'MARKET_DATA', baseUrl);
+  const circuit = circuitOf(surroundings, 'MARKET_DATA', baseUrl.host);
   const host = createMarketDataClient({ http, baseUrl, partner, health, circuit });
   const watch = createUpstreamLog(log, 'MARKET_DATA');
   const market = createMarketFollower({ host, pollMs, timeoutMs, maxAgeMs, now, watch });
   const isListed = (tickerId: string) =>
     [market.pairs, market.tickers].some((list) => list.newest()?.market.byTickerId.has(tickerId));
-  const turns = turnsOf(surroundings, 'MARKET_DATA', { host: baseUrl.host });
+  const turns = turnsOf(surroundings, 'MARKET_DATA');
   const orderBooks = createOrderBooks({ host, turns, isListed, ttlMs, timeoutMs, now, watch });
   return { sources: { market, orderBooks }, health: health.read, disconnect: http.close };
 }
@@ -97,6 +107,12 @@ function notConfigured<Name extends keyof Sources>(
   health: HealthRecord,
 ): Connected<Name> {
   return { sources, health: health.read, disconnect: async () => {} };
+}
+
+/** Its host, and which one it is where several are on one. A path can hold a key, so it is not told. */
+function nameOf({ host }: URL, before: readonly URL[]): string {
+  const same = before.filter((url) => url.host === host).length;
+  return same === 0 ? host : `${host} (${same + 1})`;
 }
 
 function healthOf({ now, metrics }: Surroundings, upstream: Upstream): HealthRecord {
@@ -114,17 +130,16 @@ function httpOf({ config, metrics }: Surroundings, host: HostOptions): HttpClien
   });
 }
 
-function circuitOf({ config, metrics }: Surroundings, upstream: Upstream, { host }: URL): Circuit {
+function circuitOf({ config, metrics }: Surroundings, upstream: Upstream, host: string): Circuit {
   const onChange = (isOpen: boolean) => metrics.leftAlone(upstream, host, isOpen);
   onChange(false);
   return createCircuit({ maxPauseMs: config.upstreamMaxPauseMs, onChange });
 }
 
-function turnsOf({ config }: Surroundings, upstream: Upstream, details: ErrorDetails = {}): Turns {
+function turnsOf({ config }: Surroundings, upstream: Upstream): Turns {
   return createTurns(upstream, {
     atOnce: config.upstreamMaxConnections - CONNECTIONS_TO_FOLLOW,
     waiting: config.upstreamMaxWaiting,
-    timeoutMs: config.upstreamTimeoutMs,
-    details,
+    waitMs: config.upstreamTimeoutMs / 2,
   });
 }

@@ -1,4 +1,5 @@
 import type { BeaconHeight } from './beacon-height.ts';
+import type { Instant } from './instant.ts';
 import { comparePositions, positionOf } from './page.ts';
 import { holdsToken, isNonEmpty, type PoolPair, poolPairId } from './pool-pair.ts';
 import type { TokenId } from './token-id.ts';
@@ -6,16 +7,18 @@ import type { TokenId } from './token-id.ts';
 /** The exchange's state at one beacon height. */
 export type ExchangeState = {
   readonly beaconHeight: BeaconHeight;
+  /** When its block was made; `undefined` where the node does not say. */
+  readonly time: Instant | undefined;
   /** By {@link poolPairId}, ascending: the first order a client can ask for, and the one all others start from. */
   readonly poolPairs: ReadonlyMap<string, PoolPair>;
 };
 
 /** Puts pools in order of their ids and makes them a state. */
-export function toExchangeState(beaconHeight: BeaconHeight, pools: readonly PoolPair[]): ExchangeState {
+export function toExchangeState(beaconHeight: BeaconHeight, pools: readonly PoolPair[], time?: Instant): ExchangeState {
   const poolPairs = new Map(
     pools.map((pool) => [poolPairId(pool), pool] as const).sort(([a], [b]) => (a < b ? -1 : 1)),
   );
-  return { beaconHeight, poolPairs };
+  return { beaconHeight, time, poolPairs };
 }
 
 /** The pool of two tokens, named in either order. */

@@ -5,7 +5,7 @@ export type Ask<T> = (signal: AbortSignal) => Promise<T>;
 
 /** How long several are given for one thing. */
 export type FirstAnswerOptions = {
-  /** How long each is waited for before the next is asked as well. */
+  /** How long those who were asked are waited for before the next is asked as well. */
   readonly shareMs: number;
   /** For all of them together. */
   readonly timeoutMs: number;
@@ -18,32 +18,33 @@ export type FirstAnswerOptions = {
  * has come, without giving the others up. So one that hangs costs its share of the time, and one that is only slow is not
  * asked in vain.
  *
+ * @param next who is asked next; `undefined` where there is nobody else, for now
  * @throws the failures of all of them, in order, as an AggregateError
  */
-export async function firstAnswer<T>(asks: readonly Ask<T>[], options: FirstAnswerOptions): Promise<T> {
-  const { shareMs, timeoutMs, tooLate } = options;
+export async function firstAnswer<T>(
+  next: () => Promise<Ask<T> | undefined>,
+  { shareMs, timeoutMs, tooLate }: FirstAnswerOptions,
+): Promise<T> {
   const over = new AbortController();
   const deadline = setTimeout(() => over.abort(tooLate()), timeoutMs);
   const asked: Promise<T>[] = [];
   try {
-    for (const ask of asks) {
-      asked.push(ask(over.signal));
-      const isLast = asked.length === asks.length;
-      if (isLast || (await isAnsweredWithin(shareMs, asked))) break;
+    for (;;) {
+      const ask = await next();
+      if (ask !== undefined) asked.push(ask(over.signal));
+      const answer = Promise.any(asked);
+      const isSettled = await isSettledWithin(shareMs, answer);
+      if (isSettled && (ask === undefined || (await isFulfilled(answer)))) return await answer;
     }
-    return await Promise.any(asked);
   } finally {
     clearTimeout(deadline);
     over.abort(new Error('another was quicker'));
   }
 }
 
-/** Whether one of them has answered; known as soon as one has, as soon as all have failed, or when the time is over. */
-async function isAnsweredWithin(ms: number, asked: readonly Promise<unknown>[]): Promise<boolean> {
-  let isAnswered = false;
-  const answer = Promise.any(asked).then(() => {
-    isAnswered = true;
-  });
-  await isSettledWithin(ms, answer);
-  return isAnswered;
+function isFulfilled(promise: Promise<unknown>): Promise<boolean> {
+  return promise.then(
+    () => true,
+    () => false,
+  );
 }

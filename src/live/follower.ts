@@ -82,6 +82,7 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
 
   return {
     async get() {
+      if (failure !== undefined && latest.current() !== undefined && current() === undefined) throw failure.error;
       if (current() === undefined && !(await isSettledWithin(patienceMs, underWay))) throw tooLate();
       const value = current();
       if (value === undefined) throw failure?.error ?? new Error('stopped before anything was read');

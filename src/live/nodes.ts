@@ -1,10 +1,12 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { ChainInfo } from '../domain/chain.ts';
-import { UpstreamBadShapeError, UpstreamRpcError, UpstreamTimeoutError } from '../errors.ts';
+import { UpstreamBadShapeError, UpstreamTimeoutError } from '../errors.ts';
 import type { NodeClient } from '../upstream/node/client.ts';
+import { isStateNotFound } from '../upstream/node/state-not-found.ts';
 import { type Ask, firstAnswer } from './first-answer.ts';
 import type { Watcher } from './follower.ts';
 import { isSettledWithin } from './patience.ts';
+import { createTipReader } from './tip-reader.ts';
 
 /** The nodes that the gateway reads from: which of them are well, and which is asked. */
 export type Nodes = {
@@ -19,20 +21,25 @@ export type Nodes = {
   /**
    * Asks one node, and the next where that one fails or is slow.
    *
+   * @param next who is asked next; `undefined` where there is nobody else, for now
    * @param timeoutMs for all of them together; the upstream timeout where nothing is said
-   * @throws what the first failed with, or rather one that has answered with an error of its own
+   * @throws what the first failed with, unless that is only that it has no such state and another may have it
    */
-  first<T>(asks: readonly Ask<T>[], timeoutMs?: number): Promise<T>;
-  /** All of them, this one first. */
-  allFrom(first: NodeClient): readonly NodeClient[];
-  /** This one, and those that showed the same block as their tip when they were last looked at. */
-  agreeingWith(node: NodeClient, hash: string): readonly NodeClient[];
+  first<T>(next: () => Promise<Ask<T> | undefined>, timeoutMs?: number): Promise<T>;
+  /**
+   * This node, and those that have shown one of these blocks as their tip and so stand on the same ones below it. Those that
+   * answer come first.
+   */
+  standingWith(node: NodeClient, isKnown: (block: ShownBlock) => boolean): readonly NodeClient[];
   /** How each was when it was last looked at. */
   status(): readonly NodeStatus[];
 };
 
 /** A node that is well, with the tip that it shows. */
 export type SeenNode = { readonly node: NodeClient; readonly tip: ChainInfo };
+
+/** A block that a node showed as its tip. */
+export type ShownBlock = { readonly height: BeaconHeight; readonly hash: string };
 
 /** How a node was when it was last looked at. */
 export type NodeStatus = {
@@ -54,17 +61,25 @@ export type NodesOptions = {
 
 /** Makes the nodes, of which nothing is known yet. */
 export function createNodes({ clients, timeoutMs, graceMs, watch }: NodesOptions): Nodes {
-  const readers = clients.map((node) => createTipReader(node, watch(node)));
+  const readers = clients.map((node) => createTipReader(node, { isRightChain, graceMs, watcher: watch(node) }));
   let chainName: string | undefined;
+
+  /** The chain is that of the node that was well at the first look, in the order in which they are listed. */
+  function isRightChain(tip: ChainInfo): boolean {
+    return chainName === undefined || tip.chainName === chainName;
+  }
 
   async function look(preferred: NodeClient = clients[0]): Promise<readonly SeenNode[]> {
     const looks = readers.map((reader) => ({ isNew: !reader.isAsking(), tip: reader.ask() }));
     await orMostTelling(Promise.any(looks.map(({ tip }) => tip)));
-    // One that still owes the answer to an earlier look has had its time.
+    // One that still owes the answer to an earlier look has had its time. Which chain it is, is worth more of it.
     const others = looks.filter(({ isNew }) => isNew).map(({ tip }) => tip);
-    await isSettledWithin(graceMs, Promise.allSettled(others));
+    await isSettledWithin(chainName === undefined ? timeoutMs / 2 : graceMs, Promise.allSettled(others));
 
-    return bestFirst(ofOneChain(seen()), preferred);
+    chainName ??= seen()[0]?.tip.chainName;
+    const same = seen().filter(({ tip }) => isRightChain(tip));
+    if (same.length === 0) throw new UpstreamBadShapeError('NODE', 'it is of another chain than before');
+    return bestFirst(same, preferred);
   }
 
   function seen(): SeenNode[] {
@@ -74,80 +89,34 @@ export function createNodes({ clients, timeoutMs, graceMs, watch }: NodesOptions
     });
   }
 
-  /** The chain is that of the node that was well first, in the order in which they are listed. */
-  function ofOneChain(nodes: readonly SeenNode[]): readonly SeenNode[] {
-    chainName ??= nodes[0]?.tip.chainName;
-    const same = nodes.filter(({ tip }) => tip.chainName === chainName);
-    if (same.length === 0) throw new UpstreamBadShapeError('NODE', 'it is of another chain than before');
-    return same;
+  async function first<T>(next: () => Promise<Ask<T> | undefined>, allTogetherMs = timeoutMs): Promise<T> {
+    const shareMs = timeoutMs / clients.length;
+    const tooLate = () => new UpstreamTimeoutError('NODE', allTogetherMs, {});
+    return orMostTelling(firstAnswer(next, { shareMs, timeoutMs: allTogetherMs, tooLate }));
   }
 
-  async function first<T>(asks: readonly Ask<T>[], allTogetherMs = timeoutMs): Promise<T> {
-    const shareMs = timeoutMs / asks.length;
-    const tooLate = () => new UpstreamTimeoutError('NODE', allTogetherMs, {});
-    return orMostTelling(firstAnswer(asks, { shareMs, timeoutMs: allTogetherMs, tooLate }));
+  function standingWith(node: NodeClient, isKnown: (block: ShownBlock) => boolean): readonly NodeClient[] {
+    const same = readers.filter((reader) => reader.node === node || reader.shown().some(isKnown));
+    const rank = (reader: (typeof readers)[number]) => 2 * Number(reader.isWell()) + Number(reader.node === node);
+    const known = same.toSorted((a, b) => rank(b) - rank(a)).map((reader) => reader.node);
+    return known.includes(node) ? known : [node, ...known];
   }
 
   return {
     look,
     first,
-    allFrom: (first) => [first, ...clients.filter((node) => node !== first)],
-    agreeingWith: (node, hash) => [
-      node,
-      ...seen().flatMap((other) => (other.node !== node && other.tip.beacon.hash === hash ? [other.node] : [])),
-    ],
+    standingWith,
     status: () => readers.map(({ node, tip }) => ({ name: node.name, height: tip()?.beacon.height })),
   };
 }
 
-/** Reads the tip of one node; everyone who asks while a call is under way gets its answer. */
-type TipReader = {
-  readonly node: NodeClient;
-  ask(): Promise<ChainInfo>;
-  isAsking(): boolean;
-  /** What it last answered; `undefined` once a call has failed. */
-  tip(): ChainInfo | undefined;
-};
-
-function createTipReader(node: NodeClient, watcher: Watcher): TipReader {
-  let tip: ChainInfo | undefined;
-  let underWay: Promise<ChainInfo> | undefined;
-  let isFailing = false;
-
-  async function askOnce(): Promise<ChainInfo> {
-    try {
-      tip = await node.chainInfo();
-      if (isFailing) watcher.recovered();
-      isFailing = false;
-      return tip;
-    } catch (error) {
-      tip = undefined;
-      if (!isFailing) watcher.failed(error);
-      isFailing = true;
-      throw error;
-    } finally {
-      underWay = undefined;
-    }
-  }
-
-  return {
-    node,
-    ask() {
-      underWay ??= askOnce();
-      return underWay;
-    },
-    isAsking: () => underWay !== undefined,
-    tip: () => tip,
-  };
-}
-
-/** Where all have failed: an error that a node has answered with says more than that another could not be read. */
+/** Where all have failed: one that could not be read says more than another that has no such state. */
 async function orMostTelling<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
     if (!(error instanceof AggregateError)) throw error;
-    throw error.errors.find((each) => each instanceof UpstreamRpcError) ?? error.errors[0];
+    throw error.errors.find((each) => !isStateNotFound(each)) ?? error.errors[0];
   }
 }
 

@@ -45,6 +45,9 @@ type Shared = { readonly reading: Promise<OrderBookReading | undefined>; endedAt
 
 const MAX_BOOKS_KEPT = 1_000;
 
+/** Nobody's ticker is longer; the host, or what stands before it, may refuse an address that is. */
+const MAX_TICKER_ID_LENGTH = 200;
+
 /** Makes the order books of a host. */
 export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
   const { host, turns, isListed, ttlMs, timeoutMs, now, watch } = options;
@@ -52,7 +55,8 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
   const followed = new Map<string, FollowedBook>();
   let skippedBefore = 0;
 
-  function read(tickerId: string): Promise<OrderBookReading | undefined> {
+  async function read(tickerId: string): Promise<OrderBookReading | undefined> {
+    if (tickerId.length > MAX_TICKER_ID_LENGTH && !isListed(tickerId)) return undefined;
     const known = shared.get(tickerId);
     const isFresh = known?.endedAt !== undefined && now() - known.endedAt < ttlMs;
     return isFresh ? known.reading : readAgain(tickerId);

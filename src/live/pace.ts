@@ -8,8 +8,11 @@ export type Pace = {
   isOverdue(): boolean;
 };
 
-/** Before two steps were seen: the beacon chain's first and slowest block time. */
-const UNKNOWN_INTERVAL_MS = 40_000;
+/**
+ * The beacon chain's first and slowest block time: what is assumed before two steps were seen. What has not happened for
+ * that long is not overdue yet, however quick it was before: a chain that catches up makes many blocks at once.
+ */
+const SLOWEST_INTERVAL_MS = 40_000;
 const INTERVALS_KEPT = 9;
 const OVERDUE_AFTER_INTERVALS = 5;
 
@@ -26,7 +29,8 @@ export function createPace(now: () => Instant): Pace {
     },
     isOverdue() {
       if (lastStep === undefined) return false;
-      return now() - lastStep > OVERDUE_AFTER_INTERVALS * (median(intervals) ?? UNKNOWN_INTERVAL_MS);
+      const usualMs = median(intervals) ?? SLOWEST_INTERVAL_MS;
+      return now() - lastStep > Math.max(SLOWEST_INTERVAL_MS, OVERDUE_AFTER_INTERVALS * usualMs);
     },
   };
 }

@@ -1,16 +1,26 @@
 import { LRUCache } from 'lru-cache';
 import { type BeaconHeight, isFinal } from '../domain/beacon-height.ts';
 import type { ExchangeState } from '../domain/exchange.ts';
-import { HeightNotAvailableError } from '../errors.ts';
+import { HeightNotAvailableError, UpstreamBadShapeError } from '../errors.ts';
+import type { NodeClient } from '../upstream/node/client.ts';
 import { askUntilStateIsThere, isStateNotFound } from '../upstream/node/state-not-found.ts';
 import type { Turns } from '../upstream/turns.ts';
-import type { Head } from './head.ts';
+import type { Ask } from './first-answer.ts';
+import type { Head, HeadFollower } from './head.ts';
 import type { Nodes } from './nodes.ts';
 
 /** Reads the exchange as it was at a height below a head; reads of one state are shared by everyone. */
 export type PastStates = {
   /** @throws HeightNotAvailableError for a height that no node has any more, UpstreamError */
   read(height: BeaconHeight, head: Head): Promise<ExchangeState>;
+};
+
+/** What past states are read from. */
+export type PastStatesOptions = {
+  readonly nodes: Pick<Nodes, 'first' | 'standingWith'>;
+  /** Knows the blocks that were published. */
+  readonly chain: Pick<HeadFollower, 'hasShown'>;
+  readonly turns: Turns;
 };
 
 /** Final states are kept until room is needed: a page of history, a chart's points. */
@@ -20,13 +30,16 @@ const MAX_STATES_KEPT = 64;
 const MAX_KEPT_UNDER_A_HEAD = 1_000;
 
 /**
- * Makes the keeper of past states. Every node is asked before a final one counts as pruned: one may keep more than another.
+ * Makes the keeper of past states.
  *
  * Final states never change and stay. The few blocks below the tip can still be replaced together with it, so a state of
- * one of them is kept only as long as the head that it was read under, and read only where the same tip is shown.
+ * one of them is kept only as long as the head that it was read under. A state is read from the head's own node, or from
+ * one that has shown a published block at that height or above it, and so stands on the same blocks. All of these are
+ * asked before a height counts as pruned: one may keep more than another.
  */
-export function createPastStates(nodes: Nodes, turns: Turns): PastStates {
-  const final: States = new LRUCache<BeaconHeight, Promise<ExchangeState>>({ max: MAX_STATES_KEPT });
+export function createPastStates({ nodes, chain, turns }: PastStatesOptions): PastStates {
+  const final: States = new LRUCache({ max: MAX_STATES_KEPT });
+  const finalUnderWay: States = new Map();
   const underHead = new WeakMap<Head, States>();
 
   function statesUnder(head: Head): States {
@@ -36,37 +49,70 @@ export function createPastStates(nodes: Nodes, turns: Turns): PastStates {
   }
 
   function read(height: BeaconHeight, head: Head): Promise<ExchangeState> {
-    const states = isFinal(height, head.beaconHeight) ? final : statesUnder(head);
-    const known = states.get(height) ?? statesUnder(head).get(height);
+    const known = final.get(height) ?? finalUnderWay.get(height) ?? statesUnder(head).get(height);
     if (known !== undefined) return known;
+    return isFinal(height, head.beaconHeight) ? readFinal(height, head) : readUnder(height, head);
+  }
 
-    const reading = turns.take(() => ask(height, head));
-    states.set(height, reading);
-    reading.catch((error) => {
-      if (states.get(height) === reading) states.delete(height);
-      if (error instanceof HeightNotAvailableError) statesUnder(head).set(height, reading);
-    });
+  function readFinal(height: BeaconHeight, head: Head): Promise<ExchangeState> {
+    const reading = ask(height, head, (node, signal) => node.earlierState(height, signal));
+    finalUnderWay.set(height, reading);
+    reading
+      .then(
+        () => final.set(height, reading),
+        // That nobody has it any more is not asked again under the same head.
+        (error) => error instanceof HeightNotAvailableError && statesUnder(head).set(height, reading),
+      )
+      .finally(() => finalUnderWay.delete(height));
     return reading;
   }
 
-  async function ask(height: BeaconHeight, head: Head): Promise<ExchangeState> {
-    const { source, hash, beaconHeight } = head;
-    try {
-      if (isFinal(height, beaconHeight))
-        return await nodes.first(nodes.allFrom(source).map((node) => (signal) => node.exchangeState(height, signal)));
+  function readUnder(height: BeaconHeight, head: Head): Promise<ExchangeState> {
+    const states = statesUnder(head);
+    const reading = ask(height, head, (node, signal) => readNearTip(node, height, head, signal));
+    states.set(height, reading);
+    reading.catch((error) => error instanceof HeightNotAvailableError || states.delete(height));
+    return reading;
+  }
 
-      return await nodes.first(
-        nodes
-          .agreeingWith(source, hash)
-          .map((node) => (signal) => askUntilStateIsThere(() => node.exchangeState(height, signal), signal)),
+  function ask(height: BeaconHeight, head: Head, readFrom: ReadFrom): Promise<ExchangeState> {
+    return turns.take(async () => {
+      const known = nodes.standingWith(head.source, (block) => block.height >= height && chain.hasShown(block));
+      const asks = known.map(
+        (node): Ask<ExchangeState> =>
+          (signal) =>
+            readFrom(node, signal),
       );
-    } catch (error) {
-      throw isStateNotFound(error) ? new HeightNotAvailableError(height, beaconHeight) : error;
-    }
+      try {
+        return await nodes.first(async () => asks.shift());
+      } catch (error) {
+        throw isStateNotFound(error) ? new HeightNotAvailableError(height, head.beaconHeight) : error;
+      }
+    });
   }
 
   return { read };
 }
 
+type ReadFrom = (node: NodeClient, signal: AbortSignal) => Promise<ExchangeState>;
+
+/** A state that can still be replaced: it stands under the head only if the head's block is still the node's after it was read. */
+async function readNearTip(
+  node: NodeClient,
+  height: BeaconHeight,
+  head: Head,
+  signal: AbortSignal,
+): Promise<ExchangeState> {
+  const state = await askUntilStateIsThere(() => node.earlierState(height, signal), signal);
+  const { beacon: tip } = await node.chainInfo(signal);
+  if (tip.height === head.beaconHeight && tip.hash !== head.hash)
+    throw new UpstreamBadShapeError('NODE', 'its newest blocks were replaced while they were read');
+  return state;
+}
+
 /** States and readings of states under way, by height. */
-type States = LRUCache<BeaconHeight, Promise<ExchangeState>>;
+type States = {
+  get(height: BeaconHeight): Promise<ExchangeState> | undefined;
+  set(height: BeaconHeight, reading: Promise<ExchangeState>): unknown;
+  delete(height: BeaconHeight): unknown;
+};

@@ -1,6 +1,8 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
+import { createBreather } from './breather.ts';
 import type { Head } from './head.ts';
 import { mapValues, type Values } from './iterate.ts';
+import type { ShownBlock } from './nodes.ts';
 
 /** The newest heads that were published, so that a listener who comes back can be told what it has missed. */
 export type RecentHeads = {
@@ -8,10 +10,18 @@ export type RecentHeads = {
   add(head: Head): void;
   /** The lowest that is kept above this height. */
   after(height: BeaconHeight): Head | undefined;
+  /** Whether this block is one of them. */
+  has(block: ShownBlock): boolean;
+  /** Resolves when the next listener that comes back may be given one: thousands can come back at the same time. */
+  turn(): Promise<void>;
 };
+
+/** Each may have much to do with a head: given all at once, those who come back would keep everyone else waiting. */
+const GIVEN_AT_ONCE = 4;
 
 /** Makes the keeper of so many heads. */
 export function createRecentHeads(max: number): RecentHeads {
+  const breather = createBreather(GIVEN_AT_ONCE);
   let heads: readonly Head[] = [];
 
   return {
@@ -20,18 +30,20 @@ export function createRecentHeads(max: number): RecentHeads {
       heads = [...below, head].slice(-max);
     },
     after: (height) => heads.find(({ beaconHeight }) => beaconHeight > height),
+    has: ({ height, hash }) => heads.some((head) => head.beaconHeight === height && head.hash === hash),
+    turn: breather.take,
   };
 }
 
 /** Where a listener who comes back takes heads from. */
 export type HeadsToResume = {
-  readonly recent: Pick<RecentHeads, 'after'>;
+  readonly recent: Pick<RecentHeads, 'after' | 'turn'>;
   current(): Head | undefined;
   listen(): Values<Head>;
 };
 
 /**
- * The heads above a height: first those that are kept, one after another and as fast as they are taken, then each new one.
+ * The heads above a height: first those that are kept, one after another as they are taken, then each new one.
  * None comes twice. A kept one that goes while the listener is behind it is passed over, as with any slow listener.
  */
 export function headsAfter({ recent, current, listen }: HeadsToResume, height: BeaconHeight): Values<Head> {
@@ -62,6 +74,7 @@ export function headsAfter({ recent, current, listen }: HeadsToResume, height: B
       return this;
     },
     async next() {
+      if (live === undefined && recent.after(newest) !== undefined) await recent.turn();
       const missed = live === undefined && !isOver ? recent.after(newest) : undefined;
       if (missed !== undefined) return give(missed);
       if (!isOver) live ??= goLive();

@@ -14,12 +14,18 @@ import { UpstreamBadShapeError, UpstreamBusyError, UpstreamError, UpstreamRpcErr
 /** Leaves an upstream alone while it is down, so that it is not asked in vain and can come back. */
 export type Circuit = {
   /**
-   * Asks, unless the upstream is being left alone.
+   * Asks for what is followed, unless the upstream is being left alone. How these calls go decides whether it is.
    *
-   * @param isExcused which failures say nothing about an upstream that is not left alone
    * @throws what the call fails with; while nothing is asked, what the last one failed with
    */
-  run<T>(ask: () => Promise<T>, isExcused?: (error: UpstreamError) => boolean): Promise<T>;
+  run<T>(ask: () => Promise<T>): Promise<T>;
+  /**
+   * Asks for what a client wants, unless the upstream is being left alone. However it goes, nobody else is the worse for
+   * it, unless the upstream says that it wants to be left alone.
+   *
+   * @throws as above
+   */
+  pass<T>(ask: () => Promise<T>): Promise<T>;
 };
 
 /** How long an upstream is left alone. */
@@ -43,9 +49,7 @@ const MAX_RETRY_AFTER_MS = 5 * 60_000;
  */
 export function createCircuit({ maxPauseMs, onChange = () => {} }: CircuitOptions): Circuit {
   let last: unknown;
-  const excused = new WeakSet<UpstreamError>();
-  const outages = handleWhen((error) => isOutage(error) && !excused.has(error));
-  const policy = circuitBreaker(outages, {
+  const policy = circuitBreaker(handleWhen(isFailure), {
     breaker: openWhenAsked(new ConsecutiveBreaker(OUTAGES_UNTIL_OPEN), () => retryAfterOf(last) > 0),
     halfOpenAfter: pauses(
       new ExponentialBackoff({
@@ -60,33 +64,49 @@ export function createCircuit({ maxPauseMs, onChange = () => {} }: CircuitOption
   policy.onBreak(() => onChange(true));
   policy.onReset(() => onChange(false));
 
-  async function run<T>(ask: () => Promise<T>, isExcused = (_error: UpstreamError) => false): Promise<T> {
+  /** A call that tries whether the upstream is back has to show it: what is given up meanwhile does not. */
+  function isFailure(error: unknown): boolean {
+    return isOutage(error) || (policy.state === CircuitState.HalfOpen && !isAnswer(error));
+  }
+
+  async function run<T>(ask: () => Promise<T>): Promise<T> {
     try {
-      return await policy.execute(() => noteFailure(ask, isExcused));
+      return await policy.execute(() => noteOutage(ask));
     } catch (error) {
       throw error instanceof BrokenCircuitError ? last : error;
     }
   }
 
-  async function noteFailure<T>(ask: () => Promise<T>, isExcused: (error: UpstreamError) => boolean): Promise<T> {
+  async function noteOutage<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (error) {
-      if (isOutage(error)) {
-        if (policy.state === CircuitState.Closed && isExcused(error)) excused.add(error);
-        else last = error;
-      }
+      if (isOutage(error)) last = error;
       throw error;
     }
   }
 
-  return { run };
+  async function pass<T>(ask: () => Promise<T>): Promise<T> {
+    if (policy.state !== CircuitState.Closed) throw last;
+    try {
+      return await ask();
+    } catch (error) {
+      if (retryAfterOf(error) > 0) await run(() => Promise.reject(error)).catch(() => {});
+      throw error;
+    }
+  }
+
+  return { run, pass };
 }
 
-/** An answer, also a wrong one, shows that the upstream is there; what we gave up ourselves says nothing about it. */
-function isOutage(error: unknown): error is UpstreamError {
-  const isAnswer = error instanceof UpstreamRpcError || error instanceof UpstreamBadShapeError;
-  return error instanceof UpstreamError && !isAnswer && !(error instanceof UpstreamBusyError);
+/** That the upstream is not there; what we gave up ourselves says nothing about it. */
+function isOutage(error: unknown): boolean {
+  return error instanceof UpstreamError && !isAnswer(error) && !(error instanceof UpstreamBusyError);
+}
+
+/** An answer, also a wrong one, shows that the upstream is there. */
+function isAnswer(error: unknown): boolean {
+  return error instanceof UpstreamRpcError || error instanceof UpstreamBadShapeError;
 }
 
 function retryAfterOf(error: unknown): number {

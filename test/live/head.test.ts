@@ -1,9 +1,11 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { UpstreamRpcError } from '../../src/errors.ts';
 import { createHeadFollower, type Head, type HeadFollower, type HeadWatcher } from '../../src/live/head.ts';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { NodeClient } from '../../src/upstream/node/client.ts';
 import { nodeAt, nodesOf } from '../upstream/connect.ts';
-import { chainInfoOf, headOf, scriptedNode } from './heads.ts';
+import { failureOf } from '../upstream/failure.ts';
+import { chainInfoOf, exchangeOf, headOf, scriptedNode } from './heads.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const TIP = 1_640_000;
@@ -19,6 +21,7 @@ function followNode(node: NodeClient, clock = { now: START }): { head: HeadFollo
     nodes: nodesOf(node),
     pollMs: 5,
     timeoutMs: 5_000,
+    maxPauseMs: 1,
     headsKept: 10,
     now: () => clock.now,
     watcher,
@@ -205,48 +208,72 @@ describe('what if a block comes between two calls', () => {
     expect(told).toEqual([]);
   });
 
-  test('no more than twice: then what they say is published, with a warning', async () => {
+  test('no more than twice: then the block that the chain info tells of is read, with one warning', async () => {
     const node = scriptedNode({ tips: [chainInfoOf(10)], heights: [11] });
     const { head, told } = followNode(node);
-    const { exchange } = headOf(11);
-    expect(await head.get()).toEqual({ ...headOf(10), beaconHeight: 11, exchange, source: node, observedAt: START });
-    const asked = ['chainInfo', 'beaconHeight', 'chainInfo', 'chainInfo', 'exchangeState 11'];
+    expect(await head.get()).toEqual({ ...headOf(10), source: node, observedAt: START });
+    const asked = ['chainInfo', 'beaconHeight', 'chainInfo', 'chainInfo', 'exchangeState 10', 'chainInfo'];
     expect(node.asked.slice(0, asked.length)).toEqual(asked);
     expect(told).toEqual([[10, 11]]);
   });
 
-  test('a head whose exchange was behind is tried again, and is whole as soon as it can be', async () => {
-    const node = scriptedNode({ tips: [chainInfoOf(11)], heights: [10, 10, 10, 11] });
+  test('also where the other height stays behind: a head is of one block or there is none', async () => {
+    const node = scriptedNode({ tips: [chainInfoOf(11)], heights: [10] });
     const { head, told } = followNode(node);
-    const heads = head.listen();
-    const behind = { ...headOf(11), beaconHeight: 10, exchange: headOf(10).exchange, source: node, observedAt: START };
-    expect(await heads.next()).toEqual({ done: false, value: behind });
-    expect(await heads.next()).toEqual({
-      done: false,
-      value: { ...headOf(11), previousHeight: 10, source: node, observedAt: START },
-    });
+    expect(await head.get()).toEqual({ ...headOf(11), source: node, observedAt: START });
     expect(told).toEqual([[11, 10]]);
   });
 
-  test('a height below the head’s own is not published, whatever the tip says', async () => {
-    const node = scriptedNode({ tips: [chainInfoOf(11), chainInfoOf(12)], heights: [11, 9, 9, 9, 12] });
-    const { head, told } = followNode(node);
+  test('a tip whose state is not there is not published; the head stays, and the node is tried again later', async () => {
+    const node = scriptedNode({ tips: [chainInfoOf(10), chainInfoOf(10), chainInfoOf(1_000_000)], heights: [10] });
+    let isBack = false;
+    const exchangeState: NodeClient['exchangeState'] = async (height) => {
+      if (height > 11) throw new UpstreamRpcError(-8000, {});
+      return exchangeOf(height);
+    };
+    const chainInfo: NodeClient['chainInfo'] = async () => (isBack ? chainInfoOf(11) : node.chainInfo());
+    const { head, told } = followNode({ ...node, exchangeState, chainInfo });
     const heads = head.listen();
-    expect(await heads.next()).toMatchObject({ value: { beaconHeight: 11, previousHeight: undefined } });
-    expect(await heads.next()).toMatchObject({ value: { beaconHeight: 12, previousHeight: 11 } });
-    expect(told).toEqual([[12, 9]]);
-    expect(node.asked.filter((call) => call.startsWith('exchangeState'))).toEqual([
-      'exchangeState 11',
-      'exchangeState 12',
-    ]);
+    expect(await heads.next()).toMatchObject({ value: { beaconHeight: 10 } });
+    await expect.poll(() => told).toEqual([[1_000_000, 10], 'The node answered with error -8000.']);
+    expect([head.current()?.chainInfo.beacon.height, head.isStale()]).toEqual([10, true]);
+    isBack = true;
+    expect(await heads.next()).toMatchObject({ value: { beaconHeight: 11, previousHeight: 10 } });
+    expect(told.at(-1)).toBe('recovered');
+  });
+});
+
+describe('what if a block is replaced while it is read', () => {
+  test('it is read again, and no head has the hash of one block and the pools of another', async () => {
+    const tips = ['old', 'new', 'new', 'new'].map((hash) => chainInfoOf(10, hash));
+    const node = scriptedNode({ tips, heights: [10] });
+    const { head } = followNode(node);
+    expect(await head.get()).toEqual({ ...headOf(10, 'new'), source: node, observedAt: START });
+    const reading = ['beaconHeight', 'exchangeState 10', 'chainInfo'];
+    expect(node.asked.slice(0, 7)).toEqual(['chainInfo', ...reading, ...reading]);
   });
 
-  test('a height that is only behind does not look like a replaced block', async () => {
-    const node = scriptedNode({ tips: [chainInfoOf(10), chainInfoOf(11)], heights: [10, 10, 10, 10, 11] });
-    const { head } = followNode(node);
-    const heads = head.listen();
-    expect(await heads.next()).toMatchObject({ value: { beaconHeight: 10, previousHeight: undefined } });
-    expect(await heads.next()).toMatchObject({ value: { beaconHeight: 11, previousHeight: 10 } });
+  test('where the chain has gone on since, the time of the state tells it', async () => {
+    const node = scriptedNode({ tips: [chainInfoOf(10), chainInfoOf(11)], heights: [10, 11] });
+    const times: (number | undefined)[] = [];
+    const exchangeState: NodeClient['exchangeState'] = async (height) => {
+      const time = times.length === 0 ? 10 * 40_000 + 1 : height * 40_000;
+      times.push(time);
+      return { ...exchangeOf(height), time };
+    };
+    const { head } = followNode({ ...node, exchangeState });
+    expect(await head.get()).toMatchObject({ beaconHeight: 11, previousHeight: undefined });
+    expect(times).toEqual([400_001, 440_000]);
+  });
+
+  test('where it is replaced each time, there is no head, and no error of ours', async () => {
+    let blocks = 0;
+    const node = scriptedNode({ tips: [], heights: [10] });
+    const { head, told } = followNode({ ...node, chainInfo: async () => chainInfoOf(10, `block ${blocks++}`) });
+    const replaced = 'its newest block was replaced each time that it was read';
+    const failure = { code: 'UPSTREAM_BAD_SHAPE', message: `The node gave an answer of the wrong shape: ${replaced}.` };
+    expect(await failureOf(head.get())).toMatchObject(failure);
+    expect(told).toEqual([failure.message]);
   });
 });
 

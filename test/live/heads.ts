@@ -70,5 +70,9 @@ export function scriptedNode(script: {
       asked.push(`exchangeState ${height}`);
       return exchangeOf(height);
     },
+    async earlierState(height) {
+      asked.push(`earlierState ${height}`);
+      return exchangeOf(height);
+    },
   };
 }

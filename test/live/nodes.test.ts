@@ -42,7 +42,15 @@ function nodesForTest(clients: readonly NodeClient[], told: unknown[] = []): { n
 /** Follows nodes with a look every few milliseconds. */
 function follow(nodes: Nodes): { head: HeadFollower; next(): Promise<Head> } {
   const watcher = { failed() {}, recovered() {}, disagreed() {} };
-  const head = createHeadFollower({ nodes, pollMs: 5, timeoutMs: TIMEOUT_MS, headsKept: 10, now: Date.now, watcher });
+  const head = createHeadFollower({
+    nodes,
+    pollMs: 5,
+    timeoutMs: TIMEOUT_MS,
+    maxPauseMs: 1,
+    headsKept: 10,
+    now: Date.now,
+    watcher,
+  });
   onTestFinished(head.stop);
   const heads = head.listen();
   return {
@@ -189,6 +197,69 @@ describe('what is a head of several nodes', () => {
   });
 });
 
+describe('which node is doubted', () => {
+  /** A node whose blocks a test shows, and whose states a test can take away. */
+  function puppet(height: number) {
+    const control = { height, isHanging: false, isEmpty: false, states: 0 };
+    const node: NodeClient = {
+      ...scriptedNode({ tips: [], heights: [] }),
+      chainInfo: async () => chainInfoOf(control.height),
+      beaconHeight: async () => control.height,
+      async exchangeState(asked, signal) {
+        control.states += 1;
+        if (control.isEmpty) throw new UpstreamRpcError(-8000, {});
+        if (!control.isHanging) return exchangeOf(asked);
+        return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+      },
+    };
+    return { node, control };
+  }
+
+  test('one that hangs at what it shows: the others are waited for, and then read without it', async () => {
+    const [hanging, slower] = [puppet(10), puppet(10)];
+    const { nodes } = nodesForTest([hanging.node, slower.node]);
+    const { head, next } = follow(nodes);
+    expect(await next()).toMatchObject({ beaconHeight: 10, source: hanging.node });
+    hanging.control.isHanging = true;
+    for (const height of [11, 12, 13]) {
+      hanging.control.height = height;
+      await expect.poll(() => nodes.status().map((status) => status.height)).toEqual([height, height - 1]);
+      slower.control.height = height;
+      expect(await next()).toMatchObject({ beaconHeight: height, source: slower.node });
+      expect(head.isStale()).toBe(false);
+    }
+    expect(hanging.control.states).toBeLessThanOrEqual(3);
+  });
+
+  test('one that claims a tip that it does not have is no reason to call the others stale', async () => {
+    const [liar, honest] = [puppet(10), puppet(10)];
+    const { nodes } = nodesForTest([honest.node, liar.node]);
+    const { head, next } = follow(nodes);
+    await next();
+    Object.assign(liar.control, { height: 1_000_000, isEmpty: true });
+    await expect.poll(() => liar.control.states).toBeGreaterThan(0);
+    for (const height of [11, 12]) {
+      honest.control.height = height;
+      expect(await next()).toMatchObject({ beaconHeight: height, source: honest.node });
+    }
+    await expect.poll(() => head.isStale()).toBe(false);
+  });
+
+  test('it is read again where there is no other', async () => {
+    const [first, second] = [puppet(10), puppet(10)];
+    const { nodes } = nodesForTest([first.node, second.node]);
+    const { next } = follow(nodes);
+    await next();
+    first.control.isEmpty = true;
+    for (const { control } of [first, second]) control.height = 11;
+    expect(await next()).toMatchObject({ beaconHeight: 11, source: second.node });
+    first.control.isEmpty = false;
+    second.node.chainInfo = () => Promise.reject(new UpstreamUnreachableError('NODE', {}, undefined));
+    first.control.height = 12;
+    expect(await next()).toMatchObject({ beaconHeight: 12, source: first.node });
+  });
+});
+
 describe('where is a past state read', () => {
   /** A node that has the states from a height on. */
   function nodeFrom(oldest: number, tip = chainInfoOf(100)): NodeClient & { readonly states: number[] } {
@@ -196,7 +267,7 @@ describe('where is a past state read', () => {
     return {
       ...scriptedNode({ tips: [tip], heights: [tip.beacon.height] }),
       states,
-      async exchangeState(height) {
+      async earlierState(height) {
         states.push(height);
         if (height < oldest) throw new UpstreamRpcError(-8000, {});
         return exchangeOf(height);
@@ -204,43 +275,59 @@ describe('where is a past state read', () => {
     };
   }
 
+  async function statesOf(...clients: NodeClient[]) {
+    const { nodes } = nodesForTest(clients);
+    const { head } = follow(nodes);
+    const newest = await head.get();
+    const states = createPastStates({ nodes, chain: head, turns: turnsFor('NODE') });
+    return (height: number) => states.read(height, newest);
+  }
+
   test('at the head’s own node; a final one that it has pruned, at any that still has it', async () => {
     const [pruned, archive] = [nodeFrom(90), nodeFrom(1)];
-    const { nodes } = nodesForTest([pruned, archive]);
-    const head = await follow(nodes).head.get();
-    const states = createPastStates(nodes, turnsFor('NODE'));
-    expect(await states.read(95, head)).toEqual(exchangeOf(95));
-    expect(await states.read(50, head)).toEqual(exchangeOf(50));
-    expect(pruned.states).toEqual([100, 95, 50]);
+    const read = await statesOf(pruned, archive);
+    expect(await read(95)).toEqual(exchangeOf(95));
+    expect(await read(50)).toEqual(exchangeOf(50));
+    expect(pruned.states).toEqual([95, 50]);
     expect(archive.states).toEqual([50]);
   });
 
   test('that no node has a height is asked once under each head, however many ask for it', async () => {
     const [one, other] = [nodeFrom(90), nodeFrom(90)];
-    const { nodes } = nodesForTest([one, other]);
-    const head = await follow(nodes).head.get();
-    const states = createPastStates(nodes, turnsFor('NODE'));
+    const read = await statesOf(one, other);
     for (let reader = 0; reader < 5; reader++)
-      expect(await failureOf(states.read(50, head))).toMatchObject({ code: 'HEIGHT_NOT_AVAILABLE' });
-    expect([one.states, other.states]).toEqual([[100, 50], [50]]);
+      expect(await failureOf(read(50))).toMatchObject({ code: 'HEIGHT_NOT_AVAILABLE' });
+    expect([one.states, other.states]).toEqual([[50], [50]]);
+  });
+
+  test('that one has pruned a height says nothing while another that may have it is down', async () => {
+    const down: NodeClient['earlierState'] = () => Promise.reject(new UpstreamUnreachableError('NODE', {}, undefined));
+    const [pruned, archive] = [nodeFrom(90), { ...nodeFrom(1), earlierState: down }];
+    const read = await statesOf(pruned, archive);
+    expect(await failureOf(read(50))).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
+  });
+
+  test('never at a node of another chain or of a dead fork, however old the height is', async () => {
+    const strangers = [
+      nodeFrom(1, chainInfoOf(100, 'another block')),
+      nodeFrom(1, { ...chainInfoOf(90, 'mainnet block'), chainName: 'mainnet' }),
+    ];
+    const pruned = nodeFrom(90);
+    const read = await statesOf(pruned, ...strangers);
+    expect(await failureOf(read(50))).toMatchObject({ code: 'HEIGHT_NOT_AVAILABLE' });
+    expect(strangers.map(({ states }) => states)).toEqual([[], []]);
   });
 
   test('one near the tip never at a node that shows another block, which may stand on others', async () => {
-    const down: NodeClient['exchangeState'] = async (height) => {
-      if (height < 100) throw new UpstreamUnreachableError('NODE', {}, undefined);
-      return exchangeOf(height);
-    };
-    const own = { ...nodeFrom(1), exchangeState: down };
+    const down: NodeClient['earlierState'] = () => Promise.reject(new UpstreamUnreachableError('NODE', {}, undefined));
+    const own = { ...nodeFrom(1), earlierState: down };
     const [stranger, friend] = [nodeFrom(1, chainInfoOf(100, 'another block')), nodeFrom(1)];
-    const { nodes } = nodesForTest([own, stranger]);
-    const states = createPastStates(nodes, turnsFor('NODE'));
-    const head = await follow(nodes).head.get();
-    expect(await failureOf(states.read(99, head))).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
+    const readOfTwo = await statesOf(own, stranger);
+    expect(await failureOf(readOfTwo(99))).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
     expect(stranger.states).toEqual([]);
 
-    const { nodes: three } = nodesForTest([own, stranger, friend]);
-    const headOfThree = await follow(three).head.get();
-    expect(await createPastStates(three, turnsFor('NODE')).read(99, headOfThree)).toEqual(exchangeOf(99));
+    const readOfThree = await statesOf(own, stranger, friend);
+    expect(await readOfThree(99)).toEqual(exchangeOf(99));
     expect([stranger.states, friend.states]).toEqual([[], [99]]);
   });
 });

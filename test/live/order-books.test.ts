@@ -180,3 +180,11 @@ describe('what does a listener of a book hear', () => {
     expect(calls('LISTED')).toBeGreaterThan(atTheEnd);
   });
 });
+
+test('a name that is too long for a ticker is no ticker, and the host is not asked for it', async () => {
+  const { books, asked } = booksOf(() => bookOf('X', 5));
+  expect(await books.read('X'.repeat(201))).toBeUndefined();
+  expect(asked).toEqual([]);
+  await books.read('X'.repeat(200));
+  expect(asked.length).toBe(1);
+});

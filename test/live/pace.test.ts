@@ -32,13 +32,18 @@ describe('when is a step overdue', () => {
   });
 
   test('one long pause does not make the next one usual', () => {
-    const { isOverdueAt } = paceWith(0, 10, 20, 100_000, 100_010);
-    expect([isOverdueAt(100_060), isOverdueAt(100_061)]).toEqual([false, true]);
+    const { isOverdueAt } = paceWith(0, 10_000, 20_000, 900_000, 910_000);
+    expect([isOverdueAt(960_000), isOverdueAt(960_001)]).toEqual([false, true]);
   });
 
   test('a new pace is learnt, and the old one forgotten', () => {
-    const times = Array.from({ length: 30 }, (_, step) => (step < 20 ? step * 1_000 : 20_000 + (step - 20) * 10));
+    const times = Array.from({ length: 30 }, (_, step) => (step < 20 ? step * 40_000 : 800_000 + (step - 20) * 10_000));
     const { isOverdueAt } = paceWith(...times);
-    expect([isOverdueAt(20_140), isOverdueAt(20_141)]).toEqual([false, true]);
+    expect([isOverdueAt(940_000), isOverdueAt(940_001)]).toEqual([false, true]);
+  });
+
+  test('not before one of the slowest blocks, however quick a chain that caught up was', () => {
+    const { isOverdueAt } = paceWith(0, 10, 20, 30, 40);
+    expect([isOverdueAt(40_040), isOverdueAt(40_041)]).toEqual([false, true]);
   });
 });

@@ -6,23 +6,24 @@ import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import type { NodeClient } from '../../src/upstream/node/client.ts';
 import { nodeAt, nodesOf, turnsFor } from '../upstream/connect.ts';
 import { failureOf } from '../upstream/failure.ts';
-import { exchangeOf, headOf, scriptedNode } from './heads.ts';
+import { chainInfoOf, exchangeOf, headOf, scriptedNode } from './heads.ts';
 
 /** A node of which only states are asked, each reading failing with the next of these errors as long as there are any. */
 function nodeOf(...errors: Error[]): NodeClient & { readonly asked: number[] } {
   const asked: number[] = [];
-  const exchangeState = async (height: number) => {
+  const earlierState = async (height: number) => {
     asked.push(height);
     const error = errors.shift();
     if (error !== undefined) throw error;
     return exchangeOf(height);
   };
-  return { ...scriptedNode({ tips: [], heights: [] }), asked, exchangeState };
+  return { ...scriptedNode({ tips: [], heights: [] }), asked, earlierState, chainInfo: async () => chainInfoOf(1) };
 }
 
 /** Past states of one node, whose heads all come from it. */
 function statesOf(node: NodeClient): { states: PastStates; headAt(height: number, hash?: string): Head } {
-  const states = createPastStates(nodesOf(node), turnsFor('NODE'));
+  const chain = { hasShown: () => false };
+  const states = createPastStates({ nodes: nodesOf(node), chain, turns: turnsFor('NODE') });
   return { states, headAt: (height, hash) => headOf(height, hash, node) };
 }
 
@@ -117,4 +118,34 @@ describe('what if the node does not have the state', () => {
     }
     expect(node.asked).toEqual([50, 99]);
   });
+});
+
+describe('what if the newest blocks are replaced while one of them is read', () => {
+  test('it is not given: it may stand on others than the head', async () => {
+    const node = { ...nodeOf(), chainInfo: async () => chainInfoOf(100, 'another block') };
+    const { states, headAt } = statesOf(node);
+    expect(await failureOf(states.read(99, headAt(100)))).toMatchObject({
+      code: 'UPSTREAM_BAD_SHAPE',
+      retryable: true,
+    });
+    expect(await states.read(99, headAt(100, 'another block'))).toEqual(exchangeOf(99));
+    expect(await states.read(50, headAt(100))).toEqual(exchangeOf(50));
+  });
+});
+
+test('more heights than are kept are each read once, however many ask for them at the same time', async () => {
+  const reading = Promise.withResolvers<void>();
+  const node = nodeOf();
+  const earlierState: NodeClient['earlierState'] = async (height) => {
+    const state = await node.earlierState(height);
+    await reading.promise;
+    return state;
+  };
+  const { states, headAt } = statesOf({ ...node, earlierState });
+  const head = headAt(1_000);
+  const heights = Array.from({ length: 90 }, (_, n) => n + 1);
+  const readers = Array.from({ length: 5 }, () => heights.map((height) => states.read(height, head)));
+  reading.resolve();
+  await Promise.all(readers.flat());
+  expect(node.asked).toEqual(heights);
 });

@@ -160,3 +160,47 @@ describe('how does an upstream come back', () => {
     expect(await second).toBe('second');
   });
 });
+
+describe('what is asked for clients', () => {
+  test('is not asked while the upstream is left alone, and gets the last error', async () => {
+    const circuit = createCircuit({ maxPauseMs: MAX_PAUSE_MS });
+    const error = down();
+    for (let call = 0; call < 3; call++) await circuit.run(() => Promise.reject(error)).catch(() => {});
+    let asked = 0;
+    const ask = async () => {
+      asked += 1;
+    };
+    await expect(circuit.pass(ask)).rejects.toBe(error);
+    wait(MAX_PAUSE_MS);
+    await expect(circuit.pass(ask), 'what is followed tries first').rejects.toBe(error);
+    expect(asked).toBe(0);
+    await circuit.run(async () => {});
+    await circuit.pass(ask);
+    expect(asked).toBe(1);
+  });
+
+  test('however often it fails, is no reason to leave the upstream alone', async () => {
+    const circuit = createCircuit({ maxPauseMs: MAX_PAUSE_MS });
+    for (let call = 0; call < 20; call++) await circuit.pass(() => Promise.reject(down())).catch(() => {});
+    expect(await circuit.run(async () => 'answer')).toBe('answer');
+    expect(await circuit.pass(async () => 'answer')).toBe('answer');
+  });
+
+  test('is one where the upstream says how long it wants to be left alone', async () => {
+    const circuit = createCircuit({ maxPauseMs: MAX_PAUSE_MS });
+    const error = tooMany(20_000);
+    await expect(circuit.pass(() => Promise.reject(error))).rejects.toBe(error);
+    await expect(circuit.run(async () => 'answer')).rejects.toBe(error);
+    wait(20_000);
+    expect(await circuit.run(async () => 'answer')).toBe('answer');
+  });
+});
+
+test('a call that tries whether the upstream is back and is given up has not shown that it is', async () => {
+  const { run, failTimes, told } = circuitForTest();
+  await failTimes(3);
+  wait(MAX_PAUSE_MS / 32);
+  await run(new Error('another was quicker'));
+  expect((await run('answer')).wasAsked).toBe(false);
+  expect(told).toEqual([true, true]);
+});

@@ -29,7 +29,10 @@ export function nodeAt(
 ): { client: NodeClient; health: HealthRecord } {
   const http = httpForTest('NODE', options);
   const health = createHealthRecord('NODE', () => 100);
-  return { client: createNodeClient({ http, url: new URL(url), health, circuit: hardyCircuit() }), health };
+  return {
+    client: createNodeClient({ name: new URL(url).host, http, url: new URL(url), health, circuit: hardyCircuit() }),
+    health,
+  };
 }
 
 /** A client of the market-data host at that address. */
@@ -51,5 +54,5 @@ export function nodesOf(...clients: [NodeClient, ...NodeClient[]]): Nodes {
 
 /** Turns for as much as a test asks at once. */
 export function turnsFor(upstream: Upstream): Turns {
-  return createTurns(upstream, { atOnce: 100, waiting: 0, timeoutMs: 10_000 });
+  return createTurns(upstream, { atOnce: 100, waiting: 0, waitMs: 10_000 });
 }

@@ -1,11 +1,6 @@
 import type { Pair, Ticker } from '../../domain/market.ts';
 import type { RawOrderBook } from '../../domain/order-book.ts';
-import {
-  UpstreamBadStatusError,
-  type UpstreamError,
-  UpstreamFilteredError,
-  UpstreamTimeoutError,
-} from '../../errors.ts';
+import { UpstreamBadStatusError } from '../../errors.ts';
 import type { Circuit } from '../circuit.ts';
 import { decode } from '../decode.ts';
 import type { HealthRecord } from '../health.ts';
@@ -40,8 +35,9 @@ export function createMarketDataClient(options: MarketDataClientOptions): Market
     return url;
   }
 
-  function call<T>(method: string, ask: () => Promise<T>, isExcused?: (error: UpstreamError) => boolean): Promise<T> {
-    return circuit.run(() => health.watch(method, ask()), isExcused);
+  /** A call of those that follow the market. */
+  function follow<T>(method: string, ask: () => Promise<T>): Promise<T> {
+    return circuit.run(() => health.watch(method, ask()));
   }
 
   async function get<T>(url: URL, read: (document: unknown) => T): Promise<T> {
@@ -60,20 +56,10 @@ export function createMarketDataClient(options: MarketDataClientOptions): Market
   }
 
   return {
-    pairs: () => call('pairs', () => get(address('pairs'), readPairs)),
-    tickers: () => call('tickers', () => get(address('tickers'), readTickers)),
-    orderBook: (tickerId) => call('orderbook', () => orderBook(tickerId), isOfTheBook),
+    pairs: () => follow('pairs', () => get(address('pairs'), readPairs)),
+    tickers: () => follow('tickers', () => get(address('tickers'), readTickers)),
+    orderBook: (tickerId) => circuit.pass(() => health.watch('orderbook', orderBook(tickerId))),
   };
-}
-
-/**
- * Whether the failure may be one of this book alone. Any text can be asked for as a ticker: that the host, or the filter
- * before it, refuses one or is slow with it says nothing of the lists, unless the host wants to be left alone.
- */
-function isOfTheBook(error: UpstreamError): boolean {
-  if (error.retryAfterMs !== undefined) return false;
-  if (error instanceof UpstreamBadStatusError) return error.status !== 429;
-  return error instanceof UpstreamFilteredError || error instanceof UpstreamTimeoutError;
 }
 
 /** What a host does for an unknown ticker is not specified: 400 or 404 with JSON, or 200 without sides. */

@@ -1,5 +1,6 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { type ExchangeState, toExchangeState } from '../../domain/exchange.ts';
+import { toInstant } from '../../domain/instant.ts';
 import { type PoolPair, poolPairKey } from '../../domain/pool-pair.ts';
 import { Misfit, readObject, readTokenId, readUint64, type WireObject } from '../wire.ts';
 
@@ -7,8 +8,8 @@ const POOLS = '$.Result.PDEPoolPairs';
 const POOL = `${POOLS}[…]`;
 
 /**
- * Decodes the result of `getpdestate` at that height. Of its five sections only the pools are read: shares and fees, most
- * of the answer, are not asked for by anyone.
+ * Decodes the result of `getpdestate` at that height. Of its five sections only the pools and the time are read: shares and
+ * fees, most of the answer, are not asked for by anyone.
  *
  * @throws Misfit, also where the keys name another height, as the answer to another question would
  */
@@ -16,7 +17,8 @@ export function readExchangeState(result: WireObject, beaconHeight: BeaconHeight
   const pools = Object.entries(readObject(result['PDEPoolPairs'], POOLS)).map(([key, value]) =>
     readPoolPair(key, readObject(value, POOL), beaconHeight),
   );
-  return toExchangeState(beaconHeight, pools);
+  const time = result['BeaconTimeStamp'];
+  return toExchangeState(beaconHeight, pools, Number.isSafeInteger(time) ? toInstant(Number(time)) : undefined);
 }
 
 function readPoolPair(key: string, value: WireObject, beaconHeight: BeaconHeight): PoolPair {

@@ -122,9 +122,8 @@ describe('what is held against the node', () => {
   test('not that an old state is gone, but that the one it has just named is missing', async () => {
     const { node } = await sandboxForTest();
     const { client, health } = nodeAt(node.url);
-    await client.beaconHeight();
-    expect(await failureOf(client.exchangeState(1))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });
-    expect(health.read()).toMatchObject({ healthy: true, lastErrorCode: undefined });
+    expect(await failureOf(client.earlierState(1))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });
+    expect(health.read()).toMatchObject({ lastErrorCode: undefined });
 
     node.faults.set({ kind: 'state-missing' });
     expect(await failureOf(client.exchangeState(TIP))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });

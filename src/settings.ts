@@ -148,7 +148,7 @@ export const SETTINGS: { readonly [Key in keyof Config]: Setting<Config[Key]> } 
     variable: 'KEEP_ALIVE_MS',
     default: '12000',
     meaning:
-      'how often a websocket is pinged; a peer that lets the gateway wait is left within two such periods; 50 or more',
+      'how often websockets, and event streams with nothing to say, are pinged; a peer that lets the gateway wait is left within two such periods; 50 or more',
     read: readInterval,
   },
   stopWindowMs: {

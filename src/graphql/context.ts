@@ -1,4 +1,4 @@
-import { parseBeaconHeight } from '../domain/beacon-height.ts';
+import { type BeaconHeight, parseBeaconHeight } from '../domain/beacon-height.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Upstream } from '../errors.ts';
 import { createRenewableLoaders, type Loaders } from '../loaders/loaders.ts';
@@ -32,11 +32,16 @@ export type Context = {
  * Makes the context of one operation.
  *
  * @param lastEventId the id of the event that the reader of a stream got last: price updates go on after that height, where
- *   it is one and their arguments do not say
+ *   it is one, whatever their arguments say
  */
 export function createContext(service: Service, lastEventId?: string | null): Context {
   const { sources, limits } = service;
   const { loaders, renew } = createRenewableLoaders(sources, limits);
-  const afterHeight = parseBeaconHeight(Number(lastEventId ?? Number.NaN));
-  return { service, loaders, updates: createUpdates({ sources, startAnswer: renew, afterHeight }) };
+  const afterEvent = lastEventId == null ? undefined : parseEventId(lastEventId);
+  return { service, loaders, updates: createUpdates({ sources, startAnswer: renew, afterEvent }) };
+}
+
+/** Reads the id of an event as the height that it is, or `undefined`: other texts that stand for numbers are no ids of ours. */
+function parseEventId(text: string): BeaconHeight | undefined {
+  return /^\d+$/.test(text) ? parseBeaconHeight(Number(text)) : undefined;
 }

@@ -53,22 +53,28 @@ export type UpdatesOptions = {
    * current one.
    */
   readonly startAnswer: (head?: Head) => void;
-  /** What prices go on after where their arguments do not say: the last event that a reader of a stream got. */
-  readonly afterHeight?: BeaconHeight | undefined;
+  /**
+   * The height of the last event that a reader of a stream got. Prices go on after it rather than after the height in their
+   * arguments, which such a reader repeats from its beginning each time that it comes back.
+   */
+  readonly afterEvent?: BeaconHeight | undefined;
 };
 
 /** A client can be ahead of this gateway where it comes from another, but not by so many heights. */
 const MAX_HEIGHTS_AHEAD = 100;
 
 /** Makes the updates of one operation. */
-export function createUpdates({ sources, startAnswer, afterHeight: afterEvent }: UpdatesOptions): Updates {
+export function createUpdates({ sources, startAnswer, afterEvent }: UpdatesOptions): Updates {
   let newestPriceHeight: BeaconHeight | undefined;
 
-  async function headsFrom(afterHeight: BeaconHeight | undefined): Promise<Values<Head>> {
+  /** The height that prices go on after, or `undefined` where they begin with what is true now. */
+  async function heightToResume(afterHeight: BeaconHeight | undefined): Promise<BeaconHeight | undefined> {
     const { beaconHeight } = await sources.head.get();
-    if (afterHeight === undefined) return sources.head.listen();
-    if (afterHeight > beaconHeight + MAX_HEIGHTS_AHEAD) throw new HeightNotAvailableError(afterHeight, beaconHeight);
-    return sources.head.listenAfter(afterHeight);
+    const isFarAhead = (height: BeaconHeight) => height > beaconHeight + MAX_HEIGHTS_AHEAD;
+    // Of another chain than this: refused, a browser would come back with it for ever.
+    if (afterEvent !== undefined) return isFarAhead(afterEvent) ? undefined : afterEvent;
+    if (afterHeight === undefined || !isFarAhead(afterHeight)) return afterHeight;
+    throw new HeightNotAvailableError(afterHeight, beaconHeight);
   }
 
   return {
@@ -86,8 +92,8 @@ export function createUpdates({ sources, startAnswer, afterHeight: afterEvent }:
       if (tokenIds?.length === 0)
         throw new BadUserInputError('tokenIds is empty: name tokens, or leave it out for all.');
 
-      const resumed = afterHeight ?? afterEvent;
-      const heads = await headsFrom(resumed);
+      const resumed = await heightToResume(afterHeight ?? undefined);
+      const heads = resumed === undefined ? sources.head.listen() : sources.head.listenAfter(resumed);
       const selection = { poolPairs: poolPairs ?? undefined, tokenIds: tokenIds ?? undefined };
       let previous: Head | undefined;
       return mapValues(heads, (head) => {

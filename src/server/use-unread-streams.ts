@@ -4,9 +4,9 @@ import { isStream } from './stream.ts';
 
 /**
  * Ends subscriptions whose updates nobody would read: the client accepts no stream of events, or sent several operations as
- * an array, or has left before the first update.
+ * an array.
  *
- * Yoga would answer with an empty 406, with `{}` in the array, or not at all, and leave the subscription open for ever.
+ * Yoga would answer with an empty 406, or with `{}` in the array, and leave the subscription open for ever.
  */
 export function useUnreadStreams(): Plugin {
   return {
@@ -20,8 +20,6 @@ export function useUnreadStreams(): Plugin {
           (refused, { Response }) => Response.json(refused, { status: 406, headers: { 'content-type': type } }),
           type,
         );
-      } else if (isStream(result)) {
-        endWith(request.signal, result);
       }
     },
   };
@@ -32,15 +30,6 @@ const NOT_ACCEPTED = 'A subscription goes over a websocket, or to a client that 
 const IN_AN_ARRAY = 'A subscription cannot be one of several operations of a request.';
 
 async function refuse(stream: AsyncIterable<unknown>, message: string): Promise<{ errors: [GraphQLError] }> {
-  await end(stream);
-  return { errors: [new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } })] };
-}
-
-function endWith(signal: AbortSignal, stream: AsyncIterable<unknown>): void {
-  if (signal.aborted) end(stream);
-  else signal.addEventListener('abort', () => end(stream), { once: true });
-}
-
-async function end(stream: AsyncIterable<unknown>): Promise<void> {
   await stream[Symbol.asyncIterator]().return?.();
+  return { errors: [new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } })] };
 }

@@ -7,7 +7,7 @@ import { createDocumentCaches } from './document-cache.ts';
 import type { Metrics } from './metrics.ts';
 import type { RateLimits } from './rate-limits.ts';
 import { useDocumentErrors } from './use-document-errors.ts';
-import { LAST_EVENT_ID_HEADER, useEventIds } from './use-event-ids.ts';
+import { LAST_EVENT_ID_HEADER, useEventStream } from './use-event-stream.ts';
 import { useJsonOnly } from './use-json-only.ts';
 import { useMetrics } from './use-metrics.ts';
 import { useOperationLimits } from './use-operation-limits.ts';
@@ -26,12 +26,15 @@ export type GatewayYogaOptions = {
   readonly admission: Admission;
   readonly rates: RateLimits | undefined;
   readonly metrics: Metrics;
+  /** How often the reader of a stream of events hears something at the least. */
+  readonly keepAliveMs: number;
   /** Told of errors of ours; nobody else learns what they are. */
   readonly internal: (error: unknown) => void;
 };
 
 /** Makes the pipeline: plugins in the order in which an operation meets them. */
-export function createGatewayYoga({ service, admission, rates, metrics, internal }: GatewayYogaOptions): Yoga {
+export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
+  const { service, admission, rates, metrics, keepAliveMs, internal } = options;
   const maskError = createErrorMask({ internal });
 
   return createYoga<Record<string, never>, Context>({
@@ -57,8 +60,8 @@ export function createGatewayYoga({ service, admission, rates, metrics, internal
       useOperationLimits(admission, metrics),
       useMetrics(metrics),
       useDocumentErrors(service.limits),
-      useEventIds(),
       useUnreadStreams(),
+      useEventStream({ keepAliveMs, internal }),
     ],
   });
 }

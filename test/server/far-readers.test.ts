@@ -119,7 +119,7 @@ describe.skipIf(!isPossible)('a thousand readers that stop reading', () => {
       far.send('pause' satisfies Word);
       await expect.poll(() => skips(good), { timeout: 90_000, interval: 250 }).toBeGreaterThanOrEqual(COUNT);
       const bytes = (await figure(good, 'process_resident_memory_bytes')) - memoryBefore;
-      // With what the process has not collected yet: they hold a third of that.
+      // With what the process has not collected yet: they hold a tenth of that.
       expect(bytes / COUNT).toBeLessThan(600_000);
       await expectUndisturbed(good);
     },

@@ -41,6 +41,41 @@ test('a websocket reader that stops reading skips heights, and nothing queues fo
   socket.terminate();
 }, 60_000);
 
+/** The figure of this name, of the gateway at this address. */
+async function figure(url: URL, name: string): Promise<number> {
+  const metrics = await (await fetch(new URL('/metrics', url))).text();
+  return Number(
+    metrics
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `))
+      ?.split(' ')[1],
+  );
+}
+
+test('of all that was made for a stalled reader of server-sent events, the gateway holds one update', async () => {
+  const gateway = await startGatewayForTest({ sandbox: { pools: 400, history: 5 } });
+  const url = new URL(await gateway.app.listen(0, '127.0.0.1'));
+  const socket = connectSocket(Number(url.port), url.hostname);
+  const query = encodeURIComponent(PRICES);
+  socket.write(`GET /graphql?query=${query} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n`);
+  await once(socket, 'data');
+  socket.pause();
+  const served = async () => (await gateway.ask('{ beaconHeight }')).data.beaconHeight;
+  while ((await figure(url, 'pdex_updates_skipped_total{source="head"}')) < 3) {
+    gateway.sandbox.advance();
+    await expect.poll(served, { interval: 10 }).toBe(gateway.sandbox.world.tip.height);
+  }
+  const made = await figure(url, 'pdex_operations_total{type="update",outcome="whole"}');
+
+  // A stream that is broken off gives its reader what the system has taken, and nothing of what the gateway holds.
+  const closed = gateway.app.close();
+  let text = '';
+  for await (const chunk of socket) text += chunk;
+  await closed;
+  expect(made - text.split('}}}\n\n').length + 1).toBeLessThanOrEqual(1);
+  expect(made).toBeGreaterThan(3);
+}, 60_000);
+
 test('a reader of server-sent events that stops reading skips heights, and nothing queues for it', async () => {
   const gateway = await startGatewayForTest({ sandbox: { pools: 900, history: 5 } });
   const url = new URL(await gateway.app.listen(0, '127.0.0.1'));
@@ -52,7 +87,11 @@ test('a reader of server-sent events that stops reading skips heights, and nothi
   socket.pause();
   await makeBlocks(gateway);
   const { height: tip } = gateway.sandbox.world.tip;
-  expectSkipped(await heightsUntil(socket, tip));
+  const heights = await heightsUntil(socket, tip);
+  expectSkipped(heights);
+  // One after another what was on its way, and then the newest: nothing old in between.
+  const [first = 0] = heights;
+  expect(heights).toEqual([...heights.slice(0, -1).map((_, n) => first + n), tip]);
   socket.destroy();
 }, 60_000);
 

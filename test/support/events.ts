@@ -5,8 +5,10 @@ export async function* readEvents(response: Response): AsyncGenerator<Answer, un
   if (response.body === null) throw new Error('the answer has no body');
 
   let text = '';
-  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
-    text += chunk;
+  const decoder = new TextDecoder();
+  // Read without a decoding stream between: whoever leaves this loop leaves the answer at once.
+  for await (const chunk of response.body) {
+    text += decoder.decode(chunk, { stream: true });
     for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
       const event = text.slice(0, end);
       text = text.slice(end + 2);

@@ -1,0 +1,14 @@
+import { createHttpClient } from '../ask.ts';
+import { askChart } from '../questions/chart.ts';
+import { type Client, pause } from '../stage.ts';
+
+/** Draws charts: reads one pool at as many earlier heights as one operation may, several operations at once. */
+export const readCharts: Client = async (stage, name, random) => {
+  const clients = [1, 2, 3].map(() => createHttpClient(stage, name));
+  while (!stage.signal.aborted) {
+    const step = 1 + random.below(25);
+    await Promise.all(clients.map((client, page) => client.ask(askChart(stage, random, { page, step }))));
+    await pause(random, 500, 4_000 / stage.load, stage.signal);
+  }
+  await Promise.all(clients.map((client) => client.close()));
+};

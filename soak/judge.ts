@@ -120,8 +120,13 @@ export function createJudge(outages: Outages, tell: (finding: string) => void): 
       latencies.note(client.replace(/ \d+$/, ''), answeredAt - sentAt, trouble.length === 0);
       if (fails !== undefined) {
         for (const { extensions } of errors) add(counts.errors, extensions?.code ?? 'without a code');
+        // Any node may have kept what the others have pruned: while one cannot be read, nothing is known to be gone.
+        const isUnknown = ({ extensions }: AnswerError) =>
+          fails === 'HEIGHT_NOT_AVAILABLE' &&
+          extensions?.upstream === 'NODE' &&
+          !outages.isWell('NODE', sentAt, answeredAt);
         const isRight = (error: AnswerError) =>
-          error.extensions?.code === fails || isExplained(error, sentAt, answeredAt);
+          error.extensions?.code === fails || isUnknown(error) || isExplained(error, sentAt, answeredAt);
         if (errors.length > 0 && errors.every(isRight)) checked += 1;
         else wrong(`not ${fails}: ${kind} of ${client}`, { query: query.slice(0, 500), variables, trouble, answer });
         return;

@@ -32,6 +32,7 @@ export function openEventStream(stage: Stage, name: string, stream: Stream): Eve
   }
 
   const headers = { 'content-type': 'application/json', accept: 'text/event-stream', ...lastEvent(stream) };
+  let hasVanished = false;
   let pauses = () => {};
   const asking = request(url, { method: 'POST', headers, agent: false }, (response) => {
     let text = '';
@@ -46,6 +47,7 @@ export function openEventStream(stage: Stage, name: string, stream: Stream): Eve
           judge.wrong(`an event has the wrong id: ${stream.kind} of ${name} at ${stream.height()}: ${line}`);
       }
     });
+    if (hasVanished) pauses();
   });
   asking.on('error', () => {});
   const closed = new Promise<void>((resolve) => {
@@ -61,6 +63,7 @@ export function openEventStream(stage: Stage, name: string, stream: Stream): Eve
     isOpen: () => isOpen,
     vanish() {
       isLeaving = true;
+      hasVanished = true;
       pauses();
     },
     leave() {

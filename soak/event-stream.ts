@@ -7,6 +7,8 @@ import type { Stream } from './streams/stream.ts';
 /** A subscription over server-sent events. */
 type EventStream = {
   isOpen(): boolean;
+  /** Stops reading, for ever, without a sign. */
+  vanish(): void;
   /** Breaks the connection. */
   leave(): void;
   readonly closed: Promise<void>;
@@ -29,15 +31,23 @@ export function openEventStream(stage: Stage, name: string, stream: Stream): Eve
     take(stage, name, stream, answer);
   }
 
-  const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
+  const headers = { 'content-type': 'application/json', accept: 'text/event-stream', ...lastEvent(stream) };
+  let hasVanished = false;
+  let pauses = () => {};
   const asking = request(url, { method: 'POST', headers, agent: false }, (response) => {
     let text = '';
     response.on('error', () => {});
+    pauses = () => void response.pause();
     response.setEncoding('utf8').on('data', (chunk) => {
       const lines = `${text}${chunk}`.split('\n');
       text = lines.pop() ?? '';
-      for (const line of lines) if (line.startsWith('data: {')) hear(JSON.parse(line.slice('data: '.length)));
+      for (const line of lines) {
+        if (line.startsWith('data: {')) hear(JSON.parse(line.slice('data: '.length)));
+        if (line.startsWith('id: ') && line !== `id: ${stream.height()}`)
+          judge.wrong(`an event has the wrong id: ${stream.kind} of ${name} at ${stream.height()}: ${line}`);
+      }
     });
+    if (hasVanished) pauses();
   });
   asking.on('error', () => {});
   const closed = new Promise<void>((resolve) => {
@@ -51,10 +61,19 @@ export function openEventStream(stage: Stage, name: string, stream: Stream): Eve
 
   return {
     isOpen: () => isOpen,
+    vanish() {
+      isLeaving = true;
+      hasVanished = true;
+      pauses();
+    },
     leave() {
       isLeaving = true;
       asking.destroy();
     },
     closed,
   };
+}
+
+function lastEvent({ after }: Stream): Record<string, string> {
+  return after === undefined ? {} : { 'last-event-id': String(after) };
 }

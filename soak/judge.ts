@@ -1,3 +1,4 @@
+import { createLatencies, type Latencies } from './latencies.ts';
 import type { Outages } from './outages.ts';
 
 /** One of the two sources that the gateway reads, as its errors name it. */
@@ -31,6 +32,8 @@ export type Question = {
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
   /** The code of the error that it must fail with, alone. */
   readonly fails?: string;
+  /** Codes that it may fail with through its own fault: it asks for very much. */
+  readonly mayFailWith?: readonly string[];
   /** What is wrong with the data; fields that failed for a good reason are left out of it. */
   check?(data: Readonly<Record<string, unknown>>, moment: Moment): string | undefined;
 };
@@ -56,6 +59,8 @@ export type Judge = {
   };
   /** How many answers and updates were compared with the truth. */
   checked(): number;
+  /** How long answers took, by the kind of client. */
+  readonly latencies: Latencies;
   /** The first few wrong things, whole. */
   readonly findings: readonly string[];
 };
@@ -74,6 +79,7 @@ export function createJudge(outages: Outages, tell: (finding: string) => void): 
     wrong: new Map<string, number>(),
   };
   const findings: string[] = [];
+  const latencies = createLatencies();
   let checked = 0;
 
   function wrong(what: string, detail?: unknown): void {
@@ -95,24 +101,38 @@ export function createJudge(outages: Outages, tell: (finding: string) => void): 
   function judgeErrors(client: string, kind: string, errors: readonly AnswerError[], from: number, to: number): void {
     for (const error of errors) {
       add(counts.errors, error.extensions?.code ?? 'without a code');
-      if (!isExplained(error, from, to)) wrong(`an error without a cause: ${kind} of ${client}`, error);
+      if (!isExplained(error, from, to))
+        wrong(`an error without a cause: ${kind} of ${client}`, {
+          ms: to - from,
+          trouble: outages.told(from, to),
+          error,
+        });
     }
   }
 
   return {
     answer(client, question, answer, moment) {
-      const { kind, query, variables, fails, check } = question;
+      const { kind, query, variables, fails, mayFailWith = [], check } = question;
       const { data, errors = [] } = answer;
+      const { sentAt, answeredAt } = moment;
+      const trouble = outages.told(sentAt, answeredAt);
       add(counts.requests, kind);
+      latencies.note(client.replace(/ \d+$/, ''), answeredAt - sentAt, trouble.length === 0);
       if (fails !== undefined) {
         for (const { extensions } of errors) add(counts.errors, extensions?.code ?? 'without a code');
+        // Any node may have kept what the others have pruned: while one cannot be read, nothing is known to be gone.
+        const isUnknown = ({ extensions }: AnswerError) =>
+          fails === 'HEIGHT_NOT_AVAILABLE' &&
+          extensions?.upstream === 'NODE' &&
+          !outages.isWell('NODE', sentAt, answeredAt);
         const isRight = (error: AnswerError) =>
-          error.extensions?.code === fails || isExplained(error, moment.sentAt, moment.answeredAt);
+          error.extensions?.code === fails || isUnknown(error) || isExplained(error, sentAt, answeredAt);
         if (errors.length > 0 && errors.every(isRight)) checked += 1;
-        else wrong(`not ${fails}: ${kind} of ${client}`, { query: query.slice(0, 500), variables, answer });
+        else wrong(`not ${fails}: ${kind} of ${client}`, { query: query.slice(0, 500), variables, trouble, answer });
         return;
       }
-      judgeErrors(client, kind, errors, moment.sentAt, moment.answeredAt);
+      const owed = errors.filter(({ extensions }) => !mayFailWith.includes(extensions?.code ?? ''));
+      judgeErrors(client, kind, owed, sentAt, answeredAt);
       if (data == null) {
         if (errors.length === 0) wrong(`neither data nor errors: ${kind} of ${client}`, { query, variables, answer });
         return;
@@ -121,7 +141,7 @@ export function createJudge(outages: Outages, tell: (finding: string) => void): 
       const rest = Object.fromEntries(Object.entries(data).filter(([name]) => !failed.has(name)));
       const misfit = check?.(rest, moment);
       if (misfit === undefined) checked += 1;
-      else wrong(`a wrong answer: ${kind} of ${client}: ${misfit}`, { query, variables, moment, answer });
+      else wrong(`a wrong answer: ${kind} of ${client}: ${misfit}`, { query, variables, moment, trouble, answer });
     },
     update(client, kind, payload, misfit) {
       add(counts.updates, kind);
@@ -133,6 +153,7 @@ export function createJudge(outages: Outages, tell: (finding: string) => void): 
     count: (what, times = 1) => add(counts.events, what, times),
     counts,
     checked: () => checked,
+    latencies,
     findings,
   };
 }

@@ -1,5 +1,5 @@
 import type { Upstream } from './judge.ts';
-import { FORGIVEN } from './strictness.ts';
+import { FORGIVEN, type Forgiven } from './strictness.ts';
 
 /** A host of the sandbox: a node by its number, or the market-data host. */
 export type HostName = number | 'market data';
@@ -14,6 +14,12 @@ export type Outages = {
   explainMissingState(from: number, to: number): boolean;
   /** Whether the gateway could read an upstream all the time between two moments. */
   couldBeRead(upstream: Upstream, from: number, to: number): boolean;
+  /** Whether nothing was wrong with an upstream, at any of its hosts, between two moments, nor shortly before. */
+  isWell(upstream: Upstream, from: number, to: number): boolean;
+  /** Whether no host of an upstream even listened, all the time between two moments. */
+  isDown(upstream: Upstream, from: number, to: number): boolean;
+  /** What was wrong between two moments, or shortly before: for whoever looks for the cause of something. */
+  told(from: number, to: number): readonly string[];
   /** How often each kind of fault began, by the kind of host. */
   readonly counts: ReadonlyMap<string, number>;
 };
@@ -27,7 +33,7 @@ const HIDING_BLOCKS: ReadonlySet<string> = new Set(['lag', 'state-missing']);
 type Outage = { readonly host: HostName; readonly kind: string; readonly from: number; to: number };
 
 /** Makes the record of a run with this many nodes. */
-export function createOutages(nodes: number): Outages {
+export function createOutages(nodes: number, forgiven: Forgiven = FORGIVEN): Outages {
   const outages: Outage[] = [];
   const counts = new Map<string, number>();
 
@@ -45,6 +51,8 @@ export function createOutages(nodes: number): Outages {
   }
 
   const hides = (found: readonly Outage[]) => found.some(({ kind }) => HIDING_BLOCKS.has(kind));
+  const ofUpstream = (upstream: Upstream, found: readonly Outage[]) =>
+    found.filter(({ host }) => (host === 'market data') === (upstream === 'MARKET_DATA'));
   const ofMarketData = (found: readonly Outage[]) => found.some(({ host }) => host === 'market data');
 
   return {
@@ -63,10 +71,24 @@ export function createOutages(nodes: number): Outages {
       return upstream === 'NODE' ? isEveryNodeAmong(found) || hides(found) : ofMarketData(found);
     },
     explainMissingState: (from, to) => hides(during(from - FAULTS_EXCUSE_FOR_MS, to)),
+    isWell(upstream, from, to) {
+      return ofUpstream(upstream, during(from - FAULTS_EXCUSE_FOR_MS, to)).length === 0;
+    },
+    isDown(upstream, from, to) {
+      const down = ofUpstream(upstream, during(from, to)).filter(
+        (outage) => outage.kind === 'stopped' && outage.from <= from && outage.to >= to,
+      );
+      return upstream === 'NODE' ? isEveryNodeAmong(down) : down.length > 0;
+    },
+    told: (from, to) =>
+      during(from - FAULTS_EXCUSE_FOR_MS, to).map(
+        (outage) =>
+          `${outage.host}: ${outage.kind} from ${Math.round(outage.from - from)} to ${Math.round(outage.to - from)} ms`,
+      ),
     couldBeRead(upstream, from, to) {
       const found = during(from, to);
       if (upstream === 'MARKET_DATA') return !ofMarketData(found);
-      return !isEveryNodeAmong(found) && !(FORGIVEN.stayingWithANodeThatHidesBlocks && hides(found));
+      return !isEveryNodeAmong(found) && !(forgiven.stayingWithANodeThatHidesBlocks && hides(found));
     },
   };
 }

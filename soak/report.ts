@@ -1,4 +1,5 @@
 import { judgeMemory, type MemoryVerdict, type Sample } from './figures.ts';
+import type { Quantiles } from './latencies.ts';
 import type { Result } from './run.ts';
 
 /** Whether nothing was wrong, nothing leaked and nothing crashed. */
@@ -25,6 +26,7 @@ export function toMarkdown(result: Result): string {
     ['clients', listed(only(events, (name) => !/^(lines of the log|heights missed)/.test(name)))],
     ['heights missed by subscribers', listed(without('heights missed, by ', events))],
     ['updates that listeners skipped', skipped(result)],
+    ...LATENCIES_TOLD.map((kind) => [`answers to ${kind}s took`, latencies(result, kind)] as const),
     ['faults', listed(faults)],
     ['calls to upstreams', upstreamCalls(result)],
     ['heap in use after collection', memory(judgeMemory(samples, 'heapMb'))],
@@ -58,6 +60,16 @@ function without(beginning: string, counts: ReadonlyMap<string, number>): Map<st
       .filter(([name]) => name.startsWith(beginning))
       .map(([name, count]) => [name.slice(beginning.length), count]),
   );
+}
+
+/** The clients whose answers must come in time, whatever the others do. */
+const LATENCIES_TOLD = ['poller', 'websocket asker', 'chart reader'];
+
+function latencies({ judge }: Result, kind: string): string {
+  const { all, well } = judge.latencies.of(kind);
+  const told = ({ p50, p99, max }: Quantiles) =>
+    `p50 ${Math.round(p50)} ms, p99 ${Math.round(p99)} ms, max ${thousands(Math.round(max))} ms`;
+  return `${told(all)}; while no upstream had a fault: ${told(well)}`;
 }
 
 function skipped({ metrics }: Result): string {

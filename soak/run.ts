@@ -4,13 +4,17 @@ import { createRandom } from '../src/sandbox/world/random.ts';
 import type { Arguments } from './arguments.ts';
 import { makeBlocks } from './blocks.ts';
 import { abuse } from './clients/abuser.ts';
+import { readCharts } from './clients/chart-reader.ts';
+import { floodOrderBooks, stormBack } from './clients/flooder.ts';
 import { intrude } from './clients/intruder.ts';
 import { joinAndLeave, joinEventStream } from './clients/joiner.ts';
 import { openLoyalSubscribers } from './clients/loyal.ts';
 import { readPages } from './clients/page-reader.ts';
 import { poll } from './clients/poller.ts';
+import { askOverSocket } from './clients/socket-asker.ts';
 import { stall } from './clients/staller.ts';
 import { travelInTime } from './clients/time-traveller.ts';
+import { vanishFromEventStreams } from './clients/vanisher.ts';
 import { noticeDelays } from './delays.ts';
 import { createFigures, type Sample } from './figures.ts';
 import { type GatewayListener, startGatewayProcess } from './gateway-process.ts';
@@ -20,6 +24,7 @@ import { createOutages, type Outages } from './outages.ts';
 import type { MetricsReading } from './prometheus.ts';
 import { createServed } from './served.ts';
 import type { Client, Stage } from './stage.ts';
+import { stopAmongClients } from './stopping.ts';
 import { makeTrouble } from './trouble.ts';
 import { createShownBlocks, type ShownBlocks } from './truth/shown-blocks.ts';
 
@@ -51,6 +56,11 @@ const CLIENTS: readonly (readonly [count: number, kind: string, client: Client])
   [2, 'staller', stall],
   [2, 'abuser', abuse],
   [3, 'intruder', intrude],
+  [2, 'websocket asker', askOverSocket],
+  [1, 'chart reader', readCharts],
+  [1, 'order-book flooder', floodOrderBooks],
+  [1, 'resume storm', stormBack],
+  [1, 'vanisher', vanishFromEventStreams],
 ];
 
 /** How often figures are taken: a collection of garbage each time, so not too often. */
@@ -109,9 +119,10 @@ export async function run(
   await whileItRuns(() => heal({ stage, gateway, loyal, random: random('healing') }));
   await whileItRuns(() => figures.take());
   const metrics = await whileItRuns(() => gateway.metrics());
-  const end = await gateway.stop();
+  const later = { ...stage, signal: new AbortController().signal };
+  await whileItRuns(() => stopAmongClients({ stage: later, gateway, sandbox, random: random('stopping') }));
+  await gateway.stop();
   stopNoticing();
-  if (end !== 0) judge.wrong(`the gateway did not end well: with ${end}`);
   return {
     seed,
     minutes: endured,

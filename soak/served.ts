@@ -1,7 +1,7 @@
 import type { Block } from '../src/sandbox/world/block.ts';
 import type { Moment } from './judge.ts';
 import type { Outages } from './outages.ts';
-import { FORGIVEN } from './strictness.ts';
+import { FORGIVEN, type Forgiven } from './strictness.ts';
 import type { ShownBlock, ShownBlocks } from './truth/shown-blocks.ts';
 
 /** What is wrong with what is told of a block; `undefined` for nothing. */
@@ -11,6 +11,8 @@ type Claim = (block: Block) => string | undefined;
 export type Served = {
   /** The highest height that a whole answer has told so far. */
   highest(): number;
+  /** Whether a height was told as the current one, at any time: it was published then. */
+  wasTold(height: number): boolean;
   /** How many heights were told as the current one. */
   told(): number;
   /**
@@ -20,7 +22,11 @@ export type Served = {
   misfit(height: number, moment: Moment, claim: Claim): string | undefined;
   /** What is wrong with what is told of any one block that was ever shown at a height. */
   misfitAt(height: number, claim: Claim): string | undefined;
-  /** The same of what is told of the chain beside its pools: hash, time, best blocks. */
+  /** The same where what is told of the chain, its hash, time and best blocks, stands beside what is told of the pools. */
+  misfitOfHead(height: number, moment: Moment, ofChain: Claim, ofPools: Claim): string | undefined;
+  /** The same of any one block that was ever shown at a height. */
+  misfitOfHeadAt(height: number, ofChain: Claim, ofPools: Claim): string | undefined;
+  /** What is wrong with what is told of the chain alone, of any one block that was ever shown at a height. */
   misfitOfChain(height: number, claim: Claim): string | undefined;
   /** What may be told of the market at a moment: what its host showed, back to where an outage explains. The newest first. */
   markets(sentAt: number): readonly ShownBlock[];
@@ -35,7 +41,7 @@ const FRESH_WITHIN_MS = 6_000;
 const NEAR = 30;
 
 /** Makes the comparison of a run. */
-export function createServed(shown: ShownBlocks, outages: Outages): Served {
+export function createServed(shown: ShownBlocks, outages: Outages, forgiven: Forgiven = FORGIVEN): Served {
   let highest = shown.world.tip.height;
   const told = new Set<number>();
 
@@ -50,8 +56,18 @@ export function createServed(shown: ShownBlocks, outages: Outages): Served {
       : misfit;
   }
 
-  return {
+  const isWholeMixed = forgiven.mixingTwoBlocksOfOneHeight || forgiven.mixingTwoHeights;
+
+  function misfitOfChain(height: number, claim: Claim): string | undefined {
+    const misfit = fitAny(shown.at(height), claim);
+    if (misfit === undefined || !forgiven.mixingTwoHeights) return misfit;
+    const near = Array.from({ length: 2 * NEAR + 1 }, (_, index) => height - NEAR + index);
+    return near.some((other) => fitAny(shown.at(other), claim) === undefined) ? undefined : misfit;
+  }
+
+  const served: Served = {
     highest: () => highest,
+    wasTold: (height) => told.has(height),
     told: () => told.size,
     misfit(height, { sentAt, floor }, claim) {
       if (height < floor) return `height ${height} after ${floor} had been told`;
@@ -68,12 +84,15 @@ export function createServed(shown: ShownBlocks, outages: Outages): Served {
       return `stuck at ${height}, though ${block.height} (${block.hash}) was the tip ${FRESH_WITHIN_MS} ms before`;
     },
     misfitAt: (height, claim) => fitAny(shown.at(height), claim),
-    misfitOfChain(height, claim) {
-      const misfit = fitAny(shown.at(height), claim);
-      if (misfit === undefined || !FORGIVEN.mixingTwoHeights) return misfit;
-      const near = Array.from({ length: 2 * NEAR + 1 }, (_, index) => height - NEAR + index);
-      return near.some((other) => fitAny(shown.at(other), claim) === undefined) ? undefined : misfit;
-    },
+    misfitOfHead: (height, moment, ofChain, ofPools) =>
+      isWholeMixed
+        ? (misfitOfChain(height, ofChain) ?? served.misfit(height, moment, ofPools))
+        : served.misfit(height, moment, (block) => ofChain(block) ?? ofPools(block)),
+    misfitOfHeadAt: (height, ofChain, ofPools) =>
+      isWholeMixed
+        ? (misfitOfChain(height, ofChain) ?? served.misfitAt(height, ofPools))
+        : served.misfitAt(height, (block) => ofChain(block) ?? ofPools(block)),
+    misfitOfChain,
     markets(sentAt) {
       const oldest = sentAt - FRESH_WITHIN_MS;
       return shown.since(outages.couldBeRead('MARKET_DATA', oldest, sentAt) ? oldest : 0);
@@ -84,4 +103,5 @@ export function createServed(shown: ShownBlocks, outages: Outages): Served {
       return Math.max(0, shown.tipAt(oldest).block.height - height);
     },
   };
+  return served;
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect as connectTcp, type Socket as TcpSocket } from 'node:net';
 import { WebSocket } from 'ws';
-import type { Answer } from './judge.ts';
+import type { Answer, Question } from './judge.ts';
 import type { Stage } from './stage.ts';
 import type { Stream } from './streams/stream.ts';
 
@@ -12,6 +12,8 @@ export type Departure = 'politely' | 'breaking off' | 'half-closing' | 'vanishin
 export type Socket = {
   /** Opens a subscription, whose updates are judged. @returns how to complete it */
   follow(stream: Stream): () => void;
+  /** Asks, has the answer judged, and resolves when it has come or the connection is gone. */
+  ask(question: Question): Promise<void>;
   isOpen(): boolean;
   /** Stops reading, and goes on. */
   pause(): void;
@@ -54,6 +56,7 @@ export async function openSocket(stage: Stage, name: string): Promise<Socket | u
   const { judge, signal } = stage;
   const bare = await openBareSocket(stage);
   const { socket, tcp, closed } = bare;
+  const asked = new Map<string, (answer: Answer) => void>();
   const streams = new Map<string, { readonly stream: Stream; readonly since: number }>();
   let isLeaving = false;
   let lastId = 0;
@@ -66,6 +69,12 @@ export async function openSocket(stage: Stage, name: string): Promise<Socket | u
   socket.on('message', (text) => hear(JSON.parse(String(text)) as Message));
 
   function hear({ type, id = '', payload }: Message): void {
+    const answered = asked.get(id);
+    if (answered) {
+      if (type === 'next') answered(payload as Answer);
+      if (type === 'error') answered({ errors: payload as [] });
+      return;
+    }
     const known = streams.get(id);
     if (!known) return;
     const { stream, since } = known;
@@ -86,12 +95,27 @@ export async function openSocket(stage: Stage, name: string): Promise<Socket | u
       lastId += 1;
       const id = String(lastId);
       streams.set(id, { stream, since: performance.now() });
-      const { query, variables } = stream;
+      const { query, after } = stream;
+      const variables = after === undefined ? stream.variables : { ...stream.variables, afterHeight: after };
       socket.send(JSON.stringify({ type: 'subscribe', id, payload: { query, variables } }));
       return () => {
         streams.delete(id);
         if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ type: 'complete', id }));
       };
+    },
+    async ask(question) {
+      const { query, variables } = question;
+      const floor = stage.served.highest();
+      const sentAt = performance.now();
+      lastId += 1;
+      const id = String(lastId);
+      const answer = new Promise<Answer>((resolve) => asked.set(id, resolve));
+      socket.send(JSON.stringify({ type: 'subscribe', id, payload: { query, variables } }));
+      const got = await Promise.race([answer, closed.then(() => undefined)]);
+      asked.delete(id);
+      if (got !== undefined) judge.answer(name, question, got, { sentAt, answeredAt: performance.now(), floor });
+      else if (!isLeaving && !signal.aborted)
+        judge.wrong(`no answer: ${question.kind} of ${name}: the websocket is gone`);
     },
     isOpen: () => socket.readyState === WebSocket.OPEN,
     pause: () => socket.pause(),

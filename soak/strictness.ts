@@ -1,3 +1,6 @@
+/** Which promises are forgiven to be broken. */
+export type Forgiven = Readonly<Record<keyof typeof FORGIVEN, boolean>>;
+
 /** What a gateway is not held to yet. Each is a promise that it does not keep: set to `false` where it does. */
 export const FORGIVEN = {
   /**

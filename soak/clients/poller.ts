@@ -3,11 +3,12 @@ import { askOnePool, askWholeHead } from '../questions/heads.ts';
 import { askTicker, askTickers } from '../questions/market.ts';
 import { askNodes } from '../questions/nodes.ts';
 import { askPast, askUnavailable } from '../questions/past.ts';
+import { askService } from '../questions/service.ts';
 import { type Client, pause, pick } from '../stage.ts';
 
 const QUESTIONS = [
   ...[askOnePool, askOnePool, askOnePool, askOnePool, askWholeHead],
-  ...[askPast, askTicker, askTicker, askTickers, askNodes, askUnavailable],
+  ...[askPast, askTicker, askTicker, askTickers, askNodes, askUnavailable, askService],
 ];
 
 /** Asks one thing after the other, of all kinds, on a connection that it keeps. */

@@ -2,7 +2,6 @@ import type { Block } from '../../src/sandbox/world/block.ts';
 import type { Random } from '../../src/sandbox/world/random.ts';
 import type { Question } from '../judge.ts';
 import { pick, type Stage } from '../stage.ts';
-import { FORGIVEN } from '../strictness.ts';
 import { BEST_BLOCK_FIELDS, bestBlocksAt } from '../truth/chain-info.ts';
 import { listMisfit } from '../truth/market.ts';
 import { POOL_FIELDS, poolsAt } from '../truth/pools.ts';
@@ -58,9 +57,7 @@ export function askWholeHead({ shown, served }: Stage, random: Random): Question
           (poolPair === undefined ? undefined : listMisfit([poolPair], [one], 'poolPair'))
         );
       }
-      return FORGIVEN.mixingTwoBlocksOfOneHeight
-        ? (served.misfitOfChain(height, ofChain) ?? served.misfit(height, moment, ofPools))
-        : served.misfit(height, moment, (block) => ofChain(block) ?? ofPools(block));
+      return served.misfitOfHead(height, moment, ofChain, ofPools);
     },
   };
 }

@@ -32,5 +32,6 @@ export function createHeadStream({ served }: Stage): Stream {
     },
     height: heights.last,
     missed: heights.missed,
+    resumed: () => undefined,
   };
 }

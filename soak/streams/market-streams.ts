@@ -5,7 +5,7 @@ import { marketsWithBook, TICKER_FIELDS } from '../truth/market.ts';
 import { BOOK_FIELDS, type Book, bookOf } from '../truth/order-book.ts';
 import type { Stream } from './stream.ts';
 
-const WITHOUT_HEIGHTS = { height: () => undefined, missed: () => 0 };
+const WITHOUT_HEIGHTS = { height: () => undefined, missed: () => 0, resumed: () => undefined };
 
 /** Follows all tickers: each update must be one answer of the host, and never an older one than before. */
 export function createTickersStream({ shown }: Stage): Stream {

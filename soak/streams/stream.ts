@@ -6,12 +6,16 @@ export type Stream = {
   readonly source: 'head' | 'tickers' | 'order_books';
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
+  /** The height that it goes on after; a websocket says so in a variable, an event stream as its last event. */
+  readonly after?: number | undefined;
   /** Takes the data of an update and says what is wrong with it. */
   take(data: Readonly<Record<string, unknown>>): string | undefined;
   /** The height of the newest update, where updates have one. */
   height(): number | undefined;
   /** How many heights were passed over. */
   missed(): number;
+  /** The same again for who comes back, after the newest update that came; `undefined` where none came, or none can be. */
+  resumed(): Stream | undefined;
 };
 
 /** Follows the heights of a subscription, which never go back. */
@@ -22,9 +26,9 @@ type Heights = {
   missed(): number;
 };
 
-/** Starts to follow. */
-export function createHeights(): Heights {
-  let last: number | undefined;
+/** Starts to follow, or goes on after a height. */
+export function createHeights(after?: number): Heights {
+  let last = after;
   let missed = 0;
   return {
     step(height) {

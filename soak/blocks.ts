@@ -1,9 +1,15 @@
 import type { Random } from '../src/sandbox/world/random.ts';
+import type { Outages } from './outages.ts';
 import { pause } from './stage.ts';
 import type { ShownBlocks } from './truth/shown-blocks.ts';
 
 /** Makes blocks until the signal: mostly one by one, at times many at once or none for long, and now and then another tip. */
-export async function makeBlocks(shown: ShownBlocks, random: Random, signal: AbortSignal): Promise<void> {
+export async function makeBlocks(
+  shown: ShownBlocks,
+  outages: Pick<Outages, 'replaceTip'>,
+  random: Random,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     const chance = random.unit();
     if (chance < 0.04) await burst(shown, random, signal);
@@ -16,6 +22,7 @@ export async function makeBlocks(shown: ShownBlocks, random: Random, signal: Abo
     for (let times = random.chance(0.25) ? 1 + random.below(2) : 0; times > 0; times--) {
       await pause(random, 0, random.chance(0.5) ? 150 : 900, signal);
       shown.replaceTip();
+      outages.replaceTip();
     }
   }
 }

@@ -36,6 +36,7 @@ export function openEventStream(stage: Stage, name: string, stream: Stream): Eve
   let pauses = () => {};
   const asking = request(url, { method: 'POST', headers, agent: false }, (response) => {
     let text = '';
+    let id: string | undefined;
     response.on('error', () => {});
     pauses = () => void response.pause();
     response.setEncoding('utf8').on('data', (chunk) => {
@@ -43,8 +44,12 @@ export function openEventStream(stage: Stage, name: string, stream: Stream): Eve
       text = lines.pop() ?? '';
       for (const line of lines) {
         if (line.startsWith('data: {')) hear(JSON.parse(line.slice('data: '.length)));
-        if (line.startsWith('id: ') && line !== `id: ${stream.height()}`)
-          judge.wrong(`an event has the wrong id: ${stream.kind} of ${name} at ${stream.height()}: ${line}`);
+        if (line.startsWith('id: ')) id = line.slice('id: '.length);
+        // An event ends with an empty line, and its fields may come in any order.
+        if (line !== '' || id === undefined) continue;
+        if (id !== String(stream.height()))
+          judge.wrong(`an event has the wrong id: ${stream.kind} of ${name} at ${stream.height()}: ${id}`);
+        id = undefined;
       }
     });
     if (hasVanished) pauses();

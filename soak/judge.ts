@@ -92,8 +92,9 @@ export function createJudge(outages: Outages, tell: (finding: string) => void): 
   }
 
   /** Whether an error has a reason that is not the gateway's. */
-  function isExplained({ extensions = {} }: AnswerError, from: number, to: number): boolean {
+  function isExplained({ message, extensions = {} }: AnswerError, from: number, to: number): boolean {
     const { code = '', upstream } = extensions;
+    if (message.includes('replaced while they were read')) return outages.explainReplaced(from, to);
     if (code.startsWith('UPSTREAM_') && upstream !== undefined) return outages.explain(upstream, from, to);
     return code === 'HEIGHT_NOT_AVAILABLE' && outages.explainMissingState(from, to);
   }

@@ -12,6 +12,10 @@ export type Outages = {
   explain(upstream: Upstream, from: number, to: number): boolean;
   /** Whether a node hid blocks that are there, so that the gateway could take them for pruned. */
   explainMissingState(from: number, to: number): boolean;
+  /** Notes that the tip is replaced now. */
+  replaceTip(): void;
+  /** Whether a tip was replaced between two moments, or so shortly before that one could be read half and half. */
+  explainReplaced(from: number, to: number): boolean;
   /** Whether the gateway could read an upstream all the time between two moments. */
   couldBeRead(upstream: Upstream, from: number, to: number): boolean;
   /** Whether nothing was wrong with an upstream, at any of its hosts, between two moments, nor shortly before. */
@@ -35,6 +39,7 @@ type Outage = { readonly host: HostName; readonly kind: string; readonly from: n
 /** Makes the record of a run with this many nodes. */
 export function createOutages(nodes: number, forgiven: Forgiven = FORGIVEN): Outages {
   const outages: Outage[] = [];
+  const replacedAt: number[] = [];
   const counts = new Map<string, number>();
 
   function during(from: number, to: number): Outage[] {
@@ -70,6 +75,8 @@ export function createOutages(nodes: number, forgiven: Forgiven = FORGIVEN): Out
       const found = during(from - FAULTS_EXCUSE_FOR_MS, to);
       return upstream === 'NODE' ? isEveryNodeAmong(found) || hides(found) : ofMarketData(found);
     },
+    replaceTip: () => void replacedAt.push(performance.now()),
+    explainReplaced: (from, to) => replacedAt.some((at) => at >= from - FAULTS_EXCUSE_FOR_MS && at <= to),
     explainMissingState: (from, to) => hides(during(from - FAULTS_EXCUSE_FOR_MS, to)),
     isWell(upstream, from, to) {
       return ofUpstream(upstream, during(from - FAULTS_EXCUSE_FOR_MS, to)).length === 0;

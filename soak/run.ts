@@ -107,7 +107,7 @@ export async function run(
   );
   const watch = every(WATCH_MS, signal, () => loyal.watch());
   const sampling = every(SAMPLE_MS, signal, () => whileItRuns(() => figures.take()));
-  const blocks = makeBlocks(shown, random('blocks'), signal);
+  const blocks = makeBlocks(shown, outages, random('blocks'), signal);
   const trouble = makeTrouble(sandbox, outages, random('trouble'), signal);
 
   await sleep(minutes * 60_000, undefined, { signal }).catch(() => {});

@@ -46,11 +46,11 @@ describe('the chain', () => {
     expect([...world.blocks()]).toHaveLength(20);
   });
 
-  test('replaces its tip by a block of the same height and time with another hash and other trades', () => {
+  test('replaces its tip by a block of the same height, made a second later, with another hash and other trades', () => {
     const world = young();
     const before = world.tip;
     world.replaceTip();
-    expect(world.tip).toMatchObject({ height: before.height, time: before.time });
+    expect(world.tip).toMatchObject({ height: before.height, time: before.time + 1 });
     expect(world.tip.hash).not.toBe(before.hash);
     expect(world.tip.trades).not.toEqual(before.trades);
     expect(world.block(before.height)).toBe(world.tip);

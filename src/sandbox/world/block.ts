@@ -86,7 +86,8 @@ export function createNextBlock(stage: Stage): (previous: Block, version?: numbe
     return {
       height,
       hash: hashOf(seed, height, version),
-      time: previous.time + blockSeconds,
+      // Another block in the same place is made a little later, by another producer.
+      time: previous.time + blockSeconds + version,
       version,
       reserves,
       shares: moved?.shares ?? previous.shares,

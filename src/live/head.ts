@@ -2,14 +2,9 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { ChainInfo } from '../domain/chain.ts';
 import type { ExchangeState } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
-import {
-  UpstreamBadShapeError,
-  type UpstreamError,
-  UpstreamTimeoutError,
-  UpstreamUnreachableError,
-} from '../errors.ts';
+import { type UpstreamError, UpstreamTimeoutError, UpstreamUnreachableError } from '../errors.ts';
 import type { NodeClient } from '../upstream/node/client.ts';
-import { askUntilStateIsThere } from '../upstream/node/state-not-found.ts';
+import { createBlockReader } from './block-reader.ts';
 import { createDoubts } from './doubts.ts';
 import type { Ask } from './first-answer.ts';
 import { createFollower, type Follower, type Watcher } from './follower.ts';
@@ -61,12 +56,6 @@ export type HeadFollowerOptions = {
 /** Also told when a node's two sources of the height still disagree after it was asked again. */
 export type HeadWatcher = Watcher & { disagreed(chainInfo: BeaconHeight, beaconState: BeaconHeight): void };
 
-/** A block can arrive between two calls: the lower of two heights is asked for again this often. */
-const TIMES_ASKED_TO_AGREE = 2;
-
-/** A block can be replaced while it is read: then it is read again this often. */
-const TIMES_READ_AGAIN = 2;
-
 /** What a head is read with, one after another; each has the upstream timeout. */
 const CALLS_OF_A_HEAD = 3;
 
@@ -76,7 +65,7 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
   const recent = createRecentHeads(headsKept);
   const pace = createPace(now);
   const doubts = createDoubts(maxPauseMs);
-  const disagreeing = new WeakSet<NodeClient>();
+  const readBlock = createBlockReader(watcher.disagreed);
   let waitingSince: number | undefined;
 
   /** Watches the tip with one cheap call; reads the exchange as documented only where the tip has moved. */
@@ -130,48 +119,14 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
 
   async function readOrDoubt({ node, tip }: SeenNode, previous: Head | undefined, signal: AbortSignal): Promise<Head> {
     try {
-      return await readWhole(node, tip, previous, signal);
+      const { chainInfo, exchange } = await readBlock(node, tip, signal);
+      const { height: beaconHeight, hash, time } = chainInfo.beacon;
+      const previousHeight = previous?.beaconHeight;
+      return { beaconHeight, previousHeight, hash, time, chainInfo, exchange, source: node, observedAt: now() };
     } catch (error) {
       if (!signal.aborted) doubts.add(node, error);
       throw error;
     }
-  }
-
-  /** One block, whole: all calls to one node, and the tip once more at the end, which can have been replaced meanwhile. */
-  async function readWhole(
-    node: NodeClient,
-    tip: ChainInfo,
-    previous: Head | undefined,
-    signal: AbortSignal,
-  ): Promise<Head> {
-    let newest = tip;
-    for (let again = 0; again <= TIMES_READ_AGAIN; again++) {
-      const chainInfo = await agree(node, newest, signal);
-      const { height: beaconHeight, hash, time } = chainInfo.beacon;
-      const exchange = await askUntilStateIsThere(() => node.exchangeState(beaconHeight, signal), signal);
-      newest = await node.chainInfo(signal);
-      if (isReplaced(chainInfo, newest, exchange)) continue;
-
-      const previousHeight = previous?.beaconHeight;
-      return { beaconHeight, previousHeight, hash, time, chainInfo, exchange, source: node, observedAt: now() };
-    }
-    throw new UpstreamBadShapeError('NODE', 'its newest block was replaced each time that it was read');
-  }
-
-  /** What a node says of the block to read, once its two sources of the height agree, or the first where they do not. */
-  async function agree(node: NodeClient, tip: ChainInfo, signal: AbortSignal): Promise<ChainInfo> {
-    let chainInfo = tip;
-    let beaconHeight = await node.beaconHeight(signal);
-    for (let asked = 0; asked < TIMES_ASKED_TO_AGREE && chainInfo.beacon.height !== beaconHeight; asked++) {
-      if (chainInfo.beacon.height < beaconHeight) chainInfo = higherOf(chainInfo, await node.chainInfo(signal));
-      else beaconHeight = Math.max(beaconHeight, await node.beaconHeight(signal));
-    }
-
-    const agrees = chainInfo.beacon.height === beaconHeight;
-    if (!agrees && !disagreeing.has(node)) watcher.disagreed(chainInfo.beacon.height, beaconHeight);
-    if (agrees) disagreeing.delete(node);
-    else disagreeing.add(node);
-    return chainInfo;
   }
 
   const follower = createFollower({
@@ -199,19 +154,6 @@ function hasMoved(head: Head, { node, tip: { beacon } }: SeenNode, seen: readonl
   return own === undefined || own.node === node || own.tip.beacon.height < head.beaconHeight;
 }
 
-/**
- * Whether the block that was read was replaced before its state was. Where the chain has gone on since, its hash can no
- * longer be seen, but its time can: the state tells it too.
- */
-function isReplaced({ beacon }: ChainInfo, newest: ChainInfo, { time }: ExchangeState): boolean {
-  if (newest.beacon.height === beacon.height) return newest.beacon.hash !== beacon.hash;
-  return newest.beacon.height > beacon.height && time !== undefined && time !== beacon.time;
-}
-
 function overtaken({ name }: NodeClient): UpstreamError {
   return new UpstreamUnreachableError('NODE', { host: name }, new Error('another node was quicker'));
-}
-
-function higherOf(a: ChainInfo, b: ChainInfo): ChainInfo {
-  return b.beacon.height >= a.beacon.height ? b : a;
 }

@@ -5,13 +5,20 @@ import { createSandbox, type Sandbox } from './sandbox.ts';
 const usage = `Usage: npm run sandbox -- [flags]
 
   --node-port <port>         where the node listens (9334)
+  --nodes <number>           how many nodes tell the same chain, the others on free ports (1)
   --market-data-port <port>  where the market-data host listens (9333)
   --host <address>           on which address (127.0.0.1)
   --seed <number>            which world (1)
   --block-ms <number>        how often a block is made; 0 for never (4000)
   --help                     this text`;
 
-type Settings = { seed: number; host: string; blockMs: number; ports: { node: number; marketData: number } };
+type Settings = {
+  seed: number;
+  nodes: number;
+  host: string;
+  blockMs: number;
+  ports: { node: number; marketData: number };
+};
 
 const settings = settingsFrom(process.argv.slice(2));
 try {
@@ -32,6 +39,7 @@ function settingsFrom(args: string[]): Settings {
       'market-data-port': { type: 'string', default: '9333' },
       host: { type: 'string', default: '127.0.0.1' },
       seed: { type: 'string', default: '1' },
+      nodes: { type: 'string', default: '1' },
       'block-ms': { type: 'string', default: '4000' },
       help: { type: 'boolean', default: false },
     } as const;
@@ -43,6 +51,7 @@ function settingsFrom(args: string[]): Settings {
     return {
       host: values.host,
       seed: integer('--seed', values.seed, Number.MAX_SAFE_INTEGER),
+      nodes: Math.max(1, integer('--nodes', values.nodes, 100)),
       blockMs: integer('--block-ms', values['block-ms'], 2 ** 31 - 1),
       ports: {
         node: integer('--node-port', values['node-port'], 65_535),
@@ -69,14 +78,15 @@ function reasonOf(error: unknown): string {
   return error.message;
 }
 
-function introduction({ nodeUrl, marketDataUrl, world }: Sandbox): string {
+function introduction({ nodeUrl, nodes, marketDataUrl, world }: Sandbox): string {
+  const nodeUrls = nodes.map(({ url }) => url);
   const get = (call: string) => `curl -s '${marketDataUrl}/api/v1/public/market-data/${call}'`;
   const rpc = (method: string, params: unknown) => {
     const body = JSON.stringify({ id: 1, jsonrpc: '1.0', method, params });
     return `curl -s -H 'Content-Type: application/json' -d '${body}' ${nodeUrl}`;
   };
 
-  return `A node is simulated on ${nodeUrl}, a market-data host on ${marketDataUrl}.
+  return `${nodes.length === 1 ? 'A node is' : 'Nodes are'} simulated on ${nodeUrls.join(', ')}, a market-data host on ${marketDataUrl}.
 
 ${get('pairs')}
 ${get('tickers')}
@@ -86,6 +96,6 @@ ${rpc('getbeaconbeststatedetail', [''])}
 ${rpc('getpdestate', [{ BeaconHeight: world.tip.height }])}
 
 The gateway on top of it:
-FULLNODE_URL=${nodeUrl} MARKET_DATA_URL=${marketDataUrl} npm start
+FULLNODE_URL=${nodeUrls.join(',')} MARKET_DATA_URL=${marketDataUrl} npm start
 `;
 }

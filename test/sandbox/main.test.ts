@@ -8,8 +8,9 @@ const main = new URL('../../src/sandbox/main.ts', import.meta.url).pathname;
 const run = (...args: string[]) => promisify(execFile)(process.execPath, [main, ...args]);
 
 // Starts the command on free ports and resolves once it has introduced itself.
-async function start() {
-  const child = spawn(process.execPath, [main, '--node-port', '0', '--market-data-port', '0', '--block-ms', '0']);
+async function start(...args: string[]) {
+  const ports = ['--node-port', '0', '--market-data-port', '0', '--block-ms', '0'];
+  const child = spawn(process.execPath, [main, ...ports, ...args]);
   child.stdout.setEncoding('utf8');
   let text = '';
   for await (const piece of child.stdout.iterator({ destroyOnReturn: false })) {
@@ -37,6 +38,18 @@ describe('the sandbox as a command', () => {
     expect(text).toMatch(
       /^FULLNODE_URL=http:\/\/127\.0\.0\.1:\d+ MARKET_DATA_URL=http:\/\/127\.0\.0\.1:\d+ npm start$/m,
     );
+    child.kill('SIGKILL');
+  });
+
+  test('can be several nodes, and says how to read from all of them', async () => {
+    const { child, text } = await start('--nodes', '3');
+    const urls = /^FULLNODE_URL=(\S+) /m.exec(text)?.[1]?.split(',') ?? [];
+    const body = JSON.stringify({ id: 1, jsonrpc: '1.0', method: 'getblockchaininfo', params: [] });
+    const tips = urls.map(
+      async (url) => (await (await fetch(url, { method: 'POST', body })).json()).Result.BestBlocks['-1'],
+    );
+    const hashes = (await Promise.all(tips)).map(({ Hash }) => Hash);
+    expect([urls.length, new Set(urls).size, new Set(hashes).size]).toEqual([3, 3, 1]);
     child.kill('SIGKILL');
   });
 

@@ -73,7 +73,12 @@ export function connectNodes(surroundings: Surroundings): Connected<'head' | 'no
     now,
     watcher,
   });
-  const pastStates = createPastStates({ nodes, chain: head, turns: turnsOf(surroundings, 'NODE') });
+  const pastStates = createPastStates({
+    nodes,
+    chain: head,
+    turns: turnsOf(surroundings, 'NODE'),
+    maxPauseMs: config.upstreamMaxPauseMs,
+  });
   return {
     sources: { head, nodes, pastStates },
     health: () => healthOfAll(first.health, ...others.map(({ health }) => health)),

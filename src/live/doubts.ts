@@ -1,6 +1,6 @@
 import type { NodeClient } from '../upstream/node/client.ts';
 
-/** Remembers which nodes showed a tip that could not be read, so that another is asked first. */
+/** Remembers which nodes could not be read, so that another is asked first. */
 export type Doubts = {
   /** A node is doubted from now on, or still, and longer. */
   add(node: NodeClient, error: unknown): void;
@@ -23,7 +23,10 @@ export function createDoubts(maxPauseMs: number): Doubts {
 
   return {
     add(node, error) {
-      const times = (doubts.get(node)?.times ?? 0) + 1;
+      const known = doubts.get(node);
+      // Calls that fail at the same time are one reason, not many.
+      if (known !== undefined && performance.now() < known.until) return;
+      const times = (known?.times ?? 0) + 1;
       const pauseMs = maxPauseMs / 2 ** Math.max(0, DOUBLINGS + 1 - times);
       doubts.set(node, { times, until: performance.now() + pauseMs * (0.5 + Math.random() / 2), error });
     },

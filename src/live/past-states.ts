@@ -5,7 +5,7 @@ import { HeightNotAvailableError, UpstreamBadShapeError } from '../errors.ts';
 import type { NodeClient } from '../upstream/node/client.ts';
 import { askUntilStateIsThere, isStateNotFound } from '../upstream/node/state-not-found.ts';
 import type { Turns } from '../upstream/turns.ts';
-import type { Ask } from './first-answer.ts';
+import { createDoubts } from './doubts.ts';
 import type { Head, HeadFollower } from './head.ts';
 import type { Nodes } from './nodes.ts';
 
@@ -21,6 +21,8 @@ export type PastStatesOptions = {
   /** Knows the blocks that were published. */
   readonly chain: Pick<HeadFollower, 'hasShown'>;
   readonly turns: Turns;
+  /** How long a node that could not give a state is asked after the others, at the most. */
+  readonly maxPauseMs: number;
 };
 
 /** Final states are kept until room is needed: a page of history, a chart's points. */
@@ -37,7 +39,8 @@ const MAX_KEPT_UNDER_A_HEAD = 1_000;
  * one that has shown a published block at that height or above it, and so stands on the same blocks. All of these are
  * asked before a height counts as pruned: one may keep more than another.
  */
-export function createPastStates({ nodes, chain, turns }: PastStatesOptions): PastStates {
+export function createPastStates({ nodes, chain, turns, maxPauseMs }: PastStatesOptions): PastStates {
+  const doubts = createDoubts(maxPauseMs);
   const final: States = new LRUCache({ max: MAX_STATES_KEPT });
   const finalUnderWay: States = new Map();
   const underHead = new WeakMap<Head, States>();
@@ -78,17 +81,38 @@ export function createPastStates({ nodes, chain, turns }: PastStatesOptions): Pa
   function ask(height: BeaconHeight, head: Head, readFrom: ReadFrom): Promise<ExchangeState> {
     return turns.take(async () => {
       const known = nodes.standingWith(head.source, (block) => block.height >= height && chain.hasShown(block));
-      const asks = known.map(
-        (node): Ask<ExchangeState> =>
-          (signal) =>
-            readFrom(node, signal),
-      );
+      const isBelieved = (node: NodeClient) => !doubts.has(node) || doubts.mayTry(node);
+      const order = known.toSorted((a, b) => Number(isBelieved(b)) - Number(isBelieved(a)));
+      const asked: NodeClient[] = [];
       try {
-        return await nodes.first(async () => asks.shift());
+        return await nodes.first(async () => {
+          const node = order[asked.length];
+          if (node === undefined) return undefined;
+          asked.push(node);
+          return (signal) => readOrDoubt(node, asked, readFrom, signal);
+        });
       } catch (error) {
         throw isStateNotFound(error) ? new HeightNotAvailableError(height, head.beaconHeight) : error;
       }
     });
+  }
+
+  /** A node that fails, or is overtaken by one that was asked after it, is asked after the others for a while. */
+  async function readOrDoubt(
+    node: NodeClient,
+    asked: readonly NodeClient[],
+    readFrom: ReadFrom,
+    signal: AbortSignal,
+  ): Promise<ExchangeState> {
+    try {
+      const state = await readFrom(node, signal);
+      doubts.clear(node);
+      for (const overtaken of asked.slice(0, asked.indexOf(node))) doubts.add(overtaken, undefined);
+      return state;
+    } catch (error) {
+      if (!signal.aborted && !isStateNotFound(error)) doubts.add(node, error);
+      throw error;
+    }
   }
 
   return { read };

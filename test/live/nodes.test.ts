@@ -279,7 +279,7 @@ describe('where is a past state read', () => {
     const { nodes } = nodesForTest(clients);
     const { head } = follow(nodes);
     const newest = await head.get();
-    const states = createPastStates({ nodes, chain: head, turns: turnsFor('NODE') });
+    const states = createPastStates({ nodes, chain: head, turns: turnsFor('NODE'), maxPauseMs: 60_000 });
     return (height: number) => states.read(height, newest);
   }
 
@@ -298,6 +298,18 @@ describe('where is a past state read', () => {
     for (let reader = 0; reader < 5; reader++)
       expect(await failureOf(read(50))).toMatchObject({ code: 'HEIGHT_NOT_AVAILABLE' });
     expect([one.states, other.states]).toEqual([[50], [50]]);
+  });
+
+  test('a node that hangs costs its share once: then it is asked after the others', async () => {
+    const hanging = nodeFrom(1);
+    const earlierState: NodeClient['earlierState'] = async (height, signal) => {
+      hanging.states.push(height);
+      return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+    };
+    const other = nodeFrom(1);
+    const read = await statesOf({ ...hanging, earlierState }, other);
+    for (const height of [50, 51, 52]) expect(await read(height)).toEqual(exchangeOf(height));
+    expect([hanging.states, other.states]).toEqual([[50], [50, 51, 52]]);
   });
 
   test('that one has pruned a height says nothing while another that may have it is down', async () => {

@@ -95,8 +95,8 @@ export function createJudge(outages: Outages, tell: (finding: string) => void): 
   function isExplained({ message, extensions = {} }: AnswerError, from: number, to: number): boolean {
     const { code = '', upstream } = extensions;
     if (message.includes('replaced while they were read')) return outages.explainReplaced(from, to);
-    // Charts and floods ask for more than an upstream can give while one of its hosts is slow or gone.
-    if (code === 'UPSTREAM_BUSY' && upstream !== undefined) return !outages.isWell(upstream, from, to);
+    // A limit that clients are told of: charts and floods are always about, and take turns with everyone else.
+    if (code === 'UPSTREAM_BUSY') return true;
     if (code.startsWith('UPSTREAM_') && upstream !== undefined) return outages.explain(upstream, from, to);
     return code === 'HEIGHT_NOT_AVAILABLE' && outages.explainMissingState(from, to);
   }

@@ -16,8 +16,10 @@ const HEIGHTS = 'subscription { prices { beaconHeight } }';
 
 const COUNT = 1_000;
 const GOOD = 5;
-/** Time enough for a busy machine to tell all of them of a height before the next comes. */
 const BLOCK_MS = 1_000;
+
+/** Time enough for a busy machine to tell all of them of a height before the next comes. */
+const SLOW_BLOCKS = { 'sandbox-block-ms': 1_500 };
 
 /** What a loaded machine may take beyond the time that is promised. */
 const SLACK_MS = 2_500;
@@ -74,7 +76,7 @@ async function expectUndisturbed(good: ChildProcess): Promise<void> {
   for (const heights of all) {
     const first = heights[0] ?? 0;
     expect(heights).toEqual(heights.map((_, n) => first + n));
-    expect(heights.length).toBeGreaterThan(3);
+    expect(heights.length).toBeGreaterThan(2);
   }
 }
 
@@ -83,7 +85,7 @@ const skips = (good: ChildProcess) => figure(good, 'pdex_updates_skipped_total{s
 describe.skipIf(!isPossible)('a thousand readers whose network breaks, so that no FIN ever comes', () => {
   test('websockets are gone within two ping periods', async () => {
     const network = makeNetwork();
-    const { good } = await start(network, 'websocket', PRICES, { 'keep-alive-ms': 2_000 });
+    const { good } = await start(network, 'websocket', PRICES, { ...SLOW_BLOCKS, 'keep-alive-ms': 2_000 });
     network.cut();
     expect(await untilAlone(good)).toBeLessThan(4_000 + SLACK_MS);
     expect(await figure(good, 'pdex_websockets')).toBe(GOOD);
@@ -115,7 +117,10 @@ describe.skipIf(!isPossible)('a thousand readers that stop reading', () => {
     'cost a bounded piece of memory each: %s',
     async (door) => {
       const network = makeNetwork();
-      const { good, far, memoryBefore } = await start(network, door, PRICES, { 'keep-alive-ms': 60_000 });
+      const { good, far, memoryBefore } = await start(network, door, PRICES, {
+        ...SLOW_BLOCKS,
+        'keep-alive-ms': 60_000,
+      });
       far.send('pause' satisfies Word);
       await expect.poll(() => skips(good), { timeout: 90_000, interval: 250 }).toBeGreaterThanOrEqual(COUNT);
       const bytes = (await figure(good, 'process_resident_memory_bytes')) - memoryBefore;

@@ -75,7 +75,6 @@ export function connectNodes(surroundings: Surroundings): Connected<'head' | 'no
   });
   const pastStates = createPastStates({
     nodes,
-    chain: head,
     turns: turnsOf(surroundings, 'NODE'),
     maxPauseMs: config.upstreamMaxPauseMs,
   });

@@ -9,7 +9,7 @@ import { createDoubts } from './doubts.ts';
 import type { Ask } from './first-answer.ts';
 import { createFollower, type Follower, type Watcher } from './follower.ts';
 import type { Values } from './iterate.ts';
-import type { Nodes, SeenNode, ShownBlock } from './nodes.ts';
+import type { Nodes, SeenNode } from './nodes.ts';
 import { createPace } from './pace.ts';
 import { createRecentHeads, headsAfter } from './recent-heads.ts';
 
@@ -35,8 +35,6 @@ export type HeadFollower = Follower<Head> & {
   isStale(): boolean;
   /** The heads above a height: those that are kept, then each new one. */
   listenAfter(height: BeaconHeight): Values<Head>;
-  /** Whether this block is one of the newest that were published, and was not replaced since. */
-  hasShown(block: ShownBlock): boolean;
 };
 
 /** How the chain is followed. */
@@ -57,7 +55,7 @@ export type HeadFollowerOptions = {
 export type HeadWatcher = Watcher & { disagreed(chainInfo: BeaconHeight, beaconState: BeaconHeight): void };
 
 /** What a head is read with, one after another; each has the upstream timeout. */
-const CALLS_OF_A_HEAD = 3;
+const CALLS_OF_A_HEAD = 4;
 
 /** Starts to follow the chain that these nodes show. */
 export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
@@ -84,10 +82,14 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     if (first === undefined) return orWhyNot(seen, previous);
 
     const asks = [first];
-    const head = await nodes.first(
-      async () => asks.shift() ?? nextToAsk(await nodes.look(previous?.source).catch(() => [])),
-      CALLS_OF_A_HEAD * timeoutMs,
-    );
+    const next = async () => asks.shift() ?? nextToAsk(await nodes.look(previous?.source).catch(() => []));
+    const head = await nodes.first(next, CALLS_OF_A_HEAD).catch((error) => {
+      // One that shows more and cannot be read is no reason to call the others stale: they are as far as the head.
+      if (previous === undefined || seen.every(({ node }) => doubts.has(node))) throw error;
+      return previous;
+    });
+    if (head === previous) return head;
+
     for (const node of asked.slice(0, asked.indexOf(head.source))) doubts.add(node, overtaken(node));
     doubts.clear(head.source);
     if (head.beaconHeight !== previous?.beaconHeight) pace.step();
@@ -141,7 +143,6 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     ...follower,
     isStale: () => follower.isFailing() || pace.isOverdue(),
     listenAfter: (height) => headsAfter({ recent, ...follower }, height),
-    hasShown: recent.has,
   };
 }
 

@@ -22,15 +22,15 @@ export type Nodes = {
    * Asks one node, and the next where that one fails or is slow.
    *
    * @param next who is asked next; `undefined` where there is nobody else, for now
-   * @param timeoutMs for all of them together; the upstream timeout where nothing is said
+   * @param calls how many calls it takes, one after another: each has the upstream timeout
    * @throws what the first failed with, unless that is only that it has no such state and another may have it
    */
-  first<T>(next: () => Promise<Ask<T> | undefined>, timeoutMs?: number): Promise<T>;
+  first<T>(next: () => Promise<Ask<T> | undefined>, calls?: number): Promise<T>;
   /**
-   * This node, and those that have shown one of these blocks as their tip and so stand on the same ones below it. Those that
-   * answer come first.
+   * This node, and those that stand on the same blocks: they have shown one of these as their tip that it has shown too.
+   * Those that answer come first.
    */
-  standingWith(node: NodeClient, isKnown: (block: ShownBlock) => boolean): readonly NodeClient[];
+  standingWith(node: NodeClient, isMeant: (block: ShownBlock) => boolean): readonly NodeClient[];
   /** How each was when it was last looked at. */
   status(): readonly NodeStatus[];
 };
@@ -89,14 +89,19 @@ export function createNodes({ clients, timeoutMs, graceMs, watch }: NodesOptions
     });
   }
 
-  async function first<T>(next: () => Promise<Ask<T> | undefined>, allTogetherMs = timeoutMs): Promise<T> {
+  async function first<T>(next: () => Promise<Ask<T> | undefined>, calls = 1): Promise<T> {
     const shareMs = timeoutMs / clients.length;
+    const allTogetherMs = calls * timeoutMs;
     const tooLate = () => new UpstreamTimeoutError('NODE', allTogetherMs, {});
     return orMostTelling(firstAnswer(next, { shareMs, timeoutMs: allTogetherMs, tooLate }));
   }
 
-  function standingWith(node: NodeClient, isKnown: (block: ShownBlock) => boolean): readonly NodeClient[] {
-    const same = readers.filter((reader) => reader.node === node || reader.shown().some(isKnown));
+  function standingWith(node: NodeClient, isMeant: (block: ShownBlock) => boolean): readonly NodeClient[] {
+    const own = readers.find((reader) => reader.node === node)?.shown() ?? [];
+    const shared = new Set(own.filter(isMeant).map(({ hash }) => hash));
+    const same = readers.filter(
+      (reader) => reader.node === node || reader.shown().some((block) => isMeant(block) && shared.has(block.hash)),
+    );
     const rank = (reader: (typeof readers)[number]) => 2 * Number(reader.isWell()) + Number(reader.node === node);
     const known = same.toSorted((a, b) => rank(b) - rank(a)).map((reader) => reader.node);
     return known.includes(node) ? known : [node, ...known];

@@ -6,7 +6,7 @@ import type { NodeClient } from '../upstream/node/client.ts';
 import { askUntilStateIsThere, isStateNotFound } from '../upstream/node/state-not-found.ts';
 import type { Turns } from '../upstream/turns.ts';
 import { createDoubts } from './doubts.ts';
-import type { Head, HeadFollower } from './head.ts';
+import type { Head } from './head.ts';
 import type { Nodes } from './nodes.ts';
 
 /** Reads the exchange as it was at a height below a head; reads of one state are shared by everyone. */
@@ -18,8 +18,6 @@ export type PastStates = {
 /** What past states are read from. */
 export type PastStatesOptions = {
   readonly nodes: Pick<Nodes, 'first' | 'standingWith'>;
-  /** Knows the blocks that were published. */
-  readonly chain: Pick<HeadFollower, 'hasShown'>;
   readonly turns: Turns;
   /** How long a node that could not give a state is asked after the others, at the most. */
   readonly maxPauseMs: number;
@@ -27,6 +25,9 @@ export type PastStatesOptions = {
 
 /** Final states are kept until room is needed: a page of history, a chart's points. */
 const MAX_STATES_KEPT = 64;
+
+/** The state, and near the tip the tip once more. */
+const CALLS_OF_A_STATE = 2;
 
 /** What is kept for one head: the few states above the final ones, and which heights are pruned. */
 const MAX_KEPT_UNDER_A_HEAD = 1_000;
@@ -36,10 +37,10 @@ const MAX_KEPT_UNDER_A_HEAD = 1_000;
  *
  * Final states never change and stay. The few blocks below the tip can still be replaced together with it, so a state of
  * one of them is kept only as long as the head that it was read under. A state is read from the head's own node, or from
- * one that has shown a published block at that height or above it, and so stands on the same blocks. All of these are
- * asked before a height counts as pruned: one may keep more than another.
+ * one that has shown a block that this one has shown too: the head's, or for a final state any that it is final under. All
+ * of these are asked before a height counts as pruned: one may keep more than another.
  */
-export function createPastStates({ nodes, chain, turns, maxPauseMs }: PastStatesOptions): PastStates {
+export function createPastStates({ nodes, turns, maxPauseMs }: PastStatesOptions): PastStates {
   const doubts = createDoubts(maxPauseMs);
   const final: States = new LRUCache({ max: MAX_STATES_KEPT });
   const finalUnderWay: States = new Map();
@@ -58,7 +59,9 @@ export function createPastStates({ nodes, chain, turns, maxPauseMs }: PastStates
   }
 
   function readFinal(height: BeaconHeight, head: Head): Promise<ExchangeState> {
-    const reading = ask(height, head, (node, signal) => node.earlierState(height, signal));
+    // A block that both have shown can still have been replaced; what is final below it cannot.
+    const nodesFor = () => nodes.standingWith(head.source, (block) => isFinal(height, block.height));
+    const reading = ask(height, head, nodesFor, (node, signal) => node.earlierState(height, signal));
     finalUnderWay.set(height, reading);
     reading
       .then(
@@ -72,17 +75,22 @@ export function createPastStates({ nodes, chain, turns, maxPauseMs }: PastStates
 
   function readUnder(height: BeaconHeight, head: Head): Promise<ExchangeState> {
     const states = statesUnder(head);
-    const reading = ask(height, head, (node, signal) => readNearTip(node, height, head, signal));
+    const nodesFor = () => nodes.standingWith(head.source, (block) => block.hash === head.hash);
+    const reading = ask(height, head, nodesFor, (node, signal) => readNearTip(node, height, head, signal));
     states.set(height, reading);
     reading.catch((error) => error instanceof HeightNotAvailableError || states.delete(height));
     return reading;
   }
 
-  function ask(height: BeaconHeight, head: Head, readFrom: ReadFrom): Promise<ExchangeState> {
+  function ask(
+    height: BeaconHeight,
+    head: Head,
+    nodesFor: () => readonly NodeClient[],
+    readFrom: ReadFrom,
+  ): Promise<ExchangeState> {
     return turns.take(async () => {
-      const known = nodes.standingWith(head.source, (block) => block.height >= height && chain.hasShown(block));
       const isBelieved = (node: NodeClient) => !doubts.has(node) || doubts.mayTry(node);
-      const order = known.toSorted((a, b) => Number(isBelieved(b)) - Number(isBelieved(a)));
+      const order = nodesFor().toSorted((a, b) => Number(isBelieved(b)) - Number(isBelieved(a)));
       const asked: NodeClient[] = [];
       try {
         return await nodes.first(async () => {
@@ -90,7 +98,7 @@ export function createPastStates({ nodes, chain, turns, maxPauseMs }: PastStates
           if (node === undefined) return undefined;
           asked.push(node);
           return (signal) => readOrDoubt(node, asked, readFrom, signal);
-        });
+        }, CALLS_OF_A_STATE);
       } catch (error) {
         throw isStateNotFound(error) ? new HeightNotAvailableError(height, head.beaconHeight) : error;
       }

@@ -2,7 +2,6 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { createBreather } from './breather.ts';
 import type { Head } from './head.ts';
 import { mapValues, type Values } from './iterate.ts';
-import type { ShownBlock } from './nodes.ts';
 
 /** The newest heads that were published, so that a listener who comes back can be told what it has missed. */
 export type RecentHeads = {
@@ -10,8 +9,6 @@ export type RecentHeads = {
   add(head: Head): void;
   /** The lowest that is kept above this height. */
   after(height: BeaconHeight): Head | undefined;
-  /** Whether this block is one of them. */
-  has(block: ShownBlock): boolean;
   /** Resolves when the next listener that comes back may be given one: thousands can come back at the same time. */
   turn(): Promise<void>;
 };
@@ -30,7 +27,6 @@ export function createRecentHeads(max: number): RecentHeads {
       heads = [...below, head].slice(-max);
     },
     after: (height) => heads.find(({ beaconHeight }) => beaconHeight > height),
-    has: ({ height, hash }) => heads.some((head) => head.beaconHeight === height && head.hash === hash),
     turn: breather.take,
   };
 }

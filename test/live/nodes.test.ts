@@ -40,8 +40,9 @@ function nodesForTest(clients: readonly NodeClient[], told: unknown[] = []): { n
 }
 
 /** Follows nodes with a look every few milliseconds. */
-function follow(nodes: Nodes): { head: HeadFollower; next(): Promise<Head> } {
-  const watcher = { failed() {}, recovered() {}, disagreed() {} };
+function follow(nodes: Nodes): { head: HeadFollower; next(): Promise<Head>; failures: unknown[] } {
+  const failures: unknown[] = [];
+  const watcher = { failed: (error: unknown) => failures.push(error), recovered() {}, disagreed() {} };
   const head = createHeadFollower({
     nodes,
     pollMs: 5,
@@ -55,6 +56,7 @@ function follow(nodes: Nodes): { head: HeadFollower; next(): Promise<Head> } {
   const heads = head.listen();
   return {
     head,
+    failures,
     async next() {
       const result = await heads.next();
       if (result.done) throw new Error('the heads have ended');
@@ -234,7 +236,7 @@ describe('which node is doubted', () => {
   test('one that claims a tip that it does not have is no reason to call the others stale', async () => {
     const [liar, honest] = [puppet(10), puppet(10)];
     const { nodes } = nodesForTest([honest.node, liar.node]);
-    const { head, next } = follow(nodes);
+    const { next, failures } = follow(nodes);
     await next();
     Object.assign(liar.control, { height: 1_000_000, isEmpty: true });
     await expect.poll(() => liar.control.states).toBeGreaterThan(0);
@@ -242,7 +244,7 @@ describe('which node is doubted', () => {
       honest.control.height = height;
       expect(await next()).toMatchObject({ beaconHeight: height, source: honest.node });
     }
-    await expect.poll(() => head.isStale()).toBe(false);
+    expect(failures).toEqual([]);
   });
 
   test('it is read again where there is no other', async () => {
@@ -279,7 +281,7 @@ describe('where is a past state read', () => {
     const { nodes } = nodesForTest(clients);
     const { head } = follow(nodes);
     const newest = await head.get();
-    const states = createPastStates({ nodes, chain: head, turns: turnsFor('NODE'), maxPauseMs: 60_000 });
+    const states = createPastStates({ nodes, turns: turnsFor('NODE'), maxPauseMs: 60_000 });
     return (height: number) => states.read(height, newest);
   }
 
@@ -328,6 +330,23 @@ describe('where is a past state read', () => {
     const read = await statesOf(pruned, ...strangers);
     expect(await failureOf(read(50))).toMatchObject({ code: 'HEIGHT_NOT_AVAILABLE' });
     expect(strangers.map(({ states }) => states)).toEqual([[], []]);
+  });
+
+  test('never at a node whose newest block was published and then left by the chain', async () => {
+    const [forked, main] = [nodeFrom(1, chainInfoOf(101, 'forked')), nodeFrom(1, chainInfoOf(100))];
+    let tip = chainInfoOf(100);
+    const chainInfo: NodeClient['chainInfo'] = async () => tip;
+    const down: NodeClient['earlierState'] = () => Promise.reject(new UpstreamUnreachableError('NODE', {}, undefined));
+    const source = { ...main, chainInfo, beaconHeight: async () => tip.beacon.height, earlierState: down };
+    const { nodes } = nodesForTest([source, forked]);
+    const { next } = follow(nodes);
+    expect(await next()).toMatchObject({ beaconHeight: 101, hash: 'forked' });
+    tip = chainInfoOf(110);
+    const head = await next();
+    expect(head).toMatchObject({ beaconHeight: 110, source });
+    const states = createPastStates({ nodes, turns: turnsFor('NODE'), maxPauseMs: 1 });
+    expect(await failureOf(states.read(101, head))).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
+    expect(forked.states).toEqual([]);
   });
 
   test('one near the tip never at a node that shows another block, which may stand on others', async () => {

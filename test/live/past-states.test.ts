@@ -22,8 +22,7 @@ function nodeOf(...errors: Error[]): NodeClient & { readonly asked: number[] } {
 
 /** Past states of one node, whose heads all come from it. */
 function statesOf(node: NodeClient): { states: PastStates; headAt(height: number, hash?: string): Head } {
-  const chain = { hasShown: () => false };
-  const states = createPastStates({ nodes: nodesOf(node), chain, turns: turnsFor('NODE'), maxPauseMs: 1 });
+  const states = createPastStates({ nodes: nodesOf(node), turns: turnsFor('NODE'), maxPauseMs: 1 });
   return { states, headAt: (height, hash) => headOf(height, hash, node) };
 }
 

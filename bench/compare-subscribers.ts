@@ -25,32 +25,43 @@ export type SubscriberComparison = {
 /** How often a new height is looked for, and how rarely a socket is pinged: neither shall be what is measured. */
 const SETTINGS = { HEAD_POLL_MS: '50', KEEP_ALIVE_MS: '600000' };
 
+const WARM_UP = 20;
+
 /** Compares the servers in several rounds, each in a new world with new processes. */
 export async function compareSubscribers(comparison: SubscriberComparison): Promise<void> {
   const { stage, sizes, pools, time } = comparison;
   const rounds = stage.quick ? 1 : 3;
   for (const size of sizes) {
+    const busiest: number[] = [];
     for (let round = 0; round < rounds; round++) {
       await using world = await startWorld({ pools }, SETTINGS);
-      await runRound(comparison, world, size);
+      busiest.push(await runRound(comparison, world, size));
     }
+    time.note(
+      `${size.toLocaleString('en-US')} subscribers: the load used ${Math.round(Math.max(...busiest) * 100)} % of its core at most while an update of a peer came.`,
+    );
     stage.tell(`${time.title}, ${size} subscribers: done`);
   }
 }
 
-async function runRound(comparison: SubscriberComparison, world: World, size: number): Promise<void> {
+/** @returns how busy the load was at most, 0 to 1, while an update of a peer came */
+async function runRound(comparison: SubscriberComparison, world: World, size: number): Promise<number> {
   const { stage, subjects, time, memory } = comparison;
   const count = Math.min(comparison.operations(size), world.snapshot.pools.length);
   const operations = Array.from({ length: count }, (_, place) => pricesFrom(world.snapshot, place));
   const updates = stage.quick ? 2 : 5;
   // What the gateway sends is what the others are held to.
   let wanted: string | undefined;
+  let busiest = 0;
 
   for (const name of [GATEWAY, ...subjects.filter((subject) => subject !== GATEWAY)]) {
     const server = name === GATEWAY ? world.gateway : await world.startPeer(name);
     const publish = () => (name === GATEWAY ? world.sandbox.ask('advance') : server.ask('publish'));
     if (wanted !== undefined && server !== world.gateway) await tellWhatToSend(server, wanted);
     await using load = await startLoad();
+    // What the first subscribers bring into memory, code above all, is none of the others'.
+    await load.subscribe(server, { count: Math.min(size, WARM_UP), operations });
+    await load.unsubscribe();
     const before = await server.ask<Memory>('memory');
     const first = await load.subscribe(server, { count: size, operations });
     if (wanted === undefined) wanted = first;
@@ -59,8 +70,14 @@ async function runRound(comparison: SubscriberComparison, world: World, size: nu
     await load.update(publish);
     const after = await server.ask<Memory>('memory');
     memory.add(name, size, (after.rss - before.rss) / size / 1_024);
-    for (let times = 0; times < updates; times++) time.add(name, size, (await load.update(publish)).ms);
+    for (let times = 0; times < updates; times++) {
+      const { ms, busy } = await load.update(publish);
+      time.add(name, size, ms);
+      // The gateway publishes a while after it is told to.
+      if (name !== GATEWAY) busiest = Math.max(busiest, busy);
+    }
   }
+  return busiest;
 }
 
 /** Only the bare server has to be told; the others make their updates. */

@@ -11,8 +11,8 @@ export type Load = AsyncDisposable & {
   http(server: BenchProcess, load: Partial<HttpLoad> & Pick<HttpLoad, 'requests' | 'seconds'>): Promise<HttpLoadResult>;
   /** Subscribes; resolves with what the first subscriber got when all have got something. */
   subscribe(server: BenchProcess, wanted: Omit<SubscribersWanted, 'port'>): Promise<string>;
-  /** Has something published, and waits until all subscribers have got it. */
-  update(publish: () => Promise<unknown>): Promise<Receipt & { readonly sample: string }>;
+  /** Has something published, and waits until all have got it; `busy` is how much of its core the load took, 0 to 1. */
+  update(publish: () => Promise<unknown>): Promise<Receipt & { readonly busy: number }>;
   unsubscribe(): Promise<void>;
 };
 
@@ -33,8 +33,11 @@ export async function startLoad(): Promise<Load> {
       bench.ask('subscribe', { ...wanted, port: portOf(url) } satisfies SubscribersWanted),
     async update(publish) {
       await bench.ask('expect update');
+      const before = await bench.ask<number>('cpu seconds');
       await publish();
-      return bench.ask('receipt');
+      const receipt = await bench.ask<Receipt>('receipt');
+      const seconds = (await bench.ask<number>('cpu seconds')) - before;
+      return { ...receipt, busy: (seconds * 1_000) / receipt.ms };
     },
     unsubscribe: () => bench.ask('unsubscribe'),
     [Symbol.asyncDispose]: () => bench.stop(),

@@ -10,10 +10,11 @@ export function toMarkdown(findings: readonly Finding[], machine: readonly strin
 }
 
 function section(finding: Finding): string {
-  const { title, about, unit, better, sizes, sizeUnit, cells, notes } = finding;
+  const { title, about, unit, better, sizes, sizeUnit, reference, cells, notes } = finding;
   const hasGrowth = sizes.length > 2;
   const head = ['', ...sizes.map((size) => `${thousands(size)} ${sizeUnit}`), ...(hasGrowth ? ['grows as'] : [])];
-  const lines = [...cells].map(([subject, row]) => [
+  const ordered = [...cells].sort(([one], [other]) => Number(other === reference) - Number(one === reference));
+  const lines = ordered.map(([subject, row]) => [
     subject,
     ...sizes.map((size) => figure(finding, row.get(size), size)),
     ...(hasGrowth ? [grows(finding, row)] : []),

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SandboxOptions } from '../src/sandbox/sandbox.ts';
+import { createFolder } from './folders.ts';
 import { type BenchProcess, startProcess } from './processes.ts';
 import type { SandboxFacts } from './sandbox.ts';
 
@@ -15,15 +15,15 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxProc
 }
 
 /** Starts the gateway as an operator would, in front of a sandbox; `env` holds settings other than the defaults. */
-export async function startGateway(
+export function startGateway(
   { facts }: SandboxProcess,
   env: Readonly<Record<string, string>> = {},
 ): Promise<BenchProcess> {
   // A folder of its own: no .env of whoever runs the bench is read, and the tokens file lies there.
-  const folder = mkdtempSync(join(tmpdir(), 'pdex-bench-'));
+  const folder = createFolder();
   const tokensFile = join(folder, 'tokens.json');
   writeFileSync(tokensFile, JSON.stringify(facts.tokens));
-  const gateway = await startProcess({
+  return startProcess({
     place: 'server',
     file: '../src/main.ts',
     cwd: folder,
@@ -36,9 +36,4 @@ export async function startGateway(
     },
     servesAt: (line) => /"graphql":"([^"]+)"/.exec(line)?.[1],
   });
-  const stop = async () => {
-    await gateway.stop();
-    rmSync(folder, { recursive: true, force: true });
-  };
-  return { ...gateway, stop, [Symbol.asyncDispose]: stop };
 }

@@ -27,6 +27,9 @@ const ROWS: readonly Row[] = [
 ];
 const names = ROWS.map(({ name }) => name);
 
+// What was started, and the folders that were made, go with it.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
 const wanted = readArgumentsOrExit();
 if (wanted === undefined) process.stdout.write(usage(names));
 else process.exit(await bench(wanted));

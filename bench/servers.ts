@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SandboxOptions } from '../src/sandbox/sandbox.ts';
+import { createFolder } from './folders.ts';
 import { type SandboxProcess, startGateway, startSandbox } from './gateway.ts';
 import { type BenchProcess, startProcess } from './processes.ts';
 import { type Snapshot, takeSnapshot } from './snapshot.ts';
@@ -41,11 +41,10 @@ export type World = AsyncDisposable & {
 
 /** Starts a world and the gateway, with settings other than the defaults in `env`. */
 export async function startWorld(options: SandboxOptions, env: Readonly<Record<string, string>> = {}): Promise<World> {
-  const folder = mkdtempSync(join(tmpdir(), 'pdex-bench-'));
   const sandbox = await startSandbox(options);
   const gateway = await startGateway(sandbox, env);
   const snapshot = await takeSnapshot(gateway.url);
-  const file = join(folder, 'snapshot.json');
+  const file = join(createFolder(), 'snapshot.json');
   writeFileSync(file, JSON.stringify(snapshot));
   const peers: BenchProcess[] = [];
 
@@ -62,7 +61,6 @@ export async function startWorld(options: SandboxOptions, env: Readonly<Record<s
     },
     async [Symbol.asyncDispose]() {
       await Promise.all([sandbox, gateway, ...peers].map((each) => each.stop()));
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

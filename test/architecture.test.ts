@@ -32,6 +32,7 @@ function readSources(pattern: string): readonly SourceFile[] {
 
 const sources = readSources('src/**/*.ts');
 const soak = readSources('soak/**/*.ts');
+const bench = readSources('bench/{*,load/*,peers/*,rows/*}.ts');
 
 /** The part of the gateway that a file belongs to: its folder in src, or its own name. */
 function partOf(path: string): string {
@@ -135,6 +136,15 @@ describe('what does the soak take from the source', () => {
   });
 });
 
+describe('what does the bench take from the source', () => {
+  test('the sandbox alone, and the gateway only as a process', () => {
+    const taken = bench.flatMap(({ path, imports }) =>
+      imports.filter(({ from }) => isOurs(from)).map(({ from }) => join(dirname(path), from)),
+    );
+    expect(new Set(taken.filter((path) => !path.startsWith('bench/')))).toEqual(new Set(['src/sandbox/sandbox.ts']));
+  });
+});
+
 describe('what does the source take from outside', () => {
   test('modules of Node by their full names, and packages that package.json declares for running', () => {
     const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -174,7 +184,7 @@ describe('what does the source take from outside', () => {
 });
 
 describe('how is the source written', () => {
-  const written = [...sources, ...soak];
+  const written = [...sources, ...soak, ...bench];
 
   test('without default exports', () => {
     const files = written.filter(({ text }) => /^export\s+(default\b|\{[^}]*\bas default\b)/m.test(text));

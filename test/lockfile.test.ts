@@ -7,11 +7,14 @@ type LockedPackage = {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 };
 
-const { packages } = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')) as {
-  packages: Readonly<Record<string, LockedPackage>>;
-};
+const packages = readLocked('../package-lock.json');
 
-test('the lockfile names no registry', () => {
+function readLocked(path: string): Readonly<Record<string, LockedPackage>> {
+  return JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')).packages;
+}
+
+test.each(['../package-lock.json', '../bench/package-lock.json'])('%s names no registry', (path) => {
+  const packages = readLocked(path);
   expect(Object.entries(packages).filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
 });
 
@@ -23,8 +26,8 @@ test('the lockfile has the linter of every platform', () => {
   expect(Object.fromEntries(locked)).toEqual(platforms);
 });
 
-test('there is one graphql in the tree', () => {
-  expect(Object.keys(packages).filter((path) => path.endsWith('node_modules/graphql'))).toEqual([
+test.each(['../package-lock.json', '../bench/package-lock.json'])('there is one graphql in the tree of %s', (path) => {
+  expect(Object.keys(readLocked(path)).filter((path) => path.endsWith('node_modules/graphql'))).toEqual([
     'node_modules/graphql',
   ]);
 });

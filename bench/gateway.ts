@@ -1,0 +1,39 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SandboxOptions } from '../src/sandbox/sandbox.ts';
+import { createFolder } from './folders.ts';
+import { type BenchProcess, startProcess } from './processes.ts';
+import type { SandboxFacts } from './sandbox.ts';
+
+/** The upstreams, started. */
+export type SandboxProcess = BenchProcess & { readonly facts: SandboxFacts };
+
+/** Starts the upstreams; blocks are made when the bench says so. */
+export async function startSandbox(options: SandboxOptions): Promise<SandboxProcess> {
+  const bench = await startProcess({ place: 'upstream', file: 'sandbox.ts' });
+  return { ...bench, facts: await bench.ask<SandboxFacts>('start', { seed: 1, history: 2, ...options }) };
+}
+
+/** Starts the gateway as an operator would, in front of a sandbox; `env` holds settings other than the defaults. */
+export function startGateway(
+  { facts }: SandboxProcess,
+  env: Readonly<Record<string, string>> = {},
+): Promise<BenchProcess> {
+  // A folder of its own: no .env of whoever runs the bench is read, and the tokens file lies there.
+  const folder = createFolder();
+  const tokensFile = join(folder, 'tokens.json');
+  writeFileSync(tokensFile, JSON.stringify(facts.tokens));
+  return startProcess({
+    place: 'server',
+    file: '../src/main.ts',
+    cwd: folder,
+    env: {
+      PORT: '0',
+      FULLNODE_URL: facts.nodeUrl,
+      MARKET_DATA_URL: facts.marketDataUrl,
+      TOKENS_FILE: tokensFile,
+      ...env,
+    },
+    servesAt: (line) => /"graphql":"([^"]+)"/.exec(line)?.[1],
+  });
+}

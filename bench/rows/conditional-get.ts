@@ -1,0 +1,66 @@
+import { expectSame } from '../ask.ts';
+import { beginFinding, type Finding } from '../finding.ts';
+import { startLoad } from '../load.ts';
+import { GET_HEADERS, type Operation, pageBehind, toConditionalGet, toPath } from '../operations.ts';
+import type { Row, Stage } from '../row.ts';
+import { BARE_HTTP, GATEWAY, startHttpServers, startWorld } from '../servers.ts';
+
+/** A page of 100 pools by GET, asked again by someone who has it. */
+export const conditionalGet: Row = { name: 'conditional-get', run };
+
+async function run({ quick }: Stage): Promise<readonly Finding[]> {
+  const pools = quick ? 120 : 1_000;
+  const [rounds, seconds] = quick ? [2, 0.2] : [5, 3];
+  const finding = beginFinding({
+    title: 'A GET with If-None-Match: 100 pools, nothing new',
+    about:
+      'The page of 100 pools by GET, with the ETag that the server gave before; each answer must be a 304. A server that gives no ETag, or answers in full all the same, does not offer it.',
+    unit: 'answers per second',
+    better: 'more',
+    sizeUnit: 'pools',
+    sizes: [pools],
+    reference: BARE_HTTP,
+  });
+  await using world = await startWorld({ pools });
+  const servers = await startHttpServers(world);
+  await using load = await startLoad();
+  const operation = pageBehind(world.snapshot, -1);
+  const wanted = await (await get(world.gateway.url, operation)).text();
+  await servers.get(BARE_HTTP)?.ask('send', wanted);
+
+  const offered = new Map<string, Buffer>();
+  for (const [name, { url }] of servers) {
+    const etag = await etagOf(name, url, operation, wanted);
+    if (etag === undefined) finding.say(name, pools, 'not offered');
+    else offered.set(name, toConditionalGet(operation, etag));
+  }
+  for (let round = -1; round < rounds; round++) {
+    for (const [name, request] of offered) {
+      const server = servers.get(name);
+      if (!server) continue;
+      const { perSecond } = await load.http(server, { requests: [request], seconds, expectedStatus: 304 });
+      // The first time is for warming up.
+      if (round >= 0) finding.add(name, pools, perSecond);
+    }
+  }
+  if (!offered.has(GATEWAY)) finding.note('The gateway gives no ETag yet.');
+  return [finding];
+}
+
+/** The ETag of the answer; `undefined` where there is none, or where asking with it changes nothing. */
+async function etagOf(name: string, url: string, operation: Operation, wanted: string): Promise<string | undefined> {
+  const whole = await get(url, operation);
+  expectSame(name, await whole.text(), wanted);
+  const etag = whole.headers.get('etag');
+  if (etag === null) return undefined;
+  const again = await get(url, operation, { 'if-none-match': etag });
+  await again.text();
+  return again.status === 304 ? etag : undefined;
+}
+
+function get(url: string, operation: Operation, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  return fetch(new URL(toPath(operation), url), {
+    headers: { ...GET_HEADERS, ...headers },
+    signal: AbortSignal.timeout(60_000),
+  });
+}

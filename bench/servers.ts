@@ -1,0 +1,76 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SandboxOptions } from '../src/sandbox/sandbox.ts';
+import { createFolder } from './folders.ts';
+import { type SandboxProcess, startGateway, startSandbox } from './gateway.ts';
+import { type BenchProcess, startProcess } from './processes.ts';
+import { type Snapshot, takeSnapshot } from './snapshot.ts';
+
+/** The subjects that answer over HTTP; the first is what the others are held against. */
+export const BARE_HTTP = 'bare node:http';
+/** What the others are held against where there are subscribers. */
+export const BARE_WS = 'bare ws';
+/** The gateway itself. */
+export const GATEWAY = 'gateway';
+/** The peer that the gateway is built with. */
+export const YOGA = 'Yoga as it comes';
+
+/** A peer that is told where the snapshot lies, and nothing else. */
+type Peer = { readonly file: string; readonly args?: readonly string[] };
+
+const BARE: ReadonlyMap<string, Peer> = new Map([
+  [BARE_HTTP, { file: 'peers/bare-http.ts' }],
+  [BARE_WS, { file: 'peers/bare-ws.ts' }],
+]);
+
+const PEERS: ReadonlyMap<string, Peer> = new Map([
+  ['Mercurius with its JIT', { file: 'peers/mercurius.ts', args: ['jit'] }],
+  ['Mercurius', { file: 'peers/mercurius.ts' }],
+  ['Apollo Server', { file: 'peers/apollo.ts' }],
+  [YOGA, { file: 'peers/yoga.ts' }],
+]);
+
+/** A world of some size, the gateway in front of it, and what peers are made from. */
+export type World = AsyncDisposable & {
+  readonly sandbox: SandboxProcess;
+  readonly gateway: BenchProcess;
+  readonly snapshot: Snapshot;
+  /** Starts a peer by its name. It ends with the world. */
+  startPeer(name: string): Promise<BenchProcess>;
+};
+
+/** Starts a world and the gateway, with settings other than the defaults in `env`. */
+export async function startWorld(options: SandboxOptions, env: Readonly<Record<string, string>> = {}): Promise<World> {
+  const sandbox = await startSandbox(options);
+  const gateway = await startGateway(sandbox, env);
+  const snapshot = await takeSnapshot(gateway.url);
+  const file = join(createFolder(), 'snapshot.json');
+  writeFileSync(file, JSON.stringify(snapshot));
+  const peers: BenchProcess[] = [];
+
+  return {
+    sandbox,
+    gateway,
+    snapshot,
+    async startPeer(name) {
+      const peer = BARE.get(name) ?? PEERS.get(name);
+      if (!peer) throw new Error(`there is no peer named ${name}`);
+      const started = await startProcess({ place: 'server', file: peer.file, args: [file, ...(peer.args ?? [])] });
+      peers.push(started);
+      return started;
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([sandbox, gateway, ...peers].map((each) => each.stop()));
+    },
+  };
+}
+
+/** Starts all that answer over HTTP, by their names, in the order in which they are told. */
+export async function startHttpServers(world: World): Promise<ReadonlyMap<string, BenchProcess>> {
+  const servers = new Map([
+    [BARE_HTTP, await world.startPeer(BARE_HTTP)],
+    [GATEWAY, world.gateway],
+  ]);
+  for (const name of PEERS.keys()) servers.set(name, await world.startPeer(name));
+  return servers;
+}

@@ -26,8 +26,8 @@ export type PastStatesOptions = {
 /** Final states are kept until room is needed: a page of history, a chart's points. */
 const MAX_STATES_KEPT = 64;
 
-/** The state, and near the tip the tip once more. */
-const CALLS_OF_A_STATE = 2;
+/** Near the tip the state, and then the tip once more. */
+const CALLS_NEAR_TIP = 2;
 
 /** What is kept for one head: the few states above the final ones, and which heights are pruned. */
 const MAX_KEPT_UNDER_A_HEAD = 1_000;
@@ -61,7 +61,11 @@ export function createPastStates({ nodes, turns, maxPauseMs }: PastStatesOptions
   function readFinal(height: BeaconHeight, head: Head): Promise<ExchangeState> {
     // A block that both have shown can still have been replaced; what is final below it cannot.
     const nodesFor = () => nodes.standingWith(head.source, (block) => isFinal(height, block.height));
-    const reading = ask(height, head, nodesFor, (node, signal) => node.earlierState(height, signal));
+    const reading = ask(height, head, {
+      nodesFor,
+      calls: 1,
+      readFrom: (node, signal) => node.earlierState(height, signal),
+    });
     finalUnderWay.set(height, reading);
     reading
       .then(
@@ -76,18 +80,17 @@ export function createPastStates({ nodes, turns, maxPauseMs }: PastStatesOptions
   function readUnder(height: BeaconHeight, head: Head): Promise<ExchangeState> {
     const states = statesUnder(head);
     const nodesFor = () => nodes.standingWith(head.source, (block) => block.hash === head.hash);
-    const reading = ask(height, head, nodesFor, (node, signal) => readNearTip(node, height, head, signal));
+    const reading = ask(height, head, {
+      nodesFor,
+      calls: CALLS_NEAR_TIP,
+      readFrom: (node, signal) => readNearTip(node, height, head, signal),
+    });
     states.set(height, reading);
     reading.catch((error) => error instanceof HeightNotAvailableError || states.delete(height));
     return reading;
   }
 
-  function ask(
-    height: BeaconHeight,
-    head: Head,
-    nodesFor: () => readonly NodeClient[],
-    readFrom: ReadFrom,
-  ): Promise<ExchangeState> {
+  function ask(height: BeaconHeight, head: Head, { nodesFor, calls, readFrom }: Reading): Promise<ExchangeState> {
     return turns.take(async () => {
       const isBelieved = (node: NodeClient) => !doubts.has(node) || doubts.mayTry(node);
       const order = nodesFor().toSorted((a, b) => Number(isBelieved(b)) - Number(isBelieved(a)));
@@ -98,7 +101,7 @@ export function createPastStates({ nodes, turns, maxPauseMs }: PastStatesOptions
           if (node === undefined) return undefined;
           asked.push(node);
           return (signal) => readOrDoubt(node, asked, readFrom, signal);
-        }, CALLS_OF_A_STATE);
+        }, calls);
       } catch (error) {
         throw isStateNotFound(error) ? new HeightNotAvailableError(height, head.beaconHeight) : error;
       }
@@ -125,6 +128,13 @@ export function createPastStates({ nodes, turns, maxPauseMs }: PastStatesOptions
 
   return { read };
 }
+
+/** From which nodes a state is read, and how: with so many calls, one after another. */
+type Reading = {
+  readonly nodesFor: () => readonly NodeClient[];
+  readonly calls: number;
+  readonly readFrom: ReadFrom;
+};
 
 type ReadFrom = (node: NodeClient, signal: AbortSignal) => Promise<ExchangeState>;
 

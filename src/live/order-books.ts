@@ -9,7 +9,12 @@ import { createFollower, type Follower, type Watcher } from './follower.ts';
 import { mapValues, type Values } from './iterate.ts';
 
 /** An order book as it was when it was last read. */
-export type OrderBookReading = { readonly book: OrderBook; readonly observedAt: Instant };
+export type OrderBookReading = {
+  readonly book: OrderBook;
+  readonly observedAt: Instant;
+  /** Until when it serves everyone who asks. */
+  readonly freshUntil: Instant;
+};
 
 /** The order books of the market-data host. One reading of a book serves everyone who asks for it for a while. */
 export type OrderBooks = {
@@ -81,7 +86,8 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
     if (isEmpty && !isListed(tickerId)) return undefined;
     if (raw === undefined) throw new UpstreamBadShapeError('MARKET_DATA', 'no order book of a ticker that it lists');
 
-    return { book: toOrderBook(raw), observedAt: now() };
+    const observedAt = now();
+    return { book: toOrderBook(raw), observedAt, freshUntil: observedAt + ttlMs };
   }
 
   function follow(tickerId: string): FollowedBook {

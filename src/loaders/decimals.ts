@@ -21,8 +21,8 @@ export function quote<Price>(
   { decimals1, decimals2 }: DecimalsArguments,
   tokens: TokenLoader,
 ): Price | undefined {
-  const d1 = requireDecimals('decimals1', decimals1) ?? tokens.get(pool.token1Id).decimals;
-  const d2 = requireDecimals('decimals2', decimals2) ?? tokens.get(pool.token2Id).decimals;
+  const d1 = requireDecimals('decimals1', decimals1) ?? tokens.decimalsOf(pool.token1Id);
+  const d2 = requireDecimals('decimals2', decimals2) ?? tokens.decimalsOf(pool.token2Id);
   return d1 === undefined || d2 === undefined ? undefined : formula(pool, d1, d2);
 }
 

@@ -55,12 +55,12 @@ export function createExchangeLoader({ head, pastStates, tokens, maxPageSize }: 
   const lists = new Map<string, readonly PoolPair[]>();
 
   async function readPast(height: BeaconHeight): Promise<ExchangeState | Error> {
-    const pinned = await head.get();
+    const pinned = await head.getFor(height);
     return pastStates.read(height, pinned).catch((error: Error) => error);
   }
 
   async function state(at?: BeaconHeight | null): Promise<ExchangeState> {
-    const { beaconHeight, exchange } = await head.get();
+    const { beaconHeight, exchange } = at == null ? await head.get() : await head.getFor(at);
     if (at == null || at === beaconHeight) return exchange;
     if (at > beaconHeight) throw new HeightNotAvailableError(at, beaconHeight);
     return pastState.load(at);
@@ -77,7 +77,8 @@ export function createExchangeLoader({ head, pastStates, tokens, maxPageSize }: 
     const request = readPageArguments(args, { filter, order }, maxPageSize);
     const at = agreeOnHeight(args);
     const exchange = await state(at);
-    const isCurrent = args.at == null && exchange.beaconHeight === head.current()?.beaconHeight;
+    const isCurrent =
+      args.at == null && exchange.beaconHeight === (await head.getFor(exchange.beaconHeight)).beaconHeight;
     const list: ListName = { beaconHeight: exchange.beaconHeight, filter, order };
     const pools = selectOnce(list, () => selectPoolPairs(exchange, toFilter(args.filter), order));
     const page = cutPage(pools, request, order);

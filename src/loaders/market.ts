@@ -3,6 +3,7 @@ import type { TokenId } from '../domain/token-id.ts';
 import { AmbiguousTickerError, BadUserInputError } from '../errors.ts';
 import type { Follower } from '../live/follower.ts';
 import type { MarketFollower, MarketReading } from '../live/market.ts';
+import type { Basis } from './basis.ts';
 
 /** One of the two lists of the market-data host, as one answer sees it. */
 export type MarketList<P extends Pair> = {
@@ -29,22 +30,34 @@ export type PairIds = { readonly tickerId?: string | null | undefined; readonly 
 export type PairFilterInput = { readonly [K in keyof PairFilter]?: PairFilter[K] | null | undefined };
 
 /** Makes the market loader of one answer: each list stays what it was when it was first asked for. */
-export function createMarketLoader(follower: MarketFollower): MarketLoader {
-  return { pairs: createMarketList(follower.pairs), tickers: createMarketList(follower.tickers) };
+export function createMarketLoader(follower: MarketFollower, basis: Basis): MarketLoader {
+  return { pairs: createMarketList(follower.pairs, basis), tickers: createMarketList(follower.tickers, basis) };
 }
 
 /** Makes one list of one answer. */
-export function createMarketList<P extends Pair>(follower: Follower<MarketReading<P>>): MarketList<P> {
+export function createMarketList<P extends Pair>(follower: Follower<MarketReading<P>>, basis: Basis): MarketList<P> {
   let market: Market<P> | undefined;
+  let noted: Market<P> | 'nothing' | undefined;
+
+  /** A reading that says the same as the one before has the same market. */
+  const marketNow = () => follower.current()?.market;
+
+  function note(told: Market<P> | undefined): void {
+    if (noted === (told ?? 'nothing')) return;
+    noted = told ?? 'nothing';
+    basis.restsOn(marketNow, told);
+  }
 
   function current(): Market<P> | undefined {
-    market ??= follower.current()?.market;
+    market ??= marketNow();
+    note(market);
     return market;
   }
 
   async function all(): Promise<Market<P>> {
     const awaited = current() ?? (await follower.get()).market;
     market ??= awaited;
+    note(market);
     return market;
   }
 

@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 import { atDepth } from '../domain/order-book.ts';
 import { BadUserInputError } from '../errors.ts';
 import type { OrderBookReading, OrderBooks } from '../live/order-books.ts';
+import type { Basis } from './basis.ts';
 
 /** The order books of one answer. */
 export type OrderBookLoader = {
@@ -15,7 +16,7 @@ export type OrderBookLoader = {
 };
 
 /** Makes the order-book loader of one answer: however many fields ask for a book, and to whatever depth, it is one reading. */
-export function createOrderBookLoader(orderBooks: OrderBooks): OrderBookLoader {
+export function createOrderBookLoader(orderBooks: OrderBooks, basis: Basis): OrderBookLoader {
   const books = new DataLoader<string, OrderBookReading | undefined>((tickerIds) =>
     Promise.all(tickerIds.map((tickerId) => orderBooks.read(tickerId).catch((error: Error) => error))),
   );
@@ -24,7 +25,10 @@ export function createOrderBookLoader(orderBooks: OrderBooks): OrderBookLoader {
     async get(tickerId, depth) {
       requireDepth(depth);
       const reading = await books.load(tickerId);
-      return reading && cutBook(reading, depth);
+      // That there is no such book was read at some moment too, which nobody notes.
+      if (reading === undefined) return basis.momentary(undefined);
+      basis.lastsUntil(reading.freshUntil);
+      return cutBook(reading, depth);
     },
   };
 }

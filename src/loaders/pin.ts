@@ -1,4 +1,6 @@
+import { type BeaconHeight, isFinal } from '../domain/beacon-height.ts';
 import type { Head, HeadFollower } from '../live/head.ts';
+import type { Basis } from './basis.ts';
 
 /** The one head that an answer describes. */
 export type HeadPin = {
@@ -6,23 +8,50 @@ export type HeadPin = {
   get(): Promise<Head>;
   /** The same without waiting: `undefined` where none is published yet. */
   current(): Head | undefined;
+  /**
+   * The head that a height is held against. What is told of a height that is final under it does not rest on it: it stays
+   * the same under every later head. @throws UpstreamError
+   */
+  getFor(height: BeaconHeight): Promise<Head>;
 };
 
 /** Pins an answer to the head given, or to the one that is current when it is first asked for. */
-export function createHeadPin(follower: HeadFollower, pinned?: Head): HeadPin {
+export function createHeadPin(follower: HeadFollower, basis: Basis, pinned?: Head): HeadPin {
   let head = pinned;
+  let isNoted = false;
 
-  function current(): Head | undefined {
+  function pinNow(): Head | undefined {
     head ??= follower.current();
     return head;
   }
 
+  async function pin(): Promise<Head> {
+    const awaited = pinNow() ?? (await follower.get());
+    head ??= awaited;
+    return head;
+  }
+
+  function note(told: Head | undefined): void {
+    if (isNoted && told !== undefined) return;
+    isNoted = told !== undefined;
+    basis.restsOn(follower.current, told);
+  }
+
   return {
-    current,
+    current() {
+      const told = pinNow();
+      note(told);
+      return told;
+    },
     async get() {
-      const awaited = current() ?? (await follower.get());
-      head ??= awaited;
-      return head;
+      const told = await pin();
+      note(told);
+      return told;
+    },
+    async getFor(height) {
+      const told = await pin();
+      if (!isFinal(height, told.beaconHeight)) note(told);
+      return told;
     },
   };
 }

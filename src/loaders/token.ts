@@ -8,6 +8,8 @@ import type { HeadPin } from './pin.ts';
 export type TokenLoader = {
   /** What is known of that token now, without waiting; of an unknown one, its id. */
   get(tokenId: TokenId): Token;
+  /** The decimals of that token, which only the token list knows. */
+  decimalsOf(tokenId: TokenId): number | undefined;
   /** The token, or `undefined` for one that neither the list nor any pool or pair holds. @throws UpstreamError */
   find(tokenId: TokenId): Promise<Token | undefined>;
   /** Every token known now, without waiting, by id. */
@@ -56,6 +58,7 @@ export function createTokenLoader(list: TokenList, head: HeadPin, market: Market
 
   return {
     get,
+    decimalsOf: (tokenId) => list.get(tokenId)?.decimals,
     find,
     all: () => [...known()].sort().map(get),
     withSymbols(symbols) {

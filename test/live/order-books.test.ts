@@ -49,7 +49,7 @@ describe('how often is a book read', () => {
     reading.resolve(bookOf('LISTED', 5));
     const readings = await Promise.all(readers);
     expect(new Set(readings).size).toBe(1);
-    expect(readings[0]).toEqual({ book: toOrderBook(bookOf('LISTED', 5)), observedAt: 5_000 });
+    expect(readings[0]).toEqual({ book: toOrderBook(bookOf('LISTED', 5)), observedAt: 5_000, freshUntil: 6_000 });
     expect(asked).toEqual(['LISTED']);
   });
 
@@ -60,7 +60,7 @@ describe('how often is a book read', () => {
     clock.now = 7_000;
     const meanwhile = books.read('LISTED');
     readings[0]?.resolve(bookOf('LISTED', 5));
-    expect(await first).toEqual({ book: toOrderBook(bookOf('LISTED', 5)), observedAt: 7_000 });
+    expect(await first).toEqual({ book: toOrderBook(bookOf('LISTED', 5)), observedAt: 7_000, freshUntil: 8_000 });
     expect(await meanwhile).toBe(await first);
 
     clock.now = 7_999;
@@ -68,7 +68,11 @@ describe('how often is a book read', () => {
     expect(asked.length).toBe(1);
     clock.now = 8_000;
     readings[1]?.resolve(bookOf('LISTED', 6));
-    expect(await books.read('LISTED')).toEqual({ book: toOrderBook(bookOf('LISTED', 6)), observedAt: 8_000 });
+    expect(await books.read('LISTED')).toEqual({
+      book: toOrderBook(bookOf('LISTED', 6)),
+      observedAt: 8_000,
+      freshUntil: 9_000,
+    });
     expect(asked.length).toBe(2);
   });
 
@@ -95,7 +99,11 @@ describe('how often is a book read', () => {
 describe('is it an empty book, or no ticker at all', () => {
   test('an empty book of a ticker that the host lists is an empty book', async () => {
     const { books } = booksOf((tickerId) => bookOf(tickerId, undefined));
-    expect(await books.read('LISTED')).toEqual({ book: toOrderBook(bookOf('LISTED', undefined)), observedAt: 5_000 });
+    expect(await books.read('LISTED')).toEqual({
+      book: toOrderBook(bookOf('LISTED', undefined)),
+      observedAt: 5_000,
+      freshUntil: 6_000,
+    });
   });
 
   test('an empty book of a ticker that it does not list is none', async () => {

@@ -16,11 +16,11 @@ export const HeadRef = builder.objectRef<Head>('Head').implement({
     observedAt: t.expose('observedAt', { type: 'DateTime', description: 'When this gateway had read it whole.' }),
     ageMs: t.float({
       description: 'Milliseconds since observedAt.',
-      resolve: (head, _args, { service }) => service.now() - head.observedAt,
+      resolve: (head, _args, { service, loaders }) => loaders.basis.momentary(service.now() - head.observedAt),
     }),
     stale: t.boolean({
       description: 'The node cannot be read, or has shown no new height for several times the usual interval.',
-      resolve: (_head, _args, { service }) => service.sources.head.isStale(),
+      resolve: (_head, _args, { service, loaders }) => loaders.basis.momentary(service.sources.head.isStale()),
     }),
   }),
 });

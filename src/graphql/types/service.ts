@@ -148,6 +148,6 @@ builder.queryField('service', (t) =>
   t.field({
     type: ServiceRef,
     description: 'What this gateway is, how fresh it is, and every limit it enforces.',
-    resolve: (_root, _args, { service }) => service,
+    resolve: (_root, _args, { service, loaders }) => loaders.basis.momentary(service),
   }),
 );

@@ -8,6 +8,9 @@ export type Sample = {
   /** In megabytes, after garbage was collected. */
   readonly heapMb: number;
   readonly rssMb: number;
+  /** Of what is resident: what V8's heap takes, free pages among it, and what buffers hold. */
+  readonly heapTotalMb: number;
+  readonly buffersMb: number;
   /** Of the event loop, in milliseconds, since the sample before. */
   readonly lagMs: { readonly p50: number; readonly p99: number; readonly max: number };
   /** Of one core, since the sample before: 1 is all of it. */
@@ -34,7 +37,7 @@ export function createFigures(gateway: GatewayProcess): Figures {
     async take() {
       // The lag is told first, and once more after the collection: its pause belongs to the soak, not to the gateway.
       const metrics = await gateway.metrics();
-      const { heapUsed, rss } = await gateway.memory();
+      const { heapUsed, heapTotal, external, rss } = await gateway.memory();
       await sleep(100);
       await gateway.metrics();
 
@@ -45,6 +48,8 @@ export function createFigures(gateway: GatewayProcess): Figures {
         seconds,
         heapMb: heapUsed / MB,
         rssMb: rss / MB,
+        heapTotalMb: heapTotal / MB,
+        buffersMb: external / MB,
         lagMs: { p50: lagOf('p50'), p99: lagOf('p99'), max: lagOf('max') },
         cpu: (cpu - cpuBefore) / (seconds - secondsBefore),
       });

@@ -14,11 +14,23 @@ export type GatewayProcess = {
   readonly url: URL;
   metrics(): Promise<MetricsReading>;
   /** What is in use after a collection of garbage, in bytes. */
-  memory(): Promise<{ readonly heapUsed: number; readonly rss: number }>;
+  memory(): Promise<MemoryInUse>;
   /** `false` once it has ended, for whatever reason. */
   isRunning(): boolean;
   /** Asks it to end as a supervisor does. @returns what it ended with: 0, or what is wrong */
   stop(): Promise<number | string>;
+};
+
+/** What a process has of memory, in bytes. */
+export type MemoryInUse = {
+  /** What lives in V8's heap. */
+  readonly heapUsed: number;
+  /** What V8's heap takes, free pages among it. */
+  readonly heapTotal: number;
+  /** What buffers hold. */
+  readonly external: number;
+  /** All that is resident. */
+  readonly rss: number;
 };
 
 /** A line of the gateway's log. */

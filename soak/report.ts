@@ -31,6 +31,7 @@ export function toMarkdown(result: Result): string {
     ['calls to upstreams', upstreamCalls(result)],
     ['heap in use after collection', memory(judgeMemory(samples, 'heapMb'))],
     ['resident memory', memory(judgeMemory(samples, 'rssMb'))],
+    ['what is resident, at first and at last', partsOf(samples)],
     ['event-loop lag', lag(samples)],
     ['one core, busy', `${Math.round(cpu * 100)} %`],
     ['log', listed(without('lines of the log, ', events))],
@@ -92,6 +93,16 @@ function memory({ startMb, endMb, slope, verdict }: MemoryVerdict): string {
       ? ''
       : `, ${slope.perHour.toFixed(1)} ± ${slope.uncertainty.toFixed(1)} MB/h in the second half`;
   return `${startMb.toFixed(1)} MB at first, ${endMb.toFixed(1)} MB at last${rise}: ${verdict}`;
+}
+
+/** What takes the memory: where it rises, this says whether the heap does, what is in buffers, or what the system's allocator keeps. */
+function partsOf(samples: readonly Sample[]): string {
+  const told = ({ rssMb, heapTotalMb, buffersMb }: Sample) =>
+    `heap ${heapTotalMb.toFixed(0)} MB, buffers ${buffersMb.toFixed(0)} MB, all else ${(rssMb - heapTotalMb - buffersMb).toFixed(0)} MB`;
+  return samples
+    .filter((_, index) => index === 0 || index === samples.length - 1)
+    .map(told)
+    .join('; ');
 }
 
 function lag(samples: readonly Sample[]): string {

@@ -2,8 +2,8 @@
 // that a leak shows within minutes. The gateway knows nothing of it.
 process.on('message', () => {
   globalThis.gc?.();
-  const { heapUsed, rss } = process.memoryUsage();
-  process.send?.({ heapUsed, rss });
+  const { heapUsed, heapTotal, external, rss } = process.memoryUsage();
+  process.send?.({ heapUsed, heapTotal, external, rss });
 });
 process.channel?.unref();
 // A soak that is killed takes its gateway with it.

@@ -8,7 +8,15 @@ function samplesOf(minutes: number, growthMb: number, waveringMb: number): Sampl
   return Array.from({ length: minutes * 12 }, (_, index) => {
     const seconds = index * 5;
     const heapMb = 60 + (growthMb * seconds) / 3_600 + random.between(-waveringMb, waveringMb);
-    return { seconds, heapMb, rssMb: 300, lagMs: { p50: 10, p99: 20, max: 30 }, cpu: 0.5 };
+    return {
+      seconds,
+      heapMb,
+      rssMb: 300,
+      heapTotalMb: 100,
+      buffersMb: 5,
+      lagMs: { p50: 10, p99: 20, max: 30 },
+      cpu: 0.5,
+    };
   });
 }
 

@@ -4,6 +4,7 @@ import type { Upstream } from '../errors.ts';
 import { createRenewableLoaders, type Loaders } from '../loaders/loaders.ts';
 import type { Sources } from '../loaders/sources.ts';
 import { createUpdates, type Updates } from '../loaders/updates.ts';
+import type { Asker } from '../upstream/fair-queue.ts';
 import type { UpstreamHealth } from '../upstream/health.ts';
 import type { AddressLimits, Limits } from './limits.ts';
 
@@ -28,17 +29,24 @@ export type Context = {
   readonly updates: Updates;
 };
 
-/**
- * Makes the context of one operation.
- *
- * @param lastEventId the id of the event that the reader of a stream got last: price updates go on after that height, where
- *   it is one, whatever their arguments say
- */
-export function createContext(service: Service, lastEventId?: string | null): Context {
+/** What is known of who sends an operation. */
+export type Sender = {
+  /** The name of the client; where nothing is known of it, the operation counts as a client by itself. */
+  readonly client?: string | undefined;
+  /**
+   * The id of the event that the reader of a stream got last: price updates go on after that height, where it is one,
+   * whatever their arguments say.
+   */
+  readonly lastEventId?: string | null | undefined;
+};
+
+/** Makes the context of one operation. */
+export function createContext(service: Service, { client, lastEventId }: Sender): Context {
   const { sources, limits } = service;
-  const { loaders, renew } = createRenewableLoaders(sources, limits);
+  const asker: Asker = { client: client ?? Symbol('an operation') };
+  const { loaders, renew } = createRenewableLoaders(sources, { maxPageSize: limits.maxPageSize, asker });
   const afterEvent = lastEventId == null ? undefined : parseEventId(lastEventId);
-  return { service, loaders, updates: createUpdates({ sources, startAnswer: renew, afterEvent }) };
+  return { service, loaders, updates: createUpdates({ sources, asker, startAnswer: renew, afterEvent }) };
 }
 
 /** Reads the id of an event as the height that it is, or `undefined`: other texts that stand for numbers are no ids of ours. */

@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import type { Instant } from '../domain/instant.ts';
 import { type OrderBook, toOrderBook } from '../domain/order-book.ts';
-import { UpstreamBadShapeError, UpstreamTimeoutError } from '../errors.ts';
+import { UpstreamBadShapeError, UpstreamBusyError, UpstreamTimeoutError } from '../errors.ts';
+import type { Asker } from '../upstream/fair-queue.ts';
 import type { MarketDataClient } from '../upstream/market-data/client.ts';
-import type { Turns } from '../upstream/turns.ts';
+import type { Turn, Turns } from '../upstream/turns.ts';
 import { createFollower, type Follower, type Watcher } from './follower.ts';
 import { mapValues, type Values } from './iterate.ts';
 
@@ -18,8 +19,13 @@ export type OrderBookReading = {
 
 /** The order books of the market-data host. One reading of a book serves everyone who asks for it for a while. */
 export type OrderBooks = {
-  /** `undefined` for a ticker that does not exist. @throws UpstreamError */
-  read(tickerId: string): Promise<OrderBookReading | undefined>;
+  /**
+   * `undefined` for a ticker that does not exist.
+   *
+   * @param asker whose turn it waits for where too much is asked for at once
+   * @throws UpstreamError
+   */
+  read(tickerId: string, asker: Asker): Promise<OrderBookReading | undefined>;
   /** Follows a book for as long as someone listens: the book now, and then each one that differs from the one before. */
   listen(tickerId: string): Values<OrderBookReading>;
   /** How many books are followed. */
@@ -46,7 +52,7 @@ export type OrderBooksOptions = {
 
 type FollowedBook = Follower<OrderBookReading> & { readonly watcher: Watcher };
 
-type Shared = { readonly reading: Promise<OrderBookReading | undefined>; endedAt: Instant | undefined };
+type Shared = { readonly reading: Turn<OrderBookReading | undefined>; endedAt: Instant | undefined };
 
 const MAX_BOOKS_KEPT = 1_000;
 
@@ -60,24 +66,31 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
   const followed = new Map<string, FollowedBook>();
   let skippedBefore = 0;
 
-  async function read(tickerId: string): Promise<OrderBookReading | undefined> {
+  async function read(tickerId: string, asker: Asker): Promise<OrderBookReading | undefined> {
     if (tickerId.length > MAX_TICKER_ID_LENGTH && !isListed(tickerId)) return undefined;
     const known = shared.get(tickerId);
     const isFresh = known?.endedAt !== undefined && now() - known.endedAt < ttlMs;
-    return isFresh ? known.reading : readAgain(tickerId);
+    return isFresh ? known.reading.answer : readAgain(tickerId, asker);
   }
 
-  function readAgain(tickerId: string): Promise<OrderBookReading | undefined> {
+  function readAgain(tickerId: string, asker: Asker): Promise<OrderBookReading | undefined> {
     const known = shared.get(tickerId);
-    if (known !== undefined && known.endedAt === undefined) return known.reading;
+    const isUnderWay = known !== undefined && known.endedAt === undefined;
+    return (isUnderWay ? known : share(tickerId)).reading.wait(asker);
+  }
 
-    const fresh: Shared = { reading: turns.take(() => ask(tickerId)), endedAt: undefined };
+  function share(tickerId: string): Shared {
+    const fresh: Shared = { reading: turns.for(() => ask(tickerId)), endedAt: undefined };
     shared.set(tickerId, fresh);
     const end = () => {
       fresh.endedAt = now();
     };
-    fresh.reading.then(end, end);
-    return fresh.reading;
+    fresh.reading.answer.then(end, (error) => {
+      end();
+      // The host was not asked, because of what these askers asked for beside: that is not everyone's failure.
+      if (error instanceof UpstreamBusyError && shared.peek(tickerId) === fresh) shared.delete(tickerId);
+    });
+    return fresh;
   }
 
   async function ask(tickerId: string): Promise<OrderBookReading | undefined> {
@@ -92,9 +105,11 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
 
   function follow(tickerId: string): FollowedBook {
     const watcher = watch();
+    // One of its own, however many listen: it waits behind nobody's other questions.
+    const asker: Asker = { client: Symbol(tickerId) };
     const follower = createFollower<OrderBookReading>({
       async read(previous) {
-        const reading = await (previous === undefined ? read(tickerId) : readAgain(tickerId));
+        const reading = await (previous === undefined ? read(tickerId, asker) : readAgain(tickerId, asker));
         if (reading === undefined) throw new UpstreamBadShapeError('MARKET_DATA', 'the order book is gone');
         return previous !== undefined && isDeepStrictEqual(previous.book, reading.book) ? previous : reading;
       },

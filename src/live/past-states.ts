@@ -2,17 +2,21 @@ import { LRUCache } from 'lru-cache';
 import { type BeaconHeight, isFinal } from '../domain/beacon-height.ts';
 import type { ExchangeState } from '../domain/exchange.ts';
 import { HeightNotAvailableError, UpstreamBadShapeError } from '../errors.ts';
+import type { Asker } from '../upstream/fair-queue.ts';
 import type { NodeClient } from '../upstream/node/client.ts';
 import { askUntilStateIsThere, isStateNotFound } from '../upstream/node/state-not-found.ts';
-import type { Turns } from '../upstream/turns.ts';
+import type { Turn, Turns } from '../upstream/turns.ts';
 import { createDoubts } from './doubts.ts';
 import type { Head } from './head.ts';
 import type { Nodes } from './nodes.ts';
 
 /** Reads the exchange as it was at a height below a head; reads of one state are shared by everyone. */
 export type PastStates = {
-  /** @throws HeightNotAvailableError for a height that no node has any more, UpstreamError */
-  read(height: BeaconHeight, head: Head): Promise<ExchangeState>;
+  /**
+   * @param asker whose turn it waits for where too much is asked for at once
+   * @throws HeightNotAvailableError for a height that no node has any more, UpstreamError
+   */
+  read(height: BeaconHeight, head: Head, asker: Asker): Promise<ExchangeState>;
 };
 
 /** What past states are read from. */
@@ -52,13 +56,13 @@ export function createPastStates({ nodes, turns, maxPauseMs }: PastStatesOptions
     return states;
   }
 
-  function read(height: BeaconHeight, head: Head): Promise<ExchangeState> {
+  function read(height: BeaconHeight, head: Head, asker: Asker): Promise<ExchangeState> {
     const known = final.get(height) ?? finalUnderWay.get(height) ?? statesUnder(head).get(height);
-    if (known !== undefined) return known;
-    return isFinal(height, head.beaconHeight) ? readFinal(height, head) : readUnder(height, head);
+    const reading = known ?? (isFinal(height, head.beaconHeight) ? readFinal : readUnder)(height, head);
+    return reading.wait(asker);
   }
 
-  function readFinal(height: BeaconHeight, head: Head): Promise<ExchangeState> {
+  function readFinal(height: BeaconHeight, head: Head): Turn<ExchangeState> {
     // A block that both have shown can still have been replaced; what is final below it cannot.
     const nodesFor = () => nodes.standingWith(head.source, (block) => isFinal(height, block.height));
     const reading = ask(height, head, {
@@ -67,7 +71,7 @@ export function createPastStates({ nodes, turns, maxPauseMs }: PastStatesOptions
       readFrom: (node, signal) => node.earlierState(height, signal),
     });
     finalUnderWay.set(height, reading);
-    reading
+    reading.answer
       .then(
         () => final.set(height, reading),
         // That nobody has it any more is not asked again under the same head.
@@ -77,7 +81,7 @@ export function createPastStates({ nodes, turns, maxPauseMs }: PastStatesOptions
     return reading;
   }
 
-  function readUnder(height: BeaconHeight, head: Head): Promise<ExchangeState> {
+  function readUnder(height: BeaconHeight, head: Head): Turn<ExchangeState> {
     const states = statesUnder(head);
     const nodesFor = () => nodes.standingWith(head.source, (block) => block.hash === head.hash);
     const reading = ask(height, head, {
@@ -86,12 +90,12 @@ export function createPastStates({ nodes, turns, maxPauseMs }: PastStatesOptions
       readFrom: (node, signal) => readNearTip(node, height, head, signal),
     });
     states.set(height, reading);
-    reading.catch((error) => error instanceof HeightNotAvailableError || states.delete(height));
+    reading.answer.catch((error) => error instanceof HeightNotAvailableError || states.delete(height));
     return reading;
   }
 
-  function ask(height: BeaconHeight, head: Head, { nodesFor, calls, readFrom }: Reading): Promise<ExchangeState> {
-    return turns.take(async () => {
+  function ask(height: BeaconHeight, head: Head, { nodesFor, calls, readFrom }: Reading): Turn<ExchangeState> {
+    return turns.for(async () => {
       const isBelieved = (node: NodeClient) => !doubts.has(node) || doubts.mayTry(node);
       const order = nodesFor().toSorted((a, b) => Number(isBelieved(b)) - Number(isBelieved(a)));
       const asked: NodeClient[] = [];
@@ -154,7 +158,7 @@ async function readNearTip(
 
 /** States and readings of states under way, by height. */
 type States = {
-  get(height: BeaconHeight): Promise<ExchangeState> | undefined;
-  set(height: BeaconHeight, reading: Promise<ExchangeState>): unknown;
+  get(height: BeaconHeight): Turn<ExchangeState> | undefined;
+  set(height: BeaconHeight, reading: Turn<ExchangeState>): unknown;
   delete(height: BeaconHeight): unknown;
 };

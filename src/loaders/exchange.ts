@@ -7,6 +7,7 @@ import type { PoolPair } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token-id.ts';
 import { HeightNotAvailableError } from '../errors.ts';
 import type { PastStates } from '../live/past-states.ts';
+import type { Asker } from '../upstream/fair-queue.ts';
 import { agreeOnHeight, type PageArguments, readPageArguments } from './page-arguments.ts';
 import type { HeadPin } from './pin.ts';
 import type { TokenLoader } from './token.ts';
@@ -46,17 +47,19 @@ export type ExchangeLoaderOptions = {
   readonly pastStates: PastStates;
   readonly tokens: TokenLoader;
   readonly maxPageSize: number;
+  readonly asker: Asker;
 };
 
 /** Makes the exchange loader of one answer: however many fields name a height, its state is read once. */
-export function createExchangeLoader({ head, pastStates, tokens, maxPageSize }: ExchangeLoaderOptions): ExchangeLoader {
+export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLoader {
+  const { head, pastStates, tokens, maxPageSize, asker } = options;
   const pastState = new DataLoader<BeaconHeight, ExchangeState>((wanted) => Promise.all(wanted.map(readPast)));
 
   const lists = new Map<string, readonly PoolPair[]>();
 
   async function readPast(height: BeaconHeight): Promise<ExchangeState | Error> {
     const pinned = await head.getFor(height);
-    return pastStates.read(height, pinned).catch((error: Error) => error);
+    return pastStates.read(height, pinned, asker).catch((error: Error) => error);
   }
 
   async function state(at?: BeaconHeight | null): Promise<ExchangeState> {

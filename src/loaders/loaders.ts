@@ -1,4 +1,5 @@
 import type { Head } from '../live/head.ts';
+import type { Asker } from '../upstream/fair-queue.ts';
 import { type Basis, createBasis } from './basis.ts';
 import { createExchangeLoader, type ExchangeLoader } from './exchange.ts';
 import { createMarketLoader, type MarketLoader } from './market.ts';
@@ -18,17 +19,17 @@ export type Loaders = {
   readonly tokens: TokenLoader;
 };
 
-/** What loaders must not go beyond. */
-export type LoaderLimits = { readonly maxPageSize: number };
+/** What loaders must not go beyond, and in whose turn they ask the upstreams. */
+export type LoaderOptions = { readonly maxPageSize: number; readonly asker: Asker };
 
 /** Makes the loaders of one answer, for the head given or else for the one that is current when it is first needed. */
-export function createLoaders(sources: Sources, limits: LoaderLimits, pinned?: Head): Loaders {
+export function createLoaders(sources: Sources, options: LoaderOptions, pinned?: Head): Loaders {
   const basis = createBasis();
   const head = createHeadPin(sources.head, basis, pinned);
   const market = createMarketLoader(sources.market, basis);
   const tokens = createTokenLoader(sources.tokens, head, market);
-  const exchange = createExchangeLoader({ head, pastStates: sources.pastStates, tokens, ...limits });
-  const orderBooks = createOrderBookLoader(sources.orderBooks, basis);
+  const exchange = createExchangeLoader({ head, pastStates: sources.pastStates, tokens, ...options });
+  const orderBooks = createOrderBookLoader(sources.orderBooks, basis, options.asker);
 
   return { basis, head, exchange, market, orderBooks, tokens };
 }
@@ -42,8 +43,8 @@ export type RenewableLoaders = {
 };
 
 /** Makes loaders that can be renewed: a server may copy what is in a context once, and would miss another object in it. */
-export function createRenewableLoaders(sources: Sources, limits: LoaderLimits): RenewableLoaders {
-  let current = createLoaders(sources, limits);
+export function createRenewableLoaders(sources: Sources, options: LoaderOptions): RenewableLoaders {
+  let current = createLoaders(sources, options);
 
   return {
     loaders: {
@@ -67,7 +68,7 @@ export function createRenewableLoaders(sources: Sources, limits: LoaderLimits): 
       },
     },
     renew(head) {
-      current = createLoaders(sources, limits, head);
+      current = createLoaders(sources, options, head);
     },
   };
 }

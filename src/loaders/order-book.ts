@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 import { atDepth } from '../domain/order-book.ts';
 import { BadUserInputError } from '../errors.ts';
 import type { OrderBookReading, OrderBooks } from '../live/order-books.ts';
+import type { Asker } from '../upstream/fair-queue.ts';
 import type { Basis } from './basis.ts';
 
 /** The order books of one answer. */
@@ -16,9 +17,9 @@ export type OrderBookLoader = {
 };
 
 /** Makes the order-book loader of one answer: however many fields ask for a book, and to whatever depth, it is one reading. */
-export function createOrderBookLoader(orderBooks: OrderBooks, basis: Basis): OrderBookLoader {
+export function createOrderBookLoader(orderBooks: OrderBooks, basis: Basis, asker: Asker): OrderBookLoader {
   const books = new DataLoader<string, OrderBookReading | undefined>((tickerIds) =>
-    Promise.all(tickerIds.map((tickerId) => orderBooks.read(tickerId).catch((error: Error) => error))),
+    Promise.all(tickerIds.map((tickerId) => orderBooks.read(tickerId, asker).catch((error: Error) => error))),
   );
 
   return {

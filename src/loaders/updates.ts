@@ -6,6 +6,7 @@ import { BadUserInputError, HeightNotAvailableError } from '../errors.ts';
 import type { Head } from '../live/head.ts';
 import { mapValues, type Values } from '../live/iterate.ts';
 import type { OrderBookReading } from '../live/order-books.ts';
+import type { Asker } from '../upstream/fair-queue.ts';
 import { type PairFilterInput, toFilter } from './market.ts';
 import { cutBook, requireDepth } from './order-book.ts';
 import type { Sources } from './sources.ts';
@@ -48,6 +49,7 @@ export type Updates = {
 /** What the updates of one operation are made of. */
 export type UpdatesOptions = {
   readonly sources: Sources;
+  readonly asker: Asker;
   /**
    * Called before each update is handed over: it is an answer of its own, at the head given or, for market data, at the
    * current one.
@@ -64,7 +66,7 @@ export type UpdatesOptions = {
 const MAX_HEIGHTS_AHEAD = 100;
 
 /** Makes the updates of one operation. */
-export function createUpdates({ sources, startAnswer, afterEvent }: UpdatesOptions): Updates {
+export function createUpdates({ sources, asker, startAnswer, afterEvent }: UpdatesOptions): Updates {
   let newestPriceHeight: BeaconHeight | undefined;
 
   /** The height that prices go on after, or `undefined` where they begin with what is true now. */
@@ -125,7 +127,7 @@ export function createUpdates({ sources, startAnswer, afterEvent }: UpdatesOptio
 
     async orderBook(tickerId, depth) {
       requireDepth(depth);
-      const now = await sources.orderBooks.read(tickerId);
+      const now = await sources.orderBooks.read(tickerId, asker);
       if (now === undefined) throw new BadUserInputError(`There is no ticker ${JSON.stringify(tickerId)}.`);
       return mapValues(sources.orderBooks.listen(tickerId), (reading) => {
         startAnswer();

@@ -62,7 +62,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const connections = max === undefined ? undefined : createConnectionBound(max, clients, metrics);
   const rates = rate && createRateLimits({ rate, clients, metrics, log, now });
   const admission = createAdmission(limits, rates);
-  const yoga = createGatewayYoga({ service, admission, rates, metrics, keepAliveMs, internal });
+  const yoga = createGatewayYoga({ service, admission, clients, rates, metrics, keepAliveMs, internal });
   const isStopping = () => stopping !== undefined;
   const server = createHttpServer({
     yoga,

@@ -1,8 +1,10 @@
-import { createYoga, type YogaServerInstance } from 'graphql-yoga';
+import type { IncomingMessage } from 'node:http';
+import { createYoga, type YogaInitialContext, type YogaServerInstance } from 'graphql-yoga';
 import { type Context, createContext, type Service } from '../graphql/context.ts';
 import { createErrorMask } from '../graphql/errors.ts';
 import { schema } from '../graphql/schema.ts';
 import type { Admission } from './admission.ts';
+import type { ClientAddresses } from './client-address.ts';
 import { createDocumentCaches } from './document-cache.ts';
 import type { Metrics } from './metrics.ts';
 import type { RateLimits } from './rate-limits.ts';
@@ -24,6 +26,7 @@ export const GRAPHQL_PATH = '/graphql';
 export type GatewayYogaOptions = {
   readonly service: Service;
   readonly admission: Admission;
+  readonly clients: ClientAddresses;
   readonly rates: RateLimits | undefined;
   readonly metrics: Metrics;
   /** How often the reader of a stream of events hears something at the least. */
@@ -34,12 +37,16 @@ export type GatewayYogaOptions = {
 
 /** Makes the pipeline: plugins in the order in which an operation meets them. */
 export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
-  const { service, admission, rates, metrics, keepAliveMs, internal } = options;
+  const { service, admission, clients, rates, metrics, keepAliveMs, internal } = options;
   const maskError = createErrorMask({ internal });
 
   return createYoga<Record<string, never>, Context>({
     schema,
-    context: ({ request }) => createContext(service, request?.headers.get(LAST_EVENT_ID_HEADER)),
+    context: ({ request, req }: YogaInitialContext & DoorContext) =>
+      createContext(service, {
+        client: req && clients.of(req),
+        lastEventId: request?.headers.get(LAST_EVENT_ID_HEADER),
+      }),
     graphqlEndpoint: GRAPHQL_PATH,
     maskedErrors: { maskError },
     maxRequestBodySize: service.limits.maxBodyBytes,
@@ -65,3 +72,6 @@ export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
     ],
   });
 }
+
+/** What the doors put into the context of an operation: over HTTP its request, on a websocket the one that opened it. */
+type DoorContext = { readonly req?: IncomingMessage };

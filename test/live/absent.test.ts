@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { absentMarketData, absentNodes } from '../../src/live/absent.ts';
+import { SOMEONE } from '../upstream/connect.ts';
 import { failureOf } from '../upstream/failure.ts';
 import { headOf } from './heads.ts';
 
@@ -15,7 +16,7 @@ describe('what is read where nothing is configured', () => {
     const { head, pastStates } = absentNodes();
     const failure = notConfigured('NODE', 'The node');
     expect(await failureOf(head.get())).toEqual(failure);
-    expect(await failureOf(pastStates.read(5, headOf(10)))).toEqual(failure);
+    expect(await failureOf(pastStates.read(5, headOf(10), SOMEONE))).toEqual(failure);
     expect([head.current(), head.isStale(), head.isFailing()]).toEqual([undefined, true, false]);
   });
 
@@ -24,7 +25,7 @@ describe('what is read where nothing is configured', () => {
     const failure = notConfigured('MARKET_DATA', 'The market-data host');
     expect(await failureOf(market.pairs.get())).toEqual(failure);
     expect(await failureOf(market.tickers.get())).toEqual(failure);
-    expect(await failureOf(orderBooks.read('pBTC_PRV'))).toEqual(failure);
+    expect(await failureOf(orderBooks.read('pBTC_PRV', SOMEONE))).toEqual(failure);
     expect(market.freshness()).toBeUndefined();
   });
 

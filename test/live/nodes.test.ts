@@ -5,7 +5,7 @@ import { createNodes, type Nodes } from '../../src/live/nodes.ts';
 import { createPastStates } from '../../src/live/past-states.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import type { NodeClient } from '../../src/upstream/node/client.ts';
-import { nodeAt, turnsFor } from '../upstream/connect.ts';
+import { nodeAt, SOMEONE, turnsFor } from '../upstream/connect.ts';
 import { failureOf } from '../upstream/failure.ts';
 import { chainInfoOf, exchangeOf, scriptedNode } from './heads.ts';
 
@@ -282,7 +282,7 @@ describe('where is a past state read', () => {
     const { head } = follow(nodes);
     const newest = await head.get();
     const states = createPastStates({ nodes, turns: turnsFor('NODE'), maxPauseMs: 60_000 });
-    return (height: number) => states.read(height, newest);
+    return (height: number) => states.read(height, newest, SOMEONE);
   }
 
   test('at the head’s own node; a final one that it has pruned, at any that still has it', async () => {
@@ -345,7 +345,7 @@ describe('where is a past state read', () => {
     const head = await next();
     expect(head).toMatchObject({ beaconHeight: 110, source });
     const states = createPastStates({ nodes, turns: turnsFor('NODE'), maxPauseMs: 1 });
-    expect(await failureOf(states.read(101, head))).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
+    expect(await failureOf(states.read(101, head, SOMEONE))).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
     expect(forked.states).toEqual([]);
   });
 

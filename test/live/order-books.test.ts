@@ -3,7 +3,8 @@ import { type RawOrderBook, toOrderBook } from '../../src/domain/order-book.ts';
 import { UpstreamTimeoutError } from '../../src/errors.ts';
 import { createOrderBooks, type OrderBooks } from '../../src/live/order-books.ts';
 import type { MarketDataClient } from '../../src/upstream/market-data/client.ts';
-import { turnsFor } from '../upstream/connect.ts';
+import { createTurns, type Turns } from '../../src/upstream/turns.ts';
+import { SOMEONE, turnsFor } from '../upstream/connect.ts';
 import { failureOf } from '../upstream/failure.ts';
 
 function bookOf(tickerId: string, price: number | undefined, timestamp = 1_000): RawOrderBook {
@@ -14,7 +15,7 @@ function bookOf(tickerId: string, price: number | undefined, timestamp = 1_000):
 /** The order books of a host that answers as `answer` does, `calls` being how often it was asked for that ticker. */
 function booksOf(
   answer: (tickerId: string, calls: number) => RawOrderBook | undefined | Promise<RawOrderBook | undefined>,
-  options: { ttlMs?: number; now?: () => number } = {},
+  options: { ttlMs?: number; now?: () => number; turns?: Turns } = {},
 ) {
   const asked: string[] = [];
   const calls = (tickerId: string) => asked.filter((name) => name === tickerId).length;
@@ -31,7 +32,7 @@ function booksOf(
   const clock = { now: 5_000 };
   const books: OrderBooks = createOrderBooks({
     host,
-    turns: turnsFor('MARKET_DATA'),
+    turns: options.turns ?? turnsFor('MARKET_DATA'),
     isListed: (tickerId) => tickerId.startsWith('LISTED'),
     ttlMs: options.ttlMs ?? 1_000,
     timeoutMs: 5_000,
@@ -45,7 +46,7 @@ describe('how often is a book read', () => {
   test('once, for a hundred who ask at the same time', async () => {
     const reading = Promise.withResolvers<RawOrderBook>();
     const { books, asked } = booksOf(() => reading.promise);
-    const readers = Array.from({ length: 100 }, () => books.read('LISTED'));
+    const readers = Array.from({ length: 100 }, () => books.read('LISTED', SOMEONE));
     reading.resolve(bookOf('LISTED', 5));
     const readings = await Promise.all(readers);
     expect(new Set(readings).size).toBe(1);
@@ -56,19 +57,19 @@ describe('how often is a book read', () => {
   test('again when its time is over, counted from the end of the reading', async () => {
     const readings = [Promise.withResolvers<RawOrderBook>(), Promise.withResolvers<RawOrderBook>()];
     const { books, asked, clock } = booksOf(async (_, calls) => readings[calls - 1]?.promise);
-    const first = books.read('LISTED');
+    const first = books.read('LISTED', SOMEONE);
     clock.now = 7_000;
-    const meanwhile = books.read('LISTED');
+    const meanwhile = books.read('LISTED', SOMEONE);
     readings[0]?.resolve(bookOf('LISTED', 5));
     expect(await first).toEqual({ book: toOrderBook(bookOf('LISTED', 5)), observedAt: 7_000, freshUntil: 8_000 });
     expect(await meanwhile).toBe(await first);
 
     clock.now = 7_999;
-    expect(await books.read('LISTED')).toBe(await first);
+    expect(await books.read('LISTED', SOMEONE)).toBe(await first);
     expect(asked.length).toBe(1);
     clock.now = 8_000;
     readings[1]?.resolve(bookOf('LISTED', 6));
-    expect(await books.read('LISTED')).toEqual({
+    expect(await books.read('LISTED', SOMEONE)).toEqual({
       book: toOrderBook(bookOf('LISTED', 6)),
       observedAt: 8_000,
       freshUntil: 9_000,
@@ -78,7 +79,7 @@ describe('how often is a book read', () => {
 
   test('once for each ticker', async () => {
     const { books, asked } = booksOf((tickerId) => bookOf(tickerId, 5));
-    await Promise.all(['LISTED A', 'LISTED B', 'LISTED A'].map(books.read));
+    await Promise.all(['LISTED A', 'LISTED B', 'LISTED A'].map((tickerId) => books.read(tickerId, SOMEONE)));
     expect(asked).toEqual(['LISTED A', 'LISTED B']);
   });
 
@@ -87,19 +88,33 @@ describe('how often is a book read', () => {
       if (calls === 1) throw new UpstreamTimeoutError('MARKET_DATA', 5, {});
       return bookOf(tickerId, 5);
     });
-    const failures = await Promise.all([books.read('LISTED'), books.read('LISTED')].map(failureOf));
+    const failures = await Promise.all([books.read('LISTED', SOMEONE), books.read('LISTED', SOMEONE)].map(failureOf));
     expect(failures).toMatchObject([{ code: 'UPSTREAM_TIMEOUT' }, { code: 'UPSTREAM_TIMEOUT' }]);
-    expect(await failureOf(books.read('LISTED'))).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+    expect(await failureOf(books.read('LISTED', SOMEONE))).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
     expect(asked.length).toBe(1);
     clock.now += 1_000;
-    expect(await books.read('LISTED')).toMatchObject({ observedAt: 6_000 });
+    expect(await books.read('LISTED', SOMEONE)).toMatchObject({ observedAt: 6_000 });
+  });
+
+  test('a book that was not asked for because its asker waits for too many is asked for by the next', async () => {
+    const first = Promise.withResolvers<RawOrderBook>();
+    const { books, asked } = booksOf((tickerId) => (tickerId === 'LISTED A' ? first.promise : bookOf(tickerId, 5)), {
+      turns: createTurns('MARKET_DATA', { atOnce: 1, waiting: 1, waitMs: 10_000 }),
+    });
+    const greedy = { client: 'greedy' };
+    const [a, b, c] = ['LISTED A', 'LISTED B', 'LISTED C'].map((tickerId) => books.read(tickerId, greedy));
+    expect(await failureOf(c ?? Promise.resolve())).toMatchObject({ code: 'UPSTREAM_BUSY' });
+    first.resolve(bookOf('LISTED A', 5));
+    await Promise.all([a, b]);
+    expect(await books.read('LISTED C', SOMEONE)).toMatchObject({ book: { tickerId: 'LISTED C' } });
+    expect(asked).toEqual(['LISTED A', 'LISTED B', 'LISTED C']);
   });
 });
 
 describe('is it an empty book, or no ticker at all', () => {
   test('an empty book of a ticker that the host lists is an empty book', async () => {
     const { books } = booksOf((tickerId) => bookOf(tickerId, undefined));
-    expect(await books.read('LISTED')).toEqual({
+    expect(await books.read('LISTED', SOMEONE)).toEqual({
       book: toOrderBook(bookOf('LISTED', undefined)),
       observedAt: 5_000,
       freshUntil: 6_000,
@@ -108,17 +123,17 @@ describe('is it an empty book, or no ticker at all', () => {
 
   test('an empty book of a ticker that it does not list is none', async () => {
     const { books } = booksOf((tickerId) => bookOf(tickerId, undefined));
-    expect(await books.read('unknown')).toBeUndefined();
+    expect(await books.read('unknown', SOMEONE)).toBeUndefined();
   });
 
   test('no book of a ticker that it does not list is none', async () => {
     const { books } = booksOf(() => undefined);
-    expect(await books.read('unknown')).toBeUndefined();
+    expect(await books.read('unknown', SOMEONE)).toBeUndefined();
   });
 
   test('no book of a ticker that it lists is a failure of the host', async () => {
     const { books } = booksOf(() => undefined);
-    expect(await failureOf(books.read('LISTED'))).toEqual({
+    expect(await failureOf(books.read('LISTED', SOMEONE))).toEqual({
       code: 'UPSTREAM_BAD_SHAPE',
       retryable: true,
       message: 'The market-data host gave an answer of the wrong shape: no order book of a ticker that it lists.',
@@ -128,7 +143,7 @@ describe('is it an empty book, or no ticker at all', () => {
 
   test('a book with offers is shown, whether the host lists the ticker or not', async () => {
     const { books } = booksOf((tickerId) => bookOf(tickerId, 5));
-    expect(await books.read('unlisted')).toMatchObject({ book: { tickerId: 'unlisted' } });
+    expect(await books.read('unlisted', SOMEONE)).toMatchObject({ book: { tickerId: 'unlisted' } });
   });
 });
 
@@ -191,8 +206,8 @@ describe('what does a listener of a book hear', () => {
 
 test('a name that is too long for a ticker is no ticker, and the host is not asked for it', async () => {
   const { books, asked } = booksOf(() => bookOf('X', 5));
-  expect(await books.read('X'.repeat(201))).toBeUndefined();
+  expect(await books.read('X'.repeat(201), SOMEONE)).toBeUndefined();
   expect(asked).toEqual([]);
-  await books.read('X'.repeat(200));
+  await books.read('X'.repeat(200), SOMEONE);
   expect(asked.length).toBe(1);
 });

@@ -4,7 +4,7 @@ import type { Head } from '../../src/live/head.ts';
 import { createPastStates, type PastStates } from '../../src/live/past-states.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import type { NodeClient } from '../../src/upstream/node/client.ts';
-import { nodeAt, nodesOf, turnsFor } from '../upstream/connect.ts';
+import { nodeAt, nodesOf, SOMEONE, turnsFor } from '../upstream/connect.ts';
 import { failureOf } from '../upstream/failure.ts';
 import { chainInfoOf, exchangeOf, headOf, scriptedNode } from './heads.ts';
 
@@ -33,9 +33,9 @@ describe('how often is a state read', () => {
     const node = nodeOf();
     const { states, headAt } = statesOf(node);
     const head = headAt(100);
-    const readings = await Promise.all(Array.from({ length: 50 }, () => states.read(97, head)));
+    const readings = await Promise.all(Array.from({ length: 50 }, () => states.read(97, head, SOMEONE)));
     expect(new Set(readings)).toEqual(new Set([exchangeOf(97)]));
-    expect(await states.read(97, headAt(101))).toBe(readings[0]);
+    expect(await states.read(97, headAt(101), SOMEONE)).toBe(readings[0]);
     expect(node.asked).toEqual([97]);
   });
 
@@ -43,11 +43,11 @@ describe('how often is a state read', () => {
     const node = nodeOf();
     const { states, headAt } = statesOf(node);
     const [one, other] = [headAt(100), headAt(100, 'another block')];
-    for (const head of [one, one, other, other, one]) await states.read(99, head);
+    for (const head of [one, one, other, other, one]) await states.read(99, head, SOMEONE);
     expect(node.asked.length).toBe(2);
-    await states.read(99, headAt(101));
+    await states.read(99, headAt(101), SOMEONE);
     expect(node.asked.length).toBe(3);
-    for (const tip of [102, 103, 102]) await states.read(99, headAt(tip));
+    for (const tip of [102, 103, 102]) await states.read(99, headAt(tip), SOMEONE);
     expect(node.asked).toEqual([99, 99, 99, 99]);
   });
 
@@ -55,9 +55,9 @@ describe('how often is a state read', () => {
     const node = nodeOf(new UpstreamTimeoutError('NODE', 5, {}));
     const { states, headAt } = statesOf(node);
     const head = headAt(100);
-    expect(await failureOf(states.read(height, head))).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
-    expect(await states.read(height, head)).toEqual(exchangeOf(height));
-    expect(await states.read(height, head)).toEqual(exchangeOf(height));
+    expect(await failureOf(states.read(height, head, SOMEONE))).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+    expect(await states.read(height, head, SOMEONE)).toEqual(exchangeOf(height));
+    expect(await states.read(height, head, SOMEONE)).toEqual(exchangeOf(height));
     expect(node.asked).toEqual([height, height]);
   });
 
@@ -66,18 +66,18 @@ describe('how often is a state read', () => {
     const { states, headAt } = statesOf(node);
     const head = headAt(1_000);
     const readAll = async (from: number, to: number) => {
-      for (let height = from; height <= to; height++) await states.read(height, head);
+      for (let height = from; height <= to; height++) await states.read(height, head, SOMEONE);
     };
     await readAll(1, 64);
     await readAll(1, 64);
     expect(node.asked.length).toBe(64);
 
-    await states.read(1, head);
-    await states.read(65, head);
+    await states.read(1, head, SOMEONE);
+    await states.read(65, head, SOMEONE);
     expect(node.asked.length).toBe(65);
-    await states.read(1, head);
+    await states.read(1, head, SOMEONE);
     expect(node.asked.length).toBe(65);
-    await states.read(2, head);
+    await states.read(2, head, SOMEONE);
     expect(node.asked.slice(64)).toEqual([65, 2]);
   });
 });
@@ -89,11 +89,13 @@ describe('what if the node does not have the state', () => {
     const { client: node } = nodeAt(sandbox.nodeUrl);
     const { states, headAt } = statesOf(node);
     const head = headAt(sandbox.world.tip.height);
-    expect((await states.read(sandbox.world.oldestHeight, head)).beaconHeight).toBe(sandbox.world.oldestHeight);
+    expect((await states.read(sandbox.world.oldestHeight, head, SOMEONE)).beaconHeight).toBe(
+      sandbox.world.oldestHeight,
+    );
 
     sandbox.node.resetCalls();
     const pruned = sandbox.world.oldestHeight - 1;
-    expect(await failureOf(states.read(pruned, head))).toEqual({
+    expect(await failureOf(states.read(pruned, head, SOMEONE))).toEqual({
       code: 'HEIGHT_NOT_AVAILABLE',
       retryable: false,
       message: `The node no longer has the state at beacon height ${pruned}.`,
@@ -105,7 +107,7 @@ describe('what if the node does not have the state', () => {
   test('one near the tip may only be late: it is asked for again shortly', async () => {
     const node = nodeOf(missing());
     const { states, headAt } = statesOf(node);
-    expect(await states.read(99, headAt(100))).toEqual(exchangeOf(99));
+    expect(await states.read(99, headAt(100), SOMEONE)).toEqual(exchangeOf(99));
     expect(node.asked).toEqual([99, 99]);
   });
 
@@ -113,7 +115,7 @@ describe('what if the node does not have the state', () => {
     const node = nodeOf(new UpstreamRpcError(-1003, {}), new UpstreamRpcError(undefined, {}));
     const { states, headAt } = statesOf(node);
     for (const height of [50, 99]) {
-      expect(await failureOf(states.read(height, headAt(100)))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });
+      expect(await failureOf(states.read(height, headAt(100), SOMEONE))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });
     }
     expect(node.asked).toEqual([50, 99]);
   });
@@ -123,12 +125,12 @@ describe('what if the newest blocks are replaced while one of them is read', () 
   test('it is not given: it may stand on others than the head', async () => {
     const node = { ...nodeOf(), chainInfo: async () => chainInfoOf(100, 'another block') };
     const { states, headAt } = statesOf(node);
-    expect(await failureOf(states.read(99, headAt(100)))).toMatchObject({
+    expect(await failureOf(states.read(99, headAt(100), SOMEONE))).toMatchObject({
       code: 'UPSTREAM_BAD_SHAPE',
       retryable: true,
     });
-    expect(await states.read(99, headAt(100, 'another block'))).toEqual(exchangeOf(99));
-    expect(await states.read(50, headAt(100))).toEqual(exchangeOf(50));
+    expect(await states.read(99, headAt(100, 'another block'), SOMEONE)).toEqual(exchangeOf(99));
+    expect(await states.read(50, headAt(100), SOMEONE)).toEqual(exchangeOf(50));
   });
 });
 
@@ -143,7 +145,7 @@ test('more heights than are kept are each read once, however many ask for them a
   const { states, headAt } = statesOf({ ...node, earlierState });
   const head = headAt(1_000);
   const heights = Array.from({ length: 90 }, (_, n) => n + 1);
-  const readers = Array.from({ length: 5 }, () => heights.map((height) => states.read(height, head)));
+  const readers = Array.from({ length: 5 }, () => heights.map((height) => states.read(height, head, SOMEONE)));
   reading.resolve();
   await Promise.all(readers.flat());
   expect(node.asked).toEqual(heights);

@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest';
 import type { Upstream } from '../../src/errors.ts';
 import { createNodes, type Nodes } from '../../src/live/nodes.ts';
 import { type Circuit, createCircuit } from '../../src/upstream/circuit.ts';
+import type { Asker } from '../../src/upstream/fair-queue.ts';
 import { createHealthRecord, type HealthRecord } from '../../src/upstream/health.ts';
 import { createHttpClient, type HttpClient, type HttpClientOptions } from '../../src/upstream/http.ts';
 import { createMarketDataClient, type MarketDataClient } from '../../src/upstream/market-data/client.ts';
@@ -51,6 +52,9 @@ export function nodesOf(...clients: [NodeClient, ...NodeClient[]]): Nodes {
   const watch = () => ({ failed() {}, recovered() {} });
   return createNodes({ clients, timeoutMs: 5_000, graceMs: 1_000, watch });
 }
+
+/** Whoever asks, where that makes no difference. */
+export const SOMEONE: Asker = { client: 'someone' };
 
 /** Turns for as much as a test asks at once. */
 export function turnsFor(upstream: Upstream): Turns {

@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { startGatewayForTest, type TestGateway } from '../support/gateway.ts';
+import { serveGatewayForTest } from '../support/served-gateway.ts';
+import { BTC, PRV } from '../support/tokens.ts';
+
+const AT_ONCE = 2;
+const CONFIG = { upstreamMaxConnections: AT_ONCE + 2 };
+
+/** One pool at each of these heights, in one operation. */
+function chartOf(heights: readonly number[]): string {
+  const pool = `poolPair(token1Id: "${PRV}", token2Id: "${BTC}"`;
+  return `{ ${heights.map((at) => `h${at}: ${pool}, at: ${at}) { beaconHeight }`).join(' ')} }`;
+}
+
+function answerOf(heights: readonly number[]) {
+  return { data: Object.fromEntries(heights.map((at) => [`h${at}`, { beaconHeight: at }])) };
+}
+
+/** Heights that nobody has read yet, at a node that takes its time for each. */
+async function slowHeights({ ask, sandbox }: TestGateway): Promise<{ chart: number[]; single: number[] }> {
+  await ask('{ beaconHeight }');
+  sandbox.node.faults.set({ kind: 'delay', ms: 20, on: 'getpdestate' });
+  sandbox.node.resetCalls();
+  const { height } = sandbox.world.tip;
+  return { chart: Array.from({ length: 64 }, (_, point) => height - 10 - point), single: [height - 100] };
+}
+
+/** Those under way, one more of those who wait, the call itself, and what was begun beside it. */
+const ABOUT_ONE_TURN = 3 * AT_ONCE;
+
+test('while the chart of one client waits for 64 slow heights, the one height of another is answered after about one turn', async () => {
+  const gateway = await startGatewayForTest({ config: CONFIG });
+  const { ask, sandbox } = gateway;
+  const { chart, single } = await slowHeights(gateway);
+  const drawn = ask(chartOf(chart));
+  await expect.poll(() => sandbox.node.calls('getpdestate')).toBe(AT_ONCE);
+  const before = sandbox.node.calls('getpdestate');
+  expect(await ask(chartOf(single))).toEqual(answerOf(single));
+  expect(sandbox.node.calls('getpdestate') - before).toBeLessThanOrEqual(ABOUT_ONE_TURN);
+  expect(await drawn).toEqual(answerOf(chart));
+});
+
+test('where the chart fills the queue, its own newest heights are busy, and no height of another client', async () => {
+  const gateway = await startGatewayForTest({ config: { ...CONFIG, upstreamMaxWaiting: 10 } });
+  const { ask, sandbox } = gateway;
+  const { chart, single } = await slowHeights(gateway);
+  const drawn = ask(chartOf(chart));
+  await expect.poll(() => sandbox.node.calls('getpdestate')).toBe(AT_ONCE);
+  expect(await ask(chartOf(single))).toEqual(answerOf(single));
+  const { errors } = await drawn;
+  expect(new Set(errors?.map(({ extensions }) => extensions.code))).toEqual(new Set(['UPSTREAM_BUSY']));
+  expect(errors).toHaveLength(chart.length - AT_ONCE - 10 + 1);
+});
+
+test('a client that asks for each height in an operation of its own has no more turns for that', async () => {
+  const gateway = await serveGatewayForTest({
+    config: { ...CONFIG, trustedProxies: ['loopback'], maxOperationsPerRequest: 64 },
+  });
+  const { sandbox, url } = gateway;
+  const { chart, single } = await slowHeights(gateway);
+  async function askFrom(address: string, body: unknown): Promise<unknown> {
+    const headers = { 'content-type': 'application/json', 'x-forwarded-for': address };
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+    return response.json();
+  }
+
+  const many = askFrom(
+    '198.51.100.7',
+    chart.map((height) => ({ query: chartOf([height]) })),
+  );
+  await expect.poll(() => sandbox.node.calls('getpdestate')).toBe(AT_ONCE);
+  const before = sandbox.node.calls('getpdestate');
+  expect(await askFrom('203.0.113.9', { query: chartOf(single) })).toEqual(answerOf(single));
+  expect(sandbox.node.calls('getpdestate') - before).toBeLessThanOrEqual(ABOUT_ONE_TURN);
+  expect(await many).toEqual(chart.map((height) => answerOf([height])));
+});

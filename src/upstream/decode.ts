@@ -1,29 +1,43 @@
-import { type ErrorDetails, type Upstream, UpstreamBadShapeError } from '../errors.ts';
+import { createByteList } from './byte-list.ts';
 import { parseJson } from './json.ts';
-import { Misfit } from './wire.ts';
+import { createJsonSieve, type JsonMembers, type JsonSieveOptions } from './json-sieve.ts';
+import type { WireObject } from './wire.ts';
 
-/**
- * Parses an answer without loss and reads it.
- *
- * @param details what the log is told beside the misfit: where the answer came from
- * @throws UpstreamBadShapeError for what is not JSON, and for a misfit, whose path it names
- */
-export function decode<T>(
-  upstream: Upstream,
-  text: string,
-  read: (document: unknown) => T,
-  details: ErrorDetails = {},
-): T {
-  try {
-    return read(parseJson(text));
-  } catch (error) {
-    if (error instanceof SyntaxError) throw notJson(upstream, text, error, details);
-    if (error instanceof Misfit) throw new UpstreamBadShapeError(upstream, error.message, details);
-    throw error;
-  }
+/** Takes an answer in as it comes, and makes of it what it says. */
+export type Reader<T> = {
+  /** @throws SyntaxError, Misfit or Excess as soon as it is clear that it cannot be read; nothing more is wanted then */
+  write(chunk: Buffer): void;
+  /** What the answer says, once it is whole. @throws SyntaxError, Misfit, UpstreamError */
+  end(): T;
+};
+
+/** Makes the reader of a small document of so many bytes at the most: it is parsed whole, without loss. */
+export function createDocumentReader<T>(maxBytes: number, read: (document: unknown) => T): Reader<T> {
+  const bytes = createByteList(maxBytes);
+  return {
+    write: (chunk) => bytes.append(chunk, 0, chunk.length),
+    end: () => read(parseJson(bytes.text())),
+  };
 }
 
-function notJson(upstream: Upstream, text: string, cause: SyntaxError, details: ErrorDetails): UpstreamBadShapeError {
-  const says = { ...details, length: text.length, body: text.slice(0, 200) };
-  return new UpstreamBadShapeError(upstream, 'it is not JSON', says, cause);
+/** What is wanted of a large document. */
+export type Sieved = Omit<JsonSieveOptions, 'each'> & { readonly each?: Members | undefined };
+
+/** What takes the members of an object, each as soon as it has come. */
+export type Members = Pick<JsonMembers, 'name' | 'begin'> & { add(key: string, value: unknown): void };
+
+/** Makes the reader of a large document: what the sieve keeps, and each member that it gives, is parsed without loss. */
+export function createSievedReader<T>(sieved: Sieved, read: (document: unknown) => T): Reader<T> {
+  const sieve = createJsonSieve({ ...sieved, each: sieved.each && takeParsed(sieved.each) });
+  return { write: sieve.write, end: () => read(parseJson(sieve.end())) };
+}
+
+function takeParsed({ name, begin, add }: Members): JsonMembers {
+  return {
+    name,
+    begin,
+    take(member) {
+      for (const [key, value] of Object.entries(parseJson(`{${member}}`) as WireObject)) add(key, value);
+    },
+  };
 }

@@ -1,5 +1,6 @@
 import { Agent, type Dispatcher, errors } from 'undici';
 import {
+  type ErrorDetails,
   type Upstream,
   UpstreamBadShapeError,
   UpstreamBadStatusError,
@@ -8,12 +9,19 @@ import {
   UpstreamTimeoutError,
   UpstreamUnreachableError,
 } from '../errors.ts';
+import { readBody } from './body.ts';
+import type { Reader } from './decode.ts';
 import { retry } from './retry.ts';
+import { Excess, Misfit } from './wire.ts';
 
-/** Asks one upstream over HTTP and gives the text of each successful answer. */
+/** Asks one upstream over HTTP and has each successful answer read as it comes. */
 export type HttpClient = {
-  /** @throws UpstreamError for everything that is not a whole answer with status 200 and without a page in it */
-  request(request: HttpRequest): Promise<string>;
+  /**
+   * What the reader makes of the answer; the reader is for this one alone.
+   *
+   * @throws UpstreamError for everything that is not a whole answer with status 200, without a page in it, that can be read
+   */
+  request<T>(request: HttpRequest, reader: Reader<T>): Promise<T>;
   /** Breaks off what is under way; later requests fail. */
   close(): Promise<void>;
 };
@@ -31,15 +39,24 @@ export type HttpClientOptions = {
   readonly upstream: Upstream;
   /** For the whole answer, from the first connection to the last byte, retries included. */
   readonly timeoutMs: number;
-  /** The largest answer that is read. */
+  /** The largest answer that is read. A reader may keep less of it. */
   readonly maxBytes: number;
   /** Whether connections are kept for the next request. The node never grants it, so each call has one of its own. */
   readonly keepAlive: boolean;
   /** How many connections there are at the same time to one host; what goes beyond waits, within its deadline. */
   readonly maxConnections: number;
-  /** Told how many bytes each answer had. */
+  /** Told how many bytes of each answer came before it ended or was left. */
   readonly onRead?: ((bytes: number) => void) | undefined;
 };
+
+/** What the log is told of an answer that is none. */
+const LOGGED_CHARACTERS = 200;
+
+/** As much of an answer's beginning tells what it is. */
+const BEGINNING_BYTES = 1_024;
+
+/** What comes with a bad status can be JSON that says why; longer than this it is no reason. */
+const REASON_BYTES = 65_536;
 
 /**
  * Makes the transport to one upstream: a deadline for the whole answer, a cap on its size while it streams, and one
@@ -55,7 +72,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     connect: { timeout: timeoutMs },
   });
 
-  async function request({ url, body, signal }: HttpRequest): Promise<string> {
+  async function request<T>({ url, body, signal }: HttpRequest, reader: Reader<T>): Promise<T> {
     const details = { host: url.host };
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), timeoutMs);
@@ -63,11 +80,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     try {
       // Every call is a read, so one that was cut off before an answer began is asked once more.
       const response = await retry(() => send(url, body, end), { times: 1, when: isReset });
-      const bytes = await readAtMost(response.body, maxBytes);
-      if (bytes === undefined) throw new UpstreamBadShapeError(upstream, `more than ${maxBytes} bytes`, details);
-
-      onRead?.(bytes.length);
-      return accept(response, bytes.toString('utf8'), details);
+      return await read(response, reader, details);
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       throw toUpstreamError(error, details, deadline.signal.aborted);
@@ -91,20 +104,38 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     });
   }
 
-  /** The text of a success; what the traffic filter or the upstream says instead is an error. */
-  function accept({ statusCode, headers }: Dispatcher.ResponseData, text: string, details: object): string {
-    const says = { ...details, body: text.slice(0, 200) };
+  /** What the reader makes of a success; what the traffic filter or the upstream says instead is an error. */
+  async function read<T>(response: Dispatcher.ResponseData, reader: Reader<T>, details: ErrorDetails): Promise<T> {
+    const { statusCode, headers } = response;
+    const isSuccess = statusCode === 200 && !isPageType(headers['content-type']);
+    const { bytes, beginning, failure } = await readBody(response.body, {
+      write: isSuccess ? reader.write : undefined,
+      beginningBytes: isSuccess ? BEGINNING_BYTES : REASON_BYTES,
+      maxBytes,
+    });
+    onRead?.(bytes);
+
+    const says = { ...details, body: beginning.slice(0, LOGGED_CHARACTERS) };
     const retryAfterMs = readRetryAfter(headers['retry-after']);
-    if (isPage(headers['content-type'], text))
+    if (isPageType(headers['content-type']) || isPage(beginning))
       throw new UpstreamFilteredError(upstream, statusCode, says, retryAfterMs);
-    if (statusCode !== 200) throw new UpstreamBadStatusError(upstream, statusCode, text, says, retryAfterMs);
-    return text;
+    if (statusCode !== 200) throw new UpstreamBadStatusError(upstream, statusCode, beginning, says, retryAfterMs);
+    try {
+      if (failure !== undefined) throw failure;
+      return reader.end();
+    } catch (error) {
+      if (error instanceof SyntaxError)
+        throw new UpstreamBadShapeError(upstream, 'it is not JSON', { ...says, length: bytes }, error);
+      if (error instanceof Misfit || error instanceof Excess)
+        throw new UpstreamBadShapeError(upstream, error.message, details);
+      throw error;
+    }
   }
 
-  function toUpstreamError(error: unknown, details: object, isLate: boolean): unknown {
-    if (isLate) return new UpstreamTimeoutError(upstream, timeoutMs, { ...details });
+  function toUpstreamError(error: unknown, details: ErrorDetails, isLate: boolean): unknown {
+    if (isLate) return new UpstreamTimeoutError(upstream, timeoutMs, details);
     if (error instanceof UpstreamError) return error;
-    return new UpstreamUnreachableError(upstream, { ...details }, error);
+    return new UpstreamUnreachableError(upstream, details, error);
   }
 
   return { request, close: () => agent.destroy() };
@@ -114,20 +145,12 @@ function isReset(error: unknown): boolean {
   return error instanceof errors.SocketError || (error as NodeJS.ErrnoException | undefined)?.code === 'ECONNRESET';
 }
 
-/** The body, or `undefined` as soon as it proves larger than that. */
-async function readAtMost(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > maxBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, length);
+function isPageType(contentType: string | string[] | undefined): boolean {
+  return String(contentType ?? '').startsWith('text/html');
 }
 
-function isPage(contentType: string | string[] | undefined, text: string): boolean {
-  return String(contentType ?? '').startsWith('text/html') || text.trimStart().startsWith('<');
+function isPage(text: string): boolean {
+  return text.trimStart().startsWith('<');
 }
 
 /** How long an upstream wants to be left alone: in whole seconds, or until a date. */

@@ -66,3 +66,11 @@ export function readTokenId(value: unknown, path: string): TokenId {
   if (tokenId === undefined) throw new Misfit('64 hexadecimal characters', path);
   return tokenId;
 }
+
+/** More than is read of an answer, or of a part of it; its message says how much that is. */
+export class Excess extends Error {
+  constructor(most: string) {
+    super(`more than ${most}`);
+    this.name = 'Excess';
+  }
+}

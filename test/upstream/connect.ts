@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest';
 import type { Upstream } from '../../src/errors.ts';
 import { createNodes, type Nodes } from '../../src/live/nodes.ts';
 import { type Circuit, createCircuit } from '../../src/upstream/circuit.ts';
+import type { Reader } from '../../src/upstream/decode.ts';
 import type { Asker } from '../../src/upstream/fair-queue.ts';
 import { createHealthRecord, type HealthRecord } from '../../src/upstream/health.ts';
 import { createHttpClient, type HttpClient, type HttpClientOptions } from '../../src/upstream/http.ts';
@@ -16,6 +17,12 @@ export function httpForTest(upstream: Upstream, options: Partial<HttpClientOptio
   const http = createHttpClient({ upstream, ...patient, ...options });
   onTestFinished(http.close);
   return http;
+}
+
+/** Reads an answer as the text that it is. */
+export function textReader(): Reader<string> {
+  const chunks: Buffer[] = [];
+  return { write: (chunk) => void chunks.push(chunk), end: () => Buffer.concat(chunks).toString() };
 }
 
 /** A circuit whose pauses are too short to be noticed. */

@@ -3,14 +3,16 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { UpstreamError } from '../../src/errors.ts';
 import type { HttpFault } from '../../src/sandbox/faults.ts';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
-import type { HttpClient, HttpClientOptions } from '../../src/upstream/http.ts';
-import { httpForTest } from './connect.ts';
+import { createSievedReader } from '../../src/upstream/decode.ts';
+import type { HttpClientOptions, HttpRequest } from '../../src/upstream/http.ts';
+import { httpForTest, textReader } from './connect.ts';
 import { failureOf } from './failure.ts';
 import { bytesOf, startRawServer } from './raw-server.ts';
 
-/** A client of a node that has time and room for everything, or as it is said. */
-function clientOf(options: Partial<HttpClientOptions> = {}): HttpClient {
-  return httpForTest('NODE', { maxBytes: 2 ** 20, ...options });
+/** A client of a node that has time and room for everything, or as it is said; it reads each answer as a text. */
+function clientOf(options: Partial<HttpClientOptions> = {}) {
+  const { request, close } = httpForTest('NODE', { maxBytes: 2 ** 20, ...options });
+  return { request: (asked: HttpRequest) => request(asked, textReader()), close };
 }
 
 const hasty: Partial<HttpClientOptions> = { timeoutMs: 60 };
@@ -142,6 +144,34 @@ describe('how large may an answer be', () => {
     const failure = await failureOf(clientOf({ maxBytes: 200_000 }).request(request));
     expect(failure).toMatchObject({ code: 'UPSTREAM_BAD_SHAPE' });
     await expect.poll(() => node.openConnections()).toBe(0);
+  });
+});
+
+describe('what is left before its end', () => {
+  /** A server that goes on and on after these bytes, and how many of its connections are open. */
+  async function endless(begin: string) {
+    const sockets = new Set<Socket>();
+    const { url } = await startRawServer((socket) => {
+      const more = 'x'.repeat(65_536);
+      const send = () => socket.write(more, () => !socket.destroyed && setImmediate(send));
+      sockets.add(socket.once('close', () => sockets.delete(socket)));
+      socket.write(begin, send);
+    });
+    return { url, openConnections: () => sockets.size };
+  }
+
+  test.each([
+    ['a bad status', bytesOf('no ', 'text/plain', '503 Status'), 'UPSTREAM_BAD_STATUS'],
+    ['a page', bytesOf('<p>', 'text/html'), 'UPSTREAM_FILTERED'],
+    ['a page that is said to be JSON', bytesOf(' <p>'), 'UPSTREAM_FILTERED'],
+    ['what is no JSON', bytesOf('no '), 'UPSTREAM_BAD_SHAPE'],
+  ])('%s without end', async (_, begin, code) => {
+    const { url, openConnections } = await endless(begin);
+    const http = httpForTest('NODE', { maxBytes: 2 ** 40 });
+    const sieve = createSievedReader({ within: 'a', keep: [], maxBytes: 1_000 }, () => 'a value');
+    const failure = await failureOf(http.request({ url }, sieve));
+    expect(failure).toMatchObject({ code });
+    await expect.poll(openConnections).toBe(0);
   });
 });
 

@@ -2,7 +2,7 @@ import type { Pair, Ticker } from '../../domain/market.ts';
 import type { RawOrderBook } from '../../domain/order-book.ts';
 import { UpstreamBadStatusError } from '../../errors.ts';
 import type { Circuit } from '../circuit.ts';
-import { decode } from '../decode.ts';
+import { createDocumentReader } from '../decode.ts';
 import type { HealthRecord } from '../health.ts';
 import type { HttpClient } from '../http.ts';
 import { type Rows, readOrderBook, readPairs, readTickers } from './decode.ts';
@@ -25,6 +25,9 @@ export type MarketDataClientOptions = {
   readonly circuit: Circuit;
 };
 
+/** A row has about half a kilobyte, so this is 60,000 of them. */
+const MAX_DOCUMENT_BYTES = 32 * 2 ** 20;
+
 /** Makes a client of a market-data host. */
 export function createMarketDataClient(options: MarketDataClientOptions): MarketDataClient {
   const { http, baseUrl, partner, health, circuit } = options;
@@ -40,8 +43,8 @@ export function createMarketDataClient(options: MarketDataClientOptions): Market
     return circuit.run(() => health.watch(method, ask()));
   }
 
-  async function get<T>(url: URL, read: (document: unknown) => T): Promise<T> {
-    return decode('MARKET_DATA', await http.request({ url }), read, { host: url.host });
+  function get<T>(url: URL, read: (document: unknown) => T): Promise<T> {
+    return http.request({ url }, createDocumentReader(MAX_DOCUMENT_BYTES, read));
   }
 
   async function orderBook(tickerId: string): Promise<RawOrderBook | undefined> {

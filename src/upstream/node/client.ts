@@ -2,13 +2,11 @@ import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
 import type { Circuit } from '../circuit.ts';
-import { decode } from '../decode.ts';
+import type { Reader } from '../decode.ts';
 import type { HealthRecord } from '../health.ts';
 import type { HttpClient } from '../http.ts';
-import { readInteger, type WireObject } from '../wire.ts';
-import { readChainInfo } from './chain-info.ts';
 import { type NodeMethod, readResult, toRequest } from './envelope.ts';
-import { readExchangeState } from './exchange-state.ts';
+import { createBeaconHeightReader, createChainInfoReader, createStateReader, type ResultOf } from './readers.ts';
 import { isStateNotFound } from './state-not-found.ts';
 
 /** The calls of a full node. Each throws an UpstreamError where it fails, or the reason of a signal that gives it up. */
@@ -38,10 +36,10 @@ export function createNodeClient({ name, http, url, health, circuit }: NodeClien
   const details = { host: url.host };
   let lastId = 0;
 
-  async function ask<T>({ method, params = [], read, signal }: Call<T>): Promise<T> {
+  function ask<T>({ method, params = [], reader, signal }: Call<T>): Promise<T> {
     const id = ++lastId;
-    const text = await http.request({ url, body: toRequest(id, method, params), signal });
-    return decode('NODE', text, (document) => read(readResult(document, id, details)), details);
+    const resultOf = (document: unknown) => readResult(document, id, details);
+    return http.request({ url, body: toRequest(id, method, params), signal }, reader(resultOf));
   }
 
   /** A call of those that follow the chain. */
@@ -50,15 +48,15 @@ export function createNodeClient({ name, http, url, health, circuit }: NodeClien
   }
 
   function stateAt(height: BeaconHeight, signal: AbortSignal | undefined): Call<ExchangeState> {
-    const read = (result: WireObject) => readExchangeState(result, height);
-    return { method: 'getpdestate', params: [{ BeaconHeight: height }], read, signal };
+    const reader = (resultOf: ResultOf) => createStateReader(height, resultOf);
+    return { method: 'getpdestate', params: [{ BeaconHeight: height }], reader, signal };
   }
 
   return {
     name,
-    chainInfo: (signal) => follow({ method: 'getblockchaininfo', read: readChainInfo, signal }),
+    chainInfo: (signal) => follow({ method: 'getblockchaininfo', reader: createChainInfoReader, signal }),
     beaconHeight: (signal) =>
-      follow({ method: 'getbeaconbeststatedetail', params: [''], read: readBeaconHeight, signal }),
+      follow({ method: 'getbeaconbeststatedetail', params: [''], reader: createBeaconHeightReader, signal }),
     exchangeState: (height, signal) => follow(stateAt(height, signal)),
     earlierState(height, signal) {
       const call = stateAt(height, signal);
@@ -68,13 +66,9 @@ export function createNodeClient({ name, http, url, health, circuit }: NodeClien
   };
 }
 
-function readBeaconHeight(result: WireObject): BeaconHeight {
-  return readInteger(result['BeaconHeight'], '$.Result.BeaconHeight');
-}
-
 type Call<T> = {
   readonly method: NodeMethod;
   readonly params?: readonly unknown[];
-  readonly read: (result: WireObject) => T;
+  readonly reader: (resultOf: ResultOf) => Reader<T>;
   readonly signal?: AbortSignal | undefined;
 };

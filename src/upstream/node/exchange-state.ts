@@ -2,23 +2,60 @@ import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { type ExchangeState, toExchangeState } from '../../domain/exchange.ts';
 import { toInstant } from '../../domain/instant.ts';
 import { type PoolPair, poolPairKey } from '../../domain/pool-pair.ts';
-import { Misfit, readObject, readTokenId, readUint64, type WireObject } from '../wire.ts';
+import { Excess, Misfit, readObject, readTokenId, readUint64, type WireObject } from '../wire.ts';
 
 const POOLS = '$.Result.PDEPoolPairs';
 const POOL = `${POOLS}[…]`;
 
+/** Ten times the pools of a large exchange. */
+const MAX_POOLS = 100_000;
+
+/** Reads the result of one `getpdestate`: its pools as they come, then the rest. */
+export type ExchangeStateReader = {
+  /** The pools begin. A document can name them twice: then the last count. */
+  begin(): void;
+  /** Takes one pool; where its key came before, it replaces that one. @throws Excess for more than any exchange has */
+  add(key: string, value: unknown): void;
+  /** @throws Misfit, also where the keys name another height, as the answer to another question would */
+  end(result: WireObject): ExchangeState;
+};
+
 /**
- * Decodes the result of `getpdestate` at that height. Of its five sections only the pools and the time are read: shares and
+ * Makes the reader of the state at that height. Of its five sections only the pools and the time are read: shares and
  * fees, most of the answer, are not asked for by anyone.
  *
- * @throws Misfit, also where the keys name another height, as the answer to another question would
+ * A pool that does not fit waits for the end: the envelope may say that all of it is an error, or meant for someone else.
  */
-export function readExchangeState(result: WireObject, beaconHeight: BeaconHeight): ExchangeState {
-  const pools = Object.entries(readObject(result['PDEPoolPairs'], POOLS)).map(([key, value]) =>
-    readPoolPair(key, readObject(value, POOL), beaconHeight),
-  );
-  const time = result['BeaconTimeStamp'];
-  return toExchangeState(beaconHeight, pools, Number.isSafeInteger(time) ? toInstant(Number(time)) : undefined);
+export function createExchangeStateReader(beaconHeight: BeaconHeight): ExchangeStateReader {
+  let pools = new Map<string, PoolPair | Misfit>();
+
+  return {
+    begin() {
+      pools = new Map();
+    },
+    add(key, value) {
+      pools.set(key, readOrMisfit(key, value, beaconHeight));
+      if (pools.size > MAX_POOLS) throw new Excess(`${MAX_POOLS} pools`);
+    },
+    end(result) {
+      readObject(result['PDEPoolPairs'], POOLS);
+      const read = [...pools.values()].map((pool) => {
+        if (pool instanceof Misfit) throw pool;
+        return pool;
+      });
+      const time = result['BeaconTimeStamp'];
+      return toExchangeState(beaconHeight, read, Number.isSafeInteger(time) ? toInstant(Number(time)) : undefined);
+    },
+  };
+}
+
+function readOrMisfit(key: string, value: unknown, beaconHeight: BeaconHeight): PoolPair | Misfit {
+  try {
+    return readPoolPair(key, readObject(value, POOL), beaconHeight);
+  } catch (error) {
+    if (error instanceof Misfit) return error;
+    throw error;
+  }
 }
 
 function readPoolPair(key: string, value: WireObject, beaconHeight: BeaconHeight): PoolPair {

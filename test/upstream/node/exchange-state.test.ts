@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { parseJson } from '../../../src/upstream/json.ts';
 import { readResult } from '../../../src/upstream/node/envelope.ts';
-import { readExchangeState } from '../../../src/upstream/node/exchange-state.ts';
 import { Misfit, type WireObject } from '../../../src/upstream/wire.ts';
 import { readFixture } from '../fixture.ts';
+import { readExchangeState } from './whole-state.ts';
 
 const PRV = '0000000000000000000000000000000000000000000000000000000000000004';
 const BTC = 'b832e5d3b1f01a4f0623f7fe91d6673461e1f5d37d91fe78c5c2e6183ff39696';

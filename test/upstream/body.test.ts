@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import { type BodyOptions, readBody } from '../../src/upstream/body.ts';
+
+/** Reads a body that comes in these chunks, and counts those that were taken from it. */
+async function read(chunks: Iterable<string>, options: Partial<BodyOptions>) {
+  let taken = 0;
+  async function* body() {
+    for (const chunk of chunks) {
+      taken += 1;
+      yield Buffer.from(chunk);
+    }
+  }
+  const outcome = await readBody(body(), { write: () => {}, beginningBytes: 10, maxBytes: 100, ...options });
+  return { ...outcome, taken };
+}
+
+/** Ten bytes, over and over. */
+function* endless() {
+  for (;;) yield 'abcdefghij';
+}
+
+const syntaxError = new SyntaxError('it is none');
+const refuse = () => {
+  throw syntaxError;
+};
+
+describe('how much of a body is read', () => {
+  test('all of it, in order, where it can be', async () => {
+    const written: string[] = [];
+    const write = (chunk: Buffer) => void written.push(chunk.toString());
+    expect(await read([' \n', ' a', 'b', 'c'.repeat(20)], { write })).toEqual({
+      bytes: 25,
+      beginning: 'abcccccccc',
+      failure: undefined,
+      taken: 4,
+    });
+    expect(written).toEqual([' \n', ' a', 'b', 'c'.repeat(20)]);
+  });
+
+  test('as much as is allowed: then it is left', async () => {
+    const outcome = await read(endless(), {});
+    expect(outcome).toMatchObject({
+      bytes: 110,
+      taken: 11,
+      failure: { name: 'Excess', message: 'more than 100 bytes' },
+    });
+  });
+
+  test('its beginning where it cannot be read, so that it can be told what it is', async () => {
+    expect(await read(['  ', '<p', '>', 'abcdefghij', 'k'], { write: refuse })).toEqual({
+      bytes: 15,
+      beginning: '<p>abcdefg',
+      failure: syntaxError,
+      taken: 4,
+    });
+  });
+
+  test('its beginning where nobody wants it', async () => {
+    expect(await read(endless(), { write: undefined, beginningBytes: 15 })).toEqual({
+      bytes: 20,
+      beginning: 'abcdefghijabcde',
+      failure: undefined,
+      taken: 2,
+    });
+  });
+
+  test('nothing of it is written after a failure', async () => {
+    let written = 0;
+    const write = () => {
+      written += 1;
+      throw syntaxError;
+    };
+    await read(['a', 'b', 'c'], { write });
+    expect(written).toBe(1);
+  });
+});
+
+test('others have their turn while chunks come one after another', async () => {
+  let turns = 0;
+  let isOver = false;
+  const count = () => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const workAWhile = () => {
+    const end = performance.now() + 1;
+    while (performance.now() < end);
+  };
+  await read(Array(40).fill(' '), { write: workAWhile });
+  isOver = true;
+  expect(turns).toBeGreaterThanOrEqual(10);
+});

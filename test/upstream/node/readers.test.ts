@@ -1,0 +1,225 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Reader } from '../../../src/upstream/decode.ts';
+import { parseJson } from '../../../src/upstream/json.ts';
+import { readResult } from '../../../src/upstream/node/envelope.ts';
+import { createBeaconHeightReader, createStateReader } from '../../../src/upstream/node/readers.ts';
+import { readInteger } from '../../../src/upstream/wire.ts';
+import { readFixture } from '../fixture.ts';
+import { anyMutations, mutateAll, print } from '../mutations.ts';
+import { readExchangeState } from './whole-state.ts';
+
+const HEIGHT = 835_380;
+const FIXTURE = readFixture('node/getpdestate').trim();
+const RECORDED = parseJson(FIXTURE);
+
+const resultOf = (document: unknown) => readResult(document, 1);
+
+/** What comes of reading: a value, or the error that says why there is none. */
+function outcomeOf(read: () => unknown): unknown {
+  try {
+    return { value: read() };
+  } catch (error) {
+    if (error instanceof SyntaxError) return 'it is not JSON';
+    return { error };
+  }
+}
+
+/** What comes of an answer that is parsed as a whole. */
+function outcomeOfWhole(text: string): unknown {
+  return outcomeOf(() => readExchangeState(resultOf(parseJson(text)), HEIGHT));
+}
+
+/** What comes of an answer that is read as it comes, in chunks of these sizes over and over. */
+function outcomeOfChunks(text: string, sizes: readonly number[], reader: Reader<unknown> = stateReader()): unknown {
+  const bytes = Buffer.from(text);
+  return outcomeOf(() => {
+    for (let at = 0, n = 0; at < bytes.length; n++) {
+      const size = sizes[n % sizes.length] ?? bytes.length;
+      // A chunk may be overwritten when it was taken in.
+      const chunk = Buffer.from(bytes.subarray(at, at + size));
+      reader.write(chunk);
+      chunk.fill(0x20);
+      at += size;
+    }
+    return reader.end();
+  });
+}
+
+function stateReader(): Reader<unknown> {
+  return createStateReader(HEIGHT, resultOf);
+}
+
+const anySizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 5_000 })), {
+  minLength: 1,
+  maxLength: 10,
+});
+
+/** The document's text with white space of any kind around what stands outside of texts. */
+function spaceOut(text: string, spaces: string): string {
+  return text.replaceAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]/g, (token) => spaces + token + spaces);
+}
+
+describe('does it matter that an answer is read as it comes', () => {
+  test('no: whatever is changed in it, and however it is cut, it says what it says as a whole', () => {
+    const seen = new Set<string>();
+    const spaces = fc.constantFrom('', ' ', '\n\t\t', '\r\n', '  ');
+    fc.assert(
+      fc.property(anyMutations, spaces, anySizes, (changes, space, sizes) => {
+        const text = Buffer.from(spaceOut(print(mutateAll(RECORDED, changes)) ?? '', space)).toString();
+        const outcome = outcomeOfWhole(text);
+        fc.pre(outcome !== 'it is not JSON');
+        expect(outcomeOfChunks(text, sizes)).toEqual(outcome);
+        seen.add(Object.keys(outcome ?? {}).join());
+      }),
+      { numRuns: 2_000 },
+    );
+    expect([...seen].sort()).toEqual(['error', 'value']);
+  });
+
+  test('no: wherever it breaks off', () => {
+    for (let length = 0; length < FIXTURE.length; length++) {
+      expect(outcomeOfChunks(FIXTURE.slice(0, length), [7, 100])).toBe('it is not JSON');
+    }
+  });
+
+  const POOLS = '"PDEPoolPairs": {';
+  const dropped = ['WaitingPDEContributions', 'PDEShares', 'PDETradingFees'].map((name) => {
+    const from = FIXTURE.indexOf('{', FIXTURE.indexOf(`"${name}"`)) + 1;
+    return { from, to: from + contentLength(FIXTURE.slice(from)) };
+  });
+  const recorded = outcomeOfWhole(FIXTURE);
+
+  test('no: wherever it is spoilt, but in what is dropped, where only brackets and quotes are seen', () => {
+    const place = fc.nat({ max: FIXTURE.length - 1 });
+    const instead = fc.oneof(
+      fc.string({ maxLength: 3 }),
+      fc.constantFrom('{', '}', '[', ']', '"', ',', ':', '\\', '\\"', '\u00a0', '\ufeff', '\v', 'é', '😀', '\0', ',,'),
+    );
+    fc.assert(
+      fc.property(place, fc.nat({ max: 5 }), instead, anySizes, (at, length, text, sizes) => {
+        const spoilt = Buffer.from(FIXTURE.slice(0, at) + text + FIXTURE.slice(at + length)).toString();
+        const outcome = outcomeOfChunks(spoilt, sizes);
+        if (dropped.some(({ from, to }) => at >= from && at + length <= to)) {
+          expect(['it is not JSON', recorded]).toContainEqual(outcome);
+        } else if (!dropped.some(({ from, to }) => at < to && at + length > from)) {
+          expect(outcome).toEqual(outcomeOfWhole(spoilt));
+        }
+      }),
+      { numRuns: 4_000 },
+    );
+  });
+
+  const pool = FIXTURE.slice(FIXTURE.indexOf(POOLS) + POOLS.length, FIXTURE.indexOf('},', FIXTURE.indexOf(POOLS)) + 1);
+  const state = (pools: string, rest = '') => `{"Id":1,"Result":{"PDEPoolPairs":${pools}${rest}},"Error":null}`;
+  const odd = pool.replace('"Token1PoolValue": 0', '"Token1PoolValue": -1');
+  test.each<[string, string]>([
+    ['pools that are a list', state(`[{${pool}}]`)],
+    ['pools that are a text', state('"none"')],
+    ['pools that are a number', state('7')],
+    ['no pools', state('null')],
+    ['pools of which there is none', state(' { \n } ')],
+    ['one pool', state(`{${pool}}`)],
+    ['a pool that is a number', state('{"a":5}')],
+    ['a pool that is a list of lists', state('{"a":[[{"b":[1,2]}],3]}')],
+    ['a comma before the first pool', state(`{,${pool}}`)],
+    ['a comma after the last pool', state(`{${pool},}`)],
+    ['nothing but a comma', state('{,}')],
+    ['a space that is none of JSON', state('{\u00a0}')],
+    ['no comma between two pools', state(`{${pool} ${pool}}`)],
+    ['no colon behind the pools', `{"Id":1,"Result":{"PDEPoolPairs" {${pool}}}}`],
+    ['the same pool twice, of which the last counts', state(`{${odd},${pool}}`)],
+    ['the same pool twice, of which the last does not fit', state(`{${pool},${odd}}`)],
+    ['pools twice, of which the last count', state(`{${pool}}`, `,"PDEPoolPairs":{}`)],
+    ['pools twice, of which the last do not fit', state(`{${pool}}`, `,"PDEPoolPairs":[]`)],
+    ['results twice, of which the last counts', state(`{${pool}}`).replace('"Error"', '"Result":{"a":{}},"Error"')],
+    [
+      'a name written with escapes',
+      state(`{${pool}}`).replace('PDE', '\\u0050\\u0044\\u0045').replace('Res', '\\u0052es'),
+    ],
+    ['a name that is no text', state(`{${pool}}`).replace('"PDEPoolPairs"', '"PDE\\xPoolPairs"')],
+    ['a name of the prototype', state(`{"__proto__":{}}`, ',"__proto__":{"PDEPoolPairs":1}')],
+    ['a quote in a text that is dropped', state(`{${pool}}`, ',"Note":"a \\" } ] \\\\","More":["\\\\\\""]')],
+    ['a text, a list and an object in its place', state(`{${pool}}`, ',"A":"é","B":["é",{}],"C":{"é":[]},"D":true')],
+    ['a time that is an object', state(`{${pool}}`, ',"BeaconTimeStamp":{"a":[1]}')],
+    ['a time twice', state(`{${pool}}`, ',"BeaconTimeStamp":"","BeaconTimeStamp":5')],
+    ['pools beside the result', `{"PDEPoolPairs":{${pool}},"Result":{"a":[]},"Id":1}`],
+    ['pools of a wrong request, which do not fit', state(`{${odd}}`).replace('"Id":1', '"Id":2')],
+    [
+      'an error beside pools that do not fit',
+      state(`{${odd}}`).replace('null', '{"Code":-8000,"Result":{"PDEPoolPairs":{}}}'),
+    ],
+    ['a result that is a list', '{"Id":1,"Result":[{"PDEPoolPairs":{}}],"Error":null}'],
+    ['a result that is a text', '{"Id":1,"Result":"{","Error":null}'],
+    ['a list', '[{"Id":1}]'],
+    ['a number', '17'],
+    ['two numbers', '1 7'],
+    ['a text', '"a"'],
+    ['nothing', ''],
+    ['nothing but space', ' \n\t\r '],
+    ['a mark of byte order', `\ufeff${FIXTURE}`],
+    ['something behind its end', `${FIXTURE} {}`],
+    ['space behind its end', `${FIXTURE} \n\n   `],
+    ['a bracket too many', `${FIXTURE}}`],
+    ['a bracket that does not match', FIXTURE.replace('}', ']')],
+    ['a page', '<!DOCTYPE html><p>{"Id": 1}'],
+  ])('no: %s', (_, text) => {
+    const outcome = outcomeOfWhole(text);
+    for (const sizes of [[1], [2], [3, 1], [64], [65_536]]) expect(outcomeOfChunks(text, sizes)).toEqual(outcome);
+  });
+});
+
+/** How many characters there are before the bracket that closes what was opened before them. */
+function contentLength(text: string): number {
+  let depth = 1;
+  return [...text].findIndex((character) => {
+    depth += Number(character === '{') - Number(character === '}');
+    return depth === 0;
+  });
+}
+
+describe('what of the state of the beacon is read', () => {
+  test('the height, whatever stands around it', () => {
+    const whole = (text: string) => () =>
+      readInteger(resultOf(parseJson(text))['BeaconHeight'], '$.Result.BeaconHeight');
+    const anyMembers = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue());
+    const anyHeight = fc.oneof(fc.nat(), fc.jsonValue());
+    fc.assert(
+      fc.property(anyMembers, anyHeight, anyMembers, anySizes, (before, BeaconHeight, after, sizes) => {
+        const document = { ...before, Id: 1, Result: { ...before, BeaconHeight, ...after }, ...after };
+        const text = Buffer.from(JSON.stringify(document, undefined, 1)).toString();
+        expect(outcomeOfChunks(text, sizes, createBeaconHeightReader(resultOf))).toEqual(outcomeOf(whole(text)));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('how much of an answer is kept', () => {
+  const tell = (text: string) => outcomeOfChunks(text, [65_536]);
+  const begun = '{"Id":1,"Result":{';
+
+  test.each<[string, string, string]>([
+    ['a pool that is too long', `${begun}"PDEPoolPairs":{"a":"${'b'.repeat(66_000)}`, 'more than 65536 bytes'],
+    ['an error that is too long', `{"Error":"${'b'.repeat(2 ** 23)}`, 'more than 8388608 bytes'],
+    ['too many names', `${begun}${'"a":{},'.repeat(2 ** 21)}`, 'more than 8388608 bytes'],
+    ['what is too deep', `${begun}"a":${'['.repeat(2_000)}`, 'more than 1000 levels'],
+    [
+      'too many pools',
+      `${begun}"PDEPoolPairs":{${Array.from({ length: 100_001 }, (_, n) => `"${n}":0`).join()}}`,
+      'more than 100000 pools',
+    ],
+  ])('%s is refused before its end', (_, text, message) => {
+    expect(tell(text)).toEqual({ error: expect.objectContaining({ name: 'Excess', message }) });
+  });
+
+  test.each([
+    ['a text', `"a":"${'b'.repeat(2 ** 24)}"`],
+    ['a list', `"a":[${'"b",[{}],'.repeat(2 ** 20)}0]`],
+    ['space', ' '.repeat(2 ** 24)],
+  ])('%s that is not asked for may have any length', (_, text) => {
+    expect(tell(`${begun}${text}}, "Error": 5}`)).toMatchObject({
+      error: { message: 'expected an object at $.Error' },
+    });
+  });
+});

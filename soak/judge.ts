@@ -32,6 +32,8 @@ export type Question = {
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
   /** The code of the error that it must fail with, alone. */
   readonly fails?: string;
+  /** The upstream that knows so, where one does: as long as any of its hosts is not well, its error may be told instead. */
+  readonly knownBy?: Upstream;
   /** Codes that it may fail with through its own fault: it asks for very much. */
   readonly mayFailWith?: readonly string[];
   /** What is wrong with the data; fields that failed for a good reason are left out of it. */
@@ -95,8 +97,8 @@ export function createJudge(outages: Outages, tell: (finding: string) => void): 
   function isExplained({ message, extensions = {} }: AnswerError, from: number, to: number): boolean {
     const { code = '', upstream } = extensions;
     if (message.includes('replaced while they were read')) return outages.explainReplaced(from, to);
-    // A limit that clients are told of: charts and floods are always about, and take turns with everyone else.
-    if (code === 'UPSTREAM_BUSY') return true;
+    // Whoever asks for very much makes himself wait, and says so of his questions: anyone else, only a slow upstream.
+    if (code === 'UPSTREAM_BUSY' && upstream !== undefined) return !outages.isWell(upstream, from, to);
     if (code.startsWith('UPSTREAM_') && upstream !== undefined) return outages.explain(upstream, from, to);
     return code === 'HEIGHT_NOT_AVAILABLE' && outages.explainMissingState(from, to);
   }
@@ -115,7 +117,7 @@ export function createJudge(outages: Outages, tell: (finding: string) => void): 
 
   return {
     answer(client, question, answer, moment) {
-      const { kind, query, variables, fails, mayFailWith = [], check } = question;
+      const { kind, query, variables, fails, knownBy, mayFailWith = [], check } = question;
       const { data, errors = [] } = answer;
       const { sentAt, answeredAt } = moment;
       const trouble = outages.told(sentAt, answeredAt);
@@ -123,13 +125,9 @@ export function createJudge(outages: Outages, tell: (finding: string) => void): 
       latencies.note(client.replace(/ \d+$/, ''), answeredAt - sentAt, trouble.length === 0);
       if (fails !== undefined) {
         for (const { extensions } of errors) add(counts.errors, extensions?.code ?? 'without a code');
-        // Any node may have kept what the others have pruned: while one cannot be read, nothing is known to be gone.
-        const isUnknown = ({ extensions }: AnswerError) =>
-          fails === 'HEIGHT_NOT_AVAILABLE' &&
-          extensions?.upstream === 'NODE' &&
-          !outages.isWell('NODE', sentAt, answeredAt);
-        const isRight = (error: AnswerError) =>
-          error.extensions?.code === fails || isUnknown(error) || isExplained(error, sentAt, answeredAt);
+        const isUnknown = knownBy !== undefined && !outages.isWell(knownBy, sentAt, answeredAt);
+        const isRight = ({ extensions }: AnswerError) =>
+          extensions?.code === fails || (isUnknown && extensions?.upstream === knownBy);
         if (errors.length > 0 && errors.every(isRight)) checked += 1;
         else wrong(`not ${fails}: ${kind} of ${client}`, { query: query.slice(0, 500), variables, trouble, answer });
         return;

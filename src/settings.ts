@@ -111,7 +111,8 @@ export const SETTINGS: { readonly [Key in keyof Config]: Setting<Config[Key]> } 
     flag: 'upstream-max-waiting',
     variable: 'UPSTREAM_MAX_WAITING',
     default: '1000',
-    meaning: 'how many questions of clients may wait for an upstream; with one more, the newest of who asks the most is `UPSTREAM_BUSY`',
+    meaning:
+      'how many questions of clients may wait for an upstream; with one more, the newest of who asks the most is `UPSTREAM_BUSY`',
     read: (text) => readWhole(text, 0, MAX_INT32),
   },
   upstreamMaxPauseMs: {

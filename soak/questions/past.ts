@@ -69,10 +69,13 @@ export function askPast({ shown, served }: Stage, random: Random, reach = pick(r
 
 /** A height that is in the future, or that the nodes have pruned. */
 export function askUnavailable({ shown: { world } }: Stage, random: Random): Question {
-  const height = random.chance(0.5) ? world.tip.height + 1_000 : world.oldestHeight - 1 - random.below(100);
+  const isPruned = random.chance(0.5);
+  const height = isPruned ? world.oldestHeight - 1 - random.below(100) : world.tip.height + 1_000;
   return {
     kind: 'a height that is not there',
     query: `{ poolPairs(first: 1, at: ${height}) { totalCount } }`,
     fails: 'HEIGHT_NOT_AVAILABLE',
+    // Any node may have kept what the others have pruned: while one cannot be read, nothing is known to be gone.
+    ...(isPruned && { knownBy: 'NODE' }),
   };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { createJudge } from '../../soak/judge.ts';
+import { createJudge, type Question } from '../../soak/judge.ts';
 import { createOutages } from '../../soak/outages.ts';
 
-const QUESTION = { kind: 'a question', query: '{ beaconHeight }' };
+const QUESTION: Question = { kind: 'a question', query: '{ beaconHeight }' };
 
 function errorOf(code: string, upstream?: 'NODE' | 'MARKET_DATA') {
   return {
@@ -14,12 +14,13 @@ function errorOf(code: string, upstream?: 'NODE' | 'MARKET_DATA') {
 function judged(
   answer: ReturnType<typeof errorOf>,
   trouble: (outages: ReturnType<typeof createOutages>) => void = () => {},
+  question = QUESTION,
 ) {
   const outages = createOutages(2);
   const judge = createJudge(outages, () => {});
   trouble(outages);
   const now = performance.now();
-  judge.answer('someone', QUESTION, answer, { sentAt: now, answeredAt: now, floor: 0 });
+  judge.answer('someone', question, answer, { sentAt: now, answeredAt: now, floor: 0 });
   return Object.fromEntries(judge.counts.wrong);
 }
 
@@ -45,5 +46,26 @@ describe('which errors are wrong', () => {
       for (const host of [0, 1, 'market data'] as const) outages.begin(host, 'stopped');
     };
     expect(judged(errorOf('INTERNAL_SERVER_ERROR'), everything)).toEqual({ 'an error without a cause': 1 });
+  });
+
+  test('that too much is asked for, unless the upstream is slow or whoever asks asks for very much', () => {
+    const busy = errorOf('UPSTREAM_BUSY', 'NODE');
+    expect(judged(busy)).toEqual({ 'an error without a cause': 1 });
+    expect(judged(busy, ({ begin }) => void begin('market data', 'delay'))).toEqual({ 'an error without a cause': 1 });
+    expect(judged(busy, ({ begin }) => void begin(1, 'delay'))).toEqual({});
+    expect(judged(busy, undefined, { ...QUESTION, mayFailWith: ['UPSTREAM_BUSY'] })).toEqual({});
+  });
+
+  test('any other than the one owed, unless only an upstream knows that it is owed, and is not well', () => {
+    const timeout = errorOf('UPSTREAM_TIMEOUT', 'NODE');
+    const bothHang = (outages: ReturnType<typeof createOutages>) =>
+      [0, 1].forEach((node) => void outages.begin(node, 'hang'));
+    const future: Question = { ...QUESTION, fails: 'HEIGHT_NOT_AVAILABLE' };
+    const pruned: Question = { ...future, knownBy: 'NODE' };
+    expect(judged(errorOf('HEIGHT_NOT_AVAILABLE'), undefined, future)).toEqual({});
+    expect(judged(timeout, bothHang, future)).toEqual({ 'not HEIGHT_NOT_AVAILABLE': 1 });
+    expect(judged(timeout, undefined, pruned)).toEqual({ 'not HEIGHT_NOT_AVAILABLE': 1 });
+    expect(judged(timeout, ({ begin }) => void begin(1, 'hang'), pruned)).toEqual({});
+    expect(judged(errorOf('INTERNAL_SERVER_ERROR'), bothHang, pruned)).toEqual({ 'not HEIGHT_NOT_AVAILABLE': 1 });
   });
 });

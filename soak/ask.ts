@@ -1,4 +1,5 @@
 import { Pool } from 'undici';
+import { fromItsAddress } from './address.ts';
 import type { Answer, Question } from './judge.ts';
 import type { Stage } from './stage.ts';
 
@@ -26,7 +27,9 @@ export function createHttpClient(stage: Stage, name: string): HttpClient {
     query: string,
     body?: string,
   ): Promise<HttpAnswer> {
-    const response = await pool.request({ method, headers, path: `${url.pathname}${query}`, body: body ?? null });
+    const path = `${url.pathname}${query}`;
+    const all = { ...headers, ...fromItsAddress(name) };
+    const response = await pool.request({ method, headers: all, path, body: body ?? null });
     return { status: response.statusCode, text: await response.body.text() };
   }
 

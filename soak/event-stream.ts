@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { fromItsAddress } from './address.ts';
 import type { Answer } from './judge.ts';
 import { take } from './socket.ts';
 import type { Stage } from './stage.ts';
@@ -31,7 +32,12 @@ export function openEventStream(stage: Stage, name: string, stream: Stream): Eve
     take(stage, name, stream, answer);
   }
 
-  const headers = { 'content-type': 'application/json', accept: 'text/event-stream', ...lastEvent(stream) };
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'text/event-stream',
+    ...fromItsAddress(name),
+    ...lastEvent(stream),
+  };
   let hasVanished = false;
   let pauses = () => {};
   const asking = request(url, { method: 'POST', headers, agent: false }, (response) => {

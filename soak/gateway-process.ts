@@ -53,6 +53,8 @@ const SETTINGS = {
   ORDER_BOOK_TTL_MS: '300',
   UPSTREAM_TIMEOUT_MS: '1500',
   UPSTREAM_MAX_PAUSE_MS: '1000',
+  // Each client says which address is its own.
+  TRUSTED_PROXIES: 'loopback',
   LOG_LEVEL: 'info',
 };
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect as connectTcp, type Socket as TcpSocket } from 'node:net';
 import { WebSocket } from 'ws';
+import { fromItsAddress } from './address.ts';
 import type { Answer, Question } from './judge.ts';
 import type { Stage } from './stage.ts';
 import type { Stream } from './streams/stream.ts';
@@ -29,10 +30,11 @@ type Message = { readonly type: string; readonly id?: string; readonly payload?:
 type BareSocket = { readonly socket: WebSocket; readonly tcp: TcpSocket; readonly closed: Promise<number> };
 
 /** Opens a websocket on which nothing has been said; one that is not let in is closed. */
-export async function openBareSocket({ url }: Stage): Promise<BareSocket> {
+export async function openBareSocket({ url }: Stage, name: string): Promise<BareSocket> {
   const tcp = connectTcp(Number(url.port), url.hostname);
   const socket = new WebSocket(`ws://${url.host}${url.pathname}`, 'graphql-transport-ws', {
     createConnection: () => tcp,
+    headers: fromItsAddress(name),
   });
   const closed = new Promise<number>((resolve) => socket.once('close', resolve));
   socket.on('error', () => {});
@@ -54,7 +56,7 @@ function untilEvent(socket: WebSocket, event: string, closed: Promise<unknown>):
 /** Connects a client of that name; `undefined` where the gateway did not let it. */
 export async function openSocket(stage: Stage, name: string): Promise<Socket | undefined> {
   const { judge, signal } = stage;
-  const bare = await openBareSocket(stage);
+  const bare = await openBareSocket(stage, name);
   const { socket, tcp, closed } = bare;
   const asked = new Map<string, (answer: Answer) => void>();
   const streams = new Map<string, { readonly stream: Stream; readonly since: number }>();

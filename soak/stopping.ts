@@ -51,7 +51,7 @@ export async function stopAmongClients({ stage, gateway, sandbox, random }: Stop
 
 /** A websocket with a subscription. */
 async function follow(stage: Stage): Promise<{ readonly closed: Promise<number> }> {
-  const bare = await openBareSocket(stage);
+  const bare = await openBareSocket(stage, 'someone at the stop');
   await introduce(bare);
   const payload = { query: 'subscription { head { hash } }' };
   bare.socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload }));

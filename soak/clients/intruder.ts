@@ -35,11 +35,11 @@ const MESSAGES: readonly (readonly [code: number, introducesItself: boolean, ...
 ];
 
 /** Sends garbage where HTTP or websocket frames belong, breaks the protocol, and dribbles headers without an end. */
-export const intrude: Client = async (stage, _name, random) => {
+export const intrude: Client = async (stage, name, random) => {
   const { judge, signal, load } = stage;
   while (!signal.aborted) {
     const way = pick(random, [sendBytes, breakProtocol, breakProtocol, dribble, openTooMany]);
-    await way(stage, random);
+    await way(stage, random, name);
     judge.count('intrusions');
     await pause(random, 0, 1_000 / load, signal);
   }
@@ -65,9 +65,9 @@ async function dribble(stage: Stage, random: Random): Promise<void> {
   socket.destroy();
 }
 
-async function breakProtocol(stage: Stage, random: Random): Promise<void> {
+async function breakProtocol(stage: Stage, random: Random, name: string): Promise<void> {
   const [expected, introducesItself, ...messages] = pick(random, MESSAGES);
-  const bare = await openBareSocket(stage);
+  const bare = await openBareSocket(stage, name);
   if (introducesItself) await introduce(bare);
   for (const message of messages) if (bare.socket.readyState === WebSocket.OPEN) bare.socket.send(message);
   const code = await bare.closed;
@@ -75,9 +75,9 @@ async function breakProtocol(stage: Stage, random: Random): Promise<void> {
     stage.judge.wrong(`a websocket was closed with ${code} instead of ${expected}`, messages);
 }
 
-async function openTooMany(stage: Stage, random: Random): Promise<void> {
+async function openTooMany(stage: Stage, random: Random, name: string): Promise<void> {
   const { judge, signal } = stage;
-  const bare = await openBareSocket(stage);
+  const bare = await openBareSocket(stage, name);
   const { socket } = bare;
   const codes: string[] = [];
   await introduce(bare);

@@ -1,8 +1,9 @@
 import DataLoader from 'dataloader';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { type Cursor, filterFingerprint, formatCursor } from '../domain/cursor.ts';
-import { type ExchangeState, findPoolPair, type PoolPairOrder, selectPoolPairs } from '../domain/exchange.ts';
-import { cutPage, type Page, positionOf } from '../domain/page.ts';
+import { type ExchangeState, findPoolPair } from '../domain/exchange.ts';
+import { cutPage, type Page, type PoolPairOrder, positionOf } from '../domain/page.ts';
+import type { PoolLists } from '../domain/pool-list.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token-id.ts';
 import { HeightNotAvailableError } from '../errors.ts';
@@ -44,15 +45,15 @@ export type ExchangeLoader = {
 export type ExchangeLoaderOptions = {
   readonly head: HeadPin;
   readonly pastStates: PastStates;
+  readonly poolLists: PoolLists;
   readonly tokens: TokenLoader;
   readonly maxPageSize: number;
 };
 
 /** Makes the exchange loader of one answer: however many fields name a height, its state is read once. */
-export function createExchangeLoader({ head, pastStates, tokens, maxPageSize }: ExchangeLoaderOptions): ExchangeLoader {
+export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLoader {
+  const { head, pastStates, poolLists, tokens, maxPageSize } = options;
   const pastState = new DataLoader<BeaconHeight, ExchangeState>((wanted) => Promise.all(wanted.map(readPast)));
-
-  const lists = new Map<string, readonly PoolPair[]>();
 
   async function readPast(height: BeaconHeight): Promise<ExchangeState | Error> {
     const pinned = await head.get();
@@ -78,26 +79,14 @@ export function createExchangeLoader({ head, pastStates, tokens, maxPageSize }: 
     const at = agreeOnHeight(args);
     const exchange = await state(at);
     const isCurrent = args.at == null && exchange.beaconHeight === head.current()?.beaconHeight;
-    const list: ListName = { beaconHeight: exchange.beaconHeight, filter, order };
-    const pools = selectOnce(list, () => selectPoolPairs(exchange, toFilter(args.filter), order));
-    const page = cutPage(pools, request, order);
+    const list: Omit<Cursor, 'position'> = { beaconHeight: exchange.beaconHeight, filter, order };
+    const page = cutPage(poolLists.select(exchange, toFilter(args.filter), order), request, order);
 
     return {
       ...page,
       items: isCurrent ? page.items : page.items.map(pin),
       cursorOf: (pool) => formatCursor({ ...list, position: positionOf(pool) }),
     };
-  }
-
-  /** Fields that ask for pages of one list have it put in order once. */
-  function selectOnce(
-    { beaconHeight, filter, order }: ListName,
-    select: () => readonly PoolPair[],
-  ): readonly PoolPair[] {
-    const name = `${beaconHeight}:${filter}:${order}`;
-    const pools = lists.get(name) ?? select();
-    lists.set(name, pools);
-    return pools;
   }
 
   function toFilter(filter: PoolPairFilterInput | null | undefined) {
@@ -110,9 +99,6 @@ export function createExchangeLoader({ head, pastStates, tokens, maxPageSize }: 
 
   return { state, poolPair, poolPairs };
 }
-
-/** What tells one list of pools from another. */
-type ListName = Omit<Cursor, 'position'>;
 
 function pin(pool: PoolPair): PoolPairView {
   return { ...pool, isPinned: true };

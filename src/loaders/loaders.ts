@@ -23,7 +23,13 @@ export function createLoaders(sources: Sources, limits: LoaderLimits, pinned?: H
   const head = createHeadPin(sources.head, pinned);
   const market = createMarketLoader(sources.market);
   const tokens = createTokenLoader(sources.tokens, head, market);
-  const exchange = createExchangeLoader({ head, pastStates: sources.pastStates, tokens, ...limits });
+  const exchange = createExchangeLoader({
+    head,
+    pastStates: sources.pastStates,
+    poolLists: sources.poolLists,
+    tokens,
+    ...limits,
+  });
   const orderBooks = createOrderBookLoader(sources.orderBooks);
 
   return { head, exchange, market, orderBooks, tokens };

@@ -1,6 +1,7 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { type ExchangeState, toExchangeState } from '../../domain/exchange.ts';
 import { toInstant } from '../../domain/instant.ts';
+import type { PoolDirectories } from '../../domain/pool-directory.ts';
 import { type PoolPair, poolPairKey } from '../../domain/pool-pair.ts';
 import { Excess, Misfit, readObject, readTokenId, readUint64, type WireObject } from '../wire.ts';
 
@@ -24,9 +25,14 @@ export type ExchangeStateReader = {
  * Makes the reader of the state at that height. Of its five sections only the pools and the time are read: shares and
  * fees, most of the answer, are not asked for by anyone.
  *
+ * @param directories where the state's directory is taken from, if it is known there
+ *
  * A pool that does not fit waits for the end: the envelope may say that all of it is an error, or meant for someone else.
  */
-export function createExchangeStateReader(beaconHeight: BeaconHeight): ExchangeStateReader {
+export function createExchangeStateReader(
+  beaconHeight: BeaconHeight,
+  directories?: PoolDirectories,
+): ExchangeStateReader {
   let pools = new Map<string, PoolPair | Misfit>();
 
   return {
@@ -44,7 +50,12 @@ export function createExchangeStateReader(beaconHeight: BeaconHeight): ExchangeS
         return pool;
       });
       const time = result['BeaconTimeStamp'];
-      return toExchangeState(beaconHeight, read, Number.isSafeInteger(time) ? toInstant(Number(time)) : undefined);
+      return toExchangeState(
+        beaconHeight,
+        read,
+        Number.isSafeInteger(time) ? toInstant(Number(time)) : undefined,
+        directories,
+      );
     },
   };
 }

@@ -1,7 +1,8 @@
 import type { BeaconHeight } from './beacon-height.ts';
+import { createExchangeDraft } from './exchange-draft.ts';
 import type { Instant } from './instant.ts';
 import { createPoolDirectories, type PoolDirectory } from './pool-directory.ts';
-import { type PoolPair, poolPairId } from './pool-pair.ts';
+import type { PoolPair } from './pool-pair.ts';
 import type { TokenId } from './token-id.ts';
 
 /**
@@ -19,33 +20,11 @@ export type ExchangeState = {
   readonly reserves: BigUint64Array;
 };
 
-/**
- * Puts pools in order of their ids and makes them a state; of several with one id, the last stays.
- *
- * @param directories where a directory that is known is taken from
- */
-export function toExchangeState(
-  beaconHeight: BeaconHeight,
-  pools: readonly PoolPair[],
-  time?: Instant,
-  directories = createPoolDirectories(),
-): ExchangeState {
-  const ordered = inOrder(pools);
-  const reserves = new BigUint64Array(ordered.length * 2);
-  for (const [place, { reserve1, reserve2 }] of ordered.entries()) {
-    reserves[place * 2] = reserve1;
-    reserves[place * 2 + 1] = reserve2;
-  }
-  return { beaconHeight, time, directory: directories.of(ordered), reserves };
-}
-
-/** The node sends its pools in this order, so that as a rule there is nothing to do. */
-function inOrder(pools: readonly PoolPair[]): readonly PoolPair[] {
-  const ids = pools.map(poolPairId);
-  if (ids.every((id, place) => place === 0 || (ids[place - 1] ?? '') < id)) return pools;
-
-  const byId = new Map(pools.map((pool, place) => [ids[place] ?? '', pool]));
-  return [...byId].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, pool]) => pool);
+/** Makes a state of pools, in order of their ids; of several with one id, the last stays. */
+export function toExchangeState(beaconHeight: BeaconHeight, pools: readonly PoolPair[], time?: Instant): ExchangeState {
+  const draft = createExchangeDraft(beaconHeight, createPoolDirectories());
+  for (const pool of pools) draft.add(pool);
+  return draft.toState(time);
 }
 
 /** How many pools a state has. */

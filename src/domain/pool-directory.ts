@@ -1,4 +1,3 @@
-import { type PoolPair, poolPairId } from './pool-pair.ts';
 import type { TokenId } from './token-id.ts';
 
 /**
@@ -16,24 +15,25 @@ export type PoolDirectory = {
   readonly tokenIds: ReadonlySet<TokenId>;
 };
 
-/** Finds the directory of a list of pools among those that were made before, or makes it. */
+/** The directories of the last few states: where the next has the same pools, it has the same directory. */
 export type PoolDirectories = {
-  /** @param pools in ascending order of their ids, each once */
-  of(pools: readonly PoolPair[]): PoolDirectory;
+  /** That of the state before. */
+  newest(): PoolDirectory | undefined;
+  /** The one with these pools. @param ids in ascending order, each once */
+  of(ids: readonly string[]): PoolDirectory;
 };
 
 /** Past heights can have several, beside that of the newest. */
 const MAX_DIRECTORIES = 8;
 
-/** Makes an empty collection of directories: the last few that were asked for stay in it. */
+/** Makes an empty collection of directories. */
 export function createPoolDirectories(): PoolDirectories {
   let directories: readonly PoolDirectory[] = [];
 
   return {
-    of(pools) {
-      const ids = pools.map(poolPairId);
-      const directory =
-        directories.find((known) => isSame(known.ids, ids)) ?? toPoolDirectory(ids, pools, directories[0]);
+    newest: () => directories[0],
+    of(ids) {
+      const directory = directories.find((known) => isSame(known.ids, ids)) ?? toPoolDirectory(ids, directories[0]);
       directories = [directory, ...directories.filter((other) => other !== directory)].slice(0, MAX_DIRECTORIES);
       return directory;
     },
@@ -45,11 +45,7 @@ function isSame(ids: readonly string[], others: readonly string[]): boolean {
 }
 
 /** The texts are those of the directory before, as far as it has them: each is then in memory once. */
-function toPoolDirectory(
-  ids: readonly string[],
-  pools: readonly PoolPair[],
-  before: PoolDirectory | undefined,
-): PoolDirectory {
+function toPoolDirectory(ids: readonly string[], before: PoolDirectory | undefined): PoolDirectory {
   const texts = new Map<string, string>();
   for (const text of [...(before?.ids ?? []), ...(before?.tokenIds ?? [])]) texts.set(text, text);
   const one = (text: string) => {
@@ -58,14 +54,13 @@ function toPoolDirectory(
     return known;
   };
 
-  const token1Ids = pools.map(({ token1Id }) => one(token1Id));
-  const token2Ids = pools.map(({ token2Id }) => one(token2Id));
   const ownIds = ids.map(one);
+  const tokens = ownIds.map((id) => id.split('-').map(one));
   return {
     ids: ownIds,
-    token1Ids,
-    token2Ids,
+    token1Ids: tokens.map(([token1Id = '']) => token1Id),
+    token2Ids: tokens.map(([, token2Id = '']) => token2Id),
     places: new Map(ownIds.map((id, place) => [id, place])),
-    tokenIds: new Set([...token1Ids, ...token2Ids]),
+    tokenIds: new Set(tokens.flat()),
   };
 }

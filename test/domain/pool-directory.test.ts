@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { poolCount, toExchangeState } from '../../src/domain/exchange.ts';
+import { poolCount } from '../../src/domain/exchange.ts';
+import { createExchangeDraft } from '../../src/domain/exchange-draft.ts';
 import { createPoolDirectories } from '../../src/domain/pool-directory.ts';
 import type { PoolPair } from '../../src/domain/pool-pair.ts';
 import { selectPrices } from '../../src/domain/price-selection.ts';
@@ -13,7 +14,11 @@ const cd = poolOf(3n, 3n, { token1Id: c, token2Id: d });
 /** States of one height after another, as they are read from one node. */
 function statesOf(...heights: readonly (readonly PoolPair[])[]) {
   const directories = createPoolDirectories();
-  return heights.map((pools, n) => toExchangeState(1_000 + n, pools, undefined, directories));
+  return heights.map((pools, n) => {
+    const draft = createExchangeDraft(1_000 + n, directories);
+    for (const pool of pools) draft.add(pool);
+    return draft.toState(undefined);
+  });
 }
 
 describe('which states share a directory', () => {

@@ -30,7 +30,7 @@ export function createBeaconHeightReader(resultOf: ResultOf): Reader<BeaconHeigh
 export function createStateReader(
   height: BeaconHeight,
   resultOf: ResultOf,
-  directories?: PoolDirectories,
+  directories: PoolDirectories,
 ): Reader<ExchangeState> {
   const state = createExchangeStateReader(height, directories);
   const each = { name: 'PDEPoolPairs', begin: state.begin, add: state.add };

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Config } from './config.ts';
 import type { Instant } from './domain/instant.ts';
+import { createPoolLists } from './domain/pool-list.ts';
 import { KNOWN_TOKENS, toTokenList } from './domain/token.ts';
 import type { Upstream } from './errors.ts';
 import type { Service } from './graphql/context.ts';
@@ -40,6 +41,7 @@ export function createApp({ config, isSandbox, log, now = Date.now }: AppOptions
   const sources: Sources = {
     ...nodes.sources,
     ...marketData.sources,
+    poolLists: createPoolLists(),
     tokens: toTokenList([...KNOWN_TOKENS.values(), ...config.tokens]),
   };
   const service: Service = {

@@ -1,5 +1,6 @@
 import type { Config } from './config.ts';
 import type { Instant } from './domain/instant.ts';
+import { createPoolDirectories } from './domain/pool-directory.ts';
 import type { Upstream } from './errors.ts';
 import { absentMarketData, absentNodes } from './live/absent.ts';
 import { createHeadFollower } from './live/head.ts';
@@ -45,11 +46,12 @@ export function connectNodes(surroundings: Surroundings): Connected<'head' | 'no
   const { config, log, now } = surroundings;
   const { fullnodeUrls, headPollMs: pollMs, upstreamTimeoutMs: timeoutMs } = config;
   const http = httpOf(surroundings, { upstream: 'NODE', maxBytes: MAX_NODE_ANSWER_BYTES, keepAlive: false });
+  const directories = createPoolDirectories();
   const [first, ...others] = fullnodeUrls.map((url, n) => {
     const name = nameOf(url, fullnodeUrls.slice(0, n));
     const health = healthOf(surroundings, 'NODE');
     const circuit = circuitOf(surroundings, 'NODE', name);
-    return { health, client: createNodeClient({ name, http, url, health, circuit }) };
+    return { health, client: createNodeClient({ name, http, url, health, circuit, directories }) };
   });
   if (first === undefined) return notConfigured(absentNodes(), healthOf(surroundings, 'NODE'));
 

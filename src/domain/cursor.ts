@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type BeaconHeight, parseBeaconHeight } from './beacon-height.ts';
-import type { PoolPairOrder } from './exchange.ts';
-import type { PoolPairPosition } from './page.ts';
+import type { PoolPairOrder, PoolPairPosition } from './page.ts';
 
 /** A place in one list of pools: the list is told by its height, filter and order, the place by the pool that stands there. */
 export type Cursor = {

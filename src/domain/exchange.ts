@@ -1,58 +1,66 @@
 import type { BeaconHeight } from './beacon-height.ts';
+import { createExchangeDraft } from './exchange-draft.ts';
 import type { Instant } from './instant.ts';
-import { comparePositions, positionOf } from './page.ts';
-import { holdsToken, isNonEmpty, type PoolPair, poolPairId } from './pool-pair.ts';
+import { createPoolDirectories, type PoolDirectory } from './pool-directory.ts';
+import type { PoolPair } from './pool-pair.ts';
 import type { TokenId } from './token-id.ts';
 
-/** The exchange's state at one beacon height. */
+/**
+ * The exchange's state at one beacon height.
+ *
+ * Many heights are kept, so each holds only what is its own: 16 bytes a pool. A pool is made when it is looked at.
+ */
 export type ExchangeState = {
   readonly beaconHeight: BeaconHeight;
   /** When its block was made; `undefined` where the node does not say. */
   readonly time: Instant | undefined;
-  /** By {@link poolPairId}, ascending: the first order a client can ask for, and the one all others start from. */
-  readonly poolPairs: ReadonlyMap<string, PoolPair>;
+  /** Its pools: at which place each of them is. */
+  readonly directory: PoolDirectory;
+  /** Two for each place: in the smallest unit of token 1, then of token 2. */
+  readonly reserves: BigUint64Array;
 };
 
-/** Puts pools in order of their ids and makes them a state. */
+/** Makes a state of pools, in order of their ids; of several with one id, the last stays. */
 export function toExchangeState(beaconHeight: BeaconHeight, pools: readonly PoolPair[], time?: Instant): ExchangeState {
-  const poolPairs = new Map(
-    pools.map((pool) => [poolPairId(pool), pool] as const).sort(([a], [b]) => (a < b ? -1 : 1)),
-  );
-  return { beaconHeight, time, poolPairs };
+  const draft = createExchangeDraft(beaconHeight, createPoolDirectories());
+  for (const pool of pools) draft.add(pool);
+  return draft.toState(time);
+}
+
+/** How many pools a state has. */
+export function poolCount(state: ExchangeState): number {
+  return state.directory.ids.length;
+}
+
+/** The pool at that place of the directory, which must be one. */
+export function poolPairAt({ beaconHeight, directory, reserves }: ExchangeState, place: number): PoolPair {
+  return {
+    beaconHeight,
+    token1Id: directory.token1Ids[place] ?? '',
+    token2Id: directory.token2Ids[place] ?? '',
+    reserve1: reserves[place * 2] ?? 0n,
+    reserve2: reserves[place * 2 + 1] ?? 0n,
+  };
+}
+
+/** The place of the pool of two tokens, named in either order. */
+export function findPlace({ directory: { places } }: ExchangeState, a: TokenId, b: TokenId): number | undefined {
+  return places.get(`${a}-${b}`) ?? places.get(`${b}-${a}`);
 }
 
 /** The pool of two tokens, named in either order. */
 export function findPoolPair(state: ExchangeState, a: TokenId, b: TokenId): PoolPair | undefined {
-  return state.poolPairs.get(`${a}-${b}`) ?? state.poolPairs.get(`${b}-${a}`);
+  const place = findPlace(state, a, b);
+  return place === undefined ? undefined : poolPairAt(state, place);
 }
 
-/** Which pools a client wants; what is `undefined` does not restrict. */
-export type PoolPairFilter = {
-  readonly tokenId?: TokenId | undefined;
-  /** Tokens of which the pool must hold at least one, on either side. */
-  readonly anyTokenOf?: ReadonlySet<TokenId> | undefined;
-  readonly nonEmpty?: boolean | undefined;
-};
-
-/** `NATIVE_LIQUIDITY_DESC`: most of the native coin first; pools without it last, by id. */
-export type PoolPairOrder = 'ID_ASC' | 'ID_DESC' | 'NATIVE_LIQUIDITY_DESC';
-
-/** The pools of a state that pass the filter, in that order. */
-export function selectPoolPairs(state: ExchangeState, filter: PoolPairFilter, order: PoolPairOrder): PoolPair[] {
-  const pools = [...state.poolPairs.values()].filter(
-    (pool) =>
-      (filter.tokenId === undefined || holdsToken(pool, filter.tokenId)) &&
-      (filter.anyTokenOf === undefined ||
-        filter.anyTokenOf.has(pool.token1Id) ||
-        filter.anyTokenOf.has(pool.token2Id)) &&
-      (!filter.nonEmpty || isNonEmpty(pool)),
+/** Whether a state holds the same reserves of a pool as one before it, in which the pool may be at another place or not at all. */
+export function isUnchanged(state: ExchangeState, place: number, before: ExchangeState): boolean {
+  const id = state.directory.ids[place] ?? '';
+  const placeBefore = state.directory === before.directory ? place : before.directory.places.get(id);
+  return (
+    placeBefore !== undefined &&
+    state.reserves[place * 2] === before.reserves[placeBefore * 2] &&
+    state.reserves[place * 2 + 1] === before.reserves[placeBefore * 2 + 1]
   );
-  return order === 'ID_ASC' ? pools : sortPoolPairs(pools, order);
-}
-
-function sortPoolPairs(pools: readonly PoolPair[], order: PoolPairOrder): PoolPair[] {
-  return pools
-    .map((pool) => ({ pool, position: positionOf(pool) }))
-    .sort((a, b) => comparePositions(a.position, b.position, order))
-    .map(({ pool }) => pool);
 }

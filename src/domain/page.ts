@@ -1,5 +1,15 @@
-import type { PoolPairOrder } from './exchange.ts';
 import { nativeLiquidity, type PoolPair, poolPairId } from './pool-pair.ts';
+
+/** `NATIVE_LIQUIDITY_DESC`: most of the native coin first; pools without it last, by id. */
+export type PoolPairOrder = 'ID_ASC' | 'ID_DESC' | 'NATIVE_LIQUIDITY_DESC';
+
+/** Pools in an order: an array of them, or what gives them as one does. */
+export type PoolPairList = {
+  readonly length: number;
+  at(index: number): PoolPair | undefined;
+  /** @param start not below 0 @param end not below 0 */
+  slice(start?: number, end?: number): PoolPair[];
+};
 
 /** Where a pool stands in any of the orders. */
 export type PoolPairPosition = { readonly id: string; readonly nativeLiquidity: bigint | undefined };
@@ -46,13 +56,13 @@ export function comparePositions(a: PoolPairPosition, b: PoolPairPosition, order
  *
  * The pools that the positions name need not be in the list: in a block that replaced another they can be elsewhere.
  */
-export function cutPage(pools: readonly PoolPair[], request: PageRequest, order: PoolPairOrder): Page<PoolPair> {
+export function cutPage(pools: PoolPairList, request: PageRequest, order: PoolPairOrder): Page<PoolPair> {
   const { after, before, size, fromEnd } = request;
-  const isBehind = (position: PoolPairPosition | undefined, atLeast: number) => (pool: PoolPair) =>
-    position !== undefined && comparePositions(positionOf(pool), position, order) >= atLeast;
+  const firstFrom = (position: PoolPairPosition, atLeast: 0 | 1) =>
+    firstIndex(pools, (pool) => comparePositions(positionOf(pool), position, order) >= atLeast);
 
-  const low = after === undefined ? 0 : indexOrEnd(pools, isBehind(after, 1));
-  const high = before === undefined ? pools.length : Math.max(low, indexOrEnd(pools, isBehind(before, 0)));
+  const low = after === undefined ? 0 : firstFrom(after, 1);
+  const high = before === undefined ? pools.length : Math.max(low, firstFrom(before, 0));
   const start = fromEnd ? Math.max(low, high - size) : low;
   const end = fromEnd ? high : Math.min(high, low + size);
 
@@ -64,7 +74,15 @@ export function cutPage(pools: readonly PoolPair[], request: PageRequest, order:
   };
 }
 
-function indexOrEnd<T>(items: readonly T[], predicate: (item: T) => boolean): number {
-  const index = items.findIndex(predicate);
-  return index < 0 ? items.length : index;
+/** The first index from which on all pools are so, by halving; the length where none is. */
+function firstIndex(pools: PoolPairList, isSo: (pool: PoolPair) => boolean): number {
+  let low = 0;
+  let high = pools.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const pool = pools.at(middle);
+    if (pool === undefined || isSo(pool)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

@@ -39,11 +39,6 @@ export function isNonEmpty(pool: PoolPair): boolean {
   return pool.reserve1 > 0n && pool.reserve2 > 0n;
 }
 
-/** Whether two states of one pool hold the same reserves. */
-export function hasSameReserves(a: PoolPair, b: PoolPair): boolean {
-  return a.reserve1 === b.reserve1 && a.reserve2 === b.reserve2;
-}
-
 /** How much of the native coin the pool holds, in its smallest unit; `undefined` for a pool without it. */
 export function nativeLiquidity(pool: PoolPair): bigint | undefined {
   if (pool.token1Id === NATIVE_TOKEN_ID) return pool.reserve1;

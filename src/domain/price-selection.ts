@@ -1,5 +1,5 @@
-import { type ExchangeState, findPoolPair } from './exchange.ts';
-import { hasSameReserves, type PoolPair, poolPairId } from './pool-pair.ts';
+import { type ExchangeState, findPlace, isUnchanged, poolCount, poolPairAt } from './exchange.ts';
+import type { PoolPair } from './pool-pair.ts';
 import type { TokenId } from './token-id.ts';
 
 /** Whose prices a subscriber wants: of the pools named, of those that hold a token named; of all where neither is given. */
@@ -18,18 +18,34 @@ export function selectPrices(
   { poolPairs, tokenIds }: PriceSelection,
   previous?: ExchangeState,
 ): PoolPair[] {
-  const named = new Set(poolPairs?.map(({ token1Id, token2Id }) => findPoolPair(state, token1Id, token2Id)));
-  const tokens = new Set(tokenIds);
   const isAll = poolPairs === undefined && tokenIds === undefined;
+  const places = isAll || tokenIds !== undefined ? allPlaces(state) : [];
+  const wanted = isAll ? places : placesOf(state, poolPairs ?? [], places.filter(holdsOneOf(state, tokenIds ?? [])));
 
-  return [...state.poolPairs.values()].filter(
-    (pool) =>
-      (isAll || named.has(pool) || tokens.has(pool.token1Id) || tokens.has(pool.token2Id)) &&
-      !isUnchanged(pool, previous),
-  );
+  return wanted
+    .filter((place) => previous === undefined || !isUnchanged(state, place, previous))
+    .map((place) => poolPairAt(state, place));
 }
 
-function isUnchanged(pool: PoolPair, previous: ExchangeState | undefined): boolean {
-  const before = previous?.poolPairs.get(poolPairId(pool));
-  return before !== undefined && hasSameReserves(before, pool);
+function allPlaces(state: ExchangeState): number[] {
+  return Array.from({ length: poolCount(state) }, (_, place) => place);
+}
+
+function holdsOneOf({ directory }: ExchangeState, tokenIds: readonly TokenId[]): (place: number) => boolean {
+  const wanted = new Set(tokenIds);
+  return (place) => wanted.has(directory.token1Ids[place] ?? '') || wanted.has(directory.token2Ids[place] ?? '');
+}
+
+/** The places of the pools named, among others, each once and in order. */
+function placesOf(
+  state: ExchangeState,
+  named: readonly Pick<PoolPair, 'token1Id' | 'token2Id'>[],
+  others: readonly number[],
+): readonly number[] {
+  const places = new Set(others);
+  for (const { token1Id, token2Id } of named) {
+    const place = findPlace(state, token1Id, token2Id);
+    if (place !== undefined) places.add(place);
+  }
+  return [...places].sort((a, b) => a - b);
 }

@@ -1,8 +1,9 @@
 import DataLoader from 'dataloader';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { type Cursor, filterFingerprint, formatCursor } from '../domain/cursor.ts';
-import { type ExchangeState, findPoolPair, type PoolPairOrder, selectPoolPairs } from '../domain/exchange.ts';
-import { cutPage, type Page, positionOf } from '../domain/page.ts';
+import { type ExchangeState, findPoolPair } from '../domain/exchange.ts';
+import { cutPage, type Page, type PoolPairOrder, positionOf } from '../domain/page.ts';
+import type { PoolLists } from '../domain/pool-list.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token-id.ts';
 import { HeightNotAvailableError } from '../errors.ts';
@@ -45,6 +46,7 @@ export type ExchangeLoader = {
 export type ExchangeLoaderOptions = {
   readonly head: HeadPin;
   readonly pastStates: PastStates;
+  readonly poolLists: PoolLists;
   readonly tokens: TokenLoader;
   readonly maxPageSize: number;
   readonly asker: Asker;
@@ -52,10 +54,8 @@ export type ExchangeLoaderOptions = {
 
 /** Makes the exchange loader of one answer: however many fields name a height, its state is read once. */
 export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLoader {
-  const { head, pastStates, tokens, maxPageSize, asker } = options;
+  const { head, pastStates, poolLists, tokens, maxPageSize, asker } = options;
   const pastState = new DataLoader<BeaconHeight, ExchangeState>((wanted) => Promise.all(wanted.map(readPast)));
-
-  const lists = new Map<string, readonly PoolPair[]>();
 
   async function readPast(height: BeaconHeight): Promise<ExchangeState | Error> {
     const pinned = await head.getFor(height);
@@ -82,26 +82,14 @@ export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLo
     const exchange = await state(at);
     const isCurrent =
       args.at == null && exchange.beaconHeight === (await head.getFor(exchange.beaconHeight)).beaconHeight;
-    const list: ListName = { beaconHeight: exchange.beaconHeight, filter, order };
-    const pools = selectOnce(list, () => selectPoolPairs(exchange, toFilter(args.filter), order));
-    const page = cutPage(pools, request, order);
+    const list: Omit<Cursor, 'position'> = { beaconHeight: exchange.beaconHeight, filter, order };
+    const page = cutPage(poolLists.select(exchange, toFilter(args.filter), order), request, order);
 
     return {
       ...page,
       items: isCurrent ? page.items : page.items.map(pin),
       cursorOf: (pool) => formatCursor({ ...list, position: positionOf(pool) }),
     };
-  }
-
-  /** Fields that ask for pages of one list have it put in order once. */
-  function selectOnce(
-    { beaconHeight, filter, order }: ListName,
-    select: () => readonly PoolPair[],
-  ): readonly PoolPair[] {
-    const name = `${beaconHeight}:${filter}:${order}`;
-    const pools = lists.get(name) ?? select();
-    lists.set(name, pools);
-    return pools;
   }
 
   function toFilter(filter: PoolPairFilterInput | null | undefined) {
@@ -114,9 +102,6 @@ export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLo
 
   return { state, poolPair, poolPairs };
 }
-
-/** What tells one list of pools from another. */
-type ListName = Omit<Cursor, 'position'>;
 
 function pin(pool: PoolPair): PoolPairView {
   return { ...pool, isPinned: true };

@@ -28,7 +28,8 @@ export function createLoaders(sources: Sources, options: LoaderOptions, pinned?:
   const head = createHeadPin(sources.head, basis, pinned);
   const market = createMarketLoader(sources.market, basis);
   const tokens = createTokenLoader(sources.tokens, head, market);
-  const exchange = createExchangeLoader({ head, pastStates: sources.pastStates, tokens, ...options });
+  const { pastStates, poolLists } = sources;
+  const exchange = createExchangeLoader({ head, pastStates, poolLists, tokens, ...options });
   const orderBooks = createOrderBookLoader(sources.orderBooks, basis, options.asker);
 
   return { basis, head, exchange, market, orderBooks, tokens };

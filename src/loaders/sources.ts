@@ -1,3 +1,4 @@
+import type { PoolLists } from '../domain/pool-list.ts';
 import type { TokenList } from '../domain/token.ts';
 import type { HeadFollower } from '../live/head.ts';
 import type { MarketFollower } from '../live/market.ts';
@@ -11,6 +12,8 @@ export type Sources = {
   /** How the nodes are that the head is read from. */
   readonly nodes: Pick<Nodes, 'status'>;
   readonly pastStates: PastStates;
+  /** Pools in the orders that clients ask for. */
+  readonly poolLists: PoolLists;
   readonly market: MarketFollower;
   readonly orderBooks: OrderBooks;
   readonly tokens: TokenList;

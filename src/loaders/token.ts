@@ -29,41 +29,50 @@ export function createTokenLoader(list: TokenList, head: HeadPin, market: Market
     return { tokenId, symbol, decimals: listed?.decimals };
   }
 
-  function known(): Set<TokenId> {
-    const tokenIds = new Set(list.keys());
-    for (const pool of head.current()?.exchange.poolPairs.values() ?? []) {
-      tokenIds.add(pool.token1Id).add(pool.token2Id);
-    }
-    for (const tokenId of market.pairs.current()?.symbols.keys() ?? []) tokenIds.add(tokenId);
-    for (const tokenId of market.tickers.current()?.symbols.keys() ?? []) tokenIds.add(tokenId);
-    return tokenIds;
+  /** The tokens that can have a symbol. */
+  function named(): ReadonlySet<TokenId> {
+    return new Set([
+      ...list.keys(),
+      ...(market.pairs.current()?.symbols.keys() ?? []),
+      ...(market.tickers.current()?.symbols.keys() ?? []),
+    ]);
+  }
+
+  function inPools(): ReadonlySet<TokenId> {
+    return head.current()?.exchange.directory.tokenIds ?? new Set();
+  }
+
+  function isKnown(tokenId: TokenId): boolean {
+    const lists = [list, market.pairs.current()?.symbols, market.tickers.current()?.symbols, inPools()];
+    return lists.some((tokenIds) => tokenIds?.has(tokenId));
   }
 
   async function find(tokenId: TokenId): Promise<Token | undefined> {
     if (list.has(tokenId)) return get(tokenId);
 
     everywhere ??= lookEverywhere();
-    const { tokenIds, failure } = await everywhere;
-    if (tokenIds.has(tokenId)) return get(tokenId);
+    const failure = await everywhere;
+    if (isKnown(tokenId)) return get(tokenId);
     if (failure !== undefined) throw failure;
     return undefined;
   }
 
-  /** All tokens once everything that could hold one was read, and what could not be. */
-  async function lookEverywhere(): Promise<{ tokenIds: ReadonlySet<TokenId>; failure: unknown }> {
+  /** Reads everything that could hold a token, and gives what could not be. */
+  async function lookEverywhere(): Promise<unknown> {
     const readings = await Promise.allSettled([head.get(), market.pairs.all(), market.tickers.all()]);
     const failures = readings.flatMap((reading) => (reading.status === 'rejected' ? [reading.reason] : []));
-    return { tokenIds: known(), failure: failures.find((failure) => !isAbsent(failure)) };
+    return failures.find((failure) => !isAbsent(failure));
   }
 
   return {
     get,
     decimalsOf: (tokenId) => list.get(tokenId)?.decimals,
     find,
-    all: () => [...known()].sort().map(get),
+    all: () => [...named().union(inPools())].sort().map(get),
     withSymbols(symbols) {
       const wanted = new Set(symbols);
-      return new Set([...known()].filter((tokenId) => wanted.has(get(tokenId).symbol ?? '')));
+      const tokenIds = wanted.has('') ? named().union(inPools()) : named();
+      return new Set([...tokenIds].filter((tokenId) => wanted.has(get(tokenId).symbol ?? '')));
     },
   };
 }

@@ -1,12 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  findPoolPair,
-  type PoolPairFilter,
-  type PoolPairOrder,
-  selectPoolPairs,
-  toExchangeState,
-} from '../../src/domain/exchange.ts';
+import { type ExchangeState, findPoolPair, poolCount, toExchangeState } from '../../src/domain/exchange.ts';
+import type { PoolPairOrder } from '../../src/domain/page.ts';
+import { createPoolLists, type PoolPairFilter, selectPoolPairs } from '../../src/domain/pool-list.ts';
 import { nativeLiquidity, poolPairId } from '../../src/domain/pool-pair.ts';
 import { NATIVE_TOKEN_ID } from '../../src/domain/token-id.ts';
 import { anyPools, poolOf, tokenId } from './pools.ts';
@@ -21,15 +17,25 @@ const state = toExchangeState(1_000, [bc, nativeC, ab, nativeB, nativeA]);
 
 const ALL: PoolPairFilter = {};
 
+const poolPairsOf = (exchange: ExchangeState) => selectPoolPairs(exchange, ALL, 'ID_ASC').slice();
+
 describe('which pools does a state hold', () => {
   test('all of them, in order of their ids whatever order they came in', () => {
     expect(state.beaconHeight).toBe(1_000);
-    expect([...state.poolPairs]).toEqual([nativeA, nativeB, nativeC, ab, bc].map((pool) => [poolPairId(pool), pool]));
+    expect(poolPairsOf(state)).toEqual([nativeA, nativeB, nativeC, ab, bc]);
+    expect(poolCount(state)).toBe(5);
+  });
+
+  test('of several with one id the last', () => {
+    expect(poolPairsOf(toExchangeState(1_000, [bc, ab, { ...bc, reserve1: 1n }]))).toEqual([
+      ab,
+      { ...bc, reserve1: 1n },
+    ]);
   });
 
   test('a pool is found by its tokens in either order', () => {
-    expect(findPoolPair(state, a, b)).toBe(ab);
-    expect(findPoolPair(state, b, a)).toBe(ab);
+    expect(findPoolPair(state, a, b)).toEqual(ab);
+    expect(findPoolPair(state, b, a)).toEqual(ab);
     expect(findPoolPair(state, a, c)).toBeUndefined();
     expect(findPoolPair(state, a, a)).toBeUndefined();
   });
@@ -46,7 +52,7 @@ describe('which pools pass a filter', () => {
     ['several conditions at once', { tokenId: b, anyTokenOf: new Set([a, c]), nonEmpty: true }, [ab]],
     ['a token of no pool: none', { tokenId: tokenId('f') }, []],
   ])('%s', (_, filter, pools) => {
-    expect(selectPoolPairs(state, filter, 'ID_ASC')).toEqual(pools);
+    expect(selectPoolPairs(state, filter, 'ID_ASC').slice()).toEqual(pools);
   });
 });
 
@@ -56,13 +62,13 @@ describe('in which order are pools given', () => {
     ['ID_DESC', [bc, ab, nativeC, nativeB, nativeA]],
     ['NATIVE_LIQUIDITY_DESC', [nativeB, nativeA, nativeC, ab, bc]],
   ])('%s', (order, pools) => {
-    expect(selectPoolPairs(state, ALL, order)).toEqual(pools);
+    expect(selectPoolPairs(state, ALL, order).slice()).toEqual(pools);
   });
 
   test('whatever the pools are: most of the native coin first, those without it last, equals by id', () => {
     fc.assert(
       fc.property(anyPools, (pools) => {
-        const sorted = selectPoolPairs(toExchangeState(1, pools), ALL, 'NATIVE_LIQUIDITY_DESC');
+        const sorted = selectPoolPairs(toExchangeState(1_000, pools), ALL, 'NATIVE_LIQUIDITY_DESC').slice();
         const withIt = sorted.filter((pool) => nativeLiquidity(pool) !== undefined);
         expect(sorted.slice(0, withIt.length)).toEqual(withIt);
 
@@ -72,5 +78,49 @@ describe('in which order are pools given', () => {
         expect(sorted).toEqual(byHand);
       }),
     );
+  });
+});
+
+describe('what is a list', () => {
+  const anyPart = fc.tuple(fc.nat({ max: 8 }), fc.nat({ max: 8 }));
+
+  test('what an array of its pools would be, in any order and in any part', () => {
+    const orders = fc.constantFrom<PoolPairOrder[]>('ID_ASC', 'ID_DESC', 'NATIVE_LIQUIDITY_DESC');
+    fc.assert(
+      fc.property(anyPools, orders, anyPart, fc.boolean(), (pools, order, [start, end], nonEmpty) => {
+        const list = selectPoolPairs(toExchangeState(1_000, pools), { nonEmpty }, order);
+        const array = list.slice();
+        expect(array.length).toBe(list.length);
+        expect(list.slice(start, end)).toEqual(array.slice(start, end));
+        expect(list.at(start)).toEqual(array[start]);
+      }),
+    );
+  });
+
+  test('put in order once for all who ask for the same of one state', () => {
+    const lists = createPoolLists();
+    const filter = { tokenId: b, anyTokenOf: new Set([a, c]) };
+    const list = lists.select(state, filter, 'ID_ASC');
+    expect(list.slice()).toEqual([ab, bc]);
+    expect(lists.select(state, { ...filter, anyTokenOf: new Set([c, a]) }, 'ID_ASC')).toBe(list);
+
+    const others = [
+      lists.select(state, filter, 'ID_DESC'),
+      lists.select(state, { ...filter, anyTokenOf: new Set([a]) }, 'ID_ASC'),
+      lists.select({ ...state }, filter, 'ID_ASC'),
+    ];
+    expect(others.map((other) => other.slice())).toEqual([[bc, ab], [ab], [ab, bc]]);
+    expect(others).not.toContain(list);
+  });
+
+  test('kept as long as it is among the last that were asked for', () => {
+    const lists = createPoolLists();
+    const ask = (end: string) => lists.select(state, { tokenId: tokenId(end) }, 'ID_ASC');
+    const [first, second] = [ask('a'), ask('b')];
+    for (const end of ['1', '2', '3', '4', '5', '6']) ask(end);
+    expect(ask('a')).toBe(first);
+    ask('7');
+    expect(ask('a')).toBe(first);
+    expect(ask('b')).not.toBe(second);
   });
 });

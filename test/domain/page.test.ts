@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type PoolPairOrder, selectPoolPairs, toExchangeState } from '../../src/domain/exchange.ts';
-import { comparePositions, cutPage, type Page, type PoolPairPosition, positionOf } from '../../src/domain/page.ts';
+import { toExchangeState } from '../../src/domain/exchange.ts';
+import {
+  comparePositions,
+  cutPage,
+  type Page,
+  type PoolPairOrder,
+  type PoolPairPosition,
+  positionOf,
+} from '../../src/domain/page.ts';
+import { selectPoolPairs } from '../../src/domain/pool-list.ts';
 import type { PoolPair } from '../../src/domain/pool-pair.ts';
 import { NATIVE_TOKEN_ID } from '../../src/domain/token-id.ts';
 import { anyPools, poolOf, tokenId } from './pools.ts';
@@ -10,7 +18,7 @@ const anyOrder = fc.constantFrom<PoolPairOrder[]>('ID_ASC', 'ID_DESC', 'NATIVE_L
 const anySize = fc.integer({ min: 1, max: 7 });
 
 const listOf = (pools: readonly PoolPair[], order: PoolPairOrder) =>
-  selectPoolPairs(toExchangeState(1, pools), {}, order);
+  selectPoolPairs(toExchangeState(1_000, pools), {}, order).slice();
 
 function positionOfEdge(page: Page<PoolPair>, edge: 0 | -1): PoolPairPosition | undefined {
   const pool = page.items.at(edge);

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import {
-  hasSameReserves,
   holdsToken,
   isNonEmpty,
   nativeLiquidity,
@@ -44,12 +43,6 @@ describe('what does a pool hold', () => {
     expect(isNonEmpty(poolOf(1n, 1n))).toBe(true);
     expect(isNonEmpty(poolOf(0n, 1n))).toBe(false);
     expect(isNonEmpty(poolOf(1n, 0n))).toBe(false);
-  });
-
-  test('the same as at another height, or not', () => {
-    expect(hasSameReserves(poolOf(1n, 2n), poolOf(1n, 2n, { beaconHeight: 7 }))).toBe(true);
-    expect(hasSameReserves(poolOf(1n, 2n), poolOf(1n, 3n))).toBe(false);
-    expect(hasSameReserves(poolOf(1n, 2n), poolOf(2n, 2n))).toBe(false);
   });
 
   test('native coin on the first side, on the second, or on none', () => {

@@ -40,7 +40,7 @@ describe('which of them have changed', () => {
     1_001,
     [ab, { ...ac, reserve1: 9n }, { ...bc, reserve2: 9n }].map((pool) => ({ ...pool, beaconHeight: 1_001 })),
   );
-  const [, acNext, bcNext] = next.poolPairs.values();
+  const [, acNext, bcNext] = selectPrices(next, {});
 
   test('pools with other reserves than before, on either side', () => {
     expect(selectPrices(next, {}, state)).toEqual([acNext, bcNext]);

@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest';
+import { createPoolDirectories } from '../../src/domain/pool-directory.ts';
 import type { Upstream } from '../../src/errors.ts';
 import { createNodes, type Nodes } from '../../src/live/nodes.ts';
 import { type Circuit, createCircuit } from '../../src/upstream/circuit.ts';
@@ -37,8 +38,10 @@ export function nodeAt(
 ): { client: NodeClient; health: HealthRecord } {
   const http = httpForTest('NODE', options);
   const health = createHealthRecord('NODE', () => 100);
+  const directories = createPoolDirectories();
+  const circuit = hardyCircuit();
   return {
-    client: createNodeClient({ name: new URL(url).host, http, url: new URL(url), health, circuit: hardyCircuit() }),
+    client: createNodeClient({ name: new URL(url).host, http, url: new URL(url), health, circuit, directories }),
     health,
   };
 }

@@ -1,4 +1,5 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import { poolCount } from '../../domain/exchange.ts';
 import { NATIVE_TOKEN_ID, type TokenId } from '../../domain/token-id.ts';
 import type { PriceUpdate } from '../../loaders/updates.ts';
 import { builder } from '../builder.ts';
@@ -12,7 +13,8 @@ const ASSUMED_POOLS_OF_A_TOKEN = 100;
 
 /** As many can be given at the most where pools are not named one by one. */
 function poolsNow({ sources }: Service): number | undefined {
-  return sources.head.current()?.exchange.poolPairs.size;
+  const head = sources.head.current();
+  return head && poolCount(head.exchange);
 }
 
 function assumedPools(

@@ -39,7 +39,7 @@ builder.queryFields((t) => ({
   tokens: t.field({
     type: [TokenRef],
     complexity: (_args, { service: { sources } }) =>
-      objectsOf(ASSUMED_TOKENS, sources.tokens.size + (sources.head.current()?.exchange.poolPairs.size ?? 0)),
+      objectsOf(ASSUMED_TOKENS, sources.tokens.size + (sources.head.current()?.exchange.directory.ids.length ?? 0)),
     description:
       'Every token that is known now, by id: those of the token list, and those of every pool and pair that have been read.',
     resolve: (_root, _args, { loaders }) => loaders.tokens.all(),

@@ -1,6 +1,7 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
+import type { PoolDirectories } from '../../domain/pool-directory.ts';
 import type { Circuit } from '../circuit.ts';
 import type { Reader } from '../decode.ts';
 import type { HealthRecord } from '../health.ts';
@@ -29,10 +30,13 @@ export type NodeClientOptions = {
   readonly url: URL;
   readonly health: HealthRecord;
   readonly circuit: Circuit;
+  /** Shared by clients of nodes that show the same exchange. */
+  readonly directories: PoolDirectories;
 };
 
 /** Makes a client of one node. */
-export function createNodeClient({ name, http, url, health, circuit }: NodeClientOptions): NodeClient {
+export function createNodeClient(options: NodeClientOptions): NodeClient {
+  const { name, http, url, health, circuit, directories } = options;
   const details = { host: url.host };
   let lastId = 0;
 
@@ -48,7 +52,7 @@ export function createNodeClient({ name, http, url, health, circuit }: NodeClien
   }
 
   function stateAt(height: BeaconHeight, signal: AbortSignal | undefined): Call<ExchangeState> {
-    const reader = (resultOf: ResultOf) => createStateReader(height, resultOf);
+    const reader = (resultOf: ResultOf) => createStateReader(height, resultOf, directories);
     return { method: 'getpdestate', params: [{ BeaconHeight: height }], reader, signal };
   }
 

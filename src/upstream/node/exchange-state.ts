@@ -1,6 +1,8 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
-import { type ExchangeState, toExchangeState } from '../../domain/exchange.ts';
+import type { ExchangeState } from '../../domain/exchange.ts';
+import { createExchangeDraft } from '../../domain/exchange-draft.ts';
 import { toInstant } from '../../domain/instant.ts';
+import type { PoolDirectories } from '../../domain/pool-directory.ts';
 import { type PoolPair, poolPairKey } from '../../domain/pool-pair.ts';
 import { Excess, Misfit, readObject, readTokenId, readUint64, type WireObject } from '../wire.ts';
 
@@ -26,36 +28,37 @@ export type ExchangeStateReader = {
  *
  * A pool that does not fit waits for the end: the envelope may say that all of it is an error, or meant for someone else.
  */
-export function createExchangeStateReader(beaconHeight: BeaconHeight): ExchangeStateReader {
-  let pools = new Map<string, PoolPair | Misfit>();
+export function createExchangeStateReader(
+  beaconHeight: BeaconHeight,
+  directories: PoolDirectories,
+): ExchangeStateReader {
+  let draft = createExchangeDraft(beaconHeight, directories);
+  let misfits = new Map<string, Misfit>();
 
   return {
     begin() {
-      pools = new Map();
+      draft = createExchangeDraft(beaconHeight, directories);
+      misfits = new Map();
     },
     add(key, value) {
-      pools.set(key, readOrMisfit(key, value, beaconHeight));
-      if (pools.size > MAX_POOLS) throw new Excess(`${MAX_POOLS} pools`);
+      misfits.delete(key);
+      try {
+        draft.add(readPoolPair(key, readObject(value, POOL), beaconHeight));
+      } catch (error) {
+        if (!(error instanceof Misfit)) throw error;
+        misfits.set(key, error);
+      }
+      if (draft.length + misfits.size > MAX_POOLS) throw new Excess(`${MAX_POOLS} pools`);
     },
     end(result) {
       readObject(result['PDEPoolPairs'], POOLS);
-      const read = [...pools.values()].map((pool) => {
-        if (pool instanceof Misfit) throw pool;
-        return pool;
-      });
+      const [misfit] = misfits.values();
+      if (misfit !== undefined) throw misfit;
+
       const time = result['BeaconTimeStamp'];
-      return toExchangeState(beaconHeight, read, Number.isSafeInteger(time) ? toInstant(Number(time)) : undefined);
+      return draft.toState(Number.isSafeInteger(time) ? toInstant(Number(time)) : undefined);
     },
   };
-}
-
-function readOrMisfit(key: string, value: unknown, beaconHeight: BeaconHeight): PoolPair | Misfit {
-  try {
-    return readPoolPair(key, readObject(value, POOL), beaconHeight);
-  } catch (error) {
-    if (error instanceof Misfit) return error;
-    throw error;
-  }
 }
 
 function readPoolPair(key: string, value: WireObject, beaconHeight: BeaconHeight): PoolPair {

@@ -1,6 +1,7 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
+import type { PoolDirectories } from '../../domain/pool-directory.ts';
 import { createDocumentReader, createSievedReader, type Reader } from '../decode.ts';
 import { readInteger, type WireObject } from '../wire.ts';
 import { readChainInfo } from './chain-info.ts';
@@ -26,8 +27,12 @@ export function createBeaconHeightReader(resultOf: ResultOf): Reader<BeaconHeigh
 }
 
 /** Makes the reader of an answer to `getpdestate` at that height: each pool is read when it has come, and the rest dropped. */
-export function createStateReader(height: BeaconHeight, resultOf: ResultOf): Reader<ExchangeState> {
-  const state = createExchangeStateReader(height);
+export function createStateReader(
+  height: BeaconHeight,
+  resultOf: ResultOf,
+  directories: PoolDirectories,
+): Reader<ExchangeState> {
+  const state = createExchangeStateReader(height, directories);
   const each = { name: 'PDEPoolPairs', begin: state.begin, add: state.add };
   const sieved = { within: 'Result', keep: ['BeaconTimeStamp'], each, maxBytes: MAX_DOCUMENT_BYTES };
   return createSievedReader(sieved, (document) => state.end(resultOf(document)));

@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { findPoolPair, poolCount } from '../../../src/domain/exchange.ts';
 import type { NodeFault } from '../../../src/sandbox/faults.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts';
 import { nodeAt } from '../connect.ts';
@@ -19,8 +20,8 @@ describe('what is the node asked', () => {
     const { client } = nodeAt(url);
     const chainInfo = await client.chainInfo();
     const height = await client.beaconHeight();
-    const { beaconHeight, poolPairs } = await client.exchangeState(height);
-    expect([chainInfo.beacon.height, height, beaconHeight, poolPairs.size]).toEqual([
+    const state = await client.exchangeState(height);
+    expect([chainInfo.beacon.height, height, state.beaconHeight, poolCount(state)]).toEqual([
       TIP,
       TIP,
       TIP,
@@ -51,17 +52,17 @@ describe('what is the node asked', () => {
   test('every pool of a past height is what it was then, to the last unit', async () => {
     const sandbox = await sandboxForTest();
     const { client } = nodeAt(sandbox.nodeUrl);
-    const { poolPairs } = await client.exchangeState(TIP - 3);
+    const state = await client.exchangeState(TIP - 3);
     for (const pool of sandbox.world.poolsAt(TIP - 3)) {
       const [token1Id, token2Id] = [pool.token1.id, pool.token2.id];
-      expect(poolPairs.get(`${token1Id}-${token2Id}`)).toEqual({
+      expect(findPoolPair(state, token1Id, token2Id)).toEqual({
         beaconHeight: TIP - 3,
         token1Id,
         token2Id,
         ...sandbox.world.reserves(pool, TIP - 3),
       });
     }
-    expect(poolPairs.size).toBe(sandbox.world.poolsAt(TIP - 3).length);
+    expect(poolCount(state)).toBe(sandbox.world.poolsAt(TIP - 3).length);
   });
 });
 

@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { type ExchangeState, toExchangeState } from '../../../src/domain/exchange.ts';
+import { selectPoolPairs } from '../../../src/domain/pool-list.ts';
+import { poolPairId } from '../../../src/domain/pool-pair.ts';
 import { parseJson } from '../../../src/upstream/json.ts';
 import { readResult } from '../../../src/upstream/node/envelope.ts';
 import { Misfit, type WireObject } from '../../../src/upstream/wire.ts';
@@ -11,24 +14,21 @@ const ETH = 'ffd8d42dc40a8d166ea4848baf8b5f6e912ad79875f4373070b59392b1756c8f';
 const KEY = `pdepool-835380-${PRV}-${BTC}`;
 const pool = { Token1IDStr: PRV, Token1PoolValue: 1, Token2IDStr: BTC, Token2PoolValue: 2 };
 
+const poolPairsOf = (state: ExchangeState) => selectPoolPairs(state, {}, 'ID_ASC').slice();
 const recorded = () => readResult(parseJson(readFixture('node/getpdestate')), 1);
 
 describe('what does the node say of its exchange', () => {
   test('the pools of the recorded answer, to the last unit, in order of their ids', () => {
     const prvBtc = { token1Id: PRV, token2Id: BTC, reserve1: 1_906_314_094_145_580n, reserve2: 171_442_164_981n };
     const btcEth = { token1Id: BTC, token2Id: ETH, reserve1: 0n, reserve2: 2n ** 64n - 1n };
-    expect(readExchangeState(recorded(), 835_380)).toEqual({
-      beaconHeight: 835_380,
-      time: 1_606_982_670_000,
-      poolPairs: new Map([
-        [`${PRV}-${BTC}`, { beaconHeight: 835_380, ...prvBtc }],
-        [`${BTC}-${ETH}`, { beaconHeight: 835_380, ...btcEth }],
-      ]),
-    });
+    const pools = [prvBtc, btcEth].map((each) => ({ beaconHeight: 835_380, ...each }));
+    const state = readExchangeState(recorded(), 835_380);
+    expect(state).toEqual(toExchangeState(835_380, pools, 1_606_982_670_000));
+    expect(poolPairsOf(state)).toEqual(pools);
   });
 
   test('an exchange without pools is one', () => {
-    expect(readExchangeState({ PDEPoolPairs: {} }, 9)).toEqual({ beaconHeight: 9, poolPairs: new Map() });
+    expect(readExchangeState({ PDEPoolPairs: {} }, 9)).toEqual(toExchangeState(9, []));
   });
 
   test('the other sections are not looked at, whatever they hold', () => {
@@ -41,7 +41,7 @@ describe('what does the node say of its exchange', () => {
 
   test('nor are other fields of a pool', () => {
     const state = readExchangeState({ PDEPoolPairs: { [KEY]: { ...pool, Fee: 'odd' } } }, 835_380);
-    expect([...state.poolPairs.keys()]).toEqual([`${PRV}-${BTC}`]);
+    expect(poolPairsOf(state).map(poolPairId)).toEqual([`${PRV}-${BTC}`]);
   });
 });
 

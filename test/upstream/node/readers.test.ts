@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { createPoolDirectories } from '../../../src/domain/pool-directory.ts';
 import type { Reader } from '../../../src/upstream/decode.ts';
 import { parseJson } from '../../../src/upstream/json.ts';
 import { readResult } from '../../../src/upstream/node/envelope.ts';
@@ -47,7 +48,7 @@ function outcomeOfChunks(text: string, sizes: readonly number[], reader: Reader<
 }
 
 function stateReader(): Reader<unknown> {
-  return createStateReader(HEIGHT, resultOf);
+  return createStateReader(HEIGHT, resultOf, createPoolDirectories());
 }
 
 const anySizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 5_000 })), {

@@ -1,11 +1,12 @@
 import type { BeaconHeight } from '../../../src/domain/beacon-height.ts';
 import type { ExchangeState } from '../../../src/domain/exchange.ts';
+import { createPoolDirectories } from '../../../src/domain/pool-directory.ts';
 import { createExchangeStateReader } from '../../../src/upstream/node/exchange-state.ts';
 import type { WireObject } from '../../../src/upstream/wire.ts';
 
 /** Reads the state out of a result that was parsed as a whole: what reading it as it comes has to give too. */
 export function readExchangeState(result: WireObject, beaconHeight: BeaconHeight): ExchangeState {
-  const reader = createExchangeStateReader(beaconHeight);
+  const reader = createExchangeStateReader(beaconHeight, createPoolDirectories());
   reader.begin();
   for (const [key, value] of Object.entries(result['PDEPoolPairs'] ?? {})) reader.add(key, value);
   return reader.end(result);

@@ -1,0 +1,69 @@
+import type { BeaconHeight } from './beacon-height.ts';
+import type { ExchangeState } from './exchange.ts';
+import type { Instant } from './instant.ts';
+import type { PoolDirectories } from './pool-directory.ts';
+import { type PoolPair, poolPairId } from './pool-pair.ts';
+
+/** A state of which the pools come one by one. */
+export type ExchangeDraft = {
+  /** How many pools have come. */
+  readonly length: number;
+  add(pool: PoolPair): void;
+  /** The state of what has come, in order of ids; of several pools with one id, the last. */
+  toState(time: Instant | undefined): ExchangeState;
+};
+
+const FIRST_ROOM = 64;
+
+/**
+ * Makes a draft of the state at that height.
+ *
+ * As a rule the pools are those of the height before and come in order. Then nothing is left to do when the last has come,
+ * and nothing was kept of each but its reserves.
+ */
+export function createExchangeDraft(beaconHeight: BeaconHeight, directories: PoolDirectories): ExchangeDraft {
+  const known = directories.newest()?.ids ?? [];
+  const ids: string[] = [];
+  let reserves = new BigUint64Array(2 * Math.max(known.length, FIRST_ROOM));
+  let isInOrder = true;
+
+  return {
+    get length() {
+      return ids.length;
+    },
+    add(pool) {
+      const place = ids.length;
+      const id = poolPairId(pool);
+      const knownId = known[place];
+      isInOrder &&= place === 0 || (ids[place - 1] ?? '') < id;
+      ids.push(knownId === id ? knownId : id);
+      if (place * 2 === reserves.length) reserves = toLength(reserves, place * 4);
+      reserves[place * 2] = pool.reserve1;
+      reserves[place * 2 + 1] = pool.reserve2;
+    },
+    toState(time) {
+      if (isInOrder)
+        return { beaconHeight, time, directory: directories.of(ids), reserves: toLength(reserves, ids.length * 2) };
+
+      const places = placesInOrder(ids);
+      const directory = directories.of(places.map((place) => ids[place] ?? ''));
+      return { beaconHeight, time, directory, reserves: pick(reserves, places) };
+    },
+  };
+}
+
+/** The place of the last of each id, in order of ids. */
+function placesInOrder(ids: readonly string[]): number[] {
+  const places = new Map(ids.map((id, place) => [id, place]));
+  return [...places].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, place]) => place);
+}
+
+function pick(reserves: BigUint64Array, places: readonly number[]): BigUint64Array<ArrayBuffer> {
+  return BigUint64Array.from(places.flatMap((place) => [...reserves.subarray(place * 2, place * 2 + 2)]));
+}
+
+function toLength(reserves: BigUint64Array, length: number): BigUint64Array<ArrayBuffer> {
+  const copy = new BigUint64Array(length);
+  copy.set(reserves.subarray(0, length));
+  return copy;
+}

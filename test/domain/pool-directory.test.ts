@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import { poolCount } from '../../src/domain/exchange.ts';
+import { createExchangeDraft } from '../../src/domain/exchange-draft.ts';
+import { createPoolDirectories } from '../../src/domain/pool-directory.ts';
+import type { PoolPair } from '../../src/domain/pool-pair.ts';
+import { selectPrices } from '../../src/domain/price-selection.ts';
+import { poolOf, tokenId } from './pools.ts';
+
+const [a, b, c, d] = [tokenId('a'), tokenId('b'), tokenId('c'), tokenId('d')];
+const ab = poolOf(1n, 1n, { token1Id: a, token2Id: b });
+const ac = poolOf(2n, 2n, { token1Id: a, token2Id: c });
+const cd = poolOf(3n, 3n, { token1Id: c, token2Id: d });
+
+/** States of one height after another, as they are read from one node. */
+function statesOf(...heights: readonly (readonly PoolPair[])[]) {
+  const directories = createPoolDirectories();
+  return heights.map((pools, n) => {
+    const draft = createExchangeDraft(1_000 + n, directories);
+    for (const pool of pools) draft.add(pool);
+    return draft.toState(undefined);
+  });
+}
+
+describe('which states share a directory', () => {
+  test('those with the same pools, in whatever order they come and whatever they hold', () => {
+    const [first, second] = statesOf([ab, cd], [{ ...cd, reserve1: 9n }, ab]);
+    expect(second?.directory).toBe(first?.directory);
+    expect(second?.directory).toEqual({
+      ids: [`${a}-${b}`, `${c}-${d}`],
+      token1Ids: [a, c],
+      token2Ids: [b, d],
+      places: new Map([
+        [`${a}-${b}`, 0],
+        [`${c}-${d}`, 1],
+      ]),
+      tokenIds: new Set([a, b, c, d]),
+    });
+  });
+
+  test('also where other pools were read between them', () => {
+    const [first, other, third] = statesOf([ab, cd], [ab], [ab, cd]);
+    expect(third?.directory).toBe(first?.directory);
+    expect(other?.directory).not.toBe(first?.directory);
+  });
+
+  test('not those with another pool in between', () => {
+    const states = statesOf([ab, cd], [ab, ac, cd], [ab, ac]);
+    expect(states.map(({ directory }) => directory.ids)).toEqual([
+      [`${a}-${b}`, `${c}-${d}`],
+      [`${a}-${b}`, `${a}-${c}`, `${c}-${d}`],
+      [`${a}-${b}`, `${a}-${c}`],
+    ]);
+    expect(states.map(poolCount)).toEqual([2, 3, 2]);
+  });
+});
+
+test('a pool that stands at another place than before is told from one that has changed', () => {
+  const [before, now] = statesOf([ab, cd], [ab, ac, { ...cd }]);
+  if (before === undefined || now === undefined) throw new Error('no states');
+  expect(selectPrices(now, {}, before)).toEqual([{ ...ac, beaconHeight: 1_001 }]);
+  expect(selectPrices(before, {}, now)).toEqual([]);
+});

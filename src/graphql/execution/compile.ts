@@ -2,6 +2,7 @@ import {
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
+  GraphQLError,
   type GraphQLFieldResolver,
   type GraphQLObjectType,
   type GraphQLResolveInfo,
@@ -106,9 +107,10 @@ export function compile({ schema, document, operation, variables }: Compiled): O
     const type = schema.getRootType(operation.operation);
     const root = type && planOf(type, [operation.selectionSet]);
     return root ? { root, size, readArguments: (given) => readers.map((read) => read(given)) } : undefined;
-  } catch {
+  } catch (error) {
     // Whoever executes it as it stands finds out what is wrong with it, and says so.
-    return undefined;
+    if (error instanceof UnplannedError || error instanceof GraphQLError) return undefined;
+    throw error;
   }
 }
 

@@ -60,7 +60,7 @@ export function createExecutor(): Executor {
     variables: VariableValues,
   ) {
     const { id, conditions } = knowledgeOf(document, operation);
-    const key = conditions.length === 0 ? id : `${id}:${conditions.map((name) => variables.coerced[name])}`;
+    const key = conditions.length === 0 ? id : `${id}:${conditions.map((name) => String(variables.coerced[name]))}`;
     const kept = plans.get(key);
     if (kept !== undefined) return kept.plan;
     const plan = compile({ schema, document, operation, variables });

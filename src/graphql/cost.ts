@@ -9,14 +9,13 @@ import {
   getOperationAST,
   getVariableValues,
   isCompositeType,
-  isIntrospectionType,
   Kind,
   type SelectionNode,
   type SelectionSetNode,
   type VariableValues,
 } from 'graphql';
 import { QueryTooComplexError } from '../errors.ts';
-import { ASSUMED_LIST_SIZE, type Complexity, estimateObjects, VALUE } from './complexity.ts';
+import { ASSUMED_LIST_SIZE, type Complexity, estimateField, estimateObjects, VALUE } from './complexity.ts';
 import { countValues, isIncluded, readArguments } from './given.ts';
 import { namedHeights } from './heights.ts';
 import type { Limits } from './limits.ts';
@@ -163,7 +162,7 @@ function createWalk(
   function measureField(node: FieldNode, field: GraphQLField<unknown, unknown>, nesting: number): SelectionCost {
     const args = readArguments(field, node, variables);
     const given = args === undefined ? 0 : countValues(args) + countValues(node.alias?.value);
-    if (args === undefined || given > 0 || typeof field.extensions['complexity'] === 'function') unfixed++;
+    if (args === undefined || given > 0 || dependsOnMore(field)) unfixed++;
     // The field fails before anything in it is asked for.
     if (args === undefined) return { ...NOTHING, objects: 1, depth: 1, siblings: 1 };
 
@@ -173,7 +172,7 @@ function createWalk(
 
     const type = getNamedType(field.type);
     const inside = node.selectionSet === undefined ? NOTHING : walk(node.selectionSet, type, nesting + 1);
-    if (isIntrospectionType(type)) return ofSchema(inside, complexityOf(field, args, contextValue), given);
+    if (type.name.startsWith('__')) return ofSchema(inside, complexityOf(field, args, contextValue), given);
 
     const complexity = complexityOf(field, args, contextValue);
     const { field: own, multiplier, entries = ASSUMED_LIST_SIZE, actual = multiplier, isList } = complexity;
@@ -207,6 +206,11 @@ type Estimate = (args: unknown, context: object, field: GraphQLField<unknown, un
 function complexityOf(field: GraphQLField<unknown, unknown>, args: unknown, context: object): Complexity {
   const complexity = field.extensions['complexity'] as Complexity | Estimate | undefined;
   return typeof complexity === 'function' ? complexity(args, context, field) : (complexity ?? estimateObjects(field));
+}
+
+/** Whether what a field counts as depends on more than the field. */
+function dependsOnMore({ extensions: { complexity } }: GraphQLField<unknown, unknown>): boolean {
+  return typeof complexity === 'function' && complexity !== estimateField;
 }
 
 function isFragment(definition: DocumentNode['definitions'][number]): definition is FragmentDefinitionNode {

@@ -18,15 +18,38 @@ export type Loaders = {
 /** What loaders must not go beyond. */
 export type LoaderLimits = { readonly maxPageSize: number };
 
-/** Makes the loaders of one answer, for the head given or else for the one that is current when it is first needed. */
+/**
+ * Makes the loaders of one answer, for the head given or else for the one that is current when it is first needed.
+ *
+ * Each is made when it is first asked for: most answers are made from one or two of them.
+ */
 export function createLoaders(sources: Sources, limits: LoaderLimits, pinned?: Head): Loaders {
   const head = createHeadPin(sources.head, pinned);
-  const market = createMarketLoader(sources.market);
-  const tokens = createTokenLoader(sources.tokens, head, market);
-  const exchange = createExchangeLoader({ head, pastStates: sources.pastStates, tokens, ...limits });
-  const orderBooks = createOrderBookLoader(sources.orderBooks);
+  let market: MarketLoader | undefined;
+  let tokens: TokenLoader | undefined;
+  let exchange: ExchangeLoader | undefined;
+  let orderBooks: OrderBookLoader | undefined;
 
-  return { head, exchange, market, orderBooks, tokens };
+  const loaders: Loaders = {
+    head,
+    get market() {
+      market ??= createMarketLoader(sources.market);
+      return market;
+    },
+    get tokens() {
+      tokens ??= createTokenLoader(sources.tokens, head, loaders.market);
+      return tokens;
+    },
+    get exchange() {
+      exchange ??= createExchangeLoader({ head, pastStates: sources.pastStates, tokens: loaders.tokens, ...limits });
+      return exchange;
+    },
+    get orderBooks() {
+      orderBooks ??= createOrderBookLoader(sources.orderBooks);
+      return orderBooks;
+    },
+  };
+  return loaders;
 }
 
 /** Loaders that can be renewed in their place, for an operation that makes one answer after another. */

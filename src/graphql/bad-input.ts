@@ -31,8 +31,9 @@ function requireGood<Args>(args: Args): Args {
 function findBadInput(value: unknown): BadUserInputError | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (value instanceof BadUserInputError) return value;
-  for (const part of Object.values(value)) {
-    const badInput = findBadInput(part);
+  // Called for each field with arguments of each object of an answer: a list of the values would be dear.
+  for (const name in value) {
+    const badInput = findBadInput((value as Readonly<Record<string, unknown>>)[name]);
     if (badInput !== undefined) return badInput;
   }
   return undefined;

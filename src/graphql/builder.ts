@@ -4,7 +4,7 @@ import RelayPlugin from '@pothos/plugin-relay';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { TokenId } from '../domain/token-id.ts';
-import { estimateObjects, objects } from './complexity.ts';
+import { estimateField, objects } from './complexity.ts';
 import type { Context } from './context.ts';
 
 /** What the builder knows of our scalars and context: what resolvers take and give. */
@@ -53,7 +53,7 @@ export const builder = new SchemaBuilder<SchemaTypes>({
     startCursorFieldOptions: { description: 'Of the first entry, for `before`. Null for an empty page.' },
     endCursorFieldOptions: { description: 'Of the last entry, for `after`. Null for an empty page.' },
   },
-  complexity: { fieldComplexity: (_args, _context, field) => estimateObjects(field) },
+  complexity: { fieldComplexity: estimateField },
 });
 
 builder.queryType({ description: 'Everything that can be asked once. One answer describes one beacon height.' });

@@ -41,7 +41,7 @@ export type Sender = {
 };
 
 /** Makes the context of one operation. */
-export function createContext(service: Service, { client, lastEventId }: Sender): Context {
+export function createContext(service: Service, { client, lastEventId }: Sender = {}): Context {
   const { sources, limits } = service;
   const asker: Asker = { client: client ?? Symbol('an operation') };
   const { loaders, renew } = createRenewableLoaders(sources, { maxPageSize: limits.maxPageSize, asker });

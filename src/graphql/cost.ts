@@ -9,14 +9,13 @@ import {
   getOperationAST,
   getVariableValues,
   isCompositeType,
-  isIntrospectionType,
   Kind,
   type SelectionNode,
   type SelectionSetNode,
   type VariableValues,
 } from 'graphql';
 import { QueryTooComplexError } from '../errors.ts';
-import { ASSUMED_LIST_SIZE, type Complexity, estimateObjects, VALUE } from './complexity.ts';
+import { ASSUMED_LIST_SIZE, type Complexity, estimateField, estimateObjects, VALUE } from './complexity.ts';
 import { countValues, isIncluded, readArguments } from './given.ts';
 import { namedHeights } from './heights.ts';
 import type { Limits } from './limits.ts';
@@ -40,23 +39,31 @@ export type OperationCost = {
 };
 
 /**
- * Refuses an operation that asks for too much, before anything of it is executed. What counts is the operation that is
+ * Makes what refuses operations that ask for too much, before anything of them is executed. What counts is the operation that is
  * selected, with its variables; each selection is measured once, so fragments that multiply are not slow to measure. A
- * field whose arguments cannot be read fails alone, and the others still count.
+ * field whose arguments cannot be read fails alone, and the others still count. A selection without arguments and aliases
+ * costs the same each time, and is measured once for all operations of its document.
  *
- * @throws QueryTooComplexError
+ * @returns what measures an operation @throws QueryTooComplexError
  */
-export function requireAffordable(operation: Operation, limits: Limits): OperationCost {
-  const cost = measure(operation, limits);
-  if (cost === undefined) return { complexity: 0, values: 0 };
+export function createCostMeasure(limits: Limits): (operation: Operation) => OperationCost {
+  const fixed: FixedCosts = new WeakMap();
 
-  requireAtMost(limits.maxDepth, cost.depth, 'levels of selections');
-  requireAtMost(limits.maxComplexity, cost.objects, 'objects, as complexity counts them');
-  requireAtMost(limits.maxValues, cost.values, 'values');
-  requireAtMost(limits.maxSchemaObjects, cost.schemaObjects, 'objects of the schema');
-  requireAtMost(limits.maxHeightsPerOperation, cost.heights, 'heights beside the current one');
-  return { complexity: cost.objects + cost.schemaObjects * VALUE, values: cost.values };
+  return (operation) => {
+    const cost = measure(operation, limits, fixed);
+    if (cost === undefined) return { complexity: 0, values: 0 };
+
+    requireAtMost(limits.maxDepth, cost.depth, 'levels of selections');
+    requireAtMost(limits.maxComplexity, cost.objects, 'objects, as complexity counts them');
+    requireAtMost(limits.maxValues, cost.values, 'values');
+    requireAtMost(limits.maxSchemaObjects, cost.schemaObjects, 'objects of the schema');
+    requireAtMost(limits.maxHeightsPerOperation, cost.heights, 'heights beside the current one');
+    return { complexity: cost.objects + cost.schemaObjects * VALUE, values: cost.values };
+  };
 }
+
+/** What selections cost whatever the variables and the moment, of documents that are asked again. */
+type FixedCosts = WeakMap<SelectionSetNode, Map<GraphQLNamedType, SelectionCost>>;
 
 /** How many objects a list of the schema counts as. */
 const ASSUMED_SCHEMA_LIST_SIZE = 8;
@@ -64,7 +71,7 @@ const ASSUMED_SCHEMA_LIST_SIZE = 8;
 type Cost = Pick<SelectionCost, 'objects' | 'schemaObjects' | 'values' | 'depth'> & { readonly heights: number };
 
 /** What an operation asks for; `undefined` for one that cannot be executed anyway. */
-function measure(operation: Operation, limits: Limits): Cost | undefined {
+function measure(operation: Operation, limits: Limits, fixed: FixedCosts): Cost | undefined {
   const { schema, document, operationName, variableValues } = operation;
   const selected = getOperationAST(document, operationName);
   const rootType = selected && schema.getRootType(selected.operation);
@@ -79,7 +86,7 @@ function measure(operation: Operation, limits: Limits): Cost | undefined {
   if (variables === undefined) return undefined;
 
   const heights = new Set<number>();
-  const walk = createWalk(operation, variables, limits, heights);
+  const walk = createWalk(operation, variables, { limits, heights, fixed });
   const cost = walk(selected.selectionSet, rootType);
   return {
     ...cost,
@@ -91,31 +98,51 @@ function measure(operation: Operation, limits: Limits): Cost | undefined {
 
 type Walk = (set: SelectionSetNode, type: GraphQLNamedType, nesting?: number) => SelectionCost;
 
-/** Makes the measuring of the selections of one operation; `heights` gets the heights that it names. */
+/** What measuring an operation is held to, and what it notes. */
+type WalkOptions = {
+  readonly limits: Limits;
+  /** Gets the heights that the operation names. */
+  readonly heights: Set<number>;
+  /** Gets what costs the same in each operation of the document. */
+  readonly fixed: FixedCosts;
+};
+
+/** Makes the measuring of the selections of one operation. */
 function createWalk(
   { schema, document, contextValue }: Operation,
   variables: VariableValues,
-  limits: Limits,
-  heights: Set<number>,
+  { limits, heights, fixed }: WalkOptions,
 ): Walk {
-  const fragments = new Map(document.definitions.filter(isFragment).map((fragment) => [fragment.name.value, fragment]));
-  const known = new Map<SelectionSetNode, Map<GraphQLNamedType, SelectionCost>>();
+  let fragments: ReadonlyMap<string, FragmentDefinitionNode> | undefined;
+  const known: FixedCosts = new WeakMap();
   let givenValues = 0;
+  /** How much was met so far that costs something else the next time. */
+  let unfixed = 0;
 
   function walk(set: SelectionSetNode, type: GraphQLNamedType, nesting = 1): SelectionCost {
-    const costs = known.get(set) ?? new Map<GraphQLNamedType, SelectionCost>();
-    known.set(set, costs);
-    const cost = costs.get(type) ?? measureSet(set, type, nesting);
-    costs.set(type, cost);
+    const always = fixed.get(set)?.get(type);
+    const before = always ?? known.get(set)?.get(type);
+    if (before !== undefined) {
+      requireAtMost(limits.maxNesting, nesting + before.nesting - 1, 'levels of selections and fragments');
+      if (always === undefined) unfixed++;
+      return before;
+    }
+    const unfixedBefore = unfixed;
+    const cost = measureSet(set, type, nesting);
+    const costs = unfixed === unfixedBefore ? fixed : known;
+    costs.set(set, (costs.get(set) ?? new Map()).set(type, cost));
     return cost;
   }
 
   function measureSet(set: SelectionSetNode, type: GraphQLNamedType, nesting: number): SelectionCost {
     requireAtMost(limits.maxNesting, nesting, 'levels of selections and fragments');
-    const costs = set.selections
-      .filter((selection) => isIncluded(selection, variables))
-      .map((selection) => measureSelection(selection, type, nesting));
-    const sum = costs.reduce(add, NOTHING);
+    const sum = set.selections
+      .filter((selection) => {
+        if (selection.directives?.length) unfixed++;
+        return isIncluded(selection, variables);
+      })
+      .map((selection) => measureSelection(selection, type, nesting))
+      .reduce(add, NOTHING);
     requireAtMost(limits.maxNesting, sum.nesting, 'levels of selections and fragments');
     requireAtMost(limits.maxSiblings, sum.siblings, 'fields side by side');
     return { ...sum, nesting: sum.nesting + 1 };
@@ -126,6 +153,7 @@ function createWalk(
       const field = isCompositeType(type) ? schema.getField(type, selection.name.value) : undefined;
       return field === undefined ? NOTHING : measureField(selection, field, nesting);
     }
+    fragments ??= new Map(document.definitions.filter(isFragment).map((each) => [each.name.value, each]));
     const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
     const condition = fragment?.typeCondition && schema.getType(fragment.typeCondition.name.value);
     return fragment === undefined ? NOTHING : walk(fragment.selectionSet, condition ?? type, nesting + 1);
@@ -133,17 +161,18 @@ function createWalk(
 
   function measureField(node: FieldNode, field: GraphQLField<unknown, unknown>, nesting: number): SelectionCost {
     const args = readArguments(field, node, variables);
+    const given = args === undefined ? 0 : countValues(args) + countValues(node.alias?.value);
+    if (args === undefined || given > 0 || dependsOnMore(field)) unfixed++;
     // The field fails before anything in it is asked for.
     if (args === undefined) return { ...NOTHING, objects: 1, depth: 1, siblings: 1 };
 
-    const given = countValues(args) + countValues(node.alias?.value);
     givenValues += given;
     requireAtMost(limits.maxComplexity, givenValues * VALUE, 'objects, as complexity counts what it is given');
     for (const height of namedHeights(args)) heights.add(height);
 
     const type = getNamedType(field.type);
     const inside = node.selectionSet === undefined ? NOTHING : walk(node.selectionSet, type, nesting + 1);
-    if (isIntrospectionType(type)) return ofSchema(inside, complexityOf(field, args, contextValue), given);
+    if (type.name.startsWith('__')) return ofSchema(inside, complexityOf(field, args, contextValue), given);
 
     const complexity = complexityOf(field, args, contextValue);
     const { field: own, multiplier, entries = ASSUMED_LIST_SIZE, actual = multiplier, isList } = complexity;
@@ -177,6 +206,11 @@ type Estimate = (args: unknown, context: object, field: GraphQLField<unknown, un
 function complexityOf(field: GraphQLField<unknown, unknown>, args: unknown, context: object): Complexity {
   const complexity = field.extensions['complexity'] as Complexity | Estimate | undefined;
   return typeof complexity === 'function' ? complexity(args, context, field) : (complexity ?? estimateObjects(field));
+}
+
+/** Whether what a field counts as depends on more than the field. */
+function dependsOnMore({ extensions: { complexity } }: GraphQLField<unknown, unknown>): boolean {
+  return typeof complexity === 'function' && complexity !== estimateField;
 }
 
 function isFragment(definition: DocumentNode['definitions'][number]): definition is FragmentDefinitionNode {

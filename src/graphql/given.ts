@@ -15,6 +15,7 @@ const CHARACTERS_OF_A_VALUE = 10;
 
 /** Whether a selection is made, as `@skip` and `@include` have it. */
 export function isIncluded(selection: SelectionNode, variables: VariableValues): boolean {
+  if (!selection.directives?.length) return true;
   const [skip, include] = [GraphQLSkipDirective, GraphQLIncludeDirective].map((directive) =>
     unlessBad(() => getDirectiveValues(directive, selection, variables)),
   );
@@ -46,5 +47,7 @@ function unlessBad<T>(read: () => T): T | undefined {
 export function countValues(value: unknown): number {
   if (typeof value === 'string') return value.length / CHARACTERS_OF_A_VALUE;
   if (typeof value !== 'object' || value === null) return 0;
-  return Object.values(value).reduce<number>((sum, part) => sum + 1 + countValues(part), 0);
+  let count = 0;
+  for (const name in value) count += 1 + countValues((value as Readonly<Record<string, unknown>>)[name]);
+  return count;
 }

@@ -11,8 +11,9 @@ const HEIGHT_READERS: Readonly<Record<string, (value: unknown) => readonly unkno
 
 /** The heights that the arguments of a field name: in `at`, in cursors and in ids. */
 export function namedHeights(args: Readonly<Record<string, unknown>>): number[] {
-  return Object.entries(HEIGHT_READERS)
-    .flatMap(([name, read]) => (args[name] == null ? [] : read(args[name])))
+  const named = Object.keys(args).filter((name) => args[name] != null && Object.hasOwn(HEIGHT_READERS, name));
+  return named
+    .flatMap((name) => HEIGHT_READERS[name]?.(args[name]) ?? [])
     .filter((height) => typeof height === 'number');
 }
 

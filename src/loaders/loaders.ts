@@ -22,17 +22,41 @@ export type Loaders = {
 /** What loaders must not go beyond, and in whose turn they ask the upstreams. */
 export type LoaderOptions = { readonly maxPageSize: number; readonly asker: Asker };
 
-/** Makes the loaders of one answer, for the head given or else for the one that is current when it is first needed. */
+/**
+ * Makes the loaders of one answer, for the head given or else for the one that is current when it is first needed.
+ *
+ * Each is made when it is first asked for: most answers are made from one or two of them.
+ */
 export function createLoaders(sources: Sources, options: LoaderOptions, pinned?: Head): Loaders {
   const basis = createBasis();
   const head = createHeadPin(sources.head, basis, pinned);
-  const market = createMarketLoader(sources.market, basis);
-  const tokens = createTokenLoader(sources.tokens, head, market);
-  const { pastStates, poolLists } = sources;
-  const exchange = createExchangeLoader({ head, pastStates, poolLists, tokens, ...options });
-  const orderBooks = createOrderBookLoader(sources.orderBooks, basis, options.asker);
+  let market: MarketLoader | undefined;
+  let tokens: TokenLoader | undefined;
+  let exchange: ExchangeLoader | undefined;
+  let orderBooks: OrderBookLoader | undefined;
 
-  return { basis, head, exchange, market, orderBooks, tokens };
+  const loaders: Loaders = {
+    basis,
+    head,
+    get market() {
+      market ??= createMarketLoader(sources.market, basis);
+      return market;
+    },
+    get tokens() {
+      tokens ??= createTokenLoader(sources.tokens, head, loaders.market);
+      return tokens;
+    },
+    get exchange() {
+      const { pastStates, poolLists } = sources;
+      exchange ??= createExchangeLoader({ head, pastStates, poolLists, tokens: loaders.tokens, ...options });
+      return exchange;
+    },
+    get orderBooks() {
+      orderBooks ??= createOrderBookLoader(sources.orderBooks, basis, options.asker);
+      return orderBooks;
+    },
+  };
+  return loaders;
 }
 
 /** Loaders that can be renewed in their place, for an operation that makes one answer after another. */

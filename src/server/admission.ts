@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import { GatewayError } from '../errors.ts';
-import { type Operation, type OperationCost, requireAffordable } from '../graphql/cost.ts';
+import { createCostMeasure, type Operation, type OperationCost } from '../graphql/cost.ts';
 import type { Limits } from '../graphql/limits.ts';
 import type { OperationDoor } from './metrics.ts';
 import type { RateLimits } from './rate-limits.ts';
@@ -33,6 +33,7 @@ const CHARACTERS_PER_POINT = 50;
 /** Makes what holds operations to the limits, and clients to their rates where there are any. */
 export function createAdmission(limits: Limits, rates: RateLimits | undefined): Admission {
   const tickets = new WeakMap<object, Ticket>();
+  const costOf = createCostMeasure(limits);
   /** Requests that have paid a point, which their first operation need not pay again. */
   const prepaid = new WeakSet<IncomingMessage>();
 
@@ -42,9 +43,18 @@ export function createAdmission(limits: Limits, rates: RateLimits | undefined): 
     return ticket;
   }
 
+  function measure(operation: Operation): Measured {
+    try {
+      return { cost: costOf(operation) };
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      return { refusal: refusal(error.code, error.message) };
+    }
+  }
+
   function measureOnce(operation: Operation): Measured {
     const ticket = ticketOf(operation.contextValue);
-    ticket.measured ??= measure(operation, limits);
+    ticket.measured ??= measure(operation);
     return ticket.measured;
   }
 
@@ -86,12 +96,3 @@ export function createAdmission(limits: Limits, rates: RateLimits | undefined): 
 
 /** What the doors put into the context of an operation: over HTTP both, on a websocket the request that opened it. */
 type DoorContext = { readonly req?: IncomingMessage; readonly res?: unknown };
-
-function measure(operation: Operation, limits: Limits): Measured {
-  try {
-    return { cost: requireAffordable(operation, limits) };
-  } catch (error) {
-    if (!(error instanceof GatewayError)) throw error;
-    return { refusal: refusal(error.code, error.message) };
-  }
-}

@@ -39,9 +39,10 @@ export function useMetrics(metrics: Metrics): Plugin {
 }
 
 function outcomeOf(result: unknown): Outcome {
-  const { data, errors } = result as ExecutionResult;
+  // A result without errors is written already: its data is not looked at, because it would be read for that.
+  const { errors } = result as ExecutionResult;
   if (errors === undefined || errors.length === 0) return 'whole';
-  return data == null ? 'failed' : 'partial';
+  return (result as ExecutionResult).data == null ? 'failed' : 'partial';
 }
 
 function secondsFrom(start: number): number {

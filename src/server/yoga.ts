@@ -2,12 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import { createYoga, type YogaInitialContext, type YogaServerInstance } from 'graphql-yoga';
 import { type Context, createContext, type Service } from '../graphql/context.ts';
 import { createErrorMask } from '../graphql/errors.ts';
+import { createExecutor } from '../graphql/execution/execute.ts';
 import { schema } from '../graphql/schema.ts';
 import type { Admission } from './admission.ts';
 import type { ClientAddresses } from './client-address.ts';
 import { createDocumentCaches } from './document-cache.ts';
 import type { Metrics } from './metrics.ts';
 import type { RateLimits } from './rate-limits.ts';
+import { useCompiledExecution } from './use-compiled-execution.ts';
 import { useDocumentErrors } from './use-document-errors.ts';
 import { LAST_EVENT_ID_HEADER, useEventStream } from './use-event-stream.ts';
 import { useJsonOnly } from './use-json-only.ts';
@@ -67,6 +69,7 @@ export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
       useOperationLimits(admission, metrics),
       useMetrics(metrics),
       useDocumentErrors(service.limits),
+      useCompiledExecution(createExecutor()),
       useUnreadStreams(),
       useEventStream({ keepAliveMs, internal }),
     ],

@@ -55,7 +55,7 @@ describe('the basis of answers', () => {
   });
 
   async function basisOf(query: string) {
-    const contextValue = createContext(gateway.app.service, {});
+    const contextValue = createContext(gateway.app.service);
     const result = await execute({ schema, document: parse(query), contextValue });
     expect((result as { errors?: unknown }).errors).toBeUndefined();
     return contextValue.loaders.basis;

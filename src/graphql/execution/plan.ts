@@ -1,0 +1,41 @@
+import type { FieldNode, GraphQLError, GraphQLFieldResolver, GraphQLResolveInfo } from 'graphql';
+import type { Context } from '../context.ts';
+
+/** How an object of one type is written, for one selection. */
+export type ObjectPlan = { readonly typename: string; readonly fields: readonly FieldPlan[] };
+
+/** How one field of a selection is written. */
+export type FieldPlan = {
+  /** Its name in the answer. */
+  readonly name: string;
+  /** What stands before its value; for `__typename`, which is known, the value too. */
+  readonly opening: string;
+  readonly nodes: readonly FieldNode[];
+  readonly resolve: GraphQLFieldResolver<unknown, Context>;
+  readonly info: GraphQLResolveInfo;
+  /** Its arguments, or where they are among those of the execution because there are variables in them. */
+  readonly args: object | number;
+  readonly isNullable: boolean;
+  /** Writes most values of a leaf; `undefined` for one that {@link write} has to look at. */
+  readonly writeQuickly: ((value: unknown) => string | undefined) | undefined;
+  /** Writes what it resolves to; `undefined` where that stands in `opening`. */
+  readonly write: WriteValue | undefined;
+};
+
+/** JSON, or a promise of it where something in it has to be waited for. */
+export type Written = string | Promise<string>;
+
+/** A place in the answer, told from the inside out; `undefined` is the answer itself. */
+export type Place = { readonly around: Place | undefined; readonly key: string | number } | undefined;
+
+/** One execution of an operation. */
+export type Execution = {
+  readonly context: Context;
+  /** The arguments of the fields that have variables among them. */
+  readonly args: readonly object[];
+  /** What went wrong where null may stand, in the order in which it did. */
+  readonly errors: GraphQLError[];
+};
+
+/** Writes the value of a field, or of an entry of a list, as JSON. @throws what is wrong with it */
+export type WriteValue = (value: unknown, around: Place, key: string | number, execution: Execution) => Written;

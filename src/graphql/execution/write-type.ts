@@ -1,0 +1,107 @@
+import {
+  type FieldNode,
+  GraphQLBoolean,
+  GraphQLError,
+  GraphQLFloat,
+  GraphQLID,
+  GraphQLInt,
+  type GraphQLInterfaceType,
+  type GraphQLLeafType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLResolveInfo,
+  GraphQLString,
+  type GraphQLUnionType,
+  getNullableType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isScalarType,
+} from 'graphql';
+import type { ObjectPlan, WriteValue } from './plan.ts';
+import { isPromise, listWriter, writeObject } from './write.ts';
+
+/** What the writing of a field's values is made with. */
+export type TypeSurroundings = {
+  readonly nodes: readonly FieldNode[];
+  readonly info: GraphQLResolveInfo;
+  /** How the field's selection is written for objects of a type. */
+  readonly planOf: (type: GraphQLObjectType) => ObjectPlan;
+};
+
+/** Makes the writing of the values of a type. */
+export function writerOf(type: GraphQLOutputType, surroundings: TypeSurroundings): WriteValue {
+  const { nodes, info } = surroundings;
+  const nullable = getNullableType(type);
+  const write = isListType(nullable)
+    ? listWriter(writerOf(nullable.ofType, surroundings), { isNullable: !isNonNullType(nullable.ofType), nodes })
+    : isLeafType(nullable)
+      ? leafWriter(nullable)
+      : isObjectType(nullable)
+        ? objectWriter(surroundings.planOf(nullable))
+        : abstractWriter(nullable, surroundings);
+
+  return (value, around, key, execution) => {
+    if (value instanceof Error) throw value;
+    if (value !== null && value !== undefined) return write(value, around, key, execution);
+    if (nullable === type) return 'null';
+    throw new Error(`Cannot return null for non-nullable field ${info.parentType.name}.${info.fieldName}.`);
+  };
+}
+
+function objectWriter(plan: ObjectPlan): WriteValue {
+  return (value, around, key, execution) => writeObject(plan, value, { around, key }, execution);
+}
+
+/** Makes the writing of objects whose type is told by each. */
+function abstractWriter(type: GraphQLInterfaceType | GraphQLUnionType, { info, planOf }: TypeSurroundings): WriteValue {
+  const plans = new Map(info.schema.getPossibleTypes(type).map((possible) => [possible.name, planOf(possible)]));
+
+  return (value, around, key, execution) => {
+    const write = (name: string | undefined) => {
+      const plan = plans.get(name ?? '');
+      if (plan === undefined) throw new Error(`${type.name} resolved to ${name}, which it cannot be.`);
+      return writeObject(plan, value, { around, key }, execution);
+    };
+    const name = type.resolveType?.(value, execution.context, info, type);
+    return isPromise(name) ? name.then(write) : write(name ?? undefined);
+  };
+}
+
+const writeText: Quick = (value) => (typeof value === 'string' ? JSON.stringify(value) : undefined);
+
+/** How most values of the scalars of GraphQL itself are written: those that need no coercion. */
+const QUICK: ReadonlyMap<unknown, Quick> = new Map<GraphQLLeafType, Quick>([
+  [GraphQLString, writeText],
+  [GraphQLID, writeText],
+  [GraphQLInt, (value) => (typeof value === 'number' && (value | 0) === value ? `${value}` : undefined)],
+  [GraphQLFloat, (value) => (typeof value === 'number' && Number.isFinite(value) ? `${value}` : undefined)],
+  [GraphQLBoolean, (value) => (typeof value === 'boolean' ? `${value}` : undefined)],
+]);
+
+type Quick = (value: unknown) => string | undefined;
+
+/** How most values of a type are written; `undefined` where each has to be looked at. */
+export function quickWriterOf(type: GraphQLOutputType): Quick | undefined {
+  const leaf = getNullableType(type);
+  if (!isScalarType(leaf) || leaf.extensions['isPlainText'] !== true) return QUICK.get(leaf);
+  return (value) => (typeof value === 'string' || typeof value === 'bigint' ? `"${value}"` : undefined);
+}
+
+function leafWriter(type: GraphQLLeafType): WriteValue {
+  return (value) => {
+    const serialized = serialize(type, value);
+    if (serialized == null) throw new Error(`A value of ${type.name} was written as nothing.`);
+    return JSON.stringify(serialized);
+  };
+}
+
+/** What a scalar says of a value that it does not know is for the log, like any error of ours. */
+function serialize(type: GraphQLLeafType, value: unknown): unknown {
+  try {
+    return type.coerceOutputValue(value);
+  } catch (error) {
+    throw error instanceof GraphQLError ? new Error(error.message) : error;
+  }
+}

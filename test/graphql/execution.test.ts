@@ -1,0 +1,163 @@
+import fc from 'fast-check';
+import { getIntrospectionQuery, parse } from 'graphql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createContext } from '../../src/graphql/context.ts';
+import { schema } from '../../src/graphql/schema.ts';
+import { everyField, randomOperation } from '../support/any-operation.ts';
+import { createExecutions, type Executions } from '../support/executions.ts';
+import { startGateway } from '../support/gateway.ts';
+import { HONEST } from '../support/operations.ts';
+import { BTC, NOBODYS, PRV } from '../support/tokens.ts';
+
+let gateway: Awaited<ReturnType<typeof startGateway>>;
+let executions: Executions;
+beforeAll(async () => {
+  // What is read must not change between two executions.
+  gateway = await startGateway({ config: { headPollMs: 600_000, marketPollMs: 600_000, orderBookTtlMs: 600_000 } });
+  await gateway.ask('{ beaconHeight pairs { id } tickers { id } }');
+  executions = createExecutions(schema, () => createContext(gateway.app.service));
+});
+afterAll(() => gateway.close());
+
+const POOL = `poolPair(token1Id: "${PRV}", token2Id: "${BTC}")`;
+const NAMED = [`PoolPair:${PRV}-${BTC}`, `Token:${PRV}`, `Token:${NOBODYS}`, 'BestBlock:-1', 'BestBlock:99', 'x'];
+
+describe('an operation that is executed by its plan is answered as it would be without', () => {
+  test.each<[string, string, Record<string, unknown>?]>([
+    ['a field', '{ beaconHeight }'],
+    [
+      'what is waited for stands between what is not',
+      '{ service { version } a: beaconHeight b: service { sandbox } tokens { id } }',
+    ],
+    [
+      'fragments in fragments',
+      `{ ...A } fragment A on Query { ${POOL} { ...B ... { key } ... on Node { id } } } fragment B on PoolPair { token1 { ...C } } fragment C on Token { symbol }`,
+    ],
+    [
+      'a field that several fragments select',
+      `{ ${POOL} { token1 { id } ...B ... on PoolPair { token1 { symbol id } } token2 { symbol } } } fragment B on PoolPair { token2 { decimals } token1 { decimals } }`,
+    ],
+    [
+      'a fragment spread twice',
+      `{ ${POOL} { ...B ...B token1 { ...C } token2 { ...C } } } fragment B on PoolPair { id key } fragment C on Token { symbol id }`,
+    ],
+    ['aliases', `{ a: ${POOL} { x: id y: id __typename z: __typename } b: ${POOL} { id } }`],
+    [
+      'abstract types',
+      `query ($ids: [ID!]!) { nodes(ids: $ids) { __typename id ...T ... on PoolPair { price } ... on BestBlock { height } } } fragment T on Token { symbol }`,
+      { ids: NAMED },
+    ],
+    [
+      'an object of any type',
+      `{ a: node(id: "Token:${PRV}") { __typename ... on Token { decimals } } b: node(id: "Token:${NOBODYS}") { id } c: node(id: "x") { id } }`,
+    ],
+    [
+      'directives that are constant',
+      `{ ${POOL} { id @skip(if: true) key @include(if: false) price @skip(if: false) @include(if: true) } beaconHeight @include(if: true) }`,
+    ],
+    [
+      'directives that leave nothing out',
+      `query ($a: Boolean!) { ${POOL} { id key @include(if: $a) ... @skip(if: $a) { price } } }`,
+      { a: true },
+    ],
+    [
+      'directives that turn with their variables',
+      `query ($a: Boolean!) { ${POOL} { id key @include(if: $a) ... @skip(if: $a) { price } ...F @include(if: $a) } } fragment F on PoolPair { spotPrice }`,
+      { a: false },
+    ],
+    ['a selection that directives leave empty', `query ($a: Boolean = false) { ${POOL} { id @include(if: $a) } }`],
+    [
+      'variables with defaults',
+      'query ($first: Int = 3, $order: PoolPairOrder! = ID_DESC) { poolPairs(first: $first, orderBy: $order) { nodes { id } } }',
+    ],
+    [
+      'null for a variable with a default',
+      'query ($first: Int = 3) { poolPairs(first: $first) { totalCount nodes { id } } }',
+      { first: null },
+    ],
+    [
+      'a variable that is left out of an argument with a default',
+      'query ($depth: Int! = 4) { orderBook(tickerId: "pBTC_PRV", depth: $depth) { bids { price } } }',
+    ],
+    [
+      'variables inside of inputs',
+      'query ($token: TokenId, $symbol: String!) { poolPairs(filter: { tokenId: $token, symbols: [$symbol, "pBTC"] }) { nodes { id } } }',
+      { symbol: 'pETH' },
+    ],
+    [
+      'bad scalars in the document',
+      `{ a: poolPair(token1Id: "x", token2Id: "${BTC}") { id } b: poolPairs(at: -1, filter: { tokenId: "y" }) { totalCount } beaconHeight }`,
+    ],
+    [
+      'bad scalars in variables',
+      `query ($a: TokenId!, $at: BeaconHeight = 0, $f: PoolPairFilter) { poolPair(token1Id: $a, token2Id: "${BTC}") { id } a: poolPairs(at: $at) { totalCount } b: poolPairs(filter: $f) { totalCount } token(id: $a) { id } }`,
+      { a: 'x', f: { tokenId: 'z' } },
+    ],
+    [
+      'errors in a list',
+      '{ poolPairs(first: 4) { nodes { id price(decimals1: 99) exactPrice(decimals2: -1) } edges { cursor node { spotPrice(decimals1: 31) } } } }',
+    ],
+    [
+      'errors beside one another',
+      `{ a: ${POOL.slice(0, -1)}, at: 9007199254740991) { id } b: poolPairs(first: 1, last: 1) { totalCount } c: ticker { id } d: orderBook(tickerId: "x", depth: -1) { bestBid } e: orderBook(tickerId: "none") { bestBid } }`,
+    ],
+    [
+      'each text is escaped',
+      `query ($id: ID!) { node(id: $id) { id } tokens { symbol } }`,
+      { id: 'a"b\\\n\u2028\ud800' },
+    ],
+  ])('%s', async (_name, query, variableValues) => {
+    await executions.expectSame({ document: parse(query), variableValues });
+  });
+
+  test.each(Object.entries(HONEST).filter(([name]) => !/introspection|types by name/.test(name)))(
+    '%s',
+    async (_name, toOperation) => {
+      const { query, variables, operationName } = toOperation(gateway.sandbox.world.tip.height);
+      await executions.expectSame({ document: parse(query), variableValues: variables, operationName });
+    },
+  );
+
+  test.each(everyField(schema))('every field of %s', async (_name, query, variableValues) => {
+    await executions.expectSame({ document: parse(query), variableValues });
+  });
+
+  test('one document with each of its operations, and with variables that select other fields', async () => {
+    const document = parse(
+      `query A($x: Boolean!) { ${POOL} { ...F } } query B($x: Boolean!) { beaconHeight ...G } fragment F on PoolPair { id price @skip(if: $x) } fragment G on Query { service { version @include(if: $x) sandbox } }`,
+    );
+    for (const operationName of ['A', 'B', 'A']) {
+      for (const x of [true, false]) await executions.expectSame({ document, operationName, variableValues: { x } });
+    }
+  });
+
+  test('operations that nobody has written', async () => {
+    await fc.assert(
+      fc.asyncProperty(randomOperation(schema), async ({ query, variableValues }) => {
+        await executions.expectSame({ document: parse(query), variableValues });
+      }),
+      { numRuns: 400 },
+    );
+  }, 60_000);
+});
+
+describe('what is unusual is executed as it stands', () => {
+  test.each<[string, string, Record<string, unknown>?]>([
+    ['introspection', getIntrospectionQuery()],
+    ['a type by its name', '{ beaconHeight __type(name: "Query") { name } }'],
+    ['variables that do not fit', 'query ($first: Int) { poolPairs(first: $first) { totalCount } }', { first: 'x' }],
+    ['a variable that is missing', 'query ($id: ID!) { node(id: $id) { id } }'],
+    ['null for a directive', 'query ($a: Boolean = true) { beaconHeight @include(if: $a) }', { a: null }],
+    [
+      'null where an argument takes none',
+      'query ($a: Int = 3) { orderBook(tickerId: "x", depth: $a) { bestBid } }',
+      { a: null },
+    ],
+    [
+      'fragments that multiply',
+      `{ ...F0 } ${Array.from({ length: 12 }, (_, n) => `fragment F${n} on Query { a${n}: ${POOL} { token1 { id } } b${n}: service { version } ...F${n + 1} ...F${n + 1} }`).join(' ')} fragment F12 on Query { ${Array.from({ length: 5_001 }, (_, n) => `c${n}: beaconHeight`).join(' ')} }`,
+    ],
+  ])('%s', async (_name, query, variableValues) => {
+    expect(await executions.hasPlan({ document: parse(query), variableValues })).toBe(false);
+  });
+});

@@ -3,7 +3,6 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   GraphQLError,
-  type GraphQLFieldResolver,
   type GraphQLObjectType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
@@ -14,7 +13,6 @@ import {
   type SelectionSetNode,
   type VariableValues,
 } from 'graphql';
-import type { Context } from '../context.ts';
 import { collectFields } from './collect.ts';
 import { hasVariables } from './conditions.ts';
 import type { FieldPlan, ObjectPlan } from './plan.ts';
@@ -88,7 +86,8 @@ export function compile({ schema, document, operation, variables }: Compiled): O
       name,
       opening: `${comma}${JSON.stringify(name)}:${isTypename ? JSON.stringify(type.name) : ''}`,
       nodes,
-      resolve: field.resolve ?? resolveByName(field.name),
+      property: field.name,
+      resolve: field.resolve,
       info,
       args: field.args.length === 0 ? NO_ARGUMENTS : planArguments(field, node),
       isNullable: !isNonNullType(field.type),
@@ -119,14 +118,6 @@ class UnplannedError extends Error {}
 
 const NO_ARGUMENTS = Object.freeze({});
 const NO_VARIABLES: VariableValues = { sources: {}, coerced: {} };
-
-/** What a field resolves to that says nothing of it: what its object has by its name. */
-function resolveByName(name: string): GraphQLFieldResolver<unknown, Context> {
-  return (source, args, context, info) => {
-    const value = (source as Readonly<Record<string, unknown>>)[name];
-    return typeof value === 'function' ? value.call(source, args, context, info) : value;
-  };
-}
 
 /**
  * What a resolver is told of its field. It is the same in each execution: what differs between them no resolver of ours

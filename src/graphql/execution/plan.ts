@@ -11,7 +11,10 @@ export type FieldPlan = {
   /** What stands before its value; for `__typename`, which is known, the value too. */
   readonly opening: string;
   readonly nodes: readonly FieldNode[];
-  readonly resolve: GraphQLFieldResolver<unknown, Context>;
+  /** What it is called in its object, where that is all that it resolves to. */
+  readonly property: string;
+  /** How it is resolved otherwise. */
+  readonly resolve: GraphQLFieldResolver<unknown, Context> | undefined;
   readonly info: GraphQLResolveInfo;
   /** Its arguments, or where they are among those of the execution because there are variables in them. */
   readonly args: object | number;

@@ -34,24 +34,29 @@ export type TypeSurroundings = {
 export function writerOf(type: GraphQLOutputType, surroundings: TypeSurroundings): WriteValue {
   const { nodes, info } = surroundings;
   const nullable = getNullableType(type);
+  const nothing = () => {
+    if (nullable === type) return 'null';
+    throw new Error(`Cannot return null for non-nullable field ${info.parentType.name}.${info.fieldName}.`);
+  };
+  if (isObjectType(nullable)) {
+    const plan = surroundings.planOf(nullable);
+    return (value, around, key, execution) => {
+      if (value === null || value === undefined) return nothing();
+      if (value instanceof Error) throw value;
+      return writeObject(plan, value, { around, key }, execution);
+    };
+  }
   const write = isListType(nullable)
     ? listWriter(writerOf(nullable.ofType, surroundings), { isNullable: !isNonNullType(nullable.ofType), nodes })
     : isLeafType(nullable)
       ? leafWriter(nullable)
-      : isObjectType(nullable)
-        ? objectWriter(surroundings.planOf(nullable))
-        : abstractWriter(nullable, surroundings);
+      : abstractWriter(nullable, surroundings);
 
   return (value, around, key, execution) => {
+    if (value === null || value === undefined) return nothing();
     if (value instanceof Error) throw value;
-    if (value !== null && value !== undefined) return write(value, around, key, execution);
-    if (nullable === type) return 'null';
-    throw new Error(`Cannot return null for non-nullable field ${info.parentType.name}.${info.fieldName}.`);
+    return write(value, around, key, execution);
   };
-}
-
-function objectWriter(plan: ObjectPlan): WriteValue {
-  return (value, around, key, execution) => writeObject(plan, value, { around, key }, execution);
 }
 
 /** Makes the writing of objects whose type is told by each. */

@@ -24,11 +24,10 @@ export function writeObject({ fields }: ObjectPlan, source: unknown, place: Plac
 }
 
 function writeField(field: FieldPlan, write: WriteValue, source: unknown, place: Place, execution: Execution): Written {
-  const { name, args, resolve, writeQuickly } = field;
+  const { name } = field;
   try {
-    const given = typeof args === 'number' ? execution.args[args] : args;
-    const value = resolve(source, given, execution.context, field.info);
-    const quickly = writeQuickly?.(value);
+    const value = resolveField(field, source, execution);
+    const quickly = field.writeQuickly?.(value);
     if (quickly !== undefined) return quickly;
     const written = isPromise(value)
       ? value.then((resolved) => write(resolved, place, name, execution))
@@ -39,6 +38,13 @@ function writeField(field: FieldPlan, write: WriteValue, source: unknown, place:
   } catch (error) {
     return standIn(error, field, { around: place, key: name }, execution);
   }
+}
+
+function resolveField({ property, resolve, args, info }: FieldPlan, source: unknown, execution: Execution): unknown {
+  const given = typeof args === 'number' ? execution.args[args] : args;
+  if (resolve !== undefined) return resolve(source, given, execution.context, info);
+  const value = (source as Readonly<Record<string, unknown>>)[property];
+  return typeof value === 'function' ? value.call(source, given, execution.context, info) : value;
 }
 
 /** Makes the writing of a list, whose entries fail one by one where null may stand in their place. */

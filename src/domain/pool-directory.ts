@@ -46,21 +46,26 @@ function isSame(ids: readonly string[], others: readonly string[]): boolean {
 
 /** The texts are those of the directory before, as far as it has them: each is then in memory once. */
 function toPoolDirectory(ids: readonly string[], before: PoolDirectory | undefined): PoolDirectory {
-  const texts = new Map<string, string>();
-  for (const text of [...(before?.ids ?? []), ...(before?.tokenIds ?? [])]) texts.set(text, text);
+  const tokens = new Map<string, TokenId>();
+  for (const tokenId of before?.tokenIds ?? []) tokens.set(tokenId, tokenId);
   const one = (text: string) => {
-    const known = texts.get(text) ?? text;
-    texts.set(known, known);
-    return known;
+    const known = tokens.get(text);
+    if (known === undefined) tokens.set(text, text);
+    return known ?? text;
   };
 
-  const ownIds = ids.map(one);
-  const tokens = ownIds.map((id) => id.split('-').map(one));
-  return {
-    ids: ownIds,
-    token1Ids: tokens.map(([token1Id = '']) => token1Id),
-    token2Ids: tokens.map(([, token2Id = '']) => token2Id),
-    places: new Map(ownIds.map((id, place) => [id, place])),
-    tokenIds: new Set(tokens.flat()),
-  };
+  const ownIds: string[] = [];
+  const token1Ids: TokenId[] = [];
+  const token2Ids: TokenId[] = [];
+  const places = new Map<string, number>();
+  for (const [place, id] of ids.entries()) {
+    const placeBefore = before?.places.get(id) ?? -1;
+    const dash = id.indexOf('-');
+    const ownId = before?.ids[placeBefore] ?? id;
+    ownIds.push(ownId);
+    token1Ids.push(before?.token1Ids[placeBefore] ?? one(id.slice(0, dash)));
+    token2Ids.push(before?.token2Ids[placeBefore] ?? one(id.slice(dash + 1)));
+    places.set(ownId, place);
+  }
+  return { ids: ownIds, token1Ids, token2Ids, places, tokenIds: new Set([...token1Ids, ...token2Ids]) };
 }

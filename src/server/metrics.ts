@@ -16,6 +16,8 @@ export type Metrics = {
   leftAlone(upstream: Upstream, host: string, isLeftAlone: boolean): void;
   /** A request was answered by a door, with a status; a stream of events has no time that means anything. */
   answeredRequest(door: string, status: number, seconds: number | undefined): void;
+  /** A plain query over HTTP was answered: with an answer that was kept, or with one that was made then. */
+  answered(from: AnswerOrigin): void;
   /** An operation was executed, or one update of a subscription was. */
   executed(type: OperationType, outcome: Outcome, seconds?: number): void;
   /** An operation was not executed: its document is wrong or too much. */
@@ -35,6 +37,9 @@ export type OperationType = 'query' | 'subscribe' | 'update';
 
 /** Where operations come in. */
 export type OperationDoor = 'http' | 'websocket';
+
+/** Where the answer to a plain query comes from. */
+export type AnswerOrigin = 'kept' | 'shared' | 'executed';
 
 /** How it ended: with whole data, with errors beside the data, or without data. */
 export type Outcome = 'whole' | 'partial' | 'failed';
@@ -69,6 +74,12 @@ export function createMetrics(version: string): Metrics {
     help: 'From the head of a request to the end of its answer. Streams are left out.',
     labelNames: ['door'],
     buckets: ANSWER_SECONDS,
+    registers,
+  });
+  const answers = new Counter({
+    name: 'pdex_answers_total',
+    help: 'Answers to plain queries over HTTP: kept and given again, shared with another request, or executed.',
+    labelNames: ['from'],
     registers,
   });
   const operations = new Counter({
@@ -140,6 +151,7 @@ export function createMetrics(version: string): Metrics {
       requests.inc({ door, status });
       if (seconds !== undefined) requestSeconds.observe({ door }, seconds);
     },
+    answered: (from) => answers.inc({ from }),
     executed(type, outcome, seconds) {
       if (type === 'update') updates.inc();
       operations.inc({ type, outcome });

@@ -1,6 +1,6 @@
+import type { GraphQLError } from 'graphql';
 import { createYoga, type YogaServerInstance } from 'graphql-yoga';
 import { type Context, createContext, type Service } from '../graphql/context.ts';
-import { createErrorMask } from '../graphql/errors.ts';
 import { schema } from '../graphql/schema.ts';
 import type { Admission } from './admission.ts';
 import { createDocumentCaches } from './document-cache.ts';
@@ -28,14 +28,15 @@ export type GatewayYogaOptions = {
   readonly metrics: Metrics;
   /** How often the reader of a stream of events hears something at the least. */
   readonly keepAliveMs: number;
+  /** The one border that errors cross. */
+  readonly maskError: (error: unknown) => GraphQLError;
   /** Told of errors of ours; nobody else learns what they are. */
   readonly internal: (error: unknown) => void;
 };
 
 /** Makes the pipeline: plugins in the order in which an operation meets them. */
 export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
-  const { service, admission, rates, metrics, keepAliveMs, internal } = options;
-  const maskError = createErrorMask({ internal });
+  const { service, admission, rates, metrics, keepAliveMs, maskError, internal } = options;
 
   return createYoga<Record<string, never>, Context>({
     schema,

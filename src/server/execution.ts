@@ -4,7 +4,7 @@ import { processRegularResult } from 'graphql-yoga';
 import type { Context } from '../graphql/context.ts';
 import type { JsonType } from './accepted-type.ts';
 import type { Admission } from './admission.ts';
-import type { Answer } from './answer.ts';
+import { type Answer, toBody } from './answer.ts';
 import type { PlainParams } from './plain-request.ts';
 import type { Yoga } from './yoga.ts';
 
@@ -59,7 +59,7 @@ export function createExecution({ yoga, admission, maskError }: ExecutionOptions
   async function answerWith(result: Result, type: JsonType, points: number): Promise<Answer> {
     const response: Response = processRegularResult(result, yoga.fetchAPI, type);
     const headers = [...response.headers].flatMap(([name, value]) => (WRITTEN_ANYWAY.has(name) ? [] : [name, value]));
-    return { status: response.status, headers, body: Buffer.from(await response.text()), points, basis: undefined };
+    return { status: response.status, headers, body: toBody(await response.text()), points, basis: undefined };
   }
 
   return {
@@ -69,7 +69,7 @@ export function createExecution({ yoga, admission, maskError }: ExecutionOptions
       const points = admission.paid(context);
       if (!isWhole(result)) return answerWith(result, type, points);
 
-      const body = Buffer.from(result.stringify === undefined ? JSON.stringify(result) : result.stringify(result));
+      const body = toBody(result.stringify === undefined ? JSON.stringify(result) : result.stringify(result));
       return { status: 200, headers: [], body, points, basis: context.loaders?.basis };
     },
     refuse: (error, type) => answerWith({ errors: [maskError(error)] }, type, 0),

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Instant } from '../domain/instant.ts';
 import type { JsonType } from './accepted-type.ts';
-import type { Basis } from './answer.ts';
+import type { Answer, Basis } from './answer.ts';
 
 /** What caches between the gateway and its clients are told of answers to GET. */
 export type HttpCaching = {
   /** How long an answer may be given again without asking, and its tag, by which it can be asked for after that. */
-  of(body: Buffer, type: JsonType, basis: Basis | undefined): { readonly etag?: string; readonly cacheControl: string };
+  of(answer: Answer, type: JsonType): { readonly etag?: string; readonly cacheControl: string };
   /** Whether whoever asks has the answer with that tag already. */
   has(request: IncomingMessage, etag: string): boolean;
 };
@@ -17,24 +17,26 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /** Makes what tells caches. */
 export function createHttpCaching(now: () => Instant): HttpCaching {
-  const tags: Readonly<Record<JsonType, WeakMap<Buffer, string>>> = {
+  const tags: Readonly<Record<JsonType, WeakMap<Answer, string>>> = {
     'application/json': new WeakMap(),
     'application/graphql-response+json': new WeakMap(),
   };
 
   /** One tag for each media type: two representations that differ in it are not the same. */
-  function tagOf(body: Buffer, type: JsonType): string {
-    const known = tags[type].get(body);
+  function tagOf(answer: Answer, type: JsonType): string {
+    const known = tags[type].get(answer);
     if (known !== undefined) return known;
-    const tag = `"${createHash('sha256').update(type).update(body).digest('base64url').slice(0, 22)}"`;
-    tags[type].set(body, tag);
+    const bytes = typeof answer.body === 'string' ? Buffer.from(answer.body, 'latin1') : answer.body;
+    const tag = `"${createHash('sha256').update(type).update(bytes).digest('base64url').slice(0, 22)}"`;
+    tags[type].set(answer, tag);
     return tag;
   }
 
   return {
-    of(body, type, basis) {
+    of(answer, type) {
+      const { basis } = answer;
       if (basis === undefined || !basis.holds(now())) return NEVER;
-      return { etag: tagOf(body, type), cacheControl: cacheControlOf(basis, now()) };
+      return { etag: tagOf(answer, type), cacheControl: cacheControlOf(basis, now()) };
     },
     has({ headers: { 'if-none-match': known } }, etag) {
       return known !== undefined && (known === etag || isListed(known, etag));

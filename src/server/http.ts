@@ -7,7 +7,8 @@ import type { Metrics } from './metrics.ts';
 import { isEventStream, type OpenAnswers } from './open-answers.ts';
 import type { QueryDoor } from './query-door.ts';
 import { answerReady, READY_PATH, reasonsNotReady } from './ready.ts';
-import { REQUEST_ID_HEADER, type RequestIds, requestIdOf } from './request-id.ts';
+import type { RequestCount } from './request-counts.ts';
+import { REQUEST_ID_HEADER, type RequestIds } from './request-id.ts';
 import { GRAPHQL_PATH } from './yoga.ts';
 
 /** The path that a Prometheus reads. */
@@ -31,14 +32,14 @@ export type HttpServerOptions = {
 
 /** Answers what comes to one path, with the id of its request. */
 type Door = {
-  readonly name: string;
+  readonly counts: RequestCount;
   open(request: IncomingMessage, response: ServerResponse, id: string): unknown;
 };
 
 /** Makes the HTTP server: each path leads to one door, and no other path leads anywhere. */
 export function createHttpServer(options: HttpServerOptions): Server {
   const { queries, answers, service, metrics, requestIds, connections, keepAliveMs, isStopping } = options;
-  const graphql: Door = { name: 'graphql', open: queries };
+  const graphql: Door = { counts: metrics.requestsOf('graphql'), open: queries };
   const graphiql = plain('graphiql', createGraphiqlDoor());
   const ready = plain('ready', (_request, response) =>
     answerReady(isStopping() ? ['the gateway is stopping'] : reasonsNotReady(service), response),
@@ -56,7 +57,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
   /** A door that has nothing to hurry for. */
   function plain(name: string, open: (request: IncomingMessage, response: ServerResponse) => unknown): Door {
     return {
-      name,
+      counts: metrics.requestsOf(name),
       open(request, response, id) {
         response.setHeader(REQUEST_ID_HEADER, id);
         requestIds.run(id, () => open(request, response));
@@ -79,11 +80,11 @@ export function createHttpServer(options: HttpServerOptions): Server {
     response.on('close', () => {
       answers.closed(response);
       const seconds = isEventStream(response) ? undefined : (performance.now() - start) / 1_000;
-      metrics.answeredRequest(door.name, response.statusCode, seconds);
+      door.counts.answered(response.statusCode, seconds);
       // A connection that is kept for a next request would keep the gateway from its end.
       if (!server.listening) setImmediate(() => server.closeIdleConnections());
     });
-    door.open(request, response, requestIdOf(request));
+    door.open(request, response, requestIds.of(request));
   });
   server.on('connection', answers.connected);
   if (connections) server.on('connection', connections.opened);

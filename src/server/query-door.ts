@@ -142,11 +142,12 @@ export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
     send(asked, known);
   }
 
-  function send({ request, response, id, isGet, type }: Asked, { status, headers, body, basis }: Answer): void {
+  function send({ request, response, id, isGet, type }: Asked, known: Answer): void {
+    const { status, headers, body } = known;
     if (response.destroyed) return;
     const all = commonHeaders(request, id, isGet, headers);
     if (isGet) {
-      const { etag, cacheControl } = caching.of(body, type, basis);
+      const { etag, cacheControl } = caching.of(known, type);
       all.push('cache-control', cacheControl);
       if (etag !== undefined) {
         all.push('etag', etag);
@@ -158,7 +159,7 @@ export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
     }
     all.push('content-type', CONTENT_TYPES[type], 'content-length', String(body.length));
     response.writeHead(status, all);
-    response.end(body);
+    response.end(body, 'latin1');
   }
 
   function refuse({ request, response, id, isGet, type }: Asked, error: GraphQLError): void {

@@ -53,11 +53,13 @@ export function createApp({ config, isSandbox, log, now = Date.now }: AppOptions
     configured: configuredIn(config),
     upstreams: () => [nodes.health(), marketData.health()],
   };
-  const { graphiql, corsOrigins, trustedProxies, keepAliveMs, stopWindowMs, stopTimeoutMs } = config;
+  const { answerCacheBytes, graphiql, corsOrigins, trustedProxies } = config;
+  const { keepAliveMs, stopWindowMs, stopTimeoutMs } = config;
   const gateway = createGateway({
     service,
     metrics,
     log,
+    answerCacheBytes,
     graphiql,
     corsOrigins,
     trustedProxies,

@@ -22,6 +22,8 @@ export type Config = Limits & {
   readonly upstreamMaxWaiting: number;
   readonly upstreamMaxPauseMs: number;
   readonly marketMaxAgeMs: number;
+  /** How many bytes of finished answers are kept; 0 keeps none. */
+  readonly answerCacheBytes: number;
   readonly graphiql: boolean;
   /** Whose pages may ask, beside those of the gateway itself; `*` is everyone's. */
   readonly corsOrigins: readonly string[];
@@ -91,6 +93,7 @@ export function readConfig(args: readonly string[], env: NodeJS.ProcessEnv): Con
     upstreamMaxWaiting: value('upstreamMaxWaiting'),
     upstreamMaxPauseMs: value('upstreamMaxPauseMs'),
     marketMaxAgeMs: value('marketMaxAgeMs'),
+    answerCacheBytes: value('answerCacheBytes'),
     graphiql: value('graphiql'),
     corsOrigins: value('corsOrigins'),
     keepAliveMs: value('keepAliveMs'),

@@ -129,6 +129,13 @@ export const SETTINGS: { readonly [Key in keyof Config]: Setting<Config[Key]> } 
     meaning: 'how old pairs and tickers may become while their host cannot be read; then its error is told instead',
     read: (text) => readWhole(text, 1, MAX_TIMER_MS),
   },
+  answerCacheBytes: {
+    flag: 'answer-cache-bytes',
+    variable: 'ANSWER_CACHE_BYTES',
+    default: '33554432',
+    meaning: 'how many bytes of finished answers are kept to be given again while they stay true; 0 keeps none',
+    read: (text) => readWhole(text, 0, MAX_INT32),
+  },
   graphiql: {
     flag: 'graphiql',
     variable: 'GRAPHIQL',

@@ -21,6 +21,7 @@ const DEFAULTS: Config = {
   upstreamMaxWaiting: 1_000,
   upstreamMaxPauseMs: 15_000,
   marketMaxAgeMs: 600_000,
+  answerCacheBytes: 33_554_432,
   graphiql: true,
   corsOrigins: [],
   keepAliveMs: 12_000,
@@ -75,6 +76,7 @@ const OTHERWISE: [keyof Config, flag: string, variable: string, text: string, va
   ['upstreamMaxWaiting', 'upstream-max-waiting', 'UPSTREAM_MAX_WAITING', '0', 0],
   ['upstreamMaxPauseMs', 'upstream-max-pause-ms', 'UPSTREAM_MAX_PAUSE_MS', '1', 1],
   ['marketMaxAgeMs', 'market-max-age-ms', 'MARKET_MAX_AGE_MS', '1', 1],
+  ['answerCacheBytes', 'answer-cache-bytes', 'ANSWER_CACHE_BYTES', '0', 0],
   ['graphiql', 'graphiql', 'GRAPHIQL', 'false', false],
   [
     'corsOrigins',

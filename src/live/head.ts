@@ -33,6 +33,8 @@ export type Head = {
 export type HeadFollower = Follower<Head> & {
   /** The node cannot be read, or has shown no new height for several times the usual interval. */
   isStale(): boolean;
+  /** When the next height is expected, by the usual interval; `undefined` until one is known. */
+  nextAt(): Instant | undefined;
   /** The heads above a height: those that are kept, then each new one. */
   listenAfter(height: BeaconHeight): Values<Head>;
 };
@@ -142,6 +144,7 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
   return {
     ...follower,
     isStale: () => follower.isFailing() || pace.isOverdue(),
+    nextAt: pace.nextAt,
     listenAfter: (height) => headsAfter({ recent, ...follower }, height),
   };
 }

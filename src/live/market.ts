@@ -11,6 +11,8 @@ export type MarketReading<P extends Pair> = {
   /** The same object for as long as the host's answer says the same. */
   readonly market: Market<P>;
   readonly observedAt: Instant;
+  /** When the next reading is due. */
+  readonly nextAt: Instant;
   /** How many rows of the answer could not be read. */
   readonly dropped: number;
 };
@@ -73,7 +75,8 @@ function followList<P extends Pair>(
     async read(previous) {
       const { rows, dropped } = await read();
       const isSame = previous !== undefined && isDeepStrictEqual(previous.market.rows, rows);
-      return { market: isSame ? previous.market : toMarket(rows), observedAt: now(), dropped };
+      const observedAt = now();
+      return { market: isSame ? previous.market : toMarket(rows), observedAt, nextAt: observedAt + pollMs, dropped };
     },
     intervalMs: pollMs,
     patienceMs: timeoutMs,

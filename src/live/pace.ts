@@ -6,6 +6,8 @@ export type Pace = {
   step(): void;
   /** Whether it has not happened for several times the usual interval; never before the first time. */
   isOverdue(): boolean;
+  /** When it is to be expected next; `undefined` before it has happened twice. */
+  nextAt(): Instant | undefined;
 };
 
 /**
@@ -31,6 +33,10 @@ export function createPace(now: () => Instant): Pace {
       if (lastStep === undefined) return false;
       const usualMs = median(intervals) ?? SLOWEST_INTERVAL_MS;
       return now() - lastStep > Math.max(SLOWEST_INTERVAL_MS, OVERDUE_AFTER_INTERVALS * usualMs);
+    },
+    nextAt() {
+      const usualMs = median(intervals);
+      return lastStep === undefined || usualMs === undefined ? undefined : lastStep + usualMs;
     },
   };
 }

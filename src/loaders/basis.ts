@@ -5,8 +5,14 @@ import type { Instant } from '../domain/instant.ts';
  * be made the same for as long as everything that it rests on is what it was.
  */
 export type Basis = {
-  /** Notes that the answer rests on what a source holds, which was this value. */
-  restsOn<T>(read: () => T, value: T): void;
+  /**
+   * Notes that the answer rests on what a source holds, which was this value.
+   *
+   * @param expectedUntil when the source is expected to hold something else
+   */
+  restsOn<T>(read: () => T, value: T, expectedUntil?: () => Instant | undefined): void;
+  /** Notes that the answer tells of a final height. */
+  tellsOfFinalHeight(): void;
   /** Notes that the answer rests on something that was read for everyone, and serves them until then. */
   lastsUntil(moment: Instant): void;
   /** Notes that the answer tells of this very moment, such as an age. @returns the value that is told */
@@ -15,18 +21,28 @@ export type Basis = {
   holds(now: Instant): boolean;
   /** When the answer has to be made again even if nothing that it rests on has changed; `Infinity` for never. */
   expiresAt(): Instant;
-  /** Whether nothing that the answer rests on can ever change: it tells of final heights alone. */
+  /** Until when everything that the answer rests on is expected to stay as it is; no promise. */
+  expectedUntil(): Instant;
+  /** Whether nothing that the answer rests on can change while the gateway runs. */
   isFinal(): boolean;
+  /** Whether it is final and tells of heights: what tells of the schema alone changes with a release. */
+  isOfFinalHeights(): boolean;
 };
 
 /** Makes the basis of an answer of which nothing was read yet. */
 export function createBasis(): Basis {
-  const noted: (() => boolean)[] = [];
+  const noted: { readonly isSame: () => boolean; readonly expectedUntil: () => Instant | undefined }[] = [];
   let expiresAt = Number.POSITIVE_INFINITY;
+  let isOfHeights = false;
+
+  const isFinal = () => noted.length === 0 && expiresAt === Number.POSITIVE_INFINITY;
 
   return {
-    restsOn(read, value) {
-      noted.push(() => read() === value);
+    restsOn(read, value, expectedUntil = () => undefined) {
+      noted.push({ isSame: () => read() === value, expectedUntil });
+    },
+    tellsOfFinalHeight() {
+      isOfHeights = true;
     },
     lastsUntil(moment) {
       expiresAt = Math.min(expiresAt, moment);
@@ -35,8 +51,14 @@ export function createBasis(): Basis {
       expiresAt = Number.NEGATIVE_INFINITY;
       return value;
     },
-    holds: (now) => now < expiresAt && noted.every((isSame) => isSame()),
+    holds: (now) => now < expiresAt && noted.every(({ isSame }) => isSame()),
     expiresAt: () => expiresAt,
-    isFinal: () => noted.length === 0 && expiresAt === Number.POSITIVE_INFINITY,
+    expectedUntil() {
+      // Nothing is promised of a source that does not say.
+      const ends = noted.map(({ expectedUntil }) => expectedUntil() ?? Number.NEGATIVE_INFINITY);
+      return Math.min(expiresAt, ...ends);
+    },
+    isFinal,
+    isOfFinalHeights: () => isFinal() && isOfHeights,
   };
 }

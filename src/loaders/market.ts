@@ -45,7 +45,7 @@ export function createMarketList<P extends Pair>(follower: Follower<MarketReadin
   function note(told: Market<P> | undefined): void {
     if (noted === (told ?? 'nothing')) return;
     noted = told ?? 'nothing';
-    basis.restsOn(marketNow, told);
+    basis.restsOn(marketNow, told, () => follower.current()?.nextAt);
   }
 
   function current(): Market<P> | undefined {

@@ -34,7 +34,7 @@ export function createHeadPin(follower: HeadFollower, basis: Basis, pinned?: Hea
   function note(told: Head | undefined): void {
     if (isNoted && told !== undefined) return;
     isNoted = told !== undefined;
-    basis.restsOn(follower.current, told);
+    basis.restsOn(follower.current, told, follower.nextAt);
   }
 
   return {
@@ -50,7 +50,8 @@ export function createHeadPin(follower: HeadFollower, basis: Basis, pinned?: Hea
     },
     async getFor(height) {
       const told = await pin();
-      if (!isFinal(height, told.beaconHeight)) note(told);
+      if (isFinal(height, told.beaconHeight)) basis.tellsOfFinalHeight();
+      else note(told);
       return told;
     },
   };

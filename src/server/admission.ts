@@ -12,7 +12,11 @@ import { refusal } from './refusal.ts';
  * however often it is asked for: an operation is known by its context.
  */
 export type Admission = {
-  /** Charges for a request before its body is read, or a websocket is opened. @returns why not, where that is not paid */
+  /**
+   * Charges for a request before its body is read, or a websocket is opened; once, however many doors it passes.
+   *
+   * @returns why not, where that is not paid
+   */
   chargeRequest(request: IncomingMessage, door: OperationDoor): GraphQLError | undefined;
   /** Charges for a document before it is read: what it costs to refuse one. @throws GraphQLError where it is not paid */
   chargeDocument(context: object, text: string): void;
@@ -20,6 +24,10 @@ export type Admission = {
   valuesOf(operation: Operation): number;
   /** Charges what an operation costs beyond its document. @returns why it is not executed, where it is not */
   refusalOf(operation: Operation): GraphQLError | undefined;
+  /** What an operation has taken of its client's points, by its context. */
+  paid(context: object): number;
+  /** Charges a request for an answer that was made for another and took so many points. @returns why it is not given */
+  chargeAgain(request: IncomingMessage, points: number): GraphQLError | undefined;
 };
 
 type Measured = { readonly cost: OperationCost } | { readonly refusal: GraphQLError };
@@ -72,7 +80,8 @@ export function createAdmission(limits: Limits, rates: RateLimits | undefined): 
 
   return {
     chargeRequest(request, door) {
-      const refused = rates?.charge(request, door, 1);
+      if (rates === undefined || prepaid.has(request)) return undefined;
+      const refused = rates.charge(request, door, 1);
       if (refused === undefined) prepaid.add(request);
       return refused;
     },
@@ -90,6 +99,11 @@ export function createAdmission(limits: Limits, rates: RateLimits | undefined): 
       const measured = measureOnce(operation);
       if ('refusal' in measured) return measured.refusal;
       return charge(operation.contextValue, Math.ceil(measured.cost.complexity));
+    },
+    paid: (context) => tickets.get(context)?.paid ?? 0,
+    chargeAgain(request, points) {
+      if (rates === undefined || points <= 1) return undefined;
+      return rates.charge(request, 'http', points, 1);
     },
   };
 }

@@ -1,12 +1,12 @@
-import { type DocumentNode, type ExecutionResult, getOperationAST } from 'graphql';
+import type { DocumentNode, ExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { createContext, type Service } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
 import type { Admission } from './admission.ts';
-import { LAST_EVENT_ID_HEADER } from './use-event-stream.ts';
+import type { DoorContext } from './context-of.ts';
 import type { Yoga } from './yoga.ts';
 
-/** An operation as a client sends it. */
-export type AskedOperation = {
+/** A query as a client sends it. */
+export type AskedQuery = {
   readonly query: string;
   readonly operationName?: string | null | undefined;
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
@@ -15,18 +15,18 @@ export type AskedOperation = {
 /** Yoga's pipeline without its HTTP layer. */
 export type Engine = {
   /**
-   * Executes an operation, or starts a subscription.
+   * Executes a query.
    *
-   * @param context what the door gives to the pipeline; an object of its own for each operation
+   * @param door what the door gives to the pipeline; an object of its own for each operation, and its context afterwards
    * @throws GraphQLError for a document that cannot be parsed, or is not paid
    */
-  run(operation: AskedOperation, context: object): Promise<ExecutionResult | AsyncIterable<ExecutionResult>>;
+  run(asked: AskedQuery, door: DoorContext): Promise<ExecutionResult>;
 };
 
 /** What the engine is made of. */
 export type EngineOptions = {
   readonly yoga: Yoga;
-  readonly service: Service;
+  readonly contextOf: (door: DoorContext) => Context;
   readonly admission: Admission;
 };
 
@@ -37,37 +37,31 @@ const MAX_CHARACTERS_IN_ALL = 100_000;
  * Makes the engine. A document that it knows to be valid goes to its execution at once: the hooks around parsing and
  * validation take longer than a small query, even where Yoga remembers both. What is charged for a document is charged.
  */
-export function createEngine({ yoga, service, admission }: EngineOptions): Engine {
+export function createEngine({ yoga, contextOf, admission }: EngineOptions): Engine {
   const valid = new LRUCache<string, DocumentNode>({
     maxSize: MAX_CHARACTERS_IN_ALL,
     sizeCalculation: (_document, text) => text.length + 1,
   });
-  const { schema, execute, subscribe } = yoga.getEnveloped();
+  const { schema, execute } = yoga.getEnveloped();
 
-  function start(document: DocumentNode, { operationName, variables }: AskedOperation, contextValue: object) {
-    const args = { schema, document, contextValue, operationName, variableValues: variables };
-    const isSubscription = getOperationAST(document, operationName)?.operation === 'subscription';
-    return isSubscription ? subscribe(args) : execute(args);
+  function start(document: DocumentNode, { operationName, variables }: AskedQuery, contextValue: object) {
+    return execute({ schema, document, contextValue, operationName, variableValues: variables });
   }
 
   return {
-    async run(operation, context) {
-      const { query } = operation;
+    async run(asked, door) {
+      const { query } = asked;
       const known = valid.get(query);
       if (known !== undefined) {
-        admission.chargeDocument(context, query);
-        return start(known, operation, Object.assign(context, createContext(service, lastEventIdOf(context))));
+        admission.chargeDocument(door, query);
+        return start(known, asked, Object.assign(door, contextOf(door)));
       }
-      const enveloped = yoga.getEnveloped(Object.assign(context, { params: operation }) as never);
+      const enveloped = yoga.getEnveloped(Object.assign(door, { params: asked }) as never);
       const document: DocumentNode = enveloped.parse(query);
       const errors = enveloped.validate(schema, document);
       if (errors.length > 0) return { errors };
       valid.set(query, document);
-      return start(document, operation, await enveloped.contextFactory());
+      return start(document, asked, await enveloped.contextFactory());
     },
   };
-}
-
-function lastEventIdOf(context: { readonly request?: Request }): string | null | undefined {
-  return context.request?.headers.get(LAST_EVENT_ID_HEADER);
 }

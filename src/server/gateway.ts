@@ -4,13 +4,21 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Service } from '../graphql/context.ts';
+import { createErrorMask } from '../graphql/errors.ts';
 import type { Log } from '../log.ts';
 import { createAdmission } from './admission.ts';
 import { createClientAddresses } from './client-address.ts';
 import { createConnectionBound } from './connection-bound.ts';
+import { createContexts } from './context-of.ts';
+import { createEngine } from './engine.ts';
+import { createExecution } from './execution.ts';
+import { createGenerations } from './generation.ts';
 import { createHttpServer } from './http.ts';
+import { createHttpCaching } from './http-caching.ts';
+import { createKeptAnswers } from './kept-answers.ts';
 import type { Metrics } from './metrics.ts';
-import { trackAnswers } from './open-answers.ts';
+import { createOpenAnswers } from './open-answers.ts';
+import { createQueryDoor } from './query-door.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { createRequestIds } from './request-id.ts';
 import { leaveStalledReaders } from './stalled-readers.ts';
@@ -36,6 +44,8 @@ export type GatewayOptions = {
   readonly service: Service;
   readonly metrics: Metrics;
   readonly log: Log;
+  /** How many bytes of finished answers are kept. */
+  readonly answerCacheBytes: number;
   readonly graphiql: boolean;
   /** Whose pages may ask, beside those of the gateway itself. */
   readonly corsOrigins: readonly string[];
@@ -51,9 +61,9 @@ export type GatewayOptions = {
 
 /** Makes the doors: HTTP, with server-sent events, and websockets, all into one pipeline. */
 export function createGateway(options: GatewayOptions): Gateway {
-  const { service, metrics, log, graphiql, corsOrigins, trustedProxies, keepAliveMs, stopWindowMs, stopTimeoutMs } =
-    options;
-  const { limits, now } = service;
+  const { service, metrics, log, answerCacheBytes, graphiql, corsOrigins, trustedProxies } = options;
+  const { keepAliveMs, stopWindowMs, stopTimeoutMs } = options;
+  const { limits, sources, now } = service;
   let stopping: Promise<void> | undefined;
   const requestIds = createRequestIds();
   const internal = (error: unknown) => log.error({ requestId: requestIds.current(), err: error }, 'internal error');
@@ -62,20 +72,37 @@ export function createGateway(options: GatewayOptions): Gateway {
   const connections = max === undefined ? undefined : createConnectionBound(max, clients, metrics);
   const rates = rate && createRateLimits({ rate, clients, metrics, log, now });
   const admission = createAdmission(limits, rates);
-  const yoga = createGatewayYoga({ service, admission, clients, rates, metrics, keepAliveMs, internal });
-  const isStopping = () => stopping !== undefined;
-  const server = createHttpServer({
+  const maskError = createErrorMask({ internal });
+  const contextOf = createContexts(service, clients);
+  const yoga = createGatewayYoga({ service, contextOf, admission, rates, metrics, keepAliveMs, maskError, internal });
+  const engine = createEngine({ yoga, contextOf, admission });
+  const generation = createGenerations(sources);
+  const queries = createQueryDoor({
     yoga,
+    execution: createExecution({ engine, fetchAPI: yoga.fetchAPI, admission, maskError }),
+    kept: createKeptAnswers({ maxBytes: answerCacheBytes, generation, now }),
+    generation,
+    caching: createHttpCaching(now),
+    admission,
+    rates,
+    connections,
+    metrics,
+    requestIds,
+    corsOrigins,
+    maxBodyBytes: limits.maxBodyBytes,
+  });
+  const answers = createOpenAnswers();
+  const server = createHttpServer({
+    queries,
+    answers,
     service,
     metrics,
     requestIds,
     connections,
-    corsOrigins,
     graphiql,
     keepAliveMs,
-    isStopping,
+    isStopping: () => stopping !== undefined,
   });
-  const answers = trackAnswers(server);
   const webSockets = openWebSocketDoor({
     server,
     yoga,

@@ -4,24 +4,24 @@ import type { ConnectionBound } from './connection-bound.ts';
 import { createGraphiqlDoor, isForGraphiql } from './graphiql.ts';
 import { answerHealth, HEALTH_PATH } from './health.ts';
 import type { Metrics } from './metrics.ts';
-import { isEventStream } from './open-answers.ts';
-import { answerForOrigin } from './origins.ts';
+import { isEventStream, type OpenAnswers } from './open-answers.ts';
+import type { QueryDoor } from './query-door.ts';
 import { answerReady, READY_PATH, reasonsNotReady } from './ready.ts';
-import { REQUEST_ID_HEADER, type RequestIds, requestIdOf } from './request-id.ts';
-import { GRAPHQL_PATH, type Yoga } from './yoga.ts';
+import type { RequestCount } from './request-counts.ts';
+import { REQUEST_ID_HEADER, type RequestIds } from './request-id.ts';
+import { GRAPHQL_PATH } from './yoga.ts';
 
 /** The path that a Prometheus reads. */
 export const METRICS_PATH = '/metrics';
 
 /** What the HTTP server is made of. */
 export type HttpServerOptions = {
-  readonly yoga: Yoga;
+  readonly queries: QueryDoor;
+  readonly answers: OpenAnswers;
   readonly service: Service;
   readonly metrics: Metrics;
   readonly requestIds: RequestIds;
   readonly connections: ConnectionBound | undefined;
-  /** Whose pages may ask, beside those of the gateway itself. */
-  readonly corsOrigins: readonly string[];
   /** Whether browsers get GraphiQL. */
   readonly graphiql: boolean;
   /** How long a peer may let the gateway wait: it is left within two such periods. */
@@ -30,55 +30,63 @@ export type HttpServerOptions = {
   readonly isStopping: () => boolean;
 };
 
-/** Answers what comes to one path. */
-type Door = { readonly name: string; open(request: IncomingMessage, response: ServerResponse): unknown };
+/** Answers what comes to one path, with the id of its request. */
+type Door = {
+  readonly counts: RequestCount;
+  open(request: IncomingMessage, response: ServerResponse, id: string): unknown;
+};
 
 /** Makes the HTTP server: each path leads to one door, and no other path leads anywhere. */
 export function createHttpServer(options: HttpServerOptions): Server {
-  const { yoga, service, metrics, requestIds, connections, corsOrigins, keepAliveMs, isStopping } = options;
-  const graphql: Door = {
-    name: 'graphql',
-    open(request, response) {
-      if (answerForOrigin(request, response, corsOrigins)) return;
-      if (connections?.admits(request, response) === false) connections.refuse(request, response);
-      else yoga(request, response);
-    },
-  };
-  const graphiql: Door = { name: 'graphiql', open: createGraphiqlDoor() };
+  const { queries, answers, service, metrics, requestIds, connections, keepAliveMs, isStopping } = options;
+  const graphql: Door = { counts: metrics.requestsOf('graphql'), open: queries };
+  const graphiql = plain('graphiql', createGraphiqlDoor());
+  const ready = plain('ready', (_request, response) =>
+    answerReady(isStopping() ? ['the gateway is stopping'] : reasonsNotReady(service), response),
+  );
   const doors: ReadonlyMap<string, Door> = new Map([
     [GRAPHQL_PATH, graphql],
-    [HEALTH_PATH, { name: 'health', open: answerHealth }],
-    [
-      READY_PATH,
-      {
-        name: 'ready',
-        open: (_request, response) =>
-          answerReady(isStopping() ? ['the gateway is stopping'] : reasonsNotReady(service), response),
-      },
-    ],
-    [METRICS_PATH, { name: 'metrics', open: (_request, response) => answerMetrics(metrics, response) }],
+    [HEALTH_PATH, plain('health', answerHealth)],
+    [READY_PATH, ready],
+    [METRICS_PATH, plain('metrics', (_request, response) => answerMetrics(metrics, response))],
   ]);
+  const unreadable = plain('unreadable', answerUnreadable);
+  const nowhere = plain('nowhere', answerNowhere);
+  const isReadableHost = createHostReader();
+
+  /** A door that has nothing to hurry for. */
+  function plain(name: string, open: (request: IncomingMessage, response: ServerResponse) => unknown): Door {
+    return {
+      counts: metrics.requestsOf(name),
+      open(request, response, id) {
+        response.setHeader(REQUEST_ID_HEADER, id);
+        requestIds.run(id, () => open(request, response));
+      },
+    };
+  }
 
   function doorOf(request: IncomingMessage): Door {
-    if (!hasReadableHost(request)) return UNREADABLE;
-    const door = doors.get(pathOf(request)) ?? NOWHERE;
+    if (!isReadableHost(request.headers.host)) return unreadable;
+    const door = doors.get(pathOf(request)) ?? nowhere;
     return door === graphql && options.graphiql && isForGraphiql(request) ? graphiql : door;
   }
 
   const server = createServer(timeoutsOf(keepAliveMs), (request, response) => {
     const start = performance.now();
     const door = doorOf(request);
-    const id = requestIdOf(request);
-    response.setHeader(REQUEST_ID_HEADER, id);
     if (isStopping() || connections?.isBeyond(request.socket)) response.setHeader('connection', 'close');
-    response.once('close', () => {
+    answers.opened(response);
+    // One listener for all that has to know: each more costs every request.
+    response.on('close', () => {
+      answers.closed(response);
       const seconds = isEventStream(response) ? undefined : (performance.now() - start) / 1_000;
-      metrics.answeredRequest(door.name, response.statusCode, seconds);
+      door.counts.answered(response.statusCode, seconds);
       // A connection that is kept for a next request would keep the gateway from its end.
       if (!server.listening) setImmediate(() => server.closeIdleConnections());
     });
-    requestIds.run(id, () => door.open(request, response));
+    door.open(request, response, requestIds.of(request));
   });
+  server.on('connection', answers.connected);
   if (connections) server.on('connection', connections.opened);
   return server;
 }
@@ -111,26 +119,26 @@ export function pathOf(request: IncomingMessage): string {
   return end < 0 ? url : url.slice(0, end);
 }
 
-/** Doors make a URL of the host and the path. */
-function hasReadableHost({ headers: { host } }: IncomingMessage): boolean {
-  return host === undefined || URL.canParse(`http://${host}`);
+/** Doors make a URL of the host and the path. Nearly all requests name the host that the one before has named. */
+function createHostReader(): (host: string | undefined) => boolean {
+  let readable: string | undefined;
+  return (host) => {
+    if (host === readable || host === undefined) return true;
+    if (!URL.canParse(`http://${host}`)) return false;
+    readable = host;
+    return true;
+  };
 }
 
-const UNREADABLE: Door = {
-  name: 'unreadable',
-  open(_request, response) {
-    response.writeHead(400, { 'content-type': 'text/plain; charset=utf-8' });
-    response.end('The host of this request cannot be read.\n');
-  },
-};
+function answerUnreadable(_request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(400, { 'content-type': 'text/plain; charset=utf-8' });
+  response.end('The host of this request cannot be read.\n');
+}
 
-const NOWHERE: Door = {
-  name: 'nowhere',
-  open(_request, response) {
-    response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' });
-    response.end(`Nothing is here. GraphQL is at ${GRAPHQL_PATH}.\n`);
-  },
-};
+function answerNowhere(_request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' });
+  response.end(`Nothing is here. GraphQL is at ${GRAPHQL_PATH}.\n`);
+}
 
 async function answerMetrics(metrics: Metrics, response: ServerResponse): Promise<void> {
   const text = await metrics.text();

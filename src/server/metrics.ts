@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Upstream } from '../errors.ts';
 import type { Service } from '../graphql/context.ts';
 import type { UpstreamCall } from '../upstream/health.ts';
+import { createRequestCounts, type RequestCount } from './request-counts.ts';
 import { describeSources } from './source-metrics.ts';
 
 /** What is counted, for a Prometheus to read. Labels come from bounded sets only. */
@@ -14,8 +15,10 @@ export type Metrics = {
   readUpstream(upstream: Upstream, bytes: number): void;
   /** A host begins to be left alone because it is down, or no longer is. */
   leftAlone(upstream: Upstream, host: string, isLeftAlone: boolean): void;
-  /** A request was answered by a door, with a status; a stream of events has no time that means anything. */
-  answeredRequest(door: string, status: number, seconds: number | undefined): void;
+  /** What counts the requests of a door. */
+  requestsOf(door: string): RequestCount;
+  /** A plain query over HTTP was answered: with an answer that was kept, or with one that was made then. */
+  answered(from: AnswerOrigin): void;
   /** An operation was executed, or one update of a subscription was. */
   executed(type: OperationType, outcome: Outcome, seconds?: number): void;
   /** An operation was not executed: its document is wrong or too much. */
@@ -35,6 +38,9 @@ export type OperationType = 'query' | 'subscribe' | 'update';
 
 /** Where operations come in. */
 export type OperationDoor = 'http' | 'websocket';
+
+/** Where the answer to a plain query comes from. */
+export type AnswerOrigin = 'kept' | 'shared' | 'executed';
 
 /** How it ended: with whole data, with errors beside the data, or without data. */
 export type Outcome = 'whole' | 'partial' | 'failed';
@@ -58,18 +64,28 @@ export function createMetrics(version: string): Metrics {
     labelNames: ['version', 'node'],
     registers,
   }).set({ version, node: process.version }, 1);
-  const requests = new Counter({
-    name: 'pdex_http_requests_total',
-    help: 'Requests answered, by door and HTTP status.',
-    labelNames: ['door', 'status'],
+  const requests = createRequestCounts(
+    {
+      requests: { name: 'pdex_http_requests_total', help: 'Requests answered, by door and HTTP status.' },
+      seconds: {
+        name: 'pdex_http_request_duration_seconds',
+        help: 'From the head of a request to the end of its answer. Streams are left out.',
+        buckets: ANSWER_SECONDS,
+      },
+    },
+    registry,
+  );
+  const answers = { kept: 0, shared: 0, executed: 0 };
+  new Counter({
+    name: 'pdex_answers_total',
+    help: 'Answers to plain queries over HTTP: kept and given again, shared with another request, or executed.',
+    labelNames: ['from'],
     registers,
-  });
-  const requestSeconds = new Histogram({
-    name: 'pdex_http_request_duration_seconds',
-    help: 'From the head of a request to the end of its answer. Streams are left out.',
-    labelNames: ['door'],
-    buckets: ANSWER_SECONDS,
-    registers,
+    // Counted in plain numbers: looking a label up takes longer than giving an answer again.
+    collect() {
+      this.reset();
+      for (const [from, count] of Object.entries(answers)) this.inc({ from }, count);
+    },
   });
   const operations = new Counter({
     name: 'pdex_operations_total',
@@ -136,9 +152,9 @@ export function createMetrics(version: string): Metrics {
     },
     readUpstream: (upstream, bytes) => bytesRead.inc({ upstream }, bytes),
     leftAlone: (upstream, host, isLeftAlone) => leftAlone.set({ upstream, host }, Number(isLeftAlone)),
-    answeredRequest(door, status, seconds) {
-      requests.inc({ door, status });
-      if (seconds !== undefined) requestSeconds.observe({ door }, seconds);
+    requestsOf: requests.of,
+    answered(from) {
+      answers[from] += 1;
     },
     executed(type, outcome, seconds) {
       if (type === 'update') updates.inc();

@@ -1,10 +1,16 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { spreadOver } from './spread.ts';
 
 /** The answers that are under way on an HTTP server, and the connections that they go out on. */
 export type OpenAnswers = {
   readonly all: ReadonlySet<ServerResponse>;
+  /** Counts an answer that begins. */
+  opened(answer: ServerResponse): void;
+  /** Forgets an answer that is closed: all of it has gone, or never will. */
+  closed(answer: ServerResponse): void;
+  /** Counts a connection, for as long as it is there. */
+  connected(socket: Socket): void;
   /** Tells the clients of answers that have not begun to send nothing more on their connections. */
   sayLast(): void;
   /** Breaks off those that would never end by themselves, streams of events, spread over a time. */
@@ -13,21 +19,19 @@ export type OpenAnswers = {
   silent(): Socket[];
 };
 
-/** Keeps track of the answers of a server. */
-export function trackAnswers(server: Server): OpenAnswers {
+/** Makes what keeps track of the answers of a server. */
+export function createOpenAnswers(): OpenAnswers {
   const answers = new Set<ServerResponse>();
-  server.on('request', (_request, response) => {
-    answers.add(response);
-    response.once('close', () => answers.delete(response));
-  });
   const connections = new Set<Socket>();
-  server.on('connection', (socket) => {
-    connections.add(socket);
-    socket.once('close', () => connections.delete(socket));
-  });
 
   return {
     all: answers,
+    opened: (answer) => void answers.add(answer),
+    closed: (answer) => void answers.delete(answer),
+    connected(socket) {
+      connections.add(socket);
+      socket.once('close', () => connections.delete(socket));
+    },
     sayLast() {
       for (const answer of answers) {
         if (!answer.headersSent) answer.setHeader('connection', 'close');

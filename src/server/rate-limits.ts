@@ -23,13 +23,14 @@ export type RateLimits = {
    * @returns why not, where the client has not so many points
    */
   charge(request: IncomingMessage, door: OperationDoor, points: number, paid?: number): GraphQLError | undefined;
-  /** What a client has. */
-  standing(request: IncomingMessage): Standing;
-  readonly rate: BucketRate;
+  /**
+   * Tells a client how it stands, in the fields of the IETF's draft "RateLimit header fields for HTTP".
+   *
+   * @param retryAfter what the answer says of that, in seconds: the draft asks that it does not point to an earlier moment
+   * @returns names and values of headers in turn
+   */
+  standingHeaders(request: IncomingMessage, retryAfter?: string): readonly [string, string, string, string];
 };
-
-/** What is left to a client, in whole points, and when it has all again. */
-export type Standing = { readonly remaining: number; readonly fullInMs: number };
 
 /** What rate limits are made of. */
 export type RateLimitsOptions = {
@@ -57,6 +58,7 @@ export function createRateLimits({ rate, clients, metrics, log, now }: RateLimit
     return known === undefined ? fullBucket(rate, now()) : refill(known, rate, now());
   };
   const tell = createRefusalLog(log, now);
+  const policy = `"default";q=${rate.burst};w=${Math.ceil(rate.burst / rate.pointsPerSecond)}`;
 
   return {
     charge(request, door, points, paid = 0) {
@@ -72,14 +74,12 @@ export function createRateLimits({ rate, clients, metrics, log, now }: RateLimit
       // What was paid is gone: it was the price of what was done to learn the rest.
       return overRate(msUntilAffordable(bucket, rate, points));
     },
-    standing(request) {
+    standingHeaders(request, retryAfter) {
       const bucket = bucketOf(clients.of(request));
-      return {
-        remaining: Math.max(0, Math.floor(bucket.thousandths / 1_000)),
-        fullInMs: msUntilAffordable(bucket, rate, rate.burst),
-      };
+      const remaining = Math.max(0, Math.floor(bucket.thousandths / 1_000));
+      const seconds = retryAfter ?? Math.ceil(msUntilAffordable(bucket, rate, rate.burst) / 1_000);
+      return ['ratelimit-policy', policy, 'ratelimit', `"default";r=${remaining};t=${seconds}`];
     },
-    rate,
   };
 }
 

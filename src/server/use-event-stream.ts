@@ -6,9 +6,6 @@ import { createEventStream } from './event-stream.ts';
 import { withoutHttp } from './refusal.ts';
 import { isStream } from './stream.ts';
 
-/** The header with which a browser that lost a stream says which event it got last. */
-export const LAST_EVENT_ID_HEADER = 'last-event-id';
-
 /** What sending streams of events needs. */
 export type UseEventStreamOptions = {
   /** How often a reader hears something at the least. */

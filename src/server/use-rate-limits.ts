@@ -8,13 +8,10 @@ import { toAnswer } from './refusal.ts';
 type HttpContext = { readonly req?: IncomingMessage };
 
 /**
- * Charges for what is read, before it is read, and tells clients how they stand, in the fields of the IETF's draft
- * "RateLimit header fields for HTTP". What operations cost beside is charged with the other limits, when it is known.
+ * Charges for what is read, before it is read, and tells clients how they stand. What operations cost beside is charged
+ * with the other limits, when it is known.
  */
 export function useRateLimits(admission: Admission, rates: RateLimits): Plugin<object, HttpContext> {
-  const { burst, pointsPerSecond } = rates.rate;
-  const policy = `"default";q=${burst};w=${Math.ceil(burst / pointsPerSecond)}`;
-
   return {
     onRequest({ request, serverContext, endResponse, fetchAPI }) {
       if (serverContext.req === undefined || request.method === 'OPTIONS') return;
@@ -29,11 +26,10 @@ export function useRateLimits(admission: Admission, rates: RateLimits): Plugin<o
     },
     onResponse({ request, response, serverContext: { req } }) {
       if (req === undefined || request.method === 'OPTIONS') return;
-      const { remaining, fullInMs } = rates.standing(req);
-      // The draft asks that Retry-After does not point to an earlier moment than this.
-      const seconds = response.headers.get('retry-after') ?? Math.ceil(fullInMs / 1_000);
-      response.headers.set('ratelimit-policy', policy);
-      response.headers.set('ratelimit', `"default";r=${remaining};t=${seconds}`);
+      const retryAfter = response.headers.get('retry-after') ?? undefined;
+      const [policyName, policy, name, standing] = rates.standingHeaders(req, retryAfter);
+      response.headers.set(policyName, policy);
+      response.headers.set(name, standing);
     },
   };
 }

@@ -13,7 +13,7 @@ import { pathOf } from './http.ts';
 import type { Metrics } from './metrics.ts';
 import { mayOpenWebSocket } from './origins.ts';
 import { tooManyAtOnce, withoutHttp } from './refusal.ts';
-import { type RequestIds, requestIdOf } from './request-id.ts';
+import type { RequestIds } from './request-id.ts';
 import { spreadOver } from './spread.ts';
 import { type Peer, speakProtocol } from './websocket-protocol.ts';
 import { GRAPHQL_PATH, type Yoga } from './yoga.ts';
@@ -90,7 +90,7 @@ export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor 
     keepAliveMs,
     internal,
     onSubscribe: (connection, id, payload) => {
-      const requestId = `${requestIdOf(connection.extra.request)}/${id}`;
+      const requestId = `${requestIds.of(connection.extra.request)}/${id}`;
       return track(
         connection.extra.socket,
         requestIds.run(requestId, () => prepare(options, requestId, id, connection, payload)),

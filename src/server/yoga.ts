@@ -1,17 +1,16 @@
-import type { IncomingMessage } from 'node:http';
-import { createYoga, type YogaInitialContext, type YogaServerInstance } from 'graphql-yoga';
-import { type Context, createContext, type Service } from '../graphql/context.ts';
-import { createErrorMask } from '../graphql/errors.ts';
+import type { GraphQLError } from 'graphql';
+import { createYoga, type YogaServerInstance } from 'graphql-yoga';
+import type { Context, Service } from '../graphql/context.ts';
 import { createExecutor } from '../graphql/execution/execute.ts';
 import { schema } from '../graphql/schema.ts';
 import type { Admission } from './admission.ts';
-import type { ClientAddresses } from './client-address.ts';
+import type { DoorContext } from './context-of.ts';
 import { createDocumentCaches } from './document-cache.ts';
 import type { Metrics } from './metrics.ts';
 import type { RateLimits } from './rate-limits.ts';
 import { useCompiledExecution } from './use-compiled-execution.ts';
 import { useDocumentErrors } from './use-document-errors.ts';
-import { LAST_EVENT_ID_HEADER, useEventStream } from './use-event-stream.ts';
+import { useEventStream } from './use-event-stream.ts';
 import { useJsonOnly } from './use-json-only.ts';
 import { useMetrics } from './use-metrics.ts';
 import { useOperationLimits } from './use-operation-limits.ts';
@@ -27,28 +26,26 @@ export const GRAPHQL_PATH = '/graphql';
 /** What the pipeline is made of. */
 export type GatewayYogaOptions = {
   readonly service: Service;
+  /** What resolvers get of an operation that comes in by a door. */
+  readonly contextOf: (door: DoorContext) => Context;
   readonly admission: Admission;
-  readonly clients: ClientAddresses;
   readonly rates: RateLimits | undefined;
   readonly metrics: Metrics;
   /** How often the reader of a stream of events hears something at the least. */
   readonly keepAliveMs: number;
+  /** The one border that errors cross. */
+  readonly maskError: (error: unknown) => GraphQLError;
   /** Told of errors of ours; nobody else learns what they are. */
   readonly internal: (error: unknown) => void;
 };
 
 /** Makes the pipeline: plugins in the order in which an operation meets them. */
 export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
-  const { service, admission, clients, rates, metrics, keepAliveMs, internal } = options;
-  const maskError = createErrorMask({ internal });
+  const { service, contextOf, admission, rates, metrics, keepAliveMs, maskError, internal } = options;
 
   return createYoga<Record<string, never>, Context>({
     schema,
-    context: ({ request, req }: YogaInitialContext & DoorContext) =>
-      createContext(service, {
-        client: req && clients.of(req),
-        lastEventId: request?.headers.get(LAST_EVENT_ID_HEADER),
-      }),
+    context: contextOf,
     graphqlEndpoint: GRAPHQL_PATH,
     maskedErrors: { maskError },
     maxRequestBodySize: service.limits.maxBodyBytes,
@@ -75,6 +72,3 @@ export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
     ],
   });
 }
-
-/** What the doors put into the context of an operation: over HTTP its request, on a websocket the one that opened it. */
-type DoorContext = { readonly req?: IncomingMessage };

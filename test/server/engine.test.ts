@@ -1,7 +1,10 @@
 import type { ExecutionResult } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import type { Service } from '../../src/graphql/context.ts';
+import { createErrorMask } from '../../src/graphql/errors.ts';
 import { createAdmission } from '../../src/server/admission.ts';
+import { createClientAddresses } from '../../src/server/client-address.ts';
+import { createContexts } from '../../src/server/context-of.ts';
 import { createEngine } from '../../src/server/engine.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { createGatewayYoga } from '../../src/server/yoga.ts';
@@ -14,8 +17,11 @@ function createTestEngine(service: Service) {
   const internal = (error: unknown) => {
     throw error;
   };
-  const yoga = createGatewayYoga({ service, admission, rates: undefined, metrics, keepAliveMs: 1_000, internal });
-  return { engine: createEngine({ yoga, service, admission }), metrics };
+  const contextOf = createContexts(service, createClientAddresses([]));
+  const maskError = createErrorMask({ internal });
+  const door = { rates: undefined, metrics, keepAliveMs: 1_000, maskError, internal };
+  const yoga = createGatewayYoga({ service, contextOf, admission, ...door });
+  return { engine: createEngine({ yoga, contextOf, admission }), metrics };
 }
 
 describe('an operation that goes through the engine', () => {

@@ -1,0 +1,75 @@
+import type { IncomingMessage } from 'node:http';
+
+/** What a request asks for, as Yoga has it too. */
+export type PlainParams = {
+  readonly query: string;
+  readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly operationName?: string | null | undefined;
+  readonly extensions?: Readonly<Record<string, unknown>> | null | undefined;
+};
+
+/** Whether a POST has a JSON body of a size that is known and allowed, as far as its head tells. */
+export function hasPlainBody({ headers }: IncomingMessage, maxBytes: number): boolean {
+  const { 'content-type': type, 'content-length': length } = headers;
+  if (length === undefined || headers['content-encoding'] !== undefined) return false;
+  return (type === 'application/json' || isJsonInUtf8(type)) && Number(length) > 0 && Number(length) <= maxBytes;
+}
+
+function isJsonInUtf8(type: string | undefined): boolean {
+  return type !== undefined && /^application\/json; ?charset=utf-8$/i.test(type);
+}
+
+/** Calls back with the whole body of a request; never where its client leaves before that. */
+export function readBody(request: IncomingMessage, whole: (body: Buffer) => void): void {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => whole(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+}
+
+/** Reads what a JSON body asks for; `undefined` for everything that is not a single plain query. */
+export function readPlainBody(body: Buffer): PlainParams | undefined {
+  try {
+    return toPlainParams(JSON.parse(body.toString()));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads what the parameters of a URL ask for; `undefined` for everything that is not a single plain query. */
+export function readPlainSearch(search: URLSearchParams): PlainParams | undefined {
+  const json = (name: string) => {
+    const text = search.get(name);
+    return text ? JSON.parse(text) : undefined;
+  };
+  try {
+    return toPlainParams({
+      query: search.get('query') || undefined,
+      operationName: search.get('operationName') || undefined,
+      variables: json('variables'),
+      extensions: json('extensions'),
+    });
+  } catch {
+    return undefined;
+  }
+}
+
+const NAMES: ReadonlySet<string> = new Set(['query', 'variables', 'operationName', 'extensions']);
+
+function toPlainParams(params: unknown): PlainParams | undefined {
+  if (!isRecord(params)) return undefined;
+  for (const name in params) if (!NAMES.has(name)) return undefined;
+
+  const { query, variables, operationName, extensions } = params;
+  const isPlain =
+    typeof query === 'string' &&
+    // A stream of results is not one answer. A name or a text with that word in it costs no more than Yoga's own door.
+    !query.includes('subscription') &&
+    (variables == null || isRecord(variables)) &&
+    (operationName == null || typeof operationName === 'string') &&
+    (extensions == null || isRecord(extensions));
+  return isPlain ? (params as PlainParams) : undefined;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

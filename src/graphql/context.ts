@@ -1,7 +1,8 @@
 import { type BeaconHeight, parseBeaconHeight } from '../domain/beacon-height.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Upstream } from '../errors.ts';
-import { createRenewableLoaders, type Loaders } from '../loaders/loaders.ts';
+import type { Head } from '../live/head.ts';
+import { createLoaders, type Loaders } from '../loaders/loaders.ts';
 import type { Sources } from '../loaders/sources.ts';
 import { createUpdates, type Updates } from '../loaders/updates.ts';
 import type { UpstreamHealth } from '../upstream/health.ts';
@@ -20,25 +21,29 @@ export type Service = {
   upstreams(): readonly UpstreamHealth[];
 };
 
-/** What every resolver of one operation gets. */
+/** What every resolver of one operation, or of one update of a subscription, gets. */
 export type Context = {
   readonly service: Service;
-  /** Of the answer that is being made: a subscription renews them for each of its updates. */
   readonly loaders: Loaders;
   readonly updates: Updates;
 };
 
-/**
- * Makes the context of one operation.
- *
- * @param lastEventId the id of the event that the reader of a stream got last: price updates go on after that height, where
- *   it is one, whatever their arguments say
- */
-export function createContext(service: Service, lastEventId?: string | null): Context {
+/** What is known of an operation beside its document. */
+export type ContextOptions = {
+  /**
+   * The id of the event that the reader of a stream got last: price updates go on after that height, where it is one,
+   * whatever their arguments say.
+   */
+  readonly lastEventId?: string | null | undefined;
+  /** The head that the answer describes, where that is not the one that is current when it is first asked for. */
+  readonly head?: Head | undefined;
+};
+
+/** Makes the context of one answer: of an operation, or of one update of a subscription. */
+export function createContext(service: Service, { lastEventId, head }: ContextOptions = {}): Context {
   const { sources, limits } = service;
-  const { loaders, renew } = createRenewableLoaders(sources, limits);
   const afterEvent = lastEventId == null ? undefined : parseEventId(lastEventId);
-  return { service, loaders, updates: createUpdates({ sources, startAnswer: renew, afterEvent }) };
+  return { service, loaders: createLoaders(sources, limits, head), updates: createUpdates({ sources, afterEvent }) };
 }
 
 /** Reads the id of an event as the height that it is, or `undefined`: other texts that stand for numbers are no ids of ours. */

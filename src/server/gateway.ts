@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Service } from '../graphql/context.ts';
+import { createErrorMask } from '../graphql/errors.ts';
 import type { Log } from '../log.ts';
 import { createAdmission } from './admission.ts';
 import { createClientAddresses } from './client-address.ts';
@@ -14,6 +15,7 @@ import { trackAnswers } from './open-answers.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { createRequestIds } from './request-id.ts';
 import { leaveStalledReaders } from './stalled-readers.ts';
+import { createUpdateGroups } from './update-groups.ts';
 import { openWebSocketDoor } from './websocket.ts';
 import { createGatewayYoga, GRAPHQL_PATH, type Yoga } from './yoga.ts';
 
@@ -62,7 +64,9 @@ export function createGateway(options: GatewayOptions): Gateway {
   const connections = max === undefined ? undefined : createConnectionBound(max, clients, metrics);
   const rates = rate && createRateLimits({ rate, clients, metrics, log, now });
   const admission = createAdmission(limits, rates);
-  const yoga = createGatewayYoga({ service, admission, rates, metrics, keepAliveMs, internal });
+  const maskError = createErrorMask({ internal });
+  const groups = createUpdateGroups({ service, metrics, maskError });
+  const yoga = createGatewayYoga({ service, admission, rates, metrics, groups, maskError, keepAliveMs, internal });
   const isStopping = () => stopping !== undefined;
   const server = createHttpServer({
     yoga,
@@ -80,6 +84,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     server,
     yoga,
     admission,
+    groups,
     connections,
     metrics,
     requestIds,

@@ -51,7 +51,7 @@ export function speakProtocol(sockets: WebSocketServer, options: ProtocolOptions
         protocol: socket.protocol,
         send: (text) => sendWhole(socket, text),
         close: (code, reason) => socket.close(code, reason),
-        onMessage: (read) => socket.on('message', (message) => read(String(message)).catch(fail)),
+        onMessage: (read) => socket.on('message', (message) => read(parse(String(message))).catch(fail)),
       },
       { socket, request, values: new Map() },
     );
@@ -66,15 +66,30 @@ export function speakProtocol(sockets: WebSocketServer, options: ProtocolOptions
  * Waits until a message has left, so that a slow reader asks for no more; one that has gone needs no answer. From a peer
  * that asks and asks but does not read, nothing more is read meanwhile: its answers would fill the memory.
  */
-function sendWhole(socket: WebSocket, text: string): Promise<void> {
+export function sendWhole(socket: WebSocket, text: string | Buffer): Promise<void> {
   return new Promise((resolve) => {
     if (socket.readyState !== socket.OPEN) return resolve();
-    socket.send(text, () => {
+    socket.send(text, AS_TEXT, () => {
       if (socket.isPaused && socket.bufferedAmount <= MAX_UNREAD_BYTES) socket.resume();
       resolve();
     });
     if (socket.bufferedAmount > MAX_UNREAD_BYTES) socket.pause();
   });
+}
+
+const AS_TEXT = { binary: false };
+
+/**
+ * graphql-ws takes messages that were parsed already. Of a text, it would hold on to every character for as long as a
+ * subscription that the text asked for is open. What is no object is left to it to refuse.
+ */
+function parse(text: string): string {
+  try {
+    const message: unknown = JSON.parse(text);
+    return typeof message === 'object' ? (message as unknown as string) : text;
+  } catch {
+    return text;
+  }
 }
 
 /** Ends a socket whose peer no longer answers. @returns how to stop */

@@ -15,7 +15,9 @@ import { mayOpenWebSocket } from './origins.ts';
 import { tooManyAtOnce, withoutHttp } from './refusal.ts';
 import { type RequestIds, requestIdOf } from './request-id.ts';
 import { spreadOver } from './spread.ts';
+import type { UpdateGroups } from './update-groups.ts';
 import { type Peer, speakProtocol } from './websocket-protocol.ts';
+import { sendUpdates } from './websocket-updates.ts';
 import { GRAPHQL_PATH, type Yoga } from './yoga.ts';
 
 /** What the websocket door holds open. */
@@ -34,8 +36,11 @@ type Enveloped = ReturnType<Yoga['getEnveloped']>;
 /** An operation on its way from `onSubscribe` to its execution, with the pipeline that it goes through. */
 type OperationArgs = ExecutionArgs & {
   readonly rootValue: Pick<Enveloped, 'execute' | 'subscribe'>;
+  readonly contextValue: object;
   readonly requestId: string;
   readonly socket: WebSocket;
+  readonly id: string;
+  readonly payload: SubscribePayload;
 };
 
 /** What the websocket door is made of. */
@@ -43,6 +48,7 @@ export type WebSocketDoorOptions = {
   readonly server: Server;
   readonly yoga: Yoga;
   readonly admission: Admission;
+  readonly groups: UpdateGroups;
   readonly connections: ConnectionBound | undefined;
   readonly limits: Limits;
   readonly metrics: Metrics;
@@ -57,7 +63,7 @@ export type WebSocketDoorOptions = {
 
 /** Opens the websocket door: graphql-ws keeps the protocol, every operation goes through Yoga's pipeline. */
 export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor {
-  const { server, admission, connections, limits, metrics, requestIds, corsOrigins, keepAliveMs } = options;
+  const { server, admission, groups, connections, limits, metrics, requestIds, corsOrigins, keepAliveMs } = options;
   const { internal = () => {} } = options;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxBodyBytes });
 
@@ -86,7 +92,14 @@ export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor 
         (args as OperationArgs).socket,
         within(args, ({ execute }) => execute(args)),
       ),
-    subscribe: (args) => within(args, ({ subscribe }) => subscribe(args)),
+    async subscribe(args) {
+      const { contextValue, socket, id } = args as OperationArgs;
+      const result = await within(args, ({ subscribe }) => subscribe(args));
+      const updates = groups.updatesOf(contextValue);
+      if (updates === undefined) return result;
+      forget(args as OperationArgs);
+      return sendUpdates(updates, socket, id);
+    },
     keepAliveMs,
     internal,
     onSubscribe: (connection, id, payload) => {
@@ -161,6 +174,8 @@ async function prepare(
       rootValue: { execute: enveloped.execute, subscribe: enveloped.subscribe },
       requestId,
       socket,
+      id,
+      payload,
     };
     const values = openValues(connection, id, admission.valuesOf(args));
     if (values > limits.maxValuesPerConnection) {
@@ -175,6 +190,13 @@ async function prepare(
     if (error instanceof GraphQLError) return [error];
     throw error;
   }
+}
+
+/** Lets go of what an operation came with: graphql-ws holds on to it for as long as its subscription is open. */
+function forget(args: OperationArgs): void {
+  const { payload } = args;
+  for (const name of Object.keys(payload)) delete (payload as unknown as Record<string, unknown>)[name];
+  Object.assign(args, { contextValue: undefined, variableValues: undefined, rootValue: undefined });
 }
 
 type Connection = ConnectionContext<Record<string, unknown> | undefined, Peer>;

@@ -1,11 +1,12 @@
+import type { GraphQLError } from 'graphql';
 import { createYoga, type YogaServerInstance } from 'graphql-yoga';
 import { type Context, createContext, type Service } from '../graphql/context.ts';
-import { createErrorMask } from '../graphql/errors.ts';
 import { schema } from '../graphql/schema.ts';
 import type { Admission } from './admission.ts';
 import { createDocumentCaches } from './document-cache.ts';
 import type { Metrics } from './metrics.ts';
 import type { RateLimits } from './rate-limits.ts';
+import type { UpdateGroups } from './update-groups.ts';
 import { useDocumentErrors } from './use-document-errors.ts';
 import { LAST_EVENT_ID_HEADER, useEventStream } from './use-event-stream.ts';
 import { useJsonOnly } from './use-json-only.ts';
@@ -13,6 +14,7 @@ import { useMetrics } from './use-metrics.ts';
 import { useOperationLimits } from './use-operation-limits.ts';
 import { useRateLimits } from './use-rate-limits.ts';
 import { useUnreadStreams } from './use-unread-streams.ts';
+import { useUpdateGroups } from './use-update-groups.ts';
 
 /** The one pipeline that every operation goes through, by whichever door it comes. */
 export type Yoga = YogaServerInstance<Record<string, never>, Context>;
@@ -26,6 +28,9 @@ export type GatewayYogaOptions = {
   readonly admission: Admission;
   readonly rates: RateLimits | undefined;
   readonly metrics: Metrics;
+  readonly groups: UpdateGroups;
+  /** The border that errors cross. */
+  readonly maskError: (error: unknown) => GraphQLError;
   /** How often the reader of a stream of events hears something at the least. */
   readonly keepAliveMs: number;
   /** Told of errors of ours; nobody else learns what they are. */
@@ -34,12 +39,11 @@ export type GatewayYogaOptions = {
 
 /** Makes the pipeline: plugins in the order in which an operation meets them. */
 export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
-  const { service, admission, rates, metrics, keepAliveMs, internal } = options;
-  const maskError = createErrorMask({ internal });
+  const { service, admission, rates, metrics, groups, maskError, keepAliveMs, internal } = options;
 
   return createYoga<Record<string, never>, Context>({
     schema,
-    context: ({ request }) => createContext(service, request?.headers.get(LAST_EVENT_ID_HEADER)),
+    context: ({ request }) => createContext(service, { lastEventId: request?.headers.get(LAST_EVENT_ID_HEADER) }),
     graphqlEndpoint: GRAPHQL_PATH,
     maskedErrors: { maskError },
     maxRequestBodySize: service.limits.maxBodyBytes,
@@ -59,9 +63,10 @@ export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
       useJsonOnly(),
       useOperationLimits(admission, metrics),
       useMetrics(metrics),
+      useUpdateGroups(groups),
       useDocumentErrors(service.limits),
       useUnreadStreams(),
-      useEventStream({ keepAliveMs, internal }),
+      useEventStream({ updatesOf: groups.updatesOf, keepAliveMs, internal }),
     ],
   });
 }

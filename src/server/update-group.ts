@@ -1,0 +1,132 @@
+import type { Instant } from '../domain/instant.ts';
+import type { Values } from '../live/iterate.ts';
+import type { Basis } from '../loaders/basis.ts';
+import type { Feed } from '../loaders/feed.ts';
+import type { MadeUpdate } from './made-update.ts';
+
+/** All who have subscribed to one operation. */
+export type UpdateGroup = {
+  /** The updates as a new member gets them, each when it asks for it: one that is slow passes values over. */
+  join(): Values<MadeUpdate>;
+};
+
+/** An update, and what it was made from. */
+export type Made = { readonly update: MadeUpdate; readonly basis: Basis };
+
+/** What a group is made of. */
+export type UpdateGroupOptions = {
+  readonly feed: Feed;
+  /** Makes the update of a value for those who got `previous` before it. */
+  make(value: unknown, previous: unknown): Promise<Made>;
+  /** Resolves when a member that had to wait for its update may be given it. */
+  turn(): Promise<void>;
+  /** Told of each update that a member is given. */
+  readonly handedOver: (update: MadeUpdate) => void;
+  /** Told when the last member has left. */
+  readonly onEmpty: () => void;
+  readonly now: () => Instant;
+};
+
+/** What was made for some members, and serves the others who ask for the same. */
+type Shared = {
+  readonly value: unknown;
+  readonly previous: unknown;
+  readonly making: Promise<MadeUpdate>;
+  made: Made | undefined;
+  readonly askedAt: number;
+};
+
+/**
+ * Members hear of a new value one after another, and are told of the same moment: what tells of it, such as an age, is made
+ * once for those who ask within this time.
+ */
+const SAME_MOMENT_MS = 100;
+
+/** How long an update is kept for those who come a little later, and how many are. */
+const KEPT_MS = 10_000;
+const MAX_KEPT = 32;
+
+/**
+ * Makes the group of an operation. Whoever has got the same before and now gets the same is given one update, executed and
+ * written once; a member that is behind has one of its own, or shares it with those who are behind likewise.
+ */
+export function createUpdateGroup(options: UpdateGroupOptions): UpdateGroup {
+  const { feed, make, turn, handedOver, onEmpty, now } = options;
+  let kept: readonly Shared[] = [];
+  let members = 0;
+
+  function isUsable({ made, askedAt }: Shared, isFirst: boolean): boolean {
+    if (made === undefined || made.basis.holds(now())) return true;
+    return !isFirst && performance.now() - askedAt < SAME_MOMENT_MS;
+  }
+
+  function share(value: unknown, previous: unknown): Shared {
+    const askedAt = performance.now();
+    const making = make(value, previous).then((made) => {
+      shared.made = made;
+      return made.update;
+    });
+    const shared: Shared = { value, previous, making, made: undefined, askedAt };
+    // One that failed is made again for whoever asks next.
+    making.catch(() => {
+      kept = kept.filter((each) => each !== shared);
+    });
+    const others = kept.filter((each) => !isSame(each, value, previous) && askedAt - each.askedAt < KEPT_MS);
+    kept = [shared, ...others].slice(0, MAX_KEPT);
+    return shared;
+  }
+
+  async function updateOf(value: unknown, before: unknown): Promise<MadeUpdate> {
+    const previous = feed.tellsOfPrevious ? before : undefined;
+    const known = kept.find((each) => isSame(each, value, previous));
+    const shared = known !== undefined && isUsable(known, before === undefined) ? known : share(value, previous);
+    if (shared.made !== undefined) return shared.made.update;
+    const update = await shared.making;
+    await turn();
+    return update;
+  }
+
+  function join(): Values<MadeUpdate> {
+    const values = feed.listen();
+    let previous: unknown;
+    let isOver = false;
+    members += 1;
+
+    function leave(): IteratorResult<MadeUpdate, undefined> {
+      if (!isOver) members -= 1;
+      isOver = true;
+      if (members === 0) onEmpty();
+      return END;
+    }
+
+    return {
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+      async next() {
+        for (;;) {
+          const { done, value } = await values.next();
+          if (done) return leave();
+          if (!feed.isNews(value, previous)) continue;
+          const update = await updateOf(value, previous);
+          if (isOver) return END;
+          previous = value;
+          handedOver(update);
+          return { done: false, value: update };
+        }
+      },
+      async return() {
+        await values.return?.();
+        return leave();
+      },
+    };
+  }
+
+  return { join };
+}
+
+const END = { done: true, value: undefined } as const;
+
+function isSame(shared: Shared, value: unknown, previous: unknown): boolean {
+  return shared.value === value && shared.previous === previous;
+}

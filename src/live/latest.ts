@@ -26,17 +26,19 @@ export function createLatest<T>(): Latest<T> {
   let isTelling = false;
   let skipped = 0;
 
-  /** Tells a few, and the others once the process has had a turn for whatever else waits. */
-  function tellSome(): void {
-    let left = TOLD_AT_ONCE;
-    for (const listener of behind) {
+  /**
+   * Tells a few, and the others once the process has had a turn for whatever else waits. Each turn goes on where the one
+   * before has stopped: from the beginning, a set is walked over all that was taken out of it.
+   */
+  function tellSome(toTell: Iterator<Listener<T>, undefined>): void {
+    for (let told = 0; told < TOLD_AT_ONCE && behind.size > 0; told++) {
+      const { value: listener } = toTell.next();
+      if (listener === undefined) break;
       behind.delete(listener);
       if (current !== undefined) skipped += Number(listener.offer(current.value));
-      left -= 1;
-      if (left === 0) break;
     }
     isTelling = behind.size > 0;
-    if (isTelling) setImmediate(tellSome);
+    if (isTelling) setImmediate(tellSome, toTell);
   }
 
   return {
@@ -47,7 +49,7 @@ export function createLatest<T>(): Latest<T> {
         if (behind.has(listener)) skipped += 1;
         behind.add(listener);
       }
-      if (!isTelling) tellSome();
+      if (!isTelling) tellSome(behind.values());
     },
     listen() {
       const listener = createListener<T>(() => {

@@ -1,8 +1,8 @@
-import type { IncomingMessage } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import { GatewayError } from '../errors.ts';
 import { type Operation, type OperationCost, requireAffordable } from '../graphql/cost.ts';
 import type { Limits } from '../graphql/limits.ts';
+import type { Asker } from './client-address.ts';
 import type { OperationDoor } from './metrics.ts';
 import type { RateLimits } from './rate-limits.ts';
 import { refusal } from './refusal.ts';
@@ -13,7 +13,7 @@ import { refusal } from './refusal.ts';
  */
 export type Admission = {
   /** Charges for a request before its body is read, or a websocket is opened. @returns why not, where that is not paid */
-  chargeRequest(request: IncomingMessage, door: OperationDoor): GraphQLError | undefined;
+  chargeRequest(request: Asker, door: OperationDoor): GraphQLError | undefined;
   /** Charges for a document before it is read: what it costs to refuse one. @throws GraphQLError where it is not paid */
   chargeDocument(context: object, text: string): void;
   /** About how many values one answer holds; 0 for an operation that asks for too much. */
@@ -34,7 +34,7 @@ const CHARACTERS_PER_POINT = 50;
 export function createAdmission(limits: Limits, rates: RateLimits | undefined): Admission {
   const tickets = new WeakMap<object, Ticket>();
   /** Requests that have paid a point, which their first operation need not pay again. */
-  const prepaid = new WeakSet<IncomingMessage>();
+  const prepaid = new WeakSet<Asker>();
 
   function ticketOf(context: object): Ticket {
     const ticket = tickets.get(context) ?? { paid: 0 };
@@ -84,8 +84,8 @@ export function createAdmission(limits: Limits, rates: RateLimits | undefined): 
   };
 }
 
-/** What the doors put into the context of an operation: over HTTP both, on a websocket the request that opened it. */
-type DoorContext = { readonly req?: IncomingMessage; readonly res?: unknown };
+/** What the doors put into the context of an operation: over HTTP both, on a websocket what is kept of the request that opened it. */
+type DoorContext = { readonly req?: Asker; readonly res?: unknown };
 
 function measure(operation: Operation, limits: Limits): Measured {
   try {

@@ -2,6 +2,7 @@ import type { ExecutionResult } from 'graphql';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { Outcome } from './metrics.ts';
 import { withoutHttp } from './refusal.ts';
+import { toTextFrame } from './websocket-frame.ts';
 
 /** One update of a subscription, made once for all who get it. */
 export type MadeUpdate = {
@@ -10,8 +11,8 @@ export type MadeUpdate = {
   readonly height: BeaconHeight | undefined;
   /** The result as JSON on one line, as the data of an event. */
   readonly text: string;
-  /** The same as the `next` message of an operation on a websocket. */
-  toMessage(id: string): Buffer;
+  /** The same as the `next` message of an operation on a websocket, in a frame of its own. */
+  toFrame(id: string): Buffer;
 };
 
 /** Writes what was executed, so that nothing is left to do for each reader. @throws where a value cannot be written */
@@ -21,18 +22,18 @@ export function writeUpdate(result: ExecutionResult, height: BeaconHeight | unde
   const text = JSON.stringify(told === undefined ? result : { ...result, errors: told });
   // graphql-ws has the errors behind the data.
   const payload = told === undefined ? text : JSON.stringify({ ...(data === undefined ? {} : { data }), errors: told });
-  let last: { readonly id: string; readonly message: Buffer } | undefined;
+  let last: { readonly id: string; readonly frame: Buffer } | undefined;
 
   return {
     outcome: outcomeOf(result),
     height,
     text,
-    toMessage(id) {
+    toFrame(id) {
       // Clients that count their operations all have the same ids.
       if (last?.id !== id) {
-        last = { id, message: Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":${payload}}`) };
+        last = { id, frame: toTextFrame(`{"id":${JSON.stringify(id)},"type":"next","payload":${payload}}`) };
       }
-      return last.message;
+      return last.frame;
     },
   };
 }

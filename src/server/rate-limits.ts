@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Instant } from '../domain/instant.ts';
@@ -11,7 +10,7 @@ import {
   type TokenBucket,
 } from '../domain/token-bucket.ts';
 import type { Log } from '../log.ts';
-import type { ClientAddresses } from './client-address.ts';
+import type { Asker, ClientAddresses } from './client-address.ts';
 import type { Metrics, OperationDoor } from './metrics.ts';
 import { overRate } from './refusal.ts';
 
@@ -22,9 +21,9 @@ export type RateLimits = {
    *
    * @returns why not, where the client has not so many points
    */
-  charge(request: IncomingMessage, door: OperationDoor, points: number, paid?: number): GraphQLError | undefined;
+  charge(request: Asker, door: OperationDoor, points: number, paid?: number): GraphQLError | undefined;
   /** What a client has. */
-  standing(request: IncomingMessage): Standing;
+  standing(request: Asker): Standing;
   readonly rate: BucketRate;
 };
 

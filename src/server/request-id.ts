@@ -19,7 +19,7 @@ export function createRequestIds(): RequestIds {
 }
 
 /** The id that a request brings, so that it can be followed through several servers, or a new one. */
-export function requestIdOf({ headers }: IncomingMessage): string {
+export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const given = headers[REQUEST_ID_HEADER];
   return typeof given === 'string' && /^[\w.:/-]{1,128}$/.test(given) ? given : randomUUID();
 }

@@ -76,12 +76,14 @@ export function createUpdateGroup(options: UpdateGroupOptions): UpdateGroup {
     return shared;
   }
 
-  async function updateOf(value: unknown, before: unknown): Promise<MadeUpdate> {
+  function sharedFor(value: unknown, before: unknown): Shared {
     const previous = feed.tellsOfPrevious ? before : undefined;
     const known = kept.find((each) => isSame(each, value, previous));
-    const shared = known !== undefined && isUsable(known, before === undefined) ? known : share(value, previous);
-    if (shared.made !== undefined) return shared.made.update;
-    const update = await shared.making;
+    return known !== undefined && isUsable(known, before === undefined) ? known : share(value, previous);
+  }
+
+  async function waitFor({ making }: Shared): Promise<MadeUpdate> {
+    const update = await making;
     await turn();
     return update;
   }
@@ -108,7 +110,8 @@ export function createUpdateGroup(options: UpdateGroupOptions): UpdateGroup {
           const { done, value } = await values.next();
           if (done) return leave();
           if (!feed.isNews(value, previous)) continue;
-          const update = await updateOf(value, previous);
+          const shared = sharedFor(value, previous);
+          const update = shared.made?.update ?? (await waitFor(shared));
           if (isOver) return END;
           previous = value;
           handedOver(update);

@@ -1,13 +1,14 @@
-import type { IncomingMessage } from 'node:http';
 import { CloseCode, handleProtocols, makeServer, type ServerOptions } from 'graphql-ws';
 import type { WebSocket, WebSocketServer } from 'ws';
+import type { Asker } from './client-address.ts';
+import { createKeepAlive } from './keep-alive.ts';
 
 /** What is known of the peer of a connection. */
 export type Peer = {
   readonly socket: WebSocket;
-  readonly request: IncomingMessage;
+  readonly asker: Asker;
   /** About how many values each of its open operations gives, by the operation's id. */
-  readonly values: Map<string, number>;
+  readonly values: Record<string, number>;
 };
 
 /** What the protocol does with connections and operations, as graphql-ws has it, and how it keeps sockets. */
@@ -30,12 +31,13 @@ const MAX_UNREAD_BYTES = 16 * 2 ** 20;
 export function speakProtocol(sockets: WebSocketServer, options: ProtocolOptions): void {
   const { keepAliveMs, internal } = options;
   const protocol = makeServer(options);
+  const keepAlive = createKeepAlive(keepAliveMs);
   sockets.options.handleProtocols = handleProtocols;
 
-  sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {
+  sockets.on('connection', (socket: WebSocket, asker: Asker) => {
     // `ws` has closed the socket by then, with the code that says why: 1009 for a message that is too large.
-    socket.on('error', () => {});
-    const stopAsking = keepAlive(socket, keepAliveMs);
+    socket.on('error', ignore);
+    keepAlive.watch(socket);
 
     function fail(error: unknown): void {
       if (isUnexpectedMessage(error)) {
@@ -53,10 +55,9 @@ export function speakProtocol(sockets: WebSocketServer, options: ProtocolOptions
         close: (code, reason) => socket.close(code, reason),
         onMessage: (read) => socket.on('message', (message) => read(parse(String(message))).catch(fail)),
       },
-      { socket, request, values: new Map() },
+      { socket, asker, values: {} },
     );
     socket.once('close', (code, reason) => {
-      stopAsking();
       closed(code, String(reason)).catch(internal);
     });
   });
@@ -66,10 +67,10 @@ export function speakProtocol(sockets: WebSocketServer, options: ProtocolOptions
  * Waits until a message has left, so that a slow reader asks for no more; one that has gone needs no answer. From a peer
  * that asks and asks but does not read, nothing more is read meanwhile: its answers would fill the memory.
  */
-export function sendWhole(socket: WebSocket, text: string | Buffer): Promise<void> {
+function sendWhole(socket: WebSocket, text: string): Promise<void> {
   return new Promise((resolve) => {
     if (socket.readyState !== socket.OPEN) return resolve();
-    socket.send(text, AS_TEXT, () => {
+    socket.send(text, () => {
       if (socket.isPaused && socket.bufferedAmount <= MAX_UNREAD_BYTES) socket.resume();
       resolve();
     });
@@ -77,11 +78,9 @@ export function sendWhole(socket: WebSocket, text: string | Buffer): Promise<voi
   });
 }
 
-const AS_TEXT = { binary: false };
-
 /**
- * graphql-ws takes messages that were parsed already. Of a text, it would hold on to every character for as long as a
- * subscription that the text asked for is open. What is no object is left to it to refuse.
+ * Parses a message, which graphql-ws takes too: of a text it would hold on to each character for as long as the
+ * subscription that it asks for is open. What is no object is left to it to refuse.
  */
 function parse(text: string): string {
   try {
@@ -92,21 +91,9 @@ function parse(text: string): string {
   }
 }
 
-/** Ends a socket whose peer no longer answers. @returns how to stop */
-function keepAlive(socket: WebSocket, intervalMs: number): () => void {
-  let isThere = true;
-  socket.on('pong', () => {
-    isThere = true;
-  });
-  const timer = setInterval(() => {
-    if (!isThere) return socket.terminate();
-    isThere = false;
-    socket.ping();
-  }, intervalMs);
-  return () => clearInterval(timer);
-}
-
 /** A message that only servers send: graphql-ws throws, the protocol has 4400 for it. */
 function isUnexpectedMessage(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('Unexpected message of type');
 }
+
+function ignore(): void {}

@@ -47,7 +47,7 @@ export function createKeepAlive(periodMs: number): KeepAlive {
       if (watched === 0) timer = setInterval(askSome, periodMs / PARTS);
       watched += 1;
       parts[asked]?.add(socket);
-      socket.on('pong', heard).once('close', left);
+      socket.on('pong', heard).on('close', left);
     },
   };
 }

@@ -21,9 +21,13 @@ export function trackAnswers(server: Server): OpenAnswers {
     response.once('close', () => answers.delete(response));
   });
   const connections = new Set<Socket>();
+  // One function for all of them: it is called on the one that closes.
+  function forget(this: Socket): void {
+    connections.delete(this);
+  }
   server.on('connection', (socket) => {
     connections.add(socket);
-    socket.once('close', () => connections.delete(socket));
+    socket.on('close', forget);
   });
 
   return {

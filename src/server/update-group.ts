@@ -1,7 +1,6 @@
 import type { Instant } from '../domain/instant.ts';
+import type { ExecutedUpdate, Subscription } from '../graphql/subscription.ts';
 import type { Values } from '../live/iterate.ts';
-import type { Basis } from '../loaders/basis.ts';
-import type { Feed } from '../loaders/feed.ts';
 import type { MadeUpdate } from './made-update.ts';
 
 /** All who have subscribed to one operation. */
@@ -10,12 +9,12 @@ export type UpdateGroup = {
   join(): Values<MadeUpdate>;
 };
 
-/** An update, and what it was made from. */
-export type Made = { readonly update: MadeUpdate; readonly basis: Basis };
+/** An update, and whether it would be made the same at some moment. */
+export type Made = Pick<ExecutedUpdate, 'holds'> & { readonly update: MadeUpdate };
 
 /** What a group is made of. */
 export type UpdateGroupOptions = {
-  readonly feed: Feed;
+  readonly subscription: Subscription;
   /** Makes the update of a value for those who got `previous` before it. */
   make(value: unknown, previous: unknown): Promise<Made>;
   /** Resolves when a member that had to wait for its update may be given it. */
@@ -30,10 +29,11 @@ export type UpdateGroupOptions = {
 /** What was made for some members, and serves the others who ask for the same. */
 type Shared = {
   readonly value: unknown;
+  /** What its readers have got before, where an update tells of that. */
   readonly previous: unknown;
   readonly making: Promise<MadeUpdate>;
-  made: Made | undefined;
   readonly askedAt: number;
+  made: (Made & { readonly at: number }) | undefined;
 };
 
 /**
@@ -51,22 +51,22 @@ const MAX_KEPT = 32;
  * written once; a member that is behind has one of its own, or shares it with those who are behind likewise.
  */
 export function createUpdateGroup(options: UpdateGroupOptions): UpdateGroup {
-  const { feed, make, turn, handedOver, onEmpty, now } = options;
+  const { subscription, make, turn, handedOver, onEmpty, now } = options;
   let kept: readonly Shared[] = [];
   let members = 0;
 
-  function isUsable({ made, askedAt }: Shared, isFirst: boolean): boolean {
-    if (made === undefined || made.basis.holds(now())) return true;
-    return !isFirst && performance.now() - askedAt < SAME_MOMENT_MS;
+  function isUsable({ made }: Shared, isFirst: boolean): boolean {
+    if (made === undefined || made.holds(now())) return true;
+    return !isFirst && performance.now() - made.at < SAME_MOMENT_MS;
   }
 
   function share(value: unknown, previous: unknown): Shared {
     const askedAt = performance.now();
     const making = make(value, previous).then((made) => {
-      shared.made = made;
+      shared.made = { ...made, at: performance.now() };
       return made.update;
     });
-    const shared: Shared = { value, previous, making, made: undefined, askedAt };
+    const shared: Shared = { value, previous, making, askedAt, made: undefined };
     // One that failed is made again for whoever asks next.
     making.catch(() => {
       kept = kept.filter((each) => each !== shared);
@@ -77,28 +77,44 @@ export function createUpdateGroup(options: UpdateGroupOptions): UpdateGroup {
   }
 
   function sharedFor(value: unknown, before: unknown): Shared {
-    const previous = feed.tellsOfPrevious ? before : undefined;
+    const previous = subscription.tellsOfPrevious ? before : undefined;
     const known = kept.find((each) => isSame(each, value, previous));
     return known !== undefined && isUsable(known, before === undefined) ? known : share(value, previous);
   }
 
-  async function waitFor({ making }: Shared): Promise<MadeUpdate> {
+  async function whenMade({ making }: Shared): Promise<MadeUpdate> {
     const update = await making;
     await turn();
     return update;
   }
 
   function join(): Values<MadeUpdate> {
-    const values = feed.listen();
+    const values = subscription.listen();
     let previous: unknown;
     let isOver = false;
     members += 1;
 
     function leave(): IteratorResult<MadeUpdate, undefined> {
-      if (!isOver) members -= 1;
+      if (isOver) return END;
       isOver = true;
+      members -= 1;
       if (members === 0) onEmpty();
       return END;
+    }
+
+    async function stop(): Promise<IteratorResult<MadeUpdate, undefined>> {
+      await values.return?.();
+      return leave();
+    }
+
+    /** The update of a value; where it cannot be made, the member has left. */
+    async function waitFor(shared: Shared): Promise<MadeUpdate> {
+      try {
+        return await whenMade(shared);
+      } catch (error) {
+        await stop();
+        throw error;
+      }
     }
 
     return {
@@ -109,7 +125,7 @@ export function createUpdateGroup(options: UpdateGroupOptions): UpdateGroup {
         for (;;) {
           const { done, value } = await values.next();
           if (done) return leave();
-          if (!feed.isNews(value, previous)) continue;
+          if (!subscription.isNews(value, previous)) continue;
           const shared = sharedFor(value, previous);
           const update = shared.made?.update ?? (await waitFor(shared));
           if (isOver) return END;
@@ -118,10 +134,7 @@ export function createUpdateGroup(options: UpdateGroupOptions): UpdateGroup {
           return { done: false, value: update };
         }
       },
-      async return() {
-        await values.return?.();
-        return leave();
-      },
+      return: stop,
     };
   }
 

@@ -1,20 +1,12 @@
 import { hash } from 'node:crypto';
-import {
-  createSourceEventStream,
-  type ExecutionArgs,
-  type ExecutionResult,
-  executeSubscriptionEvent,
-  type GraphQLError,
-  print,
-  validateSubscriptionArgs,
-} from 'graphql';
-import { createContext, type Service } from '../graphql/context.ts';
+import { type ExecutionArgs, type ExecutionResult, type GraphQLError, print } from 'graphql';
+import type { Service } from '../graphql/context.ts';
+import { openSubscription, type Subscription } from '../graphql/subscription.ts';
 import { createBreather } from '../live/breather.ts';
 import type { Values } from '../live/iterate.ts';
-import { type Feed, isFeed } from '../loaders/feed.ts';
 import { type MadeUpdate, writeUpdate } from './made-update.ts';
 import type { Metrics } from './metrics.ts';
-import { createUpdateGroup, type Made, type UpdateGroup } from './update-group.ts';
+import { createUpdateGroup, type UpdateGroup } from './update-group.ts';
 
 /** The groups of all subscriptions that are open: one for each distinct operation, whichever doors its members came by. */
 export type UpdateGroups = {
@@ -38,8 +30,6 @@ const MADE_AT_ONCE = 4;
 /** How many members that waited for an update are given it at once. */
 const GIVEN_AT_ONCE = 16;
 
-type Subscription = Exclude<ReturnType<typeof validateSubscriptionArgs>, readonly GraphQLError[]>;
-
 /** Makes the keeper of groups. */
 export function createUpdateGroups({ service, metrics, maskError }: UpdateGroupsOptions): UpdateGroups {
   const groups = new Map<string, UpdateGroup>();
@@ -47,26 +37,19 @@ export function createUpdateGroups({ service, metrics, maskError }: UpdateGroups
   const making = createBreather(MADE_AT_ONCE);
   const giving = createBreather(GIVEN_AT_ONCE);
 
-  /** Executes one update as an answer of its own, at its own head. */
-  async function make(subscription: Subscription, feed: Feed, value: unknown, previous: unknown): Promise<Made> {
-    await making.take();
-    const contextValue = createContext(service, { head: feed.headOf(value) });
-    try {
-      const rootValue = feed.toUpdate(value, previous);
-      const result = await executeSubscriptionEvent({ ...subscription, rootValue, contextValue });
-      const masked = result.errors ? { ...result, errors: result.errors.map(maskError) } : result;
-      return { update: writeUpdate(masked, feed.heightOf(value)), basis: contextValue.loaders.basis };
-    } catch (error) {
-      throw maskError(error);
-    }
-  }
-
-  function open(key: string, subscription: Subscription, feed: Feed): UpdateGroup {
-    // What its first member came with goes with that member.
-    const operation: Subscription = { ...subscription, rootValue: undefined, contextValue: undefined };
+  function open(key: string, subscription: Subscription): UpdateGroup {
     const group = createUpdateGroup({
-      feed,
-      make: (value, previous) => make(operation, feed, value, previous),
+      subscription,
+      async make(value, previous) {
+        await making.take();
+        try {
+          const { result, holds } = await subscription.execute(value, previous);
+          const masked = result.errors ? { ...result, errors: result.errors.map(maskError) } : result;
+          return { update: writeUpdate(masked, subscription.heightOf(value)), holds };
+        } catch (error) {
+          throw maskError(error);
+        }
+      },
       turn: giving.take,
       handedOver: ({ outcome }) => metrics.executed('update', outcome),
       onEmpty: () => groups.get(key) === group && groups.delete(key),
@@ -78,15 +61,12 @@ export function createUpdateGroups({ service, metrics, maskError }: UpdateGroups
 
   return {
     async subscribe(args) {
-      const subscription = validateSubscriptionArgs(args);
-      if (!('schema' in subscription)) return { errors: subscription };
       // Also where there is a group: what it follows may have become unknown since it began.
-      const feed = await createSourceEventStream(subscription);
-      if (!isFeed(feed)) return feed as ExecutionResult;
+      const subscription = await openSubscription(service, args);
+      if (!('execute' in subscription)) return subscription;
 
-      const key = keyOf(args, feed);
-      const group = groups.get(key) ?? open(key, subscription, feed);
-      const updates = group.join();
+      const key = keyOf(args, subscription);
+      const updates = (groups.get(key) ?? open(key, subscription)).join();
       subscribed.set(args.contextValue as object, updates);
       return updates;
     },
@@ -95,7 +75,7 @@ export function createUpdateGroups({ service, metrics, maskError }: UpdateGroups
 }
 
 /** What two operations have in common where all their updates are the same. */
-function keyOf({ document, operationName, variableValues }: ExecutionArgs, { after }: Feed): string {
+function keyOf({ document, operationName, variableValues }: ExecutionArgs, { after }: Subscription): string {
   const text = document.loc?.source.body ?? print(document);
   return hash('sha256', JSON.stringify([text, operationName, variableValues, after]), 'base64');
 }

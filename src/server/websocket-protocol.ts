@@ -57,7 +57,8 @@ export function speakProtocol(sockets: WebSocketServer, options: ProtocolOptions
       },
       { socket, asker, values: {} },
     );
-    socket.once('close', (code, reason) => {
+    // `once` would wrap what it calls, for each socket.
+    socket.on('close', (code, reason) => {
       closed(code, String(reason)).catch(internal);
     });
   });

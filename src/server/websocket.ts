@@ -77,7 +77,7 @@ export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor 
     if (admission.chargeRequest(asker, 'websocket')) return refuseUpgrade(socket, '429 Too Many Requests');
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       metrics.countWebSockets(1);
-      webSocket.once('close', countClosed);
+      webSocket.on('close', countClosed);
       sockets.emit('connection', webSocket, asker);
     });
   });
@@ -209,8 +209,7 @@ async function prepare(
 
 /** Lets go of what an operation came with: graphql-ws holds on to it for as long as its subscription is open. */
 function forget(args: OperationArgs): void {
-  const { payload } = args;
-  for (const name of Object.keys(payload)) delete (payload as unknown as Record<string, unknown>)[name];
+  Object.assign(args.payload, { query: '', variables: undefined, extensions: undefined });
   Object.assign(args, { contextValue: undefined, variableValues: undefined, rootValue: undefined, requestId: '' });
 }
 

@@ -15,7 +15,9 @@ export type RequestIds = {
 /** Makes request ids known to whatever is done for a request. */
 export function createRequestIds(): RequestIds {
   const storage = new AsyncLocalStorage<string>();
-  return { run: (id, work) => storage.run(id, work), current: () => storage.getStore() };
+  // A run that ends leaves an empty context behind, which all that begins to wait after it would hold on to.
+  const outside = AsyncLocalStorage.snapshot();
+  return { run: (id, work) => outside(() => storage.run(id, work)), current: () => storage.getStore() };
 }
 
 /** The id that a request brings, so that it can be followed through several servers, or a new one. */

@@ -42,9 +42,12 @@ type Shared = {
  */
 const SAME_MOMENT_MS = 100;
 
-/** How long an update is kept for those who come a little later, and how many are. */
+/** How many updates are kept for those who come a little later; of a resumed subscription also of earlier values. */
+const MAX_KEPT = 4;
+const MAX_KEPT_RESUMED = 32;
+
+/** How long those who come back at the same time, one behind the other, take at the most. */
 const KEPT_MS = 10_000;
-const MAX_KEPT = 32;
 
 /**
  * Makes the group of an operation. Whoever has got the same before and now gets the same is given one update, executed and
@@ -52,12 +55,17 @@ const MAX_KEPT = 32;
  */
 export function createUpdateGroup(options: UpdateGroupOptions): UpdateGroup {
   const { subscription, make, turn, handedOver, onEmpty, now } = options;
+  const isResumed = subscription.after !== undefined;
   let kept: readonly Shared[] = [];
   let members = 0;
 
   function isUsable({ made }: Shared, isFirst: boolean): boolean {
     if (made === undefined || made.holds(now())) return true;
     return !isFirst && performance.now() - made.at < SAME_MOMENT_MS;
+  }
+
+  function isWorthKeeping(each: Shared, newest: Shared): boolean {
+    return each.value === newest.value || (isResumed && newest.askedAt - each.askedAt < KEPT_MS);
   }
 
   function share(value: unknown, previous: unknown): Shared {
@@ -71,8 +79,8 @@ export function createUpdateGroup(options: UpdateGroupOptions): UpdateGroup {
     making.catch(() => {
       kept = kept.filter((each) => each !== shared);
     });
-    const others = kept.filter((each) => !isSame(each, value, previous) && askedAt - each.askedAt < KEPT_MS);
-    kept = [shared, ...others].slice(0, MAX_KEPT);
+    const others = kept.filter((each) => !isSame(each, value, previous) && isWorthKeeping(each, shared));
+    kept = [shared, ...others].slice(0, isResumed ? MAX_KEPT_RESUMED : MAX_KEPT);
     return shared;
   }
 

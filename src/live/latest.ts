@@ -1,4 +1,4 @@
-import type { Values } from './iterate.ts';
+import { itself, type Values } from './iterate.ts';
 
 /**
  * A value that is replaced from time to time, and those who want to hear of it. Each listener has one slot: a newer value
@@ -97,9 +97,7 @@ function createListener<T>(onEnd: () => void): Listener<T> {
       return isSkip;
     },
     values: {
-      [Symbol.asyncIterator]() {
-        return this;
-      },
+      [Symbol.asyncIterator]: itself,
       next() {
         if (ended) return Promise.resolve({ done: true, value: undefined });
         if (slot !== undefined) {

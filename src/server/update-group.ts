@@ -1,6 +1,6 @@
 import type { Instant } from '../domain/instant.ts';
 import type { ExecutedUpdate, Subscription } from '../graphql/subscription.ts';
-import type { Values } from '../live/iterate.ts';
+import { itself, type Values } from '../live/iterate.ts';
 import type { MadeUpdate } from './made-update.ts';
 
 /** All who have subscribed to one operation. */
@@ -24,6 +24,13 @@ export type UpdateGroupOptions = {
   /** Told when the last member has left. */
   readonly onEmpty: () => void;
   readonly now: () => Instant;
+};
+
+type Member = {
+  readonly values: Values<unknown>;
+  /** The value whose update it got last. */
+  previous: unknown;
+  hasLeft: boolean;
 };
 
 /** What was made for some members, and serves the others who ask for the same. */
@@ -90,63 +97,51 @@ export function createUpdateGroup(options: UpdateGroupOptions): UpdateGroup {
     return known !== undefined && isUsable(known, before === undefined) ? known : share(value, previous);
   }
 
-  async function whenMade({ making }: Shared): Promise<MadeUpdate> {
-    const update = await making;
-    await turn();
-    return update;
+  function leave(member: Member): IteratorResult<MadeUpdate, undefined> {
+    if (!member.hasLeft) members -= 1;
+    member.hasLeft = true;
+    if (members === 0) onEmpty();
+    return END;
   }
 
-  function join(): Values<MadeUpdate> {
-    const values = subscription.listen();
-    let previous: unknown;
-    let isOver = false;
-    members += 1;
-
-    function leave(): IteratorResult<MadeUpdate, undefined> {
-      if (isOver) return END;
-      isOver = true;
-      members -= 1;
-      if (members === 0) onEmpty();
-      return END;
-    }
-
-    async function stop(): Promise<IteratorResult<MadeUpdate, undefined>> {
-      await values.return?.();
-      return leave();
-    }
-
-    /** The update of a value; where it cannot be made, the member has left. */
-    async function waitFor(shared: Shared): Promise<MadeUpdate> {
-      try {
-        return await whenMade(shared);
-      } catch (error) {
-        await stop();
-        throw error;
-      }
-    }
-
-    return {
-      [Symbol.asyncIterator]() {
-        return this;
-      },
-      async next() {
-        for (;;) {
-          const { done, value } = await values.next();
-          if (done) return leave();
-          if (!subscription.isNews(value, previous)) continue;
-          const shared = sharedFor(value, previous);
-          const update = shared.made?.update ?? (await waitFor(shared));
-          if (isOver) return END;
-          previous = value;
-          handedOver(update);
-          return { done: false, value: update };
-        }
-      },
-      return: stop,
-    };
+  async function stop(member: Member): Promise<IteratorResult<MadeUpdate, undefined>> {
+    await member.values.return?.();
+    return leave(member);
   }
 
-  return { join };
+  /** Waits until an update is made; where it cannot be, the member has left. */
+  async function whenMade({ making }: Shared, member: Member): Promise<MadeUpdate> {
+    try {
+      const update = await making;
+      await turn();
+      return update;
+    } catch (error) {
+      await stop(member);
+      throw error;
+    }
+  }
+
+  async function next(member: Member): Promise<IteratorResult<MadeUpdate, undefined>> {
+    for (;;) {
+      const { done, value } = await member.values.next();
+      if (done) return leave(member);
+      if (!subscription.isNews(value, member.previous)) continue;
+      const shared = sharedFor(value, member.previous);
+      const update = shared.made?.update ?? (await whenMade(shared, member));
+      if (member.hasLeft) return END;
+      member.previous = value;
+      handedOver(update);
+      return { done: false, value: update };
+    }
+  }
+
+  return {
+    join() {
+      const member: Member = { values: subscription.listen(), previous: undefined, hasLeft: false };
+      members += 1;
+      return { [Symbol.asyncIterator]: itself, next: () => next(member), return: () => stop(member) };
+    },
+  };
 }
 
 const END = { done: true, value: undefined } as const;

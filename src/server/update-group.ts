@@ -98,8 +98,9 @@ export function createUpdateGroup(options: UpdateGroupOptions): UpdateGroup {
   }
 
   function leave(member: Member): IteratorResult<MadeUpdate, undefined> {
-    if (!member.hasLeft) members -= 1;
+    if (member.hasLeft) return END;
     member.hasLeft = true;
+    members -= 1;
     if (members === 0) onEmpty();
     return END;
   }

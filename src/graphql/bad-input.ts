@@ -16,7 +16,9 @@ export function throwBadInputWhereItIsUsed(schema: GraphQLSchema): GraphQLSchema
 
   for (const field of fields) {
     const { resolve, subscribe } = field;
-    if (resolve) field.resolve = (root, args, context, info) => resolve(root, requireGood(args), context, info);
+    // The updates of a subscription come with the arguments that it began with.
+    if (resolve && !subscribe)
+      field.resolve = (root, args, context, info) => resolve(root, requireGood(args), context, info);
     if (subscribe) field.subscribe = (root, args, context, info) => subscribe(root, requireGood(args), context, info);
   }
   return schema;

@@ -1,7 +1,8 @@
 import { type BeaconHeight, parseBeaconHeight } from '../domain/beacon-height.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Upstream } from '../errors.ts';
-import { createRenewableLoaders, type Loaders } from '../loaders/loaders.ts';
+import type { Head } from '../live/head.ts';
+import { createLoaders, type Loaders } from '../loaders/loaders.ts';
 import type { Sources } from '../loaders/sources.ts';
 import { createUpdates, type Updates } from '../loaders/updates.ts';
 import type { Asker } from '../upstream/fair-queue.ts';
@@ -21,16 +22,15 @@ export type Service = {
   upstreams(): readonly UpstreamHealth[];
 };
 
-/** What every resolver of one operation gets. */
+/** What every resolver of one operation, or of one update of a subscription, gets. */
 export type Context = {
   readonly service: Service;
-  /** Of the answer that is being made: a subscription renews them for each of its updates. */
   readonly loaders: Loaders;
   readonly updates: Updates;
 };
 
-/** What is known of who sends an operation. */
-export type Sender = {
+/** What is known of an operation beside its document. */
+export type ContextOptions = {
   /** The name of the client; where nothing is known of it, the operation counts as a client by itself. */
   readonly client?: string | undefined;
   /**
@@ -38,15 +38,17 @@ export type Sender = {
    * whatever their arguments say.
    */
   readonly lastEventId?: string | null | undefined;
+  /** The head that the answer describes, where that is not the one that is current when it is first asked for. */
+  readonly head?: Head | undefined;
 };
 
-/** Makes the context of one operation. */
-export function createContext(service: Service, { client, lastEventId }: Sender = {}): Context {
+/** Makes the context of one answer: of an operation, or of one update of a subscription. */
+export function createContext(service: Service, { client, lastEventId, head }: ContextOptions = {}): Context {
   const { sources, limits } = service;
   const asker: Asker = { client: client ?? Symbol('an operation') };
-  const { loaders, renew } = createRenewableLoaders(sources, { maxPageSize: limits.maxPageSize, asker });
+  const loaders = createLoaders(sources, { maxPageSize: limits.maxPageSize, asker }, head);
   const afterEvent = lastEventId == null ? undefined : parseEventId(lastEventId);
-  return { service, loaders, updates: createUpdates({ sources, asker, startAnswer: renew, afterEvent }) };
+  return { service, loaders, updates: createUpdates({ sources, asker, afterEvent }) };
 }
 
 /** Reads the id of an event as the height that it is, or `undefined`: other texts that stand for numbers are no ids of ours. */

@@ -1,6 +1,11 @@
 /** Values that come until `return` is called, which also ends a `next` that waits. */
 export type Values<T> = AsyncIterableIterator<T, undefined>;
 
+/** What an iterator that is iterated gives: one function for all, of which there can be one for each of many thousands. */
+export function itself<T>(this: T): T {
+  return this;
+}
+
 const END = { done: true, value: undefined } as const;
 
 /**
@@ -10,9 +15,7 @@ const END = { done: true, value: undefined } as const;
  */
 export function mapValues<T, U>(source: Values<T>, map: (value: T) => U | undefined, onReturn?: () => void): Values<U> {
   return {
-    [Symbol.asyncIterator]() {
-      return this;
-    },
+    [Symbol.asyncIterator]: itself,
     async next() {
       for (;;) {
         const result = await source.next();

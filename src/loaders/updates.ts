@@ -4,9 +4,10 @@ import type { PoolPair } from '../domain/pool-pair.ts';
 import { type PriceSelection, selectPrices } from '../domain/price-selection.ts';
 import { BadUserInputError, HeightNotAvailableError } from '../errors.ts';
 import type { Head } from '../live/head.ts';
-import { mapValues, type Values } from '../live/iterate.ts';
+import type { MarketReading } from '../live/market.ts';
 import type { OrderBookReading } from '../live/order-books.ts';
 import type { Asker } from '../upstream/fair-queue.ts';
+import { createFeed, type Feed } from './feed.ts';
 import { type PairFilterInput, toFilter } from './market.ts';
 import { cutBook, requireDepth } from './order-book.ts';
 import type { Sources } from './sources.ts';
@@ -36,25 +37,18 @@ export type PricesArguments = {
  * read; after that it goes on whatever happens there.
  */
 export type Updates = {
-  head(): Promise<Values<Head>>;
+  head(): Promise<Feed<Head, Head>>;
   /** @throws BadUserInputError for an empty list, HeightNotAvailableError to go on after a height far in the future */
-  prices(args: PricesArguments): Promise<Values<PriceUpdate>>;
-  /** The height of the price update that was handed over last: what its client would go on after. */
-  newestPriceHeight(): BeaconHeight | undefined;
-  tickers(filter: PairFilterInput | null | undefined): Promise<Values<readonly Ticker[]>>;
+  prices(args: PricesArguments): Promise<Feed<Head, PriceUpdate>>;
+  tickers(filter: PairFilterInput | null | undefined): Promise<Feed<MarketReading<Ticker>, readonly Ticker[]>>;
   /** @throws BadUserInputError for a negative depth or a ticker that does not exist */
-  orderBook(tickerId: string, depth: number): Promise<Values<OrderBookReading>>;
+  orderBook(tickerId: string, depth: number): Promise<Feed<OrderBookReading, OrderBookReading>>;
 };
 
 /** What the updates of one operation are made of. */
 export type UpdatesOptions = {
   readonly sources: Sources;
   readonly asker: Asker;
-  /**
-   * Called before each update is handed over: it is an answer of its own, at the head given or, for market data, at the
-   * current one.
-   */
-  readonly startAnswer: (head?: Head) => void;
   /**
    * The height of the last event that a reader of a stream got. Prices go on after it rather than after the height in their
    * arguments, which such a reader repeats from its beginning each time that it comes back.
@@ -66,9 +60,7 @@ export type UpdatesOptions = {
 const MAX_HEIGHTS_AHEAD = 100;
 
 /** Makes the updates of one operation. */
-export function createUpdates({ sources, asker, startAnswer, afterEvent }: UpdatesOptions): Updates {
-  let newestPriceHeight: BeaconHeight | undefined;
-
+export function createUpdates({ sources, asker, afterEvent }: UpdatesOptions): Updates {
   /** The height that prices go on after, or `undefined` where they begin with what is true now. */
   async function heightToResume(afterHeight: BeaconHeight | undefined): Promise<BeaconHeight | undefined> {
     const { beaconHeight } = await sources.head.get();
@@ -82,10 +74,7 @@ export function createUpdates({ sources, asker, startAnswer, afterEvent }: Updat
   return {
     async head() {
       await sources.head.get();
-      return mapValues(sources.head.listen(), (head) => {
-        startAnswer(head);
-        return head;
-      });
+      return createFeed({ listen: sources.head.listen, toUpdate: (head) => head, headOf: (head) => head });
     },
 
     async prices({ poolPairs, tokenIds, onlyChanged, afterHeight }) {
@@ -94,34 +83,29 @@ export function createUpdates({ sources, asker, startAnswer, afterEvent }: Updat
       if (tokenIds?.length === 0)
         throw new BadUserInputError('tokenIds is empty: name tokens, or leave it out for all.');
 
-      const resumed = await heightToResume(afterHeight ?? undefined);
-      const heads = resumed === undefined ? sources.head.listen() : sources.head.listenAfter(resumed);
+      const after = await heightToResume(afterHeight ?? undefined);
       const selection = { poolPairs: poolPairs ?? undefined, tokenIds: tokenIds ?? undefined };
-      let previous: Head | undefined;
-      return mapValues(heads, (head) => {
-        startAnswer(head);
-        const update = {
+      return createFeed<Head, PriceUpdate>({
+        listen: () => (after === undefined ? sources.head.listen() : sources.head.listenAfter(after)),
+        toUpdate: (head, previous) => ({
           head,
-          previousHeight: previous?.beaconHeight ?? resumed,
+          previousHeight: previous?.beaconHeight ?? after,
           // The first is whole also where it goes on: what the client has of that height may be of a replaced block.
           poolPairs: selectPrices(head.exchange, selection, onlyChanged ? previous?.exchange : undefined),
-        };
-        previous = head;
-        newestPriceHeight = head.beaconHeight;
-        return update;
+        }),
+        tellsOfPrevious: true,
+        headOf: (head) => head,
+        heightOf: ({ beaconHeight }) => beaconHeight,
+        after,
       });
     },
 
-    newestPriceHeight: () => newestPriceHeight,
-
     async tickers(filter) {
       await sources.market.tickers.get();
-      let previous: unknown;
-      return mapValues(sources.market.tickers.listen(), ({ market }) => {
-        if (market === previous) return undefined;
-        previous = market;
-        startAnswer();
-        return selectPairs(market.rows, toFilter(filter));
+      return createFeed({
+        listen: sources.market.tickers.listen,
+        isNews: ({ market }, previous) => market !== previous?.market,
+        toUpdate: ({ market }) => selectPairs(market.rows, toFilter(filter)),
       });
     },
 
@@ -129,9 +113,9 @@ export function createUpdates({ sources, asker, startAnswer, afterEvent }: Updat
       requireDepth(depth);
       const now = await sources.orderBooks.read(tickerId, asker);
       if (now === undefined) throw new BadUserInputError(`There is no ticker ${JSON.stringify(tickerId)}.`);
-      return mapValues(sources.orderBooks.listen(tickerId), (reading) => {
-        startAnswer();
-        return cutBook(reading, depth);
+      return createFeed({
+        listen: () => sources.orderBooks.listen(tickerId),
+        toUpdate: (reading) => cutBook(reading, depth),
       });
     },
   };

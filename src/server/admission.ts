@@ -1,8 +1,8 @@
-import type { IncomingMessage } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import { GatewayError } from '../errors.ts';
 import { createCostMeasure, type Operation, type OperationCost } from '../graphql/cost.ts';
 import type { Limits } from '../graphql/limits.ts';
+import type { Caller } from './client-address.ts';
 import type { OperationDoor } from './metrics.ts';
 import type { RateLimits } from './rate-limits.ts';
 import { refusal } from './refusal.ts';
@@ -17,7 +17,7 @@ export type Admission = {
    *
    * @returns why not, where that is not paid
    */
-  chargeRequest(request: IncomingMessage, door: OperationDoor): GraphQLError | undefined;
+  chargeRequest(request: Caller, door: OperationDoor): GraphQLError | undefined;
   /** Charges for a document before it is read: what it costs to refuse one. @throws GraphQLError where it is not paid */
   chargeDocument(context: object, text: string): void;
   /** About how many values one answer holds; 0 for an operation that asks for too much. */
@@ -27,7 +27,7 @@ export type Admission = {
   /** What an operation has taken of its client's points, by its context. */
   paid(context: object): number;
   /** Charges a request for an answer that was made for another and took so many points. @returns why it is not given */
-  chargeAgain(request: IncomingMessage, points: number): GraphQLError | undefined;
+  chargeAgain(request: Caller, points: number): GraphQLError | undefined;
 };
 
 type Measured = { readonly cost: OperationCost } | { readonly refusal: GraphQLError };
@@ -43,7 +43,7 @@ export function createAdmission(limits: Limits, rates: RateLimits | undefined): 
   const tickets = new WeakMap<object, Ticket>();
   const costOf = createCostMeasure(limits);
   /** Requests that have paid a point, which their first operation need not pay again. */
-  const prepaid = new WeakSet<IncomingMessage>();
+  const prepaid = new WeakSet<Caller>();
 
   function ticketOf(context: object): Ticket {
     const ticket = tickets.get(context) ?? { paid: 0 };
@@ -108,5 +108,5 @@ export function createAdmission(limits: Limits, rates: RateLimits | undefined): 
   };
 }
 
-/** What the doors put into the context of an operation: over HTTP both, on a websocket the request that opened it. */
-type DoorContext = { readonly req?: IncomingMessage; readonly res?: unknown };
+/** What the doors put into the context of an operation: over HTTP both, on a websocket what is kept of the request that opened it. */
+type DoorContext = { readonly req?: Caller; readonly res?: unknown };

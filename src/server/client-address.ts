@@ -2,13 +2,19 @@ import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv6, type Socket } from 'node:net';
 import proxyAddr from 'proxy-addr';
 
+/** What tells who asks, of a request or of what a websocket keeps of the one that opened it. */
+export type Caller = Pick<IncomingMessage, 'headers' | 'socket'>;
+
+/** The header in which proxies say whom they ask for. */
+export const FORWARDED_FOR_HEADER = 'x-forwarded-for';
+
 /** Knows who asks. */
 export type ClientAddresses = {
   /**
    * One name for all addresses of a client: an IPv4 address, or the first 64 bits of an IPv6 address, because one line has
    * all the others. It stays the same after the connection is gone.
    */
-  of(request: IncomingMessage): string;
+  of(request: Caller): string;
   /** The same of what is connected, whatever it will say of itself. */
   ofConnection(socket: Socket): string;
   /** Whether what connects from an address is a proxy that asks for others. */
@@ -24,14 +30,14 @@ export type ClientAddresses = {
 export function createClientAddresses(trustedProxies: readonly string[]): ClientAddresses {
   const isTrusted = proxyAddr.compile([...trustedProxies]);
   const isProxy = (address: string | undefined) => address !== undefined && isTrusted(address, 0);
-  const known = new WeakMap<IncomingMessage, string>();
+  const known = new WeakMap<Caller, string>();
 
   const ofConnection = ({ remoteAddress }: Socket) => clientOf(remoteAddress) ?? UNKNOWN;
 
-  function read(request: IncomingMessage): string {
+  function read(request: Caller): string {
     if (!isProxy(request.socket.remoteAddress)) return ofConnection(request.socket);
     // What a trusted proxy wrote may still be no address, such as "unknown": then the proxy itself answers for it.
-    const addresses = proxyAddr.all(request, isTrusted).map(clientOf);
+    const addresses = proxyAddr.all(request as IncomingMessage, isTrusted).map(clientOf);
     return addresses.findLast((address) => address !== undefined) ?? UNKNOWN;
   }
 

@@ -5,6 +5,7 @@ import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/prom
 import { promisify } from 'node:util';
 import type { Service } from '../graphql/context.ts';
 import { createErrorMask } from '../graphql/errors.ts';
+import { createExecutor } from '../graphql/execution/execute.ts';
 import type { Log } from '../log.ts';
 import { createAdmission } from './admission.ts';
 import { createClientAddresses } from './client-address.ts';
@@ -22,6 +23,7 @@ import { createQueryDoor } from './query-door.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { createRequestIds } from './request-id.ts';
 import { leaveStalledReaders } from './stalled-readers.ts';
+import { createUpdateGroups } from './update-groups.ts';
 import { openWebSocketDoor } from './websocket.ts';
 import { createGatewayYoga, GRAPHQL_PATH, type Yoga } from './yoga.ts';
 
@@ -74,7 +76,20 @@ export function createGateway(options: GatewayOptions): Gateway {
   const admission = createAdmission(limits, rates);
   const maskError = createErrorMask({ internal });
   const contextOf = createContexts(service, clients);
-  const yoga = createGatewayYoga({ service, contextOf, admission, rates, metrics, keepAliveMs, maskError, internal });
+  const executor = createExecutor();
+  const groups = createUpdateGroups({ service, executor, metrics, maskError });
+  const yoga = createGatewayYoga({
+    service,
+    contextOf,
+    admission,
+    rates,
+    metrics,
+    executor,
+    groups,
+    keepAliveMs,
+    maskError,
+    internal,
+  });
   const engine = createEngine({ yoga, contextOf, admission });
   const generation = createGenerations(sources);
   const queries = createQueryDoor({
@@ -107,6 +122,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     server,
     yoga,
     admission,
+    groups,
     connections,
     metrics,
     requestIds,

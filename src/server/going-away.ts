@@ -20,8 +20,7 @@ export function createGoingAway(): GoingAway {
   const underWay = new WeakMap<WebSocket, Set<unknown>>();
 
   async function untilAnswered(socket: WebSocket): Promise<void> {
-    const answers = underWay.get(socket);
-    while (answers !== undefined && answers.size > 0) {
+    for (let answers = underWay.get(socket); answers !== undefined; answers = underWay.get(socket)) {
       await Promise.allSettled(answers);
       // What was made is sent, and what was prepared is begun, before the process turns to anything else.
       await immediate();
@@ -32,7 +31,10 @@ export function createGoingAway(): GoingAway {
     track(socket, answer) {
       const answers = underWay.get(socket) ?? new Set();
       underWay.set(socket, answers.add(answer));
-      const forget = () => void answers.delete(answer);
+      const forget = () => {
+        answers.delete(answer);
+        if (answers.size === 0) underWay.delete(socket);
+      };
       Promise.resolve(answer).then(forget, forget);
       return answer;
     },

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Instant } from '../domain/instant.ts';
@@ -11,7 +10,7 @@ import {
   type TokenBucket,
 } from '../domain/token-bucket.ts';
 import type { Log } from '../log.ts';
-import type { ClientAddresses } from './client-address.ts';
+import type { Caller, ClientAddresses } from './client-address.ts';
 import type { Metrics, OperationDoor } from './metrics.ts';
 import { overRate } from './refusal.ts';
 
@@ -22,14 +21,14 @@ export type RateLimits = {
    *
    * @returns why not, where the client has not so many points
    */
-  charge(request: IncomingMessage, door: OperationDoor, points: number, paid?: number): GraphQLError | undefined;
+  charge(request: Caller, door: OperationDoor, points: number, paid?: number): GraphQLError | undefined;
   /**
    * Tells a client how it stands, in the fields of the IETF's draft "RateLimit header fields for HTTP".
    *
    * @param retryAfter what the answer says of that, in seconds: the draft asks that it does not point to an earlier moment
    * @returns names and values of headers in turn
    */
-  standingHeaders(request: IncomingMessage, retryAfter?: string): readonly [string, string, string, string];
+  standingHeaders(request: Caller, retryAfter?: string): readonly [string, string, string, string];
 };
 
 /** What rate limits are made of. */

@@ -8,7 +8,7 @@ export const REQUEST_ID_HEADER = 'x-request-id';
 /** Knows which request the code that runs belongs to, so that a line of the log can name it. */
 export type RequestIds = {
   /** The id that a request brings, so that it can be followed through several servers, or a new one. */
-  of(request: IncomingMessage): string;
+  of(request: Pick<IncomingMessage, 'headers'>): string;
   /** Runs something for a request of that id. */
   run<T>(id: string, work: () => T): T;
   current(): string | undefined;
@@ -18,13 +18,15 @@ export type RequestIds = {
 export function createRequestIds(): RequestIds {
   const storage = new AsyncLocalStorage<string>();
   const newId = createIds();
+  // A run that ends leaves an empty context behind, which all that begins to wait after it would hold on to.
+  const outside = AsyncLocalStorage.snapshot();
 
   return {
     of({ headers }) {
       const given = headers[REQUEST_ID_HEADER];
       return typeof given === 'string' && /^[\w.:/-]{1,128}$/.test(given) ? given : newId();
     },
-    run: (id, work) => storage.run(id, work),
+    run: (id, work) => outside(() => storage.run(id, work)),
     current: () => storage.getStore(),
   };
 }

@@ -1,13 +1,15 @@
 import type { ServerResponse } from 'node:http';
-import type { ExecutionResult } from 'graphql';
+import type { Readable } from 'node:stream';
 import type { Plugin, YogaInitialContext } from 'graphql-yoga';
-import type { Context } from '../graphql/context.ts';
-import { createEventStream } from './event-stream.ts';
-import { withoutHttp } from './refusal.ts';
+import type { Values } from '../live/iterate.ts';
+import { createEventStream, type StreamedEvent } from './event-stream.ts';
+import type { MadeUpdate } from './made-update.ts';
 import { isStream } from './stream.ts';
 
 /** What sending streams of events needs. */
 export type UseEventStreamOptions = {
+  /** The updates that the operation of a context has subscribed to, as they were written for all who get them. */
+  readonly updatesOf?: (context: object) => Values<MadeUpdate> | undefined;
   /** How often a reader hears something at the least. */
   readonly keepAliveMs: number;
   /** Told of errors of ours that break a stream off. */
@@ -19,25 +21,30 @@ export type UseEventStreamOptions = {
  *
  * Each update of prices has its height as the event's id, so that a reader that comes back goes on after it.
  */
-export function useEventStream({ keepAliveMs, internal }: UseEventStreamOptions): Plugin<Context> {
-  const updatesOf = new WeakMap<Request, Context['updates']>();
+export function useEventStream({ updatesOf = () => undefined, keepAliveMs, internal }: UseEventStreamOptions): Plugin {
+  const contexts = new WeakMap<Request, object>();
+
+  function open(request: Request, results: AsyncIterable<unknown>): Readable {
+    const context = contexts.get(request);
+    const updates = context && updatesOf(context);
+    if (updates === undefined) return createEventStream({ results, toEvent, keepAliveMs });
+    return createEventStream({
+      results: updates,
+      toEvent: ({ height, text }) => ({ id: height, data: text }),
+      keepAliveMs,
+    });
+  }
 
   return {
     onSubscribe({ args: { contextValue } }) {
-      const { request, updates } = contextValue as Partial<YogaInitialContext> & Context;
-      if (request !== undefined) updatesOf.set(request, updates);
+      const { request } = contextValue as Partial<YogaInitialContext>;
+      if (request !== undefined) contexts.set(request, contextValue);
     },
     onResultProcess({ request, result, resultProcessor, setResultProcessor, serverContext }) {
       // Yoga has a processor for streams of results only where it writes events, and only if the client accepts them.
       if (!isStream(result) || resultProcessor === undefined) return;
 
-      const updates = updatesOf.get(request);
-      const events = createEventStream({
-        results: result as AsyncIterable<ExecutionResult>,
-        // Asked for one by one: the newest height is the one that this result was made of.
-        toEvent: (update) => ({ id: updates?.newestPriceHeight(), data: JSON.stringify(toSent(update)) }),
-        keepAliveMs,
-      });
+      const events = open(request, result);
       const { res: answer } = serverContext as { readonly res?: ServerResponse };
       events.once('error', (error) => {
         internal(error);
@@ -53,11 +60,12 @@ export function useEventStream({ keepAliveMs, internal }: UseEventStreamOptions)
   };
 }
 
+/** A result of a stream that is no subscription of ours. */
+function toEvent(result: unknown): StreamedEvent {
+  return { data: JSON.stringify(result) };
+}
+
 const EVENT_STREAM = 'text/event-stream';
 
 /** No `connection`: the gateway says itself whether one is kept. */
 const HEADERS = { 'content-type': EVENT_STREAM, 'cache-control': 'no-cache', 'content-encoding': 'none' };
-
-function toSent(result: ExecutionResult): object {
-  return result.errors === undefined ? result : { ...result, errors: result.errors.map(withoutHttp) };
-}

@@ -1,13 +1,14 @@
-import type { IncomingMessage } from 'node:http';
 import { CloseCode, handleProtocols, makeServer, type ServerOptions } from 'graphql-ws';
 import type { WebSocket, WebSocketServer } from 'ws';
+import type { Caller } from './client-address.ts';
+import { createKeepAlive } from './keep-alive.ts';
 
 /** What is known of the peer of a connection. */
 export type Peer = {
   readonly socket: WebSocket;
-  readonly request: IncomingMessage;
+  readonly caller: Caller;
   /** About how many values each of its open operations gives, by the operation's id. */
-  readonly values: Map<string, number>;
+  readonly values: Record<string, number>;
 };
 
 /** What the protocol does with connections and operations, as graphql-ws has it, and how it keeps sockets. */
@@ -30,12 +31,13 @@ const MAX_UNREAD_BYTES = 16 * 2 ** 20;
 export function speakProtocol(sockets: WebSocketServer, options: ProtocolOptions): void {
   const { keepAliveMs, internal } = options;
   const protocol = makeServer(options);
+  const keepAlive = createKeepAlive(keepAliveMs);
   sockets.options.handleProtocols = handleProtocols;
 
-  sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {
+  sockets.on('connection', (socket: WebSocket, caller: Caller) => {
     // `ws` has closed the socket by then, with the code that says why: 1009 for a message that is too large.
-    socket.on('error', () => {});
-    const stopAsking = keepAlive(socket, keepAliveMs);
+    socket.on('error', ignore);
+    keepAlive.watch(socket);
 
     function fail(error: unknown): void {
       if (isUnexpectedMessage(error)) {
@@ -51,12 +53,12 @@ export function speakProtocol(sockets: WebSocketServer, options: ProtocolOptions
         protocol: socket.protocol,
         send: (text) => sendWhole(socket, text),
         close: (code, reason) => socket.close(code, reason),
-        onMessage: (read) => socket.on('message', (message) => read(String(message)).catch(fail)),
+        onMessage: (read) => socket.on('message', (message) => read(parse(String(message))).catch(fail)),
       },
-      { socket, request, values: new Map() },
+      { socket, caller, values: {} },
     );
-    socket.once('close', (code, reason) => {
-      stopAsking();
+    // `once` would wrap what it calls, for each socket.
+    socket.on('close', (code, reason) => {
       closed(code, String(reason)).catch(internal);
     });
   });
@@ -77,21 +79,22 @@ function sendWhole(socket: WebSocket, text: string): Promise<void> {
   });
 }
 
-/** Ends a socket whose peer no longer answers. @returns how to stop */
-function keepAlive(socket: WebSocket, intervalMs: number): () => void {
-  let isThere = true;
-  socket.on('pong', () => {
-    isThere = true;
-  });
-  const timer = setInterval(() => {
-    if (!isThere) return socket.terminate();
-    isThere = false;
-    socket.ping();
-  }, intervalMs);
-  return () => clearInterval(timer);
+/**
+ * Parses a message, which graphql-ws takes too: of a text it would hold on to each character for as long as the
+ * subscription that it asks for is open. What is no object is left to it to refuse.
+ */
+function parse(text: string): string {
+  try {
+    const message: unknown = JSON.parse(text);
+    return typeof message === 'object' ? (message as unknown as string) : text;
+  } catch {
+    return text;
+  }
 }
 
 /** A message that only servers send: graphql-ws throws, the protocol has 4400 for it. */
 function isUnexpectedMessage(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('Unexpected message of type');
 }
+
+function ignore(): void {}

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ExecutionArgs, GraphQLError } from 'graphql';
@@ -7,15 +7,18 @@ import type { Context as ConnectionContext, SubscribePayload } from 'graphql-ws'
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Limits } from '../graphql/limits.ts';
 import type { Admission } from './admission.ts';
+import { type Caller, FORWARDED_FOR_HEADER } from './client-address.ts';
 import type { ConnectionBound } from './connection-bound.ts';
 import { createGoingAway } from './going-away.ts';
 import { pathOf } from './http.ts';
 import type { Metrics } from './metrics.ts';
 import { mayOpenWebSocket } from './origins.ts';
 import { tooManyAtOnce, withoutHttp } from './refusal.ts';
-import type { RequestIds } from './request-id.ts';
+import { REQUEST_ID_HEADER, type RequestIds } from './request-id.ts';
 import { spreadOver } from './spread.ts';
+import type { UpdateGroups } from './update-groups.ts';
 import { type Peer, speakProtocol } from './websocket-protocol.ts';
+import { sendUpdates } from './websocket-updates.ts';
 import { GRAPHQL_PATH, type Yoga } from './yoga.ts';
 
 /** What the websocket door holds open. */
@@ -34,8 +37,12 @@ type Enveloped = ReturnType<Yoga['getEnveloped']>;
 /** An operation on its way from `onSubscribe` to its execution, with the pipeline that it goes through. */
 type OperationArgs = ExecutionArgs & {
   readonly rootValue: Pick<Enveloped, 'execute' | 'subscribe'>;
+  readonly contextValue: object;
   readonly requestId: string;
   readonly socket: WebSocket;
+  readonly wire: Duplex;
+  readonly id: string;
+  readonly payload: SubscribePayload;
 };
 
 /** What the websocket door is made of. */
@@ -43,6 +50,7 @@ export type WebSocketDoorOptions = {
   readonly server: Server;
   readonly yoga: Yoga;
   readonly admission: Admission;
+  readonly groups: UpdateGroups;
   readonly connections: ConnectionBound | undefined;
   readonly limits: Limits;
   readonly metrics: Metrics;
@@ -57,7 +65,7 @@ export type WebSocketDoorOptions = {
 
 /** Opens the websocket door: graphql-ws keeps the protocol, every operation goes through Yoga's pipeline. */
 export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor {
-  const { server, admission, connections, limits, metrics, requestIds, corsOrigins, keepAliveMs } = options;
+  const { server, admission, groups, connections, limits, metrics, requestIds, corsOrigins, keepAliveMs } = options;
   const { internal = () => {} } = options;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxBodyBytes });
 
@@ -65,13 +73,19 @@ export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor 
     if (pathOf(request) !== GRAPHQL_PATH) return refuseUpgrade(socket, '404 Not Found');
     if (!mayOpenWebSocket(request, corsOrigins)) return refuseUpgrade(socket, '403 Forbidden');
     if (connections?.admits(request, socket) === false) return refuseUpgrade(socket, '429 Too Many Requests');
-    if (admission.chargeRequest(request, 'websocket')) return refuseUpgrade(socket, '429 Too Many Requests');
+    const caller = toCaller(request);
+    if (admission.chargeRequest(caller, 'websocket')) return refuseUpgrade(socket, '429 Too Many Requests');
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       metrics.countWebSockets(1);
-      webSocket.once('close', () => metrics.countWebSockets(-1));
-      sockets.emit('connection', webSocket, request);
+      webSocket.on('close', countClosed);
+      sockets.emit('connection', webSocket, caller);
     });
   });
+
+  // Not made in the upgrade: it would hold on to the whole request.
+  function countClosed(): void {
+    metrics.countWebSockets(-1);
+  }
 
   function within<T>(args: ExecutionArgs, work: (pipeline: OperationArgs['rootValue']) => T): T {
     const { requestId, rootValue } = args as OperationArgs;
@@ -86,11 +100,18 @@ export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor 
         (args as OperationArgs).socket,
         within(args, ({ execute }) => execute(args)),
       ),
-    subscribe: (args) => within(args, ({ subscribe }) => subscribe(args)),
+    async subscribe(args) {
+      const { contextValue, socket, wire, id } = args as OperationArgs;
+      const result = await within(args, ({ subscribe }) => subscribe(args));
+      const updates = groups.updatesOf(contextValue);
+      if (updates === undefined) return result;
+      forget(args as OperationArgs);
+      return sendUpdates(updates, { socket, wire, id });
+    },
     keepAliveMs,
     internal,
     onSubscribe: (connection, id, payload) => {
-      const requestId = `${requestIds.of(connection.extra.request)}/${id}`;
+      const requestId = `${requestIds.of(connection.extra.caller)}/${id}`;
       return track(
         connection.extra.socket,
         requestIds.run(requestId, () => prepare(options, requestId, id, connection, payload)),
@@ -129,6 +150,12 @@ function refuseUpgrade(socket: Duplex, status: string): void {
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
 }
 
+/** What is kept of the request that opened a websocket, which has much more, for as long as the websocket is open. */
+function toCaller({ headers, socket }: IncomingMessage): Caller {
+  const kept = [REQUEST_ID_HEADER, FORWARDED_FOR_HEADER].filter((name) => headers[name] !== undefined);
+  return { headers: Object.fromEntries(kept.map((name) => [name, headers[name]])), socket };
+}
+
 /** Parses and validates an operation in the pipeline; what is wrong with it is its `error` message. */
 async function prepare(
   { yoga, admission, limits }: WebSocketDoorOptions,
@@ -140,7 +167,7 @@ async function prepare(
   if (Object.keys(connection.subscriptions).length > limits.maxSubscriptionsPerConnection) {
     return [tooManyAtOnce(`A websocket has ${limits.maxSubscriptionsPerConnection} open operations at most.`)];
   }
-  const { request: req, socket } = connection.extra;
+  const { caller: req, socket } = connection.extra;
   const enveloped: Enveloped = yoga.getEnveloped({
     connectionParams: connection.connectionParams,
     req,
@@ -161,6 +188,9 @@ async function prepare(
       rootValue: { execute: enveloped.execute, subscribe: enveloped.subscribe },
       requestId,
       socket,
+      wire: req.socket,
+      id,
+      payload,
     };
     const values = openValues(connection, id, admission.valuesOf(args));
     if (values > limits.maxValuesPerConnection) {
@@ -177,11 +207,17 @@ async function prepare(
   }
 }
 
+/** Lets go of what an operation came with: graphql-ws holds on to it for as long as its subscription is open. */
+function forget(args: OperationArgs): void {
+  Object.assign(args.payload, { query: '', variables: undefined, extensions: undefined });
+  Object.assign(args, { contextValue: undefined, variableValues: undefined, rootValue: undefined, requestId: '' });
+}
+
 type Connection = ConnectionContext<Record<string, unknown> | undefined, Peer>;
 
 /** About how many values each open operation of a socket gives, noted at the peer that it belongs to. */
 function openValues({ extra, subscriptions }: Connection, id: string, values: number): number {
-  for (const noted of extra.values.keys()) if (!(noted in subscriptions)) extra.values.delete(noted);
-  extra.values.set(id, values);
-  return [...extra.values.values()].reduce((sum, each) => sum + each, 0);
+  for (const noted of Object.keys(extra.values)) if (!(noted in subscriptions)) delete extra.values[noted];
+  extra.values[id] = values;
+  return Object.values(extra.values).reduce((sum, each) => sum + each, 0);
 }

@@ -1,13 +1,14 @@
 import type { GraphQLError } from 'graphql';
 import { createYoga, type YogaServerInstance } from 'graphql-yoga';
 import type { Context, Service } from '../graphql/context.ts';
-import { createExecutor } from '../graphql/execution/execute.ts';
+import type { Executor } from '../graphql/execution/execute.ts';
 import { schema } from '../graphql/schema.ts';
 import type { Admission } from './admission.ts';
 import type { DoorContext } from './context-of.ts';
 import { createDocumentCaches } from './document-cache.ts';
 import type { Metrics } from './metrics.ts';
 import type { RateLimits } from './rate-limits.ts';
+import type { UpdateGroups } from './update-groups.ts';
 import { useCompiledExecution } from './use-compiled-execution.ts';
 import { useDocumentErrors } from './use-document-errors.ts';
 import { useEventStream } from './use-event-stream.ts';
@@ -16,6 +17,7 @@ import { useMetrics } from './use-metrics.ts';
 import { useOperationLimits } from './use-operation-limits.ts';
 import { useRateLimits } from './use-rate-limits.ts';
 import { useUnreadStreams } from './use-unread-streams.ts';
+import { useUpdateGroups } from './use-update-groups.ts';
 
 /** The one pipeline that every operation goes through, by whichever door it comes. */
 export type Yoga = YogaServerInstance<Record<string, never>, Context>;
@@ -31,6 +33,8 @@ export type GatewayYogaOptions = {
   readonly admission: Admission;
   readonly rates: RateLimits | undefined;
   readonly metrics: Metrics;
+  readonly executor: Executor;
+  readonly groups: UpdateGroups;
   /** How often the reader of a stream of events hears something at the least. */
   readonly keepAliveMs: number;
   /** The one border that errors cross. */
@@ -41,7 +45,7 @@ export type GatewayYogaOptions = {
 
 /** Makes the pipeline: plugins in the order in which an operation meets them. */
 export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
-  const { service, contextOf, admission, rates, metrics, keepAliveMs, maskError, internal } = options;
+  const { service, contextOf, admission, rates, metrics, executor, groups, keepAliveMs, maskError, internal } = options;
 
   return createYoga<Record<string, never>, Context>({
     schema,
@@ -65,10 +69,11 @@ export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
       useJsonOnly(),
       useOperationLimits(admission, metrics),
       useMetrics(metrics),
+      useUpdateGroups(groups),
       useDocumentErrors(service.limits),
-      useCompiledExecution(createExecutor()),
+      useCompiledExecution(executor),
       useUnreadStreams(),
-      useEventStream({ keepAliveMs, internal }),
+      useEventStream({ updatesOf: groups.updatesOf, keepAliveMs, internal }),
     ],
   });
 }

@@ -2,11 +2,13 @@ import type { ExecutionResult } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import type { Service } from '../../src/graphql/context.ts';
 import { createErrorMask } from '../../src/graphql/errors.ts';
+import { createExecutor } from '../../src/graphql/execution/execute.ts';
 import { createAdmission } from '../../src/server/admission.ts';
 import { createClientAddresses } from '../../src/server/client-address.ts';
 import { createContexts } from '../../src/server/context-of.ts';
 import { createEngine } from '../../src/server/engine.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
+import { createUpdateGroups } from '../../src/server/update-groups.ts';
 import { createGatewayYoga } from '../../src/server/yoga.ts';
 import { startGatewayForTest } from '../support/gateway.ts';
 import { BTC, PRV } from '../support/tokens.ts';
@@ -19,7 +21,9 @@ function createTestEngine(service: Service) {
   };
   const contextOf = createContexts(service, createClientAddresses([]));
   const maskError = createErrorMask({ internal });
-  const door = { rates: undefined, metrics, keepAliveMs: 1_000, maskError, internal };
+  const executor = createExecutor();
+  const groups = createUpdateGroups({ service, executor, metrics, maskError });
+  const door = { rates: undefined, metrics, executor, groups, keepAliveMs: 1_000, maskError, internal };
   const yoga = createGatewayYoga({ service, contextOf, admission, ...door });
   return { engine: createEngine({ yoga, contextOf, admission }), metrics };
 }

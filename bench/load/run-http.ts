@@ -40,6 +40,7 @@ export async function runHttpLoad(load: HttpLoad): Promise<HttpLoadResult> {
   let bytes = 0;
 
   const open = Array.from({ length: connections }, () => openHttpConnection(port, (reason) => fail(new Error(reason))));
+  await Promise.race([Promise.all(open.map(({ opened }) => opened)), failed]);
   const startCpu = process.cpuUsage();
   const start = performance.now();
   const end = start + seconds * 1_000;

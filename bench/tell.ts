@@ -37,6 +37,7 @@ answerTo('memory', (): Memory => {
   const { heapUsed, rss } = process.memoryUsage();
   return { heapUsed, rss };
 });
+answerTo('resident bytes', () => process.memoryUsage.rss());
 // Watching costs a little, so it is done only where it is told.
 answerTo('watch loop', () => {
   delay.reset();

@@ -25,17 +25,19 @@ export type HttpConnection = {
 /** The head of an answer; without a length the body is chunked. */
 type Head = { readonly bytes: Buffer; readonly status: number; readonly length: number | undefined };
 
-const READ_BYTES = 2 ** 16;
-
 const NO_BODY: ReadonlySet<number> = new Set([204, 304]);
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n');
 const ERRORS = Buffer.from('{"errors"');
 
-/** Opens a connection to a port of this machine; `broken` is called when it ends without having been told to. */
-export function openHttpConnection(port: number, broken: (reason: string) => void): HttpConnection {
-  // One buffer for all that comes, which Node reads into: making one for each read costs as much as a small answer.
-  const onread = { buffer: Buffer.alloc(READ_BYTES), callback: read };
+/**
+ * Opens a connection to a port of this machine; `broken` is called when it ends without having been told to.
+ *
+ * @param buffer what Node reads into, which all connections can share: what was read is looked at before the next is.
+ *   Making a buffer for each read costs as much as a small answer.
+ */
+export function openHttpConnection(port: number, buffer: Buffer, broken: (reason: string) => void): HttpConnection {
+  const onread = { buffer, callback: read };
   const socket: Socket = connect({ host: '127.0.0.1', port, noDelay: true, onread });
   let answered: ((answer: Answered) => void) | undefined;
   /** What has come of an answer whose head is not whole yet. */
@@ -54,8 +56,8 @@ export function openHttpConnection(port: number, broken: (reason: string) => voi
     if (!isEnding) broken('a connection was closed');
   });
 
-  function read(length: number, buffer: Uint8Array): boolean {
-    const chunk = Buffer.from(buffer.buffer, buffer.byteOffset, length);
+  function read(length: number): boolean {
+    const chunk = buffer.subarray(0, length);
     if (begun === undefined) {
       readBody(chunk);
       return true;

@@ -1,8 +1,10 @@
 import { askText, expectSame } from './ask.ts';
 import { beginFinding, type Finding, type OpenFinding } from './finding.ts';
+import { askAgain, askOnceEach, type Round } from './http-round.ts';
 import { startLoad } from './load.ts';
 import { type Operation, toPost } from './operations.ts';
 import type { BenchProcess } from './processes.ts';
+import type { Reach } from './reach.ts';
 import type { Stage } from './row.ts';
 import { BARE_HTTP, GATEWAY, startHttpServers, startWorld, type World } from './servers.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -14,105 +16,114 @@ export type HttpQuestion = {
   readonly about: string;
   /** What is asked in turn. */
   operations(snapshot: Snapshot): readonly Operation[];
-  /** Whether nothing is asked twice: each round then takes a part of the operations, and ends with it. */
-  readonly isOnce: boolean;
-  /** How often a block is made while the gateway is asked; 0 for never, or the peers' data is too old for later questions. */
-  readonly blockMs: number;
+  /**
+   * How often a block is made while the gateway is asked. `undefined` makes one each time that all operations were asked,
+   * and waits until the gateway has it.
+   */
+  readonly blockMs: number | undefined;
+  readonly reach: Reach;
 };
 
-/** How long and how often, and in front of how many pools. */
-type Extent = { readonly sizes: readonly number[]; readonly rounds: number; readonly seconds: number };
+/** How long and how often, in front of how many pools, with which settings of the gateway. */
+export type Extent = {
+  readonly sizes: readonly number[];
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly env?: Readonly<Record<string, string>>;
+};
 
-const FULL: Extent = { sizes: [100, 1_000, 10_000], rounds: 5, seconds: 3 };
-const QUICK: Extent = { sizes: [120], rounds: 2, seconds: 0.2 };
+type Servers = ReadonlyMap<string, BenchProcess>;
 
 /** Asks all servers all questions, round by round, in worlds of several sizes. */
-export async function compareHttp(stage: Stage, questions: readonly HttpQuestion[]): Promise<readonly Finding[]> {
-  const extent = stage.quick ? QUICK : FULL;
-  const findings = questions.map(({ title, about }) =>
+export async function compareHttp(
+  stage: Stage,
+  extent: Extent,
+  questions: readonly HttpQuestion[],
+): Promise<readonly Finding[]> {
+  const { sizes, env = {} } = extent;
+  const findings = questions.map(({ title, about, reach }) =>
     beginFinding({
       title,
       about,
       unit: 'answers per second',
       better: 'more',
       sizeUnit: 'pools',
-      sizes: extent.sizes,
+      sizes,
       reference: BARE_HTTP,
+      reaches: [reach],
     }),
   );
-  for (const size of extent.sizes) {
-    await using world = await startWorld({ pools: size });
+  for (const size of sizes) {
+    await using world = await startWorld({ pools: size }, env);
     const servers = await startHttpServers(world);
+    // All are compared before anything is timed: the peers' data stays as it was, the gateway's does not.
+    const answers: string[] = [];
+    for (const { operations } of questions) answers.push(await expectSameAnswers(servers, operations(world.snapshot)));
     for (const [place, question] of questions.entries()) {
-      const finding = findings[place];
-      if (finding) await compare({ stage, extent, world, servers, question, finding, size });
+      const [finding, answer] = [findings[place], answers[place]];
+      if (finding === undefined) continue;
+      await servers.get(BARE_HTTP)?.ask('send', answer);
+      await compare({ extent, world, servers, question, finding, size });
+      stage.tell(`${question.title}, ${size} pools: done`);
     }
   }
   return findings;
 }
 
+/** Holds all servers against the gateway with some of the operations. @returns its answer to the first */
+async function expectSameAnswers(servers: Servers, operations: readonly Operation[]): Promise<string> {
+  const gateway = servers.get(GATEWAY);
+  let wanted = '';
+  // All are made alike.
+  for (const place of new Set([operations.length - 1, operations.length >> 1, 0])) {
+    const operation = operations[place];
+    if (gateway === undefined || operation === undefined) throw new Error('there is nothing to compare');
+    wanted = await askText(gateway.url, operation);
+    await servers.get(BARE_HTTP)?.ask('send', wanted);
+    for (const [name, { url }] of servers) expectSame(name, await askText(url, operation), wanted);
+  }
+  return wanted;
+}
+
 type Comparison = {
-  readonly stage: Stage;
   readonly extent: Extent;
   readonly world: World;
-  readonly servers: ReadonlyMap<string, BenchProcess>;
+  readonly servers: Servers;
   readonly question: HttpQuestion;
   readonly finding: OpenFinding;
   readonly size: number;
 };
 
-async function compare({ stage, extent, world, servers, question, finding, size }: Comparison): Promise<void> {
+async function compare({ extent, world, servers, question, finding, size }: Comparison): Promise<void> {
   const { rounds, seconds } = extent;
-  const operations = question.operations(world.snapshot);
-  // All are made alike.
-  const samples = [operations.at(-1), operations[operations.length >> 1], operations[0]].filter(
-    (one) => one !== undefined,
-  );
-  for (const sample of new Set(samples)) await expectSameAnswers(servers, sample);
-
+  const { blockMs } = question;
   await using load = await startLoad();
-  const warm = operations.slice(0, 1).map(toPost);
-  for (const server of servers.values()) await load.http(server, { requests: warm, seconds: Math.min(1, seconds) });
-  const fresh = operations.filter((operation) => !samples.includes(operation));
-  const requests = (question.isOnce ? fresh : operations).map(toPost);
-  const perRound = Math.floor(requests.length / rounds);
-
-  const busy = new Map<string, number[]>();
-  for (let round = 0; round < rounds; round++) {
+  const requests = question.operations(world.snapshot).map(toPost);
+  const told = new Map<string, Round[]>();
+  // The first round warms up.
+  for (let round = -1; round < rounds; round++) {
     // Another comes first in each round, so that none is always asked after the same.
-    const first = round % servers.size;
+    const first = Math.max(0, round) % servers.size;
     for (const [name, server] of [...[...servers].slice(first), ...[...servers].slice(0, first)]) {
-      const part = requests.slice(round * perRound, (round + 1) * perRound);
-      const blockMs = name === GATEWAY ? question.blockMs : 0;
-      if (blockMs > 0) await world.sandbox.ask('advance every', blockMs);
-      const told = question.isOnce
-        ? await load.http(server, { requests: part, seconds, atMost: part.length })
-        : await load.http(server, { requests, seconds });
-      if (blockMs > 0) await world.sandbox.ask('advance every', 0);
-      finding.add(name, size, told.perSecond);
-      busy.set(name, [...(busy.get(name) ?? []), told.busy]);
+      const asked = { name, server, world, load, requests, seconds: round < 0 ? seconds / 2 : seconds };
+      const once = await (blockMs === undefined ? askOnceEach(asked) : askAgain(asked, blockMs));
+      if (round < 0) continue;
+      finding.add(name, size, once.perSecond);
+      told.set(name, [...(told.get(name) ?? []), once]);
     }
   }
-  noteTheLoad(finding, size, busy);
-  stage.tell(`${question.title}, ${size} pools: done`);
+  noteTheLoad(finding, size, told);
 }
 
-/** Holds all servers against the gateway, and gives the bare one its bytes. */
-async function expectSameAnswers(servers: ReadonlyMap<string, BenchProcess>, operation: Operation): Promise<void> {
-  const gateway = servers.get(GATEWAY);
-  if (!gateway) throw new Error('the gateway is not among the servers');
-  const wanted = await askText(gateway.url, operation);
-  await servers.get(BARE_HTTP)?.ask('send', wanted);
-  for (const [name, { url }] of servers) expectSame(name, await askText(url, operation), wanted);
-}
-
-/** What the load could have asked at most, by how busy it was against the quickest. */
-function noteTheLoad(finding: OpenFinding, size: number, busy: ReadonlyMap<string, readonly number[]>): void {
-  const rate = median(finding.cells.get(BARE_HTTP)?.get(size)?.samples ?? []);
-  const atBare = median(busy.get(BARE_HTTP) ?? []);
+/** What the load could have asked at most, by how busy it was against the quickest; and how often there was a new height. */
+function noteTheLoad(finding: OpenFinding, size: number, told: ReadonlyMap<string, readonly Round[]>): void {
   const percent = (share: number) => `${Math.round(share * 100)} %`;
-  const others = [...busy].filter(([name]) => name !== BARE_HTTP).map(([, shares]) => median(shares));
+  const busy = (name: string) => median((told.get(name) ?? []).map((round) => round.busy));
+  const rate = median((told.get(BARE_HTTP) ?? []).map(({ perSecond }) => perSecond));
+  const others = [...told.keys()].filter((name) => name !== BARE_HTTP).map(busy);
+  const could = Math.round(rate / busy(BARE_HTTP)).toLocaleString('en-US');
+  const heights = median((told.get(GATEWAY) ?? []).map((round) => round.heights));
   finding.note(
-    `${size.toLocaleString('en-US')} pools: against the bare server the load used ${percent(atBare)} of its core, so it could ask about ${Math.round(rate / atBare).toLocaleString('en-US')} times per second; against the others ${percent(Math.max(...others))} at most.`,
+    `${size.toLocaleString('en-US')} pools: against the bare server the load used ${percent(busy(BARE_HTTP))} of its core, so it could ask about ${could} times per second; against the others ${percent(Math.max(...others))} at most. The gateway had ${heights} new heights in a round.`,
   );
 }

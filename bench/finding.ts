@@ -1,3 +1,5 @@
+import type { Reach } from './reach.ts';
+
 /** What a row of the bench found: figures of some subjects at some sizes, several samples of each. */
 export type Finding = {
   readonly title: string;
@@ -11,6 +13,8 @@ export type Finding = {
   readonly sizes: readonly number[];
   /** The subject that the others are held against, round by round; `undefined` where there is none. */
   readonly reference: string | undefined;
+  /** What the gateway is to reach here. */
+  readonly reaches: readonly Reach[];
   readonly cells: ReadonlyMap<string, ReadonlyMap<number, Cell>>;
   readonly notes: readonly string[];
 };

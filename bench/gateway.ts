@@ -14,6 +14,11 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxProc
   return { ...bench, facts: await bench.ask<SandboxFacts>('start', { seed: 1, history: 2, ...options }) };
 }
 
+/** Starts the gateway as whoever tries it would: without a setting but its port, so that its own sandbox plays the upstreams. */
+export function startGatewayAlone(): Promise<BenchProcess> {
+  return startMain(createFolder(), {});
+}
+
 /** Starts the gateway as an operator would, in front of a sandbox; `env` holds settings other than the defaults. */
 export function startGateway(
   { facts }: SandboxProcess,
@@ -23,17 +28,20 @@ export function startGateway(
   const folder = createFolder();
   const tokensFile = join(folder, 'tokens.json');
   writeFileSync(tokensFile, JSON.stringify(facts.tokens));
+  return startMain(folder, {
+    FULLNODE_URL: facts.nodeUrl,
+    MARKET_DATA_URL: facts.marketDataUrl,
+    TOKENS_FILE: tokensFile,
+    ...env,
+  });
+}
+
+function startMain(cwd: string, env: Readonly<Record<string, string>>): Promise<BenchProcess> {
   return startProcess({
     place: 'server',
     file: '../src/main.ts',
-    cwd: folder,
-    env: {
-      PORT: '0',
-      FULLNODE_URL: facts.nodeUrl,
-      MARKET_DATA_URL: facts.marketDataUrl,
-      TOKENS_FILE: tokensFile,
-      ...env,
-    },
+    cwd,
+    env: { PORT: '0', ...env },
     servesAt: (line) => /"graphql":"([^"]+)"/.exec(line)?.[1],
   });
 }

@@ -14,8 +14,26 @@ export function median(values: readonly number[]): number {
  */
 export function growth(points: readonly { readonly size: number; readonly value: number }[]): number | undefined {
   if (points.length < 3 || points.some(({ value }) => !(value > 0))) return undefined;
-  const xs = points.map(({ size }) => Math.log(size));
-  const ys = points.map(({ value }) => Math.log(value));
+  return slopeOf(
+    points.map(({ size }) => Math.log(size)),
+    points.map(({ value }) => Math.log(value)),
+  );
+}
+
+/**
+ * How much a figure grows with each one of a size: the straight line that fits best (least squares).
+ *
+ * @returns `undefined` for less than three sizes, or a figure that there is not.
+ */
+export function slope(points: readonly { readonly size: number; readonly value: number }[]): number | undefined {
+  if (points.length < 3 || points.some(({ value }) => Number.isNaN(value))) return undefined;
+  return slopeOf(
+    points.map(({ size }) => size),
+    points.map(({ value }) => value),
+  );
+}
+
+function slopeOf(xs: readonly number[], ys: readonly number[]): number {
   const meanX = mean(xs);
   const meanY = mean(ys);
   const covariance = xs.reduce((sum, x, index) => sum + (x - meanX) * ((ys[index] ?? 0) - meanY), 0);

@@ -28,6 +28,8 @@ export type HttpLoadResult = {
   readonly busy: number;
 };
 
+const READ_BYTES = 2 ** 16;
+
 /** Runs a load. @throws Error at the first answer that is not what was expected */
 export async function runHttpLoad(load: HttpLoad): Promise<HttpLoadResult> {
   const { port, connections, seconds, pauseMs, expectedStatus } = load;
@@ -35,11 +37,15 @@ export async function runHttpLoad(load: HttpLoad): Promise<HttpLoadResult> {
   const atMost = load.atMost ?? Number.POSITIVE_INFINITY;
   const latencies = createHistogram();
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
+  const buffer = Buffer.alloc(READ_BYTES);
   let sent = 0;
   let answers = 0;
   let bytes = 0;
 
-  const open = Array.from({ length: connections }, () => openHttpConnection(port, (reason) => fail(new Error(reason))));
+  const open = Array.from({ length: connections }, () =>
+    openHttpConnection(port, buffer, (reason) => fail(new Error(reason))),
+  );
+  await Promise.race([Promise.all(open.map(({ opened }) => opened)), failed]);
   const startCpu = process.cpuUsage();
   const start = performance.now();
   const end = start + seconds * 1_000;

@@ -11,6 +11,18 @@ export type SubscriberListener = {
   broken(reason: string): void;
 };
 
+/** What a subscriber is made from. */
+export type SubscriberOptions = {
+  readonly port: number;
+  /** The message that subscribes. */
+  readonly subscribe: string;
+  /** What Node reads into, which all subscribers can share: what was read is looked at before the next is. */
+  readonly buffer: Buffer;
+  readonly listener: SubscriberListener;
+};
+
+const NOTHING = Buffer.alloc(0);
+
 const TEXT = 0x1;
 const CLOSE = 0x8;
 const PING = 0x9;
@@ -20,11 +32,13 @@ const PONG = 0xa;
  * Subscribes by hand, for the reason that http-connection.ts gives: thousands of clients of a library take longer to read
  * an update than the server takes to send it.
  */
-export function openSubscriber(port: number, subscribe: string, listener: SubscriberListener): Subscriber {
-  const socket = connect({ host: '127.0.0.1', port, noDelay: true });
+export function openSubscriber({ port, subscribe, buffer, listener }: SubscriberOptions): Subscriber {
+  const onread = { buffer, callback: read };
+  const socket = connect({ host: '127.0.0.1', port, noDelay: true, onread });
   let isOpen = false;
+  let isLetIn = false;
   let isEnding = false;
-  let rest = Buffer.alloc(0);
+  let rest: Buffer = NOTHING;
 
   socket.write(
     [
@@ -42,11 +56,16 @@ export function openSubscriber(port: number, subscribe: string, listener: Subscr
   socket.on('close', () => {
     if (!isEnding) listener.broken('a websocket was closed');
   });
-  socket.on('data', (chunk) => {
+
+  function read(length: number): boolean {
+    const chunk = buffer.subarray(0, length);
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    if (!isOpen && !readHandshake()) return;
-    for (let size = readFrame(); size > 0; size = readFrame()) rest = rest.subarray(size);
-  });
+    if (isOpen || readHandshake())
+      for (let size = readFrame(); size > 0; size = readFrame()) rest = rest.subarray(size);
+    // The next is read into the same buffer.
+    rest = rest.length === 0 ? NOTHING : Buffer.from(rest);
+    return true;
+  }
 
   function readHandshake(): boolean {
     const end = rest.indexOf('\r\n\r\n');
@@ -71,10 +90,15 @@ export function openSubscriber(port: number, subscribe: string, listener: Subscr
     const kind = rest.readUInt8(0) & 0xf;
     if (kind === PING) socket.write(clientFrame(PONG, payload));
     else if (kind === CLOSE) listener.broken(`closed: ${payload.subarray(2)}`);
-    else if (kind === TEXT && payload.indexOf('"connection_ack"') >= 0)
-      socket.write(clientFrame(TEXT, Buffer.from(subscribe)));
-    else if (kind === TEXT) listener.message(payload);
+    else if (kind === TEXT && isLetIn) listener.message(payload);
+    else if (kind === TEXT) subscribeOnce(payload);
     return start + length;
+  }
+
+  function subscribeOnce(payload: Buffer): void {
+    if (payload.indexOf('"connection_ack"') < 0) return;
+    isLetIn = true;
+    socket.write(clientFrame(TEXT, Buffer.from(subscribe)));
   }
 
   return {

@@ -1,42 +1,61 @@
 import { execFileSync } from 'node:child_process';
 import { ask } from '../ask.ts';
-import { beginFinding, type Finding } from '../finding.ts';
-import { startGateway, startSandbox } from '../gateway.ts';
+import { beginFinding, type Finding, type OpenFinding } from '../finding.ts';
+import { startGateway, startGatewayAlone, startSandbox } from '../gateway.ts';
 import { coreOf } from '../machine.ts';
+import type { BenchProcess } from '../processes.ts';
 import type { Row, Stage } from '../row.ts';
 import { GATEWAY } from '../servers.ts';
 
 const NOTHING = '`node -e 0`';
 
+/** As many pools as the sandbox has where nothing else is said. */
+const SANDBOX_POOLS = 54;
+
 /** From the start of the process to its first answer. */
 export const start: Row = { name: 'start', run };
 
-async function run(stage: Stage): Promise<readonly Finding[]> {
-  const sizes = stage.quick ? [54] : [54, 1_000, 10_000];
-  const rounds = stage.quick ? 2 : 7;
-  const finding = beginFinding({
-    title: 'From the start to the first answer',
+async function run({ quick, tell }: Stage): Promise<readonly Finding[]> {
+  const rounds = quick ? 2 : 9;
+  const head = { unit: 'milliseconds', better: 'less', sizeUnit: 'pools', reference: NOTHING } as const;
+  const alone = beginFinding({
+    ...head,
+    title: 'From the start to the first answer, with the built-in sandbox',
     about:
-      'From the start of the process to the answer to `{ beaconHeight }`, for which the exchange has to be read once. Node alone: from its start to its end.',
-    unit: 'milliseconds',
-    better: 'less',
-    sizeUnit: 'pools',
-    sizes,
-    reference: NOTHING,
+      'The gateway without a setting, so that the sandbox plays both upstreams in its own process: from its start to the answer to `{ beaconHeight }`. Node alone: from its start to its end.',
+    sizes: [SANDBOX_POOLS],
+    reaches: [{ subject: GATEWAY, against: { subject: NOTHING, by: 'more than' }, bound: 'at most', value: 1_000 }],
   });
+  const sizes = quick ? [54] : [54, 1_000, 10_000];
+  const before = beginFinding({
+    ...head,
+    title: 'From the start to the first answer, in front of upstreams',
+    about: 'The same with the upstreams in another process, of which the exchange has to be read once.',
+    sizes,
+    reaches: [],
+  });
+  for (let round = 0; round < rounds; round++) await compareOnce(alone, SANDBOX_POOLS, startGatewayAlone);
+  tell(`${alone.title}: done`);
   for (const pools of sizes) {
     await using sandbox = await startSandbox({ pools });
-    for (let round = 0; round < rounds; round++) {
-      finding.add(NOTHING, pools, await took(startNothing));
-      await using gateways = new AsyncDisposableStack();
-      const startAndAsk = async () => {
-        const gateway = gateways.use(await startGateway(sandbox));
-        await ask(gateway.url, { query: '{ beaconHeight }' });
-      };
-      finding.add(GATEWAY, pools, await took(startAndAsk));
-    }
+    for (let round = 0; round < rounds; round++) await compareOnce(before, pools, () => startGateway(sandbox));
+    tell(`${before.title}, ${pools} pools: done`);
   }
-  return [finding];
+  return [alone, before];
+}
+
+async function compareOnce(
+  finding: OpenFinding,
+  pools: number,
+  startServer: () => Promise<BenchProcess>,
+): Promise<void> {
+  finding.add(NOTHING, pools, await took(startNothing));
+  await using servers = new AsyncDisposableStack();
+  const startAndAsk = async () => {
+    const gateway = servers.use(await startServer());
+    await ask(gateway.url, { query: '{ beaconHeight }' });
+  };
+  finding.add(GATEWAY, pools, await took(startAndAsk));
 }
 
 function startNothing(): void {

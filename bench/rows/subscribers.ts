@@ -1,8 +1,11 @@
 import { compareSubscribers } from '../compare-subscribers.ts';
 import { beginFinding, type Finding } from '../finding.ts';
 import { POOLS_FOLLOWED } from '../operations.ts';
+import type { Reach } from '../reach.ts';
 import type { Row, Stage } from '../row.ts';
 import { BARE_WS, GATEWAY, YOGA } from '../servers.ts';
+
+const AGAINST_BARE = { subject: GATEWAY, against: { subject: BARE_WS, by: 'times' }, bound: 'at most' } as const;
 
 /** All follow the same pools, as the visitors of one page do. */
 export const subscribers: Row = {
@@ -16,6 +19,10 @@ export const subscribers: Row = {
       pools: 200,
       reference: BARE_WS,
       subjects: [BARE_WS, GATEWAY, YOGA],
+      reaches: {
+        time: [{ ...AGAINST_BARE, value: 1.3 }],
+        memory: [{ ...AGAINST_BARE, value: 1.5 }],
+      },
     }),
 };
 
@@ -31,6 +38,11 @@ export const distinctOperations: Row = {
       pools: stage.quick ? 100 : 1_000,
       reference: YOGA,
       subjects: [YOGA, GATEWAY],
+      reaches: {
+        // Four times faster.
+        time: [{ subject: GATEWAY, against: { subject: YOGA, by: 'times' }, bound: 'at most', value: 0.25 }],
+        memory: [],
+      },
     }),
 };
 
@@ -42,21 +54,27 @@ type Following = {
   readonly pools: number;
   readonly reference: string;
   readonly subjects: readonly string[];
+  readonly reaches: { readonly time: readonly Reach[]; readonly memory: readonly Reach[] };
 };
 
-async function follow(stage: Stage, { title, about, reference, ...rest }: Following): Promise<readonly Finding[]> {
+async function follow(
+  stage: Stage,
+  { title, about, reference, reaches, ...rest }: Following,
+): Promise<readonly Finding[]> {
   const head = { sizes: rest.sizes, sizeUnit: 'subscribers', better: 'less', reference } as const;
   const time = beginFinding({
     ...head,
     title,
     about: `${about} From \`observedAt\`, the moment of publication that every update tells, to the last receipt.`,
     unit: 'milliseconds',
+    reaches: reaches.time,
   });
   const memory = beginFinding({
     ...head,
     title: `${title}: memory`,
     about: `${about} Resident memory of the server after an update and a collection of garbage, less what there was before anyone had come.`,
     unit: 'KiB per subscriber',
+    reaches: reaches.memory,
   });
   await compareSubscribers({ stage, time, memory, ...rest });
   return [time, memory];

@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ask } from './ask.ts';
+import type { Load } from './load.ts';
+import type { BenchProcess } from './processes.ts';
+import { GATEWAY, type World } from './servers.ts';
+
+/** One server that is asked in a round. */
+export type Asked = {
+  readonly name: string;
+  readonly server: BenchProcess;
+  readonly world: World;
+  readonly load: Load;
+  readonly requests: readonly Buffer[];
+  readonly seconds: number;
+};
+
+/** How a round went; `busy` is how much of its core the load took, 0 to 1. */
+export type Round = { readonly perSecond: number; readonly busy: number; readonly heights: number };
+
+/** How often all requests are sent in one round at the most, where none may be answered with what was kept. */
+const MAX_PASSES = 10;
+
+/** Asks the same again and again, while the gateway's chain has a new block each time so many milliseconds have passed. */
+export async function askAgain(asked: Asked, blockMs: number): Promise<Round> {
+  const { name, server, world, load, requests, seconds } = asked;
+  if (name !== GATEWAY) return { ...(await load.http(server, { requests, seconds })), heights: 0 };
+
+  const before = await heightOf(world);
+  await world.sandbox.ask('advance every', blockMs);
+  const round = await load.http(server, { requests, seconds });
+  await world.sandbox.ask('advance every', 0);
+  return { ...round, heights: (await heightOf(world)) - before };
+}
+
+/**
+ * Asks each thing once, and all of them again when the gateway has another height: of what it answered before, it may have
+ * kept nothing that is true then.
+ */
+export async function askOnceEach({ name, server, world, load, requests, seconds }: Asked): Promise<Round> {
+  let [answers, elapsed, busy, passes] = [0, 0, 0, 0];
+  for (; elapsed < seconds && passes < MAX_PASSES; passes++) {
+    if (name === GATEWAY) await untilNextHeight(world);
+    const told = await load.http(server, { requests, seconds: seconds - elapsed, atMost: requests.length });
+    const took = told.answers / told.perSecond;
+    answers += told.answers;
+    elapsed += took;
+    busy += told.busy * took;
+  }
+  return { perSecond: answers / elapsed, busy: busy / elapsed, heights: passes };
+}
+
+/** The height that the gateway tells. */
+export async function heightOf({ gateway }: World): Promise<number> {
+  const { beaconHeight } = await ask<{ readonly beaconHeight: number }>(gateway.url, { query: '{ beaconHeight }' });
+  return beaconHeight;
+}
+
+async function untilNextHeight(world: World): Promise<void> {
+  const height = await world.sandbox.ask<number>('advance');
+  const late = AbortSignal.timeout(60_000);
+  while ((await heightOf(world)) < height) await sleep(5, undefined, { signal: late });
+}

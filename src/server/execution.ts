@@ -5,15 +5,14 @@ import type { Context } from '../graphql/context.ts';
 import type { JsonType } from './accepted-type.ts';
 import type { Admission } from './admission.ts';
 import { type Answer, toBody } from './answer.ts';
+import type { Exchange } from './open-answers.ts';
 import type { PlainParams } from './plain-request.ts';
 import type { Yoga } from './yoga.ts';
 
 /** Answers plain queries through Yoga's pipeline, without its HTTP layer. */
 export type Execution = {
   /** The answer that Yoga's own door would give, to the byte. */
-  answer(params: PlainParams, type: JsonType, request: IncomingMessage, response: ServerResponse): Promise<Answer>;
-  /** The answer that is only this error. */
-  refuse(error: GraphQLError, type: JsonType): Promise<Answer>;
+  answer(params: PlainParams, type: JsonType, exchange: Exchange): Promise<Answer>;
 };
 
 /** What executes. */
@@ -63,7 +62,7 @@ export function createExecution({ yoga, admission, maskError }: ExecutionOptions
   }
 
   return {
-    async answer(params, type, req, res) {
+    async answer(params, type, { request: req, response: res }) {
       const context: OperationContext = { req, res, params, request: toRequest(req) };
       const result = await execute(params, context);
       const points = admission.paid(context);
@@ -72,7 +71,6 @@ export function createExecution({ yoga, admission, maskError }: ExecutionOptions
       const body = toBody(result.stringify === undefined ? JSON.stringify(result) : result.stringify(result));
       return { status: 200, headers: [], body, points, basis: context.loaders?.basis };
     },
-    refuse: (error, type) => answerWith({ errors: [maskError(error)] }, type, 0),
   };
 }
 

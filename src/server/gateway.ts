@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -73,6 +73,9 @@ export function createGateway(options: GatewayOptions): Gateway {
   const maskError = createErrorMask({ internal });
   const yoga = createGatewayYoga({ service, admission, rates, metrics, keepAliveMs, maskError, internal });
   const generation = createGenerations(sources);
+  const isStopping = () => stopping !== undefined;
+  const isLast = ({ socket }: IncomingMessage) => isStopping() || connections?.isBeyond(socket) === true;
+  const answers = createOpenAnswers();
   const queries = createQueryDoor({
     yoga,
     execution: createExecution({ yoga, admission, maskError }),
@@ -82,12 +85,13 @@ export function createGateway(options: GatewayOptions): Gateway {
     admission,
     rates,
     connections,
+    answers,
+    isLast,
     metrics,
     requestIds,
     corsOrigins,
     maxBodyBytes: limits.maxBodyBytes,
   });
-  const answers = createOpenAnswers();
   const server = createHttpServer({
     queries,
     answers,
@@ -97,7 +101,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     connections,
     graphiql,
     keepAliveMs,
-    isStopping: () => stopping !== undefined,
+    isStopping,
+    isLast,
   });
   const webSockets = openWebSocketDoor({
     server,

@@ -22,27 +22,25 @@ export function varyFor(header: string | undefined, origins: readonly string[]):
   return names.length === 0 ? [] : ['vary', names.join(', ')];
 }
 
+/** Whether a browser asks on behalf of a page that may ask, before it lets it. */
+export function isPreflight(request: IncomingMessage, origins: readonly string[]): boolean {
+  return request.method === 'OPTIONS' && headersForOrigin(request, origins).length > 0;
+}
+
 /**
  * Answers what a browser asks before it lets a page of another origin ask.
  *
- * @param common headers of every answer, names and values in turn
- * @returns whether the page may; where not, nothing was answered
+ * @param common headers that every answer has, names and values in turn
  */
 export function answerPreflight(
-  request: IncomingMessage,
+  { headers }: IncomingMessage,
   response: ServerResponse,
-  origins: readonly string[],
   common: readonly string[],
-): boolean {
-  const allowed = headersForOrigin(request, origins);
-  if (allowed.length === 0) return false;
-
+): void {
   // A page that may ask at all may name its headers as it likes: none of them gives it more.
-  const wanted = request.headers['access-control-request-headers'] ?? 'accept, content-type';
+  const wanted = headers['access-control-request-headers'] ?? 'accept, content-type';
   const methods = ['access-control-allow-methods', 'GET, POST', 'access-control-allow-headers', wanted];
-  const headers = [...common, ...varyFor(undefined, origins), ...allowed, ...methods];
-  response.writeHead(204, [...headers, 'access-control-max-age', '86400']).end();
-  return true;
+  response.writeHead(204, [...common, ...methods, 'access-control-max-age', '86400']).end();
 }
 
 /**

@@ -7,10 +7,11 @@ import type { Answer } from './answer.ts';
 import type { ConnectionBound } from './connection-bound.ts';
 import type { Execution } from './execution.ts';
 import type { Generation } from './generation.ts';
-import type { HttpCaching } from './http-caching.ts';
+import { type HttpCaching, hasTag } from './http-caching.ts';
 import type { KeptAnswers } from './kept-answers.ts';
-import type { Metrics } from './metrics.ts';
-import { answerPreflight, headersForOrigin, varyFor } from './origins.ts';
+import type { AnswerOrigin, Metrics } from './metrics.ts';
+import type { Exchange, OpenAnswers } from './open-answers.ts';
+import { answerPreflight, headersForOrigin, isPreflight, varyFor } from './origins.ts';
 import { hasPlainBody, type PlainParams, readBody, readPlainBody, readPlainSearch } from './plain-request.ts';
 import type { RateLimits } from './rate-limits.ts';
 import { toAnswer } from './refusal.ts';
@@ -28,6 +29,9 @@ export type QueryDoorOptions = {
   readonly admission: Admission;
   readonly rates: RateLimits | undefined;
   readonly connections: ConnectionBound | undefined;
+  readonly answers: OpenAnswers;
+  /** Whether the answer to a request is the last on its connection. */
+  readonly isLast: (request: IncomingMessage) => boolean;
   readonly metrics: Metrics;
   readonly requestIds: RequestIds;
   /** Whose pages may ask, beside those of the gateway itself. */
@@ -35,16 +39,18 @@ export type QueryDoorOptions = {
   readonly maxBodyBytes: number;
 };
 
-/** Answers a request of the GraphQL endpoint, which has that id. */
-export type QueryDoor = (request: IncomingMessage, response: ServerResponse, id: string) => void;
+/** Answers a request of the GraphQL endpoint. */
+export type QueryDoor = (exchange: Exchange) => void;
 
 /** A plain query on its way to its answer. */
 type Asked = {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly id: string;
+  readonly exchange: Exchange;
   readonly isGet: boolean;
   readonly type: JsonType;
+  /** Tells it from all others; what it says is read only where the answer is not known. */
+  readonly text: string;
+  /** What has been read of the request's body. */
+  readonly body: Buffer | undefined;
 };
 
 /** Longer requests are neither kept nor shared: comparing them would take a share of what they take themselves. */
@@ -57,8 +63,8 @@ const MAX_TEXT_LENGTH = 16_384;
  * Yoga's own door.
  */
 export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
-  const { yoga, execution, kept, generation, caching, admission, rates, connections, metrics } = options;
-  const { requestIds, corsOrigins, maxBodyBytes } = options;
+  const { yoga, execution, kept, generation, caching, admission, rates, connections, answers, isLast } = options;
+  const { metrics, requestIds, corsOrigins, maxBodyBytes } = options;
   const acceptedType = createAcceptedTypes();
   const sharedByType = {
     'application/json': createSharedAnswers(),
@@ -66,134 +72,136 @@ export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
   };
   const vary = { get: varyFor('accept', corsOrigins), post: varyFor(undefined, corsOrigins) };
 
-  function open(request: IncomingMessage, response: ServerResponse, id: string): void {
+  function open(exchange: Exchange): void {
+    const { request, response } = exchange;
     const { method, headers } = request;
     const isGet = method === 'GET';
-    if (method === 'OPTIONS' && answerPreflight(request, response, corsOrigins, [REQUEST_ID_HEADER, id])) return;
+    if (isPreflight(request, corsOrigins)) {
+      answers.follow(exchange);
+      answerPreflight(request, response, commonHeaders(exchange, isGet));
+      return;
+    }
     if (connections?.admits(request, response) === false) {
-      setAll(response, commonHeaders(request, id, isGet));
+      begin(exchange);
       connections.refuse(request, response);
       return;
     }
     const type = acceptedType(headers.accept);
     if (type === undefined || !(isGet || (method === 'POST' && hasPlainBody(request, maxBodyBytes)))) {
-      passToYoga(request, response, id);
+      passToYoga(exchange);
       return;
     }
-    const asked = { request, response, id, isGet, type };
     const refused = admission.chargeRequest(request, 'http');
-    if (refused !== undefined) refuse(asked, refused);
-    else if (isGet) answer(asked, request.url ?? '', readUrl);
-    else readBody(request, (body) => answerBody(asked, body));
+    if (refused !== undefined) refuse(exchange, type, refused);
+    else if (isGet) answer({ exchange, isGet, type, text: request.url ?? '', body: undefined });
+    else readBody(request, (body) => answerBody(exchange, type, body));
   }
 
-  function answerBody(asked: Asked, body: Buffer): void {
+  function answerBody(exchange: Exchange, type: JsonType, body: Buffer): void {
     // A URL begins with a slash: so no body is taken for one, and neither has to be marked.
-    if (body[0] !== OPENING_BRACE) passToYoga(asked.request, asked.response, asked.id, body);
+    if (body[0] !== OPENING_BRACE) passToYoga(exchange, body);
     // In Latin-1 each byte is one character: whatever differs in its bytes differs in its text.
-    else answer(asked, body.toString('latin1'), () => readPlainBody(body), body);
+    else answer({ exchange, isGet: false, type, text: body.toString('latin1'), body });
   }
 
-  /** Answers a text, which tells one request from all others: what it says is read only where that is not known. */
-  function answer(asked: Asked, text: string, read: (asked: Asked) => PlainParams | undefined, body?: Buffer): void {
-    const answerKept = text.length > MAX_TEXT_LENGTH ? undefined : kept.get(text);
-    if (answerKept !== undefined) give(asked, answerKept, 'kept');
-    else requestIds.run(asked.id, () => answerAnew(asked, text, read, body));
+  function answer(asked: Asked): void {
+    const known = asked.text.length > MAX_TEXT_LENGTH ? undefined : kept.get(asked.text);
+    if (known !== undefined) give(asked, known, 'kept');
+    else requestIds.run(asked.exchange.id, () => answerAnew(asked));
   }
 
-  async function answerAnew(
-    asked: Asked,
-    text: string,
-    read: (asked: Asked) => PlainParams | undefined,
-    body: Buffer | undefined,
-  ): Promise<void> {
-    const { request, response, id, type } = asked;
-    const isShared = text.length <= MAX_TEXT_LENGTH;
-    const shared = sharedByType[type];
+  async function answerAnew(asked: Asked): Promise<void> {
+    const { exchange, type, text, body } = asked;
+    const shared = text.length > MAX_TEXT_LENGTH ? undefined : sharedByType[type];
     const begun = generation();
-    const underWay = await shared.underWay(text, begun);
-    // What its client has no points for, another may have.
-    if (underWay !== undefined && underWay.status !== RATE_LIMITED) {
-      give(asked, underWay, 'shared');
-      return;
+    const underWay = shared?.underWay(text, begun);
+    if (underWay !== undefined) {
+      const known = await underWay;
+      // What its client has no points for, another may have.
+      if (known.status !== RATE_LIMITED) {
+        give(asked, known, 'shared');
+        return;
+      }
     }
-
-    const params = read(asked);
+    const params = readParams(asked);
     if (params === undefined) {
-      passToYoga(request, response, id, body);
+      passToYoga(exchange, body);
       return;
     }
-    const making = execution.answer(params, type, request, response);
-    if (isShared) shared.share(text, begun, making);
+    const making = execution.answer(params, type, exchange);
+    shared?.share(text, begun, making);
     const made = await making;
-    if (isShared) kept.keep(text, made, begun);
-    metrics.answered('executed');
-    send(asked, made);
+    if (shared !== undefined) kept.keep(text, made, begun);
+    send(asked, made, 'executed');
   }
 
   /** Gives an answer that someone else has asked for: it takes as many points each time. */
-  function give(asked: Asked, known: Answer, origin: 'kept' | 'shared'): void {
-    const refused = admission.chargeAgain(asked.request, known.points);
-    if (refused !== undefined) {
-      refuse(asked, refused);
-      return;
-    }
-    metrics.answered(origin);
-    send(asked, known);
+  function give(asked: Asked, known: Answer, from: AnswerOrigin): void {
+    const { exchange, type } = asked;
+    const refused = admission.chargeAgain(exchange.request, known.points);
+    if (refused === undefined) send(asked, known, from);
+    else refuse(exchange, type, refused);
   }
 
-  function send({ request, response, id, isGet, type }: Asked, known: Answer): void {
+  /** Sends a finished answer with all its headers at once: setting them one by one takes longer. */
+  function send({ exchange, isGet, type }: Asked, known: Answer, from: AnswerOrigin): void {
+    const { request, response } = exchange;
     const { status, headers, body } = known;
+    metrics.answered(from);
     if (response.destroyed) return;
-    const all = commonHeaders(request, id, isGet, headers);
-    if (isGet) {
-      const { etag, cacheControl } = caching.of(known, type);
-      all.push('cache-control', cacheControl);
-      if (etag !== undefined) {
-        all.push('etag', etag);
-        if (caching.has(request, etag)) {
-          response.writeHead(304, all).end();
-          return;
-        }
-      }
+    const all = commonHeaders(exchange, isGet);
+    if (rates !== undefined) all.push(...rates.standingHeaders(request, retryAfterIn(headers)));
+    const { etag, cacheControl } = isGet ? caching.of(known, type) : POSTED;
+    if (cacheControl !== undefined) all.push('cache-control', cacheControl);
+    if (etag !== undefined) all.push('etag', etag);
+    if (etag !== undefined && hasTag(request, etag)) {
+      response.writeHead(304, all);
+      response.end();
+    } else {
+      all.push('content-type', CONTENT_TYPES[type], 'content-length', String(body.length));
+      if (headers.length > 0) all.push(...headers);
+      response.writeHead(status, all);
+      response.end(body, 'latin1');
     }
-    all.push('content-type', CONTENT_TYPES[type], 'content-length', String(body.length));
-    response.writeHead(status, all);
-    response.end(body, 'latin1');
+    answers.written(exchange);
   }
 
-  function refuse({ request, response, id, isGet, type }: Asked, error: GraphQLError): void {
-    if (response.destroyed) return;
+  function refuse(exchange: Exchange, type: JsonType, error: GraphQLError): void {
+    const { request, response } = exchange;
     const { status, headers, body } = toAnswer(error, type);
-    setAll(response, commonHeaders(request, id, isGet, Object.entries(headers).flat()));
-    if (isGet) response.setHeader('cache-control', 'no-store');
-    response.writeHead(status, { 'content-length': Buffer.byteLength(body) }).end(body);
-  }
-
-  /** What every answer tells: its request's id, who may read it, how its client stands. */
-  function commonHeaders(
-    request: IncomingMessage,
-    id: string,
-    isGet: boolean,
-    own: readonly string[] = NONE,
-    isStanding = true,
-  ): string[] {
-    const all = [REQUEST_ID_HEADER, id, ...own, ...(isGet ? vary.get : vary.post)];
-    if (corsOrigins.length > 0) all.push(...headersForOrigin(request, corsOrigins));
-    if (rates !== undefined && isStanding) all.push(...rates.standingHeaders(request, retryAfterIn(own)));
-    return all;
+    begin(exchange);
+    setAll(response, rates?.standingHeaders(request, headers['retry-after']) ?? []);
+    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
   }
 
   /** Hands a request to Yoga's own door, with what has been read of it. */
-  function passToYoga(request: IncomingMessage, response: ServerResponse, id: string, body?: Buffer): void {
-    const isGet = request.method === 'GET';
-    setAll(response, commonHeaders(request, id, isGet, NONE, false));
-    if (isGet) response.setHeader('cache-control', 'no-store');
+  function passToYoga(exchange: Exchange, body?: Buffer): void {
+    const { request, response, id } = exchange;
+    begin(exchange);
     if (body !== undefined) Object.assign(request, { body: Readable.from([body]) });
     requestIds.run(id, () => yoga(request, response));
   }
 
-  function readUrl({ request: { url = '' } }: Asked): PlainParams | undefined {
+  /** Begins an answer that is not made here: caches keep nothing of it unless it says so itself. */
+  function begin(exchange: Exchange): void {
+    const isGet = exchange.request.method === 'GET';
+    answers.follow(exchange);
+    setAll(exchange.response, commonHeaders(exchange, isGet));
+    if (isGet) exchange.response.setHeader('cache-control', 'no-store');
+  }
+
+  /** What every answer tells: the id of its request, what it depends on, who may read it, whether it is the last. */
+  function commonHeaders({ request, id }: Exchange, isGet: boolean): string[] {
+    const all = [REQUEST_ID_HEADER, id];
+    if (isGet || corsOrigins.length > 0) all.push(...(isGet ? vary.get : vary.post));
+    if (corsOrigins.length > 0) all.push(...headersForOrigin(request, corsOrigins));
+    if (isLast(request)) all.push('connection', 'close');
+    return all;
+  }
+
+  function readParams({ exchange: { request }, body }: Asked): PlainParams | undefined {
+    if (body !== undefined) return readPlainBody(body);
+    const { url = '' } = request;
     const start = url.indexOf('?');
     return start < 0 ? undefined : readPlainSearch(new yoga.fetchAPI.URLSearchParams(url.slice(start + 1)));
   }
@@ -210,10 +218,11 @@ const CONTENT_TYPES: Readonly<Record<JsonType, string>> = {
   'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
 };
 
-const NONE: readonly string[] = [];
+/** Caches keep nothing that was posted. */
+const POSTED = { etag: undefined, cacheControl: undefined };
 
 function setAll(response: ServerResponse, headers: readonly string[]): void {
-  for (let n = 0; n < headers.length; n += 2) response.appendHeader(headers[n] ?? '', headers[n + 1] ?? '');
+  for (let n = 0; n < headers.length; n += 2) response.setHeader(headers[n] ?? '', headers[n + 1] ?? '');
 }
 
 function retryAfterIn(headers: readonly string[]): string | undefined {

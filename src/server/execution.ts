@@ -6,6 +6,7 @@ import type { JsonType } from './accepted-type.ts';
 import type { Admission } from './admission.ts';
 import { type Answer, toBody } from './answer.ts';
 import type { Exchange } from './open-answers.ts';
+import type { PersistedQueries } from './persisted-queries.ts';
 import type { PlainParams } from './plain-request.ts';
 import type { Yoga } from './yoga.ts';
 
@@ -18,6 +19,7 @@ export type Execution = {
 /** What executes. */
 export type ExecutionOptions = {
   readonly yoga: Yoga;
+  readonly persisted: PersistedQueries;
   readonly admission: Admission;
   readonly maskError: (error: unknown) => GraphQLError;
 };
@@ -34,11 +36,11 @@ type OperationContext = Partial<Context> & {
 type Result = ExecutionResult & { readonly stringify?: (result: ExecutionResult) => string };
 
 /** Makes what answers plain queries. */
-export function createExecution({ yoga, admission, maskError }: ExecutionOptions): Execution {
+export function createExecution({ yoga, persisted, admission, maskError }: ExecutionOptions): Execution {
   async function execute(params: PlainParams, context: OperationContext): Promise<Result> {
     const { schema, parse, validate, contextFactory, execute: run } = yoga.getEnveloped(context);
     try {
-      const document = parse(params.query);
+      const document = parse(persisted.resolve(params));
       const errors = validate(schema, document);
       if (errors.length > 0) return { errors };
 

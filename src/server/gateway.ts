@@ -16,6 +16,7 @@ import { createHttpCaching } from './http-caching.ts';
 import { createKeptAnswers } from './kept-answers.ts';
 import type { Metrics } from './metrics.ts';
 import { createOpenAnswers } from './open-answers.ts';
+import { createPersistedQueries } from './persisted-queries.ts';
 import { createQueryDoor } from './query-door.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { createRequestIds } from './request-id.ts';
@@ -70,15 +71,17 @@ export function createGateway(options: GatewayOptions): Gateway {
   const connections = max === undefined ? undefined : createConnectionBound(max, clients, metrics);
   const rates = rate && createRateLimits({ rate, clients, metrics, log, now });
   const admission = createAdmission(limits, rates);
+  const persisted = createPersistedQueries();
   const maskError = createErrorMask({ internal });
-  const yoga = createGatewayYoga({ service, admission, rates, metrics, keepAliveMs, maskError, internal });
+  const yoga = createGatewayYoga({ service, admission, rates, persisted, metrics, keepAliveMs, maskError, internal });
   const generation = createGenerations(sources);
   const isStopping = () => stopping !== undefined;
   const isLast = ({ socket }: IncomingMessage) => isStopping() || connections?.isBeyond(socket) === true;
   const answers = createOpenAnswers();
   const queries = createQueryDoor({
     yoga,
-    execution: createExecution({ yoga, admission, maskError }),
+    execution: createExecution({ yoga, persisted, admission, maskError }),
+    persisted,
     kept: createKeptAnswers({ maxBytes: answerCacheBytes, generation, now }),
     generation,
     caching: createHttpCaching(now),

@@ -12,6 +12,7 @@ import type { KeptAnswers } from './kept-answers.ts';
 import type { AnswerOrigin, Metrics } from './metrics.ts';
 import type { Exchange, OpenAnswers } from './open-answers.ts';
 import { answerPreflight, headersForOrigin, isPreflight, varyFor } from './origins.ts';
+import type { PersistedQueries } from './persisted-queries.ts';
 import { hasPlainBody, type PlainParams, readBody, readPlainBody, readPlainSearch } from './plain-request.ts';
 import type { RateLimits } from './rate-limits.ts';
 import { toAnswer } from './refusal.ts';
@@ -23,6 +24,7 @@ import type { Yoga } from './yoga.ts';
 export type QueryDoorOptions = {
   readonly yoga: Yoga;
   readonly execution: Execution;
+  readonly persisted: PersistedQueries;
   readonly kept: KeptAnswers;
   readonly generation: () => Generation;
   readonly caching: HttpCaching;
@@ -64,7 +66,7 @@ const MAX_TEXT_LENGTH = 16_384;
  */
 export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
   const { yoga, execution, kept, generation, caching, admission, rates, connections, answers, isLast } = options;
-  const { metrics, requestIds, corsOrigins, maxBodyBytes } = options;
+  const { persisted, metrics, requestIds, corsOrigins, maxBodyBytes } = options;
   const acceptedType = createAcceptedTypes();
   const sharedByType = {
     'application/json': createSharedAnswers(),
@@ -124,7 +126,8 @@ export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
       }
     }
     const params = readParams(asked);
-    if (params === undefined) {
+    // A stream of results is not one answer. Where the word stands for something else, Yoga's own door does as well.
+    if (params === undefined || persisted.find(params)?.includes('subscription')) {
       passToYoga(exchange, body);
       return;
     }

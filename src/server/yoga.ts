@@ -5,12 +5,14 @@ import { schema } from '../graphql/schema.ts';
 import type { Admission } from './admission.ts';
 import { createDocumentCaches } from './document-cache.ts';
 import type { Metrics } from './metrics.ts';
+import type { PersistedQueries } from './persisted-queries.ts';
 import type { RateLimits } from './rate-limits.ts';
 import { useDocumentErrors } from './use-document-errors.ts';
 import { LAST_EVENT_ID_HEADER, useEventStream } from './use-event-stream.ts';
 import { useJsonOnly } from './use-json-only.ts';
 import { useMetrics } from './use-metrics.ts';
 import { useOperationLimits } from './use-operation-limits.ts';
+import { usePersistedQueries } from './use-persisted-queries.ts';
 import { useRateLimits } from './use-rate-limits.ts';
 import { useUnreadStreams } from './use-unread-streams.ts';
 
@@ -25,6 +27,7 @@ export type GatewayYogaOptions = {
   readonly service: Service;
   readonly admission: Admission;
   readonly rates: RateLimits | undefined;
+  readonly persisted: PersistedQueries;
   readonly metrics: Metrics;
   /** How often the reader of a stream of events hears something at the least. */
   readonly keepAliveMs: number;
@@ -36,7 +39,7 @@ export type GatewayYogaOptions = {
 
 /** Makes the pipeline: plugins in the order in which an operation meets them. */
 export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
-  const { service, admission, rates, metrics, keepAliveMs, maskError, internal } = options;
+  const { service, admission, rates, persisted, metrics, keepAliveMs, maskError, internal } = options;
 
   return createYoga<Record<string, never>, Context>({
     schema,
@@ -58,6 +61,7 @@ export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
     plugins: [
       ...(rates ? [useRateLimits(admission, rates)] : []),
       useJsonOnly(),
+      usePersistedQueries(persisted),
       useOperationLimits(admission, metrics),
       useMetrics(metrics),
       useDocumentErrors(service.limits),

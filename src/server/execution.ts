@@ -59,7 +59,10 @@ export function createExecution({ yoga, persisted, admission, maskError }: Execu
   /** Errors have headers, a status and a spelling of their own, which Yoga knows. */
   async function answerWith(result: Result, type: JsonType, points: number): Promise<Answer> {
     const response: Response = processRegularResult(result, yoga.fetchAPI, type);
-    const headers = [...response.headers].flatMap(([name, value]) => (WRITTEN_ANYWAY.has(name) ? [] : [name, value]));
+    const headers = [...response.headers].flatMap(([given, value]) => {
+      const name = given.toLowerCase();
+      return WRITTEN_ANYWAY.has(name) ? [] : [name, value];
+    });
     return { status: response.status, headers, body: toBody(await response.text()), points, basis: undefined };
   }
 

@@ -72,9 +72,13 @@ export function createExecution({ yoga, persisted, admission, maskError }: Execu
       const result = await execute(params, context);
       const points = admission.paid(context);
       if (!isWhole(result)) return answerWith(result, type, points);
-
-      const body = toBody(result.stringify === undefined ? JSON.stringify(result) : result.stringify(result));
-      return { status: 200, headers: [], body, points, basis: context.loaders?.basis };
+      try {
+        const body = toBody(result.stringify === undefined ? JSON.stringify(result) : result.stringify(result));
+        return { status: 200, headers: [], body, points, basis: context.loaders?.basis };
+      } catch (error) {
+        // Too long for one text: nobody waits for the answer but its client.
+        return answerWith({ errors: [maskError(error)] }, type, points);
+      }
     },
   };
 }

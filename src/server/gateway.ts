@@ -19,6 +19,7 @@ import { createOpenAnswers } from './open-answers.ts';
 import { createPersistedQueries } from './persisted-queries.ts';
 import { createQueryDoor } from './query-door.ts';
 import { createRateLimits } from './rate-limits.ts';
+import { createReplies } from './replies.ts';
 import { createRequestIds } from './request-id.ts';
 import { leaveStalledReaders } from './stalled-readers.ts';
 import { openWebSocketDoor } from './websocket.ts';
@@ -84,12 +85,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     persisted,
     kept: createKeptAnswers({ maxBytes: answerCacheBytes, generation, now }),
     generation,
-    caching: createHttpCaching(now),
+    replies: createReplies({ caching: createHttpCaching(now), rates, answers, corsOrigins, isLast }),
     admission,
-    rates,
     connections,
-    answers,
-    isLast,
     metrics,
     requestIds,
     corsOrigins,

@@ -42,6 +42,8 @@ export function createOpenAnswers(): OpenAnswers {
 
   function follow(exchange: Exchange): void {
     const { response } = exchange;
+    // Its client has left: nothing would ever say so again.
+    if (response.destroyed) return;
     answers.add(response);
     response.on('close', () => {
       answers.delete(response);

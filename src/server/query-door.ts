@@ -1,22 +1,18 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import type { GraphQLError } from 'graphql';
 import { createAcceptedTypes, type JsonType } from './accepted-type.ts';
 import type { Admission } from './admission.ts';
 import type { Answer } from './answer.ts';
 import type { ConnectionBound } from './connection-bound.ts';
 import type { Execution } from './execution.ts';
 import type { Generation } from './generation.ts';
-import { type HttpCaching, hasTag } from './http-caching.ts';
 import type { KeptAnswers } from './kept-answers.ts';
 import type { AnswerOrigin, Metrics } from './metrics.ts';
-import type { Exchange, OpenAnswers } from './open-answers.ts';
-import { answerPreflight, headersForOrigin, isPreflight, varyFor } from './origins.ts';
+import type { Exchange } from './open-answers.ts';
+import { answerPreflight, isPreflight } from './origins.ts';
 import type { PersistedQueries } from './persisted-queries.ts';
 import { hasPlainBody, type PlainParams, readBody, readPlainBody, readPlainSearch } from './plain-request.ts';
-import type { RateLimits } from './rate-limits.ts';
-import { toAnswer } from './refusal.ts';
-import { REQUEST_ID_HEADER, type RequestIds } from './request-id.ts';
+import type { Replies } from './replies.ts';
+import type { RequestIds } from './request-id.ts';
 import { createSharedAnswers } from './shared-answers.ts';
 import type { Yoga } from './yoga.ts';
 
@@ -27,13 +23,9 @@ export type QueryDoorOptions = {
   readonly persisted: PersistedQueries;
   readonly kept: KeptAnswers;
   readonly generation: () => Generation;
-  readonly caching: HttpCaching;
+  readonly replies: Replies;
   readonly admission: Admission;
-  readonly rates: RateLimits | undefined;
   readonly connections: ConnectionBound | undefined;
-  readonly answers: OpenAnswers;
-  /** Whether the answer to a request is the last on its connection. */
-  readonly isLast: (request: IncomingMessage) => boolean;
   readonly metrics: Metrics;
   readonly requestIds: RequestIds;
   /** Whose pages may ask, beside those of the gateway itself. */
@@ -47,7 +39,6 @@ export type QueryDoor = (exchange: Exchange) => void;
 /** A plain query on its way to its answer. */
 type Asked = {
   readonly exchange: Exchange;
-  readonly isGet: boolean;
   readonly type: JsonType;
   /** Tells it from all others; what it says is read only where the answer is not known. */
   readonly text: string;
@@ -65,26 +56,25 @@ const MAX_TEXT_LENGTH = 16_384;
  * Yoga's own door.
  */
 export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
-  const { yoga, execution, kept, generation, caching, admission, rates, connections, answers, isLast } = options;
-  const { persisted, metrics, requestIds, corsOrigins, maxBodyBytes } = options;
+  const { yoga, execution, persisted, kept, generation, replies, admission, connections } = options;
+  const { metrics, requestIds, corsOrigins, maxBodyBytes } = options;
   const acceptedType = createAcceptedTypes();
   const sharedByType = {
     'application/json': createSharedAnswers(),
     'application/graphql-response+json': createSharedAnswers(),
   };
-  const vary = { get: varyFor('accept', corsOrigins), post: varyFor(undefined, corsOrigins) };
 
   function open(exchange: Exchange): void {
     const { request, response } = exchange;
     const { method, headers } = request;
     const isGet = method === 'GET';
     if (isPreflight(request, corsOrigins)) {
-      answers.follow(exchange);
-      answerPreflight(request, response, commonHeaders(exchange, isGet));
+      replies.begin(exchange);
+      answerPreflight(request, response);
       return;
     }
     if (connections?.admits(request, response) === false) {
-      begin(exchange);
+      replies.begin(exchange);
       connections.refuse(request, response);
       return;
     }
@@ -94,8 +84,8 @@ export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
       return;
     }
     const refused = admission.chargeRequest(request, 'http');
-    if (refused !== undefined) refuse(exchange, type, refused);
-    else if (isGet) answer({ exchange, isGet, type, text: request.url ?? '', body: undefined });
+    if (refused !== undefined) replies.refuse(exchange, type, refused);
+    else if (isGet) answer({ exchange, type, text: request.url ?? '', body: undefined });
     else readBody(request, (body) => answerBody(exchange, type, body));
   }
 
@@ -103,7 +93,7 @@ export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
     // A URL begins with a slash: so no body is taken for one, and neither has to be marked.
     if (body[0] !== OPENING_BRACE) passToYoga(exchange, body);
     // In Latin-1 each byte is one character: whatever differs in its bytes differs in its text.
-    else answer({ exchange, isGet: false, type, text: body.toString('latin1'), body });
+    else answer({ exchange, type, text: body.toString('latin1'), body });
   }
 
   function answer(asked: Asked): void {
@@ -135,71 +125,28 @@ export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
     shared?.share(text, begun, making);
     const made = await making;
     if (shared !== undefined) kept.keep(text, made, begun);
-    send(asked, made, 'executed');
+    metrics.answered('executed');
+    replies.send(exchange, type, made);
   }
 
   /** Gives an answer that someone else has asked for: it takes as many points each time. */
   function give(asked: Asked, known: Answer, from: AnswerOrigin): void {
     const { exchange, type } = asked;
     const refused = admission.chargeAgain(exchange.request, known.points);
-    if (refused === undefined) send(asked, known, from);
-    else refuse(exchange, type, refused);
-  }
-
-  /** Sends a finished answer with all its headers at once: setting them one by one takes longer. */
-  function send({ exchange, isGet, type }: Asked, known: Answer, from: AnswerOrigin): void {
-    const { request, response } = exchange;
-    const { status, headers, body } = known;
-    metrics.answered(from);
-    if (response.destroyed) return;
-    const all = commonHeaders(exchange, isGet);
-    if (rates !== undefined) all.push(...rates.standingHeaders(request, retryAfterIn(headers)));
-    const { etag, cacheControl } = isGet ? caching.of(known, type) : POSTED;
-    if (cacheControl !== undefined) all.push('cache-control', cacheControl);
-    if (etag !== undefined) all.push('etag', etag);
-    if (etag !== undefined && hasTag(request, etag)) {
-      response.writeHead(304, all);
-      response.end();
-    } else {
-      all.push('content-type', CONTENT_TYPES[type], 'content-length', String(body.length));
-      if (headers.length > 0) all.push(...headers);
-      response.writeHead(status, all);
-      response.end(body, 'latin1');
+    if (refused !== undefined) {
+      replies.refuse(exchange, type, refused);
+      return;
     }
-    answers.written(exchange);
-  }
-
-  function refuse(exchange: Exchange, type: JsonType, error: GraphQLError): void {
-    const { request, response } = exchange;
-    const { status, headers, body } = toAnswer(error, type);
-    begin(exchange);
-    setAll(response, rates?.standingHeaders(request, headers['retry-after']) ?? []);
-    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+    metrics.answered(from);
+    replies.send(exchange, type, known);
   }
 
   /** Hands a request to Yoga's own door, with what has been read of it. */
   function passToYoga(exchange: Exchange, body?: Buffer): void {
     const { request, response, id } = exchange;
-    begin(exchange);
+    replies.begin(exchange);
     if (body !== undefined) Object.assign(request, { body: Readable.from([body]) });
     requestIds.run(id, () => yoga(request, response));
-  }
-
-  /** Begins an answer that is not made here: caches keep nothing of it unless it says so itself. */
-  function begin(exchange: Exchange): void {
-    const isGet = exchange.request.method === 'GET';
-    answers.follow(exchange);
-    setAll(exchange.response, commonHeaders(exchange, isGet));
-    if (isGet) exchange.response.setHeader('cache-control', 'no-store');
-  }
-
-  /** What every answer tells: the id of its request, what it depends on, who may read it, whether it is the last. */
-  function commonHeaders({ request, id }: Exchange, isGet: boolean): string[] {
-    const all = [REQUEST_ID_HEADER, id];
-    if (isGet || corsOrigins.length > 0) all.push(...(isGet ? vary.get : vary.post));
-    if (corsOrigins.length > 0) all.push(...headersForOrigin(request, corsOrigins));
-    if (isLast(request)) all.push('connection', 'close');
-    return all;
   }
 
   function readParams({ exchange: { request }, body }: Asked): PlainParams | undefined {
@@ -215,20 +162,3 @@ export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
 const RATE_LIMITED = 429;
 
 const OPENING_BRACE = 0x7b;
-
-const CONTENT_TYPES: Readonly<Record<JsonType, string>> = {
-  'application/json': 'application/json; charset=utf-8',
-  'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
-};
-
-/** Caches keep nothing that was posted. */
-const POSTED = { etag: undefined, cacheControl: undefined };
-
-function setAll(response: ServerResponse, headers: readonly string[]): void {
-  for (let n = 0; n < headers.length; n += 2) response.setHeader(headers[n] ?? '', headers[n + 1] ?? '');
-}
-
-function retryAfterIn(headers: readonly string[]): string | undefined {
-  const place = headers.indexOf('retry-after');
-  return place < 0 ? undefined : headers[place + 1];
-}

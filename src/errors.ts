@@ -10,6 +10,7 @@ export type ErrorCode =
   | 'HEIGHT_NOT_AVAILABLE'
   | 'QUERY_TOO_COMPLEX'
   | 'RATE_LIMITED'
+  | 'PERSISTED_QUERY_NOT_FOUND'
   | 'INTERNAL_SERVER_ERROR'
   | UpstreamErrorCode;
 

@@ -1,4 +1,4 @@
-import type { DocumentNode, ExecutionResult } from 'graphql';
+import { type DocumentNode, type ExecutionResult, getOperationAST } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Context } from '../graphql/context.ts';
 import type { Admission } from './admission.ts';
@@ -50,9 +50,10 @@ export function createEngine({ yoga, contextOf, admission }: EngineOptions): Eng
 
   return {
     async run(asked, door) {
-      const { query } = asked;
+      const { query, operationName } = asked;
       const known = valid.get(query);
-      if (known !== undefined) {
+      // Yoga says by itself, as it parses, what is wrong with a name that no operation has.
+      if (known !== undefined && getOperationAST(known, operationName) != null) {
         admission.chargeDocument(door, query);
         return start(known, asked, Object.assign(door, contextOf(door)));
       }

@@ -7,21 +7,22 @@ import type { Admission } from './admission.ts';
 import { type Answer, toBody } from './answer.ts';
 import type { DoorContext } from './context-of.ts';
 import type { Engine } from './engine.ts';
+import type { Exchange } from './open-answers.ts';
+import type { PersistedQueries } from './persisted-queries.ts';
 import type { PlainParams } from './plain-request.ts';
 import type { Yoga } from './yoga.ts';
 
 /** Answers plain queries through Yoga's pipeline, without its HTTP layer. */
 export type Execution = {
   /** The answer that Yoga's own door would give, to the byte. */
-  answer(params: PlainParams, type: JsonType, request: IncomingMessage, response: ServerResponse): Promise<Answer>;
-  /** The answer that is only this error. */
-  refuse(error: GraphQLError, type: JsonType): Promise<Answer>;
+  answer(params: PlainParams, type: JsonType, exchange: Exchange): Promise<Answer>;
 };
 
 /** What executes. */
 export type ExecutionOptions = {
   readonly engine: Engine;
   readonly fetchAPI: Yoga['fetchAPI'];
+  readonly persisted: PersistedQueries;
   readonly admission: Admission;
   readonly maskError: (error: unknown) => GraphQLError;
 };
@@ -33,10 +34,13 @@ type OperationContext = Partial<Context> & DoorContext & { readonly res: ServerR
 type Result = ExecutionResult & { readonly stringify?: (result: ExecutionResult) => string };
 
 /** Makes what answers plain queries. */
-export function createExecution({ engine, fetchAPI, admission, maskError }: ExecutionOptions): Execution {
+export function createExecution(options: ExecutionOptions): Execution {
+  const { engine, fetchAPI, persisted, admission, maskError } = options;
+
   async function execute(params: PlainParams, context: OperationContext): Promise<Result> {
     try {
-      return await engine.run(params, context);
+      // A plain request has a text or names one, or it is refused here.
+      return await engine.run({ ...params, query: persisted.resolve(params) ?? '' }, context);
     } catch (error) {
       return { errors: [maskError(error)] };
     }
@@ -45,21 +49,27 @@ export function createExecution({ engine, fetchAPI, admission, maskError }: Exec
   /** Errors have headers, a status and a spelling of their own, which Yoga knows. */
   async function answerWith(result: Result, type: JsonType, points: number): Promise<Answer> {
     const response: Response = processRegularResult(result, fetchAPI, type);
-    const headers = [...response.headers].flatMap(([name, value]) => (WRITTEN_ANYWAY.has(name) ? [] : [name, value]));
+    const headers = [...response.headers].flatMap(([given, value]) => {
+      const name = given.toLowerCase();
+      return WRITTEN_ANYWAY.has(name) ? [] : [name, value];
+    });
     return { status: response.status, headers, body: toBody(await response.text()), points, basis: undefined };
   }
 
   return {
-    async answer(params, type, req, res) {
+    async answer(params, type, { request: req, response: res }) {
       const context: OperationContext = { req, res, request: toRequest(req) };
       const result = await execute(params, context);
       const points = admission.paid(context);
       if (!isWhole(result)) return answerWith(result, type, points);
-
-      const body = toBody(result.stringify === undefined ? JSON.stringify(result) : result.stringify(result));
-      return { status: 200, headers: [], body, points, basis: context.loaders?.basis };
+      try {
+        const body = toBody(result.stringify === undefined ? JSON.stringify(result) : result.stringify(result));
+        return { status: 200, headers: [], body, points, basis: context.loaders?.basis };
+      } catch (error) {
+        // Too long for one text: nobody waits for the answer but its client.
+        return answerWith({ errors: [maskError(error)] }, type, points);
+      }
     },
-    refuse: (error, type) => answerWith({ errors: [maskError(error)] }, type, 0),
   };
 }
 

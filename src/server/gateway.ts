@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -19,8 +19,10 @@ import { createHttpCaching } from './http-caching.ts';
 import { createKeptAnswers } from './kept-answers.ts';
 import type { Metrics } from './metrics.ts';
 import { createOpenAnswers } from './open-answers.ts';
+import { createPersistedQueries } from './persisted-queries.ts';
 import { createQueryDoor } from './query-door.ts';
 import { createRateLimits } from './rate-limits.ts';
+import { createReplies } from './replies.ts';
 import { createRequestIds } from './request-id.ts';
 import { leaveStalledReaders } from './stalled-readers.ts';
 import { createUpdateGroups } from './update-groups.ts';
@@ -74,6 +76,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const connections = max === undefined ? undefined : createConnectionBound(max, clients, metrics);
   const rates = rate && createRateLimits({ rate, clients, metrics, log, now });
   const admission = createAdmission(limits, rates);
+  const persisted = createPersistedQueries();
   const maskError = createErrorMask({ internal });
   const contextOf = createContexts(service, clients);
   const executor = createExecutor();
@@ -83,6 +86,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     contextOf,
     admission,
     rates,
+    persisted,
     metrics,
     executor,
     groups,
@@ -92,21 +96,23 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   const engine = createEngine({ yoga, contextOf, admission });
   const generation = createGenerations(sources);
+  const isStopping = () => stopping !== undefined;
+  const isLast = ({ socket }: IncomingMessage) => isStopping() || connections?.isBeyond(socket) === true;
+  const answers = createOpenAnswers();
   const queries = createQueryDoor({
     yoga,
-    execution: createExecution({ engine, fetchAPI: yoga.fetchAPI, admission, maskError }),
+    execution: createExecution({ engine, fetchAPI: yoga.fetchAPI, persisted, admission, maskError }),
+    persisted,
     kept: createKeptAnswers({ maxBytes: answerCacheBytes, generation, now }),
     generation,
-    caching: createHttpCaching(now),
+    replies: createReplies({ caching: createHttpCaching(now), rates, answers, corsOrigins, isLast }),
     admission,
-    rates,
     connections,
     metrics,
     requestIds,
     corsOrigins,
     maxBodyBytes: limits.maxBodyBytes,
   });
-  const answers = createOpenAnswers();
   const server = createHttpServer({
     queries,
     answers,
@@ -116,7 +122,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     connections,
     graphiql,
     keepAliveMs,
-    isStopping: () => stopping !== undefined,
+    isStopping,
+    isLast,
   });
   const webSockets = openWebSocketDoor({
     server,

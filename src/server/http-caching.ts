@@ -7,12 +7,10 @@ import type { Answer, Basis } from './answer.ts';
 /** What caches between the gateway and its clients are told of answers to GET. */
 export type HttpCaching = {
   /** How long an answer may be given again without asking, and its tag, by which it can be asked for after that. */
-  of(answer: Answer, type: JsonType): { readonly etag?: string; readonly cacheControl: string };
-  /** Whether whoever asks has the answer with that tag already. */
-  has(request: IncomingMessage, etag: string): boolean;
+  of(answer: Answer, type: JsonType): { readonly etag: string | undefined; readonly cacheControl: string };
 };
 
-const NEVER = { cacheControl: 'no-store' };
+const NEVER = { etag: undefined, cacheControl: 'no-store' };
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /** Makes what tells caches. */
@@ -38,9 +36,6 @@ export function createHttpCaching(now: () => Instant): HttpCaching {
       if (basis === undefined || !basis.holds(now())) return NEVER;
       return { etag: tagOf(answer, type), cacheControl: cacheControlOf(basis, now()) };
     },
-    has({ headers: { 'if-none-match': known } }, etag) {
-      return known !== undefined && (known === etag || isListed(known, etag));
-    },
   };
 }
 
@@ -49,6 +44,11 @@ function cacheControlOf(basis: Basis, now: Instant): string {
   const seconds = Math.floor((basis.expectedUntil() - now) / 1_000);
   // A cache may keep it, and ask whether it is still so each time.
   return seconds >= 1 && seconds !== Number.POSITIVE_INFINITY ? `max-age=${seconds}` : 'no-cache';
+}
+
+/** Whether whoever asks has the answer with that tag already. */
+export function hasTag({ headers: { 'if-none-match': known } }: IncomingMessage, etag: string): boolean {
+  return known !== undefined && (known === etag || isListed(known, etag));
 }
 
 /** Caches may list several tags, and mark as weak what they have changed in no way that matters. */

@@ -4,7 +4,7 @@ import type { ConnectionBound } from './connection-bound.ts';
 import { createGraphiqlDoor, isForGraphiql } from './graphiql.ts';
 import { answerHealth, HEALTH_PATH } from './health.ts';
 import type { Metrics } from './metrics.ts';
-import { isEventStream, type OpenAnswers } from './open-answers.ts';
+import type { Exchange, OpenAnswers } from './open-answers.ts';
 import type { QueryDoor } from './query-door.ts';
 import { answerReady, READY_PATH, reasonsNotReady } from './ready.ts';
 import type { RequestCount } from './request-counts.ts';
@@ -28,17 +28,16 @@ export type HttpServerOptions = {
   readonly keepAliveMs: number;
   /** Whether the gateway is about to end. */
   readonly isStopping: () => boolean;
+  /** Whether the answer to a request is the last on its connection. */
+  readonly isLast: (request: IncomingMessage) => boolean;
 };
 
-/** Answers what comes to one path, with the id of its request. */
-type Door = {
-  readonly counts: RequestCount;
-  open(request: IncomingMessage, response: ServerResponse, id: string): unknown;
-};
+/** Answers what comes to one path, and says how its answers go to those who follow them. */
+type Door = { readonly counts: RequestCount; open(exchange: Exchange): void };
 
 /** Makes the HTTP server: each path leads to one door, and no other path leads anywhere. */
 export function createHttpServer(options: HttpServerOptions): Server {
-  const { queries, answers, service, metrics, requestIds, connections, keepAliveMs, isStopping } = options;
+  const { queries, answers, service, metrics, requestIds, connections, keepAliveMs, isStopping, isLast } = options;
   const graphql: Door = { counts: metrics.requestsOf('graphql'), open: queries };
   const graphiql = plain('graphiql', createGraphiqlDoor());
   const ready = plain('ready', (_request, response) =>
@@ -54,12 +53,15 @@ export function createHttpServer(options: HttpServerOptions): Server {
   const nowhere = plain('nowhere', answerNowhere);
   const isReadableHost = createHostReader();
 
-  /** A door that has nothing to hurry for. */
+  /** A door whose answers are followed from their beginning on. */
   function plain(name: string, open: (request: IncomingMessage, response: ServerResponse) => unknown): Door {
     return {
       counts: metrics.requestsOf(name),
-      open(request, response, id) {
+      open(exchange) {
+        const { request, response, id } = exchange;
         response.setHeader(REQUEST_ID_HEADER, id);
+        if (isLast(request)) response.setHeader('connection', 'close');
+        answers.follow(exchange);
         requestIds.run(id, () => open(request, response));
       },
     };
@@ -72,19 +74,13 @@ export function createHttpServer(options: HttpServerOptions): Server {
   }
 
   const server = createServer(timeoutsOf(keepAliveMs), (request, response) => {
-    const start = performance.now();
-    const door = doorOf(request);
-    if (isStopping() || connections?.isBeyond(request.socket)) response.setHeader('connection', 'close');
-    answers.opened(response);
-    // One listener for all that has to know: each more costs every request.
-    response.on('close', () => {
-      answers.closed(response);
-      const seconds = isEventStream(response) ? undefined : (performance.now() - start) / 1_000;
-      door.counts.answered(response.statusCode, seconds);
-      // A connection that is kept for a next request would keep the gateway from its end.
-      if (!server.listening) setImmediate(() => server.closeIdleConnections());
-    });
-    door.open(request, response, requestIds.of(request));
+    const begun = performance.now();
+    const { counts, open } = doorOf(request);
+    open({ request, response, id: requestIds.of(request), begun, counts });
+  });
+  answers.onOver(() => {
+    // A connection that is kept for a next request would keep the gateway from its end.
+    if (!server.listening) setImmediate(() => server.closeIdleConnections());
   });
   server.on('connection', answers.connected);
   if (connections) server.on('connection', connections.opened);

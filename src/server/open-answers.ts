@@ -1,14 +1,29 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { RequestCount } from './request-counts.ts';
 import { spreadOver } from './spread.ts';
+
+/** A request, and the answer that is made to it. */
+export type Exchange = {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The id of the request. */
+  readonly id: string;
+  /** When its head had come, on the clock of `performance`. */
+  readonly begun: number;
+  /** Who counts it when it is over. */
+  readonly counts: RequestCount;
+};
 
 /** The answers that are under way on an HTTP server, and the connections that they go out on. */
 export type OpenAnswers = {
   readonly all: ReadonlySet<ServerResponse>;
-  /** Counts an answer that begins. */
-  opened(answer: ServerResponse): void;
-  /** Forgets an answer that is closed: all of it has gone, or never will. */
-  closed(answer: ServerResponse): void;
+  /** Follows an answer until all of it has gone, or never will; then counts it. */
+  follow(exchange: Exchange): void;
+  /** The same for an answer that is written: one that the system has taken whole is over, and only counted. */
+  written(exchange: Exchange): void;
+  /** Called each time that an answer which was followed is over. */
+  onOver(listener: () => void): void;
   /** Counts a connection, for as long as it is there. */
   connected(socket: Socket): void;
   /** Tells the clients of answers that have not begun to send nothing more on their connections. */
@@ -23,11 +38,31 @@ export type OpenAnswers = {
 export function createOpenAnswers(): OpenAnswers {
   const answers = new Set<ServerResponse>();
   const connections = new Set<Socket>();
+  let tellOver = () => {};
+
+  function follow(exchange: Exchange): void {
+    const { response } = exchange;
+    // Its client has left: nothing would ever say so again.
+    if (response.destroyed) return;
+    answers.add(response);
+    response.on('close', () => {
+      answers.delete(response);
+      count(exchange);
+      tellOver();
+    });
+  }
 
   return {
     all: answers,
-    opened: (answer) => void answers.add(answer),
-    closed: (answer) => void answers.delete(answer),
+    follow,
+    written(exchange) {
+      // Most are short: to follow each would take longer than to make it.
+      if (exchange.response.writableLength === 0) count(exchange);
+      else follow(exchange);
+    },
+    onOver(listener) {
+      tellOver = listener;
+    },
     connected(socket) {
       connections.add(socket);
       socket.once('close', () => connections.delete(socket));
@@ -41,6 +76,10 @@ export function createOpenAnswers(): OpenAnswers {
       spreadOver([...answers].filter(isEventStream), windowMs, (answer) => answer.destroy()),
     silent: () => [...connections].filter(({ bytesRead }) => bytesRead === 0),
   };
+}
+
+function count({ response, begun, counts }: Exchange): void {
+  counts.answered(response.statusCode, isEventStream(response) ? undefined : (performance.now() - begun) / 1_000);
 }
 
 /** Whether an answer is a stream of events, which ends only when its reader goes. */

@@ -22,27 +22,19 @@ export function varyFor(header: string | undefined, origins: readonly string[]):
   return names.length === 0 ? [] : ['vary', names.join(', ')];
 }
 
-/**
- * Answers what a browser asks before it lets a page of another origin ask.
- *
- * @param common headers of every answer, names and values in turn
- * @returns whether the page may; where not, nothing was answered
- */
-export function answerPreflight(
-  request: IncomingMessage,
-  response: ServerResponse,
-  origins: readonly string[],
-  common: readonly string[],
-): boolean {
-  const allowed = headersForOrigin(request, origins);
-  if (allowed.length === 0) return false;
+/** Whether a browser asks on behalf of a page that may ask, before it lets it. */
+export function isPreflight(request: IncomingMessage, origins: readonly string[]): boolean {
+  return request.method === 'OPTIONS' && headersForOrigin(request, origins).length > 0;
+}
 
+/** Answers what a browser asks before it lets a page of another origin ask. */
+export function answerPreflight({ headers }: IncomingMessage, response: ServerResponse): void {
+  response.setHeader('access-control-allow-methods', 'GET, POST');
   // A page that may ask at all may name its headers as it likes: none of them gives it more.
-  const wanted = request.headers['access-control-request-headers'] ?? 'accept, content-type';
-  const methods = ['access-control-allow-methods', 'GET, POST', 'access-control-allow-headers', wanted];
-  const headers = [...common, ...varyFor(undefined, origins), ...allowed, ...methods];
-  response.writeHead(204, [...headers, 'access-control-max-age', '86400']).end();
-  return true;
+  const wanted = headers['access-control-request-headers'] ?? 'accept, content-type';
+  response.setHeader('access-control-allow-headers', wanted);
+  response.setHeader('access-control-max-age', '86400');
+  response.writeHead(204).end();
 }
 
 /**

@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http';
 
 /** What a request asks for, as Yoga has it too. */
 export type PlainParams = {
-  readonly query: string;
+  /** Left out where `extensions` names a query that was sent before. */
+  readonly query?: string | undefined;
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
   readonly operationName?: string | null | undefined;
   readonly extensions?: Readonly<Record<string, unknown>> | null | undefined;
@@ -61,9 +62,7 @@ function toPlainParams(params: unknown): PlainParams | undefined {
 
   const { query, variables, operationName, extensions } = params;
   const isPlain =
-    typeof query === 'string' &&
-    // A stream of results is not one answer. A name or a text with that word in it costs no more than Yoga's own door.
-    !query.includes('subscription') &&
+    (typeof query === 'string' || (query === undefined && isRecord(extensions) && 'persistedQuery' in extensions)) &&
     (variables == null || isRecord(variables)) &&
     (operationName == null || typeof operationName === 'string') &&
     (extensions == null || isRecord(extensions));

@@ -1,20 +1,18 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import type { GraphQLError } from 'graphql';
 import { createAcceptedTypes, type JsonType } from './accepted-type.ts';
 import type { Admission } from './admission.ts';
 import type { Answer } from './answer.ts';
 import type { ConnectionBound } from './connection-bound.ts';
 import type { Execution } from './execution.ts';
 import type { Generation } from './generation.ts';
-import type { HttpCaching } from './http-caching.ts';
 import type { KeptAnswers } from './kept-answers.ts';
-import type { Metrics } from './metrics.ts';
-import { answerPreflight, headersForOrigin, varyFor } from './origins.ts';
+import type { AnswerOrigin, Metrics } from './metrics.ts';
+import type { Exchange } from './open-answers.ts';
+import { answerPreflight, isPreflight } from './origins.ts';
+import type { PersistedQueries } from './persisted-queries.ts';
 import { hasPlainBody, type PlainParams, readBody, readPlainBody, readPlainSearch } from './plain-request.ts';
-import type { RateLimits } from './rate-limits.ts';
-import { toAnswer } from './refusal.ts';
-import { REQUEST_ID_HEADER, type RequestIds } from './request-id.ts';
+import type { Replies } from './replies.ts';
+import type { RequestIds } from './request-id.ts';
 import { createSharedAnswers } from './shared-answers.ts';
 import type { Yoga } from './yoga.ts';
 
@@ -22,11 +20,11 @@ import type { Yoga } from './yoga.ts';
 export type QueryDoorOptions = {
   readonly yoga: Yoga;
   readonly execution: Execution;
+  readonly persisted: PersistedQueries;
   readonly kept: KeptAnswers;
   readonly generation: () => Generation;
-  readonly caching: HttpCaching;
+  readonly replies: Replies;
   readonly admission: Admission;
-  readonly rates: RateLimits | undefined;
   readonly connections: ConnectionBound | undefined;
   readonly metrics: Metrics;
   readonly requestIds: RequestIds;
@@ -35,16 +33,17 @@ export type QueryDoorOptions = {
   readonly maxBodyBytes: number;
 };
 
-/** Answers a request of the GraphQL endpoint, which has that id. */
-export type QueryDoor = (request: IncomingMessage, response: ServerResponse, id: string) => void;
+/** Answers a request of the GraphQL endpoint. */
+export type QueryDoor = (exchange: Exchange) => void;
 
 /** A plain query on its way to its answer. */
 type Asked = {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly id: string;
-  readonly isGet: boolean;
+  readonly exchange: Exchange;
   readonly type: JsonType;
+  /** Tells it from all others; what it says is read only where the answer is not known. */
+  readonly text: string;
+  /** What has been read of the request's body. */
+  readonly body: Buffer | undefined;
 };
 
 /** Longer requests are neither kept nor shared: comparing them would take a share of what they take themselves. */
@@ -57,143 +56,102 @@ const MAX_TEXT_LENGTH = 16_384;
  * Yoga's own door.
  */
 export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
-  const { yoga, execution, kept, generation, caching, admission, rates, connections, metrics } = options;
-  const { requestIds, corsOrigins, maxBodyBytes } = options;
+  const { yoga, execution, persisted, kept, generation, replies, admission, connections } = options;
+  const { metrics, requestIds, corsOrigins, maxBodyBytes } = options;
   const acceptedType = createAcceptedTypes();
   const sharedByType = {
     'application/json': createSharedAnswers(),
     'application/graphql-response+json': createSharedAnswers(),
   };
-  const vary = { get: varyFor('accept', corsOrigins), post: varyFor(undefined, corsOrigins) };
 
-  function open(request: IncomingMessage, response: ServerResponse, id: string): void {
+  function open(exchange: Exchange): void {
+    const { request, response } = exchange;
     const { method, headers } = request;
     const isGet = method === 'GET';
-    if (method === 'OPTIONS' && answerPreflight(request, response, corsOrigins, [REQUEST_ID_HEADER, id])) return;
+    if (isPreflight(request, corsOrigins)) {
+      replies.begin(exchange);
+      answerPreflight(request, response);
+      return;
+    }
     if (connections?.admits(request, response) === false) {
-      setAll(response, commonHeaders(request, id, isGet));
+      replies.begin(exchange);
       connections.refuse(request, response);
       return;
     }
     const type = acceptedType(headers.accept);
     if (type === undefined || !(isGet || (method === 'POST' && hasPlainBody(request, maxBodyBytes)))) {
-      passToYoga(request, response, id);
+      passToYoga(exchange);
       return;
     }
-    const asked = { request, response, id, isGet, type };
     const refused = admission.chargeRequest(request, 'http');
-    if (refused !== undefined) refuse(asked, refused);
-    else if (isGet) answer(asked, request.url ?? '', readUrl);
-    else readBody(request, (body) => answerBody(asked, body));
+    if (refused !== undefined) replies.refuse(exchange, type, refused);
+    else if (isGet) answer({ exchange, type, text: request.url ?? '', body: undefined });
+    else readBody(request, (body) => answerBody(exchange, type, body));
   }
 
-  function answerBody(asked: Asked, body: Buffer): void {
+  function answerBody(exchange: Exchange, type: JsonType, body: Buffer): void {
     // A URL begins with a slash: so no body is taken for one, and neither has to be marked.
-    if (body[0] !== OPENING_BRACE) passToYoga(asked.request, asked.response, asked.id, body);
+    if (body[0] !== OPENING_BRACE) passToYoga(exchange, body);
     // In Latin-1 each byte is one character: whatever differs in its bytes differs in its text.
-    else answer(asked, body.toString('latin1'), () => readPlainBody(body), body);
+    else answer({ exchange, type, text: body.toString('latin1'), body });
   }
 
-  /** Answers a text, which tells one request from all others: what it says is read only where that is not known. */
-  function answer(asked: Asked, text: string, read: (asked: Asked) => PlainParams | undefined, body?: Buffer): void {
-    const answerKept = text.length > MAX_TEXT_LENGTH ? undefined : kept.get(text);
-    if (answerKept !== undefined) give(asked, answerKept, 'kept');
-    else requestIds.run(asked.id, () => answerAnew(asked, text, read, body));
+  function answer(asked: Asked): void {
+    const known = asked.text.length > MAX_TEXT_LENGTH ? undefined : kept.get(asked.text);
+    if (known !== undefined) give(asked, known, 'kept');
+    else requestIds.run(asked.exchange.id, () => answerAnew(asked));
   }
 
-  async function answerAnew(
-    asked: Asked,
-    text: string,
-    read: (asked: Asked) => PlainParams | undefined,
-    body: Buffer | undefined,
-  ): Promise<void> {
-    const { request, response, id, type } = asked;
-    const isShared = text.length <= MAX_TEXT_LENGTH;
-    const shared = sharedByType[type];
+  async function answerAnew(asked: Asked): Promise<void> {
+    const { exchange, type, text, body } = asked;
+    const shared = text.length > MAX_TEXT_LENGTH ? undefined : sharedByType[type];
     const begun = generation();
-    const underWay = await shared.underWay(text, begun);
-    // What its client has no points for, another may have.
-    if (underWay !== undefined && underWay.status !== RATE_LIMITED) {
-      give(asked, underWay, 'shared');
+    const underWay = shared?.underWay(text, begun);
+    if (underWay !== undefined) {
+      const known = await underWay;
+      // What its client has no points for, another may have.
+      if (known.status !== RATE_LIMITED) {
+        give(asked, known, 'shared');
+        return;
+      }
+    }
+    const params = readParams(asked);
+    // A stream of results is not one answer. Where the word stands for something else, Yoga's own door does as well.
+    if (params === undefined || persisted.find(params)?.includes('subscription')) {
+      passToYoga(exchange, body);
       return;
     }
-
-    const params = read(asked);
-    if (params === undefined) {
-      passToYoga(request, response, id, body);
-      return;
-    }
-    const making = execution.answer(params, type, request, response);
-    if (isShared) shared.share(text, begun, making);
+    const making = execution.answer(params, type, exchange);
+    shared?.share(text, begun, making);
     const made = await making;
-    if (isShared) kept.keep(text, made, begun);
+    if (shared !== undefined) kept.keep(text, made, begun);
     metrics.answered('executed');
-    send(asked, made);
+    replies.send(exchange, type, made);
   }
 
   /** Gives an answer that someone else has asked for: it takes as many points each time. */
-  function give(asked: Asked, known: Answer, origin: 'kept' | 'shared'): void {
-    const refused = admission.chargeAgain(asked.request, known.points);
+  function give(asked: Asked, known: Answer, from: AnswerOrigin): void {
+    const { exchange, type } = asked;
+    const refused = admission.chargeAgain(exchange.request, known.points);
     if (refused !== undefined) {
-      refuse(asked, refused);
+      replies.refuse(exchange, type, refused);
       return;
     }
-    metrics.answered(origin);
-    send(asked, known);
-  }
-
-  function send({ request, response, id, isGet, type }: Asked, known: Answer): void {
-    const { status, headers, body } = known;
-    if (response.destroyed) return;
-    const all = commonHeaders(request, id, isGet, headers);
-    if (isGet) {
-      const { etag, cacheControl } = caching.of(known, type);
-      all.push('cache-control', cacheControl);
-      if (etag !== undefined) {
-        all.push('etag', etag);
-        if (caching.has(request, etag)) {
-          response.writeHead(304, all).end();
-          return;
-        }
-      }
-    }
-    all.push('content-type', CONTENT_TYPES[type], 'content-length', String(body.length));
-    response.writeHead(status, all);
-    response.end(body, 'latin1');
-  }
-
-  function refuse({ request, response, id, isGet, type }: Asked, error: GraphQLError): void {
-    if (response.destroyed) return;
-    const { status, headers, body } = toAnswer(error, type);
-    setAll(response, commonHeaders(request, id, isGet, Object.entries(headers).flat()));
-    if (isGet) response.setHeader('cache-control', 'no-store');
-    response.writeHead(status, { 'content-length': Buffer.byteLength(body) }).end(body);
-  }
-
-  /** What every answer tells: its request's id, who may read it, how its client stands. */
-  function commonHeaders(
-    request: IncomingMessage,
-    id: string,
-    isGet: boolean,
-    own: readonly string[] = NONE,
-    isStanding = true,
-  ): string[] {
-    const all = [REQUEST_ID_HEADER, id, ...own, ...(isGet ? vary.get : vary.post)];
-    if (corsOrigins.length > 0) all.push(...headersForOrigin(request, corsOrigins));
-    if (rates !== undefined && isStanding) all.push(...rates.standingHeaders(request, retryAfterIn(own)));
-    return all;
+    metrics.answered(from);
+    replies.send(exchange, type, known);
   }
 
   /** Hands a request to Yoga's own door, with what has been read of it. */
-  function passToYoga(request: IncomingMessage, response: ServerResponse, id: string, body?: Buffer): void {
-    const isGet = request.method === 'GET';
-    setAll(response, commonHeaders(request, id, isGet, NONE, false));
-    if (isGet) response.setHeader('cache-control', 'no-store');
+  function passToYoga(exchange: Exchange, body?: Buffer): void {
+    const { request, response, id } = exchange;
+    replies.begin(exchange);
     if (body !== undefined) Object.assign(request, { body: Readable.from([body]) });
     requestIds.run(id, () => yoga(request, response));
   }
 
-  function readUrl({ request: { url = '' } }: Asked): PlainParams | undefined {
+  function readParams({ exchange: { request }, body }: Asked): PlainParams | undefined {
+    if (body !== undefined) return readPlainBody(body);
+    const { url = '' } = request;
     const start = url.indexOf('?');
     return start < 0 ? undefined : readPlainSearch(new yoga.fetchAPI.URLSearchParams(url.slice(start + 1)));
   }
@@ -204,19 +162,3 @@ export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
 const RATE_LIMITED = 429;
 
 const OPENING_BRACE = 0x7b;
-
-const CONTENT_TYPES: Readonly<Record<JsonType, string>> = {
-  'application/json': 'application/json; charset=utf-8',
-  'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
-};
-
-const NONE: readonly string[] = [];
-
-function setAll(response: ServerResponse, headers: readonly string[]): void {
-  for (let n = 0; n < headers.length; n += 2) response.appendHeader(headers[n] ?? '', headers[n + 1] ?? '');
-}
-
-function retryAfterIn(headers: readonly string[]): string | undefined {
-  const place = headers.indexOf('retry-after');
-  return place < 0 ? undefined : headers[place + 1];
-}

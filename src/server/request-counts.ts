@@ -59,8 +59,9 @@ export function createRequestCounts({ requests, seconds }: RequestMetrics, regis
           if (took === undefined) return;
           counted.timed += 1;
           counted.sum += took;
-          const place = seconds.buckets.findIndex((bucket) => took <= bucket);
-          if (place >= 0) counted.buckets[place] = (counted.buckets[place] ?? 0) + 1;
+          let place = 0;
+          while (took > (seconds.buckets[place] ?? Number.POSITIVE_INFINITY)) place += 1;
+          if (place < seconds.buckets.length) counted.buckets[place] = (counted.buckets[place] ?? 0) + 1;
         },
       };
     },

@@ -7,6 +7,7 @@ import type { Admission } from './admission.ts';
 import type { DoorContext } from './context-of.ts';
 import { createDocumentCaches } from './document-cache.ts';
 import type { Metrics } from './metrics.ts';
+import type { PersistedQueries } from './persisted-queries.ts';
 import type { RateLimits } from './rate-limits.ts';
 import type { UpdateGroups } from './update-groups.ts';
 import { useCompiledExecution } from './use-compiled-execution.ts';
@@ -15,6 +16,7 @@ import { useEventStream } from './use-event-stream.ts';
 import { useJsonOnly } from './use-json-only.ts';
 import { useMetrics } from './use-metrics.ts';
 import { useOperationLimits } from './use-operation-limits.ts';
+import { usePersistedQueries } from './use-persisted-queries.ts';
 import { useRateLimits } from './use-rate-limits.ts';
 import { useUnreadStreams } from './use-unread-streams.ts';
 import { useUpdateGroups } from './use-update-groups.ts';
@@ -32,6 +34,7 @@ export type GatewayYogaOptions = {
   readonly contextOf: (door: DoorContext) => Context;
   readonly admission: Admission;
   readonly rates: RateLimits | undefined;
+  readonly persisted: PersistedQueries;
   readonly metrics: Metrics;
   readonly executor: Executor;
   readonly groups: UpdateGroups;
@@ -45,7 +48,8 @@ export type GatewayYogaOptions = {
 
 /** Makes the pipeline: plugins in the order in which an operation meets them. */
 export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
-  const { service, contextOf, admission, rates, metrics, executor, groups, keepAliveMs, maskError, internal } = options;
+  const { service, contextOf, admission, rates, persisted, metrics, executor, groups } = options;
+  const { keepAliveMs, maskError, internal } = options;
 
   return createYoga<Record<string, never>, Context>({
     schema,
@@ -67,6 +71,7 @@ export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
     plugins: [
       ...(rates ? [useRateLimits(admission, rates)] : []),
       useJsonOnly(),
+      usePersistedQueries(persisted),
       useOperationLimits(admission, metrics),
       useMetrics(metrics),
       useUpdateGroups(groups),

@@ -8,6 +8,7 @@ import { createClientAddresses } from '../../src/server/client-address.ts';
 import { createContexts } from '../../src/server/context-of.ts';
 import { createEngine } from '../../src/server/engine.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
+import { createPersistedQueries } from '../../src/server/persisted-queries.ts';
 import { createUpdateGroups } from '../../src/server/update-groups.ts';
 import { createGatewayYoga } from '../../src/server/yoga.ts';
 import { startGatewayForTest } from '../support/gateway.ts';
@@ -23,7 +24,8 @@ function createTestEngine(service: Service) {
   const maskError = createErrorMask({ internal });
   const executor = createExecutor();
   const groups = createUpdateGroups({ service, executor, metrics, maskError });
-  const door = { rates: undefined, metrics, executor, groups, keepAliveMs: 1_000, maskError, internal };
+  const persisted = createPersistedQueries();
+  const door = { rates: undefined, persisted, metrics, executor, groups, keepAliveMs: 1_000, maskError, internal };
   const yoga = createGatewayYoga({ service, contextOf, admission, ...door });
   return { engine: createEngine({ yoga, contextOf, admission }), metrics };
 }
@@ -42,6 +44,18 @@ describe('an operation that goes through the engine', () => {
       expect(JSON.parse(JSON.stringify(data ?? null))).toEqual(expected.data ?? null);
       expect(errors?.map(({ message, path }) => [message, path])).toEqual(
         expected.errors?.map(({ message, path }) => [message, path]),
+      );
+    }
+  });
+
+  test('is refused where its name is that of no operation, also when its document is known', async () => {
+    const gateway = await startGatewayForTest();
+    const { engine } = createTestEngine(gateway.app.service);
+    for (let asked = 0; asked < 2; asked++) {
+      const door = () => ({ request: new Request('http://gateway/graphql') });
+      await engine.run({ query: '{ beaconHeight }' }, door());
+      await expect(engine.run({ query: '{ beaconHeight }', operationName: '' }, door())).rejects.toThrow(
+        'Could not determine what operation to execute.',
       );
     }
   });

@@ -13,8 +13,18 @@ function paceWith(...times: number[]) {
     clock.now = time;
     return pace.isOverdue();
   };
-  return { isOverdueAt };
+  return { isOverdueAt, nextAt: pace.nextAt };
 }
+
+describe('when is a step to be expected', () => {
+  test('nobody knows before it has happened twice', () => {
+    expect([paceWith().nextAt(), paceWith(1_000).nextAt()]).toEqual([undefined, undefined]);
+  });
+
+  test('the usual interval after the last, whatever a long pause was', () => {
+    expect(paceWith(0, 10_000, 20_000, 900_000, 910_000).nextAt()).toBe(920_000);
+  });
+});
 
 describe('when is a step overdue', () => {
   test('never before the first', () => {

@@ -32,6 +32,35 @@ describe('what an answer rests on', () => {
     ]);
   });
 
+  test('of several sources the one that changes first says until when it is expected to hold', () => {
+    const basis = createBasis();
+    expect(basis.expectedUntil()).toBe(Number.POSITIVE_INFINITY);
+    basis.restsOn(
+      () => 1,
+      1,
+      () => 5_000,
+    );
+    basis.restsOn(
+      () => 2,
+      2,
+      () => 4_000,
+    );
+    expect(basis.expectedUntil()).toBe(4_000);
+    basis.lastsUntil(3_000);
+    expect(basis.expectedUntil()).toBe(3_000);
+    basis.restsOn(() => 3, 3);
+    expect(basis.expectedUntil()).toBe(Number.NEGATIVE_INFINITY);
+  });
+
+  test('what tells of a final height alone is of final heights; what is final for another reason is not', () => {
+    const basis = createBasis();
+    expect([basis.isFinal(), basis.isOfFinalHeights()]).toEqual([true, false]);
+    basis.tellsOfFinalHeight();
+    expect([basis.isFinal(), basis.isOfFinalHeights()]).toEqual([true, true]);
+    basis.restsOn(() => 1, 1);
+    expect([basis.isFinal(), basis.isOfFinalHeights()]).toEqual([false, false]);
+  });
+
   test('what is told of this moment does not hold at all', () => {
     const basis = createBasis();
     expect(basis.momentary('now')).toBe('now');
@@ -66,7 +95,8 @@ describe('the basis of answers', () => {
       `{ poolPairs(at: ${tip - 10}) { nodes { id price(decimals1: 9) exactPrice token1PoolValue } } }`,
       `{ poolPairs(at: ${tip - 3}, orderBy: NATIVE_LIQUIDITY_DESC, filter: { nonEmpty: true }) { totalCount } }`,
     ]) {
-      expect((await basisOf(query)).isFinal(), query).toBe(true);
+      const basis = await basisOf(query);
+      expect([basis.isFinal(), basis.isOfFinalHeights()], query).toEqual([true, true]);
     }
   });
 

@@ -98,6 +98,25 @@ describe('an operation takes points from its address', () => {
     expect(response.headers.get('ratelimit')).toBe('"default";r=99;t=11');
   });
 
+  test('as many each time that it is given again, and no more than that', async () => {
+    const body = { query: '# the same\n{ poolPairs(first: 0) { totalCount } }' };
+    for (const client of [newClient(), newClient()]) {
+      const [first, second] = [await client.post(body), await client.post(body)];
+      expect([first.status, first.headers.get('ratelimit')]).toEqual([200, '"default";r=99;t=11']);
+      expect([second.status, second.headers.get('ratelimit'), second.headers.get('retry-after')]).toEqual([
+        429,
+        expect.stringContaining('"default";r=9'),
+        expect.any(String),
+      ]);
+      expect((await second.json()).errors[0].extensions.code).toBe('RATE_LIMITED');
+    }
+    // Two who ask at the same time pay both, and who cannot pay is no reason to refuse another.
+    const [poor, rich] = [newClient(), newClient()];
+    await poor.post(DEAR);
+    const asked = await Promise.all([poor.post(DEAR), rich.post(DEAR), rich.get(DEAR)]);
+    expect(asked.map(({ status }) => status).toSorted()).toEqual([200, 429, 429]);
+  });
+
   test('at least one, and so does a request that brings none', async () => {
     const { post, get } = newClient();
     const bad = ['{', '[]', '{"query":5}', '{"query":"{"}', '{"query":"{ nothing }"}'];

@@ -22,22 +22,21 @@ const OVERDUE_AFTER_INTERVALS = 5;
 export function createPace(now: () => Instant): Pace {
   const intervals: number[] = [];
   let lastStep: Instant | undefined;
+  let usual: number | undefined;
 
   return {
     step() {
       if (lastStep !== undefined) intervals.push(now() - lastStep);
       if (intervals.length > INTERVALS_KEPT) intervals.shift();
+      usual = median(intervals);
       lastStep = now();
     },
     isOverdue() {
       if (lastStep === undefined) return false;
-      const usualMs = median(intervals) ?? SLOWEST_INTERVAL_MS;
+      const usualMs = usual ?? SLOWEST_INTERVAL_MS;
       return now() - lastStep > Math.max(SLOWEST_INTERVAL_MS, OVERDUE_AFTER_INTERVALS * usualMs);
     },
-    nextAt() {
-      const usualMs = median(intervals);
-      return lastStep === undefined || usualMs === undefined ? undefined : lastStep + usualMs;
-    },
+    nextAt: () => (lastStep === undefined || usual === undefined ? undefined : lastStep + usual),
   };
 }
 

@@ -54,9 +54,10 @@ export function createBasis(): Basis {
     holds: (now) => now < expiresAt && noted.every(({ isSame }) => isSame()),
     expiresAt: () => expiresAt,
     expectedUntil() {
+      let end = expiresAt;
       // Nothing is promised of a source that does not say.
-      const ends = noted.map(({ expectedUntil }) => expectedUntil() ?? Number.NEGATIVE_INFINITY);
-      return Math.min(expiresAt, ...ends);
+      for (const source of noted) end = Math.min(end, source.expectedUntil() ?? Number.NEGATIVE_INFINITY);
+      return end;
     },
     isFinal,
     isOfFinalHeights: () => isFinal() && isOfHeights,

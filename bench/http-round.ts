@@ -28,8 +28,10 @@ export async function askAgain(asked: Asked, blockMs: number): Promise<Round> {
   const before = await heightOf(world);
   await world.sandbox.ask('advance every', blockMs);
   const round = await load.http(server, { requests, seconds });
+  const heights = (await heightOf(world)) - before;
   await world.sandbox.ask('advance every', 0);
-  return { ...round, heights: (await heightOf(world)) - before };
+  await untilSettled(world);
+  return { ...round, heights };
 }
 
 /**
@@ -39,7 +41,10 @@ export async function askAgain(asked: Asked, blockMs: number): Promise<Round> {
 export async function askOnceEach({ name, server, world, load, requests, seconds }: Asked): Promise<Round> {
   let [answers, elapsed, busy, passes] = [0, 0, 0, 0];
   for (; elapsed < seconds && passes < MAX_PASSES; passes++) {
-    if (name === GATEWAY) await untilNextHeight(world);
+    if (name === GATEWAY) {
+      await world.sandbox.ask('advance');
+      await untilSettled(world);
+    }
     const told = await load.http(server, { requests, seconds: seconds - elapsed, atMost: requests.length });
     const took = told.answers / told.perSecond;
     answers += told.answers;
@@ -55,8 +60,9 @@ export async function heightOf({ gateway }: World): Promise<number> {
   return beaconHeight;
 }
 
-async function untilNextHeight(world: World): Promise<void> {
-  const height = await world.sandbox.ask<number>('advance');
+/** Waits until the gateway tells the newest height: what it still has to read would fall into what is measured next. */
+export async function untilSettled(world: World): Promise<void> {
+  const newest = await world.sandbox.ask<number>('tip height');
   const late = AbortSignal.timeout(60_000);
-  while ((await heightOf(world)) < height) await sleep(5, undefined, { signal: late });
+  while ((await heightOf(world)) < newest) await sleep(5, undefined, { signal: late });
 }

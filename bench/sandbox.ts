@@ -22,10 +22,8 @@ answerTo('start', async (options: SandboxOptions): Promise<SandboxFacts> => {
   const tokens = named.map(({ id, symbol, decimals }) => ({ id, symbol, decimals }));
   return { nodeUrl, marketDataUrl, tokens, tipHeight: world.tip.height };
 });
-answerTo('advance', () => {
-  sandbox?.advance();
-  return sandbox?.world.tip.height;
-});
+answerTo('advance', () => sandbox?.advance());
+answerTo('tip height', () => sandbox?.world.tip.height);
 answerTo('advance every', (everyMs: number) => {
   clearInterval(timer);
   if (everyMs > 0) timer = setInterval(() => sandbox?.advance(), everyMs);

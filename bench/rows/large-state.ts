@@ -1,5 +1,5 @@
 import { beginFinding, type Finding } from '../finding.ts';
-import { heightOf } from '../http-round.ts';
+import { heightOf, untilSettled } from '../http-round.ts';
 import { startLoad } from '../load.ts';
 import { onePool, toPost } from '../operations.ts';
 import type { Reach } from '../reach.ts';
@@ -47,7 +47,7 @@ async function run(stage: Stage): Promise<readonly Finding[]> {
     const heights: number[] = [];
     for (let round = 0; round < rounds; round++) {
       for (const subject of [WITHOUT, WITH]) {
-        await world.sandbox.ask('advance every', subject === WITH ? stateMs : 0);
+        if (subject === WITH) await world.sandbox.ask('advance every', stateMs);
         const before = await heightOf(world);
         await world.gateway.ask('watch loop');
         const told = await load.http(world.gateway, { requests, seconds, connections: 10, pauseMs: 10 });
@@ -55,6 +55,8 @@ async function run(stage: Stage): Promise<readonly Finding[]> {
         slow.add(subject, pools, told.p99Ms);
         held.add(subject, pools, (await world.gateway.ask<LoopDelay>('loop delay')).maxMs);
         if (subject === WITH) heights.push((await heightOf(world)) - before);
+        await world.sandbox.ask('advance every', 0);
+        await untilSettled(world);
       }
     }
     const bytes = await stateBytes(world.sandbox.facts.nodeUrl, world.snapshot.beaconHeight);

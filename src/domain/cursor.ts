@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type BeaconHeight, parseBeaconHeight } from './beacon-height.ts';
 import type { PoolPairOrder, PoolPairPosition } from './page.ts';
 
@@ -40,6 +40,12 @@ export function parseCursor(text: string): Cursor | undefined {
 /** Eleven characters that differ between two filters: so that a cursor is not used with another one. */
 export function filterFingerprint(filter: Readonly<Record<string, unknown>>): string {
   const named = Object.entries(filter).filter(([, value]) => value != null);
-  const text = JSON.stringify(named.sort(([a], [b]) => (a < b ? -1 : 1)));
-  return createHash('sha256').update(text).digest('base64url').slice(0, 11);
+  return named.length === 0 ? OF_NO_FILTER : fingerprint(named.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
+
+function fingerprint(named: readonly (readonly [string, unknown])[]): string {
+  return hash('sha256', JSON.stringify(named), 'base64url').slice(0, 11);
+}
+
+/** Most lists have none. */
+const OF_NO_FILTER = fingerprint([]);

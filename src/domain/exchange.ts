@@ -18,6 +18,8 @@ export type ExchangeState = {
   readonly directory: PoolDirectory;
   /** Two for each place: in the smallest unit of token 1, then of token 2. */
   readonly reserves: BigUint64Array;
+  /** The pools that were looked at, by place, where each is made only once. */
+  readonly pools?: (PoolPair | undefined)[];
 };
 
 /** Makes a state of pools, in order of their ids; of several with one id, the last stays. */
@@ -33,7 +35,19 @@ export function poolCount(state: ExchangeState): number {
 }
 
 /** The pool at that place of the directory, which must be one. */
-export function poolPairAt({ beaconHeight, directory, reserves }: ExchangeState, place: number): PoolPair {
+export function poolPairAt(state: ExchangeState, place: number): PoolPair {
+  if (state.pools === undefined) return makePool(state, place);
+  const pool = state.pools[place] ?? makePool(state, place);
+  state.pools[place] = pool;
+  return pool;
+}
+
+/** The same state, which makes each of its pools only once: for the one that everybody looks at. */
+export function keepingPools(state: ExchangeState): ExchangeState {
+  return { ...state, pools: Array<PoolPair | undefined>(poolCount(state)) };
+}
+
+function makePool({ beaconHeight, directory, reserves }: ExchangeState, place: number): PoolPair {
   return {
     beaconHeight,
     token1Id: directory.token1Ids[place] ?? '',

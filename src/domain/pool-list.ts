@@ -25,6 +25,11 @@ export function selectPoolPairs(state: ExchangeState, filter: PoolPairFilter, or
   return toList(state, ordered.length, (index) => ordered[index] ?? 0);
 }
 
+/** Whether the pools are already in that order, forwards or backwards: then there is nothing to put in order. */
+function isInPlace(filter: PoolPairFilter, order: PoolPairOrder): boolean {
+  return isAll(filter) && order !== 'NATIVE_LIQUIDITY_DESC';
+}
+
 function isAll({ tokenId, anyTokenOf, nonEmpty }: PoolPairFilter): boolean {
   return tokenId === undefined && anyTokenOf === undefined && !nonEmpty;
 }
@@ -67,6 +72,7 @@ export function createPoolLists(): PoolLists {
 
   return {
     select(state, filter, order) {
+      if (isInPlace(filter, order)) return selectPoolPairs(state, filter, order);
       const lists = kept.get(state) ?? new Map<string, PoolPairList>();
       kept.set(state, lists);
       const name = `${order}:${filterFingerprint({ ...filter, anyTokenOf: filter.anyTokenOf && [...filter.anyTokenOf].sort() })}`;

@@ -1,6 +1,6 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { ChainInfo } from '../domain/chain.ts';
-import type { ExchangeState } from '../domain/exchange.ts';
+import { type ExchangeState, keepingPools } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { type UpstreamError, UpstreamTimeoutError, UpstreamUnreachableError } from '../errors.ts';
 import type { NodeClient } from '../upstream/node/client.ts';
@@ -123,7 +123,8 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
 
   async function readOrDoubt({ node, tip }: SeenNode, previous: Head | undefined, signal: AbortSignal): Promise<Head> {
     try {
-      const { chainInfo, exchange } = await readBlock(node, tip, signal);
+      const { chainInfo, exchange: state } = await readBlock(node, tip, signal);
+      const exchange = keepingPools(state);
       const { height: beaconHeight, hash, time } = chainInfo.beacon;
       const previousHeight = previous?.beaconHeight;
       return { beaconHeight, previousHeight, hash, time, chainInfo, exchange, source: node, observedAt: now() };

@@ -50,5 +50,5 @@ export function outcomeOf(result: ExecutionResult): Outcome {
 }
 
 function textOf(result: WrittenResult): string {
-  return result.stringify?.() ?? JSON.stringify(result);
+  return result.stringify?.(result) ?? JSON.stringify(result);
 }

@@ -117,8 +117,10 @@ export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor 
         requestIds.run(requestId, () => prepare(options, requestId, id, connection, payload)),
       );
     },
-    onNext: (_connection, _id, _payload, _args, { errors, data }) =>
-      errors && { ...(data === undefined ? {} : { data }), errors: errors.map(withoutHttp) },
+    onNext: (_connection, _id, _payload, _args, { errors, data }) => ({
+      ...(data === undefined ? {} : { data }),
+      ...(errors && { errors: errors.map(withoutHttp) }),
+    }),
     onError: (_connection, _id, _payload, errors) => errors.map(withoutHttp),
   });
 

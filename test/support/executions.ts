@@ -43,7 +43,7 @@ export function createExecutions(schema: GraphQLSchema, createContext: () => obj
       expect(told.errors).toEqual(asYoga.errors);
       expect(JSON.parse(told.data)).toEqual(JSON.parse(asYoga.data));
       expect(told.data).toBe(tell(reference).data);
-      if (planned.stringify !== undefined) expect(planned.stringify()).toBe(JSON.stringify(reference));
+      if (planned.stringify !== undefined) expect(planned.stringify(planned)).toBe(JSON.stringify(reference));
     },
     hasPlan: async (operation) => (await executor.execute(argsOf(operation))) !== undefined,
   };

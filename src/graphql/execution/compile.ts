@@ -36,6 +36,9 @@ export type Compiled = {
   readonly variables: VariableValues;
 };
 
+/** Fewer are written as quickly as they are looked up. */
+const FIELDS_OF_A_PART = 3;
+
 /** How many fields a plan has at the most. A fragment that is spread in many places can have far more than the document. */
 const MAX_FIELDS = 5_000;
 
@@ -45,6 +48,8 @@ export function compile({ schema, document, operation, variables }: Compiled): O
   const known = new Map<SelectionSetNode, Map<GraphQLObjectType, ObjectPlan>>();
   const readers: ((variables: VariableValues) => object)[] = [];
   let size = 0;
+  /** Whether variables stand among the arguments of what was planned since this was last reset. */
+  let seesVariables = false;
 
   /** One selection of one type is planned once, wherever the fragment that it is in is spread. */
   function planOf(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): ObjectPlan {
@@ -54,6 +59,7 @@ export function compile({ schema, document, operation, variables }: Compiled): O
     known.set(only, plans);
     const plan = plans.get(type) ?? planObject(type, sets);
     plans.set(type, plan);
+    seesVariables ||= plan.hasVariables;
     return plan;
   }
 
@@ -62,8 +68,13 @@ export function compile({ schema, document, operation, variables }: Compiled): O
     const selected = [...collectFields({ schema, fragments, variables }, type, sets)];
     size += selected.length;
     if (size > MAX_FIELDS) throw new UnplannedError();
+    const before = seesVariables;
+    seesVariables = false;
     const fields = selected.map(([name, nodes], index) => planField(type, name, nodes, index === 0 ? '' : ','));
-    return { typename: type.name, fields };
+    const isPart = !seesVariables && type.extensions['isPart'] === true && fields.length >= FIELDS_OF_A_PART;
+    const plan = { typename: type.name, fields, hasVariables: seesVariables, isPart };
+    seesVariables ||= before;
+    return plan;
   }
 
   function planField(type: GraphQLObjectType, name: string, nodes: readonly FieldNode[], comma: string): FieldPlan {
@@ -99,6 +110,7 @@ export function compile({ schema, document, operation, variables }: Compiled): O
   function planArguments(field: Parameters<typeof getArgumentValues>[0], node: FieldNode): object | number {
     if (!node.arguments?.some(({ value }) => hasVariables(value)))
       return { ...getArgumentValues(field, node, NO_VARIABLES) };
+    seesVariables = true;
     return readers.push((given) => getArgumentValues(field, node, given)) - 1;
   }
 

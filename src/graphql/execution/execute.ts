@@ -12,6 +12,7 @@ import { LRUCache } from 'lru-cache';
 import type { Context } from '../context.ts';
 import { compile, type OperationPlan } from './compile.ts';
 import { findConditions } from './conditions.ts';
+import { createParts } from './parts.ts';
 import type { Execution, Written } from './plan.ts';
 import { writeObject } from './write.ts';
 
@@ -26,7 +27,7 @@ export type ExecutedOperation = {
 };
 
 /** The result of an execution. One without errors is written already, and read again only by who asks for its data. */
-export type WrittenResult = ExecutionResult & { readonly stringify?: () => string };
+export type WrittenResult = ExecutionResult & { readonly stringify?: (result: WrittenResult) => string };
 
 /** Executes operations by plans that are made once for each. */
 export type Executor = {
@@ -44,6 +45,7 @@ export function createExecutor(): Executor {
     sizeCalculation: ({ plan }) => 1 + (plan?.size ?? 0),
   });
   const known = new WeakMap<OperationDefinitionNode, Known>();
+  const parts = createParts();
   let count = 0;
 
   function knowledgeOf(document: DocumentNode, operation: OperationDefinitionNode): Known {
@@ -82,7 +84,7 @@ export function createExecutor(): Executor {
       if (variables === undefined) return undefined;
       const plan = planOf(operation, executed, variables);
       const args = plan && readArguments(plan, variables);
-      return args && run(plan, rootValue, { context: contextValue as Context, args, errors: [] });
+      return args && run(plan, rootValue, { context: contextValue as Context, args, errors: [], parts });
     },
   };
 }
@@ -120,10 +122,17 @@ function run(
 
 function resultOf(text: string, errors: readonly GraphQLError[]): WrittenResult {
   if (errors.length > 0) return { errors, data: JSON.parse(text) };
-  return {
-    get data() {
-      return JSON.parse(text);
-    },
-    stringify: () => `{"data":${text}}`,
-  };
+  const result = Object.create(WRITTEN);
+  result.text = text;
+  return result;
 }
+
+type Text = { readonly text: string };
+
+/** What all written results have in common: getters of their own would keep each of them until the oldest garbage is collected. */
+const WRITTEN: Pick<WrittenResult, 'data' | 'stringify'> & ThisType<Text> = {
+  get data() {
+    return JSON.parse(this.text);
+  },
+  stringify: (result) => `{"data":${(result as Text).text}}`,
+};

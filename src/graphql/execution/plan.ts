@@ -1,8 +1,16 @@
 import type { FieldNode, GraphQLError, GraphQLFieldResolver, GraphQLResolveInfo } from 'graphql';
 import type { Context } from '../context.ts';
+import type { Parts } from './parts.ts';
 
 /** How an object of one type is written, for one selection. */
-export type ObjectPlan = { readonly typename: string; readonly fields: readonly FieldPlan[] };
+export type ObjectPlan = {
+  readonly typename: string;
+  readonly fields: readonly FieldPlan[];
+  /** Whether variables stand among the arguments, in it or inside of it. */
+  readonly hasVariables: boolean;
+  /** Whether its objects are written the same in many answers, so that their texts are worth keeping. */
+  readonly isPart: boolean;
+};
 
 /** How one field of a selection is written. */
 export type FieldPlan = {
@@ -38,6 +46,7 @@ export type Execution = {
   readonly args: readonly object[];
   /** What went wrong where null may stand, in the order in which it did. */
   readonly errors: GraphQLError[];
+  readonly parts: Parts;
 };
 
 /** Writes the value of a field, or of an entry of a list, as JSON. @throws what is wrong with it */

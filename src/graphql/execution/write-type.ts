@@ -19,7 +19,8 @@ import {
   isObjectType,
   isScalarType,
 } from 'graphql';
-import type { ObjectPlan, WriteValue } from './plan.ts';
+import type { Context } from '../context.ts';
+import type { Execution, ObjectPlan, Place, WriteValue, Written } from './plan.ts';
 import { isPromise, listWriter, writeObject } from './write.ts';
 
 /** What the writing of a field's values is made with. */
@@ -43,7 +44,7 @@ export function writerOf(type: GraphQLOutputType, surroundings: TypeSurroundings
     return (value, around, key, execution) => {
       if (value === null || value === undefined) return nothing();
       if (value instanceof Error) throw value;
-      return writeObject(plan, value, { around, key }, execution);
+      return writeSource(plan, value, around, key, execution);
     };
   }
   const write = isListType(nullable)
@@ -59,6 +60,36 @@ export function writerOf(type: GraphQLOutputType, surroundings: TypeSurroundings
   };
 }
 
+/** Writes an object, or gives what was written of it for another answer. */
+function writeSource(
+  plan: ObjectPlan,
+  value: unknown,
+  around: Place,
+  key: string | number,
+  execution: Execution,
+): Written {
+  const part = plan.isPart
+    ? execution.parts.write(plan, value as object, execution.context, (context) =>
+        writePart(plan, value, execution, context),
+      )
+    : undefined;
+  return part ?? writeObject(plan, value, { around, key }, execution);
+}
+
+/** The text of an object without errors, which has nothing to wait for. */
+function writePart(plan: ObjectPlan, value: unknown, execution: Execution, context: Context): string | undefined {
+  const errors: GraphQLError[] = [];
+  try {
+    const written = writeObject(plan, value, undefined, { ...execution, context, errors });
+    if (typeof written === 'string') return errors.length === 0 ? written : undefined;
+    // It is written once more, in its place: what goes wrong is told there.
+    written.catch(() => {});
+    return undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Makes the writing of objects whose type is told by each. */
 function abstractWriter(type: GraphQLInterfaceType | GraphQLUnionType, { info, planOf }: TypeSurroundings): WriteValue {
   const plans = new Map(info.schema.getPossibleTypes(type).map((possible) => [possible.name, planOf(possible)]));
@@ -67,7 +98,7 @@ function abstractWriter(type: GraphQLInterfaceType | GraphQLUnionType, { info, p
     const write = (name: string | undefined) => {
       const plan = plans.get(name ?? '');
       if (plan === undefined) throw new Error(`${type.name} resolved to ${name}, which it cannot be.`);
-      return writeObject(plan, value, { around, key }, execution);
+      return writeSource(plan, value, around, key, execution);
     };
     const name = type.resolveType?.(value, execution.context, info, type);
     return isPromise(name) ? name.then(write) : write(name ?? undefined);

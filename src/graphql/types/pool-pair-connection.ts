@@ -78,12 +78,7 @@ function toConnection({ items, totalCount, hasNextPage, hasPreviousPage, cursorO
 
   return {
     totalCount,
-    edges: items.map((node) => ({
-      node,
-      get cursor() {
-        return cursorOf(node);
-      },
-    })),
+    edges: items.map((node) => toEdge(node, cursorOf)),
     pageInfo: {
       hasNextPage,
       hasPreviousPage,
@@ -92,3 +87,20 @@ function toConnection({ items, totalCount, hasNextPage, hasPreviousPage, cursorO
     },
   };
 }
+
+type Edge = { readonly node: PoolPairView; readonly cursor: string };
+
+/** A pool in its place. Its cursor is made when it is asked for, which most clients do for the last one only. */
+function toEdge(node: PoolPairView, cursorOf: PoolPairPage['cursorOf']): Edge {
+  const edge = Object.create(EDGE);
+  edge.node = node;
+  edge.cursorOf = cursorOf;
+  return edge;
+}
+
+/** What all edges have in common: getters of their own would keep each of them until the oldest garbage is collected. */
+const EDGE: Pick<Edge, 'cursor'> & ThisType<Edge & Pick<PoolPairPage, 'cursorOf'>> = {
+  get cursor() {
+    return this.cursorOf(this.node);
+  },
+};

@@ -20,6 +20,8 @@ const decimalsArgs = builder.args((t) => ({
 
 PoolPairRef.implement({
   interfaces: [NodeRef],
+  // What is written of a pool of the newest head is kept, see execution/parts.ts.
+  extensions: { isPart: true },
   description:
     "A constant-product pool of two tokens in the node's exchange state. The pool as of now and the pool at a pinned height are two objects: read through `at`, or through a cursor of a height that is no longer current, its id ends in '@<height>', so that a client's cache keeps them apart.",
   fields: (t) => ({

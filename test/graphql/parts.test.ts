@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import { poolPairAt } from '../../src/domain/exchange.ts';
+import { type Context, createContext } from '../../src/graphql/context.ts';
+import { createParts } from '../../src/graphql/execution/parts.ts';
+import type { ObjectPlan } from '../../src/graphql/execution/plan.ts';
+import { startGatewayForTest, type TestGatewayOptions } from '../support/gateway.ts';
+
+const PLAN: ObjectPlan = { typename: 'PoolPair', fields: [], hasVariables: false, isPart: true };
+
+/** Parts over a gateway: pools are written with the symbols of their tokens, and what is written is counted. */
+async function openParts(options?: TestGatewayOptions) {
+  const gateway = await startGatewayForTest(options);
+  const { service } = gateway.app;
+  const { head, market } = service.sources;
+  await Promise.all([head.get(), market.pairs.get(), market.tickers.get()]);
+  const parts = createParts();
+  const written: string[] = [];
+
+  return {
+    gateway,
+    service,
+    written,
+    newestPool: async () => poolPairAt((await head.get()).exchange, 0),
+    write: (pool: object, context: Context, what?: string) =>
+      parts.write(PLAN, pool, context, ({ loaders }) => {
+        const { token1Id, token2Id } = pool as { token1Id: string; token2Id: string };
+        const text = [token1Id, token2Id].map((id) => `${loaders.tokens.get(id).symbol}`).join();
+        written.push(text);
+        return what === 'fails' ? undefined : text;
+      }),
+  };
+}
+
+describe('the text of a pool', () => {
+  test('is written once for all answers under a head, and anew under the next', async () => {
+    const { gateway, service, written, newestPool, write } = await openParts();
+    const texts = [await newestPool(), await newestPool()].map((pool) => write(pool, createContext(service)));
+    expect(texts).toEqual([written[0], written[0]]);
+    expect(written.length).toBe(1);
+
+    await gateway.advance();
+    expect(write(await newestPool(), createContext(service))).toBe(written[1]);
+    expect(written.length).toBe(2);
+  });
+
+  test('is not kept of another height, nor of a pool that is pinned', async () => {
+    const { gateway, service, written, newestPool, write } = await openParts();
+    const pool = await newestPool();
+    expect(write({ ...pool, isPinned: true }, createContext(service))).toBeUndefined();
+    await gateway.advance();
+    expect(write(pool, createContext(service))).toBeUndefined();
+    expect(written).toEqual([]);
+  });
+
+  test('is not tried again under the same head where a pool of its plan could not be kept', async () => {
+    const { gateway, service, written, newestPool, write } = await openParts();
+    expect(write(await newestPool(), createContext(service), 'fails')).toBeUndefined();
+    expect(write(await newestPool(), createContext(service))).toBeUndefined();
+    expect(written.length).toBe(1);
+
+    await gateway.advance();
+    expect(write(await newestPool(), createContext(service))).toBe(written[1]);
+  });
+});
+
+describe('an answer with the text of a pool that another answer has written', () => {
+  test('rests on nothing more where the tokens are listed', async () => {
+    const { service, written, newestPool, write } = await openParts();
+    const [one, other] = [createContext(service), createContext(service)];
+    for (const context of [one, other]) write(await newestPool(), context);
+    expect(written.length).toBe(1);
+    expect([one, other].map(({ loaders }) => loaders.basis.isFinal())).toEqual([true, true]);
+  });
+
+  test('rests on market data where the text does, and has another text when that says otherwise', async () => {
+    const { gateway, service, written, newestPool, write } = await openParts({ config: { tokens: [] } });
+    const pool = await newestPool();
+    const [one, other, late] = [createContext(service), createContext(service), createContext(service)];
+    for (const context of [one, other]) write(pool, context);
+    expect(written.length).toBe(1);
+    expect([one, other].map(({ loaders }) => loaders.basis.isFinal())).toEqual([false, false]);
+    late.loaders.market.pairs.current();
+
+    const before = service.sources.market.pairs.current()?.market;
+    for (const [on, names] of [
+      ['pairs', ['base', 'target']],
+      ['tickers', ['base_currency', 'target_currency']],
+    ] as const) {
+      for (const name of names) {
+        gateway.sandbox.marketData.faults.set({ kind: 'shape', on, path: [on, '*', name], value: 'RENAMED' });
+      }
+    }
+    await expect.poll(() => service.sources.market.pairs.current()?.market === before).toBe(false);
+
+    expect([one, other].map(({ loaders }) => loaders.basis.holds(service.now()))).toEqual([false, false]);
+    const renamed = write(pool, createContext(service));
+    expect(renamed).toBe(written.at(-1));
+    expect(renamed).not.toBe(written[0]);
+    // It has read the pairs as they were: what is newer does not stand beside them.
+    expect(write(pool, late)).toBeUndefined();
+  });
+});

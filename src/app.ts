@@ -9,7 +9,7 @@ import { type AddressLimits, DEFAULT_LIMITS, type Limits } from './graphql/limit
 import type { Sources } from './loaders/sources.ts';
 import type { Log } from './log.ts';
 import { createGateway, type Gateway } from './server/gateway.ts';
-import { createMetrics } from './server/metrics.ts';
+import { createMetrics } from './server/metrics/metrics.ts';
 import { MAX_INT32 } from './setting-readers.ts';
 import { connectMarketData, connectNodes } from './upstreams.ts';
 

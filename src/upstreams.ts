@@ -10,7 +10,7 @@ import { createOrderBooks } from './live/order-books.ts';
 import { createPastStates } from './live/past-states.ts';
 import type { Sources } from './loaders/sources.ts';
 import type { Log } from './log.ts';
-import type { Metrics } from './server/metrics.ts';
+import type { Metrics } from './server/metrics/metrics.ts';
 import { type Circuit, createCircuit } from './upstream/circuit.ts';
 import { createHealthRecord, type HealthRecord, healthOfAll, type UpstreamHealth } from './upstream/health.ts';
 import { createHttpClient, type HttpClient, type HttpClientOptions } from './upstream/http.ts';

@@ -1,5 +1,5 @@
 import { type Context, createContext, type Service } from '../graphql/context.ts';
-import type { Caller, ClientAddresses } from './client-address.ts';
+import type { Caller, ClientAddresses } from './clients/client-address.ts';
 
 /** What the doors put into the context of an operation. */
 export type DoorContext = {

@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { Service } from '../graphql/context.ts';
-import type { ConnectionBound } from './connection-bound.ts';
+import type { QueryDoor } from './answers/query-door.ts';
+import type { ConnectionBound } from './clients/connection-bound.ts';
 import { createGraphiqlDoor, isForGraphiql } from './graphiql.ts';
 import { answerHealth, HEALTH_PATH } from './health.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import type { RequestCount } from './metrics/request-counts.ts';
 import type { Exchange, OpenAnswers } from './open-answers.ts';
-import type { QueryDoor } from './query-door.ts';
 import { answerReady, READY_PATH, reasonsNotReady } from './ready.ts';
-import type { RequestCount } from './request-counts.ts';
 import { REQUEST_ID_HEADER, type RequestIds } from './request-id.ts';
 import { GRAPHQL_PATH } from './yoga.ts';
 

@@ -1,0 +1,31 @@
+import type { Context } from '../../graphql/context.ts';
+
+/** What an answer rests on, and so for how long it stays true. */
+export type Basis = Context['loaders']['basis'];
+
+/**
+ * The bytes of an answer; a short one as a text with a character for each byte (Latin-1), which Node sends in one piece with
+ * the headers. Its length is in bytes either way.
+ */
+export type Body = Buffer | string;
+
+/** Beyond this, joining a body to its headers takes longer than sending two pieces. */
+const MAX_TEXT_BYTES = 8_192;
+
+/** The bytes of a text. */
+export function toBody(text: string): Body {
+  const bytes = Buffer.from(text);
+  return bytes.length > MAX_TEXT_BYTES ? bytes : bytes.toString('latin1');
+}
+
+/** A finished answer, as it goes over the wire in either media type. */
+export type Answer = {
+  readonly status: number;
+  /** What its errors add to the headers, such as when to ask again: names and values in turn. */
+  readonly headers: readonly string[];
+  readonly body: Body;
+  /** What it took of its client's points. */
+  readonly points: number;
+  /** What it rests on; `undefined` for one with errors, which is never given twice. */
+  readonly basis: Basis | undefined;
+};

@@ -1,0 +1,85 @@
+import { LRUCache } from 'lru-cache';
+import type { Instant } from '../../domain/instant.ts';
+import type { Answer } from './answer.ts';
+import type { Generation } from './generation.ts';
+
+/**
+ * Finished answers that are given again for as long as they would be made the same, by the text of the request.
+ *
+ * All have whole data, so their bytes are the same in every media type: the text is all that they depend on.
+ */
+export type KeptAnswers = {
+  /** The answer that would be made now; `undefined` where none is kept. */
+  get(text: string): Answer | undefined;
+  /** Keeps an answer that was begun in that generation, unless it would not be made the same any more. */
+  keep(text: string, answer: Answer, begun: Generation): void;
+  /** How many bytes are held, texts among them. */
+  bytes(): number;
+};
+
+/** What answers are kept by. */
+export type KeptAnswersOptions = {
+  /** How many bytes may be held; 0 keeps nothing. */
+  readonly maxBytes: number;
+  /** What the gateway tells now. */
+  readonly generation: () => Generation;
+  readonly now: () => Instant;
+};
+
+/** About what an answer takes beside its bytes: its entry, its record and what it rests on. */
+const RECORD_BYTES = 600;
+
+/** A few such answers must not push out all others. */
+const SHARE_OF_ONE = 1 / 8;
+
+type Store = LRUCache<string, Answer>;
+
+/**
+ * Makes the keeper. Half of the room is for answers of now: they are gone with the generation that they were made in. The
+ * other half is for those that tell of final heights alone, which outlive it.
+ */
+export function createKeptAnswers({ maxBytes, generation, now }: KeptAnswersOptions): KeptAnswers {
+  const half = Math.floor(maxBytes / 2);
+  if (half === 0) return { get: () => undefined, keep() {}, bytes: () => 0 };
+
+  const final = createStore(half);
+  let ofNow = createStore(half);
+  let madeIn = generation();
+
+  /** The answers of now: looked at with each request, so that no publication can be missed. */
+  function current(): Store {
+    const present = generation();
+    if (present !== madeIn) {
+      madeIn = present;
+      ofNow = createStore(half);
+    }
+    return ofNow;
+  }
+
+  return {
+    get(text) {
+      const answer = current().get(text) ?? final.get(text);
+      return answer !== undefined && isFresh(answer) ? answer : undefined;
+    },
+    keep(text, answer, begun) {
+      const { basis } = answer;
+      if (basis === undefined || generation() !== begun || !basis.holds(now())) return;
+      (basis.isFinal() ? final : current()).set(text, answer);
+    },
+    bytes: () => current().calculatedSize + final.calculatedSize,
+  };
+
+  /** Order books have a time of their own; everything else ends with its generation. */
+  function isFresh({ basis }: Answer): boolean {
+    const expiresAt = basis?.expiresAt() ?? Number.NEGATIVE_INFINITY;
+    return expiresAt === Number.POSITIVE_INFINITY || now() < expiresAt;
+  }
+}
+
+function createStore(maxBytes: number): Store {
+  return new LRUCache({
+    maxSize: maxBytes,
+    maxEntrySize: Math.max(1, Math.floor(maxBytes * SHARE_OF_ONE)),
+    sizeCalculation: ({ body }, text) => body.length + text.length + RECORD_BYTES,
+  });
+}

@@ -1,0 +1,164 @@
+import { Readable } from 'node:stream';
+import type { Admission } from '../clients/admission.ts';
+import type { ConnectionBound } from '../clients/connection-bound.ts';
+import { answerPreflight, isPreflight } from '../clients/origins.ts';
+import type { AnswerOrigin, Metrics } from '../metrics/metrics.ts';
+import type { Exchange } from '../open-answers.ts';
+import type { RequestIds } from '../request-id.ts';
+import type { Yoga } from '../yoga.ts';
+import { createAcceptedTypes, type JsonType } from './accepted-type.ts';
+import type { Answer } from './answer.ts';
+import type { Execution } from './execution.ts';
+import type { Generation } from './generation.ts';
+import type { KeptAnswers } from './kept-answers.ts';
+import type { PersistedQueries } from './persisted-queries.ts';
+import { hasPlainBody, type PlainParams, readBody, readPlainBody, readPlainSearch } from './plain-request.ts';
+import type { Replies } from './replies.ts';
+import { createSharedAnswers } from './shared-answers.ts';
+
+/** What the door of the GraphQL endpoint is made of. */
+export type QueryDoorOptions = {
+  readonly yoga: Yoga;
+  readonly execution: Execution;
+  readonly persisted: PersistedQueries;
+  readonly kept: KeptAnswers;
+  readonly generation: () => Generation;
+  readonly replies: Replies;
+  readonly admission: Admission;
+  readonly connections: ConnectionBound | undefined;
+  readonly metrics: Metrics;
+  readonly requestIds: RequestIds;
+  /** Whose pages may ask, beside those of the gateway itself. */
+  readonly corsOrigins: readonly string[];
+  readonly maxBodyBytes: number;
+};
+
+/** Answers a request of the GraphQL endpoint. */
+export type QueryDoor = (exchange: Exchange) => void;
+
+/** A plain query on its way to its answer. */
+type Asked = {
+  readonly exchange: Exchange;
+  readonly type: JsonType;
+  /** Tells it from all others; what it says is read only where the answer is not known. */
+  readonly text: string;
+  /** What has been read of the request's body. */
+  readonly body: Buffer | undefined;
+};
+
+/** Longer requests are neither kept nor shared: comparing them would take a share of what they take themselves. */
+const MAX_TEXT_LENGTH = 16_384;
+
+/**
+ * Makes the door of the GraphQL endpoint.
+ *
+ * A plain query is given an answer that is kept, shares one that is under way, or is executed. Whatever else comes takes
+ * Yoga's own door.
+ */
+export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
+  const { yoga, execution, persisted, kept, generation, replies, admission, connections } = options;
+  const { metrics, requestIds, corsOrigins, maxBodyBytes } = options;
+  const acceptedType = createAcceptedTypes();
+  const sharedByType = {
+    'application/json': createSharedAnswers(),
+    'application/graphql-response+json': createSharedAnswers(),
+  };
+
+  function open(exchange: Exchange): void {
+    const { request, response } = exchange;
+    const { method, headers } = request;
+    const isGet = method === 'GET';
+    if (isPreflight(request, corsOrigins)) {
+      replies.begin(exchange);
+      answerPreflight(request, response);
+      return;
+    }
+    if (connections?.admits(request, response) === false) {
+      replies.begin(exchange);
+      connections.refuse(request, response);
+      return;
+    }
+    const type = acceptedType(headers.accept);
+    if (type === undefined || !(isGet || (method === 'POST' && hasPlainBody(request, maxBodyBytes)))) {
+      passToYoga(exchange);
+      return;
+    }
+    const refused = admission.chargeRequest(request, 'http');
+    if (refused !== undefined) replies.refuse(exchange, type, refused);
+    else if (isGet) answer({ exchange, type, text: request.url ?? '', body: undefined });
+    else readBody(request, (body) => answerBody(exchange, type, body));
+  }
+
+  function answerBody(exchange: Exchange, type: JsonType, body: Buffer): void {
+    // A URL begins with a slash: so no body is taken for one, and neither has to be marked.
+    if (body[0] !== OPENING_BRACE) passToYoga(exchange, body);
+    // In Latin-1 each byte is one character: whatever differs in its bytes differs in its text.
+    else answer({ exchange, type, text: body.toString('latin1'), body });
+  }
+
+  function answer(asked: Asked): void {
+    const known = asked.text.length > MAX_TEXT_LENGTH ? undefined : kept.get(asked.text);
+    if (known !== undefined) give(asked, known, 'kept');
+    else requestIds.run(asked.exchange.id, () => answerAnew(asked));
+  }
+
+  async function answerAnew(asked: Asked): Promise<void> {
+    const { exchange, type, text, body } = asked;
+    const shared = text.length > MAX_TEXT_LENGTH ? undefined : sharedByType[type];
+    const begun = generation();
+    const underWay = shared?.underWay(text, begun);
+    if (underWay !== undefined) {
+      const known = await underWay;
+      // What its client has no points for, another may have.
+      if (known.status !== RATE_LIMITED) {
+        give(asked, known, 'shared');
+        return;
+      }
+    }
+    const params = readParams(asked);
+    // A stream of results is not one answer. Where the word stands for something else, Yoga's own door does as well.
+    if (params === undefined || persisted.find(params)?.includes('subscription')) {
+      passToYoga(exchange, body);
+      return;
+    }
+    const making = execution.answer(params, type, exchange);
+    shared?.share(text, begun, making);
+    const made = await making;
+    if (shared !== undefined) kept.keep(text, made, begun);
+    metrics.answered('executed');
+    replies.send(exchange, type, made);
+  }
+
+  /** Gives an answer that someone else has asked for: it takes as many points each time. */
+  function give(asked: Asked, known: Answer, from: AnswerOrigin): void {
+    const { exchange, type } = asked;
+    const refused = admission.chargeAgain(exchange.request, known.points);
+    if (refused !== undefined) {
+      replies.refuse(exchange, type, refused);
+      return;
+    }
+    metrics.answered(from);
+    replies.send(exchange, type, known);
+  }
+
+  /** Hands a request to Yoga's own door, with what has been read of it. */
+  function passToYoga(exchange: Exchange, body?: Buffer): void {
+    const { request, response, id } = exchange;
+    replies.begin(exchange);
+    if (body !== undefined) Object.assign(request, { body: Readable.from([body]) });
+    requestIds.run(id, () => yoga(request, response));
+  }
+
+  function readParams({ exchange: { request }, body }: Asked): PlainParams | undefined {
+    if (body !== undefined) return readPlainBody(body);
+    const { url = '' } = request;
+    const start = url.indexOf('?');
+    return start < 0 ? undefined : readPlainSearch(new yoga.fetchAPI.URLSearchParams(url.slice(start + 1)));
+  }
+
+  return open;
+}
+
+const RATE_LIMITED = 429;
+
+const OPENING_BRACE = 0x7b;

@@ -1,0 +1,101 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { GraphQLError } from 'graphql';
+import { headersForOrigin, varyFor } from '../clients/origins.ts';
+import type { RateLimits } from '../clients/rate-limits.ts';
+import type { Exchange, OpenAnswers } from '../open-answers.ts';
+import { toAnswer } from '../refusal.ts';
+import { REQUEST_ID_HEADER } from '../request-id.ts';
+import type { JsonType } from './accepted-type.ts';
+import type { Answer } from './answer.ts';
+import { type HttpCaching, hasTag } from './http-caching.ts';
+
+/** How answers of the GraphQL endpoint leave: what each of them tells beside its body. */
+export type Replies = {
+  /** Sends a finished answer, or only that whoever asks has it already. */
+  send(exchange: Exchange, type: JsonType, answer: Answer): void;
+  /** Sends why a request is refused. */
+  refuse(exchange: Exchange, type: JsonType, error: GraphQLError): void;
+  /** Begins an answer that is made elsewhere: caches keep nothing of it unless it says so itself. */
+  begin(exchange: Exchange): void;
+};
+
+/** What replies tell, and who follows them. */
+export type RepliesOptions = {
+  readonly caching: HttpCaching;
+  readonly rates: RateLimits | undefined;
+  readonly answers: OpenAnswers;
+  /** Whose pages may ask, beside those of the gateway itself. */
+  readonly corsOrigins: readonly string[];
+  /** Whether the answer to a request is the last on its connection. */
+  readonly isLast: (request: IncomingMessage) => boolean;
+};
+
+/** Makes what sends answers: all headers of one at once, because setting them one by one takes longer. */
+export function createReplies({ caching, rates, answers, corsOrigins, isLast }: RepliesOptions): Replies {
+  const vary = { get: varyFor('accept', corsOrigins), post: varyFor(undefined, corsOrigins) };
+
+  function send(exchange: Exchange, type: JsonType, known: Answer): void {
+    const { request, response } = exchange;
+    const isGet = request.method === 'GET';
+    const { status, headers, body } = known;
+    if (response.destroyed) return;
+    const all = commonHeaders(exchange);
+    if (rates !== undefined) all.push(...rates.standingHeaders(request, retryAfterIn(headers)));
+    const { etag, cacheControl } = isGet ? caching.of(known, type) : POSTED;
+    if (cacheControl !== undefined) all.push('cache-control', cacheControl);
+    if (etag !== undefined) all.push('etag', etag);
+    if (etag !== undefined && hasTag(request, etag)) {
+      response.writeHead(304, all);
+      response.end();
+    } else {
+      all.push('content-type', CONTENT_TYPES[type], 'content-length', String(body.length));
+      if (headers.length > 0) all.push(...headers);
+      response.writeHead(status, all);
+      response.end(body, 'latin1');
+    }
+    answers.written(exchange);
+  }
+
+  function refuse(exchange: Exchange, type: JsonType, error: GraphQLError): void {
+    const { request, response } = exchange;
+    const { status, headers, body } = toAnswer(error, type);
+    begin(exchange);
+    setAll(response, rates?.standingHeaders(request, headers['retry-after']) ?? []);
+    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+  }
+
+  function begin(exchange: Exchange): void {
+    answers.follow(exchange);
+    setAll(exchange.response, commonHeaders(exchange));
+    if (exchange.request.method === 'GET') exchange.response.setHeader('cache-control', 'no-store');
+  }
+
+  /** What every answer tells: the id of its request, what it depends on, who may read it, whether it is the last. */
+  function commonHeaders({ request, id }: Exchange): string[] {
+    const isGet = request.method === 'GET';
+    const all = [REQUEST_ID_HEADER, id];
+    if (isGet || corsOrigins.length > 0) all.push(...(isGet ? vary.get : vary.post));
+    if (corsOrigins.length > 0) all.push(...headersForOrigin(request, corsOrigins));
+    if (isLast(request)) all.push('connection', 'close');
+    return all;
+  }
+
+  return { send, refuse, begin };
+}
+
+const CONTENT_TYPES: Readonly<Record<JsonType, string>> = {
+  'application/json': 'application/json; charset=utf-8',
+  'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
+};
+
+/** Caches keep nothing that was posted. */
+const POSTED = { etag: undefined, cacheControl: undefined };
+
+function setAll(response: ServerResponse, headers: readonly string[]): void {
+  for (let n = 0; n < headers.length; n += 2) response.setHeader(headers[n] ?? '', headers[n + 1] ?? '');
+}
+
+function retryAfterIn(headers: readonly string[]): string | undefined {
+  const place = headers.indexOf('retry-after');
+  return place < 0 ? undefined : headers[place + 1];
+}

@@ -1,0 +1,112 @@
+import type { GraphQLError } from 'graphql';
+import { GatewayError } from '../../errors.ts';
+import { createCostMeasure, type Operation, type OperationCost } from '../../graphql/cost.ts';
+import type { Limits } from '../../graphql/limits.ts';
+import type { OperationDoor } from '../metrics/metrics.ts';
+import { refusal } from '../refusal.ts';
+import type { Caller } from './client-address.ts';
+import type { RateLimits } from './rate-limits.ts';
+
+/**
+ * Decides whether operations may be executed. Each is measured once and charged once, by whichever door it comes and
+ * however often it is asked for: an operation is known by its context.
+ */
+export type Admission = {
+  /**
+   * Charges for a request before its body is read, or a websocket is opened; once, however many doors it passes.
+   *
+   * @returns why not, where that is not paid
+   */
+  chargeRequest(request: Caller, door: OperationDoor): GraphQLError | undefined;
+  /** Charges for a document before it is read: what it costs to refuse one. @throws GraphQLError where it is not paid */
+  chargeDocument(context: object, text: string): void;
+  /** About how many values one answer holds; 0 for an operation that asks for too much. */
+  valuesOf(operation: Operation): number;
+  /** Charges what an operation costs beyond its document. @returns why it is not executed, where it is not */
+  refusalOf(operation: Operation): GraphQLError | undefined;
+  /** What an operation has taken of its client's points, by its context. */
+  paid(context: object): number;
+  /** Charges a request for an answer that was made for another and took so many points. @returns why it is not given */
+  chargeAgain(request: Caller, points: number): GraphQLError | undefined;
+};
+
+type Measured = { readonly cost: OperationCost } | { readonly refusal: GraphQLError };
+
+/** What is known of one operation so far. */
+type Ticket = { paid: number; measured?: Measured };
+
+/** Reading this much of a document takes no longer than answering the smallest request, even of the worst document. */
+const CHARACTERS_PER_POINT = 50;
+
+/** Makes what holds operations to the limits, and clients to their rates where there are any. */
+export function createAdmission(limits: Limits, rates: RateLimits | undefined): Admission {
+  const tickets = new WeakMap<object, Ticket>();
+  const costOf = createCostMeasure(limits);
+  /** Requests that have paid a point, which their first operation need not pay again. */
+  const prepaid = new WeakSet<Caller>();
+
+  function ticketOf(context: object): Ticket {
+    const ticket = tickets.get(context) ?? { paid: 0 };
+    tickets.set(context, ticket);
+    return ticket;
+  }
+
+  function measure(operation: Operation): Measured {
+    try {
+      return { cost: costOf(operation) };
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      return { refusal: refusal(error.code, error.message) };
+    }
+  }
+
+  function measureOnce(operation: Operation): Measured {
+    const ticket = ticketOf(operation.contextValue);
+    ticket.measured ??= measure(operation);
+    return ticket.measured;
+  }
+
+  /** Charges what is not paid yet of so many points. */
+  function charge(context: object, points: number): GraphQLError | undefined {
+    const { req, res } = context as DoorContext;
+    // What asks without a door, such as a test, has no address.
+    if (rates === undefined || req === undefined) return undefined;
+    const ticket = ticketOf(context);
+    if (points <= ticket.paid) return undefined;
+    const refused = rates.charge(req, res === undefined ? 'websocket' : 'http', points, ticket.paid);
+    if (refused === undefined) ticket.paid = points;
+    return refused;
+  }
+
+  return {
+    chargeRequest(request, door) {
+      if (rates === undefined || prepaid.has(request)) return undefined;
+      const refused = rates.charge(request, door, 1);
+      if (refused === undefined) prepaid.add(request);
+      return refused;
+    },
+    chargeDocument(context, text) {
+      const { req } = context as DoorContext;
+      if (req !== undefined && prepaid.delete(req)) ticketOf(context).paid = 1;
+      const refused = charge(context, Math.max(1, Math.ceil(text.length / CHARACTERS_PER_POINT)));
+      if (refused !== undefined) throw refused;
+    },
+    valuesOf(operation) {
+      const measured = measureOnce(operation);
+      return 'cost' in measured ? measured.cost.values : 0;
+    },
+    refusalOf(operation) {
+      const measured = measureOnce(operation);
+      if ('refusal' in measured) return measured.refusal;
+      return charge(operation.contextValue, Math.ceil(measured.cost.complexity));
+    },
+    paid: (context) => tickets.get(context)?.paid ?? 0,
+    chargeAgain(request, points) {
+      if (rates === undefined || points <= 1) return undefined;
+      return rates.charge(request, 'http', points, 1);
+    },
+  };
+}
+
+/** What the doors put into the context of an operation: over HTTP both, on a websocket what is kept of the request that opened it. */
+type DoorContext = { readonly req?: Caller; readonly res?: unknown };

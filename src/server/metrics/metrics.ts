@@ -1,0 +1,170 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Upstream } from '../../errors.ts';
+import type { Service } from '../../graphql/context.ts';
+import type { UpstreamCall } from '../../upstream/health.ts';
+import { createRequestCounts, type RequestCount } from './request-counts.ts';
+import { describeSources } from './source-metrics.ts';
+
+/** What is counted, for a Prometheus to read. Labels come from bounded sets only. */
+export type Metrics = {
+  readonly contentType: string;
+  text(): Promise<string>;
+  /** A call to an upstream has ended. */
+  calledUpstream(call: UpstreamCall): void;
+  /** An answer of an upstream was read. */
+  readUpstream(upstream: Upstream, bytes: number): void;
+  /** A host begins to be left alone because it is down, or no longer is. */
+  leftAlone(upstream: Upstream, host: string, isLeftAlone: boolean): void;
+  /** What counts the requests of a door. */
+  requestsOf(door: string): RequestCount;
+  /** A plain query over HTTP was answered: with an answer that was kept, or with one that was made then. */
+  answered(from: AnswerOrigin): void;
+  /** An operation was executed, or one update of a subscription was. */
+  executed(type: OperationType, outcome: Outcome, seconds?: number): void;
+  /** An operation was not executed: its document is wrong or too much. */
+  refusedOperation(): void;
+  /** Something was refused because its client asked for too much at a time. */
+  limitedRate(door: OperationDoor): void;
+  /** A request or a websocket was refused because its client has too many open. */
+  refusedConnection(): void;
+  /** A websocket opened (1) or closed (-1). */
+  countWebSockets(difference: 1 | -1): void;
+  /** Adds what the gateway follows: how old it is, who listens, what was passed over. */
+  describe(service: Service): void;
+};
+
+/** What was executed. */
+export type OperationType = 'query' | 'subscribe' | 'update';
+
+/** Where operations come in. */
+export type OperationDoor = 'http' | 'websocket';
+
+/** Where the answer to a plain query comes from. */
+export type AnswerOrigin = 'kept' | 'shared' | 'executed';
+
+/** How it ended: with whole data, with errors beside the data, or without data. */
+export type Outcome = 'whole' | 'partial' | 'failed';
+
+const ANSWER_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const UPSTREAM_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** Gauges of the library that are named like counters, which Prometheus' own check refuses. */
+const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+
+/** Makes the metrics of one gateway, those of the process among them. */
+export function createMetrics(version: string): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
+
+  new Gauge({
+    name: 'pdex_build_info',
+    help: 'Always 1; its labels tell what runs.',
+    labelNames: ['version', 'node'],
+    registers,
+  }).set({ version, node: process.version }, 1);
+  const requests = createRequestCounts(
+    {
+      requests: { name: 'pdex_http_requests_total', help: 'Requests answered, by door and HTTP status.' },
+      seconds: {
+        name: 'pdex_http_request_duration_seconds',
+        help: 'From the head of a request to the end of its answer. Streams are left out.',
+        buckets: ANSWER_SECONDS,
+      },
+    },
+    registry,
+  );
+  const answers = { kept: 0, shared: 0, executed: 0 };
+  new Counter({
+    name: 'pdex_answers_total',
+    help: 'Answers to plain queries over HTTP: kept and given again, shared with another request, or executed.',
+    labelNames: ['from'],
+    registers,
+    // Counted in plain numbers: looking a label up takes longer than giving an answer again.
+    collect() {
+      this.reset();
+      for (const [from, count] of Object.entries(answers)) this.inc({ from }, count);
+    },
+  });
+  const operations = new Counter({
+    name: 'pdex_operations_total',
+    help: 'Operations by type and outcome; each update of a subscription counts as one.',
+    labelNames: ['type', 'outcome'],
+    registers,
+  });
+  const operationSeconds = new Histogram({
+    name: 'pdex_operation_duration_seconds',
+    help: 'How long executing a query took, or starting a subscription.',
+    labelNames: ['type'],
+    buckets: ANSWER_SECONDS,
+    registers,
+  });
+  const updates = new Counter({
+    name: 'pdex_updates_sent_total',
+    help: 'Updates of subscriptions handed over.',
+    registers,
+  });
+  const rateLimited = new Counter({
+    name: 'pdex_rate_limited_total',
+    help: 'Requests and operations refused because their address asked for too much at a time, by door.',
+    labelNames: ['door'],
+    registers,
+  });
+  const connectionsRefused = new Counter({
+    name: 'pdex_connections_refused_total',
+    help: 'Requests and websockets refused because their address had too many connections.',
+    registers,
+  });
+  const webSockets = new Gauge({ name: 'pdex_websockets', help: 'Websockets open now.', registers });
+  const calls = new Counter({
+    name: 'pdex_upstream_calls_total',
+    help: 'Calls to upstreams, by upstream, method and outcome: OK, or the code of the error.',
+    labelNames: ['upstream', 'method', 'outcome'],
+    registers,
+  });
+  const callSeconds = new Histogram({
+    name: 'pdex_upstream_call_duration_seconds',
+    help: 'How long calls to upstreams took, whatever their outcome.',
+    labelNames: ['upstream', 'method'],
+    buckets: UPSTREAM_SECONDS,
+    registers,
+  });
+  const bytesRead = new Counter({
+    name: 'pdex_upstream_read_bytes_total',
+    help: 'Bytes of whole answers read from upstreams.',
+    labelNames: ['upstream'],
+    registers,
+  });
+  const leftAlone = new Gauge({
+    name: 'pdex_upstream_left_alone',
+    help: '1 while a host is not asked because it is down: its circuit is open.',
+    labelNames: ['upstream', 'host'],
+    registers,
+  });
+
+  return {
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    calledUpstream({ upstream, method, outcome, seconds }) {
+      calls.inc({ upstream, method, outcome });
+      callSeconds.observe({ upstream, method }, seconds);
+    },
+    readUpstream: (upstream, bytes) => bytesRead.inc({ upstream }, bytes),
+    leftAlone: (upstream, host, isLeftAlone) => leftAlone.set({ upstream, host }, Number(isLeftAlone)),
+    requestsOf: requests.of,
+    answered(from) {
+      answers[from] += 1;
+    },
+    executed(type, outcome, seconds) {
+      if (type === 'update') updates.inc();
+      operations.inc({ type, outcome });
+      if (seconds !== undefined) operationSeconds.observe({ type }, seconds);
+    },
+    refusedOperation: () => operations.inc({ type: 'any', outcome: 'refused' }),
+    limitedRate: (door) => rateLimited.inc({ door }),
+    refusedConnection: () => connectionsRefused.inc(),
+    countWebSockets: (difference) => webSockets.inc(difference),
+    describe: (service) => describeSources(service, registry),
+  };
+}

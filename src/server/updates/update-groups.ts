@@ -1,0 +1,83 @@
+import { hash } from 'node:crypto';
+import { type ExecutionArgs, type ExecutionResult, type GraphQLError, print } from 'graphql';
+import type { Service } from '../../graphql/context.ts';
+import type { Executor } from '../../graphql/execution/execute.ts';
+import { openSubscription, type Subscription } from '../../graphql/subscription.ts';
+import { createBreather } from '../../live/breather.ts';
+import type { Values } from '../../live/iterate.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { type MadeUpdate, writeUpdate } from './made-update.ts';
+import { createUpdateGroup, type UpdateGroup } from './update-group.ts';
+
+/** The groups of all subscriptions that are open: one for each distinct operation, whichever doors its members came by. */
+export type UpdateGroups = {
+  /** Subscribes to an operation. @returns its updates, or why there are none */
+  subscribe(args: ExecutionArgs): Promise<Values<MadeUpdate> | ExecutionResult>;
+  /** The updates that the operation of a context has subscribed to, to be returned by whoever takes them. */
+  updatesOf(context: object): Values<MadeUpdate> | undefined;
+};
+
+/** What groups are made of. */
+export type UpdateGroupsOptions = {
+  readonly service: Service;
+  readonly executor: Executor;
+  readonly metrics: Metrics;
+  /** The border that errors of updates cross. */
+  readonly maskError: (error: unknown) => GraphQLError;
+};
+
+/** An update can take long to make: made all at once, those of a thousand operations would keep everyone else waiting. */
+const MADE_AT_ONCE = 4;
+
+/** How many members that waited for an update are given it at once. */
+const GIVEN_AT_ONCE = 16;
+
+/** Makes the keeper of groups. */
+export function createUpdateGroups({ service, executor, metrics, maskError }: UpdateGroupsOptions): UpdateGroups {
+  const groups = new Map<string, UpdateGroup>();
+  const subscribed = new WeakMap<object, Values<MadeUpdate>>();
+  const making = createBreather(MADE_AT_ONCE);
+  const giving = createBreather(GIVEN_AT_ONCE);
+
+  function open(key: string, subscription: Subscription): UpdateGroup {
+    const group = createUpdateGroup({
+      subscription,
+      async make(value, previous) {
+        await making.take();
+        try {
+          const { result, holds } = await subscription.execute(value, previous);
+          const masked = result.errors ? { ...result, errors: result.errors.map(maskError) } : result;
+          return { update: writeUpdate(masked, subscription.heightOf(value)), holds };
+        } catch (error) {
+          throw maskError(error);
+        }
+      },
+      turn: giving.take,
+      handedOver: ({ outcome }) => metrics.executed('update', outcome),
+      onEmpty: () => groups.get(key) === group && groups.delete(key),
+      now: service.now,
+    });
+    groups.set(key, group);
+    return group;
+  }
+
+  return {
+    async subscribe(args) {
+      // Also where there is a group: what it follows may have become unknown since it began.
+      const subscription = await openSubscription(service, executor, args);
+      if (!('execute' in subscription)) return subscription;
+
+      const key = keyOf(args, subscription);
+      const updates = (groups.get(key) ?? open(key, subscription)).join();
+      subscribed.set(args.contextValue as object, updates);
+      return updates;
+    },
+    updatesOf: (context) => subscribed.get(context),
+  };
+}
+
+/** What two operations have in common where all their updates are the same. */
+function keyOf({ document, operationName, variableValues }: ExecutionArgs, { after }: Subscription): string {
+  const text = document.loc?.source.body ?? print(document);
+  return hash('sha256', JSON.stringify([text, operationName, variableValues, after]), 'base64');
+}

@@ -1,0 +1,118 @@
+import { existsSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { sumOf } from '../../support/metrics.ts';
+import { NGINX, startCache } from '../../support/nginx.ts';
+import { serveGatewayForTest } from '../../support/served-gateway.ts';
+
+/** How far apart blocks are, as the gateway sees it. */
+const BLOCK_MS = 2_000;
+
+/** What a loaded machine may take beyond the time that is promised. */
+const SLACK_MS = 1_000;
+
+async function open() {
+  const gateway = await serveGatewayForTest({ sandbox: { history: 20 }, config: { marketPollMs: 60_000 } });
+  const { clock, advance } = gateway;
+  await gateway.ask('{ beaconHeight pairs { id } tickers { id } }');
+  for (let n = 0; n < 3; n++) {
+    clock.now += BLOCK_MS;
+    await advance();
+  }
+  const cache = await startCache(gateway.url);
+
+  async function get(query: string, accept = 'application/json') {
+    const response = await fetch(`${cache}/graphql?${new URLSearchParams({ query })}`, { headers: { accept } });
+    const header = (name: string) => response.headers.get(name);
+    return {
+      status: response.status,
+      cache: header('x-cache'),
+      cacheControl: header('cache-control'),
+      type: header('content-type'),
+      vary: header('vary'),
+      body: await response.json(),
+    };
+  }
+  const answered = async (status: number) => {
+    const text = await (await fetch(new URL('/metrics', gateway.url))).text();
+    return sumOf(text, 'pdex_http_requests_total', { door: 'graphql', status: String(status) });
+  };
+  return { ...gateway, get, answered };
+}
+
+// On a machine without nginx this says that it was skipped; CI installs it, and there a skip is a failure.
+test.runIf(process.env['CI'])('CI has nginx', () => expect(existsSync(NGINX)).toBe(true));
+
+describe.skipIf(!existsSync(NGINX))('behind nginx as a cache', () => {
+  test('while nothing changes, the gateway is asked once', async () => {
+    const { get, answered } = await open();
+    const told = await Promise.all(Array.from({ length: 50 }, () => get('{ beaconHeight }')));
+    expect(told[0]).toMatchObject({ status: 200, cacheControl: 'max-age=2', vary: 'accept' });
+    expect(new Set(told.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+    expect(told.filter(({ cache }) => cache === 'HIT')).toHaveLength(49);
+    expect(await answered(200)).toBe(1);
+  });
+
+  test('a new height is told before the time is over that was promised with the old one', async () => {
+    const { get, sandbox, advance, clock } = await open();
+    const { height } = sandbox.world.tip;
+    expect((await get('{ beaconHeight }')).body).toEqual({ data: { beaconHeight: height } });
+    const from = performance.now();
+    clock.now += 100;
+    await advance();
+    await expect
+      .poll(async () => (await get('{ beaconHeight }')).body.data.beaconHeight, { timeout: 10_000 })
+      .toBe(height + 1);
+    expect(performance.now() - from).toBeLessThan(BLOCK_MS + SLACK_MS);
+  });
+
+  test('what has not changed is not sent again when its time is over', async () => {
+    const { get, answered } = await open();
+    const first = await get('{ beaconHeight }');
+    await expect
+      .poll(() => get('{ beaconHeight }'), { timeout: 10_000 })
+      .toMatchObject({ cache: 'REVALIDATED', body: first.body, cacheControl: 'max-age=2' });
+    expect([await answered(200), await answered(304)]).toEqual([1, 1]);
+    expect((await get('{ beaconHeight }')).cache).toBe('HIT');
+  });
+
+  test('what tells of final heights stays, whatever comes', async () => {
+    const { get, sandbox, advance, clock, answered } = await open();
+    const query = `{ poolPairs(at: ${sandbox.world.tip.height - 5}, first: 2) { totalCount nodes { id token1PoolValue } } }`;
+    const first = await get(query);
+    expect(first).toMatchObject({ cache: 'MISS', cacheControl: 'public, max-age=31536000, immutable' });
+    clock.now += BLOCK_MS;
+    await advance();
+    const other = await get('{ beaconHeight }');
+    // By then everything that was told with a time has had it.
+    await expect.poll(async () => (await get('{ beaconHeight }')).cache, { timeout: 10_000 }).toBe('REVALIDATED');
+    expect(other.cacheControl).toBe('max-age=2');
+    expect(await get(query)).toEqual({ ...first, cache: 'HIT' });
+    expect(await answered(200)).toBe(2);
+  });
+
+  test.each([
+    ['an error beside data', '{ beaconHeight poolPairs(first: -1) { totalCount } }'],
+    ['a document that does not fit', '{ nothing }'],
+    ['a document that is none', '{'],
+    ['what tells of the service', '{ service { version } }'],
+    ['an age', '{ service { head { ageMs } } }'],
+    ['that there is no such book', '{ orderBook(tickerId: "NONE") { tickerId } }'],
+  ])('%s is never kept', async (_, query) => {
+    const { get } = await open();
+    for (let n = 0; n < 2; n++) expect(await get(query)).toMatchObject({ cache: 'MISS', cacheControl: 'no-store' });
+  });
+
+  test('what is in the schema is asked for again each time: a release may change it', async () => {
+    const { get } = await open();
+    expect(await get('{ __typename }')).toMatchObject({ cache: 'MISS', cacheControl: 'no-cache' });
+  });
+
+  test('each media type is kept for itself', async () => {
+    const { get } = await open();
+    for (const cache of ['MISS', 'HIT']) {
+      for (const type of ['application/json', 'application/graphql-response+json']) {
+        expect(await get('{ beaconHeight }', type)).toMatchObject({ cache, type: `${type}; charset=utf-8` });
+      }
+    }
+  });
+});

@@ -1,0 +1,84 @@
+import type { ExecutionResult } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import type { Service } from '../../../src/graphql/context.ts';
+import { createErrorMask } from '../../../src/graphql/errors.ts';
+import { createExecutor } from '../../../src/graphql/execution/execute.ts';
+import { createEngine } from '../../../src/server/answers/engine.ts';
+import { createPersistedQueries } from '../../../src/server/answers/persisted-queries.ts';
+import { createAdmission } from '../../../src/server/clients/admission.ts';
+import { createClientAddresses } from '../../../src/server/clients/client-address.ts';
+import { createContexts } from '../../../src/server/context-of.ts';
+import { createMetrics } from '../../../src/server/metrics/metrics.ts';
+import { createUpdateGroups } from '../../../src/server/updates/update-groups.ts';
+import { createGatewayYoga } from '../../../src/server/yoga.ts';
+import { startGatewayForTest } from '../../support/gateway.ts';
+import { BTC, PRV } from '../../support/tokens.ts';
+
+function createTestEngine(service: Service) {
+  const metrics = createMetrics('test');
+  const admission = createAdmission(service.limits, undefined);
+  const internal = (error: unknown) => {
+    throw error;
+  };
+  const contextOf = createContexts(service, createClientAddresses([]));
+  const maskError = createErrorMask({ internal });
+  const executor = createExecutor();
+  const groups = createUpdateGroups({ service, executor, metrics, maskError });
+  const persisted = createPersistedQueries();
+  const door = { rates: undefined, persisted, metrics, executor, groups, keepAliveMs: 1_000, maskError, internal };
+  const yoga = createGatewayYoga({ service, contextOf, admission, ...door });
+  return { engine: createEngine({ yoga, contextOf, admission }), metrics };
+}
+
+describe('an operation that goes through the engine', () => {
+  const query =
+    'query ($id: TokenId!, $first: Int!) { poolPair(token1Id: $id, token2Id: "b832e5d3b1f01a4f0623f7fe91d6673461e1f5d37d91fe78c5c2e6183ff39696") { id price } poolPairs(first: $first) { totalCount } }';
+
+  test('is answered as over HTTP, the first time and when its document is known', async () => {
+    const gateway = await startGatewayForTest();
+    const { engine } = createTestEngine(gateway.app.service);
+    for (const variables of [{ id: PRV, first: 2 }, { id: BTC, first: 3 }, { id: 'x', first: -1 }, { first: 1 }]) {
+      const result = await engine.run({ query, variables }, {});
+      const { data, errors } = result as ExecutionResult;
+      const expected = await gateway.ask(query, variables);
+      expect(JSON.parse(JSON.stringify(data ?? null))).toEqual(expected.data ?? null);
+      expect(errors?.map(({ message, path }) => [message, path])).toEqual(
+        expected.errors?.map(({ message, path }) => [message, path]),
+      );
+    }
+  });
+
+  test('is refused where its name is that of no operation, also when its document is known', async () => {
+    const gateway = await startGatewayForTest();
+    const { engine } = createTestEngine(gateway.app.service);
+    for (let asked = 0; asked < 2; asked++) {
+      const door = () => ({ request: new Request('http://gateway/graphql') });
+      await engine.run({ query: '{ beaconHeight }' }, door());
+      await expect(engine.run({ query: '{ beaconHeight }', operationName: '' }, door())).rejects.toThrow(
+        'Could not determine what operation to execute.',
+      );
+    }
+  });
+
+  test('is held to the limits and counted when its document is known', async () => {
+    const gateway = await startGatewayForTest({ config: { maxComplexity: 150 } });
+    const { engine, metrics } = createTestEngine(gateway.app.service);
+    for (const first of [1, 1, 100]) {
+      const result = (await engine.run({ query, variables: { id: PRV, first } }, {})) as ExecutionResult;
+      expect(result.errors?.[0]?.extensions['code']).toBe(first === 100 ? 'QUERY_TOO_COMPLEX' : undefined);
+    }
+    const told = await metrics.text();
+    expect(told).toContain('pdex_operations_total{type="query",outcome="whole"} 2');
+    expect(told).toContain('pdex_operations_total{type="any",outcome="refused"} 1');
+  });
+
+  test('is not executed where its document is wrong, however often it comes', async () => {
+    const gateway = await startGatewayForTest();
+    const { engine } = createTestEngine(gateway.app.service);
+    for (let time = 0; time < 2; time++) {
+      const { errors } = (await engine.run({ query: '{ nothing }' }, {})) as ExecutionResult;
+      expect(errors?.[0]?.message).toBe('Cannot query field "nothing" on type "Query".');
+      await expect(engine.run({ query: '{' }, {})).rejects.toThrow('Syntax Error');
+    }
+  });
+});

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest';
+import type { TestGatewayOptions } from '../../support/gateway.ts';
+import { sample } from '../../support/metrics.ts';
+import { serveGatewayForTest } from '../../support/served-gateway.ts';
+
+const QUIET = { headPollMs: 50, marketPollMs: 60_000 };
+
+async function open(options: TestGatewayOptions = {}) {
+  const gateway = await serveGatewayForTest({ ...options, config: { ...QUIET, ...options.config } });
+  await gateway.ask('{ beaconHeight pairs { id } tickers { id } }');
+  const post = (query: string, variables?: object) =>
+    fetch(gateway.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query, variables }),
+    });
+  const metrics = async () => (await fetch(new URL('/metrics', gateway.url))).text();
+  const counted = async () => {
+    const text = await metrics();
+    return {
+      kept: sample(text, 'pdex_answers_total{from="kept"}') ?? 0,
+      shared: sample(text, 'pdex_answers_total{from="shared"}') ?? 0,
+      executed: sample(text, 'pdex_answers_total{from="executed"}') ?? 0,
+    };
+  };
+  return { ...gateway, post, counted };
+}
+
+describe('a plain query', () => {
+  test('is executed once for each height, however often it is asked', async () => {
+    const { post, counted, sandbox, advance } = await open();
+    for (let n = 0; n < 3; n++) {
+      expect(await (await post('{ beaconHeight }')).json()).toEqual({
+        data: { beaconHeight: sandbox.world.tip.height },
+      });
+    }
+    expect(await counted()).toEqual({ kept: 2, shared: 0, executed: 1 });
+    await advance();
+    for (let n = 0; n < 3; n++) {
+      expect(await (await post('{ beaconHeight }')).json()).toEqual({
+        data: { beaconHeight: sandbox.world.tip.height },
+      });
+    }
+    expect(await counted()).toEqual({ kept: 4, shared: 0, executed: 2 });
+  });
+
+  test('is executed once for all who ask it at the same time, also where it fails', async () => {
+    const { post, counted, sandbox } = await open({ sandbox: { history: 20 } });
+    sandbox.node.faults.set({ kind: 'delay', ms: 200, on: 'getpdestate' });
+    const { height } = sandbox.world.tip;
+    for (const at of [height - 10, height + 10]) {
+      const query = `{ poolPairs(at: ${at}) { totalCount } }`;
+      const texts = await Promise.all(Array.from({ length: 5 }, async () => (await post(query)).text()));
+      expect(new Set(texts).size).toBe(1);
+    }
+    const { shared, executed } = await counted();
+    expect([shared + executed, shared]).toEqual([10, expect.any(Number)]);
+    expect(shared).toBeGreaterThanOrEqual(4);
+  });
+
+  test('is executed each time where it tells of the moment, or failed', async () => {
+    const { post, counted, clock } = await open();
+    for (let n = 0; n < 3; n++) {
+      clock.now += 1_000;
+      const { data } = await (await post('{ service { head { ageMs } } }')).json();
+      expect(data.service.head.ageMs).toBeGreaterThanOrEqual(1_000 * (n + 1));
+      const failed = await (await post('{ beaconHeight poolPairs(first: -1) { totalCount } }')).json();
+      expect(failed.errors).toHaveLength(1);
+    }
+    expect(await counted()).toEqual({ kept: 0, shared: 0, executed: 6 });
+  });
+
+  test('is told no lower height than anyone was told before', async () => {
+    const { post, advance, sandbox } = await open();
+    let highest = 0;
+    for (let n = 0; n < 10; n++) {
+      const moved = advance();
+      while (highest < sandbox.world.tip.height) {
+        const { data } = await (await post('{ beaconHeight }')).json();
+        expect(data.beaconHeight).toBeGreaterThanOrEqual(highest);
+        highest = data.beaconHeight;
+      }
+      await moved;
+    }
+  });
+
+  test('by POST whose body reads like a URL is not given what that URL is', async () => {
+    const { url } = await open();
+    const path = '/graphql?query={beaconHeight}';
+    expect((await fetch(new URL(path, url))).status).toBe(200);
+    const headers = { 'content-type': 'application/json' };
+    const { status } = await fetch(url, {
+      method: 'POST',
+      headers,
+      body: new URL(path, url).href.slice(url.length - 8),
+    });
+    expect(status).toBe(400);
+  });
+
+  test('is never kept where nothing may be', async () => {
+    const { post, counted } = await open({ config: { answerCacheBytes: 0 } });
+    for (let n = 0; n < 2; n++) expect((await post('{ beaconHeight }')).status).toBe(200);
+    expect(await counted()).toEqual({ kept: 0, shared: 0, executed: 2 });
+  });
+});

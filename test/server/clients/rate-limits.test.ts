@@ -1,0 +1,371 @@
+import { on, once } from 'node:events';
+import { Writable } from 'node:stream';
+import pino from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import type { Config } from '../../../src/config.ts';
+import { createClientAddresses } from '../../../src/server/clients/client-address.ts';
+import { createRateLimits } from '../../../src/server/clients/rate-limits.ts';
+import { createMetrics } from '../../../src/server/metrics/metrics.ts';
+import type { Operation } from '../../support/doors.ts';
+import { readEvents } from '../../support/events.ts';
+import { START, startGateway, startGatewayForTest } from '../../support/gateway.ts';
+
+/** Ten points a second, two hundred at once. */
+const LIMITED: Partial<Config> = { rateLimitPerSecond: 10, rateLimitBurst: 200 };
+
+const CHEAP = { query: '{ __typename }' };
+/** Costs 101: looking through all pools, and a value. */
+const DEAR = { query: '{ poolPairs(first: 0) { totalCount } }' };
+/** Costs 301, which is more than anyone has at once. */
+const DEAREST = { query: `{ ${['a', 'b', 'c'].map((name) => `${name}: ${DEAR.query.slice(2, -2)}`).join(' ')} }` };
+
+/** What a client gets that has to wait so long. */
+const limited = (retryAfterMs: number) => ({
+  message: `This address asks for too much at a time: ask again in ${retryAfterMs} ms.`,
+  extensions: { code: 'RATE_LIMITED', retryAfterMs },
+});
+
+let gateway: Awaited<ReturnType<typeof startGateway>>;
+let url = '';
+beforeAll(async () => {
+  gateway = await startGateway({ config: { ...LIMITED, trustedProxies: ['loopback'], maxOperationsPerRequest: 5 } });
+  url = await gateway.app.listen(0, '127.0.0.1');
+  await gateway.ask('{ beaconHeight }');
+});
+afterAll(() => gateway.close());
+
+let clients = 0;
+
+/** A client that nobody knows yet: the test speaks for it, as a proxy does. */
+function newClient(address = `203.0.113.${++clients}`) {
+  const headers = { 'content-type': 'application/json', 'x-forwarded-for': address };
+
+  function post(operation: unknown, more: Readonly<Record<string, string>> = {}): Promise<Response> {
+    const body = typeof operation === 'string' ? operation : JSON.stringify(operation);
+    return fetch(url, { method: 'POST', headers: { ...headers, ...more }, body });
+  }
+
+  function get({ query }: Operation): Promise<Response> {
+    return fetch(`${url}?${new URLSearchParams({ query })}`, { headers });
+  }
+
+  async function connect() {
+    const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws', { headers });
+    await once(socket, 'open');
+    const messages = on(socket, 'message');
+    const next = async () => JSON.parse(String((await messages.next()).value?.[0]));
+    socket.send('{"type":"connection_init"}');
+    await next();
+
+    /** What is said of an operation until it is over. */
+    async function ask(payload: Operation, id = '1'): Promise<object[]> {
+      socket.send(JSON.stringify({ type: 'subscribe', id, payload }));
+      const first = await next();
+      return first.type === 'error' ? [first] : [first, await next()];
+    }
+
+    return { socket, ask };
+  }
+
+  /** How the client stands when it has asked that. */
+  const standing = async () => (await post(CHEAP)).headers.get('ratelimit');
+
+  return { post, get, connect, standing };
+}
+
+const GRAPHQL_RESPONSE = 'application/graphql-response+json';
+const EVENTS = 'text/event-stream';
+
+describe('without a rate limit', () => {
+  test('nothing is limited and nothing is said of it', async () => {
+    const { app } = await startGatewayForTest();
+    const open = await app.listen(0, '127.0.0.1');
+    for (let n = 0; n < 20; n++) {
+      const response = await fetch(`${open}?${new URLSearchParams(DEAREST)}`);
+      expect(response.status).toBe(200);
+      expect([...response.headers.keys()].filter((name) => /ratelimit|retry/.test(name))).toEqual([]);
+    }
+  });
+});
+
+describe('an operation takes points from its address', () => {
+  test('as many as its complexity, and the answer tells how many are left', async () => {
+    const { post } = newClient();
+    const response = await post(DEAR);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('ratelimit-policy')).toBe('"default";q=200;w=20');
+    expect(response.headers.get('ratelimit')).toBe('"default";r=99;t=11');
+  });
+
+  test('as many each time that it is given again, and no more than that', async () => {
+    const body = { query: '# the same\n{ poolPairs(first: 0) { totalCount } }' };
+    for (const client of [newClient(), newClient()]) {
+      const [first, second] = [await client.post(body), await client.post(body)];
+      expect([first.status, first.headers.get('ratelimit')]).toEqual([200, '"default";r=99;t=11']);
+      expect([second.status, second.headers.get('ratelimit'), second.headers.get('retry-after')]).toEqual([
+        429,
+        expect.stringContaining('"default";r=9'),
+        expect.any(String),
+      ]);
+      expect((await second.json()).errors[0].extensions.code).toBe('RATE_LIMITED');
+    }
+    // Two who ask at the same time pay both, and who cannot pay is no reason to refuse another.
+    const [poor, rich] = [newClient(), newClient()];
+    await poor.post(DEAR);
+    const asked = await Promise.all([poor.post(DEAR), rich.post(DEAR), rich.get(DEAR)]);
+    expect(asked.map(({ status }) => status).toSorted()).toEqual([200, 429, 429]);
+  });
+
+  test('at least one, and so does a request that brings none', async () => {
+    const { post, get } = newClient();
+    const bad = ['{', '[]', '{"query":5}', '{"query":"{"}', '{"query":"{ nothing }"}'];
+    for (const [n, body] of bad.entries()) {
+      expect((await post(body)).headers.get('ratelimit')).toBe(`"default";r=${199 - n};t=1`);
+    }
+    expect((await post('x=1', { 'content-type': 'application/x-www-form-urlencoded' })).headers.get('ratelimit')).toBe(
+      '"default";r=194;t=1',
+    );
+    expect((await get(CHEAP)).headers.get('ratelimit')).toBe('"default";r=193;t=1');
+  });
+
+  test('those of a document by its length, whether it is refused or not', async () => {
+    const text = (length: number, start: string) => start.padEnd(length, '#');
+    const refused = newClient();
+    await refused.post({ query: text(1_000, '{ nothing }') });
+    expect(await refused.standing()).toBe('"default";r=179;t=3');
+    const unread = newClient();
+    await unread.post({ query: text(1_001, '{') });
+    expect(await unread.standing()).toBe('"default";r=178;t=3');
+    const executed = newClient();
+    await executed.post({ query: text(1_000, '{ __typename }') });
+    expect(await executed.standing()).toBe('"default";r=179;t=3');
+    const dearer = newClient();
+    await dearer.post({ query: text(1_000, DEAR.query) });
+    expect(await dearer.standing()).toBe('"default";r=98;t=11');
+    const tooComplex = newClient();
+    await tooComplex.post({
+      query: `{ poolPairs(first: 500) { nodes { ${'pairs { poolPair { '.repeat(3)}id${' } }'.repeat(3)} } } }`,
+    });
+    expect(await tooComplex.standing()).toBe('"default";r=196;t=1');
+  });
+
+  test('those of introspection: a twentieth of the objects of the schema', async () => {
+    const { post } = newClient();
+    const response = await post({ query: '{ __schema { types { fields { name } } } }' });
+    expect(response.headers.get('ratelimit')).toBe('"default";r=196;t=1');
+  });
+
+  test('each operation of an array its own', async () => {
+    const { post, standing } = newClient();
+    const response = await post([DEAR, CHEAP, DEAR]);
+    const answer = { data: { poolPairs: { totalCount: expect.any(Number) } } };
+    expect(await response.json()).toEqual([answer, { data: { __typename: 'Query' } }, { errors: [limited(400)] }]);
+    expect(await standing()).toBe('"default";r=96;t=11');
+  });
+
+  test('more than there can ever be from a full bucket, which is in debt then', async () => {
+    const { post } = newClient();
+    const { clock } = gateway;
+    const first = await post(DEAREST);
+    expect([first.status, first.headers.get('ratelimit')]).toEqual([200, '"default";r=0;t=31']);
+    expect((await (await post(CHEAP)).json()).errors).toEqual([limited(10_200)]);
+    clock.now += 10_200;
+    expect((await post(CHEAP)).status).toBe(200);
+    expect((await (await post(CHEAP)).json()).errors).toEqual([limited(100)]);
+    clock.now += 19_999;
+    expect((await post(DEAREST)).status).toBe(429);
+  });
+});
+
+describe('who asks for too much at a time is refused before anything is executed', () => {
+  const answers: Record<string, (client: ReturnType<typeof newClient>) => Promise<Response>> = {
+    'by POST, as JSON': ({ post }) => post(DEAR),
+    'by POST, as a GraphQL response': ({ post }) => post(DEAR, { accept: GRAPHQL_RESPONSE }),
+    'by GET': ({ get }) => get(DEAR),
+  };
+
+  test.each(Object.entries(answers))('%s', async (_, ask) => {
+    const client = newClient();
+    expect((await ask(client)).status).toBe(200);
+    gateway.sandbox.node.resetCalls();
+    const response = await ask(client);
+    expect(response.status).toBe(429);
+    expect(response.headers.get('retry-after')).toBe('1');
+    expect(response.headers.get('ratelimit')).toBe('"default";r=98;t=1');
+    expect(await response.json()).toEqual({ errors: [limited(300)] });
+    gateway.clock.now += 299;
+    expect((await client.post(CHEAP)).headers.get('ratelimit')).toBe('"default";r=99;t=11');
+    gateway.clock.now += 200;
+    expect((await ask(client)).status).toBe(200);
+  });
+
+  test('by server-sent events', async () => {
+    const { post } = newClient();
+    async function events(response: Response) {
+      const answers: unknown[] = [];
+      for await (const answer of readEvents(response)) answers.push(answer);
+      return [response.status, answers];
+    }
+    expect(await events(await post(DEAR, { accept: EVENTS }))).toEqual([
+      200,
+      [{ data: { poolPairs: { totalCount: expect.any(Number) } } }],
+    ]);
+    const refused = await post(DEAR, { accept: EVENTS });
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect(await events(refused)).toEqual([429, [{ errors: [limited(300)] }]]);
+  });
+
+  test('by a websocket, which stays open', async () => {
+    const { socket, ask } = await newClient().connect();
+    const whole = (id: string) => [
+      { id, type: 'next', payload: { data: { poolPairs: { totalCount: expect.any(Number) } } } },
+      { id, type: 'complete' },
+    ];
+    expect(await ask(DEAR, '1')).toEqual(whole('1'));
+    expect(await ask(DEAR, '2')).toEqual([{ id: '2', type: 'error', payload: [limited(300)] }]);
+    gateway.clock.now += 300;
+    expect(await ask(DEAR, '3')).toEqual(whole('3'));
+    socket.close();
+  });
+
+  test('without its document being read, where the client cannot pay even that', async () => {
+    const { post, connect } = newClient();
+    const { socket, ask } = await connect();
+    gateway.clock.now += 100;
+    await post(DEAREST);
+    const unread = await post('this is no JSON', { accept: GRAPHQL_RESPONSE });
+    expect([unread.status, unread.headers.get('content-type'), unread.headers.get('retry-after')]).toEqual([
+      429,
+      `${GRAPHQL_RESPONSE}; charset=utf-8`,
+      '11',
+    ]);
+    expect(await unread.json()).toEqual({ errors: [limited(10_200)] });
+    expect(await ask({ query: '{'.padEnd(200) })).toEqual([{ id: '1', type: 'error', payload: [limited(10_500)] }]);
+    socket.close();
+  });
+
+  test('a websocket when it is opened', async () => {
+    const { post, connect } = newClient();
+    await post(DEAREST);
+    await expect(connect()).rejects.toThrow('Unexpected server response: 429');
+  });
+
+  test('a subscription when it starts, and not for what it is sent', async () => {
+    const { advance, app } = await startGatewayForTest({ config: LIMITED });
+    const open = await app.listen(0, '127.0.0.1');
+    const body = JSON.stringify({ query: 'subscription { head { beaconHeight } }' });
+    const headers = { 'content-type': 'application/json', accept: EVENTS };
+    const response = await fetch(open, { method: 'POST', headers, body });
+    const heights = readEvents(response);
+    await heights.next();
+    const rest = async () => (await fetch(`${open}?query={__typename}`)).headers.get('ratelimit');
+    expect(await rest()).toBe('"default";r=197;t=1');
+    for (let n = 0; n < 3; n++) {
+      await advance();
+      expect((await heights.next()).done).toBe(false);
+    }
+    expect(await rest()).toBe('"default";r=196;t=1');
+    await heights.return(undefined);
+  });
+});
+
+describe('a limit belongs to an address', () => {
+  const askAs = async (address: string) => (await newClient(address).post(DEAR)).status;
+
+  test('whichever door it comes by', async () => {
+    const { post, get, connect } = newClient();
+    const { socket, ask } = await connect();
+    await ask(DEAR);
+    expect((await post(CHEAP)).headers.get('ratelimit')).toBe('"default";r=98;t=11');
+    expect((await get(DEAR)).status).toBe(429);
+    socket.close();
+  });
+
+  test('and not to another', async () => {
+    expect([await askAs('198.51.100.1'), await askAs('198.51.100.1'), await askAs('198.51.100.2')]).toEqual([
+      200, 429, 200,
+    ]);
+  });
+
+  test('or to all of a line with IPv6', async () => {
+    expect(await askAs('2001:db8:1:2::1')).toBe(200);
+    expect(await askAs('2001:db8:1:2:ffff::2')).toBe(429);
+    expect(await askAs('2001:db8:1:3::1')).toBe(200);
+  });
+
+  test('that nobody can make up, unless he is a trusted proxy', async () => {
+    const { app } = await startGatewayForTest({ config: { ...LIMITED, trustedProxies: ['192.0.2.1'] } });
+    const open = await app.listen(0, '127.0.0.1');
+    const forged = (n: number) =>
+      fetch(`${open}?${new URLSearchParams(DEAR)}`, { headers: { 'x-forwarded-for': `203.0.113.${n}` } });
+    expect([(await forged(1)).status, (await forged(2)).status]).toEqual([200, 429]);
+  });
+});
+
+describe('nobody is limited', () => {
+  test('for what is no operation: GraphiQL, health, metrics, and what browsers ask before they ask', async () => {
+    const { post } = newClient();
+    const { origin } = new URL(url);
+    const address = { 'x-forwarded-for': `203.0.113.${clients}` };
+    await post(DEAREST);
+    for (const path of ['/health', '/ready', '/metrics']) {
+      const response = await fetch(origin + path, { headers: address });
+      expect([path, response.status, response.headers.get('ratelimit')]).toEqual([path, 200, null]);
+    }
+    const page = await fetch(url, { headers: { ...address, accept: 'text/html' } });
+    expect([page.status, page.headers.get('ratelimit')]).toEqual([200, null]);
+    const preflight = await fetch(url, { method: 'OPTIONS', headers: { ...address, origin: 'https://app.example' } });
+    expect([preflight.status, preflight.headers.get('ratelimit')]).toEqual([405, null]);
+  });
+
+  test('and pages of other origins may read how they stand', async () => {
+    const { app } = await startGatewayForTest({ config: { ...LIMITED, corsOrigins: ['https://app.example'] } });
+    const open = await app.listen(0, '127.0.0.1');
+    const { headers } = await fetch(`${open}?query={__typename}`, { headers: { origin: 'https://app.example' } });
+    expect(headers.get('access-control-expose-headers')).toBe('x-request-id, ratelimit, ratelimit-policy, retry-after');
+    expect(headers.get('ratelimit')).toBe('"default";r=199;t=1');
+  });
+});
+
+describe('whoever runs the gateway', () => {
+  test('sees in the metrics how much is refused, by door', async () => {
+    const { app } = await startGatewayForTest({ config: LIMITED });
+    const open = await app.listen(0, '127.0.0.1');
+    await fetch(`${open}?${new URLSearchParams(DEAREST)}`);
+    for (let n = 0; n < 3; n++) await fetch(`${open}?${new URLSearchParams(CHEAP)}`);
+    await once(new WebSocket(open.replace('http', 'ws'), 'graphql-transport-ws'), 'error');
+    const text = await (await fetch(new URL('/metrics', open))).text();
+    expect(text.split('\n').filter((line) => line.startsWith('pdex_rate_limited_total'))).toEqual([
+      'pdex_rate_limited_total{door="http"} 3',
+      'pdex_rate_limited_total{door="websocket"} 1',
+    ]);
+  });
+
+  test('reads a line of it a minute in the log, however much is refused', () => {
+    const lines: unknown[] = [];
+    const stream = new Writable({
+      write(line, _encoding, done) {
+        const { level, refused, latest } = JSON.parse(String(line));
+        lines.push({ level, refused, latest });
+        done();
+      },
+    });
+    const clock = { now: START };
+    const rates = createRateLimits({
+      rate: { pointsPerSecond: 1, burst: 1 },
+      clients: createClientAddresses([]),
+      metrics: createMetrics('0.0.0'),
+      log: pino({ base: null }, stream),
+      now: () => clock.now,
+    });
+    const request = { socket: { remoteAddress: '198.51.100.7' }, headers: {} } as never;
+    for (let n = 0; n < 1_000; n++) rates.charge(request, 'http', 1_000_000);
+    clock.now += 60_000;
+    rates.charge(request, 'http', 1);
+    expect(lines).toEqual([
+      { level: 40, refused: 1, latest: '198.51.100.7' },
+      { level: 40, refused: 999, latest: '198.51.100.7' },
+    ]);
+  });
+});

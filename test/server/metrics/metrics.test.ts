@@ -1,0 +1,97 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { startGatewayForTest } from '../../support/gateway.ts';
+import { sample } from '../../support/metrics.ts';
+import { connect, take } from '../../support/websocket.ts';
+
+async function open() {
+  const gateway = await startGatewayForTest({ config: { marketPollMs: 60_000 } });
+  const url = await gateway.app.listen(0, '127.0.0.1');
+  const read = async () => (await fetch(new URL('/metrics', url))).text();
+  return { ...gateway, url, read };
+}
+
+describe('the metrics', () => {
+  test('count requests, operations and calls to upstreams, by bounded labels', async () => {
+    const { url, read, sandbox } = await open();
+    const post = (query: string) =>
+      fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ query }) });
+    await post('{ beaconHeight pairs { id } tickers { id } }');
+    await post('{ beaconHeight poolPairs(first: -1) { totalCount } }');
+    await post('{ nothing }');
+    await post('{');
+    await post(
+      `{ ${Array.from({ length: 60 }, (_, n) => `a${n}: poolPairs(first: 500) { nodes { id } }`).join(' ')} }`,
+    );
+    await (await fetch(new URL('/no-such-path', url))).text();
+
+    const text = await read();
+    expect(sample(text, 'pdex_operations_total{type="query",outcome="whole"}')).toBe(1);
+    expect(sample(text, 'pdex_operations_total{type="query",outcome="partial"}')).toBe(1);
+    expect(sample(text, 'pdex_operations_total{type="any",outcome="refused"}')).toBe(3);
+    expect(sample(text, 'pdex_operations_total{type="query",outcome="failed"}')).toBeUndefined();
+    expect(sample(text, 'pdex_http_requests_total{door="graphql",status="200"}')).toBe(5);
+    expect(sample(text, 'pdex_http_requests_total{door="nowhere",status="404"}')).toBe(1);
+    expect(sample(text, 'pdex_operation_duration_seconds_count{type="query"}')).toBe(2);
+    expect(sample(text, 'pdex_upstream_calls_total{upstream="NODE",method="getpdestate",outcome="OK"}')).toBe(1);
+    expect(sample(text, 'pdex_upstream_calls_total{upstream="MARKET_DATA",method="pairs",outcome="OK"}')).toBe(1);
+    expect(sample(text, 'pdex_upstream_read_bytes_total{upstream="NODE"}')).toBeGreaterThan(100_000);
+    expect(sample(text, 'pdex_head_beacon_height')).toBe(sandbox.world.tip.height);
+    expect(sample(text, 'pdex_market_data_dropped_rows{list="pairs"}')).toBe(0);
+    expect(text).toMatch(/^pdex_build_info\{version="\d+\.\d+\.\d+",node="v\d+\.\d+\.\d+"\} 1$/m);
+    expect(text).toMatch(/^nodejs_eventloop_lag_seconds /m);
+  });
+
+  test('tell how old the data is, in seconds', async () => {
+    const { ask, read, clock, sandbox } = await open();
+    await ask('{ beaconHeight pairs { id } tickers { id } }');
+    clock.now += 2_500;
+    const text = await read();
+    expect(sample(text, 'pdex_head_age_seconds')).toBe(2.5);
+    expect(sample(text, 'pdex_market_data_age_seconds')).toBe(2.5);
+    expect(sample(text, 'pdex_head_stale')).toBe(0);
+    await sandbox.node.stop();
+    await expect.poll(async () => sample(await read(), 'pdex_head_stale')).toBe(1);
+    expect(sample(await read(), 'pdex_upstream_healthy{upstream="NODE"}')).toBe(0);
+  });
+
+  test('tell who listens, and how many updates were made', async () => {
+    const { url, read, sandbox } = await open();
+    const client = connect(url);
+    const heads = client.iterate({ query: 'subscription { head { beaconHeight } }' });
+    await heads.next();
+    let text = await read();
+    expect(sample(text, 'pdex_websockets')).toBe(1);
+    expect(sample(text, 'pdex_subscriptions{source="head"}')).toBe(1);
+    sandbox.advance();
+    await heads.next();
+    text = await read();
+    expect(sample(text, 'pdex_operations_total{type="update",outcome="whole"}')).toBe(2);
+    expect(sample(text, 'pdex_updates_sent_total')).toBe(2);
+    expect(sample(text, 'pdex_updates_skipped_total{source="head"}')).toBe(0);
+
+    await heads.return?.();
+    await expect.poll(async () => sample(await read(), 'pdex_subscriptions{source="head"}')).toBe(0);
+    await take(client, '{ beaconHeight }', 1);
+    await client.dispose();
+    await expect.poll(async () => sample(await read(), 'pdex_websockets')).toBe(0);
+  });
+
+  test('are at exactly one path', async () => {
+    const { url } = await open();
+    for (const path of ['/metrics/', '/x?y=/metrics', '/metricsx', '/ready/']) {
+      expect([path, (await fetch(new URL(path, url))).status]).toEqual([path, 404]);
+    }
+  });
+
+  const PROMTOOL = '/usr/bin/promtool';
+  // On a machine without promtool this says that it was skipped; CI installs it, and there a skip is a failure.
+  test.runIf(process.env['CI'])('CI has promtool', () => expect(existsSync(PROMTOOL)).toBe(true));
+  test.skipIf(!existsSync(PROMTOOL))('are as Prometheus wants them', async () => {
+    const { ask, read } = await open();
+    await ask('{ beaconHeight pairs { id } tickers { id } }');
+    const text = await read();
+    expect(() => execFileSync(PROMTOOL, ['check', 'metrics'], { input: text })).not.toThrow();
+  });
+});

@@ -7,7 +7,7 @@ import { type PoolPair, poolPairId } from './pool-pair.ts';
 /** A state of which the pools come one by one. */
 export type ExchangeDraft = {
   /** How many pools have come. */
-  readonly length: number;
+  length(): number;
   add(pool: PoolPair): void;
   /** The state of what has come, in order of ids; of several pools with one id, the last. */
   toState(time: Instant | undefined): ExchangeState;
@@ -28,9 +28,7 @@ export function createExchangeDraft(beaconHeight: BeaconHeight, directories: Poo
   let isInOrder = true;
 
   return {
-    get length() {
-      return ids.length;
-    },
+    length: () => ids.length,
     add(pool) {
       const place = ids.length;
       const id = poolPairId(pool);

@@ -72,10 +72,10 @@ function failureOf(write: BodyOptions['write'], chunk: Buffer): unknown {
 function createBeginning(maxBytes: number) {
   const bytes = createByteList(maxBytes);
   return {
-    isFull: () => bytes.length === maxBytes,
+    isFull: () => bytes.length() === maxBytes,
     write(chunk: Buffer): void {
-      const first = bytes.length > 0 ? 0 : chunk.findIndex((byte) => !isSpace(byte));
-      if (first >= 0) bytes.append(chunk, first, Math.min(chunk.length, first + maxBytes - bytes.length));
+      const first = bytes.length() > 0 ? 0 : chunk.findIndex((byte) => !isSpace(byte));
+      if (first >= 0) bytes.append(chunk, first, Math.min(chunk.length, first + maxBytes - bytes.length()));
     },
     text: () => bytes.text(),
   };

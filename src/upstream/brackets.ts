@@ -3,9 +3,9 @@ import { Excess } from './wire.ts';
 /** The brackets of a document that are open at a place. */
 export type Brackets = {
   /** How many are open. */
-  readonly depth: number;
+  depth(): number;
   /** Whether there was one, and the outermost is closed again. */
-  readonly areClosed: boolean;
+  areClosed(): boolean;
   /** @throws Excess for more inside each other than any answer has */
   open(opener: number): void;
   /** @throws SyntaxError for one that does not close the innermost */
@@ -21,12 +21,8 @@ export function createBrackets(): Brackets {
   let areClosed = false;
 
   return {
-    get depth() {
-      return depth;
-    },
-    get areClosed() {
-      return areClosed;
-    },
+    depth: () => depth,
+    areClosed: () => areClosed,
     open(opener) {
       if (depth === MAX_DEPTH) throw new Excess(`${MAX_DEPTH} levels`);
       openers[depth++] = opener;

@@ -2,7 +2,7 @@ import { Excess } from './wire.ts';
 
 /** Bytes that are put one behind another, up to a bound. */
 export type ByteList = {
-  readonly length: number;
+  length(): number;
   /** @throws Excess */
   push(byte: number): void;
   /** Copies a part of a chunk, which may be reused afterwards. @throws Excess */
@@ -28,9 +28,7 @@ export function createByteList(maxBytes: number): ByteList {
   }
 
   return {
-    get length() {
-      return length;
-    },
+    length: () => length,
     push(byte) {
       makeRoom(1);
       bytes[length++] = byte;

@@ -95,7 +95,7 @@ export function createJsonSieve({ within, keep, each, maxBytes }: JsonSieveOptio
       isAfterSpace = true;
       return at + 1;
     }
-    if (brackets.areClosed) throw new SyntaxError('it goes on after its end');
+    if (brackets.areClosed()) throw new SyntaxError('it goes on after its end');
 
     isAfterSpace = false;
     if (byte === QUOTE) beginString();
@@ -112,7 +112,7 @@ export function createJsonSieve({ within, keep, each, maxBytes }: JsonSieveOptio
     const isKey = isKeyNext && isBetweenNames();
     isInString = true;
     stringGoesTo = kept;
-    if (isKey) keyFrom = kept.length;
+    if (isKey) keyFrom = kept.length();
     if (!isKey && isDropped()) {
       stringGoesTo = undefined;
       kept.push(QUOTE);
@@ -123,7 +123,7 @@ export function createJsonSieve({ within, keep, each, maxBytes }: JsonSieveOptio
 
   function begin(opener: number): void {
     const isObject = opener === OPENS_OBJECT;
-    const { depth } = brackets;
+    const depth = brackets.depth();
     if (depth === IN_DOCUMENT) isSieved = name === within;
 
     if (depth === IN_SIEVED && isObject && each !== undefined && isSieved && name === each.name) {
@@ -141,11 +141,11 @@ export function createJsonSieve({ within, keep, each, maxBytes }: JsonSieveOptio
 
   /** Whether what stands here is a member of the document, or of the one that is sieved. */
   function isBetweenNames(): boolean {
-    return brackets.depth === IN_DOCUMENT || (brackets.depth === IN_SIEVED && isSieved);
+    return brackets.depth() === IN_DOCUMENT || (brackets.depth() === IN_SIEVED && isSieved);
   }
 
   function isDropped(): boolean {
-    return brackets.depth === IN_SIEVED && isSieved && !keep.includes(name ?? '');
+    return brackets.depth() === IN_SIEVED && isSieved && !keep.includes(name ?? '');
   }
 
   /** Goes to the end of what is dropped or given by members: this is most of an answer, so it does nothing twice. */
@@ -164,12 +164,12 @@ export function createJsonSieve({ within, keep, each, maxBytes }: JsonSieveOptio
         brackets.open(byte);
       } else if (isCloser(byte)) {
         brackets.close(byte);
-        if (brackets.depth > depthAround) continue;
+        if (brackets.depth() > depthAround) continue;
         if (isCut) takeMember(chunk, from, at - 1, true);
         state = 'keep';
         kept.push(byte);
         return at;
-      } else if (byte === COMMA && isCut && brackets.depth === IN_EACH) {
+      } else if (byte === COMMA && isCut && brackets.depth() === IN_EACH) {
         takeMember(chunk, from, at - 1, false);
         from = at;
       }
@@ -192,7 +192,7 @@ export function createJsonSieve({ within, keep, each, maxBytes }: JsonSieveOptio
   return {
     write,
     end() {
-      if (isInString || brackets.depth > 0) throw new SyntaxError('it ends before it is whole');
+      if (isInString || brackets.depth() > 0) throw new SyntaxError('it ends before it is whole');
       return kept.text();
     },
   };

@@ -48,7 +48,7 @@ export function createExchangeStateReader(
         if (!(error instanceof Misfit)) throw error;
         misfits.set(key, error);
       }
-      if (draft.length + misfits.size > MAX_POOLS) throw new Excess(`${MAX_POOLS} pools`);
+      if (draft.length() + misfits.size > MAX_POOLS) throw new Excess(`${MAX_POOLS} pools`);
     },
     end(result) {
       readObject(result['PDEPoolPairs'], POOLS);

@@ -1,4 +1,5 @@
 import { type ExchangeState, findPlace, isUnchanged, poolCount, poolPairAt } from './exchange.ts';
+import type { PoolDirectory } from './pool-directory.ts';
 import type { PoolPair } from './pool-pair.ts';
 import type { TokenId } from './token-id.ts';
 
@@ -13,18 +14,25 @@ export type PriceSelection = {
  *
  * @param previous where it is given, pools with the same reserves in it are left out
  */
-export function selectPrices(
-  state: ExchangeState,
-  { poolPairs, tokenIds }: PriceSelection,
-  previous?: ExchangeState,
-): PoolPair[] {
-  const isAll = poolPairs === undefined && tokenIds === undefined;
-  const places = isAll || tokenIds !== undefined ? allPlaces(state) : [];
-  const wanted = isAll ? places : placesOf(state, poolPairs ?? [], places.filter(holdsOneOf(state, tokenIds ?? [])));
+export type SelectPrices = (state: ExchangeState, previous?: ExchangeState) => PoolPair[];
 
-  return wanted
-    .filter((place) => previous === undefined || !isUnchanged(state, place, previous))
-    .map((place) => poolPairAt(state, place));
+/** Makes the selecting of one subscriber. Where its pools are is looked up once for all heights that have the same pools. */
+export function createPriceSelection(selection: PriceSelection): SelectPrices {
+  let known: { readonly directory: PoolDirectory; readonly places: readonly number[] } | undefined;
+
+  return (state, previous) => {
+    const { directory } = state;
+    const places = known?.directory === directory ? known.places : findPlaces(state, selection);
+    known = { directory, places };
+    const changed = previous === undefined ? places : places.filter((place) => !isUnchanged(state, place, previous));
+    return changed.map((place) => poolPairAt(state, place));
+  };
+}
+
+function findPlaces(state: ExchangeState, { poolPairs, tokenIds }: PriceSelection): readonly number[] {
+  if (poolPairs === undefined && tokenIds === undefined) return allPlaces(state);
+  const ofTokens = tokenIds === undefined ? [] : allPlaces(state).filter(holdsOneOf(state, tokenIds));
+  return placesOf(state, poolPairs ?? [], ofTokens);
 }
 
 function allPlaces(state: ExchangeState): number[] {

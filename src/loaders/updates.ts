@@ -1,7 +1,7 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { selectPairs, type Ticker } from '../domain/market.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
-import { type PriceSelection, selectPrices } from '../domain/price-selection.ts';
+import { createPriceSelection, type PriceSelection } from '../domain/price-selection.ts';
 import { BadUserInputError, HeightNotAvailableError } from '../errors.ts';
 import type { Head } from '../live/head.ts';
 import type { MarketReading } from '../live/market.ts';
@@ -84,14 +84,14 @@ export function createUpdates({ sources, asker, afterEvent }: UpdatesOptions): U
         throw new BadUserInputError('tokenIds is empty: name tokens, or leave it out for all.');
 
       const after = await heightToResume(afterHeight ?? undefined);
-      const selection = { poolPairs: poolPairs ?? undefined, tokenIds: tokenIds ?? undefined };
+      const select = createPriceSelection({ poolPairs: poolPairs ?? undefined, tokenIds: tokenIds ?? undefined });
       return createFeed<Head, PriceUpdate>({
         listen: () => (after === undefined ? sources.head.listen() : sources.head.listenAfter(after)),
         toUpdate: (head, previous) => ({
           head,
           previousHeight: previous?.beaconHeight ?? after,
           // The first is whole also where it goes on: what the client has of that height may be of a replaced block.
-          poolPairs: selectPrices(head.exchange, selection, onlyChanged ? previous?.exchange : undefined),
+          poolPairs: select(head.exchange, onlyChanged ? previous?.exchange : undefined),
         }),
         tellsOfPrevious: true,
         headOf: (head) => head,

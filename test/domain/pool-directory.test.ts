@@ -3,7 +3,7 @@ import { poolCount } from '../../src/domain/exchange.ts';
 import { createExchangeDraft } from '../../src/domain/exchange-draft.ts';
 import { createPoolDirectories } from '../../src/domain/pool-directory.ts';
 import type { PoolPair } from '../../src/domain/pool-pair.ts';
-import { selectPrices } from '../../src/domain/price-selection.ts';
+import { createPriceSelection } from '../../src/domain/price-selection.ts';
 import { poolOf, tokenId } from './pools.ts';
 
 const [a, b, c, d] = [tokenId('a'), tokenId('b'), tokenId('c'), tokenId('d')];
@@ -57,6 +57,6 @@ describe('which states share a directory', () => {
 test('a pool that stands at another place than before is told from one that has changed', () => {
   const [before, now] = statesOf([ab, cd], [ab, ac, { ...cd }]);
   if (before === undefined || now === undefined) throw new Error('no states');
-  expect(selectPrices(now, {}, before)).toEqual([{ ...ac, beaconHeight: 1_001 }]);
-  expect(selectPrices(before, {}, now)).toEqual([]);
+  expect(createPriceSelection({})(now, before)).toEqual([{ ...ac, beaconHeight: 1_001 }]);
+  expect(createPriceSelection({})(before, now)).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { toExchangeState } from '../../src/domain/exchange.ts';
-import { type PriceSelection, selectPrices } from '../../src/domain/price-selection.ts';
+import { createPriceSelection, type PriceSelection } from '../../src/domain/price-selection.ts';
 import { poolOf, tokenId } from './pools.ts';
 
 const [a, b, c, d] = [tokenId('a'), tokenId('b'), tokenId('c'), tokenId('d')];
@@ -31,8 +31,18 @@ describe('whose prices are sent', () => {
     ],
     ['of no pool and no token: none', { poolPairs: [], tokenIds: [] }, []],
   ])('%s', (_, selection, pools) => {
-    expect(selectPrices(state, selection)).toEqual(pools);
+    expect(createPriceSelection(selection)(state)).toEqual(pools);
   });
+});
+
+test('a selection goes on where pools come and go', () => {
+  const select = createPriceSelection({ tokenIds: [a] });
+  const fewer = toExchangeState(1_001, [ac, bc]);
+  expect([state, fewer, state].map((each) => select(each))).toEqual([
+    [ab, ac],
+    [{ ...ac, beaconHeight: 1_001 }],
+    [ab, ac],
+  ]);
 });
 
 describe('which of them have changed', () => {
@@ -40,18 +50,18 @@ describe('which of them have changed', () => {
     1_001,
     [ab, { ...ac, reserve1: 9n }, { ...bc, reserve2: 9n }].map((pool) => ({ ...pool, beaconHeight: 1_001 })),
   );
-  const [, acNext, bcNext] = selectPrices(next, {});
+  const [, acNext, bcNext] = createPriceSelection({})(next);
 
   test('pools with other reserves than before, on either side', () => {
-    expect(selectPrices(next, {}, state)).toEqual([acNext, bcNext]);
+    expect(createPriceSelection({})(next, state)).toEqual([acNext, bcNext]);
   });
 
   test('also a pool that was not there before', () => {
-    expect(selectPrices(state, {}, next)).toEqual([ac, bc, cd]);
+    expect(createPriceSelection({})(state, next)).toEqual([ac, bc, cd]);
   });
 
   test('only of those selected', () => {
-    expect(selectPrices(next, { tokenIds: [a] }, state)).toEqual([acNext]);
-    expect(selectPrices(next, { poolPairs: [{ token1Id: a, token2Id: b }] }, state)).toEqual([]);
+    expect(createPriceSelection({ tokenIds: [a] })(next, state)).toEqual([acNext]);
+    expect(createPriceSelection({ poolPairs: [{ token1Id: a, token2Id: b }] })(next, state)).toEqual([]);
   });
 });

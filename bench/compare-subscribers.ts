@@ -30,7 +30,7 @@ const WARM_UP = 20;
 /** Compares the servers in several rounds, each in a new world with new processes. */
 export async function compareSubscribers(comparison: SubscriberComparison): Promise<void> {
   const { stage, sizes, pools, time } = comparison;
-  const rounds = stage.quick ? 1 : 3;
+  const rounds = stage.quick ? 1 : 2;
   for (const size of sizes) {
     const busiest: number[] = [];
     for (let round = 0; round < rounds; round++) {
@@ -49,7 +49,7 @@ async function runRound(comparison: SubscriberComparison, world: World, size: nu
   const { stage, subjects, time, memory } = comparison;
   const count = Math.min(comparison.operations(size), world.snapshot.pools.length);
   const operations = Array.from({ length: count }, (_, place) => pricesFrom(world.snapshot, place));
-  const updates = stage.quick ? 2 : 5;
+  const updates = stage.quick ? 2 : 4;
   // What the gateway sends is what the others are held to.
   let wanted: string | undefined;
   let busiest = 0;

@@ -19,7 +19,7 @@ async function run(stage: Stage): Promise<readonly Finding[]> {
   const sizes = stage.quick ? [1_000] : [1_000, 3_000, 10_000];
   const { rounds, seconds, stateMs } = stage.quick
     ? { rounds: 1, seconds: 2, stateMs: 500 }
-    : { rounds: 5, seconds: 10, stateMs: 2_500 };
+    : { rounds: 3, seconds: 8, stateMs: 2_500 };
   const at = sizes.slice(-1);
   const head = { unit: 'milliseconds', better: 'less', sizeUnit: 'pools', sizes, reference: WITHOUT } as const;
   const begin = (title: string, about: string, ...reaches: readonly Reach[]) =>

@@ -16,7 +16,7 @@ const SANDBOX_POOLS = 54;
 export const start: Row = { name: 'start', run };
 
 async function run({ quick, tell }: Stage): Promise<readonly Finding[]> {
-  const rounds = quick ? 2 : 9;
+  const rounds = quick ? 2 : 5;
   const head = { unit: 'milliseconds', better: 'less', sizeUnit: 'pools', reference: NOTHING } as const;
   const alone = beginFinding({
     ...head,

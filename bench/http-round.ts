@@ -25,8 +25,9 @@ export async function askAgain(asked: Asked, blockMs: number): Promise<Round> {
   const { name, server, world, load, requests, seconds } = asked;
   if (name !== GATEWAY) return { ...(await load.http(server, { requests, seconds })), heights: 0 };
 
-  const before = await heightOf(world);
+  // From the first new height on they come regularly; before, there would be none for as long as two take.
   await world.sandbox.ask('advance every', blockMs);
+  const before = await untilHeight(world, (await heightOf(world)) + 1);
   const round = await load.http(server, { requests, seconds });
   const heights = (await heightOf(world)) - before;
   await world.sandbox.ask('advance every', 0);
@@ -62,7 +63,15 @@ export async function heightOf({ gateway }: World): Promise<number> {
 
 /** Waits until the gateway tells the newest height: what it still has to read would fall into what is measured next. */
 export async function untilSettled(world: World): Promise<void> {
-  const newest = await world.sandbox.ask<number>('tip height');
+  await untilHeight(world, await world.sandbox.ask<number>('tip height'));
+}
+
+/** @returns the height that it tells then */
+async function untilHeight(world: World, wanted: number): Promise<number> {
   const late = AbortSignal.timeout(60_000);
-  while ((await heightOf(world)) < newest) await sleep(5, undefined, { signal: late });
+  for (;;) {
+    const height = await heightOf(world);
+    if (height >= wanted) return height;
+    await sleep(5, undefined, { signal: late });
+  }
 }

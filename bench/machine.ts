@@ -20,7 +20,7 @@ export function describeMachine(): readonly string[] {
   const pinning =
     cores.length < 2
       ? 'not pinned: `taskset` is missing, or there is one core only; servers and load get in the way of each other'
-      : `the server on core ${coreOf('server')}, the load on core ${coreOf('load')}, the upstreams on core ${coreOf('upstream')} with the lowest priority`;
+      : `the server on core ${coreOf('server')}, the load on core ${coreOf('load')}, the upstreams on core ${coreOf('upstream')} with a lower priority`;
   return [
     `- ${cpus().length} cores of ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${process.platform} ${process.arch}`,
     `- Node ${process.versions.node}`,

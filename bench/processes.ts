@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { constants, setPriority } from 'node:os';
+import { setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { coreOf, type Place } from './machine.ts';
@@ -30,6 +30,8 @@ export type ProcessOptions = {
 
 const STARTS_WITHIN_MS = 60_000;
 const ANSWERS_WITHIN_MS = 300_000;
+/** A quarter of a core that others want whole. */
+const UPSTREAM_PRIORITY = 5;
 const STOPS_WITHIN_MS = 10_000;
 const PRELOAD = pathOf('tell.ts');
 
@@ -48,8 +50,8 @@ export async function startProcess(options: ProcessOptions): Promise<BenchProces
     serialization: 'advanced',
   });
   running.add(child);
-  // Where the upstreams share a core with the load, the load goes first.
-  if (place === 'upstream' && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  // Where the upstreams share a core with the load, the load goes first; but a quarter is theirs, or no new height would come.
+  if (place === 'upstream' && child.pid !== undefined) setPriority(child.pid, UPSTREAM_PRIORITY);
   child.once('exit', () => running.delete(child));
 
   const url = await untilReady(child, options).catch((error: unknown) => {

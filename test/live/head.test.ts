@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { keepingPools } from '../../src/domain/exchange.ts';
 import { UpstreamRpcError } from '../../src/errors.ts';
 import { createHeadFollower, type Head, type HeadFollower, type HeadWatcher } from '../../src/live/head.ts';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
@@ -69,7 +70,7 @@ describe('what is a head', () => {
       hash: sandbox.world.tip.hash,
       time: START,
       chainInfo: await client.chainInfo(),
-      exchange: await client.exchangeState(TIP),
+      exchange: keepingPools(await client.exchangeState(TIP)),
       source: client,
       observedAt: START,
     });

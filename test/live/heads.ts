@@ -1,5 +1,5 @@
 import { BEACON_CHAIN_ID, type ChainInfo } from '../../src/domain/chain.ts';
-import { type ExchangeState, toExchangeState } from '../../src/domain/exchange.ts';
+import { type ExchangeState, keepingPools, toExchangeState } from '../../src/domain/exchange.ts';
 import type { Head } from '../../src/live/head.ts';
 import type { NodeClient } from '../../src/upstream/node/client.ts';
 
@@ -35,7 +35,7 @@ export function headOf(height: number, hash?: string, source: NodeClient = NOBOD
     hash: chainInfo.beacon.hash,
     time: chainInfo.beacon.time,
     chainInfo,
-    exchange: exchangeOf(height),
+    exchange: keepingPools(exchangeOf(height)),
     source,
     observedAt: 0,
   };

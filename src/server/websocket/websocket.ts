@@ -136,7 +136,7 @@ export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor 
         spreadOver(some, withinMs, (socket) => goAway(socket, timeoutMs));
 
       // Those who still come are let in and let go likewise: clients try again after 1001, but take a refusal for good.
-      sockets.on('connection', (socket: WebSocket) => letGo([socket], end - performance.now()));
+      sockets.on('connection', (socket: WebSocket) => letGo([socket], Math.max(0, end - performance.now())));
       await Promise.all([letGo(sockets.clients, windowMs), sleep(windowMs)]);
       sockets.close();
       await closed;

@@ -1,6 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import { GatewayError } from '../../errors.ts';
 import { createCostMeasure, type Operation, type OperationCost } from '../../graphql/cost.ts';
+import { createInputs, type Inputs } from '../../graphql/inputs.ts';
 import type { Limits } from '../../graphql/limits.ts';
 import type { OperationDoor } from '../metrics/metrics.ts';
 import { refusal } from '../refusal.ts';
@@ -39,9 +40,13 @@ type Ticket = { paid: number; measured?: Measured };
 const CHARACTERS_PER_POINT = 50;
 
 /** Makes what holds operations to the limits, and clients to their rates where there are any. */
-export function createAdmission(limits: Limits, rates: RateLimits | undefined): Admission {
+export function createAdmission(
+  limits: Limits,
+  rates: RateLimits | undefined,
+  inputs: Inputs = createInputs(),
+): Admission {
   const tickets = new WeakMap<object, Ticket>();
-  const costOf = createCostMeasure(limits);
+  const costOf = createCostMeasure(limits, inputs);
   /** Requests that have paid a point, which their first operation need not pay again. */
   const prepaid = new WeakSet<Caller>();
 

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
 import type { Admission } from '../clients/admission.ts';
@@ -159,8 +160,8 @@ export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
     requestIds.run(id, () => yoga(request, response));
   }
 
-  function readParams({ exchange: { request }, body }: Asked): PlainParams | undefined {
-    if (body !== undefined) return readPlainBody(body);
+  function readParams({ exchange: { request }, text, body }: Asked): PlainParams | undefined {
+    if (body !== undefined) return readPlainBody(isAscii(body) ? text : body.toString());
     const { url = '' } = request;
     const start = url.indexOf('?');
     return start < 0 ? undefined : readPlainSearch(new yoga.fetchAPI.URLSearchParams(url.slice(start + 1)));

@@ -27,13 +27,13 @@ type Labels = Readonly<Record<string, string | number>>;
  * @returns the count with some labels, made when it is first asked for
  */
 export function createCounts({ name, help, labelNames }: Counted, registry: Registry): (labels: LabelValues) => Count {
-  const all = new Map<string, Count & { readonly labels: Labels; value: number }>();
+  const all = new Map<string | number, Count & { readonly labels: Labels; value: number }>();
   register(registry, { name, help, type: 'counter' }, () =>
     [...all.values()].map(({ labels, value }) => ({ labels, value })),
   );
 
   return (labels) => {
-    const key = labels.join();
+    const key = keyOf(labels);
     const before = all.get(key);
     if (before !== undefined) return before;
     const count = {
@@ -51,13 +51,13 @@ export function createCounts({ name, help, labelNames }: Counted, registry: Regi
 /** Makes times and tells a registry of them as a histogram, as {@link createCounts} does. */
 export function createTimes(about: Timed, registry: Registry): (labels: LabelValues) => Times {
   const { name, help, labelNames, buckets: bounds } = about;
-  const all = new Map<string, Histogram>();
+  const all = new Map<string | number, Histogram>();
   register(registry, { name, help, type: 'histogram' }, () =>
     [...all.values()].flatMap((histogram) => toValues(name, bounds, histogram)),
   );
 
   return (labels) => {
-    const key = labels.join();
+    const key = keyOf(labels);
     const before = all.get(key);
     if (before !== undefined) return before;
     const histogram = {
@@ -85,6 +85,11 @@ type Histogram = Times & {
   count: number;
   sum: number;
 };
+
+/** What is counted by one label is found by its value, which need not be written anew. */
+function keyOf(labels: LabelValues): string | number {
+  return labels.length === 1 ? (labels[0] ?? '') : labels.join();
+}
 
 function named(names: readonly string[], values: LabelValues): Labels {
   return Object.fromEntries(names.map((name, place) => [name, values[place] ?? '']));

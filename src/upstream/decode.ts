@@ -24,7 +24,11 @@ export function createDocumentReader<T>(maxBytes: number, read: (document: unkno
 export type Sieved = Omit<JsonSieveOptions, 'each'> & { readonly each?: Members | undefined };
 
 /** What takes the members of an object, each as soon as it has come. */
-export type Members = Pick<JsonMembers, 'name' | 'begin'> & { add(key: string, value: unknown): void };
+export type Members = Pick<JsonMembers, 'name' | 'begin'> & {
+  /** Takes a member, `"key": value`, from its bytes, which are reused. @returns whether it did; else it is parsed */
+  addFrom(member: Buffer): boolean;
+  add(key: string, value: unknown): void;
+};
 
 /** Makes the reader of a large document: what the sieve keeps, and each member that it gives, is parsed without loss. */
 export function createSievedReader<T>(sieved: Sieved, read: (document: unknown) => T): Reader<T> {
@@ -32,12 +36,13 @@ export function createSievedReader<T>(sieved: Sieved, read: (document: unknown) 
   return { write: sieve.write, end: () => read(parseJson(sieve.end())) };
 }
 
-function takeParsed({ name, begin, add }: Members): JsonMembers {
+function takeParsed({ name, begin, addFrom, add }: Members): JsonMembers {
   return {
     name,
     begin,
     take(member) {
-      for (const [key, value] of Object.entries(parseJson(`{${member}}`) as WireObject)) add(key, value);
+      if (addFrom(member)) return;
+      for (const [key, value] of Object.entries(parseJson(`{${member.toString()}}`) as WireObject)) add(key, value);
     },
   };
 }

@@ -27,8 +27,12 @@ export type JsonMembers = {
   readonly name: string;
   /** Such an object begins; it takes the place of one that came before. */
   begin(): void;
-  /** One of its members, `"key": value`: it is looked at for its end only. @throws SyntaxError for what is none */
-  take(member: string): void;
+  /**
+   * One of its members, `"key": value`, as UTF-8 in bytes that are reused: it is looked at for its end only.
+   *
+   * @throws SyntaxError for what is none
+   */
+  take(member: Buffer): void;
 };
 
 /** A member is parsed at once, so it must not be long enough to hold up everyone else. */
@@ -180,13 +184,13 @@ export function createJsonSieve({ within, keep, each, maxBytes }: JsonSieveOptio
 
   function takeMember(chunk: Buffer, from: number, to: number, isLast: boolean): void {
     member.append(chunk, from, to);
-    const text = member.text();
+    const bytes = member.view();
     member.clear();
-    const isBlank = !NOT_SPACE.test(text);
+    const isBlank = bytes.every(isSpace);
     if (isBlank && isLast && memberCount === 0) return;
     if (isBlank) throw new SyntaxError('a comma too many');
     memberCount += 1;
-    each?.take(text);
+    each?.take(bytes);
   }
 
   return {
@@ -197,8 +201,6 @@ export function createJsonSieve({ within, keep, each, maxBytes }: JsonSieveOptio
     },
   };
 }
-
-const NOT_SPACE = /[^\t\n\r ]/;
 
 function isSpace(byte: number): boolean {
   return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d && byte !== 0x0b && byte !== 0x0c);

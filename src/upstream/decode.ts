@@ -21,7 +21,14 @@ export function createDocumentReader<T>(maxBytes: number, read: (document: unkno
 }
 
 /** What is wanted of a large document. */
-export type Sieved = Omit<JsonSieveOptions, 'each'> & { readonly each?: Members | undefined };
+export type Sieved = Omit<JsonSieveOptions, 'each'> & {
+  readonly each?: Members | undefined;
+  /** In its place: a list of which the values are given one by one. */
+  readonly list?: Values | undefined;
+};
+
+/** What takes the values of a list, each as soon as it has come. */
+export type Values = Pick<JsonMembers, 'name' | 'begin'> & { add(value: unknown): void };
 
 /** What takes the members of an object, each as soon as it has come. */
 export type Members = Pick<JsonMembers, 'name' | 'begin'> & {
@@ -31,14 +38,20 @@ export type Members = Pick<JsonMembers, 'name' | 'begin'> & {
 };
 
 /** Makes the reader of a large document: what the sieve keeps, and each member that it gives, is parsed without loss. */
-export function createSievedReader<T>(sieved: Sieved, read: (document: unknown) => T): Reader<T> {
-  const sieve = createJsonSieve({ ...sieved, each: sieved.each && takeParsed(sieved.each) });
+export function createSievedReader<T>({ each, list, ...sieved }: Sieved, read: (document: unknown) => T): Reader<T> {
+  const taken = (each && takeMembers(each)) ?? (list && takeValues(list));
+  const sieve = createJsonSieve({ ...sieved, each: taken });
   return { write: sieve.write, end: () => read(parseJson(sieve.end())) };
 }
 
-function takeParsed({ name, begin, addFrom, add }: Members): JsonMembers {
+function takeValues({ name, begin, add }: Values): JsonMembers {
+  return { name, isList: true, begin, take: (value) => add(parseJson(value.toString())) };
+}
+
+function takeMembers({ name, begin, addFrom, add }: Members): JsonMembers {
   return {
     name,
+    isList: false,
     begin,
     take(member) {
       if (addFrom(member)) return;

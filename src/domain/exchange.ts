@@ -47,6 +47,11 @@ export function keepingPools(state: ExchangeState): ExchangeState {
   return { ...state, pools: Array<PoolPair | undefined>(poolCount(state)) };
 }
 
+/** The same for a short look: it is not kept, so that filtering a state does not leave all of its pools behind. */
+export function glancePoolPairAt(state: ExchangeState, place: number): PoolPair {
+  return state.pools?.[place] ?? makePool(state, place);
+}
+
 function makePool({ beaconHeight, directory, reserves }: ExchangeState, place: number): PoolPair {
   return {
     beaconHeight,

@@ -5,7 +5,11 @@ import type { WireObject } from './wire.ts';
 
 /** Takes an answer in as it comes, and makes of it what it says. */
 export type Reader<T> = {
-  /** @throws SyntaxError, Misfit or Excess as soon as it is clear that it cannot be read; nothing more is wanted then */
+  /**
+   * Takes what it wants of a chunk, which is gone afterwards.
+   *
+   * @throws SyntaxError, Misfit or Excess as soon as it is clear that it cannot be read; nothing more is wanted then
+   */
   write(chunk: Buffer): void;
   /** What the answer says, once it is whole. @throws SyntaxError, Misfit, UpstreamError */
   end(): T;

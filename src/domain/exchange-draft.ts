@@ -28,22 +28,25 @@ const FIRST_ROOM = 64;
 export function createExchangeDraft(beaconHeight: BeaconHeight, directories: PoolDirectories): ExchangeDraft {
   const newest = directories.newest();
   const known = newest?.ids ?? [];
-  const ids: string[] = [];
+  /** The ids of what has come; `undefined` for as long as these are the known ones. */
+  let own: string[] | undefined;
+  let length = 0;
   let reserves = new BigUint64Array(2 * Math.max(known.length, FIRST_ROOM));
   let expected = 0;
   let isInOrder = true;
 
   function put(id: string, reserve1: bigint, reserve2: bigint): void {
-    const place = ids.length;
-    isInOrder &&= place === 0 || (ids[place - 1] ?? '') < id;
-    ids.push(id);
-    if (place * 2 === reserves.length) reserves = toLength(reserves, place * 4);
-    reserves[place * 2] = reserve1;
-    reserves[place * 2 + 1] = reserve2;
+    if (own === undefined && known[length] !== id) own = known.slice(0, length);
+    isInOrder &&= own === undefined || length === 0 || (own[length - 1] ?? '') < id;
+    own?.push(id);
+    if (length * 2 === reserves.length) reserves = toLength(reserves, length * 4);
+    reserves[length * 2] = reserve1;
+    reserves[length * 2 + 1] = reserve2;
+    length += 1;
   }
 
   return {
-    length: () => ids.length,
+    length: () => length,
     expectedId: () => known[expected],
     addExpected: (reserve1, reserve2) => put(known[expected++] ?? '', reserve1, reserve2),
     add(pool) {
@@ -54,8 +57,9 @@ export function createExchangeDraft(beaconHeight: BeaconHeight, directories: Poo
       put(known[place ?? -1] ?? id, pool.reserve1, pool.reserve2);
     },
     toState(time) {
+      const ids = own ?? (length === known.length ? known : known.slice(0, length));
       if (isInOrder)
-        return { beaconHeight, time, directory: directories.of(ids), reserves: toLength(reserves, ids.length * 2) };
+        return { beaconHeight, time, directory: directories.of(ids), reserves: toLength(reserves, length * 2) };
 
       const places = placesInOrder(ids);
       const directory = directories.of(places.map((place) => ids[place] ?? ''));

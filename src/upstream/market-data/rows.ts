@@ -33,17 +33,21 @@ export function createRowsReader<T extends object>(
 ): RowsReader<T> {
   let rows: T[] = [];
   let dropped = 0;
+  let isSame = true;
 
   return {
     begin() {
       rows = [];
       dropped = 0;
+      isSame = true;
     },
     add(value) {
       try {
         const row = read(value);
         const before = previous[rows.length];
-        rows.push(before !== undefined && saysTheSame(row, before) ? before : row);
+        const isKnown = before !== undefined && saysTheSame(row, before);
+        rows.push(isKnown ? before : row);
+        isSame &&= isKnown;
       } catch (error) {
         if (!(error instanceof Misfit)) throw error;
         dropped += 1;
@@ -51,8 +55,7 @@ export function createRowsReader<T extends object>(
     },
     end(document) {
       readArray(readObject(document, '$')[name], `$.${name}`);
-      const isSame = rows.length === previous.length && rows.every((row, index) => row === previous[index]);
-      return { rows: isSame ? previous : rows, dropped };
+      return { rows: isSame && rows.length === previous.length ? previous : rows, dropped };
     },
   };
 }

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SandboxOptions } from '../src/sandbox/sandbox.ts';
 import { createFolder } from './folders.ts';
@@ -40,8 +40,16 @@ function startMain(cwd: string, env: Readonly<Record<string, string>>): Promise<
   return startProcess({
     place: 'server',
     file: '../src/main.ts',
+    flags: flagsOfStart(),
     cwd,
     env: { PORT: '0', ...env },
     servesAt: (line) => /"graphql":"([^"]+)"/.exec(line)?.[1],
   });
+}
+
+/** What `npm start` tells Node: `node [flag ...] src/main.ts`. */
+function flagsOfStart(): readonly string[] {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  const { scripts } = JSON.parse(text) as { readonly scripts: { readonly start: string } };
+  return scripts.start.split(' ').slice(1, -1);
 }

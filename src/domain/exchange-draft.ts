@@ -8,6 +8,10 @@ import { type PoolPair, poolPairId } from './pool-pair.ts';
 export type ExchangeDraft = {
   /** How many pools have come. */
   length(): number;
+  /** The pool that comes next, if the height before had the same pools in this order. */
+  expectedId(): string | undefined;
+  /** The pool that is expected has come. */
+  addExpected(reserve1: bigint, reserve2: bigint): void;
   add(pool: PoolPair): void;
   /** The state of what has come, in order of ids; of several pools with one id, the last. */
   toState(time: Instant | undefined): ExchangeState;
@@ -22,26 +26,40 @@ const FIRST_ROOM = 64;
  * and nothing was kept of each but its reserves.
  */
 export function createExchangeDraft(beaconHeight: BeaconHeight, directories: PoolDirectories): ExchangeDraft {
-  const known = directories.newest()?.ids ?? [];
-  const ids: string[] = [];
+  const newest = directories.newest();
+  const known = newest?.ids ?? [];
+  /** The ids of what has come; `undefined` for as long as these are the known ones. */
+  let own: string[] | undefined;
+  let length = 0;
   let reserves = new BigUint64Array(2 * Math.max(known.length, FIRST_ROOM));
+  let expected = 0;
   let isInOrder = true;
 
+  function put(id: string, reserve1: bigint, reserve2: bigint): void {
+    if (own === undefined && known[length] !== id) own = known.slice(0, length);
+    isInOrder &&= own === undefined || length === 0 || (own[length - 1] ?? '') < id;
+    own?.push(id);
+    if (length * 2 === reserves.length) reserves = toLength(reserves, length * 4);
+    reserves[length * 2] = reserve1;
+    reserves[length * 2 + 1] = reserve2;
+    length += 1;
+  }
+
   return {
-    length: () => ids.length,
+    length: () => length,
+    expectedId: () => known[expected],
+    addExpected: (reserve1, reserve2) => put(known[expected++] ?? '', reserve1, reserve2),
     add(pool) {
-      const place = ids.length;
       const id = poolPairId(pool);
-      const knownId = known[place];
-      isInOrder &&= place === 0 || (ids[place - 1] ?? '') < id;
-      ids.push(knownId === id ? knownId : id);
-      if (place * 2 === reserves.length) reserves = toLength(reserves, place * 4);
-      reserves[place * 2] = pool.reserve1;
-      reserves[place * 2 + 1] = pool.reserve2;
+      // After one that is new, the same is expected; after one that is known, the one behind it.
+      const place = newest?.places.get(id);
+      if (place !== undefined) expected = place + 1;
+      put(known[place ?? -1] ?? id, pool.reserve1, pool.reserve2);
     },
     toState(time) {
+      const ids = own ?? (length === known.length ? known : known.slice(0, length));
       if (isInOrder)
-        return { beaconHeight, time, directory: directories.of(ids), reserves: toLength(reserves, ids.length * 2) };
+        return { beaconHeight, time, directory: directories.of(ids), reserves: toLength(reserves, length * 2) };
 
       const places = placesInOrder(ids);
       const directory = directories.of(places.map((place) => ids[place] ?? ''));
@@ -60,7 +78,8 @@ function pick(reserves: BigUint64Array, places: readonly number[]): BigUint64Arr
   return BigUint64Array.from(places.flatMap((place) => [...reserves.subarray(place * 2, place * 2 + 2)]));
 }
 
-function toLength(reserves: BigUint64Array, length: number): BigUint64Array<ArrayBuffer> {
+function toLength(reserves: BigUint64Array<ArrayBuffer>, length: number): BigUint64Array<ArrayBuffer> {
+  if (reserves.length === length) return reserves;
   const copy = new BigUint64Array(length);
   copy.set(reserves.subarray(0, length));
   return copy;

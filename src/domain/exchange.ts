@@ -44,9 +44,19 @@ export function poolPairAt(state: ExchangeState, place: number): PoolPair {
   return pool;
 }
 
+/** The same for a short look: it is not kept, so that filtering a state does not leave all of its pools behind. */
+export function glancePoolPairAt(state: ExchangeState, place: number): PoolPair {
+  return state.pools?.[place] ?? makePool(state, place);
+}
+
 /** The same state, which makes each of its pools only once: for the one that everybody looks at. */
 export function keepingPools(state: ExchangeState): ExchangeState {
   return { ...state, pools: Array<PoolPair | undefined>(poolCount(state)) };
+}
+
+/** Lets go of the pools that were looked at, for a state that few look at any more; each is made again when it is. */
+export function forgetPools(state: ExchangeState): void {
+  state.pools?.fill(undefined);
 }
 
 function makePool({ beaconHeight, directory, reserves, isPinned }: ExchangeState, place: number): PoolPair {

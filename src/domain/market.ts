@@ -64,18 +64,34 @@ export type Market<P extends Pair> = {
   readonly symbols: ReadonlyMap<TokenId, string>;
 };
 
-/** Prepares a list for being looked up in. */
-export function toMarket<P extends Pair>(rows: readonly P[]): Market<P> {
+/** A market that is made row by row, so that a long list need not be prepared at once. */
+export type MarketDraft<P extends Pair> = {
+  add(row: P): void;
+  /** The market of the rows that were added, which are these. */
+  toMarket(rows: readonly P[]): Market<P>;
+};
+
+/** Makes a draft without rows. */
+export function createMarketDraft<P extends Pair>(): MarketDraft<P> {
+  const byPoolId = new Map<string, P>();
+  const byTickerId = new Map<string, P[]>();
+  const byTokens = new Map<string, P[]>();
+  const symbols = new Map<TokenId, string>();
+
   return {
-    rows,
-    byPoolId: new Map(rows.map((row) => [row.poolId, row])),
-    byTickerId: Map.groupBy(rows, (row) => row.tickerId),
-    byTokens: Map.groupBy(rows, (row) => tokensKey(row.baseId, row.targetId)),
-    symbols: new Map(
-      rows.flatMap((row) => [
-        [row.baseId, row.base],
-        [row.targetId, row.target],
-      ]),
-    ),
+    add(row) {
+      byPoolId.set(row.poolId, row);
+      addTo(byTickerId, row.tickerId, row);
+      addTo(byTokens, tokensKey(row.baseId, row.targetId), row);
+      symbols.set(row.baseId, row.base);
+      symbols.set(row.targetId, row.target);
+    },
+    toMarket: (rows) => ({ rows, byPoolId, byTickerId, byTokens, symbols }),
   };
+}
+
+function addTo<P>(groups: Map<string, P[]>, key: string, row: P): void {
+  const group = groups.get(key);
+  if (group === undefined) groups.set(key, [row]);
+  else group.push(row);
 }

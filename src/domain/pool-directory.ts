@@ -41,7 +41,7 @@ export function createPoolDirectories(): PoolDirectories {
 }
 
 function isSame(ids: readonly string[], others: readonly string[]): boolean {
-  return ids.length === others.length && ids.every((id, place) => id === others[place]);
+  return ids === others || (ids.length === others.length && ids.every((id, place) => id === others[place]));
 }
 
 /** The texts are those of the directory before, as far as it has them: each is then in memory once. */

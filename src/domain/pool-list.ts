@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { filterFingerprint } from './cursor.ts';
-import { type ExchangeState, keepingPools, poolCount, poolPairAt } from './exchange.ts';
-import { comparePositions, type PoolPairList, type PoolPairOrder, positionOf } from './page.ts';
-import { holdsToken, isNonEmpty, type PoolPair } from './pool-pair.ts';
+import { type ExchangeState, glancePoolPairAt, keepingPools, poolCount, poolPairAt } from './exchange.ts';
+import type { PoolPairList, PoolPairOrder } from './page.ts';
+import { holdsToken, isNonEmpty, nativeLiquidity, type PoolPair } from './pool-pair.ts';
 import type { TokenId } from './token-id.ts';
 
 /** Which pools a client wants; what is `undefined` does not restrict. */
@@ -19,11 +19,12 @@ export function selectPoolPairs(state: ExchangeState, filter: PoolPairFilter, or
   if (isAll(filter) && order === 'ID_ASC') return toList(state, count, (index) => index);
   if (isAll(filter) && order === 'ID_DESC') return toList(state, count, (index) => count - 1 - index);
 
-  const places = Array.from({ length: count }, (_, place) => place).filter((place) =>
-    passes(poolPairAt(state, place), filter),
+  const places = Uint32Array.from({ length: count }, (_, place) => place).filter((place) =>
+    passes(glancePoolPairAt(state, place), filter),
   );
-  const ordered = Uint32Array.from(order === 'ID_ASC' ? places : sortPlaces(state, places, order));
-  return toList(state, ordered.length, (index) => ordered[index] ?? 0);
+  if (order === 'ID_DESC') places.reverse();
+  if (order === 'NATIVE_LIQUIDITY_DESC') sortByLiquidity(state, places);
+  return toList(state, places.length, (index) => places[index] ?? 0);
 }
 
 /** Whether the pools are already in that order, forwards or backwards: then there is nothing to put in order. */
@@ -43,12 +44,22 @@ function passes(pool: PoolPair, { tokenId, anyTokenOf, nonEmpty }: PoolPairFilte
   );
 }
 
-function sortPlaces(state: ExchangeState, places: readonly number[], order: PoolPairOrder): number[] {
-  return places
-    .map((place) => ({ place, position: positionOf(poolPairAt(state, place)) }))
-    .sort((a, b) => comparePositions(a.position, b.position, order))
-    .map(({ place }) => place);
+/** Sorts places as `comparePositions` has it: pools stand in order of their ids, so places do for those. */
+function sortByLiquidity(state: ExchangeState, places: Uint32Array): void {
+  const exact = Array<bigint>(poolCount(state)).fill(WITHOUT);
+  for (const place of places) exact[place] = nativeLiquidity(glancePoolPairAt(state, place)) ?? WITHOUT;
+  // Doubles are compared many times as fast; where they differ, so do the integers, and in the same way.
+  const rounded = Float64Array.from(exact, Number);
+  places.sort((a, b) => {
+    const byDouble = (rounded[b] ?? 0) - (rounded[a] ?? 0);
+    if (byDouble !== 0) return byDouble;
+    const [left, right] = [exact[a] ?? WITHOUT, exact[b] ?? WITHOUT];
+    return left === right ? a - b : left > right ? -1 : 1;
+  });
 }
+
+/** Less than any pool holds. */
+const WITHOUT = -1n;
 
 /** A list that makes its pools when they are looked at. */
 function toList(state: ExchangeState, length: number, placeOf: (index: number) => number): PoolPairList {

@@ -1,6 +1,6 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { ChainInfo } from '../domain/chain.ts';
-import { type ExchangeState, keepingPools } from '../domain/exchange.ts';
+import { type ExchangeState, forgetPools, keepingPools } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { type UpstreamError, UpstreamTimeoutError, UpstreamUnreachableError } from '../errors.ts';
 import type { NodeClient } from '../upstream/node/client.ts';
@@ -96,6 +96,7 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     doubts.clear(head.source);
     if (head.beaconHeight !== previous?.beaconHeight) pace.step();
     recent.add(head);
+    if (previous !== undefined) forgetPools(previous.exchange);
     return head;
   }
 

@@ -1,9 +1,9 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Instant } from '../domain/instant.ts';
-import { type Market, type Pair, type Ticker, toMarket } from '../domain/market.ts';
+import { createMarketDraft, type Market, type Pair, type Ticker } from '../domain/market.ts';
 import { UpstreamTimeoutError } from '../errors.ts';
 import type { MarketDataClient } from '../upstream/market-data/client.ts';
-import type { Rows } from '../upstream/market-data/decode.ts';
+import type { Rows } from '../upstream/market-data/rows.ts';
+import { createBreather } from './breather.ts';
 import { createFollower, type Follower, type Watcher } from './follower.ts';
 
 /** One list of the market-data host, as it was when it was last read. */
@@ -67,16 +67,19 @@ export function createMarketFollower(options: MarketFollowerOptions): MarketFoll
   return { pairs, tickers, freshness };
 }
 
+/** So many rows are prepared at once: a millisecond of work. */
+const ROWS_AT_ONCE = 500;
+
 function followList<P extends Pair>(
-  read: () => Promise<Rows<P>>,
+  read: (previous: readonly P[] | undefined) => Promise<Rows<P>>,
   { pollMs, timeoutMs, maxAgeMs, now, watch }: MarketFollowerOptions,
 ): Follower<MarketReading<P>> {
   return createFollower<MarketReading<P>>({
     async read(previous) {
-      const { rows, dropped } = await read();
-      const isSame = previous !== undefined && isDeepStrictEqual(previous.market.rows, rows);
+      const { rows, dropped } = await read(previous?.market.rows);
       const observedAt = now();
-      return { market: isSame ? previous.market : toMarket(rows), observedAt, nextAt: observedAt + pollMs, dropped };
+      const market = rows === previous?.market.rows ? previous.market : await prepare(rows);
+      return { market, observedAt, nextAt: observedAt + pollMs, dropped };
     },
     intervalMs: pollMs,
     patienceMs: timeoutMs,
@@ -84,4 +87,15 @@ function followList<P extends Pair>(
     isTooOld: ({ observedAt }) => now() - observedAt > maxAgeMs,
     watcher: watch(),
   });
+}
+
+/** Prepares a list for being looked up in, with turns for others in between. */
+async function prepare<P extends Pair>(rows: readonly P[]): Promise<Market<P>> {
+  const draft = createMarketDraft<P>();
+  const { take } = createBreather(ROWS_AT_ONCE);
+  for (const row of rows) {
+    await take();
+    draft.add(row);
+  }
+  return draft.toMarket(rows);
 }

@@ -9,6 +9,8 @@ export type ByteList = {
   append(chunk: Buffer, from: number, to: number): void;
   /** What was put in from that place on, as UTF-8. */
   text(from?: number): string;
+  /** What was put in, in place: it is overwritten by what is put in after a `clear`. */
+  view(): Buffer;
   clear(): void;
 };
 
@@ -39,6 +41,7 @@ export function createByteList(maxBytes: number): ByteList {
       length += to - from;
     },
     text: (from = 0) => bytes.toString('utf8', from, length),
+    view: () => bytes.subarray(0, length),
     clear() {
       length = 0;
     },

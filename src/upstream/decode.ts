@@ -5,7 +5,11 @@ import type { WireObject } from './wire.ts';
 
 /** Takes an answer in as it comes, and makes of it what it says. */
 export type Reader<T> = {
-  /** @throws SyntaxError, Misfit or Excess as soon as it is clear that it cannot be read; nothing more is wanted then */
+  /**
+   * Takes what it wants of a chunk, which is gone afterwards.
+   *
+   * @throws SyntaxError, Misfit or Excess as soon as it is clear that it cannot be read; nothing more is wanted then
+   */
   write(chunk: Buffer): void;
   /** What the answer says, once it is whole. @throws SyntaxError, Misfit, UpstreamError */
   end(): T;
@@ -21,23 +25,41 @@ export function createDocumentReader<T>(maxBytes: number, read: (document: unkno
 }
 
 /** What is wanted of a large document. */
-export type Sieved = Omit<JsonSieveOptions, 'each'> & { readonly each?: Members | undefined };
+export type Sieved = Omit<JsonSieveOptions, 'each'> & {
+  readonly each?: Members | undefined;
+  /** In its place: a list of which the values are given one by one. */
+  readonly list?: Values | undefined;
+};
+
+/** What takes the values of a list, each as soon as it has come. */
+export type Values = Pick<JsonMembers, 'name' | 'begin'> & { add(value: unknown): void };
 
 /** What takes the members of an object, each as soon as it has come. */
-export type Members = Pick<JsonMembers, 'name' | 'begin'> & { add(key: string, value: unknown): void };
+export type Members = Pick<JsonMembers, 'name' | 'begin'> & {
+  /** Takes a member, `"key": value`, from its bytes, which are reused. @returns whether it did; else it is parsed */
+  addFrom(member: Buffer): boolean;
+  add(key: string, value: unknown): void;
+};
 
 /** Makes the reader of a large document: what the sieve keeps, and each member that it gives, is parsed without loss. */
-export function createSievedReader<T>(sieved: Sieved, read: (document: unknown) => T): Reader<T> {
-  const sieve = createJsonSieve({ ...sieved, each: sieved.each && takeParsed(sieved.each) });
+export function createSievedReader<T>({ each, list, ...sieved }: Sieved, read: (document: unknown) => T): Reader<T> {
+  const taken = (each && takeMembers(each)) ?? (list && takeValues(list));
+  const sieve = createJsonSieve({ ...sieved, each: taken });
   return { write: sieve.write, end: () => read(parseJson(sieve.end())) };
 }
 
-function takeParsed({ name, begin, add }: Members): JsonMembers {
+function takeValues({ name, begin, add }: Values): JsonMembers {
+  return { name, isList: true, begin, take: (value) => add(parseJson(value.toString())) };
+}
+
+function takeMembers({ name, begin, addFrom, add }: Members): JsonMembers {
   return {
     name,
+    isList: false,
     begin,
     take(member) {
-      for (const [key, value] of Object.entries(parseJson(`{${member}}`) as WireObject)) add(key, value);
+      if (addFrom(member)) return;
+      for (const [key, value] of Object.entries(parseJson(`{${member.toString()}}`) as WireObject)) add(key, value);
     },
   };
 }

@@ -12,30 +12,36 @@ export type JsonSieve = {
 
 /** What of a document is kept. */
 export type JsonSieveOptions = {
-  /** The member of the document that is sieved; all beside it is kept. */
-  readonly within: string;
+  /** The member of the document that is sieved; all beside it is kept. Without it, the document itself is. */
+  readonly within?: string | undefined;
   /** Those of its members that are kept; of each other that is a text, a list or an object, an empty one is. */
   readonly keep: readonly string[];
-  /** One whose own members are given one by one, where it is an object; an empty one is kept in its place. */
+  /** One whose own members are given one by one; an empty one is kept in its place. */
   readonly each?: JsonMembers | undefined;
   /** How much is kept, without what is given one by one. */
   readonly maxBytes: number;
 };
 
-/** What takes the members of an object. */
+/** What takes the members of an object, or of a list. */
 export type JsonMembers = {
   readonly name: string;
-  /** Such an object begins; it takes the place of one that came before. */
+  /** Which of the two it is where it is as it should be; else it is dropped. */
+  readonly isList: boolean;
+  /** It begins; it takes the place of one that came before. */
   begin(): void;
-  /** One of its members, `"key": value`: it is looked at for its end only. @throws SyntaxError for what is none */
-  take(member: string): void;
+  /**
+   * One of its members, `"key": value` or a value of a list, as UTF-8 in bytes that are reused: it is looked at for its end only.
+   *
+   * @throws SyntaxError for what is none
+   */
+  take(member: Buffer): void;
 };
 
 /** A member is parsed at once, so it must not be long enough to hold up everyone else. */
 const MAX_MEMBER_BYTES = 65_536;
 
-/** How many brackets are open between the members of the document, of the one that is sieved, of the one that is given by members. */
-const [IN_DOCUMENT, IN_SIEVED, IN_EACH] = [1, 2, 3];
+/** How many brackets are open between the members of the document. */
+const IN_DOCUMENT = 1;
 
 const [QUOTE, COMMA, OPENS_OBJECT] = [0x22, 0x2c, 0x7b];
 
@@ -46,6 +52,10 @@ const [QUOTE, COMMA, OPENS_OBJECT] = [0x22, 0x2c, 0x7b];
  * kept, keys and commas too, and is parsed by whoever gets it: so that is as correct as `JSON.parse` wants it.
  */
 export function createJsonSieve({ within, keep, each, maxBytes }: JsonSieveOptions): JsonSieve {
+  /** The same between the members of what is sieved, and of what is given by members. */
+  const inSieved = within === undefined ? IN_DOCUMENT : IN_DOCUMENT + 1;
+  const inEach = inSieved + 1;
+
   const kept = createByteList(maxBytes);
   const member = createByteList(MAX_MEMBER_BYTES);
   const brackets = createBrackets();
@@ -64,7 +74,7 @@ export function createJsonSieve({ within, keep, each, maxBytes }: JsonSieveOptio
   let name: string | undefined;
   let keyFrom: number | undefined;
   let isKeyNext = false;
-  let isSieved = false;
+  let isSieved = within === undefined;
   let isAfterSpace = true;
 
   function write(chunk: Buffer): void {
@@ -124,13 +134,13 @@ export function createJsonSieve({ within, keep, each, maxBytes }: JsonSieveOptio
   function begin(opener: number): void {
     const isObject = opener === OPENS_OBJECT;
     const depth = brackets.depth();
-    if (depth === IN_DOCUMENT) isSieved = name === within;
+    if (depth === IN_DOCUMENT && within !== undefined) isSieved = name === within;
 
-    if (depth === IN_SIEVED && isObject && each !== undefined && isSieved && name === each.name) {
+    if (depth === inSieved && isSieved && each !== undefined && name === each.name && isObject !== each.isList) {
       state = 'members';
       memberCount = 0;
       each.begin();
-    } else if (isDropped() || (!isObject && (depth === 0 || (depth === IN_DOCUMENT && isSieved)))) {
+    } else if (isDropped() || (!isObject && (depth === 0 || (depth === inSieved - 1 && isSieved)))) {
       state = 'drop';
     }
     depthAround = depth;
@@ -141,11 +151,11 @@ export function createJsonSieve({ within, keep, each, maxBytes }: JsonSieveOptio
 
   /** Whether what stands here is a member of the document, or of the one that is sieved. */
   function isBetweenNames(): boolean {
-    return brackets.depth() === IN_DOCUMENT || (brackets.depth() === IN_SIEVED && isSieved);
+    return brackets.depth() === IN_DOCUMENT || (brackets.depth() === inSieved && isSieved);
   }
 
   function isDropped(): boolean {
-    return brackets.depth() === IN_SIEVED && isSieved && !keep.includes(name ?? '');
+    return brackets.depth() === inSieved && isSieved && !keep.includes(name ?? '');
   }
 
   /** Goes to the end of what is dropped or given by members: this is most of an answer, so it does nothing twice. */
@@ -169,7 +179,7 @@ export function createJsonSieve({ within, keep, each, maxBytes }: JsonSieveOptio
         state = 'keep';
         kept.push(byte);
         return at;
-      } else if (byte === COMMA && isCut && brackets.depth() === IN_EACH) {
+      } else if (byte === COMMA && isCut && brackets.depth() === inEach) {
         takeMember(chunk, from, at - 1, false);
         from = at;
       }
@@ -180,13 +190,13 @@ export function createJsonSieve({ within, keep, each, maxBytes }: JsonSieveOptio
 
   function takeMember(chunk: Buffer, from: number, to: number, isLast: boolean): void {
     member.append(chunk, from, to);
-    const text = member.text();
+    const bytes = member.view();
     member.clear();
-    const isBlank = !NOT_SPACE.test(text);
+    const isBlank = bytes.every(isSpace);
     if (isBlank && isLast && memberCount === 0) return;
     if (isBlank) throw new SyntaxError('a comma too many');
     memberCount += 1;
-    each?.take(text);
+    each?.take(bytes);
   }
 
   return {
@@ -197,8 +207,6 @@ export function createJsonSieve({ within, keep, each, maxBytes }: JsonSieveOptio
     },
   };
 }
-
-const NOT_SPACE = /[^\t\n\r ]/;
 
 function isSpace(byte: number): boolean {
   return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d && byte !== 0x0b && byte !== 0x0c);

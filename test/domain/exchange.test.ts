@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type ExchangeState, findPoolPair, poolCount, toExchangeState } from '../../src/domain/exchange.ts';
+import {
+  type ExchangeState,
+  findPoolPair,
+  keepingPools,
+  poolCount,
+  toExchangeState,
+} from '../../src/domain/exchange.ts';
 import type { PoolPairOrder } from '../../src/domain/page.ts';
 import { createPoolLists, type PoolPairFilter, selectPoolPairs } from '../../src/domain/pool-list.ts';
 import { nativeLiquidity, poolPairId } from '../../src/domain/pool-pair.ts';
@@ -79,6 +85,15 @@ describe('in which order are pools given', () => {
       }),
     );
   });
+
+  test('by the last unit of the native coin, where a double could not tell', () => {
+    const held = [2n ** 63n, 2n ** 63n + 2n, 2n ** 63n + 1n, 2n ** 53n, 2n ** 53n + 1n];
+    const pools = held.map((reserve1, n) =>
+      poolOf(reserve1, 1n, { token1Id: NATIVE_TOKEN_ID, token2Id: tokenId(`${n}`) }),
+    );
+    const sorted = selectPoolPairs(toExchangeState(1_000, pools), ALL, 'NATIVE_LIQUIDITY_DESC').slice();
+    expect(sorted.map(nativeLiquidity)).toEqual(held.toSorted((x, y) => Number(y - x)));
+  });
 });
 
 describe('what is a list', () => {
@@ -95,6 +110,14 @@ describe('what is a list', () => {
         expect(list.at(start)).toEqual(array[start]);
       }),
     );
+  });
+
+  test('no reason to keep a pool that nobody has looked at', () => {
+    const kept = keepingPools(state);
+    const list = selectPoolPairs(kept, { nonEmpty: true }, 'NATIVE_LIQUIDITY_DESC');
+    expect(kept.pools).toEqual(Array(5).fill(undefined));
+    expect(list.at(0)).toEqual(nativeB);
+    expect(kept.pools?.filter((pool) => pool !== undefined)).toEqual([nativeB]);
   });
 
   test('put in order once for all who ask for the same of one state', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Pair, type PairFilter, selectPairs, tokensKey, toMarket } from '../../src/domain/market.ts';
+import { createMarketDraft, type Pair, type PairFilter, selectPairs, tokensKey } from '../../src/domain/market.ts';
 import { tokenId } from './pools.ts';
 
 const [prv, btc, usdt] = [tokenId('4'), tokenId('b'), tokenId('c')];
@@ -24,7 +24,9 @@ const rows = [btcPrv, prvUsdt, prvUsdtToo, usdtPrv];
 
 describe('how is a pair looked up', () => {
   test('by its pool, by a ticker that several may share, and by its two tokens', () => {
-    const market = toMarket(rows);
+    const draft = createMarketDraft();
+    for (const row of rows) draft.add(row);
+    const market = draft.toMarket(rows);
     expect(market).toEqual({
       rows,
       byPoolId: new Map([

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { keepingPools } from '../../src/domain/exchange.ts';
+import { keepingPools, poolPairAt } from '../../src/domain/exchange.ts';
 import { UpstreamRpcError } from '../../src/errors.ts';
 import { createHeadFollower, type Head, type HeadFollower, type HeadWatcher } from '../../src/live/head.ts';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
@@ -76,6 +76,16 @@ describe('what is a head', () => {
     });
     const order = sandbox.node.requests.slice(0, 3).map(({ name }) => name);
     expect(order).toEqual(['getblockchaininfo', 'getbeaconbeststatedetail', 'getpdestate']);
+  });
+
+  test('what keeps its pools made for as long as it is the newest', async () => {
+    const { sandbox, first, next } = await followSandbox();
+    const pool = poolPairAt(first.exchange, 0);
+    expect(poolPairAt(first.exchange, 0)).toBe(pool);
+    sandbox.advance();
+    await next();
+    expect(first.exchange.pools?.every((kept) => kept === undefined)).toBe(true);
+    expect(poolPairAt(first.exchange, 0)).toEqual(pool);
   });
 
   test('a new block makes a new one, which knows the height before', async () => {

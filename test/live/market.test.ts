@@ -72,6 +72,33 @@ describe('what is read of a market-data host', () => {
   });
 });
 
+test('others have their turn while a long list is prepared', async () => {
+  const row = { baseId: 'a', base: 'A', targetId: 'b', target: 'B' };
+  const rows = Array.from({ length: 20_000 }, (_, n) => ({ ...row, tickerId: `${n % 1_000}`, poolId: `${n}` }));
+  let turns = 0;
+  let isOver = false;
+  const count = () => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  const answer = async () => {
+    setImmediate(count);
+    return { rows, dropped: 0 };
+  };
+  const follow = { pollMs: 1e6, timeoutMs: TIMEOUT_MS, maxAgeMs: MAX_AGE_MS, now: () => 5 };
+  const { pairs, tickers } = createMarketFollower({
+    ...follow,
+    host: { pairs: answer, tickers: () => new Promise(() => {}), orderBook: async () => undefined },
+    watch: () => ({ failed: () => {}, recovered: () => {} }),
+  });
+  const { market } = await pairs.get();
+  isOver = true;
+  for (const list of [pairs, tickers]) list.stop();
+  expect(turns).toBeGreaterThanOrEqual(20);
+  expect(market.byPoolId.size).toBe(20_000);
+  expect(market.byTickerId.get('7')?.length).toBe(20);
+});
+
 describe('what if one list cannot be read', () => {
   test('pairs go on while tickers say "no data" from the start', async () => {
     const { market, told, host } = await followHost((control) => {

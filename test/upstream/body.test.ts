@@ -75,6 +75,28 @@ describe('how much of a body is read', () => {
   });
 });
 
+describe('what becomes of the memory of a chunk', () => {
+  async function readOne(chunk: Buffer): Promise<void> {
+    async function* body() {
+      yield chunk;
+    }
+    await readBody(body(), { write: () => {}, beginningBytes: 10, maxBytes: 100 });
+  }
+
+  test('it is given back as soon as the chunk was read', async () => {
+    const memory = new ArrayBuffer(50);
+    await readOne(Buffer.from(memory));
+    expect(memory.detached).toBe(true);
+  });
+
+  test('not where others have a part of it', async () => {
+    const memory = new ArrayBuffer(50);
+    await readOne(Buffer.from(memory, 10));
+    await readOne(Buffer.from(memory, 0, 10));
+    expect(memory.detached).toBe(false);
+  });
+});
+
 test('others have their turn while chunks come one after another', async () => {
   let turns = 0;
   let isOver = false;

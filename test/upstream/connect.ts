@@ -23,7 +23,7 @@ export function httpForTest(upstream: Upstream, options: Partial<HttpClientOptio
 /** Reads an answer as the text that it is. */
 export function textReader(): Reader<string> {
   const chunks: Buffer[] = [];
-  return { write: (chunk) => void chunks.push(chunk), end: () => Buffer.concat(chunks).toString() };
+  return { write: (chunk) => void chunks.push(Buffer.from(chunk)), end: () => Buffer.concat(chunks).toString() };
 }
 
 /** A circuit whose pauses are too short to be noticed. */

@@ -3,11 +3,12 @@ import { expect, test } from 'vitest';
 import { UpstreamRpcError } from '../../src/errors.ts';
 import { createDocumentReader } from '../../src/upstream/decode.ts';
 import { parseJson } from '../../src/upstream/json.ts';
-import { readOrderBook, readPairs, readTickers } from '../../src/upstream/market-data/decode.ts';
+import { readOrderBook } from '../../src/upstream/market-data/decode.ts';
 import { readChainInfo } from '../../src/upstream/node/chain-info.ts';
 import { readResult } from '../../src/upstream/node/envelope.ts';
 import { Misfit } from '../../src/upstream/wire.ts';
 import { readFixture } from './fixture.ts';
+import { readPairs, readTickers } from './market-data/whole-list.ts';
 import { anyMutations, mutateAll, print } from './mutations.ts';
 import { readExchangeState } from './node/whole-state.ts';
 

@@ -75,7 +75,7 @@ export function createParts(): Parts {
         parts.unfit.add(plan);
         return undefined;
       }
-      const part = { text, basis: own.loaders.basis };
+      const part = { text: toFlat(text), basis: own.loaders.basis };
       const size = text.length - (before?.text.length ?? 0);
       if (part.basis.holds(now()) && parts.characters + size <= MAX_CHARACTERS) {
         known.set(pool, part);
@@ -84,6 +84,11 @@ export function createParts(): Parts {
       return isTaken(part, context) ? text : undefined;
     },
   };
+}
+
+/** The same text in one piece: as it was put together, all its pieces would be kept with it. */
+function toFlat(text: string): string {
+  return Buffer.from(text).toString();
 }
 
 /**

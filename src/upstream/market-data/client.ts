@@ -5,12 +5,15 @@ import type { Circuit } from '../circuit.ts';
 import { createDocumentReader } from '../decode.ts';
 import type { HealthRecord } from '../health.ts';
 import type { HttpClient } from '../http.ts';
-import { type Rows, readOrderBook, readPairs, readTickers } from './decode.ts';
+import { readOrderBook } from './decode.ts';
+import { createPairsReader, createTickersReader, type Rows } from './rows.ts';
 
 /** The three reads of a market-data host. Each throws an UpstreamError where it fails. */
 export type MarketDataClient = {
-  pairs(): Promise<Rows<Pair>>;
-  tickers(): Promise<Rows<Ticker>>;
+  /** @param previous a reading before: rows that say the same are the same, and a list of which all are is the same list */
+  pairs(previous?: readonly Pair[]): Promise<Rows<Pair>>;
+  /** Likewise. */
+  tickers(previous?: readonly Ticker[]): Promise<Rows<Ticker>>;
   /** `undefined` where the host says that it has no book of that name. */
   orderBook(tickerId: string): Promise<RawOrderBook | undefined>;
 };
@@ -25,8 +28,8 @@ export type MarketDataClientOptions = {
   readonly circuit: Circuit;
 };
 
-/** A row has about half a kilobyte, so this is 60,000 of them. */
-const MAX_DOCUMENT_BYTES = 32 * 2 ** 20;
+/** An order book is parsed whole. */
+const MAX_BOOK_BYTES = 32 * 2 ** 20;
 
 /** Makes a client of a market-data host. */
 export function createMarketDataClient(options: MarketDataClientOptions): MarketDataClient {
@@ -43,15 +46,11 @@ export function createMarketDataClient(options: MarketDataClientOptions): Market
     return circuit.run(() => health.watch(method, ask()));
   }
 
-  function get<T>(url: URL, read: (document: unknown) => T): Promise<T> {
-    return http.request({ url }, createDocumentReader(MAX_DOCUMENT_BYTES, read));
-  }
-
   async function orderBook(tickerId: string): Promise<RawOrderBook | undefined> {
     const url = address('orderbook');
     url.searchParams.set('ticker_id', tickerId);
     try {
-      return await get(url, readOrderBook);
+      return await http.request({ url }, createDocumentReader(MAX_BOOK_BYTES, readOrderBook));
     } catch (error) {
       if (saysUnknownTicker(error)) return undefined;
       throw error;
@@ -59,8 +58,9 @@ export function createMarketDataClient(options: MarketDataClientOptions): Market
   }
 
   return {
-    pairs: () => follow('pairs', () => get(address('pairs'), readPairs)),
-    tickers: () => follow('tickers', () => get(address('tickers'), readTickers)),
+    pairs: (previous) => follow('pairs', () => http.request({ url: address('pairs') }, createPairsReader(previous))),
+    tickers: (previous) =>
+      follow('tickers', () => http.request({ url: address('tickers') }, createTickersReader(previous))),
     orderBook: (tickerId) => circuit.pass(() => health.watch('orderbook', orderBook(tickerId))),
   };
 }

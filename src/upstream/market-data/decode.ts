@@ -10,29 +10,31 @@ import {
   toFiniteNumber,
   type WireObject,
 } from '../wire.ts';
+import type { Rows } from './rows.ts';
 
-/** What could be read of a list, and how many of its rows could not. */
-export type Rows<T> = { readonly rows: readonly T[]; readonly dropped: number };
-
-/** Decodes the answer of `/pairs`. @throws Misfit where it holds no list; a 200 without one is no success */
-export function readPairs(document: unknown): Rows<Pair> {
-  return readRows(readObject(document, '$')['pairs'], '$.pairs', (row, path) => ({
+/** Decodes one row of `/pairs`. @throws Misfit */
+export function readPair(value: unknown): Pair {
+  const path = '$.pairs[…]';
+  const row = readObject(value, path);
+  return {
     ...readIds(row, path),
     base: readString(row['base'], `${path}.base`),
     target: readString(row['target'], `${path}.target`),
-  }));
+  };
 }
 
-/** Decodes the answer of `/tickers`. @throws Misfit where it holds no list; a 200 without one is no success */
-export function readTickers(document: unknown): Rows<Ticker> {
-  return readRows(readObject(document, '$')['tickers'], '$.tickers', (row, path) => ({
+/** Decodes one row of `/tickers`. @throws Misfit */
+export function readTicker(value: unknown): Ticker {
+  const path = '$.tickers[…]';
+  const row = readObject(value, path);
+  return {
     ...readIds(row, path),
     base: readString(row['base_currency'], `${path}.base_currency`),
     target: readString(row['target_currency'], `${path}.target_currency`),
     lastPrice: toFiniteNumber(row['last_price']),
     baseVolume: toFiniteNumber(row['base_volume']),
     targetVolume: toFiniteNumber(row['target_volume']),
-  }));
+  };
 }
 
 /**
@@ -64,21 +66,6 @@ function readBookHead(book: WireObject): Pick<RawOrderBook, 'tickerId' | 'messag
     message: readString(book['message'], '$.message'),
     timestamp: readTimestamp(book['timestamp'], '$.timestamp'),
   };
-}
-
-/** A row without an id or a token cannot be shown; one such row is no reason to lose the others. */
-function readRows<T>(list: unknown, path: string, read: (row: WireObject, path: string) => T): Rows<T> {
-  const values = readArray(list, path);
-  const rows = values.flatMap((value, index) => {
-    const rowPath = `${path}[${index}]`;
-    try {
-      return [read(readObject(value, rowPath), rowPath)];
-    } catch (error) {
-      if (error instanceof Misfit) return [];
-      throw error;
-    }
-  });
-  return { rows, dropped: values.length - rows.length };
 }
 
 function readSide(value: unknown, path: string): Rows<Offer> {

@@ -5,6 +5,7 @@ import { toInstant } from '../../domain/instant.ts';
 import type { PoolDirectories } from '../../domain/pool-directory.ts';
 import { type PoolPair, poolPairKey } from '../../domain/pool-pair.ts';
 import { Excess, Misfit, readObject, readTokenId, readUint64, type WireObject } from '../wire.ts';
+import { createKnownPools } from './known-pool.ts';
 
 const POOLS = '$.Result.PDEPoolPairs';
 const POOL = `${POOLS}[…]`;
@@ -16,6 +17,8 @@ const MAX_POOLS = 100_000;
 export type ExchangeStateReader = {
   /** The pools begin. A document can name them twice: then the last count. */
   begin(): void;
+  /** Takes one pool from its bytes, where it is the one that is expected. @returns whether it is */
+  addFrom(member: Uint8Array): boolean;
   /** Takes one pool; where its key came before, it replaces that one. @throws Excess for more than any exchange has */
   add(key: string, value: unknown): void;
   /** @throws Misfit, also where the keys name another height, as the answer to another question would */
@@ -32,6 +35,7 @@ export function createExchangeStateReader(
   beaconHeight: BeaconHeight,
   directories: PoolDirectories,
 ): ExchangeStateReader {
+  const knownPools = createKnownPools(beaconHeight);
   let draft = createExchangeDraft(beaconHeight, directories);
   let misfits = new Map<string, Misfit>();
 
@@ -39,6 +43,13 @@ export function createExchangeStateReader(
     begin() {
       draft = createExchangeDraft(beaconHeight, directories);
       misfits = new Map();
+    },
+    addFrom(member) {
+      const id = draft.expectedId();
+      // Where a pool did not fit, the same can come again, and has to be looked for by its key.
+      if (id === undefined || misfits.size > 0 || !knownPools.read(member, id)) return false;
+      draft.addExpected(knownPools.reserve1(), knownPools.reserve2());
+      return true;
     },
     add(key, value) {
       misfits.delete(key);

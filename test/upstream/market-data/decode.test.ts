@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { parseJson } from '../../../src/upstream/json.ts';
-import { readOrderBook, readPairs, readTickers } from '../../../src/upstream/market-data/decode.ts';
+import { readOrderBook } from '../../../src/upstream/market-data/decode.ts';
 import { Misfit } from '../../../src/upstream/wire.ts';
 import { readFixture } from '../fixture.ts';
+import { readPairs, readTickers } from './whole-list.ts';
 
 const PRV = '0000000000000000000000000000000000000000000000000000000000000004';
 const DAF = '495f59f74371dd86e75a56ba6f457357557a8954b51f90ad4e123694c962e94a';

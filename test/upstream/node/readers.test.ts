@@ -5,7 +5,8 @@ import type { Reader } from '../../../src/upstream/decode.ts';
 import { parseJson } from '../../../src/upstream/json.ts';
 import { readResult } from '../../../src/upstream/node/envelope.ts';
 import { createBeaconHeightReader, createStateReader } from '../../../src/upstream/node/readers.ts';
-import { readInteger } from '../../../src/upstream/wire.ts';
+import { readInteger, type WireObject } from '../../../src/upstream/wire.ts';
+import { anySizes, anySpaces, outcomeOfChunks as outcomeInChunks, outcomeOf, spaceOut } from '../chunks.ts';
 import { readFixture } from '../fixture.ts';
 import { anyMutations, mutateAll, print } from '../mutations.ts';
 import { readExchangeState } from './whole-state.ts';
@@ -16,61 +17,58 @@ const RECORDED = parseJson(FIXTURE);
 
 const resultOf = (document: unknown) => readResult(document, 1);
 
-/** What comes of reading: a value, or the error that says why there is none. */
-function outcomeOf(read: () => unknown): unknown {
-  try {
-    return { value: read() };
-  } catch (error) {
-    if (error instanceof SyntaxError) return 'it is not JSON';
-    return { error };
-  }
-}
-
 /** What comes of an answer that is parsed as a whole. */
 function outcomeOfWhole(text: string): unknown {
   return outcomeOf(() => readExchangeState(resultOf(parseJson(text)), HEIGHT));
 }
 
-/** What comes of an answer that is read as it comes, in chunks of these sizes over and over. */
+/** What comes of an answer that is read as it comes, in front of which nothing was read, or the recorded answer. */
 function outcomeOfChunks(text: string, sizes: readonly number[], reader: Reader<unknown> = stateReader()): unknown {
-  const bytes = Buffer.from(text);
-  return outcomeOf(() => {
-    for (let at = 0, n = 0; at < bytes.length; n++) {
-      const size = sizes[n % sizes.length] ?? bytes.length;
-      // A chunk may be overwritten when it was taken in.
-      const chunk = Buffer.from(bytes.subarray(at, at + size));
-      reader.write(chunk);
-      chunk.fill(0x20);
-      at += size;
-    }
-    return reader.end();
-  });
+  return outcomeInChunks(text, sizes, reader);
 }
 
-function stateReader(): Reader<unknown> {
-  return createStateReader(HEIGHT, resultOf, createPoolDirectories());
+function stateReader(directories = createPoolDirectories()): Reader<unknown> {
+  return createStateReader(HEIGHT, resultOf, directories);
 }
 
-const anySizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 5_000 })), {
-  minLength: 1,
-  maxLength: 10,
-});
+/** The recorded answer with its pools in the order of their ids, as nodes have them. */
+const IN_ORDER = (() => {
+  const document = parseJson(FIXTURE) as { readonly Result: WireObject };
+  const pools = Object.entries(document.Result['PDEPoolPairs'] ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+  return { ...document, Result: { ...document.Result, PDEPoolPairs: Object.fromEntries(pools) } };
+})();
 
-/** The document's text with white space of any kind around what stands outside of texts. */
-function spaceOut(text: string, spaces: string): string {
-  return text.replaceAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]/g, (token) => spaces + token + spaces);
+/** The reader of an answer that is expected to have the pools of the recorded one. */
+function readerAfterRecorded(): Reader<unknown> {
+  const directories = createPoolDirectories();
+  outcomeOfChunks(FIXTURE, [65_536], stateReader(directories));
+  return stateReader(directories);
 }
 
 describe('does it matter that an answer is read as it comes', () => {
   test('no: whatever is changed in it, and however it is cut, it says what it says as a whole', () => {
     const seen = new Set<string>();
-    const spaces = fc.constantFrom('', ' ', '\n\t\t', '\r\n', '  ');
     fc.assert(
-      fc.property(anyMutations, spaces, anySizes, (changes, space, sizes) => {
+      fc.property(anyMutations, anySpaces, anySizes, (changes, space, sizes) => {
         const text = Buffer.from(spaceOut(print(mutateAll(RECORDED, changes)) ?? '', space)).toString();
         const outcome = outcomeOfWhole(text);
         fc.pre(outcome !== 'it is not JSON');
         expect(outcomeOfChunks(text, sizes)).toEqual(outcome);
+        seen.add(Object.keys(outcome ?? {}).join());
+      }),
+      { numRuns: 2_000 },
+    );
+    expect([...seen].sort()).toEqual(['error', 'value']);
+  });
+
+  test('no: nor where its pools were read before', () => {
+    const seen = new Set<string>();
+    fc.assert(
+      fc.property(anyMutations, anySpaces, anySizes, (changes, space, sizes) => {
+        const text = Buffer.from(spaceOut(print(mutateAll(IN_ORDER, changes)) ?? '', space)).toString();
+        const outcome = outcomeOfWhole(text);
+        fc.pre(outcome !== 'it is not JSON');
+        expect(outcomeOfChunks(text, sizes, readerAfterRecorded())).toEqual(outcome);
         seen.add(Object.keys(outcome ?? {}).join());
       }),
       { numRuns: 2_000 },
@@ -166,7 +164,10 @@ describe('does it matter that an answer is read as it comes', () => {
     ['a page', '<!DOCTYPE html><p>{"Id": 1}'],
   ])('no: %s', (_, text) => {
     const outcome = outcomeOfWhole(text);
-    for (const sizes of [[1], [2], [3, 1], [64], [65_536]]) expect(outcomeOfChunks(text, sizes)).toEqual(outcome);
+    for (const sizes of [[1], [2], [3, 1], [64], [65_536]]) {
+      expect(outcomeOfChunks(text, sizes)).toEqual(outcome);
+      expect(outcomeOfChunks(text, sizes, readerAfterRecorded())).toEqual(outcome);
+    }
   });
 });
 

@@ -1,0 +1,104 @@
+import type { BeaconHeight } from '../../domain/beacon-height.ts';
+
+/** Reads pools that are expected next out of their bytes, without a text or an object of any. */
+export type KnownPools = {
+  /**
+   * Reads a member of the node's map, `"key": value`.
+   *
+   * @param id the pool that it is expected to be of
+   * @returns whether it is, and is written as nodes write it: then the reserves are there. All else is left to a parser
+   */
+  read(member: Uint8Array, id: string): boolean;
+  /** Of the pool that was read last. */
+  reserve1(): bigint;
+  reserve2(): bigint;
+};
+
+/** Two token ids and a dash. */
+const ID_LENGTH = 129;
+const TOKEN_ID_LENGTH = 64;
+
+const [ZERO, NINE] = [0x30, 0x39];
+/** So many digits always fit into a double, and two such parts into each other. */
+const DIGITS_OF_A_PART = 15;
+const MAX_UINT64 = 2n ** 64n - 1n;
+const MAX_DIGITS = 20;
+
+/**
+ * Makes the reader of pools at that height.
+ *
+ * A parser keeps each key as the name of a member, outside of young memory: at ten thousand pools a height, that was most
+ * of what had to be collected.
+ */
+export function createKnownPools(beaconHeight: BeaconHeight): KnownPools {
+  const keyStart = `"pdepool-${beaconHeight}-`;
+  let bytes: Uint8Array = new Uint8Array();
+  let at = 0;
+  let reserve1 = 0n;
+  let reserve2 = 0n;
+
+  function takes(text: string, from = 0, to = text.length): boolean {
+    for (let index = from; index < to; index++) if (bytes[at++] !== text.charCodeAt(index)) return false;
+    return true;
+  }
+
+  function takesNext(text: string): boolean {
+    while (isSpace(bytes[at])) at += 1;
+    return takes(text);
+  }
+
+  function takesField(name: string): boolean {
+    return takesNext(name) && takesNext(':');
+  }
+
+  function takesTokenId(name: string, id: string, from: number): boolean {
+    return takesField(name) && takesNext('"') && takes(id, from, from + TOKEN_ID_LENGTH) && takes('"');
+  }
+
+  /** An integer from 0 to 2^64 - 1, or `undefined` for anything else. */
+  function number(): bigint | undefined {
+    while (isSpace(bytes[at])) at += 1;
+    const from = at;
+    let [first, second] = [0, 0];
+    for (let digit = bytes[at] ?? 0; digit >= ZERO && digit <= NINE; digit = bytes[at] ?? 0) {
+      if (at - from === MAX_DIGITS) return undefined;
+      if (at - from < DIGITS_OF_A_PART) first = first * 10 + (digit - ZERO);
+      else second = second * 10 + (digit - ZERO);
+      at += 1;
+    }
+    const count = at - from;
+    if (count === 0 || (bytes[from] === ZERO && count > 1)) return undefined;
+    if (count <= DIGITS_OF_A_PART) return BigInt(first);
+    const value = BigInt(first) * 10n ** BigInt(count - DIGITS_OF_A_PART) + BigInt(second);
+    return value > MAX_UINT64 ? undefined : value;
+  }
+
+  function readReserves(id: string): boolean {
+    if (!takesTokenId('"Token1IDStr"', id, 0) || !takesNext(',') || !takesField('"Token1PoolValue"')) return false;
+    const value1 = number();
+    if (value1 === undefined || !takesNext(',')) return false;
+    if (!takesTokenId('"Token2IDStr"', id, TOKEN_ID_LENGTH + 1) || !takesNext(',')) return false;
+    const value2 = takesField('"Token2PoolValue"') ? number() : undefined;
+    if (value2 === undefined) return false;
+    reserve1 = value1;
+    reserve2 = value2;
+    return true;
+  }
+
+  return {
+    read(member, id) {
+      bytes = member;
+      at = 0;
+      if (id.length !== ID_LENGTH || !takesNext(keyStart) || !takes(id) || !takes('"')) return false;
+      if (!takesNext(':') || !takesNext('{') || !readReserves(id) || !takesNext('}')) return false;
+      while (isSpace(bytes[at])) at += 1;
+      return at === bytes.length;
+    },
+    reserve1: () => reserve1,
+    reserve2: () => reserve2,
+  };
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
+}

@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createKnownPools } from '../../../src/upstream/node/known-pool.ts';
+import { anySpaces, spaceOut } from '../chunks.ts';
+
+const HEIGHT = 835_380;
+const PRV = '0000000000000000000000000000000000000000000000000000000000000004';
+const BTC = 'b832e5d3b1f01a4f0623f7fe91d6673461e1f5d37d91fe78c5c2e6183ff39696';
+const ID = `${PRV}-${BTC}`;
+
+type Written = { readonly reserve1: bigint; readonly reserve2: bigint };
+
+/** A pool as nodes write it. */
+function write({ reserve1, reserve2 }: Written): string {
+  return `"pdepool-${HEIGHT}-${ID}":{"Token1IDStr":"${PRV}","Token1PoolValue":${reserve1},"Token2IDStr":"${BTC}","Token2PoolValue":${reserve2}}`;
+}
+
+function read(member: string, id = ID): Written | undefined {
+  const known = createKnownPools(HEIGHT);
+  return known.read(Buffer.from(member), id) ? { reserve1: known.reserve1(), reserve2: known.reserve2() } : undefined;
+}
+
+const anyReserve = fc.oneof(fc.bigInt(0n, 2n ** 64n - 1n), fc.bigInt(0n, 10n ** 16n), fc.constantFrom(0n, 10n ** 15n));
+const anyPool = fc.record({ reserve1: anyReserve, reserve2: anyReserve });
+const pool = { reserve1: 1_906_314_094_145_580n, reserve2: 2n ** 64n - 1n };
+
+describe('which pools are read from their bytes', () => {
+  test('that which is expected, with whatever reserves and spaces', () => {
+    fc.assert(
+      fc.property(anyPool, anySpaces, (written, spaces) => {
+        expect(read(spaceOut(write(written), spaces))).toEqual(written);
+      }),
+    );
+  });
+
+  test('none that a parser would read otherwise', () => {
+    const text = write(pool);
+    const instead = fc.oneof(
+      fc.string({ maxLength: 3 }),
+      fc.constantFrom('0', '00', '-1', '.5', 'e3', '\u00a0', '\\u0030'),
+    );
+    fc.assert(
+      fc.property(fc.nat({ max: text.length - 1 }), fc.nat({ max: 3 }), instead, (at, length, change) => {
+        const spoilt = text.slice(0, at) + change + text.slice(at + length);
+        const told = read(spoilt);
+        if (told !== undefined) expect(write(told)).toBe(spoilt.replaceAll(/[\t\n\r ]/g, ''));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  test.each([
+    ['another than is expected', write(pool).replaceAll(BTC, PRV)],
+    ['one of another height', write(pool).replace(`${HEIGHT}`, `${HEIGHT + 1}`)],
+    ['one of which the tokens are not those of its key', write(pool).replace(`"${BTC}"`, `"${PRV}"`)],
+    ['one in capitals', write(pool).replaceAll(BTC, BTC.toUpperCase())],
+    ['one with another field', write(pool).replace('}', ',"Fee":1}')],
+    ['one with its fields in another order', write(pool).replace('Token1PoolValue', 'Token2PoolValue')],
+    ['reserves above 64 bits', write({ ...pool, reserve2: 2n ** 64n })],
+    ['reserves of 21 digits', write({ ...pool, reserve1: 10n ** 20n })],
+    ['a reserve that begins with 0', write(pool).replace(':1906', ':01906')],
+    ['a reserve below 0', write(pool).replace(':1906', ':-1906')],
+    ['a reserve that is missing', write(pool).replace(/:1906\d+/, ':')],
+    ['a pool that is not whole', write(pool).slice(0, -1)],
+    ['nothing', ''],
+  ])('not %s: that is left to the parser', (_, member) => {
+    expect(read(member)).toBeUndefined();
+  });
+});

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { filterFingerprint } from './cursor.ts';
 import { type ExchangeState, glancePoolPairAt, keepingPools, poolCount, poolPairAt } from './exchange.ts';
 import type { PoolPairList, PoolPairOrder } from './page.ts';
@@ -88,12 +87,12 @@ const MAX_PINNED = 4;
 /** Makes a keeper of lists: each for as long as its state, and as it is among the few that were asked for last. */
 export function createPoolLists(): PoolLists {
   const kept = new WeakMap<ExchangeState, Map<string, PoolPairList>>();
-  const pinned = new LRUCache<ExchangeState, ExchangeState>({ max: MAX_PINNED });
+  const pinned = new Map<ExchangeState, ExchangeState>();
 
   return {
     pinned(state) {
       const known = pinned.get(state) ?? { ...keepingPools(state), isPinned: true };
-      pinned.set(state, known);
+      keepAsLast(pinned, state, known, MAX_PINNED);
       return known;
     },
     select(state, filter, order) {
@@ -102,10 +101,16 @@ export function createPoolLists(): PoolLists {
       kept.set(state, lists);
       const name = `${order}:${filterFingerprint({ ...filter, anyTokenOf: filter.anyTokenOf && [...filter.anyTokenOf].sort() })}`;
       const list = lists.get(name) ?? selectPoolPairs(state, filter, order);
-      lists.delete(name);
-      lists.set(name, list);
-      if (lists.size > MAX_LISTS_OF_A_STATE) lists.delete(lists.keys().next().value ?? '');
+      keepAsLast(lists, name, list, MAX_LISTS_OF_A_STATE);
       return list;
     },
   };
+}
+
+/** Puts something last, and lets go of the first where there are too many. */
+function keepAsLast<Key, Value>(kept: Map<Key, Value>, key: Key, value: Value, max: number): void {
+  kept.delete(key);
+  kept.set(key, value);
+  const [first] = kept.size > max ? kept.keys() : [];
+  if (first !== undefined) kept.delete(first);
 }

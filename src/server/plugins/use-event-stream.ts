@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Plugin, YogaInitialContext } from 'graphql-yoga';
-import type { Values } from '../../live/iterate.ts';
+import { valuesOf } from '../../live/iterate.ts';
+import type { Listen } from '../../live/listen.ts';
 import { isStream } from '../stream.ts';
 import { createEventStream, type StreamedEvent } from '../updates/event-stream.ts';
 import type { MadeUpdate } from '../updates/made-update.ts';
@@ -9,7 +10,7 @@ import type { MadeUpdate } from '../updates/made-update.ts';
 /** What sending streams of events needs. */
 export type UseEventStreamOptions = {
   /** The updates that the operation of a context has subscribed to, as they were written for all who get them. */
-  readonly updatesOf?: (context: object) => Values<MadeUpdate> | undefined;
+  readonly updatesOf?: (context: object) => Listen<MadeUpdate> | undefined;
   /** How often a reader hears something at the least. */
   readonly keepAliveMs: number;
   /** Told of errors of ours that break a stream off. */
@@ -29,8 +30,8 @@ export function useEventStream({ updatesOf = () => undefined, keepAliveMs, inter
     const updates = context && updatesOf(context);
     if (updates === undefined) return createEventStream({ results, toEvent, keepAliveMs });
     return createEventStream({
-      results: updates,
-      toEvent: ({ height, text }) => ({ id: height, data: text }),
+      results: valuesOf(updates),
+      toEvent: (update) => ({ id: update.height, data: update.toText() }),
       keepAliveMs,
     });
   }

@@ -1,4 +1,4 @@
-import type { Listen } from './listen.ts';
+import type { Listen, Listener, Listening } from './listen.ts';
 
 /** Values that come until `return` is called, which also ends a `next` that waits. */
 export type Values<T> = AsyncIterableIterator<T, undefined>;
@@ -12,25 +12,26 @@ export function itself<T>(this: T): T {
 export const END = { done: true, value: undefined } as const;
 
 /**
- * Iterates what can be listened to.
+ * Iterates what can be listened to, from the first `next` on: who iterates nothing leaves nothing open.
  *
  * Not an async generator: `return` on one waits until a pending `next` is settled, which would keep a listener that has
  * gone until the next value comes.
  */
 export function valuesOf<T>(listen: Listen<T>): Values<T> {
   const waiting: PromiseWithResolvers<IteratorResult<T, undefined>>[] = [];
+  let listening: Listening | undefined;
   let isOver = false;
 
-  const listening = listen({
+  const listener: Listener<T> = {
     hear(value) {
       waiting.shift()?.resolve({ done: false, value });
-      if (waiting.length > 0) listening.next();
+      if (waiting.length > 0) listening?.next();
     },
     fail(error) {
       waiting.shift()?.reject(error);
       end();
     },
-  });
+  };
 
   function end(): void {
     isOver = true;
@@ -42,11 +43,12 @@ export function valuesOf<T>(listen: Listen<T>): Values<T> {
     next() {
       if (isOver) return Promise.resolve(END);
       const next = Promise.withResolvers<IteratorResult<T, undefined>>();
+      listening ??= listen(listener);
       if (waiting.push(next) === 1) listening.next();
       return next.promise;
     },
     return() {
-      listening.end();
+      listening?.end();
       end();
       return Promise.resolve(END);
     },

@@ -14,7 +14,7 @@ export function useUpdateGroups(groups: UpdateGroups): Plugin {
     onSubscribe({ setSubscribeFn }) {
       setSubscribeFn(async (args) => {
         const updates = await groups.subscribe(args);
-        return typeof updates === 'function' ? { [Symbol.asyncIterator]: () => resultsOf(updates) } : updates;
+        return typeof updates === 'function' ? resultsOf(updates) : updates;
       });
     },
   };

@@ -116,12 +116,16 @@ export function createUpdateGroup(options: UpdateGroupOptions): UpdateGroup {
     member.reader.hear(update);
   }
 
+  function getUpdate(member: Member, value: unknown): void {
+    const shared = sharedFor(value, member.previous);
+    if (shared.made === undefined) shared.waiting.push(member);
+    else give(member, value, shared.made.update);
+  }
+
   // One function for all members: they are told apart by what it is called on.
   function hear(this: Member, value: unknown): void {
-    if (!subscription.isNews(value, this.previous)) return this.values?.next();
-    const shared = sharedFor(value, this.previous);
-    if (shared.made === undefined) shared.waiting.push(this);
-    else give(this, value, shared.made.update);
+    if (subscription.isNews(value, this.previous)) getUpdate(this, value);
+    else this.values?.next();
   }
 
   function fail(this: Member, error: unknown): void {

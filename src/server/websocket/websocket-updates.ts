@@ -14,12 +14,24 @@ export type Receiver = { readonly socket: WebSocket; readonly wire: Duplex; read
  * end, says `complete` after it, and returns this where its client has had enough.
  */
 export function sendUpdates(updates: Listen<MadeUpdate>, receiver: Receiver): AsyncIterableIterator<never> {
-  const sending: Sending = { ...receiver, ...METHODS, updates: undefined, over: undefined };
+  const { socket, wire, id } = receiver;
+  const sending: Sending = {
+    socket,
+    wire,
+    id,
+    updates: undefined,
+    over: undefined,
+    hear,
+    fail,
+    next,
+    return: leave,
+    [Symbol.asyncIterator]: itself,
+  };
   sending.updates = updates(sending);
   return sending;
 }
 
-/** One operation of the many thousands that there can be. */
+/** One operation of the many thousands that there can be: its functions are those of all, told apart by `this`. */
 type Sending = Receiver &
   Listener<MadeUpdate> &
   AsyncIterableIterator<never> & {
@@ -28,32 +40,31 @@ type Sending = Receiver &
     over: PromiseWithResolvers<IteratorResult<never>> | undefined;
   };
 
-const NOTHING = Buffer.alloc(0);
+/** Writes a frame as `ws` would, which nothing of `ws` is ever in the middle of. */
+function hear(this: Sending, update: MadeUpdate): void {
+  const { socket, wire, id, updates } = this;
+  // Of one that closes nothing more is wanted; graphql-ws is told when it has.
+  if (socket.readyState !== socket.OPEN) return;
+  wire.write(update.toFrame(id));
+  if (wire.writableLength === 0) updates?.next();
+  // What has nothing in it leaves behind all that was written before it.
+  else wire.write(NOTHING, () => updates?.next());
+}
 
-/** What all of them do, told apart by what it is called on. */
-const METHODS: ThisType<Sending> & Listener<MadeUpdate> & AsyncIterableIterator<never> = {
-  /** Writes a frame as `ws` would, which nothing of `ws` is ever in the middle of. */
-  hear(update) {
-    const { socket, wire, id, updates } = this;
-    // Of one that closes nothing more is wanted; graphql-ws is told when it has.
-    if (socket.readyState !== socket.OPEN) return;
-    wire.write(update.toFrame(id));
-    if (wire.writableLength === 0) updates?.next();
-    // What has nothing in it leaves behind all that was written before it.
-    else wire.write(NOTHING, () => updates?.next());
-  },
-  fail(error) {
-    this.over?.reject(error);
-  },
-  next() {
-    this.over = Promise.withResolvers();
-    this.updates?.next();
-    return this.over.promise;
-  },
-  return() {
-    this.updates?.end();
-    this.over?.resolve(END);
-    return Promise.resolve(END);
-  },
-  [Symbol.asyncIterator]: itself,
-};
+function fail(this: Sending, error: unknown): void {
+  this.over?.reject(error);
+}
+
+function next(this: Sending): Promise<IteratorResult<never>> {
+  this.over = Promise.withResolvers();
+  this.updates?.next();
+  return this.over.promise;
+}
+
+function leave(this: Sending): Promise<IteratorResult<never>> {
+  this.updates?.end();
+  this.over?.resolve(END);
+  return Promise.resolve(END);
+}
+
+const NOTHING = Buffer.alloc(0);

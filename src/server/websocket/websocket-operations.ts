@@ -89,9 +89,9 @@ export function forget(args: OperationArgs): void {
   Object.assign(args, { contextValue: undefined, variableValues: undefined, rootValue: undefined, requestId: '' });
 }
 
-/** About how many values each open operation of a socket gives, noted at the peer that it belongs to. */
+/** About how many values the open operations of a socket give, with this one, which is noted at their peer. */
 function openValues({ extra, subscriptions }: Connection, id: string, values: number): number {
-  for (const noted of Object.keys(extra.values)) if (!(noted in subscriptions)) delete extra.values[noted];
-  extra.values[id] = values;
-  return Object.values(extra.values).reduce((sum, each) => sum + each, 0);
+  const others = extra.open.filter((each) => each.id !== id && each.id in subscriptions);
+  extra.open = [...others, { id, values }];
+  return extra.open.reduce((sum, each) => sum + each.values, 0);
 }

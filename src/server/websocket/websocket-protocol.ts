@@ -13,8 +13,8 @@ import { createKeepAlive } from './keep-alive.ts';
 export type Peer = {
   readonly socket: WebSocket;
   readonly caller: Caller;
-  /** About how many values each of its open operations gives, by the operation's id. */
-  readonly values: Record<string, number>;
+  /** About how many values each of its open operations gives. */
+  open: readonly { readonly id: string; readonly values: number }[];
 };
 
 /** What the protocol does with connections and operations, as graphql-ws has it, and how it keeps sockets. */
@@ -56,7 +56,7 @@ export function speakProtocol(sockets: WebSocketServer, options: ProtocolOptions
     // `ws` has closed the socket by then, with the code that says why: 1009 for a message that is too large.
     socket.on('error', ignore).on('message', hear).on('close', leave);
     keepAlive.watch(socket);
-    connection.left = protocol.opened(connection, { socket, caller, values: {} });
+    connection.left = protocol.opened(connection, { socket, caller, open: [] });
   });
 
   // One function for all sockets, and no `once`, which would wrap what it calls: they are told apart by what it is called on.
@@ -65,7 +65,9 @@ export function speakProtocol(sockets: WebSocketServer, options: ProtocolOptions
     reading?.catch((error) => fail(this, error));
   }
 
+  // The only one for `close`: room for a third is room for twenty.
   function leave(this: WebSocket, code: number, reason: Buffer): void {
+    keepAlive.leave(this);
     const leaving = connections.get(this)?.left?.(code, String(reason));
     leaving?.catch(internal);
   }

@@ -64,15 +64,9 @@ export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor 
     if (admission.chargeRequest(caller, 'websocket')) return refuseUpgrade(socket, '429 Too Many Requests');
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       metrics.countWebSockets(1);
-      webSocket.on('close', countClosed);
       sockets.emit('connection', webSocket, caller);
     });
   });
-
-  // Not made in the upgrade: it would hold on to the whole request.
-  function countClosed(): void {
-    metrics.countWebSockets(-1);
-  }
 
   function within<T>(args: ExecutionArgs, work: (pipeline: OperationArgs['rootValue']) => T): T {
     const { requestId, rootValue } = args as OperationArgs;
@@ -110,6 +104,7 @@ export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor 
       ...(data === undefined ? {} : { data }),
     }),
     onError: (_connection, _id, _payload, errors) => errors.map(withoutHttp),
+    onClose: () => metrics.countWebSockets(-1),
   });
 
   function tearDown(): void {

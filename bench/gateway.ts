@@ -1,9 +1,11 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SandboxOptions } from '../src/sandbox/sandbox.ts';
 import { createFolder } from './folders.ts';
 import { type BenchProcess, startProcess } from './processes.ts';
 import type { SandboxFacts } from './sandbox.ts';
+
+const MAIN = '../src/main.ts';
 
 /** The upstreams, started. */
 export type SandboxProcess = BenchProcess & { readonly facts: SandboxFacts };
@@ -39,9 +41,16 @@ export function startGateway(
 function startMain(cwd: string, env: Readonly<Record<string, string>>): Promise<BenchProcess> {
   return startProcess({
     place: 'server',
-    file: '../src/main.ts',
+    file: MAIN,
+    flags: flagsOf(new URL(MAIN, import.meta.url)),
     cwd,
     env: { PORT: '0', ...env },
     servesAt: (line) => /"graphql":"([^"]+)"/.exec(line)?.[1],
   });
+}
+
+/** The flags of Node that the first line of a file starts it with. */
+function flagsOf(file: URL): readonly string[] {
+  const [line = ''] = readFileSync(file, 'utf8').split('\n');
+  return line.split(' ').filter((word) => word.startsWith('--'));
 }

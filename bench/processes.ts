@@ -22,6 +22,8 @@ export type ProcessOptions = {
   /** A file, named from the folder of the bench. */
   readonly file: string;
   readonly args?: readonly string[];
+  /** Flags of Node beside those that every process has. */
+  readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   /** Finds where it serves in a line of its output; without it the process says so itself, over its channel. */
@@ -37,10 +39,10 @@ const PRELOAD = pathOf('tell.ts');
 
 /** Starts a process and waits until it is ready. Rejects when it ends before. */
 export async function startProcess(options: ProcessOptions): Promise<BenchProcess> {
-  const { place, file, args = [], env = {}, cwd } = options;
+  const { place, file, args = [], flags = [], env = {}, cwd } = options;
   const core = coreOf(place);
   const pinned = core === undefined ? [] : ['taskset', '-c', String(core)];
-  const node = [process.execPath, '--expose-gc', '--import', PRELOAD, pathOf(file), ...args];
+  const node = [process.execPath, '--expose-gc', '--import', PRELOAD, ...flags, pathOf(file), ...args];
   const [command = '', ...rest] = [...pinned, ...node];
   const child = spawn(command, rest, {
     cwd,

@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=16
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -29,6 +30,12 @@ async function untilServing(child: ReturnType<typeof run>): Promise<string> {
   await untilOutput(child, '"serving"');
   return /"graphql":"([^"]+)"/.exec(child.output())?.[1] ?? '';
 }
+
+test('npm start has the flags of Node that the first line of main.ts has', () => {
+  const [line] = readFileSync(MAIN, 'utf8').split('\n');
+  const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  expect(`#!/usr/bin/env -S ${scripts.start}`).toBe(`${line} src/main.ts`);
+});
 
 const QUERY = '?query={poolPairs(first:20){nodes{id,price}}}';
 

@@ -19,6 +19,8 @@ export const END = { done: true, value: undefined } as const;
  */
 export function valuesOf<T>(listen: Listen<T>): Values<T> {
   const waiting: PromiseWithResolvers<IteratorResult<T, undefined>>[] = [];
+  // Let go of once it was called: it can hold on to all that a subscription came with.
+  let start: Listen<T> | undefined = listen;
   let listening: Listening | undefined;
   let isOver = false;
 
@@ -43,8 +45,9 @@ export function valuesOf<T>(listen: Listen<T>): Values<T> {
     next() {
       if (isOver) return Promise.resolve(END);
       const next = Promise.withResolvers<IteratorResult<T, undefined>>();
-      listening ??= listen(listener);
-      if (waiting.push(next) === 1) listening.next();
+      listening ??= start?.(listener);
+      start = undefined;
+      if (waiting.push(next) === 1) listening?.next();
       return next.promise;
     },
     return() {

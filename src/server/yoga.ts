@@ -78,7 +78,7 @@ export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
       useDocumentErrors(service.limits),
       useCompiledExecution(executor),
       useUnreadStreams(),
-      useEventStream({ updatesOf: groups.updatesOf, keepAliveMs, internal }),
+      useEventStream({ takeUpdates: groups.takeUpdates, keepAliveMs, internal }),
     ],
   });
 }

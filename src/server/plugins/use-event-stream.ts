@@ -10,7 +10,7 @@ import type { MadeUpdate } from '../updates/made-update.ts';
 /** What sending streams of events needs. */
 export type UseEventStreamOptions = {
   /** The updates that the operation of a context has subscribed to, as they were written for all who get them. */
-  readonly updatesOf?: (context: object) => Listen<MadeUpdate> | undefined;
+  readonly takeUpdates?: (context: object) => Listen<MadeUpdate> | undefined;
   /** How often a reader hears something at the least. */
   readonly keepAliveMs: number;
   /** Told of errors of ours that break a stream off. */
@@ -22,12 +22,16 @@ export type UseEventStreamOptions = {
  *
  * Each update of prices has its height as the event's id, so that a reader that comes back goes on after it.
  */
-export function useEventStream({ updatesOf = () => undefined, keepAliveMs, internal }: UseEventStreamOptions): Plugin {
+export function useEventStream({
+  takeUpdates = () => undefined,
+  keepAliveMs,
+  internal,
+}: UseEventStreamOptions): Plugin {
   const contexts = new WeakMap<Request, object>();
 
   function open(request: Request, results: AsyncIterable<unknown>): Readable {
     const context = contexts.get(request);
-    const updates = context && updatesOf(context);
+    const updates = context && takeUpdates(context);
     if (updates === undefined) return createEventStream({ results, toEvent, keepAliveMs });
     return createEventStream({
       results: valuesOf(updates),

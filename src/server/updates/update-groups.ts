@@ -13,8 +13,8 @@ import { createUpdateGroup, type UpdateGroup } from './update-group.ts';
 export type UpdateGroups = {
   /** Subscribes to an operation. @returns its updates, for whoever listens to them, or why there are none */
   subscribe(args: ExecutionArgs): Promise<Listen<MadeUpdate> | ExecutionResult>;
-  /** The updates that the operation of a context has subscribed to. */
-  updatesOf(context: object): Listen<MadeUpdate> | undefined;
+  /** Gives the updates that the operation of a context has subscribed to to the door that sends them, once. */
+  takeUpdates(context: object): Listen<MadeUpdate> | undefined;
 };
 
 /** What groups are made of. */
@@ -72,7 +72,11 @@ export function createUpdateGroups({ service, executor, metrics, maskError }: Up
       subscribed.set(args.contextValue as object, updates);
       return updates;
     },
-    updatesOf: (context) => subscribed.get(context),
+    takeUpdates(context) {
+      const updates = subscribed.get(context);
+      subscribed.delete(context);
+      return updates;
+    },
   };
 }
 

@@ -84,7 +84,7 @@ export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor 
     async subscribe(args) {
       const { contextValue, socket, wire, id } = args as OperationArgs;
       const result = await within(args, ({ subscribe }) => subscribe(args));
-      const updates = groups.updatesOf(contextValue);
+      const updates = groups.takeUpdates(contextValue);
       if (updates === undefined) return result;
       forget(args as OperationArgs);
       return sendUpdates(updates, { socket, wire, id });

@@ -29,6 +29,8 @@ export type Extent = {
   readonly sizes: readonly number[];
   readonly rounds: number;
   readonly seconds: number;
+  /** How long each server is asked before anything is timed: all of them are compiled by then for what they do most. */
+  readonly warmUpSeconds: number;
   readonly env?: Readonly<Record<string, string>>;
 };
 
@@ -95,7 +97,7 @@ type Comparison = {
 };
 
 async function compare({ extent, world, servers, question, finding, size }: Comparison): Promise<void> {
-  const { rounds, seconds } = extent;
+  const { rounds, seconds, warmUpSeconds } = extent;
   const { blockMs } = question;
   await using load = await startLoad();
   const requests = question.operations(world.snapshot).map(toPost);
@@ -105,7 +107,7 @@ async function compare({ extent, world, servers, question, finding, size }: Comp
     // Another comes first in each round, so that none is always asked after the same.
     const first = Math.max(0, round) % servers.size;
     for (const [name, server] of [...[...servers].slice(first), ...[...servers].slice(0, first)]) {
-      const asked = { name, server, world, load, requests, seconds: round < 0 ? seconds / 2 : seconds };
+      const asked = { name, server, world, load, requests, seconds: round < 0 ? warmUpSeconds : seconds };
       const once = await (blockMs === undefined ? askOnceEach(asked) : askAgain(asked, blockMs));
       if (round < 0) continue;
       finding.add(name, size, once.perSecond);

@@ -20,6 +20,8 @@ export type ExchangeState = {
   readonly reserves: BigUint64Array;
   /** The pools that were looked at, by place, where each is made only once. */
   readonly pools?: (PoolPair | undefined)[];
+  /** Whether its pools are pinned to its height. */
+  readonly isPinned?: true;
 };
 
 /** Makes a state of pools, in order of their ids; of several with one id, the last stays. */
@@ -47,14 +49,20 @@ export function keepingPools(state: ExchangeState): ExchangeState {
   return { ...state, pools: Array<PoolPair | undefined>(poolCount(state)) };
 }
 
-function makePool({ beaconHeight, directory, reserves }: ExchangeState, place: number): PoolPair {
-  return {
+function makePool({ beaconHeight, directory, reserves, isPinned }: ExchangeState, place: number): PoolPair {
+  const pool = {
     beaconHeight,
     token1Id: directory.token1Ids[place] ?? '',
     token2Id: directory.token2Ids[place] ?? '',
     reserve1: reserves[place * 2] ?? 0n,
     reserve2: reserves[place * 2 + 1] ?? 0n,
   };
+  return isPinned ? pin(pool) : pool;
+}
+
+/** The pool at its height for ever. */
+export function pin(pool: PoolPair): PoolPair {
+  return { ...pool, isPinned: true };
 }
 
 /** The place of the pool of two tokens, named in either order. */

@@ -1,5 +1,6 @@
+import { LRUCache } from 'lru-cache';
 import { filterFingerprint } from './cursor.ts';
-import { type ExchangeState, poolCount, poolPairAt } from './exchange.ts';
+import { type ExchangeState, keepingPools, poolCount, poolPairAt } from './exchange.ts';
 import { comparePositions, type PoolPairList, type PoolPairOrder, positionOf } from './page.ts';
 import { holdsToken, isNonEmpty, type PoolPair } from './pool-pair.ts';
 import type { TokenId } from './token-id.ts';
@@ -61,16 +62,29 @@ function toList(state: ExchangeState, length: number, placeOf: (index: number) =
 }
 
 /** Lists that are put in order once for all who ask. */
-export type PoolLists = { select: typeof selectPoolPairs };
+export type PoolLists = {
+  select: typeof selectPoolPairs;
+  /** The same state with its pools pinned; each is made once for as long as pages are cut from the state. */
+  pinned(state: ExchangeState): ExchangeState;
+};
 
 /** So many are kept of each state: places of 4 bytes for each pool in them. */
 const MAX_LISTS_OF_A_STATE = 8;
 
+/** Of so many past states the pools are kept: who goes through the pages of one asks for all of them. */
+const MAX_PINNED = 4;
+
 /** Makes a keeper of lists: each for as long as its state, and as it is among the few that were asked for last. */
 export function createPoolLists(): PoolLists {
   const kept = new WeakMap<ExchangeState, Map<string, PoolPairList>>();
+  const pinned = new LRUCache<ExchangeState, ExchangeState>({ max: MAX_PINNED });
 
   return {
+    pinned(state) {
+      const known = pinned.get(state) ?? { ...keepingPools(state), isPinned: true };
+      pinned.set(state, known);
+      return known;
+    },
     select(state, filter, order) {
       if (isInPlace(filter, order)) return selectPoolPairs(state, filter, order);
       const lists = kept.get(state) ?? new Map<string, PoolPairList>();

@@ -11,6 +11,8 @@ export type PoolPair = {
   readonly reserve1: bigint;
   /** In token 2's smallest unit: an unsigned 64-bit integer. */
   readonly reserve2: bigint;
+  /** It is the pool at its height for ever; else it is the pool as of now. */
+  readonly isPinned?: true;
 };
 
 /** What names a pool at whatever height: its two token ids in the chain's order, joined by `-`. */

@@ -7,7 +7,6 @@ import {
   type GraphQLSchema,
   getNamedType,
   getOperationAST,
-  getVariableValues,
   isCompositeType,
   Kind,
   type SelectionNode,
@@ -16,8 +15,9 @@ import {
 } from 'graphql';
 import { QueryTooComplexError } from '../errors.ts';
 import { ASSUMED_LIST_SIZE, type Complexity, estimateField, estimateObjects, VALUE } from './complexity.ts';
-import { countValues, isIncluded, readArguments } from './given.ts';
+import { countValues, isIncluded } from './given.ts';
 import { namedHeights } from './heights.ts';
+import type { Inputs } from './inputs.ts';
 import type { Limits } from './limits.ts';
 import { add, NOTHING, type SelectionCost } from './selection-cost.ts';
 
@@ -46,11 +46,11 @@ export type OperationCost = {
  *
  * @returns what measures an operation @throws QueryTooComplexError
  */
-export function createCostMeasure(limits: Limits): (operation: Operation) => OperationCost {
+export function createCostMeasure(limits: Limits, inputs: Inputs): (operation: Operation) => OperationCost {
   const fixed: FixedCosts = new WeakMap();
 
   return (operation) => {
-    const cost = measure(operation, limits, fixed);
+    const cost = measure(operation, { limits, inputs, fixed });
     if (cost === undefined) return { complexity: 0, values: 0 };
 
     requireAtMost(limits.maxDepth, cost.depth, 'levels of selections');
@@ -65,28 +65,26 @@ export function createCostMeasure(limits: Limits): (operation: Operation) => Ope
 /** What selections cost whatever the variables and the moment, of documents that are asked again. */
 type FixedCosts = WeakMap<SelectionSetNode, Map<GraphQLNamedType, SelectionCost>>;
 
+/** What selections cost, for each type that they are made of. */
+type Costs = Pick<FixedCosts, 'get' | 'set'>;
+
 /** How many objects a list of the schema counts as. */
 const ASSUMED_SCHEMA_LIST_SIZE = 8;
 
 type Cost = Pick<SelectionCost, 'objects' | 'schemaObjects' | 'values' | 'depth'> & { readonly heights: number };
 
 /** What an operation asks for; `undefined` for one that cannot be executed anyway. */
-function measure(operation: Operation, limits: Limits, fixed: FixedCosts): Cost | undefined {
+function measure(operation: Operation, means: Means): Cost | undefined {
   const { schema, document, operationName, variableValues } = operation;
   const selected = getOperationAST(document, operationName);
   const rootType = selected && schema.getRootType(selected.operation);
   if (selected == null || rootType == null) return undefined;
 
-  const { variableValues: variables } = getVariableValues(
-    schema,
-    selected.variableDefinitions ?? [],
-    variableValues ?? {},
-    { maxErrors: 1 },
-  );
+  const variables = means.inputs.variablesOf(schema, selected, variableValues);
   if (variables === undefined) return undefined;
 
   const heights = new Set<number>();
-  const walk = createWalk(operation, variables, { limits, heights, fixed });
+  const walk = createWalk(operation, variables, { ...means, heights });
   const cost = walk(selected.selectionSet, rootType);
   return {
     ...cost,
@@ -98,23 +96,26 @@ function measure(operation: Operation, limits: Limits, fixed: FixedCosts): Cost 
 
 type Walk = (set: SelectionSetNode, type: GraphQLNamedType, nesting?: number) => SelectionCost;
 
-/** What measuring an operation is held to, and what it notes. */
-type WalkOptions = {
+/** What operations are measured with. */
+type Means = {
   readonly limits: Limits;
-  /** Gets the heights that the operation names. */
-  readonly heights: Set<number>;
+  readonly inputs: Inputs;
   /** Gets what costs the same in each operation of the document. */
   readonly fixed: FixedCosts;
 };
+
+/** What one operation is measured with; `heights` gets those that it names. */
+type WalkOptions = Means & { readonly heights: Set<number> };
 
 /** Makes the measuring of the selections of one operation. */
 function createWalk(
   { schema, document, contextValue }: Operation,
   variables: VariableValues,
-  { limits, heights, fixed }: WalkOptions,
+  { limits, inputs, heights, fixed }: WalkOptions,
 ): Walk {
   let fragments: ReadonlyMap<string, FragmentDefinitionNode> | undefined;
-  const known: FixedCosts = new WeakMap();
+  /** What was met already, and costs something else in another operation. */
+  const known: Costs = new Map();
   let givenValues = 0;
   /** How much was met so far that costs something else the next time. */
   let unfixed = 0;
@@ -129,20 +130,18 @@ function createWalk(
     }
     const unfixedBefore = unfixed;
     const cost = measureSet(set, type, nesting);
-    const costs = unfixed === unfixedBefore ? fixed : known;
-    costs.set(set, (costs.get(set) ?? new Map()).set(type, cost));
+    if (unfixed === unfixedBefore) note(fixed, set, type, cost);
+    else if (nesting > 1) note(known, set, type, cost);
     return cost;
   }
 
   function measureSet(set: SelectionSetNode, type: GraphQLNamedType, nesting: number): SelectionCost {
     requireAtMost(limits.maxNesting, nesting, 'levels of selections and fragments');
-    const sum = set.selections
-      .filter((selection) => {
-        if (selection.directives?.length) unfixed++;
-        return isIncluded(selection, variables);
-      })
-      .map((selection) => measureSelection(selection, type, nesting))
-      .reduce(add, NOTHING);
+    let sum = NOTHING;
+    for (const selection of set.selections) {
+      if (selection.directives?.length) unfixed++;
+      if (isIncluded(selection, variables)) sum = add(sum, measureSelection(selection, type, nesting));
+    }
     requireAtMost(limits.maxNesting, sum.nesting, 'levels of selections and fragments');
     requireAtMost(limits.maxSiblings, sum.siblings, 'fields side by side');
     return { ...sum, nesting: sum.nesting + 1 };
@@ -160,7 +159,7 @@ function createWalk(
   }
 
   function measureField(node: FieldNode, field: GraphQLField<unknown, unknown>, nesting: number): SelectionCost {
-    const args = readArguments(field, node, variables);
+    const args = inputs.argumentsOf(field, node, variables);
     const given = args === undefined ? 0 : countValues(args) + countValues(node.alias?.value);
     if (args === undefined || given > 0 || dependsOnMore(field)) unfixed++;
     // The field fails before anything in it is asked for.
@@ -191,6 +190,11 @@ function createWalk(
   }
 
   return walk;
+}
+
+function note(costs: Costs, set: SelectionSetNode, type: GraphQLNamedType, cost: SelectionCost): void {
+  const byType = costs.get(set) ?? new Map<GraphQLNamedType, SelectionCost>();
+  costs.set(set, byType.set(type, cost));
 }
 
 /** A field of introspection: exempt from complexity and depth. */

@@ -1,10 +1,7 @@
 import {
-  type FieldNode,
   GraphQLError,
-  type GraphQLField,
   GraphQLIncludeDirective,
   GraphQLSkipDirective,
-  getArgumentValues,
   getDirectiveValues,
   type SelectionNode,
   type VariableValues,
@@ -20,15 +17,6 @@ export function isIncluded(selection: SelectionNode, variables: VariableValues):
     unlessBad(() => getDirectiveValues(directive, selection, variables)),
   );
   return skip?.['if'] !== true && include?.['if'] !== false;
-}
-
-/** The arguments of a field; `undefined` where they cannot be read, which costs that field only. */
-export function readArguments(
-  field: GraphQLField<unknown, unknown>,
-  node: FieldNode,
-  variables: VariableValues,
-): Readonly<Record<string, unknown>> | undefined {
-  return unlessBad(() => getArgumentValues(field, node, variables));
 }
 
 function unlessBad<T>(read: () => T): T | undefined {

@@ -11,10 +11,12 @@ const HEIGHT_READERS: Readonly<Record<string, (value: unknown) => readonly unkno
 
 /** The heights that the arguments of a field name: in `at`, in cursors and in ids. */
 export function namedHeights(args: Readonly<Record<string, unknown>>): number[] {
-  const named = Object.keys(args).filter((name) => args[name] != null && Object.hasOwn(HEIGHT_READERS, name));
-  return named
-    .flatMap((name) => HEIGHT_READERS[name]?.(args[name]) ?? [])
-    .filter((height) => typeof height === 'number');
+  const heights: number[] = [];
+  for (const name in args) {
+    if (args[name] == null || !Object.hasOwn(HEIGHT_READERS, name)) continue;
+    for (const height of HEIGHT_READERS[name]?.(args[name]) ?? []) if (typeof height === 'number') heights.push(height);
+  }
+  return heights;
 }
 
 function heightOfId(id: unknown): number | undefined {

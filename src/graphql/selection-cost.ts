@@ -28,6 +28,7 @@ export const NOTHING: SelectionCost = {
 
 /** What two selections ask for side by side. */
 export function add(a: SelectionCost, b: SelectionCost): SelectionCost {
+  if (a === NOTHING) return b;
   return {
     objects: a.objects + b.objects,
     objectsPerEntry: a.objectsPerEntry + b.objectsPerEntry,

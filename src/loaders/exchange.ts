@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { type Cursor, filterFingerprint, formatCursor } from '../domain/cursor.ts';
-import { type ExchangeState, findPoolPair } from '../domain/exchange.ts';
+import { type ExchangeState, findPoolPair, pin } from '../domain/exchange.ts';
 import { cutPage, type Page, type PoolPairOrder, positionOf } from '../domain/page.ts';
 import type { PoolLists } from '../domain/pool-list.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
@@ -13,11 +13,8 @@ import { agreeOnHeight, type PageArguments, readPageArguments } from './page-arg
 import type { HeadPin } from './pin.ts';
 import type { TokenLoader } from './token.ts';
 
-/** A pool of an answer. A pinned one is the pool at its height for ever; else it is the pool as of now. */
-export type PoolPairView = PoolPair & { readonly isPinned?: true };
-
 /** A page of pools, each with a way to go on from it. */
-export type PoolPairPage = Page<PoolPairView> & { cursorOf(pool: PoolPair): string };
+export type PoolPairPage = Page<PoolPair> & { cursorOf(pool: PoolPair): string };
 
 /** What a client may say of the pools it wants. */
 export type PoolPairFilterInput = {
@@ -37,7 +34,7 @@ export type ExchangeLoader = {
   /** @throws HeightNotAvailableError, UpstreamError */
   state(at?: BeaconHeight | null): Promise<ExchangeState>;
   /** The pool of two tokens, named in either order; pinned where a height is given. */
-  poolPair(a: TokenId, b: TokenId, at?: BeaconHeight | null): Promise<PoolPairView | undefined>;
+  poolPair(a: TokenId, b: TokenId, at?: BeaconHeight | null): Promise<PoolPair | undefined>;
   /** @throws BadUserInputError for a page that cannot be */
   poolPairs(args: PoolPairsArguments): Promise<PoolPairPage>;
 };
@@ -55,7 +52,8 @@ export type ExchangeLoaderOptions = {
 /** Makes the exchange loader of one answer: however many fields name a height, its state is read once. */
 export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLoader {
   const { head, pastStates, poolLists, tokens, maxPageSize, asker } = options;
-  const pastState = new DataLoader<BeaconHeight, ExchangeState>((wanted) => Promise.all(wanted.map(readPast)));
+  /** Made when the first past height is asked for: most answers ask for none. */
+  let pastStatesOfAnswer: DataLoader<BeaconHeight, ExchangeState> | undefined;
 
   async function readPast(height: BeaconHeight): Promise<ExchangeState | Error> {
     const pinned = await head.getFor(height);
@@ -66,10 +64,11 @@ export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLo
     const { beaconHeight, exchange } = at == null ? await head.get() : await head.getFor(at);
     if (at == null || at === beaconHeight) return exchange;
     if (at > beaconHeight) throw new HeightNotAvailableError(at, beaconHeight);
-    return pastState.load(at);
+    pastStatesOfAnswer ??= new DataLoader((wanted) => Promise.all(wanted.map(readPast)));
+    return pastStatesOfAnswer.load(at);
   }
 
-  async function poolPair(a: TokenId, b: TokenId, at?: BeaconHeight | null): Promise<PoolPairView | undefined> {
+  async function poolPair(a: TokenId, b: TokenId, at?: BeaconHeight | null): Promise<PoolPair | undefined> {
     const pool = findPoolPair(await state(at), a, b);
     return pool !== undefined && at != null ? pin(pool) : pool;
   }
@@ -83,11 +82,11 @@ export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLo
     const isCurrent =
       args.at == null && exchange.beaconHeight === (await head.getFor(exchange.beaconHeight)).beaconHeight;
     const list: Omit<Cursor, 'position'> = { beaconHeight: exchange.beaconHeight, filter, order };
-    const page = cutPage(poolLists.select(exchange, toFilter(args.filter), order), request, order);
+    const shown = isCurrent ? exchange : poolLists.pinned(exchange);
+    const page = cutPage(poolLists.select(shown, toFilter(args.filter), order), request, order);
 
     return {
       ...page,
-      items: isCurrent ? page.items : page.items.map(pin),
       cursorOf: (pool) => formatCursor({ ...list, position: positionOf(pool) }),
     };
   }
@@ -101,8 +100,4 @@ export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLo
   }
 
   return { state, poolPair, poolPairs };
-}
-
-function pin(pool: PoolPair): PoolPairView {
-  return { ...pool, isPinned: true };
 }

@@ -30,7 +30,13 @@ export type LoaderOptions = { readonly maxPageSize: number; readonly asker: Aske
 export function createLoaders(sources: Sources, options: LoaderOptions, pinned?: Head): Loaders {
   const basis = createBasis();
   const head = createHeadPin(sources.head, basis, pinned);
-  return Object.assign(Object.create(MADE_WHEN_ASKED), { sources, options, basis, head, made: {} });
+  const loaders = Object.create(MADE_WHEN_ASKED);
+  loaders.sources = sources;
+  loaders.options = options;
+  loaders.basis = basis;
+  loaders.head = head;
+  loaders.made = {};
+  return loaders;
 }
 
 /** Loaders with what they are made from, and those that are made. */

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import type { Service } from '../graphql/context.ts';
 import { createErrorMask } from '../graphql/errors.ts';
 import { createExecutor } from '../graphql/execution/execute.ts';
+import { createInputs } from '../graphql/inputs.ts';
 import type { Log } from '../log.ts';
 import { createEngine } from './answers/engine.ts';
 import { createExecution } from './answers/execution.ts';
@@ -75,11 +76,12 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { rate, maxConnectionsPerAddress: max } = limits;
   const connections = max === undefined ? undefined : createConnectionBound(max, clients, metrics);
   const rates = rate && createRateLimits({ rate, clients, metrics, log, now });
-  const admission = createAdmission(limits, rates);
+  const inputs = createInputs();
+  const admission = createAdmission(limits, rates, inputs);
   const persisted = createPersistedQueries();
   const maskError = createErrorMask({ internal });
   const contextOf = createContexts(service, clients);
-  const executor = createExecutor();
+  const executor = createExecutor(inputs);
   const groups = createUpdateGroups({ service, executor, metrics, maskError });
   const yoga = createGatewayYoga({
     service,
@@ -110,6 +112,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     connections,
     metrics,
     requestIds,
+    maskError,
     corsOrigins,
     maxBodyBytes: limits.maxBodyBytes,
   });

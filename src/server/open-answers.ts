@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { RequestCount } from './metrics/request-counts.ts';
+import type { RequestCount } from './metrics/metrics.ts';
 import { spreadOver } from './spread.ts';
 
 /** A request, and the answer that is made to it. */

@@ -24,6 +24,11 @@ export function overRate(retryAfterMs: number): GraphQLError {
   });
 }
 
+/** An error of ours, for whoever asked over HTTP: a 500 for every client. */
+export function failure(masked: GraphQLError): GraphQLError {
+  return new GraphQLError(masked.message, { extensions: { ...masked.extensions, http: { status: 500 } } });
+}
+
 /** An HTTP answer that is written without the pipeline. */
 export type RefusedAnswer = {
   readonly status: number;

@@ -9,12 +9,11 @@ import type { RateLimits } from './clients/rate-limits.ts';
 import type { DoorContext } from './context-of.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { createDocumentCaches } from './plugins/document-cache.ts';
-import { useCompiledExecution } from './plugins/use-compiled-execution.ts';
 import { useDocumentErrors } from './plugins/use-document-errors.ts';
 import { useEventStream } from './plugins/use-event-stream.ts';
+import { useExecution } from './plugins/use-execution.ts';
 import { useJsonOnly } from './plugins/use-json-only.ts';
 import { useMetrics } from './plugins/use-metrics.ts';
-import { useOperationLimits } from './plugins/use-operation-limits.ts';
 import { usePersistedQueries } from './plugins/use-persisted-queries.ts';
 import { useRateLimits } from './plugins/use-rate-limits.ts';
 import { useUnreadStreams } from './plugins/use-unread-streams.ts';
@@ -72,11 +71,10 @@ export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
       ...(rates ? [useRateLimits(admission, rates)] : []),
       useJsonOnly(),
       usePersistedQueries(persisted),
-      useOperationLimits(admission, metrics),
+      useExecution({ admission, executor, metrics }),
       useMetrics(metrics),
       useUpdateGroups(groups),
       useDocumentErrors(service.limits),
-      useCompiledExecution(executor),
       useUnreadStreams(),
       useEventStream({ takeUpdates: groups.takeUpdates, keepAliveMs, internal }),
     ],

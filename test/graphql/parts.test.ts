@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { poolPairAt } from '../../src/domain/exchange.ts';
+import type { PoolPair } from '../../src/domain/pool-pair.ts';
 import { type Context, createContext } from '../../src/graphql/context.ts';
 import { createParts } from '../../src/graphql/execution/parts.ts';
 import type { ObjectPlan } from '../../src/graphql/execution/plan.ts';
@@ -43,13 +44,35 @@ describe('the text of a pool', () => {
     expect(written.length).toBe(2);
   });
 
-  test('is not kept of another height, nor of a pool that is pinned', async () => {
+  test('is written once for those who go through the pages of an earlier height, and another where it is pinned', async () => {
     const { gateway, service, written, newestPool, write } = await openParts();
     const pool = await newestPool();
-    expect(write({ ...pool, isPinned: true }, createContext(service))).toBeUndefined();
-    await gateway.advance();
-    expect(write(pool, createContext(service))).toBeUndefined();
-    expect(written).toEqual([]);
+    const pinned: PoolPair = { ...pool, isPinned: true };
+    for (let heights = 0; heights < 2; heights++) {
+      expect([pool, pinned, pool, pinned].map((each) => write(each, createContext(service)))).toEqual([
+        written[0],
+        written[1],
+        written[0],
+        written[1],
+      ]);
+      expect(written.length).toBe(2);
+      await gateway.advance();
+    }
+  });
+
+  test('is let go when three other heights were asked for', async () => {
+    const { service, written, newestPool, write } = await openParts();
+    const pool = await newestPool();
+    const others = [1, 2, 3].map((more) => ({ ...pool, beaconHeight: pool.beaconHeight + more }));
+    for (const each of [pool, ...others, pool]) write(each, createContext(service));
+    expect(written.length).toBe(5);
+  });
+
+  test('is not that of a pool at the same height in another block', async () => {
+    const { service, written, newestPool, write } = await openParts();
+    const pool = await newestPool();
+    for (const each of [pool, { ...pool, reserve1: 1n }]) write(each, createContext(service));
+    expect(written.length).toBe(2);
   });
 
   test('is not tried again under the same head where a pool of its plan could not be kept', async () => {

@@ -3,6 +3,7 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   GraphQLError,
+  type GraphQLField,
   type GraphQLObjectType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
@@ -13,6 +14,7 @@ import {
   type SelectionSetNode,
   type VariableValues,
 } from 'graphql';
+import type { Inputs } from '../inputs.ts';
 import { collectFields } from './collect.ts';
 import { hasVariables } from './conditions.ts';
 import type { FieldPlan, ObjectPlan } from './plan.ts';
@@ -23,8 +25,8 @@ export type OperationPlan = {
   readonly root: ObjectPlan;
   /** How many fields it has, in all places together: what it takes to keep it. */
   readonly size: number;
-  /** Reads the arguments in which there are variables. @throws GraphQLError where a field cannot have them */
-  readArguments(variables: VariableValues): object[];
+  /** Reads the arguments in which there are variables; `undefined` where a field cannot have them. */
+  readArguments(variables: VariableValues): object[] | undefined;
 };
 
 /** What is made into a plan. */
@@ -34,6 +36,7 @@ export type Compiled = {
   readonly operation: OperationDefinitionNode;
   /** Those that decide what is selected; the plan is good for all variables that decide alike. */
   readonly variables: VariableValues;
+  readonly inputs: Inputs;
 };
 
 /** Fewer are written as quickly as they are looked up. */
@@ -43,10 +46,10 @@ const FIELDS_OF_A_PART = 3;
 const MAX_FIELDS = 5_000;
 
 /** Makes the plan of a validated operation, or `undefined` for one that is better executed as it stands. */
-export function compile({ schema, document, operation, variables }: Compiled): OperationPlan | undefined {
+export function compile({ schema, document, operation, variables, inputs }: Compiled): OperationPlan | undefined {
   const fragments = Object.fromEntries(document.definitions.filter(isFragment).map((node) => [node.name.value, node]));
   const known = new Map<SelectionSetNode, Map<GraphQLObjectType, ObjectPlan>>();
-  const readers: ((variables: VariableValues) => object)[] = [];
+  const readers: ((variables: VariableValues) => object | undefined)[] = [];
   let size = 0;
   /** Whether variables stand among the arguments of what was planned since this was last reset. */
   let seesVariables = false;
@@ -107,22 +110,35 @@ export function compile({ schema, document, operation, variables }: Compiled): O
     };
   }
 
-  function planArguments(field: Parameters<typeof getArgumentValues>[0], node: FieldNode): object | number {
+  function planArguments(field: GraphQLField<unknown, unknown>, node: FieldNode): object | number {
     if (!node.arguments?.some(({ value }) => hasVariables(value)))
       return { ...getArgumentValues(field, node, NO_VARIABLES) };
     seesVariables = true;
-    return readers.push((given) => getArgumentValues(field, node, given)) - 1;
+    return readers.push((given) => inputs.argumentsOf(field, node, given)) - 1;
   }
 
   try {
     const type = schema.getRootType(operation.operation);
     const root = type && planOf(type, [operation.selectionSet]);
-    return root ? { root, size, readArguments: (given) => readers.map((read) => read(given)) } : undefined;
+    return root ? { root, size, readArguments: (given) => readAll(readers, given) } : undefined;
   } catch (error) {
     // Whoever executes it as it stands finds out what is wrong with it, and says so.
     if (error instanceof UnplannedError || error instanceof GraphQLError) return undefined;
     throw error;
   }
+}
+
+function readAll(
+  readers: readonly ((variables: VariableValues) => object | undefined)[],
+  given: VariableValues,
+): object[] | undefined {
+  const all: object[] = [];
+  for (const read of readers) {
+    const args = read(given);
+    if (args === undefined) return undefined;
+    all.push(args);
+  }
+  return all;
 }
 
 /** What is not planned: introspection, and what is larger than it looks. */

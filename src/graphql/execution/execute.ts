@@ -1,15 +1,15 @@
 import {
   type DocumentNode,
   type ExecutionResult,
-  GraphQLError,
+  type GraphQLError,
   type GraphQLSchema,
   getOperationAST,
-  getVariableValues,
   type OperationDefinitionNode,
   type VariableValues,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Context } from '../context.ts';
+import { createInputs, type Inputs } from '../inputs.ts';
 import { compile, type OperationPlan } from './compile.ts';
 import { findConditions } from './conditions.ts';
 import { createParts } from './parts.ts';
@@ -44,7 +44,7 @@ export type Prepared = (rootValue: unknown, contextValue: unknown) => WrittenRes
 const MAX_FIELDS_IN_ALL = 50_000;
 
 /** Makes an executor, with the plans that it keeps. */
-export function createExecutor(): Executor {
+export function createExecutor(inputs: Inputs = createInputs()): Executor {
   const plans = new LRUCache<string, Kept>({
     maxSize: MAX_FIELDS_IN_ALL,
     sizeCalculation: ({ plan }) => 1 + (plan?.size ?? 0),
@@ -70,7 +70,7 @@ export function createExecutor(): Executor {
     const key = conditions.length === 0 ? id : `${id}:${conditions.map((name) => String(variables.coerced[name]))}`;
     const kept = plans.get(key);
     if (kept !== undefined) return kept.plan;
-    const plan = compile({ schema, document, operation, variables });
+    const plan = compile({ schema, document, operation, variables, inputs });
     plans.set(key, { plan });
     return plan;
   }
@@ -79,15 +79,10 @@ export function createExecutor(): Executor {
     const { schema, document, operationName, variableValues } = executed;
     const operation = getOperationAST(document, operationName);
     if (operation == null) return undefined;
-    const { variableValues: variables } = getVariableValues(
-      schema,
-      operation.variableDefinitions ?? [],
-      variableValues ?? {},
-      { maxErrors: 1 },
-    );
+    const variables = inputs.variablesOf(schema, operation, variableValues);
     if (variables === undefined) return undefined;
     const plan = planOf(operation, executed, variables);
-    const args = plan && readArguments(plan, variables);
+    const args = plan?.readArguments(variables);
     if (plan === undefined || args === undefined) return undefined;
     return (rootValue, contextValue) =>
       run(plan, rootValue, { context: contextValue as Context, args, errors: [], parts });
@@ -101,15 +96,6 @@ export function createExecutor(): Executor {
 
 type Known = { readonly id: string; readonly conditions: readonly string[] };
 type Kept = { readonly plan: OperationPlan | undefined };
-
-function readArguments(plan: OperationPlan, variables: VariableValues): object[] | undefined {
-  try {
-    return plan.readArguments(variables);
-  } catch (error) {
-    if (error instanceof GraphQLError) return undefined;
-    throw error;
-  }
-}
 
 function run(
   { root }: OperationPlan,

@@ -1,12 +1,12 @@
+import { LRUCache } from 'lru-cache';
 import type { PoolPair } from '../../domain/pool-pair.ts';
-import type { Head } from '../../live/head.ts';
 import type { Basis } from '../../loaders/basis.ts';
 import { type Context, createContext } from '../context.ts';
 import type { ObjectPlan, Written } from './plan.ts';
 
 /**
- * The texts of pools, for as long as their head is the newest: a pool stands on many pages and in many updates, and by one
- * plan it is written the same each time.
+ * The texts of pools, those of the heights that were asked for last: a pool stands on many pages and in many updates, and
+ * by one plan it is written the same each time.
  */
 export type Parts = {
   /**
@@ -23,42 +23,48 @@ export type Parts = {
   ): Written | undefined;
 };
 
-/** A text, and what it rests on beside the head that its pool is of. */
+/** A text, and what it rests on beside its pool. */
 type Part = { readonly text: string; readonly basis: Basis };
 
-/** How much is kept of one head, in characters: some twenty thousand pools with all their fields. */
-const MAX_CHARACTERS = 8_000_000;
+/** Of how many heights texts are kept: one is the newest, and who goes through the pages of another stays there for a while. */
+const MAX_HEIGHTS = 3;
+
+/** How much is kept of one height, in characters: some ten thousand pools with all their fields. */
+const MAX_CHARACTERS = 4_000_000;
+
+/** The texts of the pools of one height. */
+type PartsOfHeight = {
+  readonly byPlan: Map<ObjectPlan, Map<PoolPair, Part>>;
+  /** Plans of which an object could not be kept: they are not tried again at the same height. */
+  readonly unfit: Set<ObjectPlan>;
+  characters: number;
+};
 
 /** Makes the keeper of parts. */
 export function createParts(): Parts {
-  let head: Head | undefined;
-  let parts = new Map<ObjectPlan, Map<PoolPair, Part>>();
-  /** Plans of which an object could not be kept: they are not tried again under the same head. */
-  let unfit = new Set<ObjectPlan>();
-  let characters = 0;
+  const heights = new LRUCache<string, PartsOfHeight>({ max: MAX_HEIGHTS });
+  let last: { readonly pool: PoolPair; readonly parts: PartsOfHeight } | undefined;
 
-  /** The parts of a plan; those of an earlier head are let go. */
-  function partsOf(plan: ObjectPlan, newest: Head): Map<PoolPair, Part> {
-    if (head !== newest) {
-      head = newest;
-      parts = new Map();
-      unfit = new Set();
-      characters = 0;
-    }
-    const known = parts.get(plan) ?? new Map<PoolPair, Part>();
-    parts.set(plan, known);
-    return known;
+  /** The parts of the height of a pool. Nearly always it is that of the pool before. */
+  function partsOf(pool: PoolPair): PartsOfHeight {
+    if (last?.pool.beaconHeight === pool.beaconHeight && last.pool.isPinned === pool.isPinned) return last.parts;
+    const name = `${pool.beaconHeight}${pool.isPinned ? '@' : ''}`;
+    const parts = heights.get(name) ?? { byPlan: new Map(), unfit: new Set(), characters: 0 };
+    heights.set(name, parts);
+    last = { pool, parts };
+    return parts;
   }
 
   return {
     write(plan, source, context, write) {
       const { sources, now } = context.service;
       const newest = sources.head.current();
-      const pool = source as PoolPair & { readonly isPinned?: true };
-      if (newest === undefined || pool.beaconHeight !== newest.beaconHeight || pool.isPinned) return undefined;
+      const pool = source as PoolPair;
+      const parts = partsOf(pool);
+      if (newest === undefined || parts.unfit.has(plan)) return undefined;
 
-      const known = partsOf(plan, newest);
-      if (unfit.has(plan)) return undefined;
+      const known = parts.byPlan.get(plan) ?? new Map<PoolPair, Part>();
+      parts.byPlan.set(plan, known);
       const before = known.get(pool);
       if (before?.basis.holds(now())) return isTaken(before, context) ? before.text : undefined;
 
@@ -66,14 +72,14 @@ export function createParts(): Parts {
       const own = createContext(context.service, { head: newest });
       const text = write(own);
       if (text === undefined) {
-        unfit.add(plan);
+        parts.unfit.add(plan);
         return undefined;
       }
       const part = { text, basis: own.loaders.basis };
       const size = text.length - (before?.text.length ?? 0);
-      if (part.basis.holds(now()) && characters + size <= MAX_CHARACTERS) {
+      if (part.basis.holds(now()) && parts.characters + size <= MAX_CHARACTERS) {
         known.set(pool, part);
-        characters += size;
+        parts.characters += size;
       }
       return isTaken(part, context) ? text : undefined;
     },

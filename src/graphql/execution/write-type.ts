@@ -20,7 +20,7 @@ import {
   isScalarType,
 } from 'graphql';
 import type { Context } from '../context.ts';
-import type { Execution, ObjectPlan, Place, WriteValue, Written } from './plan.ts';
+import type { Execution, ObjectPlan, WriteValue, Written } from './plan.ts';
 import { isPromise, listWriter, writeObject } from './write.ts';
 
 /** What the writing of a field's values is made with. */
@@ -29,11 +29,13 @@ export type TypeSurroundings = {
   readonly info: GraphQLResolveInfo;
   /** How the field's selection is written for objects of a type. */
   readonly planOf: (type: GraphQLObjectType) => ObjectPlan;
+  /** Whether the values are entries of a list. */
+  readonly isEntry?: boolean;
 };
 
 /** Makes the writing of the values of a type. */
 export function writerOf(type: GraphQLOutputType, surroundings: TypeSurroundings): WriteValue {
-  const { nodes, info } = surroundings;
+  const { nodes, info, isEntry = false } = surroundings;
   const nullable = getNullableType(type);
   const nothing = () => {
     if (nullable === type) return 'null';
@@ -41,14 +43,20 @@ export function writerOf(type: GraphQLOutputType, surroundings: TypeSurroundings
   };
   if (isObjectType(nullable)) {
     const plan = surroundings.planOf(nullable);
+    // What is asked for by itself is hardly ever asked for again.
+    const isPart = plan.isPart && (isEntry || info.parentType !== info.schema.getQueryType());
     return (value, around, key, execution) => {
       if (value === null || value === undefined) return nothing();
       if (value instanceof Error) throw value;
-      return writeSource(plan, value, around, key, execution);
+      const part = isPart ? partOf(plan, value as object, execution) : undefined;
+      return part ?? writeObject(plan, value, { around, key }, execution);
     };
   }
   const write = isListType(nullable)
-    ? listWriter(writerOf(nullable.ofType, surroundings), { isNullable: !isNonNullType(nullable.ofType), nodes })
+    ? listWriter(writerOf(nullable.ofType, { ...surroundings, isEntry: true }), {
+        isNullable: !isNonNullType(nullable.ofType),
+        nodes,
+      })
     : isLeafType(nullable)
       ? leafWriter(nullable)
       : abstractWriter(nullable, surroundings);
@@ -60,20 +68,9 @@ export function writerOf(type: GraphQLOutputType, surroundings: TypeSurroundings
   };
 }
 
-/** Writes an object, or gives what was written of it for another answer. */
-function writeSource(
-  plan: ObjectPlan,
-  value: unknown,
-  around: Place,
-  key: string | number,
-  execution: Execution,
-): Written {
-  const part = plan.isPart
-    ? execution.parts.write(plan, value as object, execution.context, (context) =>
-        writePart(plan, value, execution, context),
-      )
-    : undefined;
-  return part ?? writeObject(plan, value, { around, key }, execution);
+/** What was written of an object for another answer, or is written for all of them now. */
+function partOf(plan: ObjectPlan, value: object, execution: Execution): Written | undefined {
+  return execution.parts.write(plan, value, execution.context, (context) => writePart(plan, value, execution, context));
 }
 
 /** The text of an object without errors, which has nothing to wait for. */
@@ -98,7 +95,7 @@ function abstractWriter(type: GraphQLInterfaceType | GraphQLUnionType, { info, p
     const write = (name: string | undefined) => {
       const plan = plans.get(name ?? '');
       if (plan === undefined) throw new Error(`${type.name} resolved to ${name}, which it cannot be.`);
-      return writeSource(plan, value, around, key, execution);
+      return writeObject(plan, value, { around, key }, execution);
     };
     const name = type.resolveType?.(value, execution.context, info, type);
     return isPromise(name) ? name.then(write) : write(name ?? undefined);

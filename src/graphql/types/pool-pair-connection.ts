@@ -1,4 +1,5 @@
-import type { PoolPairPage, PoolPairView } from '../../loaders/exchange.ts';
+import type { PoolPair } from '../../domain/pool-pair.ts';
+import type { PoolPairPage } from '../../loaders/exchange.ts';
 import { builder } from '../builder.ts';
 import { objects, pageOfPools } from '../complexity.ts';
 import { PoolPairRef } from './pool-pair.ts';
@@ -74,7 +75,7 @@ builder.queryField('poolPairs', (t) =>
 
 /** A page as a connection: each pool beside the cursor that leads on from it. */
 function toConnection({ items, totalCount, hasNextPage, hasPreviousPage, cursorOf }: PoolPairPage) {
-  const cursorOrNull = (pool: PoolPairView | undefined) => (pool === undefined ? null : cursorOf(pool));
+  const cursorOrNull = (pool: PoolPair | undefined) => (pool === undefined ? null : cursorOf(pool));
 
   return {
     totalCount,
@@ -88,10 +89,10 @@ function toConnection({ items, totalCount, hasNextPage, hasPreviousPage, cursorO
   };
 }
 
-type Edge = { readonly node: PoolPairView; readonly cursor: string };
+type Edge = { readonly node: PoolPair; readonly cursor: string };
 
 /** A pool in its place. Its cursor is made when it is asked for, which most clients do for the last one only. */
-function toEdge(node: PoolPairView, cursorOf: PoolPairPage['cursorOf']): Edge {
+function toEdge(node: PoolPair, cursorOf: PoolPairPage['cursorOf']): Edge {
   const edge = Object.create(EDGE);
   edge.node = node;
   edge.cursorOf = cursorOf;

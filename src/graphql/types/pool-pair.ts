@@ -1,13 +1,12 @@
-import { poolPairId, poolPairKey } from '../../domain/pool-pair.ts';
+import { type PoolPair, poolPairId, poolPairKey } from '../../domain/pool-pair.ts';
 import { exactPriceOfToken2, priceOfToken1, priceOfToken2, spotPriceOfToken2 } from '../../domain/price.ts';
 import { quote } from '../../loaders/decimals.ts';
-import type { PoolPairView } from '../../loaders/exchange.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { objects, objectsAt } from '../complexity.ts';
 import { PairRef } from './pair.ts';
 import { TokenRef } from './token.ts';
 
-export const PoolPairRef = builder.objectRef<PoolPairView>('PoolPair');
+export const PoolPairRef = builder.objectRef<PoolPair>('PoolPair');
 
 /** Two tokens trade in a handful of pairs at the most. */
 const ASSUMED_PAIRS_OF_A_POOL = 10;

@@ -14,6 +14,8 @@ const MAX_TEXT_BYTES = 8_192;
 
 /** The bytes of a text. */
 export function toBody(text: string): Body {
+  // Most are ASCII: such a text has a character for each byte already.
+  if (text.length <= MAX_TEXT_BYTES && Buffer.byteLength(text) === text.length) return text;
   const bytes = Buffer.from(text);
   return bytes.length > MAX_TEXT_BYTES ? bytes : bytes.toString('latin1');
 }

@@ -4,14 +4,18 @@ import type { Answer } from './answer.ts';
 import type { Generation } from './generation.ts';
 
 /**
- * Finished answers that are given again for as long as they would be made the same, by the text of the request.
+ * Finished answers that are given again for as long as they would be made the same, by the text of the request. One is kept
+ * as soon as its text was asked for twice in its generation.
  *
  * All have whole data, so their bytes are the same in every media type: the text is all that they depend on.
  */
 export type KeptAnswers = {
   /** The answer that would be made now; `undefined` where none is kept. */
   get(text: string): Answer | undefined;
-  /** Keeps an answer that was begun in that generation, unless it would not be made the same any more. */
+  /**
+   * Keeps an answer that was begun in that generation, unless its text was looked for only once, or it would not be made the
+   * same any more.
+   */
   keep(text: string, answer: Answer, begun: Generation): void;
   /** How many bytes are held, texts among them. */
   bytes(): number;
@@ -29,6 +33,9 @@ export type KeptAnswersOptions = {
 /** About what an answer takes beside its bytes: its entry, its record and what it rests on. */
 const RECORD_BYTES = 600;
 
+/** So many texts without an answer are remembered. */
+const MAX_MISSED = 1_000;
+
 /** A few such answers must not push out all others. */
 const SHARE_OF_ONE = 1 / 8;
 
@@ -45,6 +52,8 @@ export function createKeptAnswers({ maxBytes, generation, now }: KeptAnswersOpti
   const final = createStore(half);
   let ofNow = createStore(half);
   let madeIn = generation();
+  /** Whether texts without an answer were asked for again, in the generation of now. */
+  const missed = new Map<string, boolean>();
 
   /** The answers of now: looked at with each request, so that no publication can be missed. */
   function current(): Store {
@@ -52,18 +61,28 @@ export function createKeptAnswers({ maxBytes, generation, now }: KeptAnswersOpti
     if (present !== madeIn) {
       madeIn = present;
       ofNow = createStore(half);
+      missed.clear();
     }
     return ofNow;
+  }
+
+  /** Most texts that come once never come again, and what is kept of them makes the next collection of garbage longer. */
+  function noteMiss(text: string): void {
+    const isAgain = missed.has(text);
+    if (!isAgain && missed.size >= MAX_MISSED) missed.clear();
+    missed.set(text, isAgain);
   }
 
   return {
     get(text) {
       const answer = current().get(text) ?? final.get(text);
-      return answer !== undefined && isFresh(answer) ? answer : undefined;
+      if (answer !== undefined && isFresh(answer)) return answer;
+      noteMiss(text);
+      return undefined;
     },
     keep(text, answer, begun) {
       const { basis } = answer;
-      if (basis === undefined || generation() !== begun || !basis.holds(now())) return;
+      if (basis === undefined || generation() !== begun || !missed.get(text) || !basis.holds(now())) return;
       (basis.isFinal() ? final : current()).set(text, answer);
     },
     bytes: () => current().calculatedSize + final.calculatedSize,

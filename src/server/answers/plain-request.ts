@@ -28,9 +28,9 @@ export function readBody(request: IncomingMessage, whole: (body: Buffer) => void
 }
 
 /** Reads what a JSON body asks for; `undefined` for everything that is not a single plain query. */
-export function readPlainBody(body: Buffer): PlainParams | undefined {
+export function readPlainBody(body: string): PlainParams | undefined {
   try {
-    return toPlainParams(JSON.parse(body.toString()));
+    return toPlainParams(JSON.parse(body));
   } catch {
     return undefined;
   }

@@ -1,9 +1,12 @@
+import { isAscii } from 'node:buffer';
 import { Readable } from 'node:stream';
+import type { GraphQLError } from 'graphql';
 import type { Admission } from '../clients/admission.ts';
 import type { ConnectionBound } from '../clients/connection-bound.ts';
 import { answerPreflight, isPreflight } from '../clients/origins.ts';
 import type { AnswerOrigin, Metrics } from '../metrics/metrics.ts';
 import type { Exchange } from '../open-answers.ts';
+import { failure } from '../refusal.ts';
 import type { RequestIds } from '../request-id.ts';
 import type { Yoga } from '../yoga.ts';
 import { createAcceptedTypes, type JsonType } from './accepted-type.ts';
@@ -28,6 +31,7 @@ export type QueryDoorOptions = {
   readonly connections: ConnectionBound | undefined;
   readonly metrics: Metrics;
   readonly requestIds: RequestIds;
+  readonly maskError: (error: unknown) => GraphQLError;
   /** Whose pages may ask, beside those of the gateway itself. */
   readonly corsOrigins: readonly string[];
   readonly maxBodyBytes: number;
@@ -57,7 +61,7 @@ const MAX_TEXT_LENGTH = 16_384;
  */
 export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
   const { yoga, execution, persisted, kept, generation, replies, admission, connections } = options;
-  const { metrics, requestIds, corsOrigins, maxBodyBytes } = options;
+  const { metrics, requestIds, maskError, corsOrigins, maxBodyBytes } = options;
   const acceptedType = createAcceptedTypes();
   const sharedByType = {
     'application/json': createSharedAnswers(),
@@ -99,7 +103,14 @@ export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
   function answer(asked: Asked): void {
     const known = asked.text.length > MAX_TEXT_LENGTH ? undefined : kept.get(asked.text);
     if (known !== undefined) give(asked, known, 'kept');
-    else requestIds.run(asked.exchange.id, () => answerAnew(asked));
+    else requestIds.run(asked.exchange.id, () => answerAnew(asked).catch((error: unknown) => fail(asked, error)));
+  }
+
+  /** Nobody else waits for an answer that could not be made: without one its client would wait for ever. */
+  function fail({ exchange, type }: Asked, error: unknown): void {
+    const told = failure(maskError(error));
+    if (exchange.response.headersSent) exchange.response.destroy();
+    else replies.refuse(exchange, type, told);
   }
 
   async function answerAnew(asked: Asked): Promise<void> {
@@ -149,8 +160,8 @@ export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
     requestIds.run(id, () => yoga(request, response));
   }
 
-  function readParams({ exchange: { request }, body }: Asked): PlainParams | undefined {
-    if (body !== undefined) return readPlainBody(body);
+  function readParams({ exchange: { request }, text, body }: Asked): PlainParams | undefined {
+    if (body !== undefined) return readPlainBody(isAscii(body) ? text : body.toString());
     const { url = '' } = request;
     const start = url.indexOf('?');
     return start < 0 ? undefined : readPlainSearch(new yoga.fetchAPI.URLSearchParams(url.slice(start + 1)));

@@ -1,6 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import { GatewayError } from '../../errors.ts';
 import { createCostMeasure, type Operation, type OperationCost } from '../../graphql/cost.ts';
+import { createInputs, type Inputs } from '../../graphql/inputs.ts';
 import type { Limits } from '../../graphql/limits.ts';
 import type { OperationDoor } from '../metrics/metrics.ts';
 import { refusal } from '../refusal.ts';
@@ -32,16 +33,22 @@ export type Admission = {
 
 type Measured = { readonly cost: OperationCost } | { readonly refusal: GraphQLError };
 
-/** What is known of one operation so far. */
+/** What is known of one operation so far. Where nobody pays, most have none: finding one again takes a share of a small query. */
 type Ticket = { paid: number; measured?: Measured };
 
 /** Reading this much of a document takes no longer than answering the smallest request, even of the worst document. */
 const CHARACTERS_PER_POINT = 50;
 
 /** Makes what holds operations to the limits, and clients to their rates where there are any. */
-export function createAdmission(limits: Limits, rates: RateLimits | undefined): Admission {
+export function createAdmission(
+  limits: Limits,
+  rates: RateLimits | undefined,
+  inputs: Inputs = createInputs(),
+): Admission {
   const tickets = new WeakMap<object, Ticket>();
-  const costOf = createCostMeasure(limits);
+  /** The operation that was measured last: most are asked for once more at once, or never again. */
+  let last: { readonly context: object; readonly measured: Measured } | undefined;
+  const costOf = createCostMeasure(limits, inputs);
   /** Requests that have paid a point, which their first operation need not pay again. */
   const prepaid = new WeakSet<Caller>();
 
@@ -61,9 +68,9 @@ export function createAdmission(limits: Limits, rates: RateLimits | undefined): 
   }
 
   function measureOnce(operation: Operation): Measured {
-    const ticket = ticketOf(operation.contextValue);
-    ticket.measured ??= measure(operation);
-    return ticket.measured;
+    const { contextValue: context } = operation;
+    if (last?.context !== context) last = { context, measured: tickets.get(context)?.measured ?? measure(operation) };
+    return last.measured;
   }
 
   /** Charges what is not paid yet of so many points. */
@@ -86,6 +93,7 @@ export function createAdmission(limits: Limits, rates: RateLimits | undefined): 
       return refused;
     },
     chargeDocument(context, text) {
+      if (rates === undefined) return;
       const { req } = context as DoorContext;
       if (req !== undefined && prepaid.delete(req)) ticketOf(context).paid = 1;
       const refused = charge(context, Math.max(1, Math.ceil(text.length / CHARACTERS_PER_POINT)));
@@ -93,6 +101,7 @@ export function createAdmission(limits: Limits, rates: RateLimits | undefined): 
     },
     valuesOf(operation) {
       const measured = measureOnce(operation);
+      ticketOf(operation.contextValue).measured = measured;
       return 'cost' in measured ? measured.cost.values : 0;
     },
     refusalOf(operation) {

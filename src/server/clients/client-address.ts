@@ -30,12 +30,20 @@ export type ClientAddresses = {
 export function createClientAddresses(trustedProxies: readonly string[]): ClientAddresses {
   const isTrusted = proxyAddr.compile([...trustedProxies]);
   const isProxy = (address: string | undefined) => address !== undefined && isTrusted(address, 0);
-  const known = new WeakMap<Caller, string>();
+  const connections = new WeakMap<Socket, Connection>();
+  const throughProxies = new WeakMap<Caller, string>();
 
-  const ofConnection = ({ remoteAddress }: Socket) => clientOf(remoteAddress) ?? UNKNOWN;
+  /** Looked at once for all that is asked on it: when it is gone, it says nothing of itself any more. */
+  function connectionOf(socket: Socket): Connection {
+    const before = connections.get(socket);
+    if (before !== undefined) return before;
+    const { remoteAddress } = socket;
+    const connection = { client: clientOf(remoteAddress) ?? UNKNOWN, isProxy: isProxy(remoteAddress) };
+    connections.set(socket, connection);
+    return connection;
+  }
 
   function read(request: Caller): string {
-    if (!isProxy(request.socket.remoteAddress)) return ofConnection(request.socket);
     // What a trusted proxy wrote may still be no address, such as "unknown": then the proxy itself answers for it.
     const addresses = proxyAddr.all(request as IncomingMessage, isTrusted).map(clientOf);
     return addresses.findLast((address) => address !== undefined) ?? UNKNOWN;
@@ -43,14 +51,19 @@ export function createClientAddresses(trustedProxies: readonly string[]): Client
 
   return {
     of(request) {
-      const client = known.get(request) ?? read(request);
-      known.set(request, client);
+      const connection = connectionOf(request.socket);
+      if (!connection.isProxy) return connection.client;
+      const client = throughProxies.get(request) ?? read(request);
+      throughProxies.set(request, client);
       return client;
     },
-    ofConnection,
+    ofConnection: (socket) => connectionOf(socket).client,
     isProxy,
   };
 }
+
+/** Who is connected, and whether it asks for others. */
+type Connection = { readonly client: string; readonly isProxy: boolean };
 
 /** The client of a connection that was gone before anyone looked. */
 const UNKNOWN = 'unknown';

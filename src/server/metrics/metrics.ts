@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Upstream } from '../../errors.ts';
 import type { Service } from '../../graphql/context.ts';
 import type { UpstreamCall } from '../../upstream/health.ts';
-import { createRequestCounts, type RequestCount } from './request-counts.ts';
+import { type Count, createCounts, createTimes } from './plain-counts.ts';
 import { describeSources } from './source-metrics.ts';
 
 /** What is counted, for a Prometheus to read. Labels come from bounded sets only. */
@@ -31,6 +31,12 @@ export type Metrics = {
   countWebSockets(difference: 1 | -1): void;
   /** Adds what the gateway follows: how old it is, who listens, what was passed over. */
   describe(service: Service): void;
+};
+
+/** Counts the requests of one door. */
+export type RequestCount = {
+  /** A request was answered with a status; a stream of events has no time that means anything. */
+  answered(status: number, seconds: number | undefined): void;
 };
 
 /** What was executed. */
@@ -64,42 +70,53 @@ export function createMetrics(version: string): Metrics {
     labelNames: ['version', 'node'],
     registers,
   }).set({ version, node: process.version }, 1);
-  const requests = createRequestCounts(
+  const requests = createCounts(
     {
-      requests: { name: 'pdex_http_requests_total', help: 'Requests answered, by door and HTTP status.' },
-      seconds: {
-        name: 'pdex_http_request_duration_seconds',
-        help: 'From the head of a request to the end of its answer. Streams are left out.',
-        buckets: ANSWER_SECONDS,
-      },
+      name: 'pdex_http_requests_total',
+      help: 'Requests answered, by door and HTTP status.',
+      labelNames: ['door', 'status'],
     },
     registry,
   );
-  const answers = { kept: 0, shared: 0, executed: 0 };
-  new Counter({
-    name: 'pdex_answers_total',
-    help: 'Answers to plain queries over HTTP: kept and given again, shared with another request, or executed.',
-    labelNames: ['from'],
-    registers,
-    // Counted in plain numbers: looking a label up takes longer than giving an answer again.
-    collect() {
-      this.reset();
-      for (const [from, count] of Object.entries(answers)) this.inc({ from }, count);
+  const requestSeconds = createTimes(
+    {
+      name: 'pdex_http_request_duration_seconds',
+      help: 'From the head of a request to the end of its answer. Streams are left out.',
+      labelNames: ['door'],
+      buckets: ANSWER_SECONDS,
     },
-  });
-  const operations = new Counter({
-    name: 'pdex_operations_total',
-    help: 'Operations by type and outcome; each update of a subscription counts as one.',
-    labelNames: ['type', 'outcome'],
-    registers,
-  });
-  const operationSeconds = new Histogram({
-    name: 'pdex_operation_duration_seconds',
-    help: 'How long executing a query took, or starting a subscription.',
-    labelNames: ['type'],
-    buckets: ANSWER_SECONDS,
-    registers,
-  });
+    registry,
+  );
+  const answersFrom = createCounts(
+    {
+      name: 'pdex_answers_total',
+      help: 'Answers to plain queries over HTTP: kept and given again, shared with another request, or executed.',
+      labelNames: ['from'],
+    },
+    registry,
+  );
+  const answers = {
+    kept: answersFrom(['kept']),
+    shared: answersFrom(['shared']),
+    executed: answersFrom(['executed']),
+  };
+  const operations = createCounts(
+    {
+      name: 'pdex_operations_total',
+      help: 'Operations by type and outcome; each update of a subscription counts as one.',
+      labelNames: ['type', 'outcome'],
+    },
+    registry,
+  );
+  const operationSeconds = createTimes(
+    {
+      name: 'pdex_operation_duration_seconds',
+      help: 'How long executing a query took, or starting a subscription.',
+      labelNames: ['type'],
+      buckets: ANSWER_SECONDS,
+    },
+    registry,
+  );
   const updates = new Counter({
     name: 'pdex_updates_sent_total',
     help: 'Updates of subscriptions handed over.',
@@ -152,16 +169,25 @@ export function createMetrics(version: string): Metrics {
     },
     readUpstream: (upstream, bytes) => bytesRead.inc({ upstream }, bytes),
     leftAlone: (upstream, host, isLeftAlone) => leftAlone.set({ upstream, host }, Number(isLeftAlone)),
-    requestsOf: requests.of,
-    answered(from) {
-      answers[from] += 1;
+    requestsOf(door) {
+      const times = requestSeconds([door]);
+      const statuses = new Map<number, Count>();
+      return {
+        answered(status, seconds) {
+          const count = statuses.get(status) ?? requests([door, status]);
+          statuses.set(status, count);
+          count.add();
+          if (seconds !== undefined) times.observe(seconds);
+        },
+      };
     },
+    answered: (from) => answers[from].add(),
     executed(type, outcome, seconds) {
       if (type === 'update') updates.inc();
-      operations.inc({ type, outcome });
-      if (seconds !== undefined) operationSeconds.observe({ type }, seconds);
+      operations([type, outcome]).add();
+      if (seconds !== undefined) operationSeconds([type]).observe(seconds);
     },
-    refusedOperation: () => operations.inc({ type: 'any', outcome: 'refused' }),
+    refusedOperation: () => operations(['any', 'refused']).add(),
     limitedRate: (door) => rateLimited.inc({ door }),
     refusedConnection: () => connectionsRefused.inc(),
     countWebSockets: (difference) => webSockets.inc(difference),

@@ -4,7 +4,10 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { isStream } from '../stream.ts';
 import { outcomeOf } from '../updates/made-update.ts';
 
-/** Counts what is executed, and what is refused before; updates of subscriptions are counted where they are handed over. */
+/**
+ * Counts the documents that are refused, and the subscriptions that begin. Queries are counted where they are executed, and
+ * updates where they are handed over.
+ */
 export function useMetrics(metrics: Metrics): Plugin {
   return {
     onParse:
@@ -17,25 +20,14 @@ export function useMetrics(metrics: Metrics): Plugin {
       ({ valid }) => {
         if (!valid) metrics.refusedOperation();
       },
-    onExecute() {
-      const start = performance.now();
-      return {
-        onExecuteDone: ({ result }) =>
-          metrics.executed('query', outcomeOf(result as ExecutionResult), secondsFrom(start)),
-      };
-    },
     onSubscribe() {
       const start = performance.now();
       return {
         onSubscribeResult({ result }) {
           const outcome = isStream(result) ? 'whole' : outcomeOf(result as ExecutionResult);
-          metrics.executed('subscribe', outcome, secondsFrom(start));
+          metrics.executed('subscribe', outcome, (performance.now() - start) / 1_000);
         },
       };
     },
   };
-}
-
-function secondsFrom(start: number): number {
-  return (performance.now() - start) / 1_000;
 }

@@ -26,6 +26,12 @@ function answer(basis: Answer['basis'], bytes = 10): Answer {
   return { status: 200, headers: [], body: Buffer.alloc(bytes), points: 1, basis };
 }
 
+/** Keeps an answer as its text is asked for the second time. */
+function keep(text: string, made: Answer, begun = generation): void {
+  for (let times = 0; times < 2; times++) expect(kept.get(text)).toBeUndefined();
+  kept.keep(text, made, begun);
+}
+
 function ofNow(bytes?: number): Answer {
   const basis = createBasis();
   basis.restsOn(() => head, head);
@@ -37,13 +43,13 @@ const final = (bytes?: number) => answer(createBasis(), bytes);
 describe('an answer that is kept', () => {
   test('is given again, the same, to the same text and to no other', () => {
     const made = ofNow();
-    kept.keep('a', made, generation);
+    keep('a', made);
     expect([kept.get('a'), kept.get('b')]).toEqual([made, undefined]);
     expect(kept.get('a')).toBe(made);
   });
 
   test('is gone with a publication, and frees its bytes', () => {
-    kept.keep('a', ofNow(), generation);
+    keep('a', ofNow());
     expect(kept.bytes()).toBeGreaterThan(0);
     publish();
     expect([kept.get('a'), kept.bytes()]).toEqual([undefined, 0]);
@@ -51,7 +57,7 @@ describe('an answer that is kept', () => {
 
   test('stays gone when what was published is what it rested on', () => {
     const before = generation;
-    kept.keep('a', ofNow(), generation);
+    keep('a', ofNow());
     generation = {};
     expect(kept.get('a')).toBeUndefined();
     generation = before;
@@ -60,7 +66,7 @@ describe('an answer that is kept', () => {
 
   test('outlives publications where it tells of final heights', () => {
     const made = final();
-    kept.keep('a', made, generation);
+    keep('a', made);
     publish();
     expect(kept.get('a')).toBe(made);
   });
@@ -69,7 +75,7 @@ describe('an answer that is kept', () => {
     const basis = createBasis();
     basis.lastsUntil(1_000);
     const made = answer(basis);
-    kept.keep('a', made, generation);
+    keep('a', made);
     now = 999;
     expect(kept.get('a')).toBe(made);
     now = 1_000;
@@ -78,15 +84,33 @@ describe('an answer that is kept', () => {
 });
 
 describe('what is not kept', () => {
+  test('an answer that was asked for once, or once in each of two generations', () => {
+    for (let times = 0; times < 2; times++) {
+      expect(kept.get('a')).toBeUndefined();
+      kept.keep('a', ofNow(), generation);
+      expect(kept.bytes()).toBe(0);
+      publish();
+    }
+  });
+
+  test('an answer that was asked for twice, with a thousand others between', () => {
+    for (let n = 0; n <= 1_000; n++) kept.get(`other ${n}`);
+    kept.get('a');
+    for (let n = 0; n <= 1_000; n++) kept.get(`another ${n}`);
+    kept.get('a');
+    kept.keep('a', ofNow(), generation);
+    expect(kept.bytes()).toBe(0);
+  });
+
   test('an answer with errors', () => {
-    kept.keep('a', answer(undefined), generation);
+    keep('a', answer(undefined));
     expect(kept.get('a')).toBeUndefined();
   });
 
   test('what tells of the moment at which it was made', () => {
     const basis = createBasis();
     basis.momentary(1);
-    kept.keep('a', answer(basis), generation);
+    keep('a', answer(basis));
     expect(kept.get('a')).toBeUndefined();
   });
 
@@ -94,13 +118,13 @@ describe('what is not kept', () => {
     const begun = generation;
     const made = ofNow();
     publish();
-    kept.keep('a', made, begun);
-    kept.keep('b', made, generation);
+    keep('a', made, begun);
+    keep('b', made);
     expect([kept.get('a'), kept.get('b')]).toEqual([undefined, undefined]);
   });
 
   test('what is too large to leave room for others', () => {
-    kept.keep('a', ofNow(MAX_BYTES / 8), generation);
+    keep('a', ofNow(MAX_BYTES / 8));
     expect(kept.get('a')).toBeUndefined();
   });
 
@@ -113,11 +137,11 @@ describe('what is not kept', () => {
 
 test('the answers that were asked for least recently make room, and all bytes together stay below the bound', () => {
   const first = ofNow(1_000);
-  kept.keep('first', first, generation);
+  keep('first', first);
   for (let n = 0; n < 1_000; n++) {
     expect(kept.get('first')).toBe(first);
-    kept.keep(`now ${n}`, ofNow(1_000), generation);
-    kept.keep(`final ${n}`, final(1_000), generation);
+    keep(`now ${n}`, ofNow(1_000));
+    keep(`final ${n}`, final(1_000));
     expect(kept.bytes()).toBeLessThanOrEqual(MAX_BYTES);
   }
   expect(kept.get('now 0')).toBeUndefined();

@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { createErrorMask } from '../../../src/graphql/errors.ts';
+import { DEFAULT_LIMITS } from '../../../src/graphql/limits.ts';
+import type { Execution } from '../../../src/server/answers/execution.ts';
+import { createHttpCaching } from '../../../src/server/answers/http-caching.ts';
+import { createKeptAnswers } from '../../../src/server/answers/kept-answers.ts';
+import { createPersistedQueries } from '../../../src/server/answers/persisted-queries.ts';
+import { createQueryDoor } from '../../../src/server/answers/query-door.ts';
+import { createReplies } from '../../../src/server/answers/replies.ts';
+import { createAdmission } from '../../../src/server/clients/admission.ts';
+import { createMetrics } from '../../../src/server/metrics/metrics.ts';
+import { createOpenAnswers } from '../../../src/server/open-answers.ts';
+import { createRequestIds } from '../../../src/server/request-id.ts';
+import type { Yoga } from '../../../src/server/yoga.ts';
+
+const opened: (() => Promise<unknown>)[] = [];
+afterEach(() => Promise.all(opened.splice(0).map((close) => close())));
+
+/** The door alone, in front of what executes. */
+async function openDoor(execution: Execution) {
+  const logged: unknown[] = [];
+  const generation = () => logged;
+  const metrics = createMetrics('test');
+  const requestIds = createRequestIds();
+  const door = createQueryDoor({
+    // No request of these tests is for Yoga's own door.
+    yoga: undefined as unknown as Yoga,
+    execution,
+    persisted: createPersistedQueries(),
+    kept: createKeptAnswers({ maxBytes: 1_000_000, generation, now: () => 0 }),
+    generation,
+    replies: createReplies({
+      caching: createHttpCaching(() => 0),
+      rates: undefined,
+      answers: createOpenAnswers(),
+      corsOrigins: [],
+      isLast: () => false,
+    }),
+    admission: createAdmission(DEFAULT_LIMITS, undefined),
+    connections: undefined,
+    metrics,
+    requestIds,
+    maskError: createErrorMask({ internal: (error) => logged.push(error) }),
+    corsOrigins: [],
+    maxBodyBytes: DEFAULT_LIMITS.maxBodyBytes,
+  });
+  const counts = metrics.requestsOf('graphql');
+  const server = createServer((request, response) =>
+    door({ request, response, id: requestIds.of(request), begun: 0, counts }),
+  );
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  opened.push(async () => server[Symbol.asyncDispose]());
+  const { port } = server.address() as AddressInfo;
+  const ask = () =>
+    fetch(`http://127.0.0.1:${port}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query: '{ beaconHeight }' }),
+    });
+  return { ask, logged };
+}
+
+test('an answer that cannot be made is a 500 for all who wait for it, and told to the log', async () => {
+  const error = new Error('This cannot be written.');
+  const begun = Promise.withResolvers<void>();
+  const failing = Promise.withResolvers<never>();
+  const { ask, logged } = await openDoor({
+    answer() {
+      begun.resolve();
+      return failing.promise;
+    },
+  });
+  const first = ask();
+  await begun.promise;
+  const second = ask();
+  failing.reject(error);
+  for (const response of await Promise.all([first, second])) {
+    expect(response.status).toBe(500);
+    expect(await response.json()).toEqual({
+      errors: [{ message: 'Something went wrong in the gateway.', extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
+    });
+  }
+  expect(new Set(logged)).toEqual(new Set([error]));
+});

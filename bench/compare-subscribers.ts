@@ -27,6 +27,9 @@ const SETTINGS = { HEAD_POLL_MS: '50', KEEP_ALIVE_MS: '600000' };
 
 const WARM_UP = 20;
 
+/** V8 gives pages that a collection has emptied back after eight seconds: before, garbage that has gone is still resident. */
+const SETTLES_MS = 10_000;
+
 /** Compares the servers in several rounds, each in a new world with new processes. */
 export async function compareSubscribers(comparison: SubscriberComparison): Promise<void> {
   const { stage, sizes, pools, time } = comparison;
@@ -50,6 +53,7 @@ async function runRound(comparison: SubscriberComparison, world: World, size: nu
   const count = Math.min(comparison.operations(size), world.snapshot.pools.length);
   const operations = Array.from({ length: count }, (_, place) => pricesFrom(world.snapshot, place));
   const updates = stage.quick ? 2 : 4;
+  const settlesMs = stage.quick ? 0 : SETTLES_MS;
   // What the gateway sends is what the others are held to.
   let wanted: string | undefined;
   let busiest = 0;
@@ -62,13 +66,13 @@ async function runRound(comparison: SubscriberComparison, world: World, size: nu
     // What the first subscribers bring into memory, code above all, is none of the others'.
     await load.subscribe(server, { count: Math.min(size, WARM_UP), operations });
     await load.unsubscribe();
-    const before = await server.ask<Memory>('memory');
+    const before = await server.ask<Memory>('memory', settlesMs);
     const first = await load.subscribe(server, { count: size, operations });
     if (wanted === undefined) wanted = first;
     else expectSame(name, toAnswer(first), toAnswer(wanted));
     // The first update warms up.
     await load.update(publish);
-    const after = await server.ask<Memory>('memory');
+    const after = await server.ask<Memory>('memory', settlesMs);
     memory.add(name, size, (after.rss - before.rss) / size / 1_024);
     for (let times = 0; times < updates; times++) {
       const { ms, busy } = await load.update(publish);

@@ -1,6 +1,7 @@
 // Loaded into every process of the bench before its own code (`--import`), the gateway's among them, which knows nothing
 // of it: answers what the bench asks about the process, and whatever else the process itself has to say.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** What a process answers with, given what it was asked. */
 export type Answerer = (given: never) => unknown;
@@ -14,7 +15,7 @@ export type ToldMessage = { readonly told: number; readonly value?: unknown; rea
 /** How long the event loop was held since it was watched, in milliseconds. */
 export type LoopDelay = { readonly p99Ms: number; readonly maxMs: number };
 
-/** What is in use after a collection of garbage, in bytes. */
+/** What is in use a while after a collection of garbage, in bytes. */
 export type Memory = { readonly heapUsed: number; readonly rss: number };
 
 const answerers = new Map<string, Answerer>();
@@ -32,8 +33,9 @@ export function tellReady(url?: string): void {
   process.send?.({ ready: url ?? '' });
 }
 
-answerTo('memory', (): Memory => {
+answerTo('memory', async (settlesMs: number | undefined): Promise<Memory> => {
   for (let times = 0; times < 3; times++) globalThis.gc?.();
+  await sleep(settlesMs);
   const { heapUsed, rss } = process.memoryUsage();
   return { heapUsed, rss };
 });

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -66,7 +66,7 @@ export async function startGatewayProcess(sandbox: Sandbox, listener: GatewayLis
   const folder = mkdtempSync(join(tmpdir(), 'pdex-soak-'));
   const child = spawn(
     process.execPath,
-    ['--expose-gc', '--import', pathOf('./tell-memory.ts'), pathOf('../src/main.ts')],
+    [...flagsOfStart(), '--expose-gc', '--import', pathOf('./tell-memory.ts'), pathOf('../src/main.ts')],
     {
       cwd: folder,
       // A Ctrl-C in the terminal is for the soak alone.
@@ -142,4 +142,10 @@ function writeTokens({ world }: Sandbox, folder: string): string {
 
 function pathOf(relative: string): string {
   return fileURLToPath(new URL(relative, import.meta.url));
+}
+
+/** What `npm start` tells Node: `node [flag ...] src/main.ts`. */
+function flagsOfStart(): readonly string[] {
+  const { scripts } = JSON.parse(readFileSync(pathOf('../package.json'), 'utf8'));
+  return scripts.start.split(' ').slice(1, -1);
 }

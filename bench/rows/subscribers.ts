@@ -72,7 +72,7 @@ async function follow(
   const memory = beginFinding({
     ...head,
     title: `${title}: memory`,
-    about: `${about} Resident memory of the server after an update and a collection of garbage, less what there was before anyone had come.`,
+    about: `${about} Resident memory of the server after an update, a collection of garbage and ten seconds, less what there was before anyone had come.`,
     unit: 'KiB per subscriber',
     reaches: reaches.memory,
   });

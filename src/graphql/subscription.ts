@@ -3,12 +3,13 @@ import {
   type ExecutionArgs,
   type ExecutionResult,
   executeSubscriptionEvent,
+  type ValidatedSubscriptionArgs,
   validateSubscriptionArgs,
 } from 'graphql';
 import type { Instant } from '../domain/instant.ts';
 import { type Feed, isFeed } from '../loaders/feed.ts';
 import { createContext, type Service } from './context.ts';
-import type { Executor } from './execution/execute.ts';
+import type { Executor, Prepared } from './execution/execute.ts';
 
 /** An operation that was subscribed to: the values that come, and how the update of one is made for those who get it. */
 export type Subscription = Pick<Feed, 'listen' | 'isNews' | 'tellsOfPrevious' | 'heightOf' | 'after'> & {
@@ -30,18 +31,23 @@ export async function openSubscription(
   const feed = await createSourceEventStream(validated);
   if (!isFeed(feed)) return feed as ExecutionResult;
 
-  // What its first reader came with goes with that reader.
+  // What its first reader came with beside that goes with that reader.
   const { schema, document, operationName, variableValues } = args;
   const operation = { ...validated, rootValue: undefined, contextValue: undefined };
+  let run: Prepared | undefined;
   return {
     ...feed,
     async execute(value, previous) {
-      const contextValue = createContext(service, { head: feed.headOf(value) });
-      const rootValue = feed.toUpdate(value, previous);
-      const event = { rootValue, contextValue };
-      const planned = executor.execute({ schema, document, operationName, variableValues, ...event });
-      const result = await (planned ?? executeSubscriptionEvent({ ...operation, ...event }));
-      return { result, holds: contextValue.loaders.basis.holds };
+      // Not before: most who subscribe find a group.
+      run ??= executor.prepare({ schema, document, operationName, variableValues }) ?? asItStands(operation);
+      const context = createContext(service, { head: feed.headOf(value) });
+      const result = await run(feed.toUpdate(value, previous), context);
+      return { result, holds: context.loaders.basis.holds };
     },
   };
+}
+
+/** Executes what cannot be planned. */
+function asItStands(operation: ValidatedSubscriptionArgs): Prepared {
+  return (rootValue, contextValue) => executeSubscriptionEvent({ ...operation, rootValue, contextValue });
 }

@@ -12,7 +12,7 @@ export function absentNodes(): { head: HeadFollower; nodes: { status: Nodes['sta
   const error = new UpstreamNotConfiguredError('NODE');
   const head = absentFollower<Head>(error);
   return {
-    head: { ...head, isStale: () => true, nextAt: () => undefined, listenAfter: head.listen },
+    head: { ...head, isStale: () => true, nextAt: () => undefined, listenAfter: () => head.listen },
     nodes: { status: () => [] },
     pastStates: { read: () => Promise.reject(error) },
   };
@@ -25,7 +25,7 @@ export function absentMarketData(): { market: MarketFollower; orderBooks: OrderB
     market: { pairs: absentFollower(error), tickers: absentFollower(error), freshness: () => undefined },
     orderBooks: {
       read: () => Promise.reject(error),
-      listen: () => createLatest<never>().listen(),
+      listen: () => createLatest<never>().listen,
       followed: () => 0,
       listeners: () => 0,
       skipped: () => 0,

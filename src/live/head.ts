@@ -8,7 +8,7 @@ import { createBlockReader } from './block-reader.ts';
 import { createDoubts } from './doubts.ts';
 import type { Ask } from './first-answer.ts';
 import { createFollower, type Follower, type Watcher } from './follower.ts';
-import type { Values } from './iterate.ts';
+import type { Listen } from './listen.ts';
 import type { Nodes, SeenNode } from './nodes.ts';
 import { createPace } from './pace.ts';
 import { createRecentHeads, headsAfter } from './recent-heads.ts';
@@ -36,7 +36,7 @@ export type HeadFollower = Follower<Head> & {
   /** When the next height is expected, by the usual interval; `undefined` until one is known. */
   nextAt(): Instant | undefined;
   /** The heads above a height: those that are kept, then each new one. */
-  listenAfter(height: BeaconHeight): Values<Head>;
+  listenAfter(height: BeaconHeight): Listen<Head>;
 };
 
 /** How the chain is followed. */

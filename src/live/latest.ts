@@ -1,16 +1,16 @@
-import { itself, type Values } from './iterate.ts';
+import type { Listen, Listener, Listening } from './listen.ts';
 
 /**
- * A value that is replaced from time to time, and those who want to hear of it. Each listener has one slot: a newer value
- * replaces one that it has not taken yet, so a slow listener passes values over and nothing ever queues for it.
+ * A value that is replaced from time to time, and those who want to hear of it. Who has not asked for the next value when
+ * it comes is told of the newest as soon as it asks: a slow listener passes values over and nothing ever queues for it.
  */
 export type Latest<T> = {
   current(): T | undefined;
   publish(value: T): void;
-  /** The current value at once, where there is one, then each one published. Ends when `return` is called on it. */
-  listen(): Values<T>;
+  /** The current value first, where there is one, then each one published. */
+  readonly listen: Listen<T>;
   listeners(): number;
-  /** How often a value was replaced in a listener's slot before it was taken. */
+  /** How often a value was replaced before a listener was told of it. */
   skipped(): number;
 };
 
@@ -20,9 +20,9 @@ const TOLD_AT_ONCE = 16;
 /** Makes a {@link Latest} that holds nothing yet. */
 export function createLatest<T>(): Latest<T> {
   let current: { readonly value: T } | undefined;
-  const listeners = new Set<Listener<T>>();
-  /** Those who were not told the current value yet. */
-  const behind = new Set<Listener<T>>();
+  const places = new Set<Place<T>>();
+  /** Those who have asked, and are to be told of the current value. */
+  const toTell = new Set<Place<T>>();
   let isTelling = false;
   let skipped = 0;
 
@@ -30,84 +30,59 @@ export function createLatest<T>(): Latest<T> {
    * Tells a few, and the others once the process has had a turn for whatever else waits. Each turn goes on where the one
    * before has stopped: from the beginning, a set is walked over all that was taken out of it.
    */
-  function tellSome(toTell: Iterator<Listener<T>, undefined>): void {
-    for (let told = 0; told < TOLD_AT_ONCE && behind.size > 0; told++) {
-      const { value: listener } = toTell.next();
-      if (listener === undefined) break;
-      behind.delete(listener);
-      if (current !== undefined) skipped += Number(listener.offer(current.value));
+  function tellSome(rest: Iterator<Place<T>, undefined>): void {
+    for (let told = 0; told < TOLD_AT_ONCE && toTell.size > 0; told++) {
+      const { value: place } = rest.next();
+      if (place === undefined) break;
+      toTell.delete(place);
+      tell(place);
     }
-    isTelling = behind.size > 0;
-    if (isTelling) setImmediate(tellSome, toTell);
+    isTelling = toTell.size > 0;
+    if (isTelling) setImmediate(tellSome, rest);
+  }
+
+  function tell(place: Place<T>): void {
+    place.isAsking = false;
+    place.isBehind = false;
+    if (current !== undefined) place.listener.hear(current.value);
+  }
+
+  // One function for the places of all listeners: they are told apart by what it is called on.
+  function next(this: Place<T>): void {
+    this.isAsking = true;
+    if (this.isBehind && places.has(this) && !toTell.has(this)) tell(this);
+  }
+
+  function end(this: Place<T>): void {
+    places.delete(this);
+    toTell.delete(this);
   }
 
   return {
     current: () => current?.value,
     publish(value) {
       current = { value };
-      for (const listener of listeners) {
-        if (behind.has(listener)) skipped += 1;
-        behind.add(listener);
+      for (const place of places) {
+        if (place.isBehind) skipped += 1;
+        place.isBehind = true;
+        if (place.isAsking) toTell.add(place);
       }
-      if (!isTelling) tellSome(behind.values());
+      if (!isTelling) tellSome(toTell.values());
     },
-    listen() {
-      const listener = createListener<T>(() => {
-        listeners.delete(listener);
-        behind.delete(listener);
-      });
-      listeners.add(listener);
-      if (current !== undefined) listener.offer(current.value);
-      return listener.values;
+    listen(listener) {
+      const place: Place<T> = { listener, isAsking: false, isBehind: current !== undefined, next, end };
+      places.add(place);
+      return place;
     },
-    listeners: () => listeners.size,
+    listeners: () => places.size,
     skipped: () => skipped,
   };
 }
 
-type Listener<T> = {
-  /** @returns whether it took the place of a value that was not taken */
-  offer(value: T): boolean;
-  readonly values: Values<T>;
+type Place<T> = Listening & {
+  readonly listener: Listener<T>;
+  /** Whether it waits to be told of a value. */
+  isAsking: boolean;
+  /** Whether there is a value that it was not told of. */
+  isBehind: boolean;
 };
-
-/**
- * Not an async generator: `return` on one waits until a pending `next` is settled, which would keep a listener that has
- * gone until the next value comes.
- */
-function createListener<T>(onEnd: () => void): Listener<T> {
-  let slot: { readonly value: T } | undefined;
-  const waiting: ((result: IteratorResult<T, undefined>) => void)[] = [];
-  let ended = false;
-
-  function end(): Promise<IteratorResult<T, undefined>> {
-    ended = true;
-    slot = undefined;
-    onEnd();
-    for (const resolve of waiting.splice(0)) resolve({ done: true, value: undefined });
-    return Promise.resolve({ done: true, value: undefined });
-  }
-
-  return {
-    offer(value) {
-      const resolve = waiting.shift();
-      const isSkip = slot !== undefined;
-      if (resolve === undefined) slot = { value };
-      else resolve({ done: false, value });
-      return isSkip;
-    },
-    values: {
-      [Symbol.asyncIterator]: itself,
-      next() {
-        if (ended) return Promise.resolve({ done: true, value: undefined });
-        if (slot !== undefined) {
-          const { value } = slot;
-          slot = undefined;
-          return Promise.resolve({ done: false, value });
-        }
-        return new Promise((resolve) => waiting.push(resolve));
-      },
-      return: end,
-    },
-  };
-}

@@ -7,7 +7,7 @@ import type { Asker } from '../upstream/fair-queue.ts';
 import type { MarketDataClient } from '../upstream/market-data/client.ts';
 import type { Turn, Turns } from '../upstream/turns.ts';
 import { createFollower, type Follower, type Watcher } from './follower.ts';
-import { mapValues, type Values } from './iterate.ts';
+import type { Listen } from './listen.ts';
 
 /** An order book as it was when it was last read. */
 export type OrderBookReading = {
@@ -27,7 +27,7 @@ export type OrderBooks = {
    */
   read(tickerId: string, asker: Asker): Promise<OrderBookReading | undefined>;
   /** Follows a book for as long as someone listens: the book now, and then each one that differs from the one before. */
-  listen(tickerId: string): Values<OrderBookReading>;
+  listen(tickerId: string): Listen<OrderBookReading>;
   /** How many books are followed. */
   followed(): number;
   /** How many listen to them. */
@@ -121,22 +121,28 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
     return { ...follower, watcher };
   }
 
-  function listen(tickerId: string): Values<OrderBookReading> {
-    const follower = followed.get(tickerId) ?? follow(tickerId);
-    followed.set(tickerId, follower);
+  function listen(tickerId: string): Listen<OrderBookReading> {
+    return (listener) => {
+      const follower = followed.get(tickerId) ?? follow(tickerId);
+      followed.set(tickerId, follower);
+      const listening = follower.listen(listener);
 
-    return mapValues(
-      follower.listen(),
-      (reading) => reading,
-      () => {
-        if (follower.listeners() > 0 || followed.get(tickerId) !== follower) return;
-        skippedBefore += follower.skipped();
-        follower.stop();
-        followed.delete(tickerId);
-        // What nobody follows any more cannot heal: of what is followed, it is the last that is heard.
-        if (follower.isFailing()) follower.watcher.recovered();
-      },
-    );
+      return {
+        next: () => listening.next(),
+        end() {
+          listening.end();
+          if (follower.listeners() === 0 && followed.get(tickerId) === follower) unfollow(tickerId, follower);
+        },
+      };
+    };
+  }
+
+  function unfollow(tickerId: string, follower: FollowedBook): void {
+    skippedBefore += follower.skipped();
+    follower.stop();
+    followed.delete(tickerId);
+    // What nobody follows any more cannot heal: of what is followed, it is the last that is heard.
+    if (follower.isFailing()) follower.watcher.recovered();
   }
 
   return {

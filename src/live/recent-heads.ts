@@ -1,7 +1,7 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { createBreather } from './breather.ts';
 import type { Head } from './head.ts';
-import { mapValues, type Values } from './iterate.ts';
+import type { Listen, Listening } from './listen.ts';
 
 /** The newest heads that were published, so that a listener who comes back can be told what it has missed. */
 export type RecentHeads = {
@@ -35,54 +35,51 @@ export function createRecentHeads(max: number): RecentHeads {
 export type HeadsToResume = {
   readonly recent: Pick<RecentHeads, 'after' | 'turn'>;
   current(): Head | undefined;
-  listen(): Values<Head>;
+  readonly listen: Listen<Head>;
 };
 
 /**
  * The heads above a height: first those that are kept, one after another as they are taken, then each new one.
  * None comes twice. A kept one that goes while the listener is behind it is passed over, as with any slow listener.
  */
-export function headsAfter({ recent, current, listen }: HeadsToResume, height: BeaconHeight): Values<Head> {
-  let newest = height;
-  let given: Head | undefined;
-  let live: Values<Head> | undefined;
-  let isOver = false;
+export function headsAfter({ recent, current, listen }: HeadsToResume, height: BeaconHeight): Listen<Head> {
+  return (listener) => {
+    let newest = height;
+    let given: Head | undefined;
+    let live: Listening | undefined;
+    let isOver = false;
 
-  /** From here on each new head comes by itself. The current one is offered first, and is known by now. */
-  function goLive(): Values<Head> {
-    const known = current();
-    return mapValues(listen(), (head) => (head !== known && isNews(head) ? head : undefined));
-  }
+    /** From here on each new head comes by itself. The current one is offered first, and is known by now. */
+    function goLive(): Listening {
+      const known = current();
+      const hear = (head: Head) => (head !== known && isNews(head) ? give(head) : live?.next());
+      return listen({ hear, fail: listener.fail });
+    }
 
-  function isNews(head: Head): boolean {
-    const isReplaced = head.beaconHeight === head.previousHeight;
-    return head !== given && (isReplaced ? head.beaconHeight >= newest : head.beaconHeight > newest);
-  }
+    function isNews(head: Head): boolean {
+      const isReplaced = head.beaconHeight === head.previousHeight;
+      return head !== given && (isReplaced ? head.beaconHeight >= newest : head.beaconHeight > newest);
+    }
 
-  function give(head: Head): IteratorResult<Head, undefined> {
-    given = head;
-    newest = head.beaconHeight;
-    return { done: false, value: head };
-  }
+    function give(head: Head): void {
+      given = head;
+      newest = head.beaconHeight;
+      listener.hear(head);
+    }
 
-  return {
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    async next() {
-      if (live === undefined && recent.after(newest) !== undefined) await recent.turn();
-      const missed = live === undefined && !isOver ? recent.after(newest) : undefined;
-      if (missed !== undefined) return give(missed);
-      if (!isOver) live ??= goLive();
-      const result = await live?.next();
-      return result === undefined || result.done ? END : give(result.value);
-    },
-    async return() {
-      isOver = true;
-      await live?.return?.();
-      return END;
-    },
+    return {
+      async next() {
+        if (live === undefined && recent.after(newest) !== undefined) await recent.turn();
+        if (isOver) return;
+        const missed = live === undefined ? recent.after(newest) : undefined;
+        if (missed !== undefined) return give(missed);
+        live ??= goLive();
+        live.next();
+      },
+      end() {
+        isOver = true;
+        live?.end();
+      },
+    };
   };
 }
-
-const END = { done: true, value: undefined } as const;

@@ -1,14 +1,15 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { Head } from '../live/head.ts';
-import { mapValues, type Values } from '../live/iterate.ts';
+import { mapValues, type Values, valuesOf } from '../live/iterate.ts';
+import type { Listen } from '../live/listen.ts';
 
 /**
  * What a subscription streams: values that come, and the update that a reader gets of each. An update follows from the
  * value and from the one that its reader got before: so it can be made once for all who have got the same.
  */
 export type Feed<V = unknown, U = unknown> = AsyncIterable<U> & {
-  /** The values as one reader takes them. */
-  listen(): Values<V>;
+  /** The values, for one reader at a time or for many. */
+  readonly listen: Listen<V>;
   /** Whether a reader that got `previous` last gets anything of a value. */
   isNews(value: V, previous: V | undefined): boolean;
   toUpdate(value: V, previous: V | undefined): U;
@@ -47,7 +48,7 @@ export function isFeed(stream: object): stream is Feed {
 /** The updates as one reader gets them, as GraphQL wants them. */
 function readAlone<V, U>({ listen, isNews, toUpdate }: Feed<V, U>): Values<U> {
   let previous: V | undefined;
-  return mapValues(listen(), (value) => {
+  return mapValues(valuesOf(listen), (value) => {
     const before = previous;
     if (!isNews(value, before)) return undefined;
     previous = value;

@@ -86,7 +86,7 @@ export function createUpdates({ sources, asker, afterEvent }: UpdatesOptions): U
       const after = await heightToResume(afterHeight ?? undefined);
       const select = createPriceSelection({ poolPairs: poolPairs ?? undefined, tokenIds: tokenIds ?? undefined });
       return createFeed<Head, PriceUpdate>({
-        listen: () => (after === undefined ? sources.head.listen() : sources.head.listenAfter(after)),
+        listen: after === undefined ? sources.head.listen : sources.head.listenAfter(after),
         toUpdate: (head, previous) => ({
           head,
           previousHeight: previous?.beaconHeight ?? after,
@@ -114,7 +114,7 @@ export function createUpdates({ sources, asker, afterEvent }: UpdatesOptions): U
       const now = await sources.orderBooks.read(tickerId, asker);
       if (now === undefined) throw new BadUserInputError(`There is no ticker ${JSON.stringify(tickerId)}.`);
       return createFeed({
-        listen: () => sources.orderBooks.listen(tickerId),
+        listen: sources.orderBooks.listen(tickerId),
         toUpdate: (reading) => cutBook(reading, depth),
       });
     },

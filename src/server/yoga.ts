@@ -76,7 +76,7 @@ export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
       useUpdateGroups(groups),
       useDocumentErrors(service.limits),
       useUnreadStreams(),
-      useEventStream({ updatesOf: groups.updatesOf, keepAliveMs, internal }),
+      useEventStream({ takeUpdates: groups.takeUpdates, keepAliveMs, internal }),
     ],
   });
 }

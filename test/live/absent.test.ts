@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { absentMarketData, absentNodes } from '../../src/live/absent.ts';
+import { valuesOf } from '../../src/live/iterate.ts';
 import { SOMEONE } from '../upstream/connect.ts';
 import { failureOf } from '../upstream/failure.ts';
 import { headOf } from './heads.ts';
@@ -32,7 +33,8 @@ describe('what is read where nothing is configured', () => {
   test('whoever listens hears nothing, and can leave', async () => {
     const { head } = absentNodes();
     const { market, orderBooks } = absentMarketData();
-    for (const heard of [head.listen(), market.pairs.listen(), orderBooks.listen('pBTC_PRV')]) {
+    for (const listen of [head.listen, market.pairs.listen, orderBooks.listen('pBTC_PRV')]) {
+      const heard = valuesOf<unknown>(listen);
       const next = heard.next();
       await heard.return?.();
       expect(await next).toEqual({ done: true, value: undefined });

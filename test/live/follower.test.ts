@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createFollower, type FollowerOptions, type Watcher } from '../../src/live/follower.ts';
+import { valuesOf } from '../../src/live/iterate.ts';
 
 /** A watcher that writes down what it is told. */
 function recordingWatcher(): Watcher & { readonly told: string[] } {
@@ -83,7 +84,7 @@ describe('what does a follower give', () => {
 describe('what is published', () => {
   test('each new value, but not the same one again', async () => {
     const { follower } = follow(script('a', 'a', 'a', 'b'));
-    const heard = follower.listen();
+    const heard = valuesOf(follower.listen);
     expect(await heard.next()).toEqual({ done: false, value: 'a' });
     expect(await heard.next()).toEqual({ done: false, value: 'b' });
     expect(follower.listeners()).toBe(1);

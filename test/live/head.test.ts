@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { keepingPools, poolPairAt } from '../../src/domain/exchange.ts';
 import { UpstreamRpcError } from '../../src/errors.ts';
 import { createHeadFollower, type Head, type HeadFollower, type HeadWatcher } from '../../src/live/head.ts';
+import { valuesOf } from '../../src/live/iterate.ts';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { NodeClient } from '../../src/upstream/node/client.ts';
 import { nodeAt, nodesOf } from '../upstream/connect.ts';
@@ -38,7 +39,7 @@ async function followSandbox() {
   const { client } = nodeAt(sandbox.nodeUrl);
   const clock = { now: START };
   const { head, told } = followNode(client, clock);
-  const heads = head.listen();
+  const heads = valuesOf(head.listen);
 
   async function next(): Promise<Head> {
     const result = await heads.next();
@@ -244,7 +245,7 @@ describe('what if a block comes between two calls', () => {
     };
     const chainInfo: NodeClient['chainInfo'] = async () => (isBack ? chainInfoOf(11) : node.chainInfo());
     const { head, told } = followNode({ ...node, exchangeState, chainInfo });
-    const heads = head.listen();
+    const heads = valuesOf(head.listen);
     expect(await heads.next()).toMatchObject({ value: { beaconHeight: 10 } });
     await expect.poll(() => told).toEqual([[1_000_000, 10], 'The node answered with error -8000.']);
     expect([head.current()?.chainInfo.beacon.height, head.isStale()]).toEqual([10, true]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { mapValues } from '../../src/live/iterate.ts';
+import { mapValues, valuesOf } from '../../src/live/iterate.ts';
 import { createLatest } from '../../src/live/latest.ts';
 
 const END = { done: true, value: undefined };
@@ -10,7 +10,7 @@ describe('what does a listener hear', () => {
     const latest = createLatest<number>();
     expect(latest.current()).toBeUndefined();
     latest.publish(1);
-    const heard = latest.listen();
+    const heard = valuesOf(latest.listen);
     expect(await heard.next()).toEqual(value(1));
     const next = heard.next();
     latest.publish(2);
@@ -20,7 +20,7 @@ describe('what does a listener hear', () => {
 
   test('nothing before there is a value', async () => {
     const latest = createLatest<number>();
-    const next = latest.listen().next();
+    const next = valuesOf(latest.listen).next();
     expect(await Promise.race([next, Promise.resolve('nothing yet')])).toBe('nothing yet');
     latest.publish(1);
     expect(await next).toEqual(value(1));
@@ -28,7 +28,7 @@ describe('what does a listener hear', () => {
 
   test('only the newest, where it was slow: nothing queues for it', async () => {
     const latest = createLatest<number>();
-    const slow = latest.listen();
+    const slow = valuesOf(latest.listen);
     for (let number = 1; number <= 10_000; number++) latest.publish(number);
     expect(await slow.next()).toEqual(value(10_000));
     const next = slow.next();
@@ -40,7 +40,7 @@ describe('what does a listener hear', () => {
   test('values that are false in themselves too, even no value', async () => {
     const latest = createLatest<number | undefined>();
     latest.publish(0);
-    const heard = latest.listen();
+    const heard = valuesOf(latest.listen);
     expect(await heard.next()).toEqual(value(0));
     latest.publish(undefined);
     expect(await heard.next()).toEqual(value(undefined));
@@ -48,7 +48,7 @@ describe('what does a listener hear', () => {
 
   test('the same as every other, at its own speed', async () => {
     const latest = createLatest<number>();
-    const [fast, slow] = [latest.listen(), latest.listen()];
+    const [fast, slow] = [valuesOf(latest.listen), valuesOf(latest.listen)];
     latest.publish(1);
     expect(await fast.next()).toEqual(value(1));
     latest.publish(2);
@@ -60,7 +60,7 @@ describe('what does a listener hear', () => {
 describe('when does a listener end', () => {
   test('when it is returned, which also ends a next that waits', async () => {
     const latest = createLatest<number>();
-    const heard = latest.listen();
+    const heard = valuesOf(latest.listen);
     const waiting = heard.next();
     expect(latest.listeners()).toBe(1);
     expect(await heard.return?.()).toEqual(END);
@@ -74,7 +74,7 @@ describe('when does a listener end', () => {
 
   test('with it goes a value that it has not taken', async () => {
     const latest = createLatest<number>();
-    const heard = latest.listen();
+    const heard = valuesOf(latest.listen);
     latest.publish(1);
     await heard.return?.();
     expect(await heard.next()).toEqual(END);
@@ -83,7 +83,7 @@ describe('when does a listener end', () => {
   test('when its loop is left', async () => {
     const latest = createLatest<number>();
     latest.publish(1);
-    for await (const heard of latest.listen()) {
+    for await (const heard of valuesOf(latest.listen)) {
       expect([heard, latest.listeners()]).toEqual([1, 1]);
       break;
     }
@@ -94,7 +94,7 @@ describe('when does a listener end', () => {
 describe('what becomes of values on their way', () => {
   test('each is turned into another; what becomes nothing is passed over', async () => {
     const latest = createLatest<number>();
-    const odd = mapValues(latest.listen(), (number) => (number % 2 === 1 ? `odd ${number}` : undefined));
+    const odd = mapValues(valuesOf(latest.listen), (number) => (number % 2 === 1 ? `odd ${number}` : undefined));
     const heard = odd.next();
     latest.publish(2);
     await Promise.resolve();
@@ -102,24 +102,19 @@ describe('what becomes of values on their way', () => {
     expect(await heard).toEqual(value('odd 3'));
   });
 
-  test('returning ends the source first, then a next that waits, and then it is told', async () => {
+  test('returning ends the source, and a next that waits', async () => {
     const latest = createLatest<number>();
-    const told: number[] = [];
-    const mapped = mapValues(
-      latest.listen(),
-      (number) => number,
-      () => told.push(latest.listeners()),
-    );
+    const mapped = mapValues(valuesOf(latest.listen), (number) => number);
     const waiting = mapped.next();
     expect(await mapped.return?.()).toEqual(END);
     expect(await waiting).toEqual(END);
-    expect(told).toEqual([0]);
+    expect(latest.listeners()).toBe(0);
   });
 });
 
 test('many listeners are told in turns, so that others are not kept waiting, and each gets the newest', async () => {
   const latest = createLatest<number>();
-  const listeners = Array.from({ length: 40 }, () => latest.listen());
+  const listeners = Array.from({ length: 40 }, () => valuesOf(latest.listen));
   const told: number[] = [];
   const all = listeners.map((listener) => listener.next().then(({ value }) => told.push(Number(value))));
   latest.publish(1);

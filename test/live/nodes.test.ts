@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { UpstreamRpcError, UpstreamUnreachableError } from '../../src/errors.ts';
 import { createHeadFollower, type Head, type HeadFollower } from '../../src/live/head.ts';
+import { valuesOf } from '../../src/live/iterate.ts';
 import { createNodes, type Nodes } from '../../src/live/nodes.ts';
 import { createPastStates } from '../../src/live/past-states.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
@@ -53,7 +54,7 @@ function follow(nodes: Nodes): { head: HeadFollower; next(): Promise<Head>; fail
     watcher,
   });
   onTestFinished(head.stop);
-  const heads = head.listen();
+  const heads = valuesOf(head.listen);
   return {
     head,
     failures,

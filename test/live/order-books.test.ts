@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type RawOrderBook, toOrderBook } from '../../src/domain/order-book.ts';
 import { UpstreamTimeoutError } from '../../src/errors.ts';
+import { valuesOf } from '../../src/live/iterate.ts';
 import { createOrderBooks, type OrderBooks } from '../../src/live/order-books.ts';
 import type { MarketDataClient } from '../../src/upstream/market-data/client.ts';
 import { createTurns, type Turns } from '../../src/upstream/turns.ts';
@@ -152,7 +153,7 @@ describe('what does a listener of a book hear', () => {
 
   test('the book now, and then each one that differs', async () => {
     const { books } = booksOf((tickerId, calls) => bookOf(tickerId, calls < 5 ? 1 : 2), quickly);
-    const heard = books.listen('LISTED');
+    const heard = valuesOf(books.listen('LISTED'));
     onTestFinished(async () => void (await heard.return?.()));
     expect(await heard.next()).toMatchObject({ value: { book: { bids: [{ price: 1 }] } } });
     expect(await heard.next()).toMatchObject({ value: { book: { bids: [{ price: 2 }] } } });
@@ -161,7 +162,7 @@ describe('what does a listener of a book hear', () => {
   test('the same as all others of that book, from one reading', async () => {
     const reading = Promise.withResolvers<RawOrderBook>();
     const { books, asked } = booksOf(() => reading.promise, quickly);
-    const listeners = Array.from({ length: 100 }, () => books.listen('LISTED'));
+    const listeners = Array.from({ length: 100 }, () => valuesOf(books.listen('LISTED')));
     onTestFinished(async () => void (await Promise.all(listeners.map((heard) => heard.return?.()))));
     const heard = Promise.all(listeners.map((values) => values.next()));
     expect(asked.length).toBe(1);
@@ -174,7 +175,7 @@ describe('what does a listener of a book hear', () => {
       if (calls > 1 && calls < 5) throw new UpstreamTimeoutError('MARKET_DATA', 5, {});
       return bookOf(tickerId, calls);
     }, quickly);
-    const heard = books.listen('LISTED');
+    const heard = valuesOf(books.listen('LISTED'));
     onTestFinished(async () => void (await heard.return?.()));
     expect(await heard.next()).toMatchObject({ value: { book: { bids: [{ price: 1 }] } } });
     expect(await heard.next()).toMatchObject({ value: { book: { bids: [{ price: 5 }] } } });
@@ -183,9 +184,13 @@ describe('what does a listener of a book hear', () => {
 
   test('when the last listener leaves, the book is read no more; the next one starts anew', async () => {
     const { books, calls } = booksOf((tickerId, count) => bookOf(tickerId, count), quickly);
-    const [first, second, other] = [books.listen('LISTED'), books.listen('LISTED'), books.listen('LISTED too')];
+    const [first, second, other] = [
+      valuesOf(books.listen('LISTED')),
+      valuesOf(books.listen('LISTED')),
+      valuesOf(books.listen('LISTED too')),
+    ];
     onTestFinished(async () => void (await other.return?.()));
-    await Promise.all([first.next(), second.next()]);
+    await Promise.all([first.next(), second.next(), other.next()]);
 
     await first.return?.();
     const before = calls('LISTED');
@@ -197,7 +202,7 @@ describe('what does a listener of a book hear', () => {
     await expect.poll(() => calls('LISTED too')).toBeGreaterThan(otherBefore + 5);
     expect(calls('LISTED')).toBe(atTheEnd);
 
-    const third = books.listen('LISTED');
+    const third = valuesOf(books.listen('LISTED'));
     onTestFinished(async () => void (await third.return?.()));
     await third.next();
     expect(calls('LISTED')).toBeGreaterThan(atTheEnd);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Head } from '../../src/live/head.ts';
+import { valuesOf } from '../../src/live/iterate.ts';
 import { createLatest } from '../../src/live/latest.ts';
 import { createRecentHeads, headsAfter } from '../../src/live/recent-heads.ts';
 import { headOf } from './heads.ts';
@@ -16,7 +17,7 @@ function chainForTest(kept = 5) {
   }
 
   function comeBackAfter(height: number) {
-    const heads = headsAfter({ recent, current, listen }, height);
+    const heads = valuesOf(headsAfter({ recent, current, listen }, height));
     const next = async () => {
       const { value } = await heads.next();
       return value && [value.beaconHeight, value.hash];
@@ -110,7 +111,7 @@ describe('what does a listener get that comes back', () => {
     recent.add(first);
     publish(first);
     recent.add(second);
-    const heads = headsAfter({ recent, current, listen }, 0);
+    const heads = valuesOf(headsAfter({ recent, current, listen }, 0));
     expect((await heads.next()).value).toBe(second);
     const next = heads.next();
     publish(second);

@@ -33,7 +33,12 @@ export type WrittenResult = ExecutionResult & { readonly stringify?: (result: Wr
 export type Executor = {
   /** @returns `undefined` for an operation that is to be executed as it stands */
   execute(operation: ExecutedOperation): WrittenResult | Promise<WrittenResult> | undefined;
+  /** Reads the variables of what is executed again and again. @returns `undefined` as `execute` does */
+  prepare(operation: ExecutedOperation): Prepared | undefined;
 };
+
+/** An operation of which only the root and the context are still to come. */
+export type Prepared = (rootValue: unknown, contextValue: unknown) => WrittenResult | Promise<WrittenResult>;
 
 /** How many fields of plans are kept in all. */
 const MAX_FIELDS_IN_ALL = 50_000;
@@ -70,18 +75,22 @@ export function createExecutor(inputs: Inputs = createInputs()): Executor {
     return plan;
   }
 
+  function prepare(executed: ExecutedOperation): Prepared | undefined {
+    const { schema, document, operationName, variableValues } = executed;
+    const operation = getOperationAST(document, operationName);
+    if (operation == null) return undefined;
+    const variables = inputs.variablesOf(schema, operation, variableValues);
+    if (variables === undefined) return undefined;
+    const plan = planOf(operation, executed, variables);
+    const args = plan?.readArguments(variables);
+    if (plan === undefined || args === undefined) return undefined;
+    return (rootValue, contextValue) =>
+      run(plan, rootValue, { context: contextValue as Context, args, errors: [], parts });
+  }
+
   return {
-    execute(executed) {
-      const { schema, document, operationName, variableValues, contextValue, rootValue } = executed;
-      const operation = getOperationAST(document, operationName);
-      if (operation == null) return undefined;
-      const variables = inputs.variablesOf(schema, operation, variableValues);
-      if (variables === undefined) return undefined;
-      const plan = planOf(operation, executed, variables);
-      if (plan === undefined) return undefined;
-      const args = plan.readArguments(variables);
-      return args && run(plan, rootValue, { context: contextValue as Context, args, errors: [], parts });
-    },
+    prepare,
+    execute: (executed) => prepare(executed)?.(executed.rootValue, executed.contextValue),
   };
 }
 

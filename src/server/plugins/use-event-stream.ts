@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Plugin, YogaInitialContext } from 'graphql-yoga';
-import type { Values } from '../../live/iterate.ts';
+import { valuesOf } from '../../live/iterate.ts';
+import type { Listen } from '../../live/listen.ts';
 import { isStream } from '../stream.ts';
 import { createEventStream, type StreamedEvent } from '../updates/event-stream.ts';
 import type { MadeUpdate } from '../updates/made-update.ts';
@@ -9,7 +10,7 @@ import type { MadeUpdate } from '../updates/made-update.ts';
 /** What sending streams of events needs. */
 export type UseEventStreamOptions = {
   /** The updates that the operation of a context has subscribed to, as they were written for all who get them. */
-  readonly updatesOf?: (context: object) => Values<MadeUpdate> | undefined;
+  readonly takeUpdates?: (context: object) => Listen<MadeUpdate> | undefined;
   /** How often a reader hears something at the least. */
   readonly keepAliveMs: number;
   /** Told of errors of ours that break a stream off. */
@@ -21,16 +22,20 @@ export type UseEventStreamOptions = {
  *
  * Each update of prices has its height as the event's id, so that a reader that comes back goes on after it.
  */
-export function useEventStream({ updatesOf = () => undefined, keepAliveMs, internal }: UseEventStreamOptions): Plugin {
+export function useEventStream({
+  takeUpdates = () => undefined,
+  keepAliveMs,
+  internal,
+}: UseEventStreamOptions): Plugin {
   const contexts = new WeakMap<Request, object>();
 
   function open(request: Request, results: AsyncIterable<unknown>): Readable {
     const context = contexts.get(request);
-    const updates = context && updatesOf(context);
+    const updates = context && takeUpdates(context);
     if (updates === undefined) return createEventStream({ results, toEvent, keepAliveMs });
     return createEventStream({
-      results: updates,
-      toEvent: ({ height, text }) => ({ id: height, data: text }),
+      results: valuesOf(updates),
+      toEvent: (update) => ({ id: update.height, data: update.toText() }),
       keepAliveMs,
     });
   }

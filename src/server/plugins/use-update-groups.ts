@@ -1,6 +1,7 @@
 import type { Plugin } from 'graphql-yoga';
-import { mapValues } from '../../live/iterate.ts';
-import { isStream } from '../stream.ts';
+import { mapValues, type Values, valuesOf } from '../../live/iterate.ts';
+import type { Listen } from '../../live/listen.ts';
+import type { MadeUpdate } from '../updates/made-update.ts';
 import type { UpdateGroups } from '../updates/update-groups.ts';
 
 /**
@@ -13,8 +14,12 @@ export function useUpdateGroups(groups: UpdateGroups): Plugin {
     onSubscribe({ setSubscribeFn }) {
       setSubscribeFn(async (args) => {
         const updates = await groups.subscribe(args);
-        return isStream(updates) ? mapValues(updates, ({ text }) => JSON.parse(text)) : updates;
+        return typeof updates === 'function' ? resultsOf(updates) : updates;
       });
     },
   };
+}
+
+function resultsOf(updates: Listen<MadeUpdate>): Values<unknown> {
+  return mapValues(valuesOf(updates), (update) => JSON.parse(update.toText()));
 }

@@ -11,36 +11,37 @@ export type MadeUpdate = {
   /** The height that its readers would go on after; `undefined` where they would begin anew. */
   readonly height: BeaconHeight | undefined;
   /** The result as JSON on one line, as the data of an event. */
-  readonly text: string;
+  toText(): string;
   /** The same as the `next` message of an operation on a websocket, in a frame of its own. */
   toFrame(id: string): Buffer;
 };
 
-/** Writes what was executed, so that nothing is left to do for each reader. @throws where a value cannot be written */
+/**
+ * Writes what was executed, so that nothing is left to do for each reader. @throws where a value cannot be written
+ *
+ * Once there is a frame, the text is kept in it alone: beside thousands of frames, texts would be copied with each
+ * collection of young garbage.
+ */
 export function writeUpdate(result: ExecutionResult, height: BeaconHeight | undefined): MadeUpdate {
-  const { errors } = result;
-  const told = errors?.map(withoutHttp);
-  const text = told === undefined ? textOf(result) : JSON.stringify({ ...result, errors: told });
-  // graphql-ws has the errors behind the data.
-  const payload =
-    told === undefined
-      ? text
-      : JSON.stringify({ ...(result.data === undefined ? {} : { data: result.data }), errors: told });
+  let payload: string | Buffer = textOf(result);
   let last: { readonly id: string; readonly frame: Buffer } | undefined;
 
   return {
     outcome: outcomeOf(result),
     height,
-    text,
+    toText: () => String(payload),
     toFrame(id) {
       // Clients that count their operations all have the same ids.
-      if (last?.id !== id) {
-        last = { id, frame: toTextFrame(`{"id":${JSON.stringify(id)},"type":"next","payload":${payload}}`) };
-      }
-      return last.frame;
+      if (last?.id === id) return last.frame;
+      const frame = toTextFrame(`{"id":${JSON.stringify(id)},"type":"next","payload":`, payload, END_OF_MESSAGE);
+      payload = frame.subarray(-Buffer.byteLength(payload) - END_OF_MESSAGE.length, -END_OF_MESSAGE.length);
+      last = { id, frame };
+      return frame;
     },
   };
 }
+
+const END_OF_MESSAGE = '}';
 
 /** How an execution ended. */
 export function outcomeOf(result: ExecutionResult): Outcome {
@@ -50,5 +51,8 @@ export function outcomeOf(result: ExecutionResult): Outcome {
 }
 
 function textOf(result: WrittenResult): string {
-  return result.stringify?.(result) ?? JSON.stringify(result);
+  if (result.errors === undefined) return result.stringify?.(result) ?? JSON.stringify(result);
+  const { errors, ...rest } = result;
+  // Errors first, as the specification recommends.
+  return JSON.stringify({ errors: errors.map(withoutHttp), ...rest });
 }

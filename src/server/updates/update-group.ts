@@ -1,12 +1,12 @@
 import type { Instant } from '../../domain/instant.ts';
 import type { ExecutedUpdate, Subscription } from '../../graphql/subscription.ts';
-import { itself, type Values } from '../../live/iterate.ts';
+import type { Listen, Listener, Listening } from '../../live/listen.ts';
 import type { MadeUpdate } from './made-update.ts';
 
 /** All who have subscribed to one operation. */
 export type UpdateGroup = {
-  /** The updates as a new member gets them, each when it asks for it: one that is slow passes values over. */
-  join(): Values<MadeUpdate>;
+  /** Lets a member in, who gets an update each time that it asks: one that is slow passes values over. */
+  readonly join: Listen<MadeUpdate>;
 };
 
 /** An update, and whether it would be made the same at some moment. */
@@ -26,20 +26,24 @@ export type UpdateGroupOptions = {
   readonly now: () => Instant;
 };
 
-type Member = {
-  readonly values: Values<unknown>;
-  /** The value whose update it got last. */
-  previous: unknown;
-  hasLeft: boolean;
-};
+/** One who listens to the values of a subscription, so that its reader can listen to the updates. */
+type Member = Listener<unknown> &
+  Listening & {
+    readonly reader: Listener<MadeUpdate>;
+    values: Listening | undefined;
+    /** The value whose update it got last. */
+    previous: unknown;
+    hasLeft: boolean;
+  };
 
-/** What was made for some members, and serves the others who ask for the same. */
+/** What is made for some members, and serves the others who ask for the same. */
 type Shared = {
   readonly value: unknown;
   /** What its readers have got before, where an update tells of that. */
   readonly previous: unknown;
-  readonly making: Promise<MadeUpdate>;
   readonly askedAt: number;
+  /** Who gets it once it is made. */
+  readonly waiting: Member[];
   made: (Made & { readonly at: number }) | undefined;
 };
 
@@ -76,18 +80,10 @@ export function createUpdateGroup(options: UpdateGroupOptions): UpdateGroup {
   }
 
   function share(value: unknown, previous: unknown): Shared {
-    const askedAt = performance.now();
-    const making = make(value, previous).then((made) => {
-      shared.made = { ...made, at: performance.now() };
-      return made.update;
-    });
-    const shared: Shared = { value, previous, making, askedAt, made: undefined };
-    // One that failed is made again for whoever asks next.
-    making.catch(() => {
-      kept = kept.filter((each) => each !== shared);
-    });
+    const shared: Shared = { value, previous, askedAt: performance.now(), waiting: [], made: undefined };
     const others = kept.filter((each) => !isSame(each, value, previous) && isWorthKeeping(each, shared));
     kept = [shared, ...others].slice(0, isResumed ? MAX_KEPT_RESUMED : MAX_KEPT);
+    makeFor(shared);
     return shared;
   }
 
@@ -97,55 +93,68 @@ export function createUpdateGroup(options: UpdateGroupOptions): UpdateGroup {
     return known !== undefined && isUsable(known, before === undefined) ? known : share(value, previous);
   }
 
-  function leave(member: Member): IteratorResult<MadeUpdate, undefined> {
-    if (member.hasLeft) return END;
-    member.hasLeft = true;
+  async function makeFor(shared: Shared): Promise<void> {
+    try {
+      const made = await make(shared.value, shared.previous);
+      shared.made = { ...made, at: performance.now() };
+    } catch (error) {
+      // It is made again for whoever asks next.
+      kept = kept.filter((each) => each !== shared);
+      for (const member of shared.waiting) fail.call(member, error);
+      return;
+    }
+    for (const member of shared.waiting.splice(0)) {
+      await turn();
+      give(member, shared.value, shared.made.update);
+    }
+  }
+
+  function give(member: Member, value: unknown, update: MadeUpdate): void {
+    if (member.hasLeft) return;
+    member.previous = value;
+    handedOver(update);
+    member.reader.hear(update);
+  }
+
+  function getUpdate(member: Member, value: unknown): void {
+    const shared = sharedFor(value, member.previous);
+    if (shared.made === undefined) shared.waiting.push(member);
+    else give(member, value, shared.made.update);
+  }
+
+  // One function for all members: they are told apart by what it is called on.
+  function hear(this: Member, value: unknown): void {
+    if (subscription.isNews(value, this.previous)) getUpdate(this, value);
+    else this.values?.next();
+  }
+
+  function fail(this: Member, error: unknown): void {
+    if (this.hasLeft) return;
+    end.call(this);
+    this.reader.fail(error);
+  }
+
+  function next(this: Member): void {
+    if (!this.hasLeft) this.values?.next();
+  }
+
+  function end(this: Member): void {
+    if (this.hasLeft) return;
+    this.hasLeft = true;
+    this.values?.end();
     members -= 1;
     if (members === 0) onEmpty();
-    return END;
-  }
-
-  async function stop(member: Member): Promise<IteratorResult<MadeUpdate, undefined>> {
-    await member.values.return?.();
-    return leave(member);
-  }
-
-  /** Waits until an update is made; where it cannot be, the member has left. */
-  async function whenMade({ making }: Shared, member: Member): Promise<MadeUpdate> {
-    try {
-      const update = await making;
-      await turn();
-      return update;
-    } catch (error) {
-      await stop(member);
-      throw error;
-    }
-  }
-
-  async function next(member: Member): Promise<IteratorResult<MadeUpdate, undefined>> {
-    for (;;) {
-      const { done, value } = await member.values.next();
-      if (done) return leave(member);
-      if (!subscription.isNews(value, member.previous)) continue;
-      const shared = sharedFor(value, member.previous);
-      const update = shared.made?.update ?? (await whenMade(shared, member));
-      if (member.hasLeft) return END;
-      member.previous = value;
-      handedOver(update);
-      return { done: false, value: update };
-    }
   }
 
   return {
-    join() {
-      const member: Member = { values: subscription.listen(), previous: undefined, hasLeft: false };
+    join(reader) {
+      const member: Member = { reader, values: undefined, previous: undefined, hasLeft: false, hear, fail, next, end };
+      member.values = subscription.listen(member);
       members += 1;
-      return { [Symbol.asyncIterator]: itself, next: () => next(member), return: () => stop(member) };
+      return member;
     },
   };
 }
-
-const END = { done: true, value: undefined } as const;
 
 function isSame(shared: Shared, value: unknown, previous: unknown): boolean {
   return shared.value === value && shared.previous === previous;

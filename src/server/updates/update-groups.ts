@@ -4,17 +4,17 @@ import type { Service } from '../../graphql/context.ts';
 import type { Executor } from '../../graphql/execution/execute.ts';
 import { openSubscription, type Subscription } from '../../graphql/subscription.ts';
 import { createBreather } from '../../live/breather.ts';
-import type { Values } from '../../live/iterate.ts';
+import type { Listen } from '../../live/listen.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { type MadeUpdate, writeUpdate } from './made-update.ts';
 import { createUpdateGroup, type UpdateGroup } from './update-group.ts';
 
 /** The groups of all subscriptions that are open: one for each distinct operation, whichever doors its members came by. */
 export type UpdateGroups = {
-  /** Subscribes to an operation. @returns its updates, or why there are none */
-  subscribe(args: ExecutionArgs): Promise<Values<MadeUpdate> | ExecutionResult>;
-  /** The updates that the operation of a context has subscribed to, to be returned by whoever takes them. */
-  updatesOf(context: object): Values<MadeUpdate> | undefined;
+  /** Subscribes to an operation. @returns its updates, for whoever listens to them, or why there are none */
+  subscribe(args: ExecutionArgs): Promise<Listen<MadeUpdate> | ExecutionResult>;
+  /** Gives the updates that the operation of a context has subscribed to to the door that sends them, once. */
+  takeUpdates(context: object): Listen<MadeUpdate> | undefined;
 };
 
 /** What groups are made of. */
@@ -35,7 +35,7 @@ const GIVEN_AT_ONCE = 16;
 /** Makes the keeper of groups. */
 export function createUpdateGroups({ service, executor, metrics, maskError }: UpdateGroupsOptions): UpdateGroups {
   const groups = new Map<string, UpdateGroup>();
-  const subscribed = new WeakMap<object, Values<MadeUpdate>>();
+  const subscribed = new WeakMap<object, Listen<MadeUpdate>>();
   const making = createBreather(MADE_AT_ONCE);
   const giving = createBreather(GIVEN_AT_ONCE);
 
@@ -68,11 +68,15 @@ export function createUpdateGroups({ service, executor, metrics, maskError }: Up
       if (!('execute' in subscription)) return subscription;
 
       const key = keyOf(args, subscription);
-      const updates = (groups.get(key) ?? open(key, subscription)).join();
+      const updates: Listen<MadeUpdate> = (reader) => (groups.get(key) ?? open(key, subscription)).join(reader);
       subscribed.set(args.contextValue as object, updates);
       return updates;
     },
-    updatesOf: (context) => subscribed.get(context),
+    takeUpdates(context) {
+      const updates = subscribed.get(context);
+      subscribed.delete(context);
+      return updates;
+    },
   };
 }
 

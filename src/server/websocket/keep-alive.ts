@@ -2,8 +2,10 @@ import type { WebSocket } from 'ws';
 
 /** Ends sockets whose peers no longer answer. */
 export type KeepAlive = {
-  /** Asks the peer of a socket once in each period whether it is there, until the socket closes. */
+  /** Asks the peer of a socket once in each period whether it is there. */
   watch(socket: WebSocket): void;
+  /** Asks no more: the socket has closed. */
+  leave(socket: WebSocket): void;
 };
 
 /** Peers are asked in so many parts, so that not all of thousands are asked at once. */
@@ -35,19 +37,18 @@ export function createKeepAlive(periodMs: number): KeepAlive {
     silent.delete(this);
   }
 
-  function left(this: WebSocket): void {
-    silent.delete(this);
-    for (const part of parts) part.delete(this);
-    watched -= 1;
-    if (watched === 0) clearInterval(timer);
-  }
-
   return {
     watch(socket) {
       if (watched === 0) timer = setInterval(askSome, periodMs / PARTS);
       watched += 1;
       parts[asked]?.add(socket);
-      socket.on('pong', heard).on('close', left);
+      socket.on('pong', heard);
+    },
+    leave(socket) {
+      silent.delete(socket);
+      for (const part of parts) part.delete(socket);
+      watched -= 1;
+      if (watched === 0) clearInterval(timer);
     },
   };
 }

@@ -1,8 +1,8 @@
 const FINAL_TEXT = 0x81;
 
-/** A whole message of text, as a server sends it in one frame: RFC 6455, section 5.2. */
-export function toTextFrame(text: string): Buffer {
-  const length = Buffer.byteLength(text);
+/** A whole message of text, given in parts, as a server sends it in one frame: RFC 6455, section 5.2. */
+export function toTextFrame(...parts: readonly (string | Buffer)[]): Buffer {
+  const length = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
   const start = length < 126 ? 2 : length < 2 ** 16 ? 4 : 10;
   const frame = Buffer.allocUnsafe(start + length);
   frame[0] = FINAL_TEXT;
@@ -15,6 +15,7 @@ export function toTextFrame(text: string): Buffer {
     frame[1] = 127;
     frame.writeBigUInt64BE(BigInt(length), 2);
   }
-  frame.write(text, start);
+  let end = start;
+  for (const part of parts) end += typeof part === 'string' ? frame.write(part, end) : part.copy(frame, end);
   return frame;
 }

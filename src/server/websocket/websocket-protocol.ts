@@ -1,4 +1,10 @@
-import { CloseCode, handleProtocols, makeServer, type ServerOptions } from 'graphql-ws';
+import {
+  CloseCode,
+  handleProtocols,
+  makeServer,
+  type WebSocket as ProtocolSocket,
+  type ServerOptions,
+} from 'graphql-ws';
 import type { WebSocket, WebSocketServer } from 'ws';
 import type { Caller } from '../clients/client-address.ts';
 import { createKeepAlive } from './keep-alive.ts';
@@ -7,8 +13,8 @@ import { createKeepAlive } from './keep-alive.ts';
 export type Peer = {
   readonly socket: WebSocket;
   readonly caller: Caller;
-  /** About how many values each of its open operations gives, by the operation's id. */
-  readonly values: Record<string, number>;
+  /** About how many values each of its open operations gives. */
+  open: readonly { readonly id: string; readonly values: number }[];
 };
 
 /** What the protocol does with connections and operations, as graphql-ws has it, and how it keeps sockets. */
@@ -32,43 +38,71 @@ export function speakProtocol(sockets: WebSocketServer, options: ProtocolOptions
   const { keepAliveMs, internal } = options;
   const protocol = makeServer(options);
   const keepAlive = createKeepAlive(keepAliveMs);
+  const connections = new WeakMap<WebSocket, Connection>();
   sockets.options.handleProtocols = handleProtocols;
 
   sockets.on('connection', (socket: WebSocket, caller: Caller) => {
+    const { protocol: spoken } = socket;
+    const connection: Connection = {
+      socket,
+      protocol: spoken,
+      read: undefined,
+      left: undefined,
+      send,
+      close,
+      onMessage,
+    };
+    connections.set(socket, connection);
     // `ws` has closed the socket by then, with the code that says why: 1009 for a message that is too large.
-    socket.on('error', ignore);
+    socket.on('error', ignore).on('message', hear).on('close', leave);
     keepAlive.watch(socket);
-
-    function fail(error: unknown): void {
-      if (isUnexpectedMessage(error)) {
-        socket.close(CloseCode.BadRequest, 'Unexpected message received');
-      } else {
-        internal(error);
-        socket.close(CloseCode.InternalServerError, 'Internal server error');
-      }
-    }
-
-    const closed = protocol.opened(
-      {
-        protocol: socket.protocol,
-        send: (text) => sendWhole(socket, text),
-        close: (code, reason) => socket.close(code, reason),
-        onMessage: (read) => socket.on('message', (message) => read(parse(String(message))).catch(fail)),
-      },
-      { socket, caller, values: {} },
-    );
-    // `once` would wrap what it calls, for each socket.
-    socket.on('close', (code, reason) => {
-      closed(code, String(reason)).catch(internal);
-    });
+    connection.left = protocol.opened(connection, { socket, caller, open: [] });
   });
+
+  // One function for all sockets, and no `once`, which would wrap what it calls: they are told apart by what it is called on.
+  function hear(this: WebSocket, message: unknown): void {
+    const reading = connections.get(this)?.read?.(parse(String(message)));
+    reading?.catch((error) => fail(this, error));
+  }
+
+  // The only one for `close`: room for a third is room for twenty.
+  function leave(this: WebSocket, code: number, reason: Buffer): void {
+    keepAlive.leave(this);
+    const leaving = connections.get(this)?.left?.(code, String(reason));
+    leaving?.catch(internal);
+  }
+
+  function fail(socket: WebSocket, error: unknown): void {
+    if (isUnexpectedMessage(error)) {
+      socket.close(CloseCode.BadRequest, 'Unexpected message received');
+    } else {
+      internal(error);
+      socket.close(CloseCode.InternalServerError, 'Internal server error');
+    }
+  }
+}
+
+/** A socket as graphql-ws wants it, and what graphql-ws wants to be told. */
+type Connection = ProtocolSocket & {
+  readonly socket: WebSocket;
+  read: ((message: string) => Promise<void>) | undefined;
+  left: ((code: number, reason: string) => Promise<void>) | undefined;
+};
+
+function close(this: Connection, code: number, reason: string): void {
+  this.socket.close(code, reason);
+}
+
+function onMessage(this: Connection, read: Connection['read']): void {
+  this.read = read;
 }
 
 /**
  * Waits until a message has left, so that a slow reader asks for no more; one that has gone needs no answer. From a peer
  * that asks and asks but does not read, nothing more is read meanwhile: its answers would fill the memory.
  */
-function sendWhole(socket: WebSocket, text: string): Promise<void> {
+function send(this: Connection, text: string): Promise<void> {
+  const { socket } = this;
   return new Promise((resolve) => {
     if (socket.readyState !== socket.OPEN) return resolve();
     socket.send(text, () => {

@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ExecutionArgs, GraphQLError } from 'graphql';
-import type { Context as ConnectionContext, SubscribePayload } from 'graphql-ws';
+import type { ExecutionArgs } from 'graphql';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Limits } from '../../graphql/limits.ts';
 import type { Admission } from '../clients/admission.ts';
@@ -12,13 +11,14 @@ import type { ConnectionBound } from '../clients/connection-bound.ts';
 import { mayOpenWebSocket } from '../clients/origins.ts';
 import { pathOf } from '../http.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { tooManyAtOnce, withoutHttp } from '../refusal.ts';
+import { withoutHttp } from '../refusal.ts';
 import { REQUEST_ID_HEADER, type RequestIds } from '../request-id.ts';
 import { spreadOver } from '../spread.ts';
 import type { UpdateGroups } from '../updates/update-groups.ts';
 import { GRAPHQL_PATH, type Yoga } from '../yoga.ts';
 import { createGoingAway } from './going-away.ts';
-import { type Peer, speakProtocol } from './websocket-protocol.ts';
+import { forget, type OperationArgs, prepare } from './websocket-operations.ts';
+import { speakProtocol } from './websocket-protocol.ts';
 import { sendUpdates } from './websocket-updates.ts';
 
 /** What the websocket door holds open. */
@@ -30,19 +30,6 @@ export type WebSocketDoor = {
   close(windowMs: number, timeoutMs: number): Promise<void>;
   /** Breaks all sockets at once. */
   tearDown(): void;
-};
-
-type Enveloped = ReturnType<Yoga['getEnveloped']>;
-
-/** An operation on its way from `onSubscribe` to its execution, with the pipeline that it goes through. */
-type OperationArgs = ExecutionArgs & {
-  readonly rootValue: Pick<Enveloped, 'execute' | 'subscribe'>;
-  readonly contextValue: object;
-  readonly requestId: string;
-  readonly socket: WebSocket;
-  readonly wire: Duplex;
-  readonly id: string;
-  readonly payload: SubscribePayload;
 };
 
 /** What the websocket door is made of. */
@@ -77,15 +64,9 @@ export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor 
     if (admission.chargeRequest(caller, 'websocket')) return refuseUpgrade(socket, '429 Too Many Requests');
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       metrics.countWebSockets(1);
-      webSocket.on('close', countClosed);
       sockets.emit('connection', webSocket, caller);
     });
   });
-
-  // Not made in the upgrade: it would hold on to the whole request.
-  function countClosed(): void {
-    metrics.countWebSockets(-1);
-  }
 
   function within<T>(args: ExecutionArgs, work: (pipeline: OperationArgs['rootValue']) => T): T {
     const { requestId, rootValue } = args as OperationArgs;
@@ -103,7 +84,7 @@ export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor 
     async subscribe(args) {
       const { contextValue, socket, wire, id } = args as OperationArgs;
       const result = await within(args, ({ subscribe }) => subscribe(args));
-      const updates = groups.updatesOf(contextValue);
+      const updates = groups.takeUpdates(contextValue);
       if (updates === undefined) return result;
       forget(args as OperationArgs);
       return sendUpdates(updates, { socket, wire, id });
@@ -114,14 +95,16 @@ export function openWebSocketDoor(options: WebSocketDoorOptions): WebSocketDoor 
       const requestId = `${requestIds.of(connection.extra.caller)}/${id}`;
       return track(
         connection.extra.socket,
-        requestIds.run(requestId, () => prepare(options, requestId, id, connection, payload)),
+        requestIds.run(requestId, () => prepare(options, { connection, requestId, id, payload })),
       );
     },
+    // Errors first, as the specification recommends, and over every other door.
     onNext: (_connection, _id, _payload, _args, { errors, data }) => ({
-      ...(data === undefined ? {} : { data }),
       ...(errors && { errors: errors.map(withoutHttp) }),
+      ...(data === undefined ? {} : { data }),
     }),
     onError: (_connection, _id, _payload, errors) => errors.map(withoutHttp),
+    onClose: () => metrics.countWebSockets(-1),
   });
 
   function tearDown(): void {
@@ -156,70 +139,4 @@ function refuseUpgrade(socket: Duplex, status: string): void {
 function toCaller({ headers, socket }: IncomingMessage): Caller {
   const kept = [REQUEST_ID_HEADER, FORWARDED_FOR_HEADER].filter((name) => headers[name] !== undefined);
   return { headers: Object.fromEntries(kept.map((name) => [name, headers[name]])), socket };
-}
-
-/** Parses and validates an operation in the pipeline; what is wrong with it is its `error` message. */
-async function prepare(
-  { yoga, admission, limits }: WebSocketDoorOptions,
-  requestId: string,
-  id: string,
-  connection: Connection,
-  payload: SubscribePayload,
-): Promise<OperationArgs | GraphQLError[]> {
-  if (Object.keys(connection.subscriptions).length > limits.maxSubscriptionsPerConnection) {
-    return [tooManyAtOnce(`A websocket has ${limits.maxSubscriptionsPerConnection} open operations at most.`)];
-  }
-  const { caller: req, socket } = connection.extra;
-  const enveloped: Enveloped = yoga.getEnveloped({
-    connectionParams: connection.connectionParams,
-    req,
-    socket,
-    params: payload,
-  });
-  try {
-    const document = enveloped.parse(payload.query);
-    const errors = enveloped.validate(enveloped.schema, document);
-    if (errors.length > 0) return [...errors];
-
-    const args = {
-      schema: enveloped.schema,
-      document,
-      operationName: payload.operationName ?? null,
-      variableValues: payload.variables ?? null,
-      contextValue: await enveloped.contextFactory(),
-      rootValue: { execute: enveloped.execute, subscribe: enveloped.subscribe },
-      requestId,
-      socket,
-      wire: req.socket,
-      id,
-      payload,
-    };
-    const values = openValues(connection, id, admission.valuesOf(args));
-    if (values > limits.maxValuesPerConnection) {
-      return [
-        tooManyAtOnce(`The open operations of a websocket hold ${limits.maxValuesPerConnection} values at most.`),
-      ];
-    }
-    const refusal = admission.refusalOf(args);
-    // What asks for too much in itself is told so in its execution, as over HTTP.
-    return refusal?.extensions['code'] === 'RATE_LIMITED' ? [refusal] : args;
-  } catch (error) {
-    if (error instanceof GraphQLError) return [error];
-    throw error;
-  }
-}
-
-/** Lets go of what an operation came with: graphql-ws holds on to it for as long as its subscription is open. */
-function forget(args: OperationArgs): void {
-  Object.assign(args.payload, { query: '', variables: undefined, extensions: undefined });
-  Object.assign(args, { contextValue: undefined, variableValues: undefined, rootValue: undefined, requestId: '' });
-}
-
-type Connection = ConnectionContext<Record<string, unknown> | undefined, Peer>;
-
-/** About how many values each open operation of a socket gives, noted at the peer that it belongs to. */
-function openValues({ extra, subscriptions }: Connection, id: string, values: number): number {
-  for (const noted of Object.keys(extra.values)) if (!(noted in subscriptions)) delete extra.values[noted];
-  extra.values[id] = values;
-  return Object.values(extra.values).reduce((sum, each) => sum + each, 0);
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { valuesOf } from '../../../src/live/iterate.ts';
 import { createLatest } from '../../../src/live/latest.ts';
 import { writeUpdate } from '../../../src/server/updates/made-update.ts';
 import { createUpdateGroup, type Made } from '../../../src/server/updates/update-group.ts';
@@ -49,7 +50,7 @@ const untilAsked = (asked: readonly unknown[], count: number) => expect.poll(() 
 describe('one update is made', () => {
   test('for all who have got the same before, and one for those who are behind', async () => {
     const { latest, group, asked, answer, handedOver } = createGroup();
-    const members = Array.from({ length: 300 }, () => group.join());
+    const members = Array.from({ length: 300 }, () => valuesOf(group.join));
     latest.publish(1);
     const first = members.map((member) => member.next());
     await untilAsked(asked, 1);
@@ -72,7 +73,7 @@ describe('one update is made', () => {
         [3, 1],
       ]),
     );
-    const texts = (await Promise.all(third)).map(({ value }) => value?.text);
+    const texts = (await Promise.all(third)).map(({ value }) => value?.toText());
     expect(texts.slice(-2)).toEqual(Array(2).fill('{"data":{"value":3,"previous":1}}'));
     expect(new Set(texts.slice(0, -2))).toEqual(new Set(['{"data":{"value":3,"previous":2}}']));
     expect(handedOver()).toBe(300 + 298 + 300);
@@ -81,7 +82,7 @@ describe('one update is made', () => {
 
   test('for everyone, whatever they have got, where it does not tell of that', async () => {
     const { latest, group, asked, answer } = createGroup({ tellsOfPrevious: false });
-    const [early, late] = [group.join(), group.join()];
+    const [early, late] = [valuesOf(group.join), valuesOf(group.join)];
     latest.publish(1);
     const first = early.next();
     await untilAsked(asked, 1);
@@ -99,13 +100,13 @@ describe('one update is made', () => {
     let isTrue = true;
     const { latest, group, asked, answer } = createGroup({ holds: () => isTrue });
     latest.publish(1);
-    const first = group.join().next();
+    const first = valuesOf(group.join).next();
     await untilAsked(asked, 1);
     answer();
     const { value } = await first;
-    expect((await group.join().next()).value).toBe(value);
+    expect((await valuesOf(group.join).next()).value).toBe(value);
     isTrue = false;
-    const fresh = group.join().next();
+    const fresh = valuesOf(group.join).next();
     await untilAsked(asked, 1);
     answer();
     expect((await fresh).value).not.toBe(value);
@@ -113,7 +114,7 @@ describe('one update is made', () => {
 
   test('once for a moment that it tells of, for those who hear of it together', async () => {
     const { latest, group, asked, answer } = createGroup({ tellsOfPrevious: false, holds: () => false });
-    const members = [group.join(), group.join()];
+    const members = [valuesOf(group.join), valuesOf(group.join)];
     latest.publish(1);
     for (const member of members) {
       const first = member.next();
@@ -132,14 +133,14 @@ describe('one update is made', () => {
 describe('a member', () => {
   test('that leaves while its update is made gets nothing, and the others get theirs', async () => {
     const { latest, group, asked, answer, handedOver, timesEmpty } = createGroup();
-    const [leaver, stayer] = [group.join(), group.join()];
+    const [leaver, stayer] = [valuesOf(group.join), valuesOf(group.join)];
     latest.publish(1);
     const [left, stayed] = [leaver.next(), stayer.next()];
     await untilAsked(asked, 1);
     expect(await leaver.return?.()).toEqual(END);
     answer();
     expect(await left).toEqual(END);
-    expect((await stayed).value?.text).toBe('{"data":{"value":1,"previous":null}}');
+    expect((await stayed).value?.toText()).toBe('{"data":{"value":1,"previous":null}}');
     expect([handedOver(), latest.listeners(), timesEmpty()]).toEqual([1, 1, 0]);
     await stayer.return?.();
     await stayer.return?.();
@@ -148,7 +149,7 @@ describe('a member', () => {
 
   test('hears that an update cannot be made, as all do who were to get it, and has left then', async () => {
     const { latest, group, asked, timesEmpty } = createGroup();
-    const members = [group.join(), group.join()];
+    const members = [valuesOf(group.join), valuesOf(group.join)];
     latest.publish(1);
     const failed = Promise.allSettled(members.map((member) => member.next()));
     await untilAsked(asked, 1);

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
+import { openSocket } from '../../support/doors.ts';
 import { startGatewayForTest } from '../../support/gateway.ts';
 import { connect, take } from '../../support/websocket.ts';
 
@@ -24,6 +26,27 @@ describe('the websocket door', () => {
   test('answers queries too', async () => {
     const { client, sandbox } = await open();
     expect(await take(client, '{ beaconHeight }', 2)).toEqual([{ data: { beaconHeight: sandbox.world.tip.height } }]);
+  });
+
+  test('answers a query with the bytes of a POST, errors first', async () => {
+    const { app, sandbox } = await startGatewayForTest();
+    const url = await app.listen(0, '127.0.0.1');
+    const query = '{ poolPairs(first: -1) { totalCount } beaconHeight }';
+    const posted = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query }),
+    });
+    const text = await posted.text();
+    expect(text).toMatch(/^\{"errors":\[/);
+    expect(JSON.parse(text).data).toEqual({ poolPairs: null, beaconHeight: sandbox.world.tip.height });
+
+    const socket = await openSocket(url);
+    const answer = once(socket, 'message');
+    socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload: { query } }));
+    expect(String((await answer)[0])).toBe(`{"id":"1","type":"next","payload":${text}}`);
+    socket.close();
+    await once(socket, 'close');
   });
 
   test('holds the same limits and masks the same errors as HTTP', async () => {

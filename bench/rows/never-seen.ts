@@ -7,7 +7,7 @@ import { GATEWAY, MERCURIUS_JIT } from '../servers.ts';
 /** The gateway looks for a new height often enough that not much time goes by without being measured. */
 const ENV = { HEAD_POLL_MS: '100' };
 
-const FULL: Extent = { sizes: [1_000, 3_000, 10_000], rounds: 5, seconds: 1, warmUpSeconds: 2, env: ENV };
+const FULL: Extent = { sizes: [1_000, 3_000, 10_000], rounds: 5, seconds: 1, warmUpSeconds: 4, env: ENV };
 const QUICK: Extent = { sizes: [160], rounds: 2, seconds: 0.2, warmUpSeconds: 0.2, env: ENV };
 
 const MEANWHILE =

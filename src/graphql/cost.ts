@@ -1,25 +1,9 @@
-import {
-  type DocumentNode,
-  type FieldNode,
-  type FragmentDefinitionNode,
-  type GraphQLField,
-  type GraphQLNamedType,
-  type GraphQLSchema,
-  getNamedType,
-  getOperationAST,
-  isCompositeType,
-  Kind,
-  type SelectionNode,
-  type SelectionSetNode,
-  type VariableValues,
-} from 'graphql';
-import { QueryTooComplexError } from '../errors.ts';
-import { ASSUMED_LIST_SIZE, type Complexity, estimateField, estimateObjects, VALUE } from './complexity.ts';
-import { countValues, isIncluded } from './given.ts';
-import { namedHeights } from './heights.ts';
+import { type DocumentNode, type GraphQLSchema, getOperationAST } from 'graphql';
+import { ASSUMED_LIST_SIZE, VALUE } from './complexity.ts';
 import type { Inputs } from './inputs.ts';
-import type { Limits } from './limits.ts';
-import { add, NOTHING, type SelectionCost } from './selection-cost.ts';
+import { type Limits, requireAtMost } from './limits.ts';
+import type { SelectionCost } from './selection-cost.ts';
+import { createWalk, type FixedCosts, type Means } from './selection-walk.ts';
 
 /** An operation that is about to be executed. */
 export type Operation = {
@@ -40,9 +24,8 @@ export type OperationCost = {
 
 /**
  * Makes what refuses operations that ask for too much, before anything of them is executed. What counts is the operation that is
- * selected, with its variables; each selection is measured once, so fragments that multiply are not slow to measure. A
- * field whose arguments cannot be read fails alone, and the others still count. A selection without arguments and aliases
- * costs the same each time, and is measured once for all operations of its document.
+ * selected, with its variables. A selection without arguments and aliases costs the same each time, and is measured once for
+ * all operations of its document.
  *
  * @returns what measures an operation @throws QueryTooComplexError
  */
@@ -61,15 +44,6 @@ export function createCostMeasure(limits: Limits, inputs: Inputs): (operation: O
     return { complexity: cost.objects + cost.schemaObjects * VALUE, values: cost.values };
   };
 }
-
-/** What selections cost whatever the variables and the moment, of documents that are asked again. */
-type FixedCosts = WeakMap<SelectionSetNode, Map<GraphQLNamedType, SelectionCost>>;
-
-/** What selections cost, for each type that they are made of. */
-type Costs = Pick<FixedCosts, 'get' | 'set'>;
-
-/** How many objects a list of the schema counts as. */
-const ASSUMED_SCHEMA_LIST_SIZE = 8;
 
 type Cost = Pick<SelectionCost, 'objects' | 'schemaObjects' | 'values' | 'depth'> & { readonly heights: number };
 
@@ -92,139 +66,4 @@ function measure(operation: Operation, means: Means): Cost | undefined {
     values: cost.values + cost.valuesPerEntry * ASSUMED_LIST_SIZE,
     heights: heights.size,
   };
-}
-
-type Walk = (set: SelectionSetNode, type: GraphQLNamedType, nesting?: number) => SelectionCost;
-
-/** What operations are measured with. */
-type Means = {
-  readonly limits: Limits;
-  readonly inputs: Inputs;
-  /** Gets what costs the same in each operation of the document. */
-  readonly fixed: FixedCosts;
-};
-
-/** What one operation is measured with; `heights` gets those that it names. */
-type WalkOptions = Means & { readonly heights: Set<number> };
-
-/** Makes the measuring of the selections of one operation. */
-function createWalk(
-  { schema, document, contextValue }: Operation,
-  variables: VariableValues,
-  { limits, inputs, heights, fixed }: WalkOptions,
-): Walk {
-  let fragments: ReadonlyMap<string, FragmentDefinitionNode> | undefined;
-  /** What was met already, and costs something else in another operation. */
-  const known: Costs = new Map();
-  let givenValues = 0;
-  /** How much was met so far that costs something else the next time. */
-  let unfixed = 0;
-
-  function walk(set: SelectionSetNode, type: GraphQLNamedType, nesting = 1): SelectionCost {
-    const always = fixed.get(set)?.get(type);
-    const before = always ?? known.get(set)?.get(type);
-    if (before !== undefined) {
-      requireAtMost(limits.maxNesting, nesting + before.nesting - 1, 'levels of selections and fragments');
-      if (always === undefined) unfixed++;
-      return before;
-    }
-    const unfixedBefore = unfixed;
-    const cost = measureSet(set, type, nesting);
-    if (unfixed === unfixedBefore) note(fixed, set, type, cost);
-    else if (nesting > 1) note(known, set, type, cost);
-    return cost;
-  }
-
-  function measureSet(set: SelectionSetNode, type: GraphQLNamedType, nesting: number): SelectionCost {
-    requireAtMost(limits.maxNesting, nesting, 'levels of selections and fragments');
-    let sum = NOTHING;
-    for (const selection of set.selections) {
-      if (selection.directives?.length) unfixed++;
-      if (isIncluded(selection, variables)) sum = add(sum, measureSelection(selection, type, nesting));
-    }
-    requireAtMost(limits.maxNesting, sum.nesting, 'levels of selections and fragments');
-    requireAtMost(limits.maxSiblings, sum.siblings, 'fields side by side');
-    return { ...sum, nesting: sum.nesting + 1 };
-  }
-
-  function measureSelection(selection: SelectionNode, type: GraphQLNamedType, nesting: number): SelectionCost {
-    if (selection.kind === Kind.FIELD) {
-      const field = isCompositeType(type) ? schema.getField(type, selection.name.value) : undefined;
-      return field === undefined ? NOTHING : measureField(selection, field, nesting);
-    }
-    fragments ??= new Map(document.definitions.filter(isFragment).map((each) => [each.name.value, each]));
-    const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
-    const condition = fragment?.typeCondition && schema.getType(fragment.typeCondition.name.value);
-    return fragment === undefined ? NOTHING : walk(fragment.selectionSet, condition ?? type, nesting + 1);
-  }
-
-  function measureField(node: FieldNode, field: GraphQLField<unknown, unknown>, nesting: number): SelectionCost {
-    const args = inputs.argumentsOf(field, node, variables);
-    const given = args === undefined ? 0 : countValues(args) + countValues(node.alias?.value);
-    if (args === undefined || given > 0 || dependsOnMore(field)) unfixed++;
-    // The field fails before anything in it is asked for.
-    if (args === undefined) return { ...NOTHING, objects: 1, depth: 1, siblings: 1 };
-
-    givenValues += given;
-    requireAtMost(limits.maxComplexity, givenValues * VALUE, 'objects, as complexity counts what it is given');
-    for (const height of namedHeights(args)) heights.add(height);
-
-    const type = getNamedType(field.type);
-    const inside = node.selectionSet === undefined ? NOTHING : walk(node.selectionSet, type, nesting + 1);
-    if (type.name.startsWith('__')) return ofSchema(inside, complexityOf(field, args, contextValue), given);
-
-    const complexity = complexityOf(field, args, contextValue);
-    const { field: own, multiplier, entries = ASSUMED_LIST_SIZE, actual = multiplier, isList } = complexity;
-    const objects = own + multiplier * (inside.objects + entries * inside.objectsPerEntry);
-    const values = inside.values + entries * inside.valuesPerEntry;
-    const isOpen = isList && complexity.actual === undefined;
-    return {
-      ...inside,
-      objects: given * VALUE + (isList ? 0 : objects),
-      objectsPerEntry: isList ? objects : 0,
-      values: isOpen ? 1 : 1 + actual * values,
-      valuesPerEntry: isOpen ? values : 0,
-      depth: inside.depth + 1,
-      siblings: 1,
-    };
-  }
-
-  return walk;
-}
-
-function note(costs: Costs, set: SelectionSetNode, type: GraphQLNamedType, cost: SelectionCost): void {
-  const byType = costs.get(set) ?? new Map<GraphQLNamedType, SelectionCost>();
-  costs.set(set, byType.set(type, cost));
-}
-
-/** A field of introspection: exempt from complexity and depth. */
-function ofSchema(inside: SelectionCost, own: Complexity, given: number): SelectionCost {
-  const { objects, objectsPerEntry, schemaObjects, nesting } = inside;
-  const each = own.field + objects + objectsPerEntry * ASSUMED_SCHEMA_LIST_SIZE + schemaObjects;
-  const times = own.isList ? ASSUMED_SCHEMA_LIST_SIZE : 1;
-  return { ...NOTHING, schemaObjects: each * times + given * VALUE, depth: 1, nesting, siblings: 1 };
-}
-
-type Estimate = (args: unknown, context: object, field: GraphQLField<unknown, unknown>) => Complexity;
-
-function complexityOf(field: GraphQLField<unknown, unknown>, args: unknown, context: object): Complexity {
-  const complexity = field.extensions['complexity'] as Complexity | Estimate | undefined;
-  return typeof complexity === 'function' ? complexity(args, context, field) : (complexity ?? estimateObjects(field));
-}
-
-/** Whether what a field counts as depends on more than the field. */
-function dependsOnMore({ extensions: { complexity } }: GraphQLField<unknown, unknown>): boolean {
-  return typeof complexity === 'function' && complexity !== estimateField;
-}
-
-function isFragment(definition: DocumentNode['definitions'][number]): definition is FragmentDefinitionNode {
-  return definition.kind === Kind.FRAGMENT_DEFINITION;
-}
-
-function requireAtMost(limit: number, wanted: number, what: string): void {
-  // Not the other way round: what is no number is too much as well.
-  if (!(wanted <= limit)) {
-    const amount = Number.isFinite(wanted) ? Math.ceil(wanted) : 'countless';
-    throw new QueryTooComplexError(`The operation asks for ${amount} ${what}: ${limit} is the most.`);
-  }
 }

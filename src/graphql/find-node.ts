@@ -51,9 +51,9 @@ function findPoolPair(id: string, { exchange }: Loaders): Promise<object | undef
   const at = height === undefined ? undefined : readHeight(height);
   if (ids === undefined || (height !== undefined && at === undefined)) return undefined;
 
-  return exchange
-    .poolPair(ids.token1Id, ids.token2Id, at)
-    .then((pool) => (pool !== undefined && poolPairId(pool) === pools ? pool : undefined));
+  return Promise.resolve(exchange.poolPair(ids.token1Id, ids.token2Id, at)).then((pool) =>
+    pool !== undefined && poolPairId(pool) === pools ? pool : undefined,
+  );
 }
 
 function readHeight(text: string): BeaconHeight | undefined {

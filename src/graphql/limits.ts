@@ -1,4 +1,5 @@
 import type { BucketRate } from '../domain/token-bucket.ts';
+import { QueryTooComplexError } from '../errors.ts';
 
 /** What one client may ask of the gateway at once. Each is enforced on every door, and told in `service.limits`. */
 export type Limits = {
@@ -59,3 +60,12 @@ export const DEFAULT_LIMITS: Limits = {
   maxSubscriptionsPerConnection: 100,
   maxValuesPerConnection: 1_000_000,
 };
+
+/** @throws QueryTooComplexError where more is wanted than a limit allows */
+export function requireAtMost(limit: number, wanted: number, what: string): void {
+  // Not the other way round: what is no number is too much as well.
+  if (!(wanted <= limit)) {
+    const amount = Number.isFinite(wanted) ? Math.ceil(wanted) : 'countless';
+    throw new QueryTooComplexError(`The operation asks for ${amount} ${what}: ${limit} is the most.`);
+  }
+}

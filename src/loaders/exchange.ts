@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import { type Cursor, filterFingerprint, formatCursor } from '../domain/cursor.ts';
+import { filterFingerprint, formatCursor } from '../domain/cursor.ts';
 import { type ExchangeState, findPoolPair, pin } from '../domain/exchange.ts';
 import { cutPage, type Page, type PoolPairOrder, positionOf } from '../domain/page.ts';
 import type { PoolLists } from '../domain/pool-list.ts';
@@ -11,6 +11,7 @@ import type { PastStates } from '../live/past-states.ts';
 import type { Asker } from '../upstream/fair-queue.ts';
 import { agreeOnHeight, type PageArguments, readPageArguments } from './page-arguments.ts';
 import type { HeadPin } from './pin.ts';
+import { type Soon, whenThere } from './soon.ts';
 import type { TokenLoader } from './token.ts';
 
 /** A page of pools, each with a way to go on from it. */
@@ -32,11 +33,11 @@ export type PoolPairsArguments = PageArguments & {
 /** The exchange, at the answer's height or at an earlier one. */
 export type ExchangeLoader = {
   /** @throws HeightNotAvailableError, UpstreamError */
-  state(at?: BeaconHeight | null): Promise<ExchangeState>;
+  state(at?: BeaconHeight | null): Soon<ExchangeState>;
   /** The pool of two tokens, named in either order; pinned where a height is given. */
-  poolPair(a: TokenId, b: TokenId, at?: BeaconHeight | null): Promise<PoolPair | undefined>;
+  poolPair(a: TokenId, b: TokenId, at?: BeaconHeight | null): Soon<PoolPair | undefined>;
   /** @throws BadUserInputError for a page that cannot be */
-  poolPairs(args: PoolPairsArguments): Promise<PoolPairPage>;
+  poolPairs(args: PoolPairsArguments): Soon<PoolPairPage>;
 };
 
 /** What an exchange loader is made of. */
@@ -60,7 +61,12 @@ export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLo
     return pastStates.read(height, pinned, asker).catch((error: Error) => error);
   }
 
-  async function state(at?: BeaconHeight | null): Promise<ExchangeState> {
+  function state(at?: BeaconHeight | null): Soon<ExchangeState> {
+    const pinned = at == null ? head.current() : undefined;
+    return pinned?.exchange ?? readState(at);
+  }
+
+  async function readState(at?: BeaconHeight | null): Promise<ExchangeState> {
     const { beaconHeight, exchange } = at == null ? await head.get() : await head.getFor(at);
     if (at == null || at === beaconHeight) return exchange;
     if (at > beaconHeight) throw new HeightNotAvailableError(at, beaconHeight);
@@ -68,27 +74,27 @@ export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLo
     return pastStatesOfAnswer.load(at);
   }
 
-  async function poolPair(a: TokenId, b: TokenId, at?: BeaconHeight | null): Promise<PoolPair | undefined> {
-    const pool = findPoolPair(await state(at), a, b);
-    return pool !== undefined && at != null ? pin(pool) : pool;
+  function poolPair(a: TokenId, b: TokenId, at?: BeaconHeight | null): Soon<PoolPair | undefined> {
+    return whenThere(state(at), (exchange) => {
+      const pool = findPoolPair(exchange, a, b);
+      return pool !== undefined && at != null ? pin(pool) : pool;
+    });
   }
 
-  async function poolPairs(args: PoolPairsArguments): Promise<PoolPairPage> {
+  function poolPairs(args: PoolPairsArguments): Soon<PoolPairPage> {
     const { orderBy: order } = args;
     const filter = filterFingerprint(args.filter ?? {});
     const request = readPageArguments(args, { filter, order }, maxPageSize);
     const at = agreeOnHeight(args);
-    const exchange = await state(at);
-    const isCurrent =
-      args.at == null && exchange.beaconHeight === (await head.getFor(exchange.beaconHeight)).beaconHeight;
-    const list: Omit<Cursor, 'position'> = { beaconHeight: exchange.beaconHeight, filter, order };
-    const shown = isCurrent ? exchange : poolLists.pinned(exchange);
-    const page = cutPage(poolLists.select(shown, toFilter(args.filter), order), request, order);
 
-    return {
-      ...page,
-      cursorOf: (pool) => formatCursor({ ...list, position: positionOf(pool) }),
-    };
+    return whenThere(state(at), (exchange) => {
+      const { beaconHeight } = exchange;
+      const isCurrent = args.at == null && beaconHeight === head.currentFor(beaconHeight)?.beaconHeight;
+      const shown = isCurrent ? exchange : poolLists.pinned(exchange);
+      const page = cutPage(poolLists.select(shown, toFilter(args.filter), order), request, order);
+      const cursorOf = (pool: PoolPair) => formatCursor({ beaconHeight, filter, order, position: positionOf(pool) });
+      return { ...page, cursorOf };
+    });
   }
 
   function toFilter(filter: PoolPairFilterInput | null | undefined) {

@@ -13,6 +13,8 @@ export type HeadPin = {
    * the same under every later head. @throws UpstreamError
    */
   getFor(height: BeaconHeight): Promise<Head>;
+  /** The same without waiting: `undefined` where none is published yet. */
+  currentFor(height: BeaconHeight): Head | undefined;
 };
 
 /** Pins an answer to the head given, or to the one that is current when it is first asked for. */
@@ -37,6 +39,11 @@ export function createHeadPin(follower: HeadFollower, basis: Basis, pinned?: Hea
     basis.restsOn(follower.current, told, follower.nextAt);
   }
 
+  function noteFor(height: BeaconHeight, told: Head | undefined): void {
+    if (told !== undefined && isFinal(height, told.beaconHeight)) basis.tellsOfFinalHeight();
+    else note(told);
+  }
+
   return {
     current() {
       const told = pinNow();
@@ -50,8 +57,12 @@ export function createHeadPin(follower: HeadFollower, basis: Basis, pinned?: Hea
     },
     async getFor(height) {
       const told = await pin();
-      if (isFinal(height, told.beaconHeight)) basis.tellsOfFinalHeight();
-      else note(told);
+      noteFor(height, told);
+      return told;
+    },
+    currentFor(height) {
+      const told = pinNow();
+      noteFor(height, told);
       return told;
     },
   };

@@ -1,5 +1,6 @@
 import type { PoolPair } from '../../domain/pool-pair.ts';
 import type { PoolPairPage } from '../../loaders/exchange.ts';
+import { whenThere } from '../../loaders/soon.ts';
 import { builder } from '../builder.ts';
 import { objects, pageOfPools } from '../complexity.ts';
 import { PoolPairRef } from './pool-pair.ts';
@@ -53,7 +54,7 @@ builder.queryField('poolPairs', (t) =>
             'Reads the state of that height, in place of the current one. A future or pruned height is HEIGHT_NOT_AVAILABLE.',
         }),
       },
-      resolve: async (_root, args, { loaders }) => toConnection(await loaders.exchange.poolPairs(args)),
+      resolve: (_root, args, { loaders }) => whenThere(loaders.exchange.poolPairs(args), toConnection),
     },
     {
       name: 'PoolPairConnection',

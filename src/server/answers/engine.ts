@@ -20,7 +20,7 @@ export type Engine = {
    * @param door what the door gives to the pipeline; an object of its own for each operation, and its context afterwards
    * @throws GraphQLError for a document that cannot be parsed, or is not paid
    */
-  run(asked: AskedQuery, door: DoorContext): Promise<ExecutionResult>;
+  run(asked: AskedQuery, door: DoorContext): ExecutionResult | Promise<ExecutionResult>;
 };
 
 /** What the engine is made of. */
@@ -48,21 +48,24 @@ export function createEngine({ yoga, contextOf, admission }: EngineOptions): Eng
     return execute({ schema, document, contextValue, operationName, variableValues: variables });
   }
 
+  async function startUnknown(asked: AskedQuery, door: DoorContext): Promise<ExecutionResult> {
+    const { query } = asked;
+    const enveloped = yoga.getEnveloped(Object.assign(door, { params: asked }) as never);
+    const document: DocumentNode = enveloped.parse(query);
+    const errors = enveloped.validate(schema, document);
+    if (errors.length > 0) return { errors };
+    valid.set(query, document);
+    return start(document, asked, await enveloped.contextFactory());
+  }
+
   return {
-    async run(asked, door) {
+    run(asked, door) {
       const { query, operationName } = asked;
       const known = valid.get(query);
       // Yoga says by itself, as it parses, what is wrong with a name that no operation has.
-      if (known !== undefined && getOperationAST(known, operationName) != null) {
-        admission.chargeDocument(door, query);
-        return start(known, asked, Object.assign(door, contextOf(door)));
-      }
-      const enveloped = yoga.getEnveloped(Object.assign(door, { params: asked }) as never);
-      const document: DocumentNode = enveloped.parse(query);
-      const errors = enveloped.validate(schema, document);
-      if (errors.length > 0) return { errors };
-      valid.set(query, document);
-      return start(document, asked, await enveloped.contextFactory());
+      if (known === undefined || getOperationAST(known, operationName) == null) return startUnknown(asked, door);
+      admission.chargeDocument(door, query);
+      return start(known, asked, Object.assign(door, contextOf(door)));
     },
   };
 }

@@ -37,15 +37,6 @@ type Result = ExecutionResult & { readonly stringify?: (result: ExecutionResult)
 export function createExecution(options: ExecutionOptions): Execution {
   const { engine, fetchAPI, persisted, admission, maskError } = options;
 
-  async function execute(params: PlainParams, context: OperationContext): Promise<Result> {
-    try {
-      // A plain request has a text or names one, or it is refused here.
-      return await engine.run({ ...params, query: persisted.resolve(params) ?? '' }, context);
-    } catch (error) {
-      return { errors: [maskError(error)] };
-    }
-  }
-
   /** Errors have headers, a status and a spelling of their own, which Yoga knows. */
   async function answerWith(result: Result, type: JsonType, points: number): Promise<Answer> {
     const response: Response = processRegularResult(result, fetchAPI, type);
@@ -59,7 +50,13 @@ export function createExecution(options: ExecutionOptions): Execution {
   return {
     async answer(params, type, { request: req, response: res }) {
       const context: OperationContext = { req, res, request: toRequest(req) };
-      const result = await execute(params, context);
+      let result: Result;
+      try {
+        // A plain request has a text or names one, or it is refused here.
+        result = await engine.run({ ...params, query: persisted.resolve(params) ?? '' }, context);
+      } catch (error) {
+        result = { errors: [maskError(error)] };
+      }
       const points = admission.paid(context);
       if (!isWhole(result)) return answerWith(result, type, points);
       try {

@@ -23,7 +23,7 @@ const PARTS = /^(\d{1,16}):([\w-]{11}):([012]):([0-9a-f]{64}-[0-9a-f]{64}):(\d{0
 
 /** Reads what {@link formatCursor} wrote, or `undefined` for any other text. */
 export function parseCursor(text: string): Cursor | undefined {
-  const [, height, filter, order, id, liquidity] = PARTS.exec(Buffer.from(text, 'base64url').toString()) ?? [];
+  const [, height, filter, order, id, liquidity] = partsOf(text);
   const beaconHeight = parseBeaconHeight(Number(height));
   if (beaconHeight === undefined || filter === undefined || id === undefined) return undefined;
 
@@ -35,6 +35,15 @@ export function parseCursor(text: string): Cursor | undefined {
   };
   // Base64 and numbers can be written in more ways than one: only ours is a cursor.
   return formatCursor(cursor) === text ? cursor : undefined;
+}
+
+/** The height that a text names if it is a cursor; for most texts that are none, `undefined`. */
+export function heightOfCursor(text: string): BeaconHeight | undefined {
+  return parseBeaconHeight(Number(partsOf(text)[1]));
+}
+
+function partsOf(text: string): readonly (string | undefined)[] {
+  return PARTS.exec(Buffer.from(text, 'base64url').toString()) ?? [];
 }
 
 /** Eleven characters that differ between two filters: so that a cursor is not used with another one. */

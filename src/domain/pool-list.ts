@@ -66,8 +66,11 @@ function toList(state: ExchangeState, length: number, placeOf: (index: number) =
   return {
     length,
     at: (index) => (index >= 0 && index < length ? at(index) : undefined),
-    slice: (start = 0, end = length) =>
-      Array.from({ length: Math.max(0, Math.min(end, length) - start) }, (_, index) => at(start + index)),
+    slice(start = 0, end = length) {
+      const pools: PoolPair[] = [];
+      for (let index = start; index < Math.min(end, length); index++) pools.push(at(index));
+      return pools;
+    },
   };
 }
 

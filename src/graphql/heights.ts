@@ -1,10 +1,10 @@
-import { parseCursor } from '../domain/cursor.ts';
+import { heightOfCursor } from '../domain/cursor.ts';
 
 /** What the arguments of a field may name a height with, and how it is read. */
 const HEIGHT_READERS: Readonly<Record<string, (value: unknown) => readonly unknown[]>> = {
   at: (value) => [value],
-  after: (value) => [parseCursor(String(value))?.beaconHeight],
-  before: (value) => [parseCursor(String(value))?.beaconHeight],
+  after: (value) => [heightOfCursor(String(value))],
+  before: (value) => [heightOfCursor(String(value))],
   id: (value) => [heightOfId(value)],
   ids: (value) => [value].flat().map(heightOfId),
 };

@@ -9,7 +9,7 @@ import type { TokenId } from '../domain/token-id.ts';
 import { HeightNotAvailableError } from '../errors.ts';
 import type { PastStates } from '../live/past-states.ts';
 import type { Asker } from '../upstream/fair-queue.ts';
-import { agreeOnHeight, type PageArguments, readPageArguments } from './page-arguments.ts';
+import { type PageArguments, readPageArguments } from './page-arguments.ts';
 import type { HeadPin } from './pin.ts';
 import { type Soon, whenThere } from './soon.ts';
 import type { TokenLoader } from './token.ts';
@@ -84,8 +84,7 @@ export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLo
   function poolPairs(args: PoolPairsArguments): Soon<PoolPairPage> {
     const { orderBy: order } = args;
     const filter = filterFingerprint(args.filter ?? {});
-    const request = readPageArguments(args, { filter, order }, maxPageSize);
-    const at = agreeOnHeight(args);
+    const { request, at } = readPageArguments(args, { filter, order }, maxPageSize);
 
     return whenThere(state(at), (exchange) => {
       const { beaconHeight } = exchange;

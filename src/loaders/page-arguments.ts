@@ -14,33 +14,32 @@ export type PageArguments = {
 
 const DEFAULT_PAGE_SIZE = 50;
 
-/** Reads which page is wanted of the list of that filter and order. @throws BadUserInputError */
+/** A page that is wanted, and the height that it is of; `undefined` for that of the answer. */
+export type PageAtHeight = { readonly request: PageRequest; readonly at: BeaconHeight | undefined };
+
+/**
+ * Reads which page is wanted of the list of that filter and order. The next page of a list is read where the last one was.
+ *
+ * @throws BadUserInputError also where `at` and the cursors name different heights
+ */
 export function readPageArguments(
   args: PageArguments,
   list: Pick<Cursor, 'filter' | 'order'>,
   maxPageSize: number,
-): PageRequest {
+): PageAtHeight {
   if (args.first != null && args.last != null) throw new BadUserInputError('Give first or last, not both.');
 
-  return {
-    after: readCursor('after', args.after, list)?.position,
-    before: readCursor('before', args.before, list)?.position,
-    size: readSize(args, maxPageSize),
-    fromEnd: args.last != null,
-  };
+  const after = readCursor('after', args.after, list);
+  const before = readCursor('before', args.before, list);
+  const size = readSize(args, maxPageSize);
+  const request = { after: after?.position, before: before?.position, size, fromEnd: args.last != null };
+  return { request, at: agreeOnHeight([args.at, after?.beaconHeight, before?.beaconHeight]) };
 }
 
-/**
- * The height that the arguments name, `undefined` for none: the next page of a list is read where the last one was.
- *
- * @throws BadUserInputError where `at` and the cursors name different ones
- */
-export function agreeOnHeight({ at, after, before }: PageArguments): BeaconHeight | undefined {
-  const cursors = [after, before].flatMap((text) => (text == null ? [] : [parseCursor(text)?.beaconHeight]));
-  const heights = new Set(at == null ? cursors : [at, ...cursors]);
-  if (heights.size > 1) throw new BadUserInputError('A cursor belongs to its height: it cannot be used with another.');
-
-  return [...heights][0];
+function agreeOnHeight(named: readonly (BeaconHeight | null | undefined)[]): BeaconHeight | undefined {
+  const [height, ...others] = named.filter((each) => each != null);
+  if (others.every((other) => other === height)) return height;
+  throw new BadUserInputError('A cursor belongs to its height: it cannot be used with another.');
 }
 
 function readSize({ first, last }: PageArguments, maxPageSize: number): number {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Cursor, filterFingerprint, formatCursor, parseCursor } from '../../src/domain/cursor.ts';
+import { type Cursor, filterFingerprint, formatCursor, heightOfCursor, parseCursor } from '../../src/domain/cursor.ts';
 import { MAX_RESERVE, tokenId } from './pools.ts';
 
 const anyTokenId = fc.bigInt(0n, 2n ** 256n - 1n).map((number) => number.toString(16).padStart(64, '0'));
@@ -37,6 +37,14 @@ describe('what is a cursor', () => {
       }),
     );
   });
+});
+
+test('the height that a text names is that of the cursor that it is, and none where it is none', () => {
+  expect([formatCursor(cursor), 'nothing', ''].map(heightOfCursor)).toEqual([
+    cursor.beaconHeight,
+    undefined,
+    undefined,
+  ]);
 });
 
 describe('what is no cursor', () => {

@@ -24,7 +24,7 @@ export type Parts = {
 };
 
 /** A text, and what it rests on beside its pool. */
-type Part = { readonly text: string; readonly basis: Basis };
+type Part = { readonly text: string; readonly basis: Basis; readonly isFinal: boolean };
 
 /** Of how many heights texts are kept: one is the newest, and who goes through the pages of another stays there for a while. */
 const MAX_HEIGHTS = 3;
@@ -57,15 +57,14 @@ export function createParts(): Parts {
 
   return {
     write(plan, source, context, write) {
-      const { sources, now } = context.service;
-      const newest = sources.head.current();
       const pool = source as PoolPair;
       const parts = partsOf(pool);
-      if (newest === undefined || parts.unfit.has(plan)) return undefined;
+      const before = parts.byPlan.get(plan)?.get(pool);
+      if (before?.isFinal) return before.text;
 
-      const known = parts.byPlan.get(plan) ?? new Map<PoolPair, Part>();
-      parts.byPlan.set(plan, known);
-      const before = known.get(pool);
+      const { sources, now } = context.service;
+      const newest = sources.head.current();
+      if (newest === undefined || parts.unfit.has(plan)) return undefined;
       if (before?.basis.holds(now())) return isTaken(before, context) ? before.text : undefined;
 
       // With loaders of its own, which learn all that it rests on, and not only what the answer has not asked for before.
@@ -75,10 +74,12 @@ export function createParts(): Parts {
         parts.unfit.add(plan);
         return undefined;
       }
-      const part = { text: toFlat(text), basis: own.loaders.basis };
+      const { basis } = own.loaders;
+      const part = { text: toFlat(text), basis, isFinal: basis.isFinal() };
       const size = text.length - (before?.text.length ?? 0);
-      if (part.basis.holds(now()) && parts.characters + size <= MAX_CHARACTERS) {
-        known.set(pool, part);
+      if (basis.holds(now()) && parts.characters + size <= MAX_CHARACTERS) {
+        const known = parts.byPlan.get(plan) ?? new Map<PoolPair, Part>();
+        parts.byPlan.set(plan, known.set(pool, part));
         parts.characters += size;
       }
       return isTaken(part, context) ? text : undefined;
@@ -96,8 +97,8 @@ function toFlat(text: string): string {
  *
  * @returns whether it may be part of the answer: what the answer has read before must still be what the part was made from
  */
-function isTaken({ basis }: Part, { loaders, service }: Context): boolean {
-  if (basis.isFinal()) return true;
+function isTaken({ isFinal }: Part, { loaders, service }: Context): boolean {
+  if (isFinal) return true;
   loaders.market.pairs.current();
   loaders.market.tickers.current();
   return loaders.basis.holds(service.now());

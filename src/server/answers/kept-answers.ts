@@ -33,8 +33,9 @@ export type KeptAnswersOptions = {
 /** About what an answer takes beside its bytes: its entry, its record and what it rests on. */
 const RECORD_BYTES = 600;
 
-/** So many texts without an answer are remembered. */
+/** So many texts without an answer are remembered, and so many characters of them: they can be long. */
 const MAX_MISSED = 1_000;
+const MAX_MISSED_CHARACTERS = 1_000_000;
 
 /** A few such answers must not push out all others. */
 const SHARE_OF_ONE = 1 / 8;
@@ -54,6 +55,7 @@ export function createKeptAnswers({ maxBytes, generation, now }: KeptAnswersOpti
   let madeIn = generation();
   /** Whether texts without an answer were asked for again, in the generation of now. */
   const missed = new Map<string, boolean>();
+  let missedCharacters = 0;
 
   /** The answers of now: looked at with each request, so that no publication can be missed. */
   function current(): Store {
@@ -61,7 +63,7 @@ export function createKeptAnswers({ maxBytes, generation, now }: KeptAnswersOpti
     if (present !== madeIn) {
       madeIn = present;
       ofNow = createStore(half);
-      missed.clear();
+      forgetMissed();
     }
     return ofNow;
   }
@@ -69,8 +71,17 @@ export function createKeptAnswers({ maxBytes, generation, now }: KeptAnswersOpti
   /** Most texts that come once never come again, and what is kept of them makes the next collection of garbage longer. */
   function noteMiss(text: string): void {
     const isAgain = missed.has(text);
-    if (!isAgain && missed.size >= MAX_MISSED) missed.clear();
+    if (!isAgain) {
+      const isFull = missed.size >= MAX_MISSED || missedCharacters + text.length > MAX_MISSED_CHARACTERS;
+      if (isFull) forgetMissed();
+      missedCharacters += text.length;
+    }
     missed.set(text, isAgain);
+  }
+
+  function forgetMissed(): void {
+    missed.clear();
+    missedCharacters = 0;
   }
 
   return {

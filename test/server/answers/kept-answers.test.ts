@@ -102,6 +102,14 @@ describe('what is not kept', () => {
     expect(kept.bytes()).toBe(0);
   });
 
+  test('an answer that was asked for twice, with a million characters of others between', () => {
+    kept.get('a');
+    for (let n = 0; n < 100; n++) kept.get(`${n}`.padEnd(10_001));
+    kept.get('a');
+    kept.keep('a', ofNow(), generation);
+    expect(kept.bytes()).toBe(0);
+  });
+
   test('an answer with errors', () => {
     keep('a', answer(undefined));
     expect(kept.get('a')).toBeUndefined();

@@ -4,7 +4,6 @@ import type { Upstream } from '../errors.ts';
 import type { Head } from '../live/head.ts';
 import { createLoaders, type Loaders } from '../loaders/loaders.ts';
 import type { Sources } from '../loaders/sources.ts';
-import { createUpdates, type Updates } from '../loaders/updates.ts';
 import type { Asker } from '../upstream/fair-queue.ts';
 import type { UpstreamHealth } from '../upstream/health.ts';
 import type { AddressLimits, Limits } from './limits.ts';
@@ -26,7 +25,6 @@ export type Service = {
 export type Context = {
   readonly service: Service;
   readonly loaders: Loaders;
-  readonly updates: Updates;
 };
 
 /** What is known of an operation beside its document. */
@@ -44,11 +42,10 @@ export type ContextOptions = {
 
 /** Makes the context of one answer: of an operation, or of one update of a subscription. */
 export function createContext(service: Service, { client, lastEventId, head }: ContextOptions = {}): Context {
-  const { sources, limits } = service;
   const asker: Asker = { client: client ?? Symbol('an operation') };
-  const loaders = createLoaders(sources, { maxPageSize: limits.maxPageSize, asker }, head);
   const afterEvent = lastEventId == null ? undefined : parseEventId(lastEventId);
-  return { service, loaders, updates: createUpdates({ sources, asker, afterEvent }) };
+  const { maxPageSize } = service.limits;
+  return { service, loaders: createLoaders(service.sources, { maxPageSize, asker, afterEvent }, head) };
 }
 
 /** Reads the id of an event as the height that it is, or `undefined`: other texts that stand for numbers are no ids of ours. */

@@ -1,5 +1,4 @@
 import type { Head } from '../live/head.ts';
-import type { Asker } from '../upstream/fair-queue.ts';
 import { type Basis, createBasis } from './basis.ts';
 import { createExchangeLoader, type ExchangeLoader } from './exchange.ts';
 import { createMarketLoader, type MarketLoader } from './market.ts';
@@ -7,6 +6,7 @@ import { createOrderBookLoader, type OrderBookLoader } from './order-book.ts';
 import { createHeadPin, type HeadPin } from './pin.ts';
 import type { Sources } from './sources.ts';
 import { createTokenLoader, type TokenLoader } from './token.ts';
+import { createUpdates, type Updates, type UpdatesOptions } from './updates.ts';
 
 /** Everything that one answer is made from. It describes one beacon height: the first that any of its fields asks for. */
 export type Loaders = {
@@ -17,10 +17,12 @@ export type Loaders = {
   readonly market: MarketLoader;
   readonly orderBooks: OrderBookLoader;
   readonly tokens: TokenLoader;
+  /** Where it answers a subscription, what that streams. */
+  readonly updates: Updates;
 };
 
-/** What loaders must not go beyond, and in whose turn they ask the upstreams. */
-export type LoaderOptions = { readonly maxPageSize: number; readonly asker: Asker };
+/** What loaders must not go beyond, in whose turn they ask the upstreams, and what their client has got already. */
+export type LoaderOptions = Omit<UpdatesOptions, 'sources'> & { readonly maxPageSize: number };
 
 /**
  * Makes the loaders of one answer, for the head given or else for the one that is current when it is first needed.
@@ -52,7 +54,7 @@ type Making = Loaders & {
  * An object with getters of its own gets a hidden class of its own, which lives until the oldest garbage is collected, and
  * all that its getters know lives as long: that doubled the time of a page of pools.
  */
-const MADE_WHEN_ASKED: Pick<Loaders, 'market' | 'tokens' | 'exchange' | 'orderBooks'> & ThisType<Making> = {
+const MADE_WHEN_ASKED: Pick<Loaders, 'market' | 'tokens' | 'exchange' | 'orderBooks' | 'updates'> & ThisType<Making> = {
   get market() {
     this.made.market ??= createMarketLoader(this.sources.market, this.basis);
     return this.made.market;
@@ -70,5 +72,9 @@ const MADE_WHEN_ASKED: Pick<Loaders, 'market' | 'tokens' | 'exchange' | 'orderBo
   get orderBooks() {
     this.made.orderBooks ??= createOrderBookLoader(this.sources.orderBooks, this.basis, this.options.asker);
     return this.made.orderBooks;
+  },
+  get updates() {
+    this.made.updates ??= createUpdates({ sources: this.sources, ...this.options });
+    return this.made.updates;
   },
 };

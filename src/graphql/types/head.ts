@@ -29,7 +29,7 @@ builder.subscriptionField('head', (t) =>
   t.field({
     type: HeadRef,
     description: 'Now, and then each new beacon height. A listener that cannot keep up passes heights over.',
-    subscribe: (_root, _args, { updates }) => updates.head(),
+    subscribe: (_root, _args, { loaders }) => loaders.updates.head(),
     resolve: (head) => head,
   }),
 );

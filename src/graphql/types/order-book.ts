@@ -119,7 +119,7 @@ builder.subscriptionField('orderBook', (t) =>
     description:
       "An order book, now and then each time the market-data host's answer changes. A ticker that does not exist is BAD_USER_INPUT. A listener that cannot keep up passes answers over.",
     args: { tickerId: t.arg.string({ required: true, description: 'The ticker id.' }), ...depthArg },
-    subscribe: (_root, { tickerId, depth }, { updates }) => updates.orderBook(tickerId, depth),
+    subscribe: (_root, { tickerId, depth }, { loaders }) => loaders.updates.orderBook(tickerId, depth),
     resolve: (reading) => reading,
   }),
 );

@@ -101,7 +101,7 @@ builder.subscriptionField('prices', (t) =>
           'Goes on after this height: each later one that is kept comes in order, `service.limits.maxResumedHeights` at most, then each new one, none twice. Where older ones were missed, `missedHeights` of the first update says how many. A height far in the future is HEIGHT_NOT_AVAILABLE. Over server-sent events the header `Last-Event-ID` does the same, and where both are there it decides; one far in the future counts as none, and prices begin with the newest.',
       }),
     },
-    subscribe: (_root, args, { updates }) => updates.prices(args),
+    subscribe: (_root, args, { loaders }) => loaders.updates.prices(args),
     resolve: (update) => update,
   }),
 );

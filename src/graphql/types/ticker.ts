@@ -82,7 +82,7 @@ builder.subscriptionField('tickers', (t) =>
     description:
       "Tickers, now and then each time the market-data host's answer changes. A listener that cannot keep up passes answers over.",
     args: { filter: t.arg({ type: PairFilterInput, description: 'Which tickers. All, where it is left out.' }) },
-    subscribe: (_root, { filter }, { updates }) => updates.tickers(filter),
+    subscribe: (_root, { filter }, { loaders }) => loaders.updates.tickers(filter),
     resolve: (tickers) => tickers,
   }),
 );

@@ -1,6 +1,7 @@
 import { type DocumentNode, type ExecutionResult, getOperationAST } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Context } from '../../graphql/context.ts';
+import type { Soon } from '../../loaders/soon.ts';
 import type { Admission } from '../clients/admission.ts';
 import type { DoorContext } from '../context-of.ts';
 import type { Yoga } from '../yoga.ts';
@@ -20,7 +21,7 @@ export type Engine = {
    * @param door what the door gives to the pipeline; an object of its own for each operation, and its context afterwards
    * @throws GraphQLError for a document that cannot be parsed, or is not paid
    */
-  run(asked: AskedQuery, door: DoorContext): ExecutionResult | Promise<ExecutionResult>;
+  run(asked: AskedQuery, door: DoorContext): Soon<ExecutionResult>;
 };
 
 /** What the engine is made of. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import { processRegularResult } from 'graphql-yoga';
 import type { Context } from '../../graphql/context.ts';
+import type { Soon } from '../../loaders/soon.ts';
 import type { Admission } from '../clients/admission.ts';
 import type { DoorContext } from '../context-of.ts';
 import type { Exchange } from '../open-answers.ts';
@@ -14,8 +15,8 @@ import type { PlainParams } from './plain-request.ts';
 
 /** Answers plain queries through Yoga's pipeline, without its HTTP layer. */
 export type Execution = {
-  /** The answer that Yoga's own door would give, to the byte. */
-  answer(params: PlainParams, type: JsonType, exchange: Exchange): Promise<Answer>;
+  /** The answer that Yoga's own door would give, to the byte: at once where nothing has to be waited for. */
+  answer(params: PlainParams, type: JsonType, exchange: Exchange): Soon<Answer>;
 };
 
 /** What executes. */
@@ -47,25 +48,33 @@ export function createExecution(options: ExecutionOptions): Execution {
     return { status: response.status, headers, body: toBody(await response.text()), points, basis: undefined };
   }
 
+  const failed = (error: unknown): Result => ({ errors: [maskError(error)] });
+
+  /** Makes the answer that tells a result. */
+  function tell(result: Result, type: JsonType, context: OperationContext): Soon<Answer> {
+    const points = admission.paid(context);
+    if (!isWhole(result)) return answerWith(result, type, points);
+    try {
+      const body = toBody(result.stringify === undefined ? JSON.stringify(result) : result.stringify(result));
+      return { status: 200, headers: [], body, points, basis: context.loaders?.basis };
+    } catch (error) {
+      // Too long for one text: nobody waits for the answer but its client.
+      return answerWith(failed(error), type, points);
+    }
+  }
+
   return {
-    async answer(params, type, { request: req, response: res }) {
+    answer(params, type, { request: req, response: res }) {
       const context: OperationContext = { req, res, request: toRequest(req) };
-      let result: Result;
+      let result: Soon<Result>;
       try {
         // A plain request has a text or names one, or it is refused here.
-        result = await engine.run({ ...params, query: persisted.resolve(params) ?? '' }, context);
+        result = engine.run({ ...params, query: persisted.resolve(params) ?? '' }, context);
       } catch (error) {
-        result = { errors: [maskError(error)] };
+        result = failed(error);
       }
-      const points = admission.paid(context);
-      if (!isWhole(result)) return answerWith(result, type, points);
-      try {
-        const body = toBody(result.stringify === undefined ? JSON.stringify(result) : result.stringify(result));
-        return { status: 200, headers: [], body, points, basis: context.loaders?.basis };
-      } catch (error) {
-        // Too long for one text: nobody waits for the answer but its client.
-        return answerWith({ errors: [maskError(error)] }, type, points);
-      }
+      if (result instanceof Promise) return result.catch(failed).then((awaited) => tell(awaited, type, context));
+      return tell(result, type, context);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
+import { type Soon, whenThere } from '../../loaders/soon.ts';
 import type { Admission } from '../clients/admission.ts';
 import type { ConnectionBound } from '../clients/connection-bound.ts';
 import { answerPreflight, isPreflight } from '../clients/origins.ts';
@@ -14,10 +15,11 @@ import type { Answer } from './answer.ts';
 import type { Execution } from './execution.ts';
 import type { Generation } from './generation.ts';
 import type { KeptAnswers } from './kept-answers.ts';
+import { createOutbox } from './outbox.ts';
 import type { PersistedQueries } from './persisted-queries.ts';
 import { hasPlainBody, type PlainParams, readBody, readPlainBody, readPlainSearch } from './plain-request.ts';
 import type { Replies } from './replies.ts';
-import { createSharedAnswers } from './shared-answers.ts';
+import { createSharedAnswers, type SharedAnswers } from './shared-answers.ts';
 
 /** What the door of the GraphQL endpoint is made of. */
 export type QueryDoorOptions = {
@@ -63,6 +65,7 @@ export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
   const { yoga, execution, persisted, kept, generation, replies, admission, connections } = options;
   const { metrics, requestIds, maskError, corsOrigins, maxBodyBytes } = options;
   const acceptedType = createAcceptedTypes();
+  const outbox = createOutbox();
   const sharedByType = {
     'application/json': createSharedAnswers(),
     'application/graphql-response+json': createSharedAnswers(),
@@ -103,41 +106,50 @@ export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
   function answer(asked: Asked): void {
     const known = asked.text.length > MAX_TEXT_LENGTH ? undefined : kept.get(asked.text);
     if (known !== undefined) give(asked, known, 'kept');
-    else requestIds.run(asked.exchange.id, () => answerAnew(asked).catch((error: unknown) => fail(asked, error)));
+    else requestIds.run(asked.exchange.id, () => answerAnew(asked));
   }
 
-  /** Nobody else waits for an answer that could not be made: without one its client would wait for ever. */
+  /** Nobody else waits for an answer that could not be made or sent: without one its client would wait for ever. */
   function fail({ exchange, type }: Asked, error: unknown): void {
     const told = failure(maskError(error));
     if (exchange.response.headersSent) exchange.response.destroy();
     else replies.refuse(exchange, type, told);
   }
 
-  async function answerAnew(asked: Asked): Promise<void> {
-    const { exchange, type, text, body } = asked;
-    const shared = text.length > MAX_TEXT_LENGTH ? undefined : sharedByType[type];
-    const begun = generation();
-    const underWay = shared?.underWay(text, begun);
-    if (underWay !== undefined) {
-      const known = await underWay;
+  function answerAnew(asked: Asked): void {
+    const failWith = (error: unknown) => fail(asked, error);
+    try {
+      const underWay = sharedOf(asked)?.underWay(asked.text, generation());
+      if (underWay === undefined) make(asked)?.catch(failWith);
       // What its client has no points for, another may have.
-      if (known.status !== RATE_LIMITED) {
-        give(asked, known, 'shared');
-        return;
-      }
+      else underWay.then((known) => (known.status === RATE_LIMITED ? make(asked) : give(asked, known, 'shared'))).catch(failWith);
+    } catch (error) {
+      failWith(error);
     }
+  }
+
+  /** Has an answer made, for all who ask for it until it is there. */
+  function make(asked: Asked): Soon<void> {
+    const { exchange, type, text, body } = asked;
     const params = readParams(asked);
     // A stream of results is not one answer. Where the word stands for something else, Yoga's own door does as well.
     if (params === undefined || persisted.find(params)?.includes('subscription')) {
       passToYoga(exchange, body);
       return;
     }
+    const shared = sharedOf(asked);
+    const begun = generation();
     const making = execution.answer(params, type, exchange);
-    shared?.share(text, begun, making);
-    const made = await making;
-    if (shared !== undefined) kept.keep(text, made, begun);
-    metrics.answered('executed');
-    replies.send(exchange, type, made);
+    if (making instanceof Promise) shared?.share(text, begun, making);
+    return whenThere(making, (made) => {
+      if (shared !== undefined) kept.keep(text, made, begun);
+      metrics.answered('executed');
+      send(asked, made);
+    });
+  }
+
+  function sharedOf({ text, type }: Asked): SharedAnswers | undefined {
+    return text.length > MAX_TEXT_LENGTH ? undefined : sharedByType[type];
   }
 
   /** Gives an answer that someone else has asked for: it takes as many points each time. */
@@ -149,7 +161,17 @@ export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
       return;
     }
     metrics.answered(from);
-    replies.send(exchange, type, known);
+    send(asked, known);
+  }
+
+  function send(asked: Asked, answer: Answer): void {
+    outbox(() => {
+      try {
+        replies.send(asked.exchange, asked.type, answer);
+      } catch (error) {
+        fail(asked, error);
+      }
+    });
   }
 
   /** Hands a request to Yoga's own door, with what has been read of it. */

@@ -86,3 +86,17 @@ test('an answer that cannot be made is a 500 for all who wait for it, and told t
   }
   expect(new Set(logged)).toEqual(new Set([error]));
 });
+
+test('an answer that cannot be sent is a 500, told to the log, and keeps no other from going', async () => {
+  const answers = [['x-broken', 'two\nlines'], []].map((headers) => ({
+    status: 200,
+    headers,
+    body: '{"data":null}',
+    points: 0,
+    basis: undefined,
+  }));
+  const { ask, logged } = await openDoor({ answer: () => answers.shift() ?? expect.unreachable() });
+  const responses = await Promise.all([ask(), ask()]);
+  expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 500]);
+  expect(logged).toEqual([expect.objectContaining({ code: 'ERR_INVALID_CHAR' })]);
+});

@@ -106,26 +106,30 @@ export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
   function answer(asked: Asked): void {
     const known = asked.text.length > MAX_TEXT_LENGTH ? undefined : kept.get(asked.text);
     if (known !== undefined) give(asked, known, 'kept');
-    else requestIds.run(asked.exchange.id, () => answerAnew(asked));
+    else requestIds.run(asked.exchange.id, () => orFail(asked, () => answerAnew(asked)));
   }
 
   /** Nobody else waits for an answer that could not be made or sent: without one its client would wait for ever. */
-  function fail({ exchange, type }: Asked, error: unknown): void {
-    const told = failure(maskError(error));
-    if (exchange.response.headersSent) exchange.response.destroy();
-    else replies.refuse(exchange, type, told);
+  function orFail({ exchange, type }: Asked, work: () => Soon<void>): void {
+    const fail = (error: unknown) => {
+      const told = failure(maskError(error));
+      if (exchange.response.headersSent) exchange.response.destroy();
+      else replies.refuse(exchange, type, told);
+    };
+    try {
+      const working = work();
+      if (working instanceof Promise) working.catch(fail);
+    } catch (error) {
+      fail(error);
+    }
   }
 
-  function answerAnew(asked: Asked): void {
-    const failWith = (error: unknown) => fail(asked, error);
-    try {
-      const underWay = sharedOf(asked)?.underWay(asked.text, generation());
-      if (underWay === undefined) make(asked)?.catch(failWith);
-      // What its client has no points for, another may have.
-      else underWay.then((known) => (known.status === RATE_LIMITED ? make(asked) : give(asked, known, 'shared'))).catch(failWith);
-    } catch (error) {
-      failWith(error);
-    }
+  /** Gives the answer that is under way for someone else, or has one made. */
+  function answerAnew(asked: Asked): Soon<void> {
+    const underWay = sharedOf(asked)?.underWay(asked.text, generation());
+    if (underWay === undefined) return make(asked);
+    // What its client has no points for, another may have.
+    return underWay.then((known) => (known.status === RATE_LIMITED ? make(asked) : give(asked, known, 'shared')));
   }
 
   /** Has an answer made, for all who ask for it until it is there. */
@@ -165,13 +169,7 @@ export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
   }
 
   function send(asked: Asked, answer: Answer): void {
-    outbox(() => {
-      try {
-        replies.send(asked.exchange, asked.type, answer);
-      } catch (error) {
-        fail(asked, error);
-      }
-    });
+    outbox(() => orFail(asked, () => replies.send(asked.exchange, asked.type, answer)));
   }
 
   /** Hands a request to Yoga's own door, with what has been read of it. */

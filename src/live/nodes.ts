@@ -10,6 +10,8 @@ import { createTipReader } from './tip-reader.ts';
 
 /** The nodes that the gateway reads from: which of them are well, and which is asked. */
 export type Nodes = {
+  /** Every node, in the order in which they are listed. */
+  readonly all: readonly NodeClient[];
   /**
    * Asks each node for its tip, which is all that is known of its health. One that is slow is not waited for where another
    * answers: what it says counts at a later look.
@@ -108,6 +110,7 @@ export function createNodes({ clients, timeoutMs, graceMs, watch }: NodesOptions
   }
 
   return {
+    all: clients,
     look,
     first,
     standingWith,

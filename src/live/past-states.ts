@@ -4,7 +4,7 @@ import type { ExchangeState } from '../domain/exchange.ts';
 import { HeightNotAvailableError, UpstreamBadShapeError } from '../errors.ts';
 import type { Asker } from '../upstream/fair-queue.ts';
 import type { NodeClient } from '../upstream/node/client.ts';
-import { askUntilStateIsThere, isStateNotFound } from '../upstream/node/state-not-found.ts';
+import { askUntilStateIsThere, isStateNotFound, stateNotFound } from '../upstream/node/state-not-found.ts';
 import type { Turn, Turns } from '../upstream/turns.ts';
 import { createDoubts } from './doubts.ts';
 import type { Head } from './head.ts';
@@ -21,7 +21,7 @@ export type PastStates = {
 
 /** What past states are read from. */
 export type PastStatesOptions = {
-  readonly nodes: Pick<Nodes, 'first' | 'standingWith'>;
+  readonly nodes: Pick<Nodes, 'all' | 'first' | 'standingWith'>;
   readonly turns: Turns;
   /** How long a node that could not give a state is asked after the others, at the most. */
   readonly maxPauseMs: number;
@@ -42,7 +42,8 @@ const MAX_KEPT_UNDER_A_HEAD = 1_000;
  * Final states never change and stay. The few blocks below the tip can still be replaced together with it, so a state of
  * one of them is kept only as long as the head that it was read under. A state is read from the head's own node, or from
  * one that has shown a block that this one has shown too: the head's, or for a final state any that it is final under. All
- * of these are asked before a height counts as pruned: one may keep more than another.
+ * of these are asked before a height counts as pruned: one may keep more than another. Near the tip the others are asked
+ * after them, because they may have come to the head's block since they were last looked at.
  */
 export function createPastStates({ nodes, turns, maxPauseMs }: PastStatesOptions): PastStates {
   const doubts = createDoubts(maxPauseMs);
@@ -83,11 +84,14 @@ export function createPastStates({ nodes, turns, maxPauseMs }: PastStatesOptions
 
   function readUnder(height: BeaconHeight, head: Head): Turn<ExchangeState> {
     const states = statesUnder(head);
-    const nodesFor = () => nodes.standingWith(head.source, (block) => block.hash === head.hash);
+    const known = () => nodes.standingWith(head.source, (block) => block.hash === head.hash);
     const reading = ask(height, head, {
-      nodesFor,
+      nodesFor: () => [...new Set([...known(), ...nodes.all])],
       calls: CALLS_NEAR_TIP,
-      readFrom: (node, signal) => readNearTip(node, height, head, signal),
+      async readFrom(node, signal) {
+        if (!known().includes(node)) await requireTip(node, head, signal);
+        return readNearTip(node, height, head, signal);
+      },
     });
     states.set(height, reading);
     reading.answer.catch((error) => error instanceof HeightNotAvailableError || states.delete(height));
@@ -141,6 +145,12 @@ type Reading = {
 };
 
 type ReadFrom = (node: NodeClient, signal: AbortSignal) => Promise<ExchangeState>;
+
+/** @throws what a node without the state does, where its tip is not the head's block: what it has may stand on others */
+async function requireTip(node: NodeClient, { hash }: Head, signal: AbortSignal): Promise<void> {
+  const { beacon: tip } = await node.chainInfo(signal);
+  if (tip.hash !== hash) throw stateNotFound({ host: node.name });
+}
 
 /** A state that can still be replaced: it stands under the head only if the head's block is still the node's after it was read. */
 async function readNearTip(

@@ -362,4 +362,17 @@ describe('where is a past state read', () => {
     expect(await readOfThree(99)).toEqual(exchangeOf(99));
     expect([stranger.states, friend.states]).toEqual([[], [99]]);
   });
+
+  test('one near the tip also at a node that came to the head’s block after it was last looked at', async () => {
+    const down: NodeClient['earlierState'] = () => Promise.reject(new UpstreamUnreachableError('NODE', {}, undefined));
+    const own = { ...nodeFrom(1), earlierState: down };
+    let tip = chainInfoOf(99);
+    const late = { ...nodeFrom(1), chainInfo: async () => tip };
+    const read = await statesOf(own, late);
+    expect(await failureOf(read(99))).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
+    expect(late.states).toEqual([]);
+    tip = chainInfoOf(100);
+    expect(await read(99)).toEqual(exchangeOf(99));
+    expect(late.states).toEqual([99]);
+  });
 });

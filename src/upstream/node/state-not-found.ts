@@ -1,4 +1,4 @@
-import { UpstreamRpcError } from '../../errors.ts';
+import { type ErrorDetails, UpstreamRpcError } from '../../errors.ts';
 import { type RetryPolicy, retry } from '../retry.ts';
 
 const STATE_NOT_FOUND = -8000;
@@ -6,6 +6,11 @@ const STATE_NOT_FOUND = -8000;
 /** Whether the node says that it has no exchange state at the height asked for: not yet, or no longer. */
 export function isStateNotFound(error: unknown): boolean {
   return error instanceof UpstreamRpcError && error.rpcCode === STATE_NOT_FOUND;
+}
+
+/** The same said for a node that need not be asked. */
+export function stateNotFound(details: ErrorDetails): UpstreamRpcError {
+  return new UpstreamRpcError(STATE_NOT_FOUND, details);
 }
 
 const SHORTLY: RetryPolicy = { times: 4, delayMs: 250, when: isStateNotFound };

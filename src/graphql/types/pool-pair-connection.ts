@@ -1,6 +1,6 @@
 import type { PoolPair } from '../../domain/pool-pair.ts';
 import type { PoolPairPage } from '../../loaders/exchange.ts';
-import { whenThere } from '../../loaders/soon.ts';
+import { whenThere } from '../../soon.ts';
 import { builder } from '../builder.ts';
 import { objects, pageOfPools } from '../complexity.ts';
 import { PoolPairRef } from './pool-pair.ts';

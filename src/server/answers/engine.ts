@@ -1,7 +1,7 @@
 import { type DocumentNode, type ExecutionResult, getOperationAST } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Context } from '../../graphql/context.ts';
-import type { Soon } from '../../loaders/soon.ts';
+import type { Soon } from '../../soon.ts';
 import type { Admission } from '../clients/admission.ts';
 import type { DoorContext } from '../context-of.ts';
 import type { Yoga } from '../yoga.ts';

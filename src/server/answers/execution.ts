@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import { processRegularResult } from 'graphql-yoga';
 import type { Context } from '../../graphql/context.ts';
-import type { Soon } from '../../loaders/soon.ts';
+import type { Soon } from '../../soon.ts';
 import type { Admission } from '../clients/admission.ts';
 import type { DoorContext } from '../context-of.ts';
 import type { Exchange } from '../open-answers.ts';

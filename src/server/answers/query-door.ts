@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
-import { type Soon, whenThere } from '../../loaders/soon.ts';
+import { type Soon, whenThere } from '../../soon.ts';
 import type { Admission } from '../clients/admission.ts';
 import type { ConnectionBound } from '../clients/connection-bound.ts';
 import { answerPreflight, isPreflight } from '../clients/origins.ts';

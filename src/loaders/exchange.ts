@@ -8,10 +8,10 @@ import type { PoolPair } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token-id.ts';
 import { HeightNotAvailableError } from '../errors.ts';
 import type { PastStates } from '../live/past-states.ts';
+import { type Soon, whenThere } from '../soon.ts';
 import type { Asker } from '../upstream/fair-queue.ts';
 import { type PageArguments, readPageArguments } from './page-arguments.ts';
 import type { HeadPin } from './pin.ts';
-import { type Soon, whenThere } from '../soon.ts';
 import type { TokenLoader } from './token.ts';
 
 /** A page of pools, each with a way to go on from it. */

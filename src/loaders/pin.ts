@@ -1,5 +1,6 @@
 import { type BeaconHeight, isFinal } from '../domain/beacon-height.ts';
 import type { Head, HeadFollower } from '../live/head.ts';
+import type { Soon } from '../soon.ts';
 import type { Basis } from './basis.ts';
 
 /** The one head that an answer describes. */
@@ -8,6 +9,11 @@ export type HeadPin = {
   get(): Promise<Head>;
   /** The same without waiting: `undefined` where none is published yet. */
   current(): Head | undefined;
+  /**
+   * The head that the answer describes, if it describes one: where none is published yet, it waits if another field does.
+   * `undefined` where none does, or where there is none to be had.
+   */
+  described(): Soon<Head | undefined>;
   /**
    * The head that a height is held against. What is told of a height that is final under it does not rest on it: it stays
    * the same under every later head. @throws UpstreamError
@@ -20,6 +26,7 @@ export type HeadPin = {
 /** Pins an answer to the head given, or to the one that is current when it is first asked for. */
 export function createHeadPin(follower: HeadFollower, basis: Basis, pinned?: Head): HeadPin {
   let head = pinned;
+  let awaited: Promise<Head> | undefined;
   let isNoted = false;
 
   function pinNow(): Head | undefined {
@@ -28,9 +35,19 @@ export function createHeadPin(follower: HeadFollower, basis: Basis, pinned?: Hea
   }
 
   async function pin(): Promise<Head> {
-    const awaited = pinNow() ?? (await follower.get());
-    head ??= awaited;
+    const there = pinNow();
+    if (there !== undefined) return there;
+    awaited = follower.get();
+    const first = await awaited;
+    head ??= first;
     return head;
+  }
+
+  async function pinAsOthers(): Promise<Head | undefined> {
+    // The fields behind this one have not begun yet.
+    await undefined;
+    await awaited?.catch(() => {});
+    return current();
   }
 
   function note(told: Head | undefined): void {
@@ -44,12 +61,15 @@ export function createHeadPin(follower: HeadFollower, basis: Basis, pinned?: Hea
     else note(told);
   }
 
+  function current(): Head | undefined {
+    const told = pinNow();
+    note(told);
+    return told;
+  }
+
   return {
-    current() {
-      const told = pinNow();
-      note(told);
-      return told;
-    },
+    current,
+    described: () => current() ?? pinAsOthers(),
     async get() {
       const told = await pin();
       note(told);

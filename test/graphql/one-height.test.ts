@@ -32,6 +32,29 @@ describe('one answer describes one height', () => {
     });
   });
 
+  test.each([
+    '{ service { head { beaconHeight } } beaconHeight }',
+    '{ beaconHeight service { head { beaconHeight } } }',
+    '{ service { head { beaconHeight } } poolPairs { totalCount } beaconHeight __schema { queryType { name } } }',
+  ])('also where it waits for the first of all: %s', async (query) => {
+    const { ask, sandbox } = await startGatewayForTest({
+      before: ({ node }) => void node.faults.set({ kind: 'delay', ms: 100, on: 'getpdestate' }),
+    });
+    const { height } = sandbox.world.tip;
+    expect((await ask(query)).data).toMatchObject({
+      service: { head: { beaconHeight: height } },
+      beaconHeight: height,
+    });
+  });
+
+  test('a head that nobody waits for is not waited for', async () => {
+    const { ask } = await startGatewayForTest({
+      before: ({ node }) => void node.faults.set({ kind: 'hang', on: 'getpdestate' }),
+    });
+    const { data } = await ask('{ service { head { beaconHeight } } pairs { id } }');
+    expect(data).toEqual({ service: { head: null }, pairs: expect.any(Array) });
+  });
+
   test('a block that is replaced at its height is read again', async () => {
     const { ask, subscribe, sandbox } = await startGatewayForTest();
     const { height, hash } = sandbox.world.tip;

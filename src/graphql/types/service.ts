@@ -127,7 +127,7 @@ const ServiceRef = builder.objectRef<Service>('Service').implement({
       type: HeadRef,
       nullable: true,
       description: 'The beacon height that this answer describes. Null until the first head is published.',
-      resolve: (_service, _args, { loaders }) => loaders.head.current(),
+      resolve: (_service, _args, { loaders }) => loaders.head.described(),
     }),
     marketData: t.field({
       type: MarketDataReadingRef,

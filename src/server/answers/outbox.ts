@@ -1,7 +1,7 @@
 /** Sends what is ready, at the end of the turn of the event loop in which the first of it came. */
 export type Outbox = (send: () => void) => void;
 
-/** What has taken longer than this to make is not kept waiting for others. */
+/** Once the first has waited for so long while others were made, all go. */
 const MAX_WAIT_MS = 1;
 
 /**

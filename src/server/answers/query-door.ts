@@ -112,7 +112,8 @@ export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
   /** Nobody else waits for an answer that could not be made or sent: without one its client would wait for ever. */
   function orFail({ exchange, type }: Asked, work: () => Soon<void>): void {
     const fail = (error: unknown) => {
-      const told = failure(maskError(error));
+      // It may be sent in the turn of another request: the log names this one.
+      const told = failure(requestIds.run(exchange.id, () => maskError(error)));
       if (exchange.response.headersSent) exchange.response.destroy();
       else replies.refuse(exchange, type, told);
     };

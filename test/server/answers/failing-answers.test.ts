@@ -22,6 +22,7 @@ afterEach(() => Promise.all(opened.splice(0).map((close) => close())));
 /** The door alone, in front of what executes. */
 async function openDoor(execution: Execution) {
   const logged: unknown[] = [];
+  const loggedFor: unknown[] = [];
   const generation = () => logged;
   const metrics = createMetrics('test');
   const requestIds = createRequestIds();
@@ -43,7 +44,12 @@ async function openDoor(execution: Execution) {
     connections: undefined,
     metrics,
     requestIds,
-    maskError: createErrorMask({ internal: (error) => logged.push(error) }),
+    maskError: createErrorMask({
+      internal(error) {
+        logged.push(error);
+        loggedFor.push(requestIds.current());
+      },
+    }),
     corsOrigins: [],
     maxBodyBytes: DEFAULT_LIMITS.maxBodyBytes,
   });
@@ -55,13 +61,13 @@ async function openDoor(execution: Execution) {
   await once(server, 'listening');
   opened.push(async () => server[Symbol.asyncDispose]());
   const { port } = server.address() as AddressInfo;
-  const ask = () =>
+  const ask = (query = '{ beaconHeight }') =>
     fetch(`http://127.0.0.1:${port}/graphql`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ query: '{ beaconHeight }' }),
+      body: JSON.stringify({ query }),
     });
-  return { ask, logged };
+  return { ask, logged, loggedFor };
 }
 
 test('an answer that cannot be made is a 500 for all who wait for it, and told to the log', async () => {
@@ -88,15 +94,27 @@ test('an answer that cannot be made is a 500 for all who wait for it, and told t
 });
 
 test('an answer that cannot be sent is a 500, told to the log, and keeps no other from going', async () => {
-  const answers = [['x-broken', 'two\nlines'], []].map((headers) => ({
+  const answers = [[], ['x-broken', 'two\nlines'], []].map((headers) => ({
     status: 200,
     headers,
     body: '{"data":null}',
     points: 0,
     basis: undefined,
   }));
-  const { ask, logged } = await openDoor({ answer: () => answers.shift() ?? expect.unreachable() });
-  const responses = await Promise.all([ask(), ask()]);
-  expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 500]);
+  const allCame = Promise.withResolvers<void>();
+  const { ask, logged, loggedFor } = await openDoor({
+    async answer() {
+      const mine = answers.shift() ?? expect.unreachable();
+      if (answers.length === 0) allCame.resolve();
+      await allCame.promise;
+      return mine;
+    },
+  });
+  const responses = await Promise.all(
+    ['{ a: beaconHeight }', '{ b: beaconHeight }', '{ c: beaconHeight }'].map((query) => ask(query)),
+  );
+  expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 200, 500]);
+  const broken = responses.find(({ status }) => status === 500);
+  expect(loggedFor).toEqual([broken?.headers.get('x-request-id')]);
   expect(logged).toEqual([expect.objectContaining({ code: 'ERR_INVALID_CHAR' })]);
 });

@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=8
+#!/usr/bin/env -S node --max-semi-space-size=8 --no-allocation-site-pretenuring
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { PoolPair } from '../../domain/pool-pair.ts';
-import type { Basis } from '../../loaders/basis.ts';
 import { type Context, createContext } from '../context.ts';
+import { createPartStore, type Part, type PartStore } from './part-store.ts';
 import type { ObjectPlan, Written } from './plan.ts';
 
 /**
@@ -23,21 +23,17 @@ export type Parts = {
   ): Written | undefined;
 };
 
-/** A text, and what it rests on beside its pool. */
-type Part = { readonly text: string; readonly basis: Basis; readonly isFinal: boolean };
-
 /** Of how many heights texts are kept: one is the newest, and who goes through the pages of another stays there for a while. */
 const MAX_HEIGHTS = 3;
 
 /** How much is kept of one height, in characters: some ten thousand pools with all their fields. */
-const MAX_CHARACTERS = 4_000_000;
+const MAX_CHARACTERS = 6_000_000;
 
-/** The texts of the pools of one height. */
+/** What is kept of one height. */
 type PartsOfHeight = {
-  readonly byPlan: Map<ObjectPlan, Map<PoolPair, Part>>;
+  readonly kept: PartStore;
   /** Plans of which an object could not be kept: they are not tried again at the same height. */
   readonly unfit: Set<ObjectPlan>;
-  characters: number;
 };
 
 /** Makes the keeper of parts. */
@@ -49,7 +45,7 @@ export function createParts(): Parts {
   function partsOf(pool: PoolPair): PartsOfHeight {
     if (last?.pool.beaconHeight === pool.beaconHeight && last.pool.isPinned === pool.isPinned) return last.parts;
     const name = `${pool.beaconHeight}${pool.isPinned ? '@' : ''}`;
-    const parts = heights.get(name) ?? { byPlan: new Map(), unfit: new Set(), characters: 0 };
+    const parts = heights.get(name) ?? { kept: createPartStore(MAX_CHARACTERS), unfit: new Set() };
     heights.set(name, parts);
     last = { pool, parts };
     return parts;
@@ -59,7 +55,7 @@ export function createParts(): Parts {
     write(plan, source, context, write) {
       const pool = source as PoolPair;
       const parts = partsOf(pool);
-      const before = parts.byPlan.get(plan)?.get(pool);
+      const before = parts.kept.get(plan, pool);
       if (before?.isFinal) return before.text;
 
       const { sources, now } = context.service;
@@ -76,12 +72,7 @@ export function createParts(): Parts {
       }
       const { basis } = own.loaders;
       const part = { text: toFlat(text), basis, isFinal: basis.isFinal() };
-      const size = text.length - (before?.text.length ?? 0);
-      if (basis.holds(now()) && parts.characters + size <= MAX_CHARACTERS) {
-        const known = parts.byPlan.get(plan) ?? new Map<PoolPair, Part>();
-        parts.byPlan.set(plan, known.set(pool, part));
-        parts.characters += size;
-      }
+      if (basis.holds(now())) parts.kept.set(plan, pool, part);
       return isTaken(part, context) ? text : undefined;
     },
   };

@@ -36,8 +36,12 @@ export type Values = Pick<JsonMembers, 'name' | 'begin'> & { add(value: unknown)
 
 /** What takes the members of an object, each as soon as it has come. */
 export type Members = Pick<JsonMembers, 'name' | 'begin'> & {
-  /** Takes a member, `"key": value`, from its bytes, which are reused. @returns whether it did; else it is parsed */
-  addFrom(member: Buffer): boolean;
+  /**
+   * Takes the member that begins there, `"key": value`, if it is the one that is expected and whole; any other is parsed.
+   *
+   * @returns the place behind it
+   */
+  addExpected(bytes: Buffer, from: number): number | undefined;
   add(key: string, value: unknown): void;
 };
 
@@ -52,13 +56,13 @@ function takeValues({ name, begin, add }: Values): JsonMembers {
   return { name, isList: true, begin, take: (value) => add(parseJson(value.toString())) };
 }
 
-function takeMembers({ name, begin, addFrom, add }: Members): JsonMembers {
+function takeMembers({ name, begin, addExpected, add }: Members): JsonMembers {
   return {
     name,
     isList: false,
     begin,
+    takeExpected: addExpected,
     take(member) {
-      if (addFrom(member)) return;
       for (const [key, value] of Object.entries(parseJson(`{${member.toString()}}`) as WireObject)) add(key, value);
     },
   };

@@ -17,8 +17,8 @@ const MAX_POOLS = 100_000;
 export type ExchangeStateReader = {
   /** The pools begin. A document can name them twice: then the last count. */
   begin(): void;
-  /** Takes one pool from its bytes, where it is the one that is expected. @returns whether it is */
-  addFrom(member: Uint8Array): boolean;
+  /** Takes the pool that begins there, if it is the one that is expected and whole. @returns the place behind it */
+  addExpected(bytes: Buffer, from: number): number | undefined;
   /** Takes one pool; where its key came before, it replaces that one. @throws Excess for more than any exchange has */
   add(key: string, value: unknown): void;
   /** @throws Misfit, also where the keys name another height, as the answer to another question would */
@@ -44,12 +44,12 @@ export function createExchangeStateReader(
       draft = createExchangeDraft(beaconHeight, directories);
       misfits = new Map();
     },
-    addFrom(member) {
+    addExpected(bytes, from) {
       const id = draft.expectedId();
       // Where a pool did not fit, the same can come again, and has to be looked for by its key.
-      if (id === undefined || misfits.size > 0 || !knownPools.read(member, id)) return false;
-      draft.addExpected(knownPools.reserve1(), knownPools.reserve2());
-      return true;
+      const end = id === undefined || misfits.size > 0 ? undefined : knownPools.read(bytes, from, id);
+      if (end !== undefined) draft.addExpected(knownPools.reserve1(), knownPools.reserve2());
+      return end;
     },
     add(key, value) {
       misfits.delete(key);

@@ -3,12 +3,13 @@ import type { BeaconHeight } from '../../domain/beacon-height.ts';
 /** Reads pools that are expected next out of their bytes, without a text or an object of any. */
 export type KnownPools = {
   /**
-   * Reads a member of the node's map, `"key": value`.
+   * Reads a member of the node's map, `"key": value`, where it begins.
    *
    * @param id the pool that it is expected to be of
-   * @returns whether it is, and is written as nodes write it: then the reserves are there. All else is left to a parser
+   * @returns the place behind it, if it is of that pool, whole, and written as nodes write it: then the reserves are there.
+   *   All else is left to a parser
    */
-  read(member: Uint8Array, id: string): boolean;
+  read(given: Buffer, from: number, id: string): number | undefined;
   /** Of the pool that was read last. */
   reserve1(): bigint;
   reserve2(): bigint;
@@ -32,14 +33,24 @@ const MAX_DIGITS = 20;
  */
 export function createKnownPools(beaconHeight: BeaconHeight): KnownPools {
   const keyStart = `"pdepool-${beaconHeight}-`;
-  let bytes: Uint8Array = new Uint8Array();
+  let bytes: Buffer = Buffer.alloc(0);
   let at = 0;
+  /** Where the id stands in the key. */
+  let idAt = 0;
   let reserve1 = 0n;
   let reserve2 = 0n;
 
-  function takes(text: string, from = 0, to = text.length): boolean {
-    for (let index = from; index < to; index++) if (bytes[at++] !== text.charCodeAt(index)) return false;
+  function takes(text: string): boolean {
+    for (let index = 0; index < text.length; index++) if (bytes[at + index] !== text.charCodeAt(index)) return false;
+    at += text.length;
     return true;
+  }
+
+  /** All at once: byte by byte, the ids took most of the time that a state takes. */
+  function takesId(id: string): boolean {
+    idAt = at;
+    at += ID_LENGTH;
+    return bytes.toString('latin1', idAt, at) === id;
   }
 
   function takesNext(text: string): boolean {
@@ -51,8 +62,13 @@ export function createKnownPools(beaconHeight: BeaconHeight): KnownPools {
     return takesNext(name) && takesNext(':');
   }
 
-  function takesTokenId(name: string, id: string, from: number): boolean {
-    return takesField(name) && takesNext('"') && takes(id, from, from + TOKEN_ID_LENGTH) && takes('"');
+  /** One of the two of the key, where it begins in there. */
+  function takesTokenId(name: string, start: number): boolean {
+    if (!takesField(name) || !takesNext('"') || at + TOKEN_ID_LENGTH > bytes.length) return false;
+    const from = idAt + start;
+    const order = bytes.compare(bytes, from, from + TOKEN_ID_LENGTH, at, at + TOKEN_ID_LENGTH);
+    at += TOKEN_ID_LENGTH;
+    return order === 0 && takes('"');
   }
 
   /** An integer from 0 to 2^64 - 1, or `undefined` for anything else. */
@@ -73,11 +89,11 @@ export function createKnownPools(beaconHeight: BeaconHeight): KnownPools {
     return value > MAX_UINT64 ? undefined : value;
   }
 
-  function readReserves(id: string): boolean {
-    if (!takesTokenId('"Token1IDStr"', id, 0) || !takesNext(',') || !takesField('"Token1PoolValue"')) return false;
+  function readReserves(): boolean {
+    if (!takesTokenId('"Token1IDStr"', 0) || !takesNext(',') || !takesField('"Token1PoolValue"')) return false;
     const value1 = number();
     if (value1 === undefined || !takesNext(',')) return false;
-    if (!takesTokenId('"Token2IDStr"', id, TOKEN_ID_LENGTH + 1) || !takesNext(',')) return false;
+    if (!takesTokenId('"Token2IDStr"', TOKEN_ID_LENGTH + 1) || !takesNext(',')) return false;
     const value2 = takesField('"Token2PoolValue"') ? number() : undefined;
     if (value2 === undefined) return false;
     reserve1 = value1;
@@ -86,13 +102,11 @@ export function createKnownPools(beaconHeight: BeaconHeight): KnownPools {
   }
 
   return {
-    read(member, id) {
-      bytes = member;
-      at = 0;
-      if (id.length !== ID_LENGTH || !takesNext(keyStart) || !takes(id) || !takes('"')) return false;
-      if (!takesNext(':') || !takesNext('{') || !readReserves(id) || !takesNext('}')) return false;
-      while (isSpace(bytes[at])) at += 1;
-      return at === bytes.length;
+    read(given, from, id) {
+      bytes = given;
+      at = from;
+      if (id.length !== ID_LENGTH || !takesNext(keyStart) || !takesId(id) || !takes('"')) return undefined;
+      return takesNext(':') && takesNext('{') && readReserves() && takesNext('}') ? at : undefined;
     },
     reserve1: () => reserve1,
     reserve2: () => reserve2,

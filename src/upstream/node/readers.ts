@@ -33,8 +33,8 @@ export function createStateReader(
   directories: PoolDirectories,
 ): Reader<ExchangeState> {
   const state = createExchangeStateReader(height, directories);
-  const { begin, addFrom, add } = state;
-  const each = { name: 'PDEPoolPairs', begin, addFrom, add };
+  const { begin, addExpected, add } = state;
+  const each = { name: 'PDEPoolPairs', begin, addExpected, add };
   const sieved = { within: 'Result', keep: ['BeaconTimeStamp'], each, maxBytes: MAX_DOCUMENT_BYTES };
   return createSievedReader(sieved, (document) => state.end(resultOf(document)));
 }

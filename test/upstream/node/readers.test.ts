@@ -89,6 +89,24 @@ describe('does it matter that an answer is read as it comes', () => {
   });
   const recorded = outcomeOfWhole(FIXTURE);
 
+  test('no: nor where it is spoilt and its pools were read before', () => {
+    const text = print(IN_ORDER) ?? '';
+    const from = text.indexOf('{', text.indexOf('"PDEPoolPairs"')) + 1;
+    const length = contentLength(text.slice(from));
+    const instead = fc.constantFrom('', '{', '}', '[', ']', '"', ',', ':', '\\', ' ', '0', '},{', 'null');
+    const outcomes = new Set<boolean>();
+    fc.assert(
+      fc.property(fc.nat({ max: length }), fc.nat({ max: 2 }), instead, anySizes, (place, cut, change, sizes) => {
+        const spoilt = text.slice(0, from + place) + change + text.slice(from + place + cut);
+        const outcome = outcomeOfWhole(spoilt);
+        expect(outcomeOfChunks(spoilt, sizes, readerAfterRecorded())).toEqual(outcome);
+        outcomes.add(outcome === 'it is not JSON');
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(outcomes.size).toBe(2);
+  });
+
   test('no: wherever it is spoilt, but in what is dropped, where only brackets and quotes are seen', () => {
     const place = fc.nat({ max: FIXTURE.length - 1 });
     const instead = fc.oneof(
@@ -111,6 +129,9 @@ describe('does it matter that an answer is read as it comes', () => {
 
   const pool = FIXTURE.slice(FIXTURE.indexOf(POOLS) + POOLS.length, FIXTURE.indexOf('},', FIXTURE.indexOf(POOLS)) + 1);
   const state = (pools: string, rest = '') => `{"Id":1,"Result":{"PDEPoolPairs":${pools}${rest}},"Error":null}`;
+  const [known = '', next = ''] = Object.entries(IN_ORDER.Result['PDEPoolPairs'] ?? {}).map(
+    ([key, value]) => `"${key}":${print(value)}`,
+  );
   const odd = pool.replace('"Token1PoolValue": 0', '"Token1PoolValue": -1');
   test.each<[string, string]>([
     ['pools that are a list', state(`[{${pool}}]`)],
@@ -126,6 +147,15 @@ describe('does it matter that an answer is read as it comes', () => {
     ['nothing but a comma', state('{,}')],
     ['a space that is none of JSON', state('{\u00a0}')],
     ['no comma between two pools', state(`{${pool} ${pool}}`)],
+    ['two pools that are expected', state(`{ ${known} , ${next} }`)],
+    ['no comma between two pools that are expected', state(`{${known} ${next}}`)],
+    ['two commas between them', state(`{${known},,${next}}`)],
+    ['a comma after the last', state(`{${known},${next},}`)],
+    ['a word behind one', state(`{${known} true,${next}}`)],
+    ['an object behind one', state(`{${known}{},${next}}`)],
+    ['a text behind one', state(`{${known}"a",${next}}`)],
+    ['a bracket behind one', state(`{${known}},${next}}`)],
+    ['another in its place', state(`{${next},${known}}`)],
     ['no colon behind the pools', `{"Id":1,"Result":{"PDEPoolPairs" {${pool}}}}`],
     ['the same pool twice, of which the last counts', state(`{${odd},${pool}}`)],
     ['the same pool twice, of which the last does not fit', state(`{${pool},${odd}}`)],

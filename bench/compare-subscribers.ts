@@ -52,7 +52,7 @@ async function runRound(comparison: SubscriberComparison, world: World, size: nu
   const { stage, subjects, time, memory } = comparison;
   const count = Math.min(comparison.operations(size), world.snapshot.pools.length);
   const operations = Array.from({ length: count }, (_, place) => pricesFrom(world.snapshot, place));
-  const updates = stage.quick ? 2 : 4;
+  const updates = stage.quick ? 2 : 8;
   const settlesMs = stage.quick ? 0 : SETTLES_MS;
   // What the gateway sends is what the others are held to.
   let wanted: string | undefined;

@@ -15,8 +15,8 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxProc
 }
 
 /** Starts the gateway as whoever tries it would: without a setting but its port, so that its own sandbox plays the upstreams. */
-export function startGatewayAlone(): Promise<BenchProcess> {
-  return startMain(createFolder(), {});
+export function startGatewayAlone(env: Readonly<Record<string, string>> = {}): Promise<BenchProcess> {
+  return startMain(createFolder(), env);
 }
 
 /** Starts the gateway as an operator would, in front of a sandbox; `env` holds settings other than the defaults. */

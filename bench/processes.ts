@@ -12,7 +12,10 @@ export type BenchProcess = {
   readonly url: string;
   /** Asks the process something that tell.ts or its own code answers. */
   ask<Value>(name: string, given?: unknown): Promise<Value>;
+  /** Breaks it off. */
   stop(): Promise<void>;
+  /** Has it end by itself, with all that it does at its end. */
+  finish(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -60,8 +63,10 @@ export async function startProcess(options: ProcessOptions): Promise<BenchProces
     child.kill('SIGKILL');
     throw error;
   });
-  const stop = () => end(child);
-  return { url, ask: createAsker(child, file), stop, [Symbol.asyncDispose]: stop };
+  // What a process does at its end is not measured.
+  const stop = () => end(child, 'SIGKILL');
+  const finish = () => end(child, 'SIGTERM');
+  return { url, ask: createAsker(child, file), stop, finish, [Symbol.asyncDispose]: stop };
 }
 
 const running = new Set<ChildProcess>();
@@ -119,11 +124,10 @@ function createAsker(child: ChildProcess, file: string): BenchProcess['ask'] {
     });
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function end(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
-  // What a process does at its end is not measured.
-  child.kill('SIGKILL');
+  child.kill(signal);
   await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, STOPS_WITHIN_MS).unref())]);
 }
 

@@ -1,6 +1,7 @@
 import { createByteList } from './byte-list.ts';
 import { parseJson } from './json.ts';
-import { createJsonSieve, type JsonMembers, type JsonSieveOptions } from './json-sieve.ts';
+import type { JsonMembers } from './json-members.ts';
+import { createJsonSieve, type JsonSieveOptions } from './json-sieve.ts';
 import type { WireObject } from './wire.ts';
 
 /** Takes an answer in as it comes, and makes of it what it says. */

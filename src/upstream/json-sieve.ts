@@ -1,5 +1,6 @@
 import { createBrackets, isCloser, isOpener } from './brackets.ts';
-import { createByteList } from './byte-list.ts';
+import { type ByteList, createByteList } from './byte-list.ts';
+import { createMemberCutter, isSpace, type JsonMembers } from './json-members.ts';
 import { createJsonStringEnd } from './json-string.ts';
 
 /** Takes a JSON document in as it comes, and keeps of it only what is asked for. */
@@ -22,31 +23,6 @@ export type JsonSieveOptions = {
   readonly maxBytes: number;
 };
 
-/** What takes the members of an object, or of a list. */
-export type JsonMembers = {
-  readonly name: string;
-  /** Which of the two it is where it is as it should be; else it is dropped. */
-  readonly isList: boolean;
-  /** It begins; it takes the place of one that came before. */
-  begin(): void;
-  /**
-   * Takes the member that comes next from where it stands, if it is the one that is expected and stands there whole: then
-   * nobody has to look for its end.
-   *
-   * @returns the place behind it; `undefined` where it is left as it is
-   */
-  takeExpected?(bytes: Buffer, from: number): number | undefined;
-  /**
-   * One of its members, `"key": value` or a value of a list, as UTF-8 in bytes that are reused: it is looked at for its end only.
-   *
-   * @throws SyntaxError for what is none
-   */
-  take(member: Buffer): void;
-};
-
-/** A member is parsed at once, so it must not be long enough to hold up everyone else. */
-const MAX_MEMBER_BYTES = 65_536;
-
 /** How many brackets are open between the members of the document. */
 const IN_DOCUMENT = 1;
 
@@ -64,20 +40,17 @@ export function createJsonSieve({ within, keep, each, maxBytes }: JsonSieveOptio
   const inEach = inSieved + 1;
 
   const kept = createByteList(maxBytes);
-  const member = createByteList(MAX_MEMBER_BYTES);
+  const members = each && createMemberCutter(each);
   const brackets = createBrackets();
   const stringEnd = createJsonStringEnd();
 
   let state: 'keep' | 'drop' | 'members' = 'keep';
   /** How many brackets are open around what is dropped or given by members. */
   let depthAround = 0;
-  let memberCount = 0;
-  /** Whether the member that is being read was taken as the one that was expected: only its comma is still to come. */
-  let isTaken = false;
 
   /** The text that is being read goes on in the next chunk, and this is where it goes to. */
   let isInString = false;
-  let stringGoesTo: typeof kept | undefined;
+  let stringGoesTo: Pick<ByteList, 'append'> | undefined;
 
   /** The last key of the document or of the member that is sieved, and where one that is being read begins. */
   let name: string | undefined;
@@ -147,8 +120,7 @@ export function createJsonSieve({ within, keep, each, maxBytes }: JsonSieveOptio
 
     if (depth === inSieved && isSieved && each !== undefined && name === each.name && isObject !== each.isList) {
       state = 'members';
-      memberCount = 0;
-      each.begin();
+      members?.begin();
     } else if (isDropped() || (!isObject && (depth === 0 || (depth === inSieved - 1 && isSieved)))) {
       state = 'drop';
     }
@@ -169,67 +141,33 @@ export function createJsonSieve({ within, keep, each, maxBytes }: JsonSieveOptio
 
   /** Goes to the end of what is dropped or given by members: this is most of an answer, so it does nothing twice. */
   function passOver(chunk: Buffer, start: number): number {
-    const isCut = state === 'members';
-    let from = isCut ? takeExpected(chunk, start) : start;
+    const cut = state === 'members' ? members : undefined;
+    let from = cut?.takeExpected(chunk, start) ?? start;
     let at = from;
     while (at < chunk.length) {
       const byte = chunk[at++] ?? 0;
       if (byte === QUOTE) {
         const end = stringEnd.find(chunk, at);
         isInString = end === undefined;
-        stringGoesTo = isCut ? member : undefined;
+        stringGoesTo = cut;
         at = end ?? chunk.length;
       } else if (isOpener(byte)) {
         brackets.open(byte);
       } else if (isCloser(byte)) {
         brackets.close(byte);
         if (brackets.depth() > depthAround) continue;
-        if (isCut) takeMember(chunk, from, at - 1, true);
+        cut?.take(chunk, from, at - 1, true);
         state = 'keep';
         kept.push(byte);
         return at;
-      } else if (byte === COMMA && isCut && brackets.depth() === inEach) {
-        takeMember(chunk, from, at - 1, false);
-        from = takeExpected(chunk, at);
+      } else if (byte === COMMA && cut !== undefined && brackets.depth() === inEach) {
+        cut.take(chunk, from, at - 1, false);
+        from = cut.takeExpected(chunk, at);
         at = from;
       }
     }
-    if (isCut) member.append(chunk, from, at);
+    cut?.append(chunk, from, at);
     return at;
-  }
-
-  /** Takes the next member where it stands, if none has begun yet. @returns where to go on from */
-  function takeExpected(chunk: Buffer, from: number): number {
-    if (isTaken || member.length() > 0) return from;
-    const end = each?.takeExpected?.(chunk, from);
-    isTaken = end !== undefined;
-    return end ?? from;
-  }
-
-  function takeMember(chunk: Buffer, from: number, to: number, isLast: boolean): void {
-    const bytes = cutMember(chunk, from, to);
-    const isBlank = bytes.every(isSpace);
-    if (isBlank && !isTaken && isLast && memberCount === 0) return;
-    if (isBlank !== isTaken) throw new SyntaxError(isBlank ? 'a comma too many' : 'no comma behind a member');
-    if (!isTaken) takeBytes(bytes);
-    isTaken = false;
-    memberCount += 1;
-  }
-
-  /** What was read of a member, up to that place in the chunk. */
-  function cutMember(chunk: Buffer, from: number, to: number): Buffer {
-    if (from === to && member.length() === 0) return NOTHING;
-    member.append(chunk, from, to);
-    const bytes = member.view();
-    member.clear();
-    return bytes;
-  }
-
-  function takeBytes(bytes: Buffer): void {
-    // It may be the one that is expected all the same, if it lay across two chunks.
-    const end = each?.takeExpected?.(bytes, 0);
-    if (end === undefined) each?.take(bytes);
-    else if (!bytes.subarray(end).every(isSpace)) throw new SyntaxError('no comma behind a member');
   }
 
   return {
@@ -239,10 +177,4 @@ export function createJsonSieve({ within, keep, each, maxBytes }: JsonSieveOptio
       return kept.text();
     },
   };
-}
-
-const NOTHING = Buffer.alloc(0);
-
-function isSpace(byte: number): boolean {
-  return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d && byte !== 0x0b && byte !== 0x0c);
 }

@@ -14,30 +14,36 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxProc
   return { ...bench, facts: await bench.ask<SandboxFacts>('start', { seed: 1, history: 2, ...options }) };
 }
 
+/** How a gateway is started, where it matters. */
+export type GatewayStart = {
+  /** Settings other than the defaults. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Without anything of the bench in it; see {@link startProcess}. */
+  readonly isAsItIs?: boolean;
+};
+
 /** Starts the gateway as whoever tries it would: without a setting but its port, so that its own sandbox plays the upstreams. */
-export function startGatewayAlone(env: Readonly<Record<string, string>> = {}): Promise<BenchProcess> {
-  return startMain(createFolder(), env);
+export function startGatewayAlone(start: GatewayStart): Promise<BenchProcess> {
+  return startMain(createFolder(), start);
 }
 
-/** Starts the gateway as an operator would, in front of a sandbox; `env` holds settings other than the defaults. */
-export function startGateway(
-  { facts }: SandboxProcess,
-  env: Readonly<Record<string, string>> = {},
-): Promise<BenchProcess> {
+/** Starts the gateway as an operator would, in front of a sandbox. */
+export function startGateway({ facts }: SandboxProcess, start: GatewayStart = {}): Promise<BenchProcess> {
   // A folder of its own: no .env of whoever runs the bench is read, and the tokens file lies there.
   const folder = createFolder();
   const tokensFile = join(folder, 'tokens.json');
   writeFileSync(tokensFile, JSON.stringify(facts.tokens));
-  return startMain(folder, {
+  const upstreams = {
     FULLNODE_URL: facts.nodeUrl,
     MARKET_DATA_URL: facts.marketDataUrl,
     TOKENS_FILE: tokensFile,
-    ...env,
-  });
+  };
+  return startMain(folder, { ...start, env: { ...upstreams, ...start.env } });
 }
 
-function startMain(cwd: string, env: Readonly<Record<string, string>>): Promise<BenchProcess> {
+function startMain(cwd: string, { env, isAsItIs = false }: GatewayStart): Promise<BenchProcess> {
   return startProcess({
+    isAsItIs,
     place: 'server',
     file: '../src/main.ts',
     flags: flagsOfStart(),

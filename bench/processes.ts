@@ -14,8 +14,6 @@ export type BenchProcess = {
   ask<Value>(name: string, given?: unknown): Promise<Value>;
   /** Breaks it off. */
   stop(): Promise<void>;
-  /** Has it end by itself, with all that it does at its end. */
-  finish(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -29,6 +27,8 @@ export type ProcessOptions = {
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** Nothing of the bench is loaded into it: it is what its user would start, and can be asked nothing. */
+  readonly isAsItIs?: boolean;
   /** Finds where it serves in a line of its output; without it the process says so itself, over its channel. */
   readonly servesAt?: (line: string) => string | undefined;
 };
@@ -42,16 +42,17 @@ const PRELOAD = pathOf('tell.ts');
 
 /** Starts a process and waits until it is ready. Rejects when it ends before. */
 export async function startProcess(options: ProcessOptions): Promise<BenchProcess> {
-  const { place, file, args = [], flags = [], env = {}, cwd } = options;
+  const { place, file, args = [], flags = [], env = {}, cwd, isAsItIs = false } = options;
   const core = coreOf(place);
   const pinned = core === undefined ? [] : ['taskset', '-c', String(core)];
-  const node = [process.execPath, '--expose-gc', '--import', PRELOAD, ...flags, pathOf(file), ...args];
+  const ours = isAsItIs ? [] : ['--expose-gc', '--import', PRELOAD];
+  const node = [process.execPath, ...ours, ...flags, pathOf(file), ...args];
   const [command = '', ...rest] = [...pinned, ...node];
   const child = spawn(command, rest, {
     cwd,
     // Nothing of the machine's environment may differ between one server and another.
     env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...env },
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    stdio: ['ignore', 'pipe', 'inherit', isAsItIs ? 'ignore' : 'ipc'],
     serialization: 'advanced',
   });
   running.add(child);
@@ -63,10 +64,8 @@ export async function startProcess(options: ProcessOptions): Promise<BenchProces
     child.kill('SIGKILL');
     throw error;
   });
-  // What a process does at its end is not measured.
-  const stop = () => end(child, 'SIGKILL');
-  const finish = () => end(child, 'SIGTERM');
-  return { url, ask: createAsker(child, file), stop, finish, [Symbol.asyncDispose]: stop };
+  const stop = () => end(child);
+  return { url, ask: createAsker(child, file), stop, [Symbol.asyncDispose]: stop };
 }
 
 const running = new Set<ChildProcess>();
@@ -124,10 +123,11 @@ function createAsker(child: ChildProcess, file: string): BenchProcess['ask'] {
     });
 }
 
-async function end(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
-  child.kill(signal);
+  // What a process does at its end is not measured.
+  child.kill('SIGKILL');
   await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, STOPS_WITHIN_MS).unref())]);
 }
 

@@ -45,7 +45,7 @@ export type World = AsyncDisposable & {
 /** Starts a world and the gateway, with settings other than the defaults in `env`. */
 export async function startWorld(options: SandboxOptions, env: Readonly<Record<string, string>> = {}): Promise<World> {
   const sandbox = await startSandbox(options);
-  const gateway = await startGateway(sandbox, env);
+  const gateway = await startGateway(sandbox, { env });
   const snapshot = await takeSnapshot(gateway.url);
   const file = join(createFolder(), 'snapshot.json');
   writeFileSync(file, JSON.stringify(snapshot));

@@ -2,7 +2,8 @@
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-// What Node makes of our files and of packages is kept for the next start. It is looked for as a file is loaded, so all
-// others are loaded after this. Where the folder cannot be written, nothing is kept.
+// What Node makes of our files and of packages is kept for the next start; `npm ci` starts once, for the version, so that
+// the first start has it too. It is looked for as a file is loaded, so all others are loaded after this. Where the folder
+// cannot be written, nothing is kept.
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url)));
 await import('./process.ts');

@@ -1,5 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 
@@ -9,4 +12,22 @@ test('Node is told the same by whichever way the gateway is started', () => {
   expect(command).toBe('node --max-semi-space-size=8 --no-allocation-site-pretenuring');
   expect(read('src/main.ts').split('\n', 1)).toEqual([`#!/usr/bin/env -S ${command}`]);
   expect(read('README.md')).toContain(`\`${scripts.start}\``);
+});
+
+test('what installing keeps of the code is what the first start looks for', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kept-code-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const npm = (...args: string[]) => {
+    const env = { ...process.env, NODE_COMPILE_CACHE: folder };
+    return execFileSync('npm', args, { cwd: new URL('..', import.meta.url), env, encoding: 'utf8' });
+  };
+  const kept = () => readdirSync(folder, { recursive: true, encoding: 'utf8' });
+
+  expect(npm('run', '--silent', 'prepare')).toMatch(/^\d+\.\d+\.\d+\n$/);
+  const after = kept();
+  expect(after.length).toBeGreaterThan(1_000);
+
+  // Of files that were not kept, or were for other flags, there would be more now.
+  npm('run', '--silent', 'start', '--', '--version');
+  expect(kept()).toEqual(after);
 });

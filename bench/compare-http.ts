@@ -27,7 +27,10 @@ export type HttpQuestion = {
 /** How long and how often, in front of how many pools, with which settings of the gateway. */
 export type Extent = {
   readonly sizes: readonly number[];
+  /** How many rounds those take that are held against each other, and the bare server. */
   readonly rounds: number;
+  /** How many of these the others take part in: they are so much slower that a few tell enough. */
+  readonly roundsOfOthers: number;
   readonly seconds: number;
   /** How long each server is asked before anything is timed: all of them are compiled by then for what they do most. */
   readonly warmUpSeconds: number;
@@ -97,16 +100,18 @@ type Comparison = {
 };
 
 async function compare({ extent, world, servers, question, finding, size }: Comparison): Promise<void> {
-  const { rounds, seconds, warmUpSeconds } = extent;
-  const { blockMs } = question;
+  const { rounds, roundsOfOthers, seconds, warmUpSeconds } = extent;
+  const { blockMs, reach } = question;
+  const compared = new Set([BARE_HTTP, reach.subject, reach.against?.subject]);
   await using load = await startLoad();
   const requests = question.operations(world.snapshot).map(toPost);
   const told = new Map<string, Round[]>();
   // The first round warms up.
   for (let round = -1; round < rounds; round++) {
+    const those = [...servers].filter(([name]) => round < roundsOfOthers || compared.has(name));
     // Another comes first in each round, so that none is always asked after the same.
-    const first = Math.max(0, round) % servers.size;
-    for (const [name, server] of [...[...servers].slice(first), ...[...servers].slice(0, first)]) {
+    const first = Math.max(0, round) % those.length;
+    for (const [name, server] of [...those.slice(first), ...those.slice(0, first)]) {
       const asked = { name, server, world, load, requests, seconds: round < 0 ? warmUpSeconds : seconds };
       const once = await (blockMs === undefined ? askOnceEach(asked) : askAgain(asked, blockMs));
       if (round < 0) continue;

@@ -22,7 +22,7 @@ async function run({ quick, tell }: Stage): Promise<readonly Finding[]> {
     reaches: [{ subject: GATEWAY, against: { subject: BARE_HTTP, by: 'times' }, bound: 'at least', value: 0.85 }],
   });
   for (const pools of sizes) {
-    await compareAt(finding, pools, quick ? [2, 0.2] : [3, 1.5]);
+    await compareAt(finding, pools, quick ? [2, 0.2] : [9, 1.5]);
     tell(`${finding.title}, ${pools} pools: done`);
   }
   return [finding];

@@ -16,6 +16,7 @@ import { createHealthRecord, type HealthRecord, healthOfAll, type UpstreamHealth
 import { createHttpClient, type HttpClient, type HttpClientOptions } from './upstream/http.ts';
 import { createMarketDataClient } from './upstream/market-data/client.ts';
 import { createNodeClient } from './upstream/node/client.ts';
+import { createWrittenPools } from './upstream/node/written-pools.ts';
 import { createTurns, type Turns } from './upstream/turns.ts';
 import { createNodeLog, createUpstreamLog } from './upstream-log.ts';
 
@@ -46,12 +47,12 @@ export function connectNodes(surroundings: Surroundings): Connected<'head' | 'no
   const { config, log, now } = surroundings;
   const { fullnodeUrls, headPollMs: pollMs, upstreamTimeoutMs: timeoutMs } = config;
   const http = httpOf(surroundings, { upstream: 'NODE', maxBytes: MAX_NODE_ANSWER_BYTES, keepAlive: false });
-  const directories = createPoolDirectories();
+  const known = { directories: createPoolDirectories(), written: createWrittenPools() };
   const [first, ...others] = fullnodeUrls.map((url, n) => {
     const name = nameOf(url, fullnodeUrls.slice(0, n));
     const health = healthOf(surroundings, 'NODE');
     const circuit = circuitOf(surroundings, 'NODE', name);
-    return { health, client: createNodeClient({ name, http, url, health, circuit, directories }) };
+    return { health, client: createNodeClient({ name, http, url, health, circuit, known }) };
   });
   if (first === undefined) return notConfigured(absentNodes(), healthOf(surroundings, 'NODE'));
 

@@ -8,8 +8,8 @@ import { type PoolPair, poolPairId } from './pool-pair.ts';
 export type ExchangeDraft = {
   /** How many pools have come. */
   length(): number;
-  /** The pool that comes next, if the height before had the same pools in this order. */
-  expectedId(): string | undefined;
+  /** Where the pool that comes next stands in the newest directory, if the height before had the same pools in this order. */
+  expectedPlace(): number | undefined;
   /** The pool that is expected has come. */
   addExpected(reserve1: bigint, reserve2: bigint): void;
   add(pool: PoolPair): void;
@@ -47,7 +47,7 @@ export function createExchangeDraft(beaconHeight: BeaconHeight, directories: Poo
 
   return {
     length: () => length,
-    expectedId: () => known[expected],
+    expectedPlace: () => (expected < known.length ? expected : undefined),
     addExpected: (reserve1, reserve2) => put(known[expected++] ?? '', reserve1, reserve2),
     add(pool) {
       const id = poolPairId(pool);

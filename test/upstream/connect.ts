@@ -9,6 +9,7 @@ import { createHealthRecord, type HealthRecord } from '../../src/upstream/health
 import { createHttpClient, type HttpClient, type HttpClientOptions } from '../../src/upstream/http.ts';
 import { createMarketDataClient, type MarketDataClient } from '../../src/upstream/market-data/client.ts';
 import { createNodeClient, type NodeClient } from '../../src/upstream/node/client.ts';
+import { createWrittenPools } from '../../src/upstream/node/written-pools.ts';
 import { createTurns, type Turns } from '../../src/upstream/turns.ts';
 
 /** A transport that has time and room for everything, or as it is said; it goes with the test. */
@@ -38,10 +39,10 @@ export function nodeAt(
 ): { client: NodeClient; health: HealthRecord } {
   const http = httpForTest('NODE', options);
   const health = createHealthRecord('NODE', () => 100);
-  const directories = createPoolDirectories();
+  const known = { directories: createPoolDirectories(), written: createWrittenPools() };
   const circuit = hardyCircuit();
   return {
-    client: createNodeClient({ name: new URL(url).host, http, url: new URL(url), health, circuit, directories }),
+    client: createNodeClient({ name: new URL(url).host, http, url: new URL(url), health, circuit, known }),
     health,
   };
 }

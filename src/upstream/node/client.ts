@@ -1,12 +1,12 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
-import type { PoolDirectories } from '../../domain/pool-directory.ts';
 import type { Circuit } from '../circuit.ts';
 import type { Reader } from '../decode.ts';
 import type { HealthRecord } from '../health.ts';
 import type { HttpClient } from '../http.ts';
 import { type NodeMethod, readResult, toRequest } from './envelope.ts';
+import type { KnownExchange } from './exchange-state.ts';
 import { createBeaconHeightReader, createChainInfoReader, createStateReader, type ResultOf } from './readers.ts';
 import { isStateNotFound } from './state-not-found.ts';
 
@@ -31,12 +31,12 @@ export type NodeClientOptions = {
   readonly health: HealthRecord;
   readonly circuit: Circuit;
   /** Shared by clients of nodes that show the same exchange. */
-  readonly directories: PoolDirectories;
+  readonly known: KnownExchange;
 };
 
 /** Makes a client of one node. */
 export function createNodeClient(options: NodeClientOptions): NodeClient {
-  const { name, http, url, health, circuit, directories } = options;
+  const { name, http, url, health, circuit, known } = options;
   const details = { host: url.host };
   let lastId = 0;
 
@@ -51,19 +51,25 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
     return circuit.run(() => health.watch(call.method, ask(call)));
   }
 
-  function stateAt(height: BeaconHeight, signal: AbortSignal | undefined): Call<ExchangeState> {
-    const reader = (resultOf: ResultOf) => createStateReader(height, resultOf, directories);
+  function stateAt(
+    height: BeaconHeight,
+    signal: AbortSignal | undefined,
+    beforehand: KnownExchange,
+  ): Call<ExchangeState> {
+    const reader = (resultOf: ResultOf) => createStateReader(height, resultOf, beforehand);
     return { method: 'getpdestate', params: [{ BeaconHeight: height }], reader, signal };
   }
+  /** What comes next is written as the newest is: how pools were written earlier is not kept in its place. */
+  const knownForEarlier: KnownExchange = { ...known, written: { ...known.written, keep() {} } };
 
   return {
     name,
     chainInfo: (signal) => follow({ method: 'getblockchaininfo', reader: createChainInfoReader, signal }),
     beaconHeight: (signal) =>
       follow({ method: 'getbeaconbeststatedetail', params: [''], reader: createBeaconHeightReader, signal }),
-    exchangeState: (height, signal) => follow(stateAt(height, signal)),
+    exchangeState: (height, signal) => follow(stateAt(height, signal, known)),
     earlierState(height, signal) {
-      const call = stateAt(height, signal);
+      const call = stateAt(height, signal, knownForEarlier);
       // That an old state is gone is an answer.
       return circuit.pass(() => health.watch(call.method, ask(call), (error) => !isStateNotFound(error)));
     },

@@ -6,6 +6,7 @@ import type { PoolDirectories } from '../../domain/pool-directory.ts';
 import { type PoolPair, poolPairKey } from '../../domain/pool-pair.ts';
 import { Excess, Misfit, readObject, readTokenId, readUint64, type WireObject } from '../wire.ts';
 import { createKnownPools } from './known-pool.ts';
+import type { WrittenPools } from './written-pools.ts';
 
 const POOLS = '$.Result.PDEPoolPairs';
 const POOL = `${POOLS}[…]`;
@@ -25,6 +26,9 @@ export type ExchangeStateReader = {
   end(result: WireObject): ExchangeState;
 };
 
+/** What is known of an exchange before its state at some height is read. */
+export type KnownExchange = { readonly directories: PoolDirectories; readonly written: WrittenPools };
+
 /**
  * Makes the reader of the state at that height. Of its five sections only the pools and the time are read: shares and
  * fees, most of the answer, are not asked for by anyone.
@@ -33,21 +37,23 @@ export type ExchangeStateReader = {
  */
 export function createExchangeStateReader(
   beaconHeight: BeaconHeight,
-  directories: PoolDirectories,
+  { directories, written }: KnownExchange,
 ): ExchangeStateReader {
-  const knownPools = createKnownPools(beaconHeight);
+  const createPools = () => createKnownPools({ beaconHeight, directory: directories.newest(), written });
+  let knownPools = createPools();
   let draft = createExchangeDraft(beaconHeight, directories);
   let misfits = new Map<string, Misfit>();
 
   return {
     begin() {
+      knownPools = createPools();
       draft = createExchangeDraft(beaconHeight, directories);
       misfits = new Map();
     },
     addExpected(bytes, from) {
-      const id = draft.expectedId();
+      const place = draft.expectedPlace();
       // Where a pool did not fit, the same can come again, and has to be looked for by its key.
-      const end = id === undefined || misfits.size > 0 ? undefined : knownPools.read(bytes, from, id);
+      const end = place === undefined || misfits.size > 0 ? undefined : knownPools.read(bytes, from, place);
       if (end !== undefined) draft.addExpected(knownPools.reserve1(), knownPools.reserve2());
       return end;
     },

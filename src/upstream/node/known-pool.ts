@@ -1,18 +1,29 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import type { PoolDirectory } from '../../domain/pool-directory.ts';
+import type { WrittenPools } from './written-pools.ts';
 
 /** Reads pools that are expected next out of their bytes, without a text or an object of any. */
 export type KnownPools = {
   /**
    * Reads a member of the node's map, `"key": value`, where it begins.
    *
-   * @param id the pool that it is expected to be of
+   * @param place where the pool that it is expected to be of stands in the directory
    * @returns the place behind it, if it is of that pool, whole, and written as nodes write it: then the reserves are there.
    *   All else is left to a parser
    */
-  read(given: Buffer, from: number, id: string): number | undefined;
+  read(given: Buffer, from: number, place: number): number | undefined;
   /** Of the pool that was read last. */
   reserve1(): bigint;
   reserve2(): bigint;
+};
+
+/** What a reader of pools knows. */
+export type KnownPoolsOptions = {
+  readonly beaconHeight: BeaconHeight;
+  /** Those that are expected. */
+  readonly directory: PoolDirectory | undefined;
+  /** How they were written before. */
+  readonly written: WrittenPools;
 };
 
 /** Two token ids and a dash. */
@@ -31,7 +42,7 @@ const MAX_DIGITS = 20;
  * A parser keeps each key as the name of a member, outside of young memory: at ten thousand pools a height, that was most
  * of what had to be collected.
  */
-export function createKnownPools(beaconHeight: BeaconHeight): KnownPools {
+export function createKnownPools({ beaconHeight, directory, written }: KnownPoolsOptions): KnownPools {
   const keyStart = `"pdepool-${beaconHeight}-`;
   let bytes: Buffer = Buffer.alloc(0);
   let at = 0;
@@ -101,12 +112,27 @@ export function createKnownPools(beaconHeight: BeaconHeight): KnownPools {
     return true;
   }
 
+  /** What follows the height in its key, up to its end. */
+  function readAnew(id: string): boolean {
+    if (id.length !== ID_LENGTH || !takesId(id) || !takes('"')) return false;
+    return takesNext(':') && takesNext('{') && readReserves() && takesNext('}');
+  }
+
   return {
-    read(given, from, id) {
+    read(given, from, place) {
       bytes = given;
       at = from;
-      if (id.length !== ID_LENGTH || !takesNext(keyStart) || !takesId(id) || !takes('"')) return undefined;
-      return takesNext(':') && takesNext('{') && readReserves() && takesNext('}') ? at : undefined;
+      if (directory === undefined || !takesNext(keyStart)) return undefined;
+      const start = at;
+      const end = written.find(directory, place, bytes, start);
+      if (end !== undefined) {
+        reserve1 = written.reserve1();
+        reserve2 = written.reserve2();
+        return end;
+      }
+      if (!readAnew(directory.ids[place] ?? '')) return undefined;
+      written.keep(directory, place, { bytes, from: start, to: at, reserve1, reserve2 });
+      return at;
     },
     reserve1: () => reserve1,
     reserve2: () => reserve2,

@@ -1,11 +1,10 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
-import type { PoolDirectories } from '../../domain/pool-directory.ts';
 import { createDocumentReader, createSievedReader, type Reader } from '../decode.ts';
 import { readInteger, type WireObject } from '../wire.ts';
 import { readChainInfo } from './chain-info.ts';
-import { createExchangeStateReader } from './exchange-state.ts';
+import { createExchangeStateReader, type KnownExchange } from './exchange-state.ts';
 
 /** What is parsed at once. `getblockchaininfo` has some 20 KB, and what is kept of the others less. */
 const MAX_DOCUMENT_BYTES = 8 * 2 ** 20;
@@ -30,9 +29,9 @@ export function createBeaconHeightReader(resultOf: ResultOf): Reader<BeaconHeigh
 export function createStateReader(
   height: BeaconHeight,
   resultOf: ResultOf,
-  directories: PoolDirectories,
+  known: KnownExchange,
 ): Reader<ExchangeState> {
-  const state = createExchangeStateReader(height, directories);
+  const state = createExchangeStateReader(height, known);
   const { begin, addExpected, add } = state;
   const each = { name: 'PDEPoolPairs', begin, addExpected, add };
   const sieved = { within: 'Result', keep: ['BeaconTimeStamp'], each, maxBytes: MAX_DOCUMENT_BYTES };

@@ -1,12 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { createPoolDirectories } from '../../../src/domain/pool-directory.ts';
 import { createKnownPools } from '../../../src/upstream/node/known-pool.ts';
+import { createWrittenPools } from '../../../src/upstream/node/written-pools.ts';
 import { anySpaces, spaceOut } from '../chunks.ts';
 
 const HEIGHT = 835_380;
 const PRV = '0000000000000000000000000000000000000000000000000000000000000004';
 const BTC = 'b832e5d3b1f01a4f0623f7fe91d6673461e1f5d37d91fe78c5c2e6183ff39696';
 const ID = `${PRV}-${BTC}`;
+const DIRECTORY = createPoolDirectories().of([ID]);
 
 type Written = { readonly reserve1: bigint; readonly reserve2: bigint };
 
@@ -15,11 +18,12 @@ function write({ reserve1, reserve2 }: Written): string {
   return `"pdepool-${HEIGHT}-${ID}":{"Token1IDStr":"${PRV}","Token1PoolValue":${reserve1},"Token2IDStr":"${BTC}","Token2PoolValue":${reserve2}}`;
 }
 
-function read(member: string, id = ID): Written | undefined {
-  const known = createKnownPools(HEIGHT);
+/** @param written how pools were written before */
+function read(member: string, written = createWrittenPools()): Written | undefined {
+  const known = createKnownPools({ beaconHeight: HEIGHT, directory: DIRECTORY, written });
   // What stands around it is none of its business.
   const [before, behind] = ['{"other":{},', ',"next":'];
-  const end = known.read(Buffer.from(before + member + behind), before.length, id);
+  const end = known.read(Buffer.from(before + member + behind), before.length, 0);
   // What goes on behind its end is no member at all.
   if (end === undefined || member.slice(end - before.length).trim() !== '') return undefined;
   return { reserve1: known.reserve1(), reserve2: known.reserve2() };
@@ -70,5 +74,61 @@ describe('which pools are read from their bytes', () => {
     ['nothing', ''],
   ])('not %s: that is left to the parser', (_, member) => {
     expect(read(member)).toBeUndefined();
+  });
+});
+
+describe('which pools are read by how they were written before', () => {
+  const other = { reserve1: 7n, reserve2: 0n };
+
+  test('none otherwise than without that, whatever was read in between', () => {
+    const texts = [pool, other].map(write);
+    const change = fc.constantFrom('', '0', '1', '"', '}', ',', ' ', 'a', '\u00a0');
+    const anySpoilt = fc
+      .record({ text: fc.constantFrom(...texts), at: fc.nat({ max: 372 }), cut: fc.nat({ max: 2 }), change })
+      .map(({ text, at, cut, change: instead }) => text.slice(0, at) + instead + text.slice(at + cut));
+    const anyMember = fc.oneof(fc.constantFrom(...texts), anyPool.map(write), anySpoilt);
+    fc.assert(
+      fc.property(fc.array(fc.tuple(anyMember, anySpaces), { minLength: 2, maxLength: 6 }), (members) => {
+        const written = createWrittenPools();
+        for (const [member, spaces] of members) {
+          const text = spaceOut(member, spaces);
+          expect(read(text, written)).toEqual(read(text));
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('those that stand at the next height as they stood before', () => {
+    const written = createWrittenPools();
+    const text = write(pool);
+    const start = text.indexOf(ID);
+    expect(written.find(DIRECTORY, 0, Buffer.from(text), start)).toBeUndefined();
+    expect(read(text, written)).toEqual(pool);
+    expect(written.find(DIRECTORY, 0, Buffer.from(`${text},`), start)).toBe(text.length);
+    expect({ reserve1: written.reserve1(), reserve2: written.reserve2() }).toEqual(pool);
+
+    const next = text.replace(`${HEIGHT}`, `${HEIGHT + 1}`);
+    const known = createKnownPools({ beaconHeight: HEIGHT + 1, directory: DIRECTORY, written });
+    expect(known.read(Buffer.from(next), 0, 0)).toBe(next.length);
+    expect({ reserve1: known.reserve1(), reserve2: known.reserve2() }).toEqual(pool);
+  });
+
+  test.each<[string, string, typeof DIRECTORY]>([
+    ['one with other reserves', write(other), DIRECTORY],
+    ['one that is not whole', write(pool).slice(0, -1), DIRECTORY],
+    ['one at the same place of another directory', write(pool), createPoolDirectories().of([`${BTC}-${PRV}`])],
+  ])('not %s', (_, text, directory) => {
+    const written = createWrittenPools();
+    read(write(pool), written);
+    expect(written.find(directory, 0, Buffer.from(text), text.indexOf(ID))).toBeUndefined();
+  });
+
+  test('not one that is longer than nodes write it: it is read anew each time', () => {
+    const written = createWrittenPools();
+    const text = spaceOut(write(pool), '    ');
+    expect(read(text, written)).toEqual(pool);
+    expect(written.find(DIRECTORY, 0, Buffer.from(text), text.indexOf(ID))).toBeUndefined();
+    expect(read(text, written)).toEqual(pool);
   });
 });

@@ -24,13 +24,13 @@ export type WrittenPool = {
   readonly reserve2: bigint;
 };
 
-/** Room for one: two ids of 129 characters, the names of four fields, and two numbers of 20 digits take 372. */
-const MAX_WRITTEN_BYTES = 384;
+/** Room for one: four ids, the names of four fields and two numbers of 20 digits take 372, and indentation some 50 more. */
+const MAX_WRITTEN_BYTES = 448;
 
 /** All that is kept, by place. */
 type Kept = { readonly texts: Buffer; readonly lengths: Uint16Array; readonly reserves: BigUint64Array };
 
-/** Makes an empty collection. It has room for the pools of one directory, the last that something was kept for: 400 bytes each. */
+/** Makes an empty collection. It has room for the pools of one directory, the last that something was kept for: 466 bytes each. */
 export function createWrittenPools(): WrittenPools {
   let of: PoolDirectory | undefined;
   let kept: Kept = makeRoom(0);

@@ -124,6 +124,15 @@ describe('which pools are read by how they were written before', () => {
     expect(written.find(directory, 0, Buffer.from(text), text.indexOf(ID))).toBeUndefined();
   });
 
+  test('also the longest, indented as widely as nodes do', () => {
+    const written = createWrittenPools();
+    const longest = { reserve1: 2n ** 64n - 1n, reserve2: 2n ** 64n - 1n };
+    const fields = write(longest).replace('{', '{\n        ').replaceAll(',', ',\n        ').replace('}', '\n      }');
+    const text = fields.replaceAll(':', ': ');
+    expect(read(text, written)).toEqual(longest);
+    expect(written.find(DIRECTORY, 0, Buffer.from(text), text.indexOf(ID))).toBe(text.length);
+  });
+
   test('not one that is longer than nodes write it: it is read anew each time', () => {
     const written = createWrittenPools();
     const text = spaceOut(write(pool), '    ');

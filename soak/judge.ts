@@ -103,16 +103,24 @@ export function createJudge(outages: Outages, tell: (finding: string) => void): 
     return code === 'HEIGHT_NOT_AVAILABLE' && outages.explainMissingState(from, to);
   }
 
-  function judgeErrors(client: string, kind: string, errors: readonly AnswerError[], from: number, to: number): void {
-    for (const error of errors) {
-      add(counts.errors, error.extensions?.code ?? 'without a code');
-      if (!isExplained(error, from, to))
-        wrong(`an error without a cause: ${kind} of ${client}`, {
-          ms: to - from,
-          trouble: outages.told(from, to),
-          error,
-        });
-    }
+  /** @param about what else tells how they came about */
+  function judgeErrors(
+    whose: string,
+    errors: readonly AnswerError[],
+    [from, to]: readonly [from: number, to: number],
+    about: object = {},
+  ): void {
+    for (const { extensions } of errors) add(counts.errors, extensions?.code ?? 'without a code');
+    const unexplained = errors.filter((error) => !isExplained(error, from, to));
+    if (unexplained.length === 0) return;
+    // Those of one answer are one finding: of several, more than one moment is then kept.
+    wrong(`an error without a cause: ${whose}`, {
+      second: Math.round(to / 1_000),
+      ms: to - from,
+      trouble: outages.told(from, to),
+      errors: unexplained,
+      ...about,
+    });
   }
 
   return {
@@ -133,7 +141,11 @@ export function createJudge(outages: Outages, tell: (finding: string) => void): 
         return;
       }
       const owed = errors.filter(({ extensions }) => !mayFailWith.includes(extensions?.code ?? ''));
-      judgeErrors(client, kind, owed, sentAt, answeredAt);
+      judgeErrors(`${kind} of ${client}`, owed, [sentAt, answeredAt], {
+        query: query.slice(0, 500),
+        variables,
+        beaconHeight: data?.['beaconHeight'],
+      });
       if (data == null) {
         if (errors.length === 0) wrong(`neither data nor errors: ${kind} of ${client}`, { query, variables, answer });
         return;
@@ -149,7 +161,7 @@ export function createJudge(outages: Outages, tell: (finding: string) => void): 
       if (misfit === undefined) checked += 1;
       else wrong(`a wrong update: ${kind} of ${client}: ${misfit}`, payload);
     },
-    errors: (client, kind, errors, since) => judgeErrors(client, kind, errors, since, performance.now()),
+    errors: (client, kind, errors, since) => judgeErrors(`${kind} of ${client}`, errors, [since, performance.now()]),
     wrong,
     count: (what, times = 1) => add(counts.events, what, times),
     counts,

@@ -41,6 +41,22 @@ describe('which errors are wrong', () => {
     expect(judged(errorOf('UPSTREAM_TIMEOUT', 'NODE'), bothHang)).toEqual({});
   });
 
+  test('several of one answer together, with what was asked', () => {
+    const judge = createJudge(createOutages(2), () => {});
+    const errors = ['UPSTREAM_TIMEOUT', 'UPSTREAM_BAD_STATUS'].flatMap((code) => errorOf(code, 'NODE').errors);
+    const asked = { ...QUESTION, variables: { at: 7 } };
+    judge.answer('someone', asked, { data: { beaconHeight: 9 }, errors }, { sentAt: 1, answeredAt: 5, floor: 0 });
+    expect(Object.fromEntries(judge.counts.wrong)).toEqual({ 'an error without a cause': 1 });
+    const [, told = ''] = judge.findings[0]?.split(/\n(.*)/s) ?? [];
+    expect(JSON.parse(told)).toMatchObject({
+      ms: 4,
+      errors,
+      query: QUESTION.query,
+      variables: { at: 7 },
+      beaconHeight: 9,
+    });
+  });
+
   test('an internal one, whatever is wrong with the upstreams', () => {
     const everything = (outages: ReturnType<typeof createOutages>) => {
       for (const host of [0, 1, 'market data'] as const) outages.begin(host, 'stopped');

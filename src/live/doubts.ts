@@ -2,14 +2,18 @@ import type { NodeClient } from '../upstream/node/client.ts';
 
 /** Remembers which nodes could not be read, so that another is asked first. */
 export type Doubts = {
-  /** A node is doubted from now on, or still, and longer. */
+  /**
+   * A node is doubted from now on, or still, and longer.
+   *
+   * @param error what it failed with; `undefined` where another was quicker, and that is all
+   */
   add(node: NodeClient, error: unknown): void;
   /** A node was read whole: it is believed again. */
   clear(node: NodeClient): void;
   has(node: NodeClient): boolean;
   /** Whether a doubted node may be tried once more. */
   mayTry(node: NodeClient): boolean;
-  /** Why a node is doubted. */
+  /** What a doubted node failed with; `undefined` for one that was only slow. */
   reason(node: NodeClient): unknown;
 };
 
@@ -25,7 +29,10 @@ export function createDoubts(maxPauseMs: number): Doubts {
     add(node, error) {
       const known = doubts.get(node);
       // Calls that fail at the same time are one reason, not many.
-      if (known !== undefined && performance.now() < known.until) return;
+      if (known !== undefined && performance.now() < known.until) {
+        doubts.set(node, { ...known, error: known.error ?? error });
+        return;
+      }
       const times = (known?.times ?? 0) + 1;
       const pauseMs = maxPauseMs / 2 ** Math.max(0, DOUBLINGS + 1 - times);
       doubts.set(node, { times, until: performance.now() + pauseMs * (0.5 + Math.random() / 2), error });

@@ -2,7 +2,7 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { ChainInfo } from '../domain/chain.ts';
 import { type ExchangeState, forgetPools, keepingPools } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
-import { type UpstreamError, UpstreamTimeoutError, UpstreamUnreachableError } from '../errors.ts';
+import { UpstreamTimeoutError } from '../errors.ts';
 import type { NodeClient } from '../upstream/node/client.ts';
 import { createBlockReader } from './block-reader.ts';
 import { createDoubts } from './doubts.ts';
@@ -92,7 +92,7 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     });
     if (head === previous) return head;
 
-    for (const node of asked.slice(0, asked.indexOf(head.source))) doubts.add(node, overtaken(node));
+    for (const overtaken of asked.slice(0, asked.indexOf(head.source))) doubts.add(overtaken, undefined);
     doubts.clear(head.source);
     if (head.beaconHeight !== previous?.beaconHeight) pace.step();
     recent.add(head);
@@ -111,7 +111,9 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     const canWait = doubted.length > 0 && seen.some(({ node }) => !doubts.has(node));
     waitingSince = canWait ? (waitingSince ?? performance.now()) : undefined;
     const isOver = waitingSince !== undefined && performance.now() - waitingSince > timeoutMs / 2;
-    return canWait && !isOver ? [] : tried;
+    if (canWait) return isOver ? tried : [];
+    // Where there is nobody else, one that was only slower than another is as good as any.
+    return doubted.filter(({ node }) => doubts.mayTry(node) || doubts.reason(node) === undefined);
   }
 
   /** Where nothing is to be read: the head as it is, unless all that show more are doubted and there is nobody else. */
@@ -158,8 +160,4 @@ function hasMoved(head: Head, { node, tip: { beacon } }: SeenNode, seen: readonl
   // Two nodes can show two blocks at one height for a while: the head's own is believed for as long as it is well.
   const own = seen.find((each) => each.node === head.source);
   return own === undefined || own.node === node || own.tip.beacon.height < head.beaconHeight;
-}
-
-function overtaken({ name }: NodeClient): UpstreamError {
-  return new UpstreamUnreachableError('NODE', { host: name }, new Error('another node was quicker'));
 }

@@ -1,8 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { keepingPools, poolPairAt } from '../../src/domain/exchange.ts';
-import { UpstreamRpcError } from '../../src/errors.ts';
+import { UpstreamRpcError, UpstreamUnreachableError } from '../../src/errors.ts';
 import { createHeadFollower, type Head, type HeadFollower, type HeadWatcher } from '../../src/live/head.ts';
 import { valuesOf } from '../../src/live/iterate.ts';
+import { createNodes } from '../../src/live/nodes.ts';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { NodeClient } from '../../src/upstream/node/client.ts';
 import { nodeAt, nodesOf } from '../upstream/connect.ts';
@@ -335,5 +336,47 @@ describe('when is a head stale', () => {
     expect(told).toEqual(['The node answered with HTTP status 503.', 'recovered']);
     sandbox.advance();
     expect(await next()).toMatchObject({ beaconHeight: TIP + 1, previousHeight: TIP });
+  });
+});
+
+/** A node that shows a height, and gives states or owes them. */
+function nodeThatShows(height: number) {
+  const now = { height, isThere: true, isSlow: false };
+  const client: NodeClient = {
+    name: 'a node',
+    async chainInfo() {
+      if (!now.isThere) throw new UpstreamUnreachableError('NODE', {}, new Error('gone'));
+      return chainInfoOf(now.height);
+    },
+    beaconHeight: async () => now.height,
+    exchangeState: (at, signal) =>
+      now.isSlow
+        ? new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+        : Promise.resolve(exchangeOf(at)),
+    earlierState: async (at) => exchangeOf(at),
+  };
+  return { now, client };
+}
+
+describe('is a node that was slower than another read from again', () => {
+  test('at once when the other is gone, however long it would be left alone', async () => {
+    const [slow, quick] = [nodeThatShows(1), nodeThatShows(1)];
+    const watcher: HeadWatcher = { failed() {}, recovered() {}, disagreed() {} };
+    const times = { pollMs: 5, timeoutMs: 100, maxPauseMs: 3_600_000 };
+    const clients = [slow.client, quick.client] as const;
+    const nodes = createNodes({ clients, timeoutMs: 100, graceMs: 10, watch: () => watcher });
+    const head = createHeadFollower({ nodes, ...times, headsKept: 10, now: () => START, watcher });
+    onTestFinished(head.stop);
+    const heads = valuesOf(head.listen);
+    expect((await heads.next()).value).toMatchObject({ beaconHeight: 1, source: slow.client });
+
+    slow.now.isSlow = true;
+    slow.now.height = quick.now.height = 2;
+    expect((await heads.next()).value).toMatchObject({ beaconHeight: 2, source: quick.client });
+
+    quick.now.isThere = false;
+    slow.now.isSlow = false;
+    slow.now.height = 3;
+    expect((await heads.next()).value).toMatchObject({ beaconHeight: 3, source: slow.client });
   });
 });

@@ -27,10 +27,14 @@ export type HttpQuestion = {
 /** How long and how often, in front of how many pools, with which settings of the gateway. */
 export type Extent = {
   readonly sizes: readonly number[];
-  /** How many rounds those take that are held against each other, and the bare server. */
+  /**
+   * How often everything is started anew: how quick a process turns out differs from one start to the next by more than
+   * rounds within it do. All take part in the first world; in the others those that are held against each other, and the
+   * bare server: the rest are so much slower that one world tells enough.
+   */
+  readonly worlds: number;
+  /** How many rounds there are in each world. */
   readonly rounds: number;
-  /** How many of these the others take part in: they are so much slower that a few tell enough. */
-  readonly roundsOfOthers: number;
   readonly seconds: number;
   /** How long each server is asked before anything is timed: all of them are compiled by then for what they do most. */
   readonly warmUpSeconds: number;
@@ -39,40 +43,67 @@ export type Extent = {
 
 type Servers = ReadonlyMap<string, BenchProcess>;
 
-/** Asks all servers all questions, round by round, in worlds of several sizes. */
+/** What is asked, what was found of it, and how each round went with each server at one size. */
+type Inquiry = {
+  readonly question: HttpQuestion;
+  readonly finding: OpenFinding;
+  readonly told: Map<string, Round[]>;
+};
+
+/** Asks all servers all questions, world by world and round by round, at several sizes. */
 export async function compareHttp(
   stage: Stage,
   extent: Extent,
   questions: readonly HttpQuestion[],
 ): Promise<readonly Finding[]> {
-  const { sizes, env = {} } = extent;
-  const findings = questions.map(({ title, about, reach }) =>
-    beginFinding({
-      title,
-      about,
-      unit: 'answers per second',
-      better: 'more',
-      sizeUnit: 'pools',
-      sizes,
-      reference: BARE_HTTP,
-      reaches: [reach],
-    }),
-  );
+  const { sizes, worlds } = extent;
+  const begun = questions.map((question) => ({ question, finding: begin(question, sizes) }));
   for (const size of sizes) {
-    await using world = await startWorld({ pools: size }, env);
-    const servers = await startHttpServers(world);
-    // All are compared before anything is timed: the peers' data stays as it was, the gateway's does not.
-    const answers: string[] = [];
-    for (const { operations } of questions) answers.push(await expectSameAnswers(servers, operations(world.snapshot)));
-    for (const [place, question] of questions.entries()) {
-      const [finding, answer] = [findings[place], answers[place]];
-      if (finding === undefined) continue;
-      await servers.get(BARE_HTTP)?.ask('send', answer);
-      await compare({ extent, world, servers, question, finding, size });
-      stage.tell(`${question.title}, ${size} pools: done`);
+    const inquiries = begun.map((each) => ({ ...each, told: new Map<string, Round[]>() }));
+    for (let world = 0; world < worlds; world++) {
+      await compareInWorld({ extent, inquiries, size, isFirst: world === 0 });
+      stage.tell(`${questions[0]?.title}, ${size} pools: world ${world + 1} of ${worlds} done`);
     }
+    for (const { finding, told } of inquiries) noteTheLoad(finding, size, told);
   }
-  return findings;
+  return begun.map(({ finding }) => finding);
+}
+
+function begin({ title, about, reach }: HttpQuestion, sizes: readonly number[]): OpenFinding {
+  return beginFinding({
+    title,
+    about,
+    unit: 'answers per second',
+    better: 'more',
+    sizeUnit: 'pools',
+    sizes,
+    reference: BARE_HTTP,
+    reaches: [reach],
+  });
+}
+
+type InWorld = {
+  readonly extent: Extent;
+  readonly inquiries: readonly Inquiry[];
+  readonly size: number;
+  readonly isFirst: boolean;
+};
+
+async function compareInWorld({ extent, inquiries, size, isFirst }: InWorld): Promise<void> {
+  await using world = await startWorld({ pools: size }, extent.env);
+  const judged = new Set(
+    inquiries.flatMap(({ question: { reach } }) => [BARE_HTTP, reach.subject, reach.against?.subject ?? BARE_HTTP]),
+  );
+  const servers = await startHttpServers(world, (name) => isFirst || judged.has(name));
+  // All are compared before anything is timed: the peers' data stays as it was, the gateway's does not.
+  const answers: string[] = [];
+  for (const { question } of inquiries) {
+    answers.push(await expectSameAnswers(servers, question.operations(world.snapshot)));
+  }
+  for (const [place, inquiry] of inquiries.entries()) {
+    await servers.get(BARE_HTTP)?.ask('send', answers[place]);
+    await compare({ extent, world, servers, inquiry, size });
+  }
 }
 
 /** Holds all servers against the gateway with some of the operations. @returns its answer to the first */
@@ -94,24 +125,22 @@ type Comparison = {
   readonly extent: Extent;
   readonly world: World;
   readonly servers: Servers;
-  readonly question: HttpQuestion;
-  readonly finding: OpenFinding;
+  readonly inquiry: Inquiry;
   readonly size: number;
 };
 
-async function compare({ extent, world, servers, question, finding, size }: Comparison): Promise<void> {
-  const { rounds, roundsOfOthers, seconds, warmUpSeconds } = extent;
-  const { blockMs, reach } = question;
-  const compared = new Set([BARE_HTTP, reach.subject, reach.against?.subject]);
+async function compare({ extent, world, servers, inquiry, size }: Comparison): Promise<void> {
+  const { rounds, seconds, warmUpSeconds } = extent;
+  const { question, finding, told } = inquiry;
+  const { blockMs } = question;
   await using load = await startLoad();
   const requests = question.operations(world.snapshot).map(toPost);
-  const told = new Map<string, Round[]>();
+  const inOrder = [...servers];
   // The first round warms up.
   for (let round = -1; round < rounds; round++) {
-    const those = [...servers].filter(([name]) => round < roundsOfOthers || compared.has(name));
     // Another comes first in each round, so that none is always asked after the same.
-    const first = Math.max(0, round) % those.length;
-    for (const [name, server] of [...those.slice(first), ...those.slice(0, first)]) {
+    const first = Math.max(0, round) % inOrder.length;
+    for (const [name, server] of [...inOrder.slice(first), ...inOrder.slice(0, first)]) {
       const asked = { name, server, world, load, requests, seconds: round < 0 ? warmUpSeconds : seconds };
       const once = await (blockMs === undefined ? askOnceEach(asked) : askAgain(asked, blockMs));
       if (round < 0) continue;
@@ -119,7 +148,6 @@ async function compare({ extent, world, servers, question, finding, size }: Comp
       told.set(name, [...(told.get(name) ?? []), once]);
     }
   }
-  noteTheLoad(finding, size, told);
 }
 
 /** What the load could have asked at most, by how busy it was against the quickest; and how often there was a new height. */

@@ -68,12 +68,18 @@ export async function startWorld(options: SandboxOptions, env: Readonly<Record<s
   };
 }
 
-/** Starts all that answer over HTTP, by their names, in the order in which they are told. */
-export async function startHttpServers(world: World): Promise<ReadonlyMap<string, BenchProcess>> {
+/**
+ * Starts what answers over HTTP, by its name, in the order in which it is told: the bare server, the gateway, and those of
+ * the others that are wanted.
+ */
+export async function startHttpServers(
+  world: World,
+  isWanted: (name: string) => boolean = () => true,
+): Promise<ReadonlyMap<string, BenchProcess>> {
   const servers = new Map([
     [BARE_HTTP, await world.startPeer(BARE_HTTP)],
     [GATEWAY, world.gateway],
   ]);
-  for (const name of PEERS.keys()) servers.set(name, await world.startPeer(name));
+  for (const name of PEERS.keys()) if (isWanted(name)) servers.set(name, await world.startPeer(name));
   return servers;
 }

@@ -7,9 +7,9 @@ import { GATEWAY, MERCURIUS_JIT } from '../servers.ts';
 /** The gateway looks for a new height often enough that not much time goes by without being measured. */
 const ENV = { HEAD_POLL_MS: '100' };
 
-const TIMES = { rounds: 9, roundsOfOthers: 3, seconds: 1, warmUpSeconds: 4 };
+const TIMES = { worlds: 3, rounds: 3, seconds: 1, warmUpSeconds: 4 };
 const FULL: Extent = { ...TIMES, sizes: [1_000, 3_000, 10_000], env: ENV };
-const QUICK_TIMES = { rounds: 2, roundsOfOthers: 2, seconds: 0.2, warmUpSeconds: 0.2 };
+const QUICK_TIMES = { worlds: 1, rounds: 2, seconds: 0.2, warmUpSeconds: 0.2 };
 const QUICK: Extent = { ...QUICK_TIMES, sizes: [160], env: ENV };
 
 const MEANWHILE =

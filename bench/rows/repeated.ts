@@ -6,8 +6,8 @@ import { BARE_HTTP, GATEWAY } from '../servers.ts';
 
 const NEW_HEIGHT_MS = 1_000;
 
-const FULL: Extent = { sizes: [100, 1_000, 10_000], rounds: 9, roundsOfOthers: 3, seconds: 2, warmUpSeconds: 4 };
-const QUICK: Extent = { sizes: [120], rounds: 2, roundsOfOthers: 2, seconds: 0.2, warmUpSeconds: 0.2 };
+const FULL: Extent = { sizes: [100, 1_000, 10_000], worlds: 5, rounds: 2, seconds: 2, warmUpSeconds: 4 };
+const QUICK: Extent = { sizes: [120], worlds: 1, rounds: 2, seconds: 0.2, warmUpSeconds: 0.2 };
 
 const REACH: Reach = {
   subject: GATEWAY,

@@ -24,6 +24,7 @@ import { createContexts } from './context-of.ts';
 import { createHttpServer } from './http.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { createOpenAnswers } from './open-answers.ts';
+import { createQueryExecution } from './query-execution.ts';
 import { createRequestIds } from './request-id.ts';
 import { leaveStalledReaders } from './stalled-readers.ts';
 import { createUpdateGroups } from './updates/update-groups.ts';
@@ -82,6 +83,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const maskError = createErrorMask({ internal });
   const contextOf = createContexts(service, clients);
   const executor = createExecutor(inputs);
+  const queryExecution = createQueryExecution({ admission, executor, metrics });
   const groups = createUpdateGroups({ service, executor, metrics, maskError });
   const yoga = createGatewayYoga({
     service,
@@ -90,13 +92,13 @@ export function createGateway(options: GatewayOptions): Gateway {
     rates,
     persisted,
     metrics,
-    executor,
+    queries: queryExecution,
     groups,
     keepAliveMs,
     maskError,
     internal,
   });
-  const engine = createEngine({ yoga, contextOf, admission });
+  const engine = createEngine({ yoga, contextOf, admission, queries: queryExecution, maskError });
   const generation = createGenerations(sources);
   const isStopping = () => stopping !== undefined;
   const isLast = ({ socket }: IncomingMessage) => isStopping() || connections?.isBeyond(socket) === true;

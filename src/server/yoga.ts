@@ -1,7 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import { createYoga, type YogaServerInstance } from 'graphql-yoga';
 import type { Context, Service } from '../graphql/context.ts';
-import type { Executor } from '../graphql/execution/execute.ts';
 import { schema } from '../graphql/schema.ts';
 import type { PersistedQueries } from './answers/persisted-queries.ts';
 import type { Admission } from './clients/admission.ts';
@@ -18,6 +17,7 @@ import { usePersistedQueries } from './plugins/use-persisted-queries.ts';
 import { useRateLimits } from './plugins/use-rate-limits.ts';
 import { useUnreadStreams } from './plugins/use-unread-streams.ts';
 import { useUpdateGroups } from './plugins/use-update-groups.ts';
+import type { QueryExecution } from './query-execution.ts';
 import type { UpdateGroups } from './updates/update-groups.ts';
 
 /** The one pipeline that every operation goes through, by whichever door it comes. */
@@ -35,7 +35,7 @@ export type GatewayYogaOptions = {
   readonly rates: RateLimits | undefined;
   readonly persisted: PersistedQueries;
   readonly metrics: Metrics;
-  readonly executor: Executor;
+  readonly queries: QueryExecution;
   readonly groups: UpdateGroups;
   /** How often the reader of a stream of events hears something at the least. */
   readonly keepAliveMs: number;
@@ -47,7 +47,7 @@ export type GatewayYogaOptions = {
 
 /** Makes the pipeline: plugins in the order in which an operation meets them. */
 export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
-  const { service, contextOf, admission, rates, persisted, metrics, executor, groups } = options;
+  const { service, contextOf, admission, rates, persisted, metrics, queries, groups } = options;
   const { keepAliveMs, maskError, internal } = options;
 
   return createYoga<Record<string, never>, Context>({
@@ -71,7 +71,7 @@ export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
       ...(rates ? [useRateLimits(admission, rates)] : []),
       useJsonOnly(),
       usePersistedQueries(persisted),
-      useExecution({ admission, executor, metrics }),
+      useExecution(queries),
       useMetrics(metrics),
       useUpdateGroups(groups),
       useDocumentErrors(service.limits),

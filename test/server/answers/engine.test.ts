@@ -9,6 +9,7 @@ import { createAdmission } from '../../../src/server/clients/admission.ts';
 import { createClientAddresses } from '../../../src/server/clients/client-address.ts';
 import { createContexts } from '../../../src/server/context-of.ts';
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
+import { createQueryExecution } from '../../../src/server/query-execution.ts';
 import { createUpdateGroups } from '../../../src/server/updates/update-groups.ts';
 import { createGatewayYoga } from '../../../src/server/yoga.ts';
 import { startGatewayForTest } from '../../support/gateway.ts';
@@ -25,9 +26,10 @@ function createTestEngine(service: Service) {
   const executor = createExecutor();
   const groups = createUpdateGroups({ service, executor, metrics, maskError });
   const persisted = createPersistedQueries();
-  const door = { rates: undefined, persisted, metrics, executor, groups, keepAliveMs: 1_000, maskError, internal };
+  const queries = createQueryExecution({ admission, executor, metrics });
+  const door = { rates: undefined, persisted, metrics, queries, groups, keepAliveMs: 1_000, maskError, internal };
   const yoga = createGatewayYoga({ service, contextOf, admission, ...door });
-  return { engine: createEngine({ yoga, contextOf, admission }), metrics };
+  return { engine: createEngine({ yoga, contextOf, admission, queries, maskError }), metrics, yoga };
 }
 
 describe('an operation that goes through the engine', () => {
@@ -42,10 +44,30 @@ describe('an operation that goes through the engine', () => {
       const { data, errors } = result as ExecutionResult;
       const expected = await gateway.ask(query, variables);
       expect(JSON.parse(JSON.stringify(data ?? null))).toEqual(expected.data ?? null);
-      expect(errors?.map(({ message, path }) => [message, path])).toEqual(
-        expected.errors?.map(({ message, path }) => [message, path]),
-      );
+      const told = ({ message, path, extensions }: { message: string; path?: unknown; extensions?: object }) => {
+        return [message, path, (extensions as { code?: string } | undefined)?.code];
+      };
+      expect(errors?.map(told)).toEqual(expected.errors?.map(told));
     }
+  });
+
+  test('is answered by Yoga where it has no plan, and counted once', async () => {
+    const gateway = await startGatewayForTest();
+    const { engine, metrics } = createTestEngine(gateway.app.service);
+    const introspection = '{ __type(name: "ChainInfo") { name fields { name } } }';
+    for (let time = 0; time < 2; time++) {
+      const { data } = (await engine.run({ query: introspection }, {})) as ExecutionResult;
+      expect(data).toEqual((await gateway.ask(introspection)).data);
+    }
+    expect(await metrics.text()).toContain('pdex_operations_total{type="query",outcome="whole"} 2');
+  });
+
+  test('passes by no hook of an execution but those of which the engine does the same', async () => {
+    const gateway = await startGatewayForTest();
+    const { yoga } = createTestEngine(gateway.app.service);
+    const { plugins } = yoga as unknown as { plugins: readonly { onExecute?: unknown }[] };
+    // Yoga's executor, ours with the limits in front of it, and the masking of errors.
+    expect(plugins.filter(({ onExecute }) => onExecute !== undefined)).toHaveLength(3);
   });
 
   test('is refused where its name is that of no operation, also when its document is known', async () => {

@@ -45,7 +45,7 @@ function startMain(cwd: string, { env, isAsItIs = false }: GatewayStart): Promis
   return startProcess({
     isAsItIs,
     place: 'server',
-    file: '../src/main.ts',
+    file: '../src/start.js',
     flags: flagsOfStart(),
     cwd,
     env: { PORT: '0', ...env },
@@ -53,7 +53,7 @@ function startMain(cwd: string, { env, isAsItIs = false }: GatewayStart): Promis
   });
 }
 
-/** What `npm start` tells Node: `node [flag ...] src/main.ts`. */
+/** What `npm start` tells Node: `node [flag ...] src/start.js`. */
 function flagsOfStart(): readonly string[] {
   const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
   const { scripts } = JSON.parse(text) as { readonly scripts: { readonly start: string } };

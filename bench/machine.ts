@@ -14,6 +14,20 @@ export function coreOf(place: Place): number | undefined {
   return { server, load, upstream }[place];
 }
 
+/**
+ * For how many milliseconds since it started the host of this machine has kept the core of a place from it, in steps of
+ * 10 ms; 0 where the system does not tell.
+ */
+export function withheldMs(place: Place): number {
+  try {
+    const line = new RegExp(`^cpu${coreOf(place) ?? ''} .*$`, 'm').exec(readFileSync('/proc/stat', 'utf8'));
+    const [, , , , , , , , steal] = line?.[0].split(/ +/) ?? [];
+    return Number(steal ?? 0) * 10;
+  } catch {
+    return 0;
+  }
+}
+
 /** What the figures were measured on, as lines of Markdown. */
 export function describeMachine(): readonly string[] {
   const [cpu] = cpus();

@@ -66,7 +66,7 @@ export async function startGatewayProcess(sandbox: Sandbox, listener: GatewayLis
   const folder = mkdtempSync(join(tmpdir(), 'pdex-soak-'));
   const child = spawn(
     process.execPath,
-    [...flagsOfStart(), '--expose-gc', '--import', pathOf('./tell-memory.ts'), pathOf('../src/main.ts')],
+    [...flagsOfStart(), '--expose-gc', '--import', pathOf('./tell-memory.ts'), pathOf('../src/start.js')],
     {
       cwd: folder,
       // A Ctrl-C in the terminal is for the soak alone.
@@ -144,7 +144,7 @@ function pathOf(relative: string): string {
   return fileURLToPath(new URL(relative, import.meta.url));
 }
 
-/** What `npm start` tells Node: `node [flag ...] src/main.ts`. */
+/** What `npm start` tells Node: `node [flag ...] src/start.js`. */
 function flagsOfStart(): readonly string[] {
   const { scripts } = JSON.parse(readFileSync(pathOf('../package.json'), 'utf8'));
   return scripts.start.split(' ').slice(1, -1);

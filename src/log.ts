@@ -1,5 +1,4 @@
 import pino, { type Logger } from 'pino';
-import pretty from 'pino-pretty';
 
 import { GatewayError } from './errors.ts';
 import type { LogLevel } from './setting-readers.ts';
@@ -8,9 +7,12 @@ import type { LogLevel } from './setting-readers.ts';
 export type Log = Logger;
 
 /** Makes a log that is readable where a person watches, and JSON where a machine does. */
-export function createLog(level: LogLevel): Log {
+export async function createLog(level: LogLevel): Promise<Log> {
   const options = { level, base: null };
-  return process.stdout.isTTY ? pino(options, pretty({ sync: true, ignore: 'pid,hostname' })) : pino(options);
+  if (!process.stdout.isTTY) return pino(options);
+
+  const { default: pretty } = await import('pino-pretty');
+  return pino(options, pretty({ sync: true, ignore: 'pid,hostname' }));
 }
 
 /** An error as the log tells it: of ours, its code and the details that no client sees; of any other, its stack. */

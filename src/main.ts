@@ -1,9 +1,84 @@
-#!/usr/bin/env -S node --max-semi-space-size=8 --no-allocation-site-pretenuring
-import { enableCompileCache } from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { existsSync } from 'node:fs';
+import { createApp, readVersion } from './app.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
+import { createLog, describeError } from './log.ts';
+import { createSandbox, type Sandbox } from './sandbox/sandbox.ts';
+import { helpText } from './settings-text.ts';
 
-// What Node makes of our files and of packages is kept for the next start; `npm ci` starts once, for the version, so that
-// the first start has it too. It is looked for as a file is loaded, so all others are loaded after this. Where the folder
-// cannot be written, nothing is kept.
-enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url)));
-await import('./process.ts');
+if (existsSync('.env')) process.loadEnvFile();
+await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<void> {
+  const config = readConfigOrExit(args);
+  if (config === 'help') return void process.stdout.write(helpText());
+  if (config === 'version') return void process.stdout.write(`${readVersion()}\n`);
+  await serve(config);
+}
+
+function readConfigOrExit(args: readonly string[]): ReturnType<typeof readConfig> {
+  try {
+    return readConfig(args, process.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    for (const problem of error.problems) process.stderr.write(`pdex-gateway: ${problem}\n`);
+    process.exit(2);
+  }
+}
+
+async function serve(config: Config): Promise<void> {
+  const log = await createLog(config.logLevel);
+  const isSandbox = config.fullnodeUrls.length === 0 && config.marketDataUrl === undefined;
+  const sandbox = isSandbox ? await createSandbox({ blockMs: config.sandboxBlockMs }) : undefined;
+  if (sandbox) log.info('no upstream is configured: the built-in sandbox plays both, and nothing it says is real');
+
+  const effective = sandbox ? playedBy(sandbox, config) : config;
+  const app = createApp({ config: effective, isSandbox, log });
+  onStopSignal(async (signal) => {
+    log.info({ signal }, 'stopping');
+    await app.close();
+    await sandbox?.close();
+    process.exit(0);
+  });
+
+  try {
+    const url = await app.listen(config.port, config.host);
+    const upstreams = { node: hosts(effective.fullnodeUrls), marketData: effective.marketDataUrl?.host };
+    log.info({ graphql: url, ...upstreams }, 'serving');
+  } catch (error) {
+    log.fatal({ ...describeError(error), host: config.host, port: config.port }, 'cannot listen');
+    process.exit(1);
+  }
+}
+
+/** npm and its shell pass a signal on that the process has got already: only a later one means "now, whatever is open". */
+const ONE_SIGNAL_MS = 1_000;
+
+function onStopSignal(stop: (signal: NodeJS.Signals) => Promise<void>): void {
+  let firstAt: number | undefined;
+  function handle(signal: NodeJS.Signals): void {
+    if (firstAt === undefined) {
+      firstAt = performance.now();
+      void stop(signal);
+    } else if (performance.now() - firstAt > ONE_SIGNAL_MS) {
+      process.exit(1);
+    }
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, handle);
+}
+
+/** The same settings with the sandbox in the place of the upstreams, and what it says of its tokens below those given. */
+function playedBy(sandbox: Sandbox, config: Config): Config {
+  const tokens = sandbox.world.tokens
+    .filter((token) => token.symbol !== undefined)
+    .map(({ id, symbol, decimals }) => ({ tokenId: id, symbol, decimals }));
+  return {
+    ...config,
+    fullnodeUrls: [new URL(sandbox.nodeUrl)],
+    marketDataUrl: new URL(sandbox.marketDataUrl),
+    tokens: [...tokens, ...config.tokens],
+  };
+}
+
+function hosts(urls: readonly URL[]): string[] {
+  return urls.map((url) => url.host);
+}

@@ -1,6 +1,7 @@
 import { beginFinding, type Finding } from '../finding.ts';
 import { heightOf, untilSettled } from '../http-round.ts';
 import { startLoad } from '../load.ts';
+import { withheldMs } from '../machine.ts';
 import { onePool, toPost } from '../operations.ts';
 import type { Reach } from '../reach.ts';
 import type { Row, Stage } from '../row.ts';
@@ -45,15 +46,18 @@ async function run(stage: Stage): Promise<readonly Finding[]> {
     const requests = [toPost(onePool(world.snapshot, 0))];
     await load.http(world.gateway, { requests, seconds: 1 });
     const heights: number[] = [];
+    const withheld: number[] = [];
     for (let round = 0; round < rounds; round++) {
       for (const subject of [WITHOUT, WITH]) {
         if (subject === WITH) await world.sandbox.ask('advance every', stateMs);
         const before = await heightOf(world);
+        const withheldBefore = withheldMs('server');
         await world.gateway.ask('watch loop');
         const told = await load.http(world.gateway, { requests, seconds, connections: 10, pauseMs: 10 });
         slowest.add(subject, pools, told.maxMs);
         slow.add(subject, pools, told.p99Ms);
         held.add(subject, pools, (await world.gateway.ask<LoopDelay>('loop delay')).maxMs);
+        withheld.push(withheldMs('server') - withheldBefore);
         if (subject === WITH) heights.push((await heightOf(world)) - before);
         await world.sandbox.ask('advance every', 0);
         await untilSettled(world);
@@ -62,6 +66,9 @@ async function run(stage: Stage): Promise<readonly Finding[]> {
     const bytes = await stateBytes(world.sandbox.facts.nodeUrl, world.snapshot.beaconHeight);
     slowest.note(
       `${pools.toLocaleString('en-US')} pools: the node's answer has ${(bytes / 1e6).toFixed(1)} MB; ${Math.min(...heights)} to ${Math.max(...heights)} came in a round of ${seconds} s.`,
+    );
+    held.note(
+      `${pools.toLocaleString('en-US')} pools: the host of the machine kept the server's core to itself for ${Math.min(...withheld)} to ${Math.max(...withheld)} ms of a round, which counts as held where it comes at once.`,
     );
     stage.tell(`${slowest.title}, ${pools} pools: done`);
   }

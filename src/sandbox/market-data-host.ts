@@ -2,6 +2,7 @@ import type { MarketDataFault } from './faults.ts';
 import { type Address, createHost, type HostControl } from './http/host.ts';
 import { type Answer, webWire } from './http/wire.ts';
 import { orderBookAnswer, pairsAnswer, tickersAnswer } from './market-data/answers.ts';
+import type { Block } from './world/block.ts';
 import { ordersOf } from './world/order-book.ts';
 import { figuresOf } from './world/tickers.ts';
 import type { World } from './world/world.ts';
@@ -34,11 +35,11 @@ export function createMarketDataHost(
   const pairs = json(200, pairsAnswer(world.markets));
   const books = new Map<string, Answer>();
   let tickers = pairs;
-  let tip: string | undefined;
+  let tip: Block | undefined;
 
   function refresh(): void {
-    if (tip === world.tip.hash) return;
-    tip = world.tip.hash;
+    if (tip === world.tip) return;
+    tip = world.tip;
     tickers = json(200, tickersAnswer(world.markets, figuresOf(world)));
     books.clear();
   }

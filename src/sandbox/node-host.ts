@@ -39,7 +39,7 @@ export function createNodeHost(world: World, address: Address, maxClients: numbe
   const results = new Map<string, Buffer>();
 
   function printed(name: NodeCall, block: Block, print: () => string): RpcOutcome {
-    const key = `${name}/${block.hash}`;
+    const key = `${name}/${block.height}/${block.version}`;
     const result = results.get(key) ?? Buffer.from(print());
     results.delete(key);
     results.set(key, result);

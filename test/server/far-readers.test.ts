@@ -5,7 +5,7 @@ import { canMakeNetworks, makeNetwork, type Network } from '../support/network.t
 import type { ReadingDoor } from '../support/readers.ts';
 import type { Word } from '../support/readers-process.ts';
 
-const MAIN = new URL('../../src/main.ts', import.meta.url);
+const START = new URL('../../src/start.js', import.meta.url);
 const READERS = new URL('../support/readers-process.ts', import.meta.url);
 
 /** About 10 KB an update: 54 pools. */
@@ -33,7 +33,7 @@ test.runIf(process.env['CI'])('CI can make networks', () => expect(isPossible).t
 async function start(network: Network, door: ReadingDoor, query: string, settings: Readonly<Record<string, number>>) {
   const flags = Object.entries({ port: 4_000, 'sandbox-block-ms': BLOCK_MS, 'head-poll-ms': 50, ...settings });
   const args = ['--host', network.address, ...flags.flatMap(([flag, value]) => [`--${flag}`, String(value)])];
-  const gateway = network.start('near', MAIN, args);
+  const gateway = network.start('near', START, args);
   for await (const line of gateway.stdout ?? []) if (String(line).includes('"serving"')) break;
 
   const url = `http://${network.address}:4000/graphql`;

@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { Agent, type Dispatcher, request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const START = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 
 function run(args: readonly string[], env: Record<string, string> = {}): ChildProcess & { output: () => string } {
   const { FULLNODE_URL: _node, MARKET_DATA_URL: _host, ...inherited } = process.env;
-  const child = spawn(process.execPath, [MAIN, ...args], { env: { ...inherited, ...env } });
+  const child = spawn(process.execPath, [START, ...args], { env: { ...inherited, ...env } });
   onTestFinished(() => void child.kill('SIGKILL'));
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {

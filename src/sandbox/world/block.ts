@@ -8,7 +8,7 @@ import { maxReserve, type Side, type Trade, trade, tradeTowards } from './trade.
 /** A beacon block with everything that holds once it is there. Never changed after it was made. */
 export type Block = {
   readonly height: number;
-  /** 64 hexadecimal characters. */
+  /** 64 hexadecimal characters, made each time it is asked for: of most blocks of a history it never is. */
   readonly hash: string;
   /** Unix seconds. */
   readonly time: number;
@@ -39,7 +39,9 @@ export function firstBlock(stage: Stage, height: number, time: number): Block {
   const { seed, pools, markets, providers } = stage;
   return {
     height,
-    hash: hashOf(seed, height, 0),
+    get hash() {
+      return hashOf(seed, height, 0);
+    },
     time,
     version: 0,
     reserves: BigUint64Array.from([...pools, ...markets].flatMap(({ initial }) => initial)),
@@ -85,7 +87,9 @@ export function createNextBlock(stage: Stage): (previous: Block, version?: numbe
     const moved = random.chance(1 / 8) ? moveLiquidity(stage, previous, reserves, random) : undefined;
     return {
       height,
-      hash: hashOf(seed, height, version),
+      get hash() {
+        return hashOf(seed, height, version);
+      },
       // Another block in the same place is made a little later, by another producer.
       time: previous.time + blockSeconds + version,
       version,

@@ -17,7 +17,7 @@ const windowBlocks = (24 * 60 * 60) / blockSeconds;
 /** The figures of all markets at the tip, from the trades that took place and in the order of the markets. */
 export function figuresOf(world: World): readonly Figures[] {
   const { markets, pools, tip } = world;
-  const sums = markets.map(() => ({ base: 0n, target: 0n, lastPrice: undefined as number | undefined }));
+  const sums = markets.map(() => ({ base: 0n, target: 0n, last: undefined as readonly [bigint, bigint] | undefined }));
 
   for (const block of world.blocks()) {
     for (const { venue, sideIn, amountIn, amountOut } of block.trades) {
@@ -27,18 +27,21 @@ export function figuresOf(world: World): readonly Figures[] {
 
       const baseWentIn = (sideIn === 0) === (market.token1 === market.base);
       const [base, target] = baseWentIn ? [amountIn, amountOut] : [amountOut, amountIn];
-      sum.lastPrice = whole(target, market.target) / whole(base, market.base);
+      sum.last = [base, target];
       if (tip.height - block.height >= windowBlocks) continue;
       sum.base += base;
       sum.target += target;
     }
   }
 
-  return markets.map((market, i) => ({
-    lastPrice: sums[i]?.lastPrice ?? priceOf(market, tip),
-    baseVolume: whole(sums[i]?.base ?? 0n, market.base),
-    targetVolume: whole(sums[i]?.target ?? 0n, market.target),
-  }));
+  return markets.map((market, i) => {
+    const { base = 0n, target = 0n, last } = sums[i] ?? {};
+    return {
+      lastPrice: last ? whole(last[1], market.target) / whole(last[0], market.base) : priceOf(market, tip),
+      baseVolume: whole(base, market.base),
+      targetVolume: whole(target, market.target),
+    };
+  });
 }
 
 /** Target tokens for one base token, as the reserves of a market stand in a block. */

@@ -1,0 +1,9 @@
+#!/usr/bin/env -S node --max-semi-space-size=8 --no-allocation-site-pretenuring
+import { enableCompileCache } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+// What Node makes of our files and of packages is kept for the next start; `npm ci` starts once, for the version, so that
+// the first start has it too. It is looked for as a file is loaded, so all others are loaded after this. Where the folder
+// cannot be written, nothing is kept.
+enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url)));
+await import('./main.ts');

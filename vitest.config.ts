@@ -1,10 +1,43 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/**
+ * Files that take longest, mostly by waiting. They start first: a long file that starts last keeps one worker alone.
+ * Those with a thousand clients stand apart, so that two of them do not run side by side.
+ */
+const LONGEST = [
+  'far-readers',
+  'slowness',
+  'half-open',
+  'far-readers-paused',
+  'process',
+  'behind-a-cache',
+  'thousand-readers',
+  'graphiql',
+  'several-nodes',
+  'node/readers',
+  'sizes',
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const place = LONGEST.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
+      return place < 0 ? LONGEST.length : place;
+    };
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+  }
+}
 
 export default defineConfig({
   // Packages are resolved as Node does it: with Vite's own conditions, graphql would be loaded twice.
   ssr: { resolve: { conditions: ['node', 'module-sync'], externalConditions: ['node', 'module-sync'] } },
   test: {
     include: ['test/**/*.test.ts'],
+    // A worker loads the gateway once, not once for each file: that takes a second.
+    isolate: false,
+    maxWorkers: '100%',
+    sequence: { sequencer: LongestFirst },
     testTimeout: 20_000,
     hookTimeout: 20_000,
     expect: { poll: { timeout: 10_000, interval: 20 } },

@@ -24,7 +24,7 @@ export type GatewayStart = {
 
 /** Starts the gateway as whoever tries it would: without a setting but its port, so that its own sandbox plays the upstreams. */
 export function startGatewayAlone(start: GatewayStart): Promise<BenchProcess> {
-  return startMain(createFolder(), start);
+  return startMain(createFolder(), { ...start, env: { SANDBOX: 'true', ...start.env } });
 }
 
 /** Starts the gateway as an operator would, in front of a sandbox. */
@@ -53,9 +53,9 @@ function startMain(cwd: string, { env, isAsItIs = false }: GatewayStart): Promis
   });
 }
 
-/** What `npm start` tells Node: `node [flag ...] src/start.js`. */
+/** The flags of Node in `npm start`: `exec node [flag ...] src/start.js`. */
 function flagsOfStart(): readonly string[] {
   const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
   const { scripts } = JSON.parse(text) as { readonly scripts: { readonly start: string } };
-  return scripts.start.split(' ').slice(1, -1);
+  return scripts.start.split(' ').filter((word) => word.startsWith('-'));
 }

@@ -6,6 +6,7 @@ import { describeMachine } from './machine.ts';
 import { toMarkdown } from './report.ts';
 import type { Row } from './row.ts';
 import { conditionalGet } from './rows/conditional-get.ts';
+import { hostile } from './rows/hostile.ts';
 import { largeState } from './rows/large-state.ts';
 import { neverSeen } from './rows/never-seen.ts';
 import { pastHeights } from './rows/past-heights.ts';
@@ -24,6 +25,7 @@ const ROWS: readonly Row[] = [
   upstreamCalls,
   start,
   pastHeights,
+  hostile,
 ];
 const names = ROWS.map(({ name }) => name);
 

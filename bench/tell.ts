@@ -39,6 +39,7 @@ answerTo('memory', async (settlesMs: number | undefined): Promise<Memory> => {
   const { heapUsed, rss } = process.memoryUsage();
   return { heapUsed, rss };
 });
+answerTo('peak bytes', () => process.resourceUsage().maxRSS * 1_024);
 answerTo('resident bytes', () => process.memoryUsage.rss());
 // Watching costs a little, so it is done only where it is told.
 answerTo('watch loop', () => {

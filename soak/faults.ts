@@ -48,7 +48,9 @@ const NODE_FAULTS: readonly ((random: Random) => NodeTrouble)[] = [
   ...HTTP_FAULTS,
   (random) => pick(random, NODE_SHAPES),
   (random) => ({ kind: 'lag', blocks: 1 + random.below(8) }),
+  (random) => ({ kind: 'syncing', blocks: 20 + random.below(400) }),
   () => ({ kind: 'state-missing' }),
+  () => ({ kind: 'state-error', because: 'open /data/000123.ldb: too many open files' }),
   () => ({ kind: 'wrong-id' }),
   () => 'stopped',
 ];

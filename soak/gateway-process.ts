@@ -75,7 +75,7 @@ export async function startGatewayProcess(sandbox: Sandbox, listener: GatewayLis
       env: {
         ...SETTINGS,
         TOKENS_FILE: writeTokens(sandbox, folder),
-        FULLNODE_URL: sandbox.nodes.map(({ url }) => url).join(),
+        FULLNODE_URL: sandbox.nodeUrls.join(),
         MARKET_DATA_URL: sandbox.marketDataUrl,
       },
     },
@@ -144,8 +144,8 @@ function pathOf(relative: string): string {
   return fileURLToPath(new URL(relative, import.meta.url));
 }
 
-/** What `npm start` tells Node: `node [flag ...] src/start.js`. */
+/** The flags of Node in `npm start`: `exec node [flag ...] src/start.js`. */
 function flagsOfStart(): readonly string[] {
   const { scripts } = JSON.parse(readFileSync(pathOf('../package.json'), 'utf8'));
-  return scripts.start.split(' ').slice(1, -1);
+  return scripts.start.split(' ').filter((word: string) => word.startsWith('-'));
 }

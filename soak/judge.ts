@@ -67,6 +67,9 @@ export type Judge = {
   readonly findings: readonly string[];
 };
 
+/** What the gateway says where it does not call a node that has answered with many errors. */
+const TOO_MANY_ERRORS = 'too many errors in the last minutes';
+
 const FINDINGS_KEPT = 12;
 const FINDINGS_KEPT_PER_KIND = 3;
 const DETAIL_KEPT = 3_000;
@@ -96,11 +99,11 @@ export function createJudge(outages: Outages, tell: (finding: string) => void): 
   /** Whether an error has a reason that is not the gateway's. */
   function isExplained({ message, extensions = {} }: AnswerError, from: number, to: number): boolean {
     const { code = '', upstream } = extensions;
-    if (message.includes('replaced while they were read')) return outages.explainReplaced(from, to);
+    if (message.includes('changed while the gateway read them')) return outages.explainReplaced(from, to);
+    if (message.includes(TOO_MANY_ERRORS)) return outages.explainTooManyErrors(from, to);
     // Whoever asks for very much makes himself wait, and says so of his questions: anyone else, only a slow upstream.
     if (code === 'UPSTREAM_BUSY' && upstream !== undefined) return !outages.isWell(upstream, from, to);
-    if (code.startsWith('UPSTREAM_') && upstream !== undefined) return outages.explain(upstream, from, to);
-    return code === 'HEIGHT_NOT_AVAILABLE' && outages.explainMissingState(from, to);
+    return code.startsWith('UPSTREAM_') && upstream !== undefined && outages.explain(upstream, from, to);
   }
 
   /** @param about what else tells how they came about */
@@ -134,8 +137,10 @@ export function createJudge(outages: Outages, tell: (finding: string) => void): 
       if (fails !== undefined) {
         for (const { extensions } of errors) add(counts.errors, extensions?.code ?? 'without a code');
         const isUnknown = knownBy !== undefined && !outages.isWell(knownBy, sentAt, answeredAt);
-        const isRight = ({ extensions }: AnswerError) =>
-          extensions?.code === fails || (isUnknown && extensions?.upstream === knownBy);
+        const isRight = ({ extensions, message }: AnswerError) =>
+          extensions?.code === fails ||
+          (isUnknown && extensions?.upstream === knownBy) ||
+          (knownBy !== undefined && message.includes(TOO_MANY_ERRORS) && outages.hasFailedStates(answeredAt));
         if (errors.length > 0 && errors.every(isRight)) checked += 1;
         else wrong(`not ${fails}: ${kind} of ${client}`, { query: query.slice(0, 500), variables, trouble, answer });
         return;

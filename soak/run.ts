@@ -25,7 +25,7 @@ import type { MetricsReading } from './prometheus.ts';
 import { createServed } from './served.ts';
 import type { Client, Stage } from './stage.ts';
 import { stopAmongClients } from './stopping.ts';
-import { makeTrouble } from './trouble.ts';
+import { BALANCED_NODES, makeForks, makeTrouble } from './trouble.ts';
 import { createShownBlocks, type ShownBlocks } from './truth/shown-blocks.ts';
 
 /** What a run came to. */
@@ -43,8 +43,15 @@ export type Result = {
   readonly metrics: MetricsReading | undefined;
 };
 
+/** How many URLs of nodes the gateway is given. The first is that of a load balancer. */
 const NODES = 3;
 const LOYAL_SOCKETS = 3;
+
+/**
+ * How many errors of a method a node allows, for an hour. A gateway that asks for everything that clients request causes
+ * thousands in half an hour.
+ */
+const ERRORS_ALLOWED = 600;
 
 /** How many there are of each kind of client. */
 const CLIENTS: readonly (readonly [count: number, kind: string, client: Client])[] = [
@@ -73,7 +80,12 @@ export async function run(
   interrupted: AbortSignal,
   tell: (text: string) => void,
 ): Promise<Result> {
-  await using sandbox = await createSandbox({ seed, nodes: NODES });
+  await using sandbox = await createSandbox({
+    seed,
+    nodes: NODES - 1 + BALANCED_NODES,
+    balanced: { nodes: BALANCED_NODES, order: 'random' },
+  });
+  for (const node of sandbox.nodes) node.faults.set({ kind: 'error-limit', errors: ERRORS_ALLOWED });
   const outages = createOutages(NODES);
   const stopNoticing = noticeDelays(outages, NODES);
   const judge = createJudge(outages, (finding) => tell(`WRONG: ${finding}`));
@@ -108,12 +120,13 @@ export async function run(
   const watch = every(WATCH_MS, signal, () => loyal.watch());
   const sampling = every(SAMPLE_MS, signal, () => whileItRuns(() => figures.take()));
   const blocks = makeBlocks(shown, outages, random('blocks'), signal);
+  const forks = makeForks(sandbox, shown, outages, random('forks'), signal);
   const trouble = makeTrouble(sandbox, outages, random('trouble'), signal);
 
   await sleep(minutes * 60_000, undefined, { signal }).catch(() => {});
   const endured = (performance.now() - start) / 60_000;
   over.abort();
-  await Promise.all([...clients, watch, sampling, blocks, trouble]);
+  await Promise.all([...clients, watch, sampling, blocks, trouble, forks]);
 
   tell(`${endured.toFixed(1)} minutes are over; healing`);
   await whileItRuns(() => heal({ stage, gateway, loyal, random: random('healing') }));

@@ -77,7 +77,7 @@ export function createServed(shown: ShownBlocks, outages: Outages, forgiven: For
       const oldest = sentAt - FRESH_WITHIN_MS;
       const blocks = shown.at(height);
       if (!outages.couldBeRead('NODE', oldest, sentAt)) return fitAny(blocks, claim);
-      const tips = new Set(shown.since(oldest).map(({ block }) => block));
+      const tips = new Set(shown.since(oldest).flatMap(({ block, others }) => [block, ...others]));
       const fresh = blocks.filter((block) => tips.has(block));
       if (fresh.length > 0) return fitAny(fresh, claim);
       const { block } = shown.tipAt(oldest);

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
-import type { Config } from './config.ts';
 import type { Instant } from './domain/instant.ts';
 import { createPoolLists } from './domain/pool-list.ts';
 import { KNOWN_TOKENS, toTokenList } from './domain/token.ts';
 import type { Upstream } from './errors.ts';
 import type { Service } from './graphql/context.ts';
-import { type AddressLimits, DEFAULT_LIMITS, type Limits } from './graphql/limits.ts';
+import { type AddressLimits, mapLimits } from './graphql/limits.ts';
 import type { Sources } from './loaders/sources.ts';
 import type { Log } from './log.ts';
 import { createGateway, type Gateway } from './server/gateway.ts';
 import { createMetrics } from './server/metrics/metrics.ts';
-import { MAX_INT32 } from './setting-readers.ts';
+import { MAX_INT32 } from './settings/readers.ts';
+import type { Config } from './settings/settings.ts';
 import { connectMarketData, connectNodes } from './upstreams.ts';
 
 /** The gateway with all that it follows. */
@@ -33,7 +33,7 @@ export type AppOptions = {
 /** Puts the parts together: upstream clients, what follows them, what shares their readings, and the doors. */
 export function createApp({ config, isSandbox, log, now = Date.now }: AppOptions): App {
   const version = readVersion();
-  const metrics = createMetrics(version);
+  const metrics = createMetrics(version, isSandbox);
   const surroundings = { config, log, now, metrics };
   const nodes = connectNodes(surroundings);
   const marketData = connectMarketData(surroundings);
@@ -47,26 +47,13 @@ export function createApp({ config, isSandbox, log, now = Date.now }: AppOptions
   const service: Service = {
     version,
     isSandbox,
-    limits: { ...limitsOf(config), ...addressLimitsOf(config) },
+    limits: { ...mapLimits((name) => config[name]), ...addressLimitsOf(config) },
     sources,
     now,
     configured: configuredIn(config),
     upstreams: () => [nodes.health(), marketData.health()],
   };
-  const { answerCacheBytes, graphiql, corsOrigins, trustedProxies } = config;
-  const { keepAliveMs, stopWindowMs, stopTimeoutMs } = config;
-  const gateway = createGateway({
-    service,
-    metrics,
-    log,
-    answerCacheBytes,
-    graphiql,
-    corsOrigins,
-    trustedProxies,
-    keepAliveMs,
-    stopWindowMs,
-    stopTimeoutMs,
-  });
+  const gateway = createGateway({ ...config, service, metrics, log });
 
   return {
     ...gateway,
@@ -84,13 +71,7 @@ export function readVersion(): string {
   return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
 }
 
-/** The limits among the settings: every one that there is by default. */
-function limitsOf(config: Config): Limits {
-  const names = Object.keys(DEFAULT_LIMITS) as (keyof Limits)[];
-  return Object.fromEntries(names.map((name) => [name, config[name]])) as Limits;
-}
-
-/** The limits of addresses among the settings. A rate without a burst lets an address save up for ten seconds. */
+/** The limits of client addresses. Without a burst, an address can save up the points of ten seconds. */
 function addressLimitsOf({ rateLimitPerSecond, rateLimitBurst, maxConnectionsPerAddress }: Config): AddressLimits {
   const rate = rateLimitPerSecond && {
     pointsPerSecond: rateLimitPerSecond,

@@ -1,21 +1,48 @@
-import pino, { type Logger } from 'pino';
+import pino, { type Logger, type LoggerOptions } from 'pino';
 
 import { GatewayError } from './errors.ts';
-import type { LogLevel } from './setting-readers.ts';
+import type { Redact } from './redact.ts';
+
+/** The levels of the log, from the most lines to none. */
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+/** The least severe level that is logged. */
+export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** The gateway's log. */
 export type Log = Logger;
 
-/** Makes a log that is readable where a person watches, and JSON where a machine does. */
-export async function createLog(level: LogLevel): Promise<Log> {
-  const options = { level, base: null };
+/** Creates the log: readable text on a terminal, otherwise a JSON object per line. */
+export async function createLog(level: LogLevel, redact: Redact): Promise<Log> {
+  const options = logOptions(level, redact);
   if (!process.stdout.isTTY) return pino(options);
 
   const { default: pretty } = await import('pino-pretty');
   return pino(options, pretty({ sync: true, ignore: 'pid,hostname' }));
 }
 
-/** An error as the log tells it: of ours, its code and the details that no client sees; of any other, its stack. */
+/** Maximum length of a logged text that an upstream wrote. */
+const MAX_UPSTREAM_TEXT = 200;
+
+/** The options of the logger: no line contains a secret of the settings, whichever part of the gateway logs it. */
+export function logOptions(level: LogLevel, redact: Redact): LoggerOptions {
+  const shorten = (value: unknown) =>
+    redact(typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).slice(0, MAX_UPSTREAM_TEXT);
+  return {
+    level,
+    base: null,
+    serializers: { message: shorten, because: shorten, cause: shorten },
+    hooks: { streamWrite: (line) => redactLine(line, redact) },
+  };
+}
+
+/** Redacts the strings of a JSON line. Its keys and numbers come from the gateway and contain no secrets. */
+function redactLine(line: string, redact: Redact): string {
+  const redacted = (_: string, value: unknown) => (typeof value === 'string' ? redact(value) : value);
+  return `${JSON.stringify(JSON.parse(line), redacted)}\n`;
+}
+
+/** Describes an error for the log: the code and the private details of a `GatewayError`, the stack of any other error. */
 export function describeError(error: unknown): object {
   if (!(error instanceof GatewayError)) return { err: error };
 

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { createApp, readVersion } from './app.ts';
-import { type Config, ConfigError, readConfig } from './config.ts';
-import { createLog, describeError } from './log.ts';
+import { createLog } from './log.ts';
 import { createSandbox, type Sandbox } from './sandbox/sandbox.ts';
-import { helpText } from './settings-text.ts';
-
-if (existsSync('.env')) process.loadEnvFile();
-await main(process.argv.slice(2));
+import { ConfigError, readConfig } from './settings/read-config.ts';
+import { redactorOf } from './settings/secrets.ts';
+import type { Config } from './settings/settings.ts';
+import { helpText } from './settings/texts.ts';
+import { findUnknownVariables } from './settings/unknown-variables.ts';
 
 async function main(args: readonly string[]): Promise<void> {
   const config = readConfigOrExit(args);
@@ -26,10 +26,15 @@ function readConfigOrExit(args: readonly string[]): ReturnType<typeof readConfig
 }
 
 async function serve(config: Config): Promise<void> {
-  const log = await createLog(config.logLevel);
+  const log = await createLog(config.logLevel, redactorOf(config));
+  process.once('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'the process exits because of an uncaught error');
+    process.exit(1);
+  });
   const isSandbox = config.fullnodeUrls.length === 0 && config.marketDataUrl === undefined;
   const sandbox = isSandbox ? await createSandbox({ blockMs: config.sandboxBlockMs }) : undefined;
-  if (sandbox) log.info('no upstream is configured: the built-in sandbox plays both, and nothing it says is real');
+  for (const unknown of findUnknownVariables(process.env)) log.warn(unknown);
+  if (sandbox) log.warn('the built-in sandbox simulates the node and the market data: no price is real');
 
   const effective = sandbox ? playedBy(sandbox, config) : config;
   const app = createApp({ config: effective, isSandbox, log });
@@ -45,10 +50,25 @@ async function serve(config: Config): Promise<void> {
     const upstreams = { node: hosts(effective.fullnodeUrls), marketData: effective.marketDataUrl?.host };
     log.info({ graphql: url, ...upstreams }, 'serving');
   } catch (error) {
-    log.fatal({ ...describeError(error), host: config.host, port: config.port }, 'cannot listen');
+    const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+    log.fatal(`cannot listen on ${host}:${config.port}: ${reasonNotListening(error)}`);
     process.exit(1);
   }
 }
+
+/** Why the server cannot listen, for the one line that the operator reads. */
+function reasonNotListening(error: unknown): string {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  return LISTEN_ERRORS.get(code) ?? message;
+}
+
+const LISTEN_ERRORS: ReadonlyMap<string, string> = new Map([
+  ['EADDRINUSE', 'the port is in use'],
+  ['EACCES', 'this user has no permission to use the port'],
+  ['EADDRNOTAVAIL', 'this machine does not have that address'],
+  ['ENOTFOUND', 'the host is unknown'],
+  ['EAI_AGAIN', 'the host is unknown'],
+]);
 
 /** npm and its shell pass a signal on that the process has got already: only a later one means "now, whatever is open". */
 const ONE_SIGNAL_MS = 1_000;
@@ -82,3 +102,6 @@ function playedBy(sandbox: Sandbox, config: Config): Config {
 function hosts(urls: readonly URL[]): string[] {
   return urls.map((url) => url.host);
 }
+
+if (existsSync('.env')) process.loadEnvFile();
+await main(process.argv.slice(2));

@@ -1,6 +1,8 @@
 import type { Upstream } from './errors.ts';
 import type { Watcher } from './live/follower.ts';
+import type { Head } from './live/head.ts';
 import { describeError, type Log } from './log.ts';
+import type { UpstreamCall } from './upstream/health.ts';
 import type { NodeClient } from './upstream/node/client.ts';
 
 /**
@@ -41,4 +43,38 @@ export function createNodeLog(log: Log, nodes: number): (node: NodeClient) => Wa
       if (nodes > 1) log.info({ node }, 'one of the nodes can be read again');
     },
   });
+}
+
+/**
+ * Logs once when a node begins to fail at earlier states that it should have, and once when it reads one again.
+ *
+ * @returns makes a watcher for each node
+ */
+export function createPastStateLog(log: Log): (node: NodeClient) => Watcher {
+  return ({ name: node }) => {
+    let isFailing = false;
+    return {
+      failed(error) {
+        if (!isFailing) log.warn({ node, ...describeError(error) }, 'a node cannot read earlier states');
+        isFailing = true;
+      },
+      recovered() {
+        if (isFailing) log.info({ node }, 'a node can read earlier states again');
+        isFailing = false;
+      },
+    };
+  };
+}
+
+/** Logs each call to a host at level debug. @returns `undefined` where that level is off */
+export function createCallLog(log: Log, host: string): ((call: UpstreamCall) => void) | undefined {
+  if (!log.isLevelEnabled('debug')) return undefined;
+  return ({ upstream, method, outcome, seconds }) =>
+    log.debug({ upstream, host, method, outcome, ms: Math.round(seconds * 10_000) / 10 }, 'upstream call');
+}
+
+/** Logs each head that is published at level debug. */
+export function createHeadLog(log: Log): (head: Head) => void {
+  return ({ beaconHeight, previousHeight, hash, source }) =>
+    log.debug({ beaconHeight, previousHeight, hash, node: source.name }, 'new head');
 }

@@ -1,4 +1,3 @@
-import type { Config } from './config.ts';
 import type { Instant } from './domain/instant.ts';
 import { createPoolDirectories } from './domain/pool-directory.ts';
 import type { Upstream } from './errors.ts';
@@ -8,17 +7,21 @@ import { createMarketFollower } from './live/market.ts';
 import { createNodes } from './live/nodes.ts';
 import { createOrderBooks } from './live/order-books.ts';
 import { createPastStates } from './live/past-states.ts';
+import { createPoolCounts } from './live/pool-counts.ts';
 import type { Sources } from './loaders/sources.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './server/metrics/metrics.ts';
+import { redactorOf } from './settings/secrets.ts';
+import type { Config } from './settings/settings.ts';
 import { type Circuit, createCircuit } from './upstream/circuit.ts';
 import { createHealthRecord, type HealthRecord, healthOfAll, type UpstreamHealth } from './upstream/health.ts';
 import { createHttpClient, type HttpClient, type HttpClientOptions } from './upstream/http.ts';
 import { createMarketDataClient } from './upstream/market-data/client.ts';
 import { createNodeClient } from './upstream/node/client.ts';
 import { createWrittenPools } from './upstream/node/written-pools.ts';
+import { createSpacing } from './upstream/spacing.ts';
 import { createTurns, type Turns } from './upstream/turns.ts';
-import { createNodeLog, createUpstreamLog } from './upstream-log.ts';
+import { createCallLog, createHeadLog, createNodeLog, createPastStateLog, createUpstreamLog } from './upstream-log.ts';
 
 /** What reading an upstream takes. */
 export type Surroundings = {
@@ -42,19 +45,28 @@ const MAX_MARKET_DATA_ANSWER_BYTES = 32 * 2 ** 20;
 /** Of all connections to an upstream, so many are for what follows it: clients never make the chain wait. */
 const CONNECTIONS_TO_FOLLOW = 2;
 
+/** How far apart calls to a node are made after it has refused one for its rate; more at later refusals. */
+const FIRST_SPACE_MS = 250;
+
 /** Starts to follow the chain that the nodes of the configuration show. */
 export function connectNodes(surroundings: Surroundings): Connected<'head' | 'nodes' | 'pastStates'> {
   const { config, log, now } = surroundings;
   const { fullnodeUrls, headPollMs: pollMs, upstreamTimeoutMs: timeoutMs } = config;
-  const http = httpOf(surroundings, { upstream: 'NODE', maxBytes: MAX_NODE_ANSWER_BYTES, keepAlive: false });
+  const http = httpOf(surroundings, {
+    upstream: 'NODE',
+    maxBytes: MAX_NODE_ANSWER_BYTES,
+    keepAlive: false,
+    headers: config.fullnodeHeaders,
+  });
   const known = { directories: createPoolDirectories(), written: createWrittenPools() };
   const [first, ...others] = fullnodeUrls.map((url, n) => {
     const name = nameOf(url, fullnodeUrls.slice(0, n));
-    const health = healthOf(surroundings, 'NODE');
+    const health = healthOf(surroundings, 'NODE', name);
     const circuit = circuitOf(surroundings, 'NODE', name);
-    return { health, client: createNodeClient({ name, http, url, health, circuit, known }) };
+    const spacing = createSpacing({ firstMs: Math.min(FIRST_SPACE_MS, config.upstreamMaxPauseMs) });
+    return { health, client: createNodeClient({ name, http, url, health, circuit, spacing, known }) };
   });
-  if (first === undefined) return notConfigured(absentNodes(), healthOf(surroundings, 'NODE'));
+  if (first === undefined) return notConfigured(absentNodes(), healthOf(surroundings, 'NODE', 'none'));
 
   const nodes = createNodes({
     clients: [first.client, ...others.map(({ client }) => client)],
@@ -64,14 +76,29 @@ export function connectNodes(surroundings: Surroundings): Connected<'head' | 'no
   });
   const watcher = {
     ...createUpstreamLog(log, 'NODE')(),
+    published: createHeadLog(log),
     disagreed: (chainInfo: number, beaconState: number) =>
-      log.warn({ chainInfo, beaconState }, 'the node names two heights, and goes on to after it was asked again'),
+      log.warn({ chainInfo, beaconState }, 'the node reports two different beacon heights, also after a retry'),
+    fellFarBehind: (tip: number, served: number) =>
+      log.warn(
+        { tip, served },
+        'the tip of the node is far below the served height: the node may have lost its database',
+      ),
+    caughtUp: (tip: number) => log.info({ tip }, 'the tip of the node is near the served height again'),
   };
+  const poolCounts = createPoolCounts((lost) =>
+    log.warn(
+      lost,
+      'an exchange state has fewer pools than the state at a lower height: the database of the node may be damaged',
+    ),
+  );
   const head = createHeadFollower({
     nodes,
+    poolCounts,
     pollMs,
     timeoutMs,
     maxPauseMs: config.upstreamMaxPauseMs,
+    maxBlockAgeMs: config.maxBlockAgeMs,
     headsKept: config.maxResumedHeights,
     now,
     watcher,
@@ -79,7 +106,9 @@ export function connectNodes(surroundings: Surroundings): Connected<'head' | 'no
   const pastStates = createPastStates({
     nodes,
     turns: turnsOf(surroundings, 'NODE'),
+    poolCounts,
     maxPauseMs: config.upstreamMaxPauseMs,
+    watch: createPastStateLog(log),
   });
   return {
     sources: { head, nodes, pastStates },
@@ -92,12 +121,17 @@ export function connectNodes(surroundings: Surroundings): Connected<'head' | 'no
 export function connectMarketData(surroundings: Surroundings): Connected<'market' | 'orderBooks'> {
   const { config, log, now } = surroundings;
   const { marketDataUrl: baseUrl, marketDataPartner: partner, upstreamTimeoutMs: timeoutMs } = config;
-  const health = healthOf(surroundings, 'MARKET_DATA');
+  const health = healthOf(surroundings, 'MARKET_DATA', baseUrl?.host ?? 'none');
   if (baseUrl === undefined) return notConfigured(absentMarketData(), health);
 
   const { marketPollMs: pollMs, marketMaxAgeMs: maxAgeMs, orderBookTtlMs: ttlMs } = config;
   const maxBytes = MAX_MARKET_DATA_ANSWER_BYTES;
-  const http = httpOf(surroundings, { upstream: 'MARKET_DATA', maxBytes, keepAlive: true });
+  const http = httpOf(surroundings, {
+    upstream: 'MARKET_DATA',
+    maxBytes,
+    keepAlive: true,
+    headers: config.marketDataHeaders,
+  });
   const circuit = circuitOf(surroundings, 'MARKET_DATA', baseUrl.host);
   const host = createMarketDataClient({ http, baseUrl, partner, health, circuit });
   const watch = createUpstreamLog(log, 'MARKET_DATA');
@@ -122,24 +156,35 @@ function nameOf({ host }: URL, before: readonly URL[]): string {
   return same === 0 ? host : `${host} (${same + 1})`;
 }
 
-function healthOf({ now, metrics }: Surroundings, upstream: Upstream): HealthRecord {
-  return createHealthRecord(upstream, now, metrics.calledUpstream);
+function healthOf({ now, metrics, log }: Surroundings, upstream: Upstream, host: string): HealthRecord {
+  const logCall = createCallLog(log, host);
+  return createHealthRecord(upstream, now, (call) => {
+    metrics.calledUpstream(call);
+    logCall?.(call);
+  });
 }
 
-type HostOptions = Pick<HttpClientOptions, 'upstream' | 'maxBytes' | 'keepAlive'>;
+type HostOptions = Pick<HttpClientOptions, 'upstream' | 'maxBytes' | 'keepAlive' | 'headers'>;
 
-function httpOf({ config, metrics }: Surroundings, host: HostOptions): HttpClient {
+function httpOf({ config, metrics, log }: Surroundings, host: HostOptions): HttpClient {
   return createHttpClient({
     ...host,
     timeoutMs: config.upstreamTimeoutMs,
     maxConnections: config.upstreamMaxConnections,
-    onRead: (bytes) => metrics.readUpstream(host.upstream, bytes),
+    redact: redactorOf(config),
+    onRead(bytes) {
+      metrics.readUpstream(host.upstream, bytes);
+      log.trace({ upstream: host.upstream, bytes }, 'upstream response read');
+    },
   });
 }
 
-function circuitOf({ config, metrics }: Surroundings, upstream: Upstream, host: string): Circuit {
-  const onChange = (isOpen: boolean) => metrics.leftAlone(upstream, host, isOpen);
-  onChange(false);
+function circuitOf({ config, metrics, log }: Surroundings, upstream: Upstream, host: string): Circuit {
+  metrics.leftAlone(upstream, host, false);
+  const onChange = (isOpen: boolean) => {
+    metrics.leftAlone(upstream, host, isOpen);
+    log.debug({ upstream, host }, isOpen ? 'circuit open: the gateway pauses requests to the host' : 'circuit closed');
+  };
   return createCircuit({ maxPauseMs: config.upstreamMaxPauseMs, onChange });
 }
 

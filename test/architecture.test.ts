@@ -54,11 +54,9 @@ const ARROWS: Record<string, readonly string[]> = {
   loaders: ['live', 'upstream', 'domain', 'errors', 'soon'],
   graphql: ['loaders', 'domain', 'errors', 'soon', 'type live', 'type upstream'],
   server: ['graphql', 'live', 'domain', 'errors', 'soon', 'log', 'type upstream'],
-  config: ['settings', 'type setting-readers', 'type domain', 'type graphql'],
-  settings: ['setting-readers', 'graphql', 'type config'],
-  'setting-readers': ['domain'],
-  'settings-text': ['settings'],
-  log: ['errors', 'type setting-readers'],
+  settings: ['server', 'graphql', 'domain', 'redact', 'log'],
+  log: ['errors', 'type redact'],
+  redact: [],
   'upstream-log': ['log', 'type errors', 'type live', 'type upstream'],
 };
 const IMPORT_EVERYTHING = ['app', 'main', 'upstreams'];

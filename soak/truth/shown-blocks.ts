@@ -5,6 +5,8 @@ import { type TickerRow, tickersOf } from './market.ts';
 /** A block that was the tip for a while. */
 export type ShownBlock = {
   readonly block: Block;
+  /** What other nodes showed as their tip meanwhile: blocks of branches. */
+  readonly others: readonly Block[];
   /** When it became the tip, in milliseconds of `performance.now()`, as all times of the soak. */
   readonly shownAt: number;
   /** When another block became the tip. */
@@ -13,13 +15,18 @@ export type ShownBlock = {
   readonly tickers: readonly TickerRow[];
 };
 
+/** A branch that is shown beside the chain. */
+export type Branch = { readonly from: number; end(): void };
+
 /** Every block that the nodes ever showed, those that were replaced among them. Only through it does the chain go on. */
 export type ShownBlocks = {
   readonly world: Sandbox['world'];
   /** Makes blocks, one after the other. */
   advance(count?: number): void;
   replaceTip(): void;
-  /** Every block that was shown at a height, the last first. */
+  /** From now on some node shows a branch of the chain, which leaves it at the height of the tip. */
+  branch(): Branch;
+  /** Every block that was shown at a height, the last first, those of branches at the end. */
   at(height: number): readonly Block[];
   /** The tip at a moment. */
   tipAt(moment: number): ShownBlock;
@@ -36,6 +43,8 @@ export function createShownBlocks(sandbox: Sandbox): ShownBlocks {
   const { world } = sandbox;
   const shown: ShownBlock[] = [];
   const replaced = new Map<number, Block[]>();
+  const branches = new Set<number>();
+  const branched = new Map<number, Set<Block>>();
   const count = { made: 0, replaced: 0 };
   note();
 
@@ -45,7 +54,10 @@ export function createShownBlocks(sandbox: Sandbox): ShownBlocks {
     if (before) shown[shown.length - 1] = { ...before, goneAt: now };
     const forgotten = shown[shown.length - TICKERS_KEPT];
     if (forgotten) shown[shown.length - TICKERS_KEPT] = { ...forgotten, tickers: [] };
-    shown.push({ block: world.tip, shownAt: now, goneAt: Number.POSITIVE_INFINITY, tickers: tickersOf(world) });
+    const { height } = world.tip;
+    const others = [...branches].map((from) => world.branchBlock(from, height)).filter((block) => block !== undefined);
+    if (others.length > 0) branched.set(height, new Set([...(branched.get(height) ?? []), ...others]));
+    shown.push({ block: world.tip, others, shownAt: now, goneAt: Number.POSITIVE_INFINITY, tickers: tickersOf(world) });
   }
 
   function since(moment: number): ShownBlock[] {
@@ -75,9 +87,21 @@ export function createShownBlocks(sandbox: Sandbox): ShownBlocks {
       count.replaced += 1;
       note();
     },
+    branch() {
+      const { height: from } = world.tip;
+      branches.add(from);
+      note();
+      return {
+        from,
+        end() {
+          branches.delete(from);
+          note();
+        },
+      };
+    },
     at(height) {
       const block = world.block(height);
-      return block ? [block, ...(replaced.get(height) ?? [])] : [];
+      return block ? [block, ...(replaced.get(height) ?? []), ...(branched.get(height) ?? [])] : [];
     },
     tipAt(moment) {
       const found = since(moment).at(-1) ?? shown.at(-1);

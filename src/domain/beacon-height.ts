@@ -9,7 +9,12 @@ export function parseBeaconHeight(value: unknown): BeaconHeight | undefined {
 /** How far below the tip a block is final: blocks are shown before that, so the newest can still be replaced. */
 const BLOCKS_UNTIL_FINAL = 3;
 
+/** The newest height whose state can never change again once the chain's tip is at `tip`. */
+export function newestFinal(tip: BeaconHeight): BeaconHeight {
+  return tip - BLOCKS_UNTIL_FINAL;
+}
+
 /** Whether the state at `height` can never change again once the chain's tip is at `tip`. */
 export function isFinal(height: BeaconHeight, tip: BeaconHeight): boolean {
-  return height <= tip - BLOCKS_UNTIL_FINAL;
+  return height <= newestFinal(tip);
 }

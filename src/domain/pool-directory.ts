@@ -11,8 +11,8 @@ export type PoolDirectory = {
   readonly token2Ids: readonly TokenId[];
   /** The place of each pool, by its id. */
   readonly places: ReadonlyMap<string, number>;
-  /** Every token that a pool holds. */
-  readonly tokenIds: ReadonlySet<TokenId>;
+  /** Every token that a pool holds, with the places of the pools that hold it on either side, ascending. */
+  readonly placesOfToken: ReadonlyMap<TokenId, readonly number[]>;
 };
 
 /** The directories of the last few states: where the next has the same pools, it has the same directory. */
@@ -47,7 +47,7 @@ function isSame(ids: readonly string[], others: readonly string[]): boolean {
 /** The texts are those of the directory before, as far as it has them: each is then in memory once. */
 function toPoolDirectory(ids: readonly string[], before: PoolDirectory | undefined): PoolDirectory {
   const tokens = new Map<string, TokenId>();
-  for (const tokenId of before?.tokenIds ?? []) tokens.set(tokenId, tokenId);
+  for (const tokenId of before?.placesOfToken.keys() ?? []) tokens.set(tokenId, tokenId);
   const one = (text: string) => {
     const known = tokens.get(text);
     if (known === undefined) tokens.set(text, text);
@@ -67,5 +67,19 @@ function toPoolDirectory(ids: readonly string[], before: PoolDirectory | undefin
     token2Ids.push(before?.token2Ids[placeBefore] ?? one(id.slice(dash + 1)));
     places.set(ownId, place);
   }
-  return { ids: ownIds, token1Ids, token2Ids, places, tokenIds: new Set([...token1Ids, ...token2Ids]) };
+  return { ids: ownIds, token1Ids, token2Ids, places, placesOfToken: indexByToken(token1Ids, token2Ids) };
+}
+
+function indexByToken(token1Ids: readonly TokenId[], token2Ids: readonly TokenId[]): Map<TokenId, number[]> {
+  const index = new Map<TokenId, number[]>();
+  const add = (tokenId: TokenId, place: number) => {
+    const places = index.get(tokenId);
+    if (places === undefined) index.set(tokenId, [place]);
+    else if (places.at(-1) !== place) places.push(place);
+  };
+  for (const [place, token1Id] of token1Ids.entries()) {
+    add(token1Id, place);
+    add(token2Ids[place] ?? '', place);
+  }
+  return index;
 }

@@ -1,7 +1,7 @@
 import { filterFingerprint } from './cursor.ts';
 import { type ExchangeState, glancePoolPairAt, keepingPools, poolCount, poolPairAt } from './exchange.ts';
 import type { PoolPairList, PoolPairOrder } from './page.ts';
-import { holdsToken, isNonEmpty, nativeLiquidity, type PoolPair } from './pool-pair.ts';
+import { isNonEmpty, nativeLiquidity, type PoolPair } from './pool-pair.ts';
 import type { TokenId } from './token-id.ts';
 
 /** Which pools a client wants; what is `undefined` does not restrict. */
@@ -14,47 +14,45 @@ export type PoolPairFilter = {
 
 /** The pools of a state that pass the filter, in that order. */
 export function selectPoolPairs(state: ExchangeState, filter: PoolPairFilter, order: PoolPairOrder): PoolPairList {
-  const count = poolCount(state);
-  if (isAll(filter) && order === 'ID_ASC') return toList(state, count, (index) => index);
-  if (isAll(filter) && order === 'ID_DESC') return toList(state, count, (index) => count - 1 - index);
+  const ofToken = filter.tokenId === undefined ? undefined : (state.directory.placesOfToken.get(filter.tokenId) ?? []);
+  const count = ofToken?.length ?? poolCount(state);
+  const placeAt = ofToken === undefined ? (index: number) => index : (index: number) => ofToken[index] ?? 0;
+  if (isInPlace(filter, order))
+    return toList(state, count, order === 'ID_ASC' ? placeAt : (index) => placeAt(count - 1 - index));
 
-  const places = Uint32Array.from({ length: count }, (_, place) => place).filter((place) =>
+  const passing = Uint32Array.from({ length: count }, (_, index) => placeAt(index)).filter((place) =>
     passes(glancePoolPairAt(state, place), filter),
   );
-  if (order === 'ID_DESC') places.reverse();
-  if (order === 'NATIVE_LIQUIDITY_DESC') sortByLiquidity(state, places);
+  if (order === 'ID_DESC') passing.reverse();
+  const places = order === 'NATIVE_LIQUIDITY_DESC' ? sortedByLiquidity(state, passing) : passing;
   return toList(state, places.length, (index) => places[index] ?? 0);
 }
 
-/** Whether the pools are already in that order, forwards or backwards: then there is nothing to put in order. */
-function isInPlace(filter: PoolPairFilter, order: PoolPairOrder): boolean {
-  return isAll(filter) && order !== 'NATIVE_LIQUIDITY_DESC';
+/** Whether the directory has the pools in that order already, forwards or backwards: all of them, or those of one token. */
+function isInPlace({ anyTokenOf, nonEmpty }: PoolPairFilter, order: PoolPairOrder): boolean {
+  return anyTokenOf === undefined && !nonEmpty && order !== 'NATIVE_LIQUIDITY_DESC';
 }
 
-function isAll({ tokenId, anyTokenOf, nonEmpty }: PoolPairFilter): boolean {
-  return tokenId === undefined && anyTokenOf === undefined && !nonEmpty;
-}
-
-function passes(pool: PoolPair, { tokenId, anyTokenOf, nonEmpty }: PoolPairFilter): boolean {
+/** Whether a pool passes what the directory has no index for. */
+function passes(pool: PoolPair, { anyTokenOf, nonEmpty }: PoolPairFilter): boolean {
   return (
-    (tokenId === undefined || holdsToken(pool, tokenId)) &&
     (anyTokenOf === undefined || anyTokenOf.has(pool.token1Id) || anyTokenOf.has(pool.token2Id)) &&
     (!nonEmpty || isNonEmpty(pool))
   );
 }
 
-/** Sorts places as `comparePositions` has it: pools stand in order of their ids, so places do for those. */
-function sortByLiquidity(state: ExchangeState, places: Uint32Array): void {
-  const exact = Array<bigint>(poolCount(state)).fill(WITHOUT);
-  for (const place of places) exact[place] = nativeLiquidity(glancePoolPairAt(state, place)) ?? WITHOUT;
+/** The places in the order of `comparePositions`. They come in order of their pools' ids, which decide between equals. */
+function sortedByLiquidity(state: ExchangeState, places: Uint32Array): Uint32Array {
+  const exact = Array.from(places, (place) => nativeLiquidity(glancePoolPairAt(state, place)) ?? WITHOUT);
   // Doubles are compared many times as fast; where they differ, so do the integers, and in the same way.
   const rounded = Float64Array.from(exact, Number);
-  places.sort((a, b) => {
+  const indexes = Uint32Array.from(places.keys()).sort((a, b) => {
     const byDouble = (rounded[b] ?? 0) - (rounded[a] ?? 0);
     if (byDouble !== 0) return byDouble;
     const [left, right] = [exact[a] ?? WITHOUT, exact[b] ?? WITHOUT];
     return left === right ? a - b : left > right ? -1 : 1;
   });
+  return indexes.map((index) => places[index] ?? 0);
 }
 
 /** Less than any pool holds. */

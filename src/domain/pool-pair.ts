@@ -31,11 +31,6 @@ export function poolPairKey(pool: PoolPair): string {
   return `pdepool-${pool.beaconHeight}-${poolPairId(pool)}`;
 }
 
-/** Whether the pool holds that token on either side. */
-export function holdsToken(pool: PoolPair, tokenId: TokenId): boolean {
-  return pool.token1Id === tokenId || pool.token2Id === tokenId;
-}
-
 /** Whether neither side of the pool is empty, so that it quotes a price. */
 export function isNonEmpty(pool: PoolPair): boolean {
   return pool.reserve1 > 0n && pool.reserve2 > 0n;

@@ -31,17 +31,12 @@ export function createPriceSelection(selection: PriceSelection): SelectPrices {
 
 function findPlaces(state: ExchangeState, { poolPairs, tokenIds }: PriceSelection): readonly number[] {
   if (poolPairs === undefined && tokenIds === undefined) return allPlaces(state);
-  const ofTokens = tokenIds === undefined ? [] : allPlaces(state).filter(holdsOneOf(state, tokenIds));
+  const ofTokens = [...new Set(tokenIds)].flatMap((tokenId) => state.directory.placesOfToken.get(tokenId) ?? []);
   return placesOf(state, poolPairs ?? [], ofTokens);
 }
 
 function allPlaces(state: ExchangeState): number[] {
   return Array.from({ length: poolCount(state) }, (_, place) => place);
-}
-
-function holdsOneOf({ directory }: ExchangeState, tokenIds: readonly TokenId[]): (place: number) => boolean {
-  const wanted = new Set(tokenIds);
-  return (place) => wanted.has(directory.token1Ids[place] ?? '') || wanted.has(directory.token2Ids[place] ?? '');
 }
 
 /** The places of the pools named, among others, each once and in order. */

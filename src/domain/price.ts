@@ -1,5 +1,6 @@
 import { MAX_DECIMALS, toDecimal } from './decimal.ts';
 import { isNonEmpty, type PoolPair } from './pool-pair.ts';
+import type { TokenId } from './token-id.ts';
 
 const POWERS_OF_10 = Array.from({ length: MAX_DECIMALS + 1 }, (_, exponent) => Number(`1e${exponent}`));
 
@@ -30,11 +31,32 @@ export function priceOfToken1(pool: PoolPair, decimals1: number, decimals2: numb
 export function exactPriceOfToken2(pool: PoolPair, decimals1: number, decimals2: number): string | undefined {
   if (!isNonEmpty(pool)) return undefined;
 
-  const product = pool.reserve1 * pool.reserve2;
-  const enlarged2 = pool.reserve2 + 10n ** BigInt(decimals2);
-  const remaining1 = (product + enlarged2 - 1n) / enlarged2;
+  return exactPrice(pool.reserve1, pool.reserve2, decimals1, decimals2);
+}
 
-  return toDecimal(pool.reserve1 - remaining1, decimals1);
+/** {@link priceOfToken1} in exact integer arithmetic, written with all the decimals of token 2. */
+export function exactPriceOfToken1(pool: PoolPair, decimals1: number, decimals2: number): string | undefined {
+  if (!isNonEmpty(pool)) return undefined;
+
+  return exactPrice(pool.reserve2, pool.reserve1, decimals2, decimals1);
+}
+
+/**
+ * What one whole base token costs in target tokens, by the documented formula: {@link priceOfToken2} where the base is
+ * token 2 of the pool, else {@link priceOfToken1}.
+ */
+export function basePrice(pool: PoolPair, baseId: TokenId, decimals1: number, decimals2: number): number | undefined {
+  return (pool.token2Id === baseId ? priceOfToken2 : priceOfToken1)(pool, decimals1, decimals2);
+}
+
+/** {@link basePrice} in exact integer arithmetic, written with all the decimals of the target token. */
+export function exactBasePrice(
+  pool: PoolPair,
+  baseId: TokenId,
+  decimals1: number,
+  decimals2: number,
+): string | undefined {
+  return (pool.token2Id === baseId ? exactPriceOfToken2 : exactPriceOfToken1)(pool, decimals1, decimals2);
 }
 
 /** Token 1 per token 2 by the ratio of the reserves alone: what an infinitely small trade would pay. */
@@ -49,6 +71,14 @@ function documentedPrice(paid: number, bought: number, decimalsPaid: number, dec
   const remaining = Math.ceil((bought * paid) / (bought + powerOf10(decimalsBought)));
 
   return (paid - remaining) / powerOf10(decimalsPaid);
+}
+
+/** The same formula in whole numbers: what stays in the pool is rounded up. */
+function exactPrice(paid: bigint, bought: bigint, decimalsPaid: number, decimalsBought: number): string {
+  const enlarged = bought + 10n ** BigInt(decimalsBought);
+  const remaining = (paid * bought + enlarged - 1n) / enlarged;
+
+  return toDecimal(paid - remaining, decimalsPaid);
 }
 
 /** The double nearest to 10^exponent. `**` misses it for some exponents above 22, and not for the same in each runtime. */

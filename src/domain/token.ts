@@ -48,7 +48,7 @@ export function parseTokens(document: unknown): { tokens: Token[] } | { problems
     const isText = symbol == null || typeof symbol === 'string';
     const isNumber = decimals == null || (typeof decimals === 'number' && areDecimals(decimals));
     if (tokenId === undefined) problems.push(`expected 64 lowercase hexadecimal characters at $[${index}].id`);
-    if (!isText) problems.push(`expected a text at $[${index}].symbol`);
+    if (!isText) problems.push(`expected a string at $[${index}].symbol`);
     if (!isNumber) problems.push(`expected a whole number from 0 to 30 at $[${index}].decimals`);
     if (tokenId !== undefined && isText && isNumber) {
       tokens.push({ tokenId, symbol: symbol ?? undefined, decimals: decimals ?? undefined });

@@ -24,8 +24,7 @@ export type SchemaTypes = {
 };
 
 /** What every object that can be read again says of its id. Ids are readable, so that a person can write one. */
-export const NODE_ID =
-  'What `node` finds this object by: its type, a colon, and what tells it from others of its type.';
+export const NODE_ID = 'Id of the object for `node`: the type, a colon, and a key that is unique within the type.';
 
 /** Collects the types of the schema; it defines none itself. Fields are non-null unless they say otherwise. */
 export const builder = new SchemaBuilder<SchemaTypes>({
@@ -34,31 +33,40 @@ export const builder = new SchemaBuilder<SchemaTypes>({
   relay: {
     clientMutationId: 'omit',
     cursorType: 'String',
-    firstArgOptions: { description: 'How many, from the start or from behind `after`.' },
-    afterArgOptions: { description: 'The cursor to go on behind.' },
-    lastArgOptions: { description: 'How many, from the end or from before `before`.' },
-    beforeArgOptions: { description: 'The cursor to stop before.' },
-    nodesOnConnection: { description: 'The pools of `edges`, without their cursors.', complexity: objects(1) },
-    nodeTypeOptions: { description: 'An object that can be read again by its id.' },
+    firstArgOptions: { description: 'Number of entries from the start of the list, or after the cursor `after`.' },
+    afterArgOptions: { description: 'Cursor of the entry before the first one on the page.' },
+    lastArgOptions: { description: 'Number of entries from the end of the list, or before the cursor `before`.' },
+    beforeArgOptions: { description: 'Cursor of the entry after the last one on the page.' },
+    nodesOnConnection: {
+      description: 'Pools of this page without their cursors, in the order of `orderBy`.',
+      complexity: objects(1),
+    },
+    nodeTypeOptions: { description: 'An object that `Query.node` finds by its id.' },
     edgesFieldOptions: { nullable: { list: false, items: false } },
     nodeFieldOptions: { nullable: false },
-    cursorFieldOptions: { description: 'The place of this entry in its list, for `after` and `before`.' },
-    pageInfoFieldOptions: { description: 'Where this page lies in the list.' },
+    cursorFieldOptions: { description: 'Cursor of this entry, for the arguments `after` and `before`.' },
+    pageInfoFieldOptions: { description: 'Position of this page in the list.' },
     idFieldOptions: { description: NODE_ID },
     nodeQueryOptions: false,
     nodesQueryOptions: false,
-    pageInfoTypeOptions: { description: 'Where a page lies in its list.' },
-    hasNextPageFieldOptions: { description: 'There are entries behind this page.' },
-    hasPreviousPageFieldOptions: { description: 'There are entries before this page.' },
-    startCursorFieldOptions: { description: 'Of the first entry, for `before`. Null for an empty page.' },
-    endCursorFieldOptions: { description: 'Of the last entry, for `after`. Null for an empty page.' },
+    pageInfoTypeOptions: { description: 'Position of a page in its list.' },
+    hasNextPageFieldOptions: { description: 'True if the list has entries after this page.' },
+    hasPreviousPageFieldOptions: { description: 'True if the list has entries before this page.' },
+    startCursorFieldOptions: {
+      description: 'Cursor of the first entry of the page, for the argument `before`. Null if the page is empty.',
+    },
+    endCursorFieldOptions: {
+      description: 'Cursor of the last entry of the page, for the argument `after`. Null if the page is empty.',
+    },
   },
   // Fields declare what they count as, and cost.ts adds it up: the plugin need not look once more in each root field.
   complexity: { fieldComplexity: estimateField, disabled: true },
 });
 
-builder.queryType({ description: 'Everything that can be asked once. One answer describes one beacon height.' });
-builder.subscriptionType({ description: 'Everything that can be followed: what is true now, and then each change.' });
+builder.queryType({ description: 'All queries. Each response describes one beacon height.' });
+builder.subscriptionType({
+  description: 'All subscriptions. Each one sends the current value first, then each change.',
+});
 
 /**
  * The interface of objects with an id. Types give the id themselves: the plugin's own field for it is a promise for each

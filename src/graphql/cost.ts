@@ -1,5 +1,6 @@
 import { type DocumentNode, type GraphQLSchema, getOperationAST } from 'graphql';
 import { ASSUMED_LIST_SIZE, VALUE } from './complexity.ts';
+import { countSentValues } from './given.ts';
 import type { Inputs } from './inputs.ts';
 import { type Limits, requireAtMost } from './limits.ts';
 import type { SelectionCost } from './selection-cost.ts';
@@ -34,27 +35,40 @@ export function createCostMeasure(limits: Limits, inputs: Inputs): (operation: O
 
   return (operation) => {
     const cost = measure(operation, { limits, inputs, fixed });
-    if (cost === undefined) return { complexity: 0, values: 0 };
+    if (cost === undefined) return { complexity: costOfSent(operation), values: 0 };
 
-    requireAtMost(limits.maxDepth, cost.depth, 'levels of selections');
-    requireAtMost(limits.maxComplexity, cost.objects, 'objects, as complexity counts them');
-    requireAtMost(limits.maxValues, cost.values, 'values');
-    requireAtMost(limits.maxSchemaObjects, cost.schemaObjects, 'objects of the schema');
-    requireAtMost(limits.maxHeightsPerOperation, cost.heights, 'heights beside the current one');
+    requireAtMost(limits.maxDepth, cost.depth, 'The selection depth of the operation');
+    requireAtMost(limits.maxComplexity, cost.objects, 'The complexity of the operation');
+    requireAtMost(limits.maxValues, cost.values, 'The estimated number of values in the response');
+    requireAtMost(
+      limits.maxSchemaObjects,
+      cost.schemaObjects,
+      'The estimated number of schema objects in the response',
+    );
+    requireAtMost(
+      limits.maxHeightsPerOperation,
+      cost.heights,
+      'The number of beacon heights in addition to the current one',
+    );
     return { complexity: cost.objects + cost.schemaObjects * VALUE, values: cost.values };
   };
+}
+
+/** What the variables of an operation cost that is not executed: reading them, and reporting what is wrong with them. */
+export function costOfSent({ variableValues }: Operation): number {
+  return countSentValues(variableValues) * VALUE;
 }
 
 type Cost = Pick<SelectionCost, 'objects' | 'schemaObjects' | 'values' | 'depth'> & { readonly heights: number };
 
 /** What an operation asks for; `undefined` for one that cannot be executed anyway. */
 function measure(operation: Operation, means: Means): Cost | undefined {
-  const { schema, document, operationName, variableValues } = operation;
+  const { schema, document, operationName } = operation;
   const selected = getOperationAST(document, operationName);
   const rootType = selected && schema.getRootType(selected.operation);
   if (selected == null || rootType == null) return undefined;
 
-  const variables = means.inputs.variablesOf(schema, selected, variableValues);
+  const { variableValues: variables } = means.inputs.variablesOf(schema, selected, operation.variableValues);
   if (variables === undefined) return undefined;
 
   const heights = new Set<number>();

@@ -1,5 +1,7 @@
 import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
-import { type ErrorCode, GatewayError } from '../errors.ts';
+import { type ErrorCode, GatewayError, withoutStacks } from '../errors.ts';
+import { locationsOf } from './document-locations.ts';
+import { WrittenResult } from './execution/written-result.ts';
 
 /** Told of every error that is not for clients, or whose details are not. */
 export type ErrorLog = {
@@ -7,7 +9,22 @@ export type ErrorLog = {
   internal(error: unknown): void;
 };
 
-const INTERNAL = 'Something went wrong in the gateway.';
+/** A result with its errors as clients get them. */
+export function maskErrors(result: WrittenResult, maskError: (error: unknown) => GraphQLError): WrittenResult {
+  const { text, errors, extensions } = result;
+  if (errors === undefined) return result;
+  const masked = errors.map(maskError);
+  return new WrittenResult(text, text === undefined ? masked : masked.map(withoutStatus), extensions);
+}
+
+/** The error of an operation that was executed: over HTTP its answer is a success, whatever failed. */
+function withoutStatus(error: GraphQLError): GraphQLError {
+  if (!('http' in error.extensions)) return error;
+  const { http: _http, ...extensions } = error.extensions;
+  return placeError(error.message, error, extensions);
+}
+
+const INTERNAL = 'An internal error occurred in the gateway.';
 
 /**
  * The one border that errors cross on their way to a client.
@@ -20,7 +37,7 @@ export function createErrorMask(log: ErrorLog): (error: unknown) => GraphQLError
     const origin = originOf(error);
     if (origin instanceof GatewayError)
       return place(error, origin.message, { ...origin.extensions, code: origin.code });
-    if (origin instanceof GraphQLError) return withOurCode(origin);
+    if (origin instanceof GraphQLError) return withOurCode(origin, error);
 
     log.internal(origin);
     return place(error, INTERNAL, { code: 'INTERNAL_SERVER_ERROR' });
@@ -45,22 +62,41 @@ const OUR_CODES: Readonly<Record<string, ErrorCode>> = {
   REQUEST_ENTITY_TOO_LARGE: 'QUERY_TOO_COMPLEX',
 };
 
-/** An error of GraphQL itself, with one of our codes: a request that is none, or variables that do not fit. */
-function withOurCode(error: GraphQLError): GraphQLError {
+/**
+ * An error of GraphQL itself, with one of our codes: a request that is none, or variables or arguments that do not fit.
+ *
+ * @param placed the same, where GraphQL has wrapped it to say where in the answer it is
+ */
+function withOurCode(error: GraphQLError, placed: unknown): GraphQLError {
   const { code = 'BAD_USER_INPUT', http, ...others } = error.extensions as { code?: string; http?: object };
   // Without a place in the answer it stands for the whole of it, and its status is that of a bad request.
-  const status = http ?? (error.path === undefined ? { status: 400, spec: true } : undefined);
-  return place(error, error.message, { ...others, code: OUR_CODES[code] ?? code, ...(status && { http: status }) });
+  const hasPath = placed instanceof GraphQLError && placed.path !== undefined;
+  const status = http ?? (hasPath ? undefined : { status: 400, spec: true });
+  return place(placed, error.message, { ...others, code: OUR_CODES[code] ?? code, ...(status && { http: status }) });
+}
+
+/** How many characters a message has at most: what a client sent comes back in messages, and can be long. */
+const MAX_MESSAGE_LENGTH = 500;
+
+/** A message that is not too long, with its beginning and its length. */
+function shorten(message: string): string {
+  if (message.length <= MAX_MESSAGE_LENGTH) return message;
+  return `${message.slice(0, MAX_MESSAGE_LENGTH)}… (${message.length} characters)`;
 }
 
 /** An error with that message where the given one stands in the document and the answer. */
 function place(error: unknown, message: string, extensions: GraphQLErrorExtensions): GraphQLError {
-  const at = error instanceof GraphQLError ? error : undefined;
-  return new GraphQLError(message, {
-    nodes: at?.nodes ?? null,
-    source: at?.source ?? null,
-    positions: at?.positions ?? null,
-    path: at?.path ?? null,
-    extensions,
-  });
+  return placeError(message, error instanceof GraphQLError ? error : undefined, extensions);
+}
+
+/** Makes an error for clients, in the place of another one. */
+export function placeError(
+  message: string,
+  at: GraphQLError | undefined,
+  extensions: GraphQLErrorExtensions,
+): GraphQLError {
+  const placed = withoutStacks(
+    () => new GraphQLError(shorten(message), { nodes: at?.nodes ?? null, path: at?.path ?? null, extensions }),
+  );
+  return Object.assign(placed, { locations: at && locationsOf(at) });
 }

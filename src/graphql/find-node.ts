@@ -30,13 +30,20 @@ const FINDERS: Readonly<Record<string, Finder>> = {
 export async function findNode(globalId: string, loaders: Loaders): Promise<object | undefined> {
   const [, typename = '', id = ''] = /^(\w+):(.+)$/s.exec(globalId) ?? [];
   const search = Object.hasOwn(FINDERS, typename) ? FINDERS[typename]?.(id, loaders) : undefined;
-  if (search === undefined)
-    throw new BadUserInputError(`${JSON.stringify(globalId.slice(0, 100))} is no id of this gateway.`);
+  if (search === undefined) throw new BadUserInputError(`${JSON.stringify(globalId.slice(0, 100))} is not a valid id.`);
 
   const found = await search;
   // The type is told apart by this mark: an object of the domain does not know what GraphQL calls it.
   if (found !== undefined) brandWithType(found, typename as never);
   return found;
+}
+
+/** The same for several ids, each found when it is its turn: a long list is not looked up at once. */
+export function* findNodes(
+  globalIds: readonly string[],
+  loaders: Loaders,
+): Generator<Promise<object | undefined>, undefined> {
+  for (const globalId of globalIds) yield findNode(globalId, loaders);
 }
 
 async function findChainInfo(id: string, { head }: Loaders): Promise<object | undefined> {
@@ -46,7 +53,8 @@ async function findChainInfo(id: string, { head }: Loaders): Promise<object | un
 
 /** Of the current pool, or of the one at the height behind the `@`. The ids are in the chain's order, as in every id given. */
 function findPoolPair(id: string, { exchange }: Loaders): Promise<object | undefined> | undefined {
-  const [pools = '', height] = id.split('@', 2);
+  const [pools = '', height, ...rest] = id.split('@');
+  if (rest.length > 0) return undefined;
   const ids = parsePoolPairId(pools);
   const at = height === undefined ? undefined : readHeight(height);
   if (ids === undefined || (height !== undefined && at === undefined)) return undefined;

@@ -39,3 +39,19 @@ export function countValues(value: unknown): number {
   for (const name in value) count += 1 + countValues((value as Readonly<Record<string, unknown>>)[name]);
   return count;
 }
+
+/** The same for variables as a client sends them: they can be nested as deeply as their JSON. */
+export function countSentValues(variables: Readonly<Record<string, unknown>> | null | undefined): number {
+  let count = 0;
+  const left: unknown[] = [variables];
+  while (left.length > 0) {
+    const value = left.pop();
+    if (typeof value === 'string') count += value.length / CHARACTERS_OF_A_VALUE;
+    if (typeof value !== 'object' || value === null) continue;
+    for (const name in value) {
+      count += 1;
+      left.push((value as Readonly<Record<string, unknown>>)[name]);
+    }
+  }
+  return count;
+}

@@ -1,71 +1,114 @@
 import type { BucketRate } from '../domain/token-bucket.ts';
 import { QueryTooComplexError } from '../errors.ts';
 
-/** What one client may ask of the gateway at once. Each is enforced on every door, and told in `service.limits`. */
-export type Limits = {
-  /** How deeply selections may be nested; introspection is exempt. */
-  readonly maxDepth: number;
-  /** About how many objects an answer may hold; introspection is exempt. */
-  readonly maxComplexity: number;
-  /** About how many values an answer may hold, by the lengths that lists have now. */
-  readonly maxValues: number;
-  /** About how many objects of the schema an introspection may give. */
-  readonly maxSchemaObjects: number;
-  /** How many fields may stand side by side, those of fragments among them. */
-  readonly maxSiblings: number;
-  /** How deeply selections and fragments may be nested, in introspection too. */
-  readonly maxNesting: number;
-  /** How many lexical tokens a document may have. */
-  readonly maxTokens: number;
-  /** How many entries a page of a connection may have. */
-  readonly maxPageSize: number;
-  /** How large the body of a request, or a websocket message, may be. */
-  readonly maxBodyBytes: number;
-  /** How many heights beside its own one operation may read. */
-  readonly maxHeightsPerOperation: number;
-  /** How many of the newest heights are kept for price subscriptions that go on after a height. */
-  readonly maxResumedHeights: number;
-  /** How many operations one HTTP request may bring, as an array; 1 is none but a single one. */
-  readonly maxOperationsPerRequest: number;
-  /** How many operations may be open at once on one websocket. */
-  readonly maxSubscriptionsPerConnection: number;
-  /** About how many values the operations that are open at once on one websocket may hold together. */
-  readonly maxValuesPerConnection: number;
+/** What a limit is, in words. */
+export type LimitMeaning = {
+  /** The sentences that `--help`, the documents and `service.limits` share. */
+  readonly meaning: string;
+  /** What only `service.limits` adds. */
+  readonly details?: string;
 };
 
-/** What one address may ask of the gateway over time and at once. Each holds only where it is set, and is told like the others. */
+/** Limits of one request or connection, on every transport. Honest clients never reach the defaults. */
+export const LIMITS = {
+  maxDepth: { default: 15, meaning: 'Maximum nesting depth of selections. Introspection is exempt.' },
+  maxComplexity: {
+    default: 20_000,
+    meaning:
+      'Maximum complexity of an operation: roughly the number of objects in the response, where a scalar value counts as 1/20.',
+    details:
+      'A list counts as its page size, or as 100 if it has no page size. The pairs of a pool count as 10, and `prices` of all pools as 1,000. Each `at` adds 100, and each order book adds 50. For introspection, `maxSchemaObjects` applies instead.',
+  },
+  maxValues: {
+    // Ten thousand pools with every field: about 15 MB.
+    default: 300_000,
+    meaning: 'Maximum number of values in a response, estimated from the current lengths of the lists.',
+  },
+  maxSchemaObjects: {
+    // About three times what GraphiQL's deepest introspection counts as.
+    default: 30_000,
+    meaning: 'Maximum number of schema objects that an introspection may return, estimated from the query.',
+  },
+  maxSiblings: {
+    default: 1_000,
+    meaning: 'Maximum number of fields in one selection set, including those of its fragments.',
+  },
+  maxNesting: {
+    default: 200,
+    meaning: 'Maximum nesting depth of selections and fragments. Introspection is not exempt.',
+  },
+  maxTokens: { default: 10_000, meaning: 'Maximum number of lexical tokens in a document.' },
+  maxPageSize: { default: 500, meaning: 'Maximum number of entries per page. A larger page is BAD_USER_INPUT.' },
+  maxBodyBytes: {
+    default: 256 * 1024,
+    meaning: 'Maximum size of a request body or of a websocket message, in bytes.',
+  },
+  maxHeightsPerOperation: {
+    default: 64,
+    meaning: 'Maximum number of beacon heights that one operation may read in addition to the current one.',
+  },
+  maxResumedHeights: {
+    default: 32,
+    meaning:
+      'Maximum number of past heights that a subscription to `prices(afterHeight:)` receives when it resumes. Older heights are skipped.',
+  },
+  maxOperationsPerRequest: {
+    default: 1,
+    meaning:
+      'Maximum number of operations in one HTTP request, sent as an array. If it is 1, an array is BAD_USER_INPUT.',
+  },
+  maxSubscriptionsPerConnection: {
+    default: 100,
+    meaning: 'Maximum number of concurrent operations per websocket. One more is RATE_LIMITED.',
+  },
+  maxValuesPerConnection: {
+    default: 1_000_000,
+    meaning:
+      'Maximum total number of values in the concurrent operations of one websocket, estimated as for `maxValues`. An operation that exceeds it is RATE_LIMITED.',
+  },
+} satisfies Readonly<Record<string, LimitMeaning & { readonly default: number }>>;
+
+/** Limits of one client address over time and at once. None is set by default. */
+export const ADDRESS_LIMITS = {
+  rateLimitPerSecond: {
+    meaning: 'Points that each client address regains per second (token bucket).',
+    details:
+      'An operation costs its complexity, and at least one point per 50 characters of its document. Without enough points, the operation is RATE_LIMITED, and `extensions.retryAfterMs` is the wait in milliseconds. Null if the gateway has no rate limit.',
+  },
+  rateLimitBurst: {
+    meaning: 'Maximum number of points that a client address can save up.',
+    details:
+      'An operation that costs more runs once the address has all of its points. Null if the gateway has no rate limit.',
+  },
+  maxConnectionsPerAddress: {
+    meaning: 'Maximum number of open connections per client address, including websockets. One more is RATE_LIMITED.',
+    details: 'Null if the gateway has no such limit.',
+  },
+} satisfies Readonly<Record<string, LimitMeaning>>;
+
+/** The values of {@link LIMITS}. */
+export type Limits = { readonly [Name in keyof typeof LIMITS]: number };
+
+/** The values of {@link ADDRESS_LIMITS}, `undefined` where a limit is not set. */
 export type AddressLimits = {
-  /** The points of complexity that an address may use. */
   readonly rate: BucketRate | undefined;
-  /** How many connections an address may have open, websockets among them. */
   readonly maxConnectionsPerAddress: number | undefined;
 };
 
-/** Limits that honest clients never meet. */
-export const DEFAULT_LIMITS: Limits = {
-  maxDepth: 15,
-  maxComplexity: 20_000,
-  // Ten thousand pools with every field: about 15 MB.
-  maxValues: 300_000,
-  // About three times what GraphiQL's deepest introspection counts as.
-  maxSchemaObjects: 30_000,
-  maxSiblings: 1_000,
-  maxNesting: 200,
-  maxTokens: 10_000,
-  maxPageSize: 500,
-  maxBodyBytes: 256 * 1024,
-  maxHeightsPerOperation: 64,
-  maxResumedHeights: 32,
-  maxOperationsPerRequest: 1,
-  maxSubscriptionsPerConnection: 100,
-  maxValuesPerConnection: 1_000_000,
-};
+/** An object with a value for each limit, in the order of {@link LIMITS}. */
+export function mapLimits<Value>(read: (name: keyof Limits) => Value): { readonly [Name in keyof Limits]: Value } {
+  const names = Object.keys(LIMITS) as (keyof Limits)[];
+  return Object.fromEntries(names.map((name) => [name, read(name)])) as { [Name in keyof Limits]: Value };
+}
+
+/** The limits as they are when no setting changes them. */
+export const DEFAULT_LIMITS: Limits = mapLimits((name) => LIMITS[name].default);
 
 /** @throws QueryTooComplexError where more is wanted than a limit allows */
 export function requireAtMost(limit: number, wanted: number, what: string): void {
   // Not the other way round: what is no number is too much as well.
   if (!(wanted <= limit)) {
-    const amount = Number.isFinite(wanted) ? Math.ceil(wanted) : 'countless';
-    throw new QueryTooComplexError(`The operation asks for ${amount} ${what}: ${limit} is the most.`);
+    const amount = Number.isFinite(wanted) ? Math.ceil(wanted) : 'infinite';
+    throw new QueryTooComplexError(`${what} is ${amount}. The maximum is ${limit}.`);
   }
 }

@@ -8,32 +8,31 @@ import { builder } from './builder.ts';
 const PLAIN_TEXT = { isPlainText: true };
 
 builder.scalarType('BigInt', {
-  description:
-    "An unsigned 64-bit integer, always as a decimal string; in a token's smallest unit where it is an amount.",
+  description: 'An unsigned 64-bit integer as a decimal string. Amounts are in the smallest unit of the token.',
   serialize: String,
   extensions: PLAIN_TEXT,
 });
 
 builder.scalarType('Decimal', {
-  description: 'An exact decimal number as a string.',
+  description: 'An exact decimal number, as a string.',
   serialize: String,
   extensions: PLAIN_TEXT,
 });
 
-builder.addScalarType('DateTime', GraphQLDateTimeISO, { description: 'A moment as RFC 3339 writes it, in UTC.' });
+builder.addScalarType('DateTime', GraphQLDateTimeISO, { description: 'Date and time in UTC, as an RFC 3339 string.' });
 
 builder.scalarType('TokenId', {
-  description: 'The id of a token: 64 lowercase hexadecimal characters. Anything else is BAD_USER_INPUT.',
+  description: 'Id of a token: 64 lowercase hexadecimal characters. Any other value is BAD_USER_INPUT.',
   serialize: String,
   extensions: PLAIN_TEXT,
   parseValue: (value): TokenId => parseTokenId(value) ?? badInput('a token id: 64 lowercase hexadecimal characters'),
 });
 
 builder.scalarType('BeaconHeight', {
-  description: 'A beacon height: a whole number from 1 to 2^53 - 1, as a JSON number. Anything else is BAD_USER_INPUT.',
+  description: 'A beacon height: an integer from 1 to 2^53 - 1, as a JSON number. Any other value is BAD_USER_INPUT.',
   serialize: Number,
   parseValue: (value): BeaconHeight =>
-    parseBeaconHeight(value) ?? badInput('a beacon height: a whole number from 1 to 9007199254740991'),
+    parseBeaconHeight(value) ?? badInput('a beacon height: an integer from 1 to 9007199254740991'),
 });
 
 /** The error as if it were the value: the field that uses it throws it, see bad-input.ts. */

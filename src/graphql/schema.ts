@@ -16,5 +16,17 @@ import './types/validation-data.ts';
 import { throwBadInputWhereItIsUsed } from './bad-input.ts';
 import { builder } from './builder.ts';
 
+const description = `
+This endpoint combines two upstreams: a full **node** of a blockchain with an exchange, and the exchange's **market-data host**.
+
+- A **beacon height** is the number of a block on the beacon chain. Each response describes one beacon height, by default the newest. The argument \`at\` selects an earlier one.
+- A **pool** contains reserves of two tokens. Its price follows from the reserves. Pools come from the node.
+- A **pair** is a market of two tokens on the market-data host. It has a **ticker** (last price and volumes) and an **order book**. Its field \`poolPair\` is the node's pool of the same two tokens.
+- If an upstream cannot provide a field, the field is null and the response contains an error with a code. The other fields are complete.
+- A subscription sends the current value first, then each change.
+
+Start with \`poolPairs\` for prices, \`tickers\` for markets, \`chainInfo\` for the chain, and \`service\` for the status and the limits of this gateway.
+`.trim();
+
 /** The schema that clients are promised. */
-export const schema = throwBadInputWhereItIsUsed(builder.toSchema());
+export const schema = Object.assign(throwBadInputWhereItIsUsed(builder.toSchema()), { description });

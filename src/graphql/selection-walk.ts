@@ -69,7 +69,7 @@ export function createWalk(
     const always = fixed.get(set)?.get(type);
     const before = always ?? known.get(set)?.get(type);
     if (before !== undefined) {
-      requireAtMost(limits.maxNesting, nesting + before.nesting - 1, 'levels of selections and fragments');
+      requireAtMost(limits.maxNesting, nesting + before.nesting - 1, 'The nesting depth of selections and fragments');
       if (always === undefined) unfixed++;
       return before;
     }
@@ -81,14 +81,14 @@ export function createWalk(
   }
 
   function measureSet(set: SelectionSetNode, type: GraphQLNamedType, nesting: number): SelectionCost {
-    requireAtMost(limits.maxNesting, nesting, 'levels of selections and fragments');
+    requireAtMost(limits.maxNesting, nesting, 'The nesting depth of selections and fragments');
     let sum = NOTHING;
     for (const selection of set.selections) {
       if (selection.directives?.length) unfixed++;
       if (isIncluded(selection, variables)) sum = add(sum, measureSelection(selection, type, nesting));
     }
-    requireAtMost(limits.maxNesting, sum.nesting, 'levels of selections and fragments');
-    requireAtMost(limits.maxSiblings, sum.siblings, 'fields side by side');
+    requireAtMost(limits.maxNesting, sum.nesting, 'The nesting depth of selections and fragments');
+    requireAtMost(limits.maxSiblings, sum.siblings, 'The number of fields in one selection set');
     return { ...sum, nesting: sum.nesting + 1 };
   }
 
@@ -104,14 +104,15 @@ export function createWalk(
   }
 
   function measureField(node: FieldNode, field: GraphQLField<unknown, unknown>, nesting: number): SelectionCost {
-    const args = inputs.argumentsOf(field, node, variables);
-    const given = args === undefined ? 0 : countValues(args) + countValues(node.alias?.value);
+    const read = inputs.argumentsOf(field, node, variables);
+    const args = read instanceof Error ? undefined : read;
+    const given = (args === undefined ? 0 : countValues(args)) + countValues(node.alias?.value);
     if (args === undefined || given > 0 || dependsOnMore(field)) unfixed++;
-    // The field fails before anything in it is asked for.
-    if (args === undefined) return { ...NOTHING, objects: 1, depth: 1, siblings: 1 };
-
     givenValues += given;
-    requireAtMost(limits.maxComplexity, givenValues * VALUE, 'objects, as complexity counts what it is given');
+    requireAtMost(limits.maxComplexity, givenValues * VALUE, 'The complexity of the arguments');
+    // The field fails before anything in it is asked for: null is all that is written of it.
+    if (args === undefined) return { ...NOTHING, objects: (1 + given) * VALUE, values: 1, depth: 1, siblings: 1 };
+
     for (const height of namedHeights(args)) heights.add(height);
 
     const type = getNamedType(field.type);

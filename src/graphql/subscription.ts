@@ -1,15 +1,10 @@
-import {
-  createSourceEventStream,
-  type ExecutionArgs,
-  type ExecutionResult,
-  executeSubscriptionEvent,
-  type ValidatedSubscriptionArgs,
-  validateSubscriptionArgs,
-} from 'graphql';
+import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, validateSubscriptionArgs } from 'graphql';
 import type { Instant } from '../domain/instant.ts';
+import { withoutStacks } from '../errors.ts';
 import { type Feed, isFeed } from '../loaders/feed.ts';
 import { createContext, type Service } from './context.ts';
 import type { Executor, Prepared } from './execution/execute.ts';
+import type { WrittenResult } from './execution/written-result.ts';
 
 /** An operation that was subscribed to: the values that come, and how the update of one is made for those who get it. */
 export type Subscription = Pick<Feed, 'listen' | 'isNews' | 'tellsOfPrevious' | 'heightOf' | 'after'> & {
@@ -18,7 +13,7 @@ export type Subscription = Pick<Feed, 'listen' | 'isNews' | 'tellsOfPrevious' | 
 };
 
 /** An update as it was made, and whether it would be made the same at some moment. */
-export type ExecutedUpdate = { readonly result: ExecutionResult; holds(now: Instant): boolean };
+export type ExecutedUpdate = { readonly result: WrittenResult; holds(now: Instant): boolean };
 
 /** Subscribes to an operation. @returns why that cannot be, where it cannot */
 export async function openSubscription(
@@ -26,20 +21,18 @@ export async function openSubscription(
   executor: Executor,
   args: ExecutionArgs,
 ): Promise<Subscription | ExecutionResult> {
-  const validated = validateSubscriptionArgs(args);
+  const { schema, document, operationName, variableValues } = args;
+  const validated = withoutStacks(() => validateSubscriptionArgs({ ...args, options: FEW_ERRORS }));
   if (!('schema' in validated)) return { errors: validated };
   const feed = await createSourceEventStream(validated);
   if (!isFeed(feed)) return feed as ExecutionResult;
 
-  // What its first reader came with beside that goes with that reader.
-  const { schema, document, operationName, variableValues } = args;
-  const operation = { ...validated, rootValue: undefined, contextValue: undefined };
   let run: Prepared | undefined;
   return {
     ...feed,
     async execute(value, previous) {
       // Not before: most who subscribe find a group.
-      run ??= executor.prepare({ schema, document, operationName, variableValues }) ?? asItStands(operation);
+      run ??= executor.prepare({ schema, document, operationName, variableValues });
       const context = createContext(service, { head: feed.headOf(value) });
       const result = await run(feed.toUpdate(value, previous), context);
       return { result, holds: context.loaders.basis.holds };
@@ -47,7 +40,5 @@ export async function openSubscription(
   };
 }
 
-/** Executes what cannot be planned. */
-function asItStands(operation: ValidatedSubscriptionArgs): Prepared {
-  return (rootValue, contextValue) => executeSubscriptionEvent({ ...operation, rootValue, contextValue });
-}
+/** Each quotes what was given, as with queries. */
+const FEW_ERRORS = { maxCoercionErrors: 5 };

@@ -12,9 +12,13 @@ export function absentNodes(): { head: HeadFollower; nodes: { status: Nodes['sta
   const error = new UpstreamNotConfiguredError('NODE');
   const head = absentFollower<Head>(error);
   return {
-    head: { ...head, isStale: () => true, nextAt: () => undefined, listenAfter: () => head.listen },
+    head: { ...head, isStale: () => true, problems: () => [], nextAt: () => undefined, listenAfter: () => head.listen },
     nodes: { status: () => [] },
-    pastStates: { read: () => Promise.reject(error) },
+    pastStates: {
+      read: () => Promise.reject(error),
+      readAll: async (heights) => heights.map(() => error),
+      prunedHeights: () => [],
+    },
   };
 }
 

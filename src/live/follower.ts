@@ -37,6 +37,8 @@ export type FollowerOptions<T> = {
   /** Whether a value is too old to be given to anyone while reading fails; none ever is where nothing is said. */
   readonly isTooOld?: (value: T) => boolean;
   readonly watcher: Watcher;
+  /** Called with each value that is published. */
+  readonly published?: ((value: T) => void) | undefined;
 };
 
 /** Who is told when something that is followed breaks and heals; each once, not at every reading. */
@@ -47,24 +49,31 @@ export type Watcher = {
 
 /** Starts to follow at once, and goes on until it is stopped. */
 export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
-  const { read, intervalMs, patienceMs, tooLate, isTooOld = () => false, watcher } = options;
+  const { read, intervalMs, patienceMs, tooLate, isTooOld = () => false, watcher, published } = options;
   const latest = createLatest<T>();
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
+  /** The first failure of its kind: everyone gets the same error while it repeats. */
   let failure: { readonly error: unknown } | undefined;
+  /** What everyone gets for whom the reading under way takes too long. */
+  let late: Error | undefined;
   let underWay = readOnce();
 
   async function readOnce(): Promise<void> {
+    late = undefined;
     try {
       const previous = latest.current();
       const value = await read(previous);
       if (stopped) return;
       if (failure !== undefined) watcher.recovered();
       failure = undefined;
-      if (value !== previous) latest.publish(value);
+      if (value === previous) return;
+      published?.(value);
+      latest.publish(value);
     } catch (error) {
       if (stopped) return;
-      if (!isSameKind(error, failure?.error)) watcher.failed(error);
+      if (isSameKind(error, failure?.error)) return;
+      watcher.failed(error);
       failure = { error };
     } finally {
       if (!stopped) timer = setTimeout(readAgain, intervalMs);
@@ -83,7 +92,10 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
   return {
     async get() {
       if (failure !== undefined && latest.current() !== undefined && current() === undefined) throw failure.error;
-      if (current() === undefined && !(await isSettledWithin(patienceMs, underWay))) throw tooLate();
+      if (current() === undefined && !(await isSettledWithin(patienceMs, underWay))) {
+        late ??= tooLate();
+        throw late;
+      }
       const value = current();
       if (value === undefined) throw failure?.error ?? new Error('stopped before anything was read');
       return value;

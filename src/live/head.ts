@@ -9,9 +9,13 @@ import { createDoubts } from './doubts.ts';
 import type { Ask } from './first-answer.ts';
 import { createFollower, type Follower, type Watcher } from './follower.ts';
 import type { Listen } from './listen.ts';
+import { lookUntilSure } from './look-until-sure.ts';
 import type { Nodes, SeenNode } from './nodes.ts';
 import { createPace } from './pace.ts';
+import type { PoolCounts } from './pool-counts.ts';
+import type { Problem } from './problems.ts';
 import { createRecentHeads, headsAfter } from './recent-heads.ts';
+import { createTipWatch, type TipWatcher } from './tip-watch.ts';
 
 /** One beacon height, read whole and published at once. */
 export type Head = {
@@ -31,8 +35,13 @@ export type Head = {
 
 /** Follows the tip of the chain. The heights it publishes never go back. */
 export type HeadFollower = Follower<Head> & {
-  /** The node cannot be read, or has shown no new height for several times the usual interval. */
+  /**
+   * The node cannot be read, it has shown no new height for several times the usual interval, or its newest block was made
+   * too long ago.
+   */
   isStale(): boolean;
+  /** All that is wrong with the head, or with the nodes that it is read from; for a stale head at least why it is. */
+  problems(): readonly Problem[];
   /** When the next height is expected, by the usual interval; `undefined` until one is known. */
   nextAt(): Instant | undefined;
   /** The heads above a height: those that are kept, then each new one. */
@@ -47,24 +56,32 @@ export type HeadFollowerOptions = {
   readonly timeoutMs: number;
   /** How long a node whose tip could not be read is not tried again, at the most. */
   readonly maxPauseMs: number;
+  /** How old the newest block may become until it is stale, by the time at which it was made. */
+  readonly maxBlockAgeMs: number;
+  readonly poolCounts: PoolCounts;
   /** How many of the newest heads are kept for listeners who come back. */
   readonly headsKept: number;
   readonly now: () => Instant;
   readonly watcher: HeadWatcher;
 };
 
-/** Also told when a node's two sources of the height still disagree after it was asked again. */
-export type HeadWatcher = Watcher & { disagreed(chainInfo: BeaconHeight, beaconState: BeaconHeight): void };
+/** Also told when a node's two sources of the height still disagree after it was asked again, and of each head. */
+export type HeadWatcher = Watcher &
+  TipWatcher & {
+    disagreed(chainInfo: BeaconHeight, beaconState: BeaconHeight): void;
+    published?(head: Head): void;
+  };
 
 /** What a head is read with, one after another; each has the upstream timeout. */
 const CALLS_OF_A_HEAD = 4;
 
 /** Starts to follow the chain that these nodes show. */
 export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
-  const { nodes, pollMs, timeoutMs, maxPauseMs, headsKept, now, watcher } = options;
+  const { nodes, pollMs, timeoutMs, maxPauseMs, maxBlockAgeMs, poolCounts, headsKept, now, watcher } = options;
   const recent = createRecentHeads(headsKept);
   const pace = createPace(now);
   const doubts = createDoubts(maxPauseMs);
+  const tipWatch = createTipWatch(watcher);
   const readBlock = createBlockReader(watcher.disagreed);
   let waitingSince: number | undefined;
 
@@ -79,7 +96,8 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
       return (signal) => readOrDoubt(next, previous, signal);
     }
 
-    const seen = await nodes.look(previous?.source);
+    const seen = previous === undefined ? await nodes.look() : await lookUntilSure(nodes, previous);
+    if (previous !== undefined) tipWatch.note(highestTip(seen), previous.beaconHeight);
     const first = await nextToAsk(seen);
     if (first === undefined) return orWhyNot(seen, previous);
 
@@ -90,11 +108,12 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
       if (previous === undefined || seen.every(({ node }) => doubts.has(node))) throw error;
       return previous;
     });
-    if (head === previous) return head;
+    if (previous !== undefined && isSameBlock(head, previous)) return previous;
 
     for (const overtaken of asked.slice(0, asked.indexOf(head.source))) doubts.add(overtaken, undefined);
     doubts.clear(head.source);
     if (head.beaconHeight !== previous?.beaconHeight) pace.step();
+    poolCounts.isWhole(head.exchange);
     recent.add(head);
     if (previous !== undefined) forgetPools(previous.exchange);
     return head;
@@ -143,14 +162,49 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     patienceMs: timeoutMs,
     tooLate: () => new UpstreamTimeoutError('NODE', timeoutMs, {}),
     watcher,
+    published: watcher.published,
   });
+
+  function staleness(): readonly Problem[] {
+    const time = follower.current()?.time;
+    const problems: readonly (Problem | false)[] = [
+      follower.isFailing() && { code: 'NODE_UNREADABLE', message: 'the node cannot be read' },
+      pace.isOverdue() && {
+        code: 'NO_NEW_BLOCK',
+        message: 'no new beacon height arrived for more than five times the usual block interval',
+      },
+      time !== undefined &&
+        now() - time > maxBlockAgeMs && {
+          code: 'BLOCK_TOO_OLD',
+          message: `the newest block, produced at ${new Date(time).toISOString()}, is older than MAX_BLOCK_AGE_MS`,
+        },
+    ];
+    return problems.filter((problem) => problem !== false);
+  }
+
+  function lostBlocks(): readonly Problem[] {
+    const tip = tipWatch.farBehind();
+    if (tip === undefined) return [];
+    const served = follower.current()?.beaconHeight;
+    const message = `the node reports beacon height ${tip}, far below the served height ${served}: it may have lost its database`;
+    return [{ code: 'NODE_FAR_BEHIND', message }];
+  }
 
   return {
     ...follower,
-    isStale: () => follower.isFailing() || pace.isOverdue(),
+    isStale: () => staleness().length > 0,
+    problems: () => [...staleness(), ...lostBlocks()],
     nextAt: pace.nextAt,
     listenAfter: (height) => headsAfter({ recent, ...follower }, height),
   };
+}
+
+function highestTip(seen: readonly SeenNode[]): BeaconHeight {
+  return Math.max(...seen.map(({ tip }) => tip.beacon.height));
+}
+
+function isSameBlock(a: Head, b: Head): boolean {
+  return a.beaconHeight === b.beaconHeight && a.hash === b.hash;
 }
 
 /** Whether a node shows a block that the head is not of. A lower tip is a node that lags. */

@@ -1,8 +1,9 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { ChainInfo } from '../domain/chain.ts';
+import type { Instant } from '../domain/instant.ts';
 import { UpstreamBadShapeError, UpstreamTimeoutError } from '../errors.ts';
 import type { NodeClient } from '../upstream/node/client.ts';
-import { isStateNotFound } from '../upstream/node/state-not-found.ts';
+import { isInFuture, whyStateIsMissing } from '../upstream/node/state-not-found.ts';
 import { type Ask, firstAnswer } from './first-answer.ts';
 import type { Watcher } from './follower.ts';
 import { isSettledWithin } from './patience.ts';
@@ -33,6 +34,10 @@ export type Nodes = {
    * Those that answer come first.
    */
   standingWith(node: NodeClient, isMeant: (block: ShownBlock) => boolean): readonly NodeClient[];
+  /** The block that a URL has shown at a height, where it leads to several nodes with different tips; see `TipReader`. */
+  blockAt(node: NodeClient, height: BeaconHeight): ShownBlock | 'uncertain' | undefined;
+  /** How many tips a node has shown since a block last was its tip. */
+  looksWithout(node: NodeClient, hash: string): number;
   /** How each was when it was last looked at. */
   status(): readonly NodeStatus[];
 };
@@ -41,13 +46,15 @@ export type Nodes = {
 export type SeenNode = { readonly node: NodeClient; readonly tip: ChainInfo };
 
 /** A block that a node showed as its tip. */
-export type ShownBlock = { readonly height: BeaconHeight; readonly hash: string };
+export type ShownBlock = { readonly height: BeaconHeight; readonly hash: string; readonly time: Instant };
 
 /** How a node was when it was last looked at. */
 export type NodeStatus = {
   readonly name: string;
   /** The beacon height of its tip; `undefined` where it did not answer. */
   readonly height: BeaconHeight | undefined;
+  /** How far apart calls to it are made, because it limits their rate; 0 where it does not. */
+  readonly spaceMs: number;
 };
 
 /** How nodes are asked. */
@@ -80,8 +87,12 @@ export function createNodes({ clients, timeoutMs, graceMs, watch }: NodesOptions
 
     chainName ??= seen()[0]?.tip.chainName;
     const same = seen().filter(({ tip }) => isRightChain(tip));
-    if (same.length === 0) throw new UpstreamBadShapeError('NODE', 'it is of another chain than before');
+    if (same.length === 0) throw new UpstreamBadShapeError('NODE', 'it belongs to another chain than before');
     return bestFirst(same, preferred);
+  }
+
+  function readerOf(node: NodeClient) {
+    return readers.find((reader) => reader.node === node);
   }
 
   function seen(): SeenNode[] {
@@ -99,7 +110,7 @@ export function createNodes({ clients, timeoutMs, graceMs, watch }: NodesOptions
   }
 
   function standingWith(node: NodeClient, isMeant: (block: ShownBlock) => boolean): readonly NodeClient[] {
-    const own = readers.find((reader) => reader.node === node)?.shown() ?? [];
+    const own = readerOf(node)?.shown() ?? [];
     const shared = new Set(own.filter(isMeant).map(({ hash }) => hash));
     const same = readers.filter(
       (reader) => reader.node === node || reader.shown().some((block) => isMeant(block) && shared.has(block.hash)),
@@ -114,17 +125,28 @@ export function createNodes({ clients, timeoutMs, graceMs, watch }: NodesOptions
     look,
     first,
     standingWith,
-    status: () => readers.map(({ node, tip }) => ({ name: node.name, height: tip()?.beacon.height })),
+    blockAt: (node, height) => readerOf(node)?.blockAt(height),
+    looksWithout: (node, hash) => readerOf(node)?.looksWithout(hash) ?? 0,
+    status: () =>
+      readers.map(({ node, tip }) => ({
+        name: node.name,
+        height: tip()?.beacon.height,
+        spaceMs: node.spaceMs(),
+      })),
   };
 }
 
-/** Where all have failed: one that could not be read says more than another that has no such state. */
+/**
+ * Where all have failed: one that could not be read says more than another that does not have the height yet, and that one
+ * more than another that has pruned it.
+ */
 async function orMostTelling<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
     if (!(error instanceof AggregateError)) throw error;
-    throw error.errors.find((each) => !isStateNotFound(each)) ?? error.errors[0];
+    const failure = error.errors.find((each) => whyStateIsMissing(each) === undefined);
+    throw failure ?? error.errors.find(isInFuture) ?? error.errors[0];
   }
 }
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import type { Instant } from '../domain/instant.ts';
 import { type OrderBook, toOrderBook } from '../domain/order-book.ts';
-import { UpstreamBadShapeError, UpstreamBusyError, UpstreamTimeoutError } from '../errors.ts';
+import { BadUserInputError, UpstreamBadShapeError, UpstreamBusyError, UpstreamTimeoutError } from '../errors.ts';
 import type { Asker } from '../upstream/fair-queue.ts';
 import type { MarketDataClient } from '../upstream/market-data/client.ts';
 import type { Turn, Turns } from '../upstream/turns.ts';
@@ -26,8 +26,11 @@ export type OrderBooks = {
    * @throws UpstreamError
    */
   read(tickerId: string, asker: Asker): Promise<OrderBookReading | undefined>;
-  /** Follows a book for as long as someone listens: the book now, and then each one that differs from the one before. */
-  listen(tickerId: string): Listen<OrderBookReading>;
+  /**
+   * Follows a book for as long as someone listens: the book now, and then each one that differs from the one before. Where
+   * its first reading shows that there is no such ticker, an error stands for the book.
+   */
+  listen(tickerId: string): Listen<OrderBookReading | BadUserInputError>;
   /** How many books are followed. */
   followed(): number;
   /** How many listen to them. */
@@ -50,7 +53,7 @@ export type OrderBooksOptions = {
   readonly watch: () => Watcher;
 };
 
-type FollowedBook = Follower<OrderBookReading> & { readonly watcher: Watcher };
+type FollowedBook = Follower<OrderBookReading | BadUserInputError> & { readonly watcher: Watcher };
 
 type Shared = { readonly reading: Turn<OrderBookReading | undefined>; endedAt: Instant | undefined };
 
@@ -58,6 +61,11 @@ const MAX_BOOKS_KEPT = 1_000;
 
 /** Nobody's ticker is longer; the host, or what stands before it, may refuse an address that is. */
 const MAX_TICKER_ID_LENGTH = 200;
+
+/** The error of a ticker id that the host does not know. */
+export function noTicker(tickerId: string): BadUserInputError {
+  return new BadUserInputError(`Ticker ${JSON.stringify(tickerId)} does not exist.`);
+}
 
 /** Makes the order books of a host. */
 export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
@@ -97,7 +105,7 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
     const raw = await host.orderBook(tickerId);
     const isEmpty = raw === undefined || raw.bids.length + raw.asks.length === 0;
     if (isEmpty && !isListed(tickerId)) return undefined;
-    if (raw === undefined) throw new UpstreamBadShapeError('MARKET_DATA', 'no order book of a ticker that it lists');
+    if (raw === undefined) throw new UpstreamBadShapeError('MARKET_DATA', 'no order book for a listed ticker');
 
     const observedAt = now();
     return { book: toOrderBook(raw), observedAt, freshUntil: observedAt + ttlMs };
@@ -107,11 +115,17 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
     const watcher = watch();
     // One of its own, however many listen: it waits behind nobody's other questions.
     const asker: Asker = { client: Symbol(tickerId) };
-    const follower = createFollower<OrderBookReading>({
+    let isFirst = true;
+    const follower = createFollower<OrderBookReading | BadUserInputError>({
       async read(previous) {
-        const reading = await (previous === undefined ? read(tickerId, asker) : readAgain(tickerId, asker));
-        if (reading === undefined) throw new UpstreamBadShapeError('MARKET_DATA', 'the order book is gone');
-        return previous !== undefined && isDeepStrictEqual(previous.book, reading.book) ? previous : reading;
+        // The first may serve from what was read for others a moment ago.
+        const readNow = isFirst ? read : readAgain;
+        isFirst = false;
+        const reading = await readNow(tickerId, asker);
+        const known = previous instanceof BadUserInputError ? undefined : previous;
+        if (reading !== undefined) return known && isDeepStrictEqual(known.book, reading.book) ? known : reading;
+        if (known !== undefined) throw new UpstreamBadShapeError('MARKET_DATA', 'the order book no longer exists');
+        return previous ?? noTicker(tickerId);
       },
       intervalMs: ttlMs,
       patienceMs: timeoutMs,
@@ -121,7 +135,7 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
     return { ...follower, watcher };
   }
 
-  function listen(tickerId: string): Listen<OrderBookReading> {
+  function listen(tickerId: string): Listen<OrderBookReading | BadUserInputError> {
     return (listener) => {
       const follower = followed.get(tickerId) ?? follow(tickerId);
       followed.set(tickerId, follower);

@@ -1,14 +1,19 @@
 import { LRUCache } from 'lru-cache';
-import { type BeaconHeight, isFinal } from '../domain/beacon-height.ts';
+import { type BeaconHeight, isFinal, newestFinal } from '../domain/beacon-height.ts';
 import type { ExchangeState } from '../domain/exchange.ts';
-import { HeightNotAvailableError, UpstreamBadShapeError } from '../errors.ts';
+import { HeightNotAvailableError, UpstreamBusyError } from '../errors.ts';
 import type { Asker } from '../upstream/fair-queue.ts';
 import type { NodeClient } from '../upstream/node/client.ts';
-import { askUntilStateIsThere, isStateNotFound, stateNotFound } from '../upstream/node/state-not-found.ts';
+import { isStateError, whyStateIsMissing } from '../upstream/node/state-not-found.ts';
 import type { Turn, Turns } from '../upstream/turns.ts';
 import { createDoubts } from './doubts.ts';
+import type { Watcher } from './follower.ts';
 import type { Head } from './head.ts';
+import { createNodeStates, requireTip } from './node-states.ts';
 import type { Nodes } from './nodes.ts';
+import type { PoolCounts } from './pool-counts.ts';
+import { readProbing } from './probing.ts';
+import type { Standing } from './retained-heights.ts';
 
 /** Reads the exchange as it was at a height below a head; reads of one state are shared by everyone. */
 export type PastStates = {
@@ -17,14 +22,25 @@ export type PastStates = {
    * @throws HeightNotAvailableError for a height that no node has any more, UpstreamError
    */
   read(height: BeaconHeight, head: Head, asker: Asker): Promise<ExchangeState>;
+  /**
+   * Reads several heights for one answer, with few calls where no node has them any more.
+   *
+   * @returns the state of each height, or why it cannot be read
+   */
+  readAll(heights: readonly BeaconHeight[], head: Head, asker: Asker): Promise<(ExchangeState | Error)[]>;
+  /** For each node the highest height that it is known to have pruned; `undefined` where none is known. */
+  prunedHeights(): readonly { readonly name: string; readonly height: BeaconHeight | undefined }[];
 };
 
 /** What past states are read from. */
 export type PastStatesOptions = {
-  readonly nodes: Pick<Nodes, 'all' | 'first' | 'standingWith'>;
+  readonly nodes: Pick<Nodes, 'all' | 'first' | 'standingWith' | 'blockAt'>;
   readonly turns: Turns;
+  readonly poolCounts: PoolCounts;
   /** How long a node that could not give a state is asked after the others, at the most. */
   readonly maxPauseMs: number;
+  /** Makes the watcher of a node that fails to read states: that it has no such state is no failure. */
+  readonly watch: (node: NodeClient) => Watcher;
 };
 
 /** Final states are kept until room is needed: a page of history, a chart's points. */
@@ -33,7 +49,13 @@ const MAX_STATES_KEPT = 64;
 /** Near the tip the state, and then the tip once more. */
 const CALLS_NEAR_TIP = 2;
 
-/** What is kept for one head: the few states above the final ones, and which heights are pruned. */
+/** Of a final height: calls that are waited for because they may decide about it, a probe, and the state. */
+const CALLS_FOR_FINAL = 3;
+
+/** In this order nodes are called for a final state. */
+const STANDINGS: readonly Standing[] = ['retained', 'unknown', 'behind', 'pruned'];
+
+/** What is kept for one head: the few states above the final ones. */
 const MAX_KEPT_UNDER_A_HEAD = 1_000;
 
 /**
@@ -42,59 +64,90 @@ const MAX_KEPT_UNDER_A_HEAD = 1_000;
  * Final states never change and stay. The few blocks below the tip can still be replaced together with it, so a state of
  * one of them is kept only as long as the head that it was read under. A state is read from the head's own node, or from
  * one that has shown a block that this one has shown too: the head's, or for a final state any that it is final under. All
- * of these are asked before a height counts as pruned: one may keep more than another. Near the tip the others are asked
+ * of these are asked before a height counts as pruned: one may keep more than another. A node is not called for what it is
+ * known to have pruned. Near the tip the others are asked
  * after them, because they may have come to the head's block since they were last looked at.
  */
-export function createPastStates({ nodes, turns, maxPauseMs }: PastStatesOptions): PastStates {
+export function createPastStates({ nodes, turns, poolCounts, maxPauseMs, watch }: PastStatesOptions): PastStates {
   const doubts = createDoubts(maxPauseMs);
+  const states = createNodeStates();
   const final: States = new LRUCache({ max: MAX_STATES_KEPT });
   const finalUnderWay: States = new Map();
   const underHead = new WeakMap<Head, States>();
+  const watchers = new Map<NodeClient, Watcher>();
 
-  function statesUnder(head: Head): States {
-    const states = underHead.get(head) ?? new LRUCache({ max: MAX_KEPT_UNDER_A_HEAD });
-    underHead.set(head, states);
-    return states;
+  function watcherOf(node: NodeClient): Watcher {
+    const watcher = watchers.get(node) ?? watch(node);
+    watchers.set(node, watcher);
+    return watcher;
   }
 
-  function read(height: BeaconHeight, head: Head, asker: Asker): Promise<ExchangeState> {
-    const known = final.get(height) ?? finalUnderWay.get(height) ?? statesUnder(head).get(height);
-    const reading = known ?? (isFinal(height, head.beaconHeight) ? readFinal : readUnder)(height, head);
-    return reading.wait(asker);
+  function statesUnder(head: Head): States {
+    const readings = underHead.get(head) ?? new LRUCache({ max: MAX_KEPT_UNDER_A_HEAD });
+    underHead.set(head, readings);
+    return readings;
+  }
+
+  /** A block that two nodes have shown can still be replaced. What is final below it cannot. */
+  function nodesForFinal(height: BeaconHeight, head: Head): readonly NodeClient[] {
+    return nodes.standingWith(head.source, (block) => isFinal(height, block.height));
+  }
+
+  function readingOf(height: BeaconHeight, head: Head): Turn<ExchangeState> | undefined {
+    return final.get(height) ?? finalUnderWay.get(height) ?? statesUnder(head).get(height);
+  }
+
+  function standings(height: BeaconHeight, head: Head): readonly Standing[] {
+    return nodesForFinal(height, head).map((node) => states.standing(node, height));
+  }
+
+  async function read(height: BeaconHeight, head: Head, asker: Asker): Promise<ExchangeState> {
+    const known = readingOf(height, head);
+    if (known !== undefined) return known.wait(asker);
+    if (!isFinal(height, head.beaconHeight)) return readUnder(height, head).wait(asker);
+    // What no node has needs no call, so it waits for no turn.
+    if (standings(height, head).every((standing) => standing === 'pruned'))
+      throw new HeightNotAvailableError(height, head.beaconHeight);
+    return readFinal(height, head).wait(asker);
+  }
+
+  function isUnknown(height: BeaconHeight, head: Head): boolean {
+    if (!isFinal(height, head.beaconHeight) || readingOf(height, head) !== undefined) return false;
+    const known = standings(height, head);
+    return known.includes('unknown') && !known.includes('retained');
   }
 
   function readFinal(height: BeaconHeight, head: Head): Turn<ExchangeState> {
-    // A block that both have shown can still have been replaced; what is final below it cannot.
-    const nodesFor = () => nodes.standingWith(head.source, (block) => isFinal(height, block.height));
+    const rank = (node: NodeClient) => STANDINGS.indexOf(states.standing(node, height));
     const reading = ask(height, head, {
-      nodesFor,
-      calls: 1,
-      readFrom: (node, signal) => node.earlierState(height, signal),
+      nodesFor: () => nodesForFinal(height, head).toSorted((a, b) => rank(a) - rank(b)),
+      calls: CALLS_FOR_FINAL,
+      readFrom: (node, signal) => states.readFinal(node, height, newestFinal(head.beaconHeight), signal),
     });
     finalUnderWay.set(height, reading);
     reading.answer
       .then(
-        () => final.set(height, reading),
-        // That nobody has it any more is not asked again under the same head.
-        (error) => error instanceof HeightNotAvailableError && statesUnder(head).set(height, reading),
+        // A state that is not whole is read again when it is next requested.
+        (state) => poolCounts.isWhole(state) && final.set(height, reading),
+        () => undefined,
       )
       .finally(() => finalUnderWay.delete(height));
     return reading;
   }
 
   function readUnder(height: BeaconHeight, head: Head): Turn<ExchangeState> {
-    const states = statesUnder(head);
+    const readings = statesUnder(head);
     const known = () => nodes.standingWith(head.source, (block) => block.hash === head.hash);
     const reading = ask(height, head, {
       nodesFor: () => [...new Set([...known(), ...nodes.all])],
       calls: CALLS_NEAR_TIP,
       async readFrom(node, signal) {
         if (!known().includes(node)) await requireTip(node, head, signal);
-        return readNearTip(node, height, head, signal);
+        return states.readNearTip(node, height, { head, blockBelow: () => nodes.blockAt(node, height) }, signal);
       },
     });
-    states.set(height, reading);
-    reading.answer.catch((error) => error instanceof HeightNotAvailableError || states.delete(height));
+    readings.set(height, reading);
+    reading.answer.catch((error) => error instanceof HeightNotAvailableError || readings.delete(height));
     return reading;
   }
 
@@ -108,33 +161,45 @@ export function createPastStates({ nodes, turns, maxPauseMs }: PastStatesOptions
           const node = order[asked.length];
           if (node === undefined) return undefined;
           asked.push(node);
-          return (signal) => readOrDoubt(node, asked, readFrom, signal);
+          return (signal) => readOrDoubt({ node, asked, height }, readFrom, signal);
         }, calls);
       } catch (error) {
-        throw isStateNotFound(error) ? new HeightNotAvailableError(height, head.beaconHeight) : error;
+        throw whyStateIsMissing(error) === 'pruned' ? new HeightNotAvailableError(height, head.beaconHeight) : error;
       }
     });
   }
 
   /** A node that fails, or is overtaken by one that was asked after it, is asked after the others for a while. */
   async function readOrDoubt(
-    node: NodeClient,
-    asked: readonly NodeClient[],
+    { node, asked, height }: { node: NodeClient; asked: readonly NodeClient[]; height: BeaconHeight },
     readFrom: ReadFrom,
     signal: AbortSignal,
   ): Promise<ExchangeState> {
     try {
       const state = await readFrom(node, signal);
       doubts.clear(node);
-      for (const overtaken of asked.slice(0, asked.indexOf(node))) doubts.add(overtaken, undefined);
+      watcherOf(node).recovered();
+      const overtaken = asked.slice(0, asked.indexOf(node));
+      for (const each of overtaken) if (states.standing(each, height) !== 'pruned') doubts.add(each, undefined);
       return state;
     } catch (error) {
-      if (!signal.aborted && !isStateNotFound(error)) doubts.add(node, error);
+      const isAnswer = whyStateIsMissing(error) !== undefined || error instanceof UpstreamBusyError;
+      const isFailure = !signal.aborted && !isAnswer;
+      if (isFailure) doubts.add(node, error);
+      if (isFailure && isStateError(error)) watcherOf(node).failed(error);
       throw error;
     }
   }
 
-  return { read };
+  return {
+    read,
+    readAll: (heights, head, asker) =>
+      readProbing(heights, {
+        isUnknown: (height) => isUnknown(height, head),
+        read: (height) => read(height, head, asker),
+      }),
+    prunedHeights: () => nodes.all.map((node) => ({ name: node.name, height: states.prunedUpTo(node) })),
+  };
 }
 
 /** From which nodes a state is read, and how: with so many calls, one after another. */
@@ -145,26 +210,6 @@ type Reading = {
 };
 
 type ReadFrom = (node: NodeClient, signal: AbortSignal) => Promise<ExchangeState>;
-
-/** @throws what a node without the state does, where its tip is not the head's block: what it has may stand on others */
-async function requireTip(node: NodeClient, { hash }: Head, signal: AbortSignal): Promise<void> {
-  const { beacon: tip } = await node.chainInfo(signal);
-  if (tip.hash !== hash) throw stateNotFound({ host: node.name });
-}
-
-/** A state that can still be replaced: it stands under the head only if the head's block is still the node's after it was read. */
-async function readNearTip(
-  node: NodeClient,
-  height: BeaconHeight,
-  head: Head,
-  signal: AbortSignal,
-): Promise<ExchangeState> {
-  const state = await askUntilStateIsThere(() => node.earlierState(height, signal), signal);
-  const { beacon: tip } = await node.chainInfo(signal);
-  if (tip.height === head.beaconHeight && tip.hash !== head.hash)
-    throw new UpstreamBadShapeError('NODE', 'its newest blocks were replaced while they were read');
-  return state;
-}
 
 /** States and readings of states under way, by height. */
 type States = {

@@ -31,6 +31,14 @@ export function createRecentHeads(max: number): RecentHeads {
   };
 }
 
+/** A client can be ahead of this gateway where it comes from another, but not by so many heights. */
+const MAX_HEIGHTS_AHEAD = 100;
+
+/** Whether a height is of another chain than a head. */
+export function isFarAhead(height: BeaconHeight, head: Head): boolean {
+  return height > head.beaconHeight + MAX_HEIGHTS_AHEAD;
+}
+
 /** Where a listener who comes back takes heads from. */
 export type HeadsToResume = {
   readonly recent: Pick<RecentHeads, 'after' | 'turn'>;
@@ -40,6 +48,8 @@ export type HeadsToResume = {
 
 /**
  * The heads above a height: first those that are kept, one after another as they are taken, then each new one.
+ * A height far in the future is of another chain, and counts as none: the newest head comes first.
+ *
  * None comes twice. A kept one that goes while the listener is behind it is passed over, as with any slow listener.
  */
 export function headsAfter({ recent, current, listen }: HeadsToResume, height: BeaconHeight): Listen<Head> {
@@ -56,7 +66,12 @@ export function headsAfter({ recent, current, listen }: HeadsToResume, height: B
       return listen({ hear, fail: listener.fail });
     }
 
+    function startAnewIfFarAhead(head: Head | undefined): void {
+      if (given === undefined && head !== undefined && isFarAhead(newest, head)) newest = head.beaconHeight - 1;
+    }
+
     function isNews(head: Head): boolean {
+      startAnewIfFarAhead(head);
       const isReplaced = head.beaconHeight === head.previousHeight;
       return head !== given && (isReplaced ? head.beaconHeight >= newest : head.beaconHeight > newest);
     }
@@ -69,6 +84,7 @@ export function headsAfter({ recent, current, listen }: HeadsToResume, height: B
 
     return {
       async next() {
+        if (live === undefined) startAnewIfFarAhead(current());
         if (live === undefined && recent.after(newest) !== undefined) await recent.turn();
         if (isOver) return;
         const missed = live === undefined ? recent.after(newest) : undefined;

@@ -1,6 +1,10 @@
 import { areDecimals, MAX_DECIMALS } from '../domain/decimal.ts';
+import type { Pair } from '../domain/market.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
+import type { TokenId } from '../domain/token-id.ts';
 import { BadUserInputError } from '../errors.ts';
+import { type Soon, whenThere } from '../soon.ts';
+import type { ExchangeLoader } from './exchange.ts';
 import type { TokenLoader } from './token.ts';
 
 /** Decimals that a client gives for the two tokens of a pool; they come before those that are known. */
@@ -13,7 +17,6 @@ export type DecimalsArguments = {
  * A price of a pool by one of the formulas, with the decimals given or known.
  *
  * @returns `undefined` where the decimals of a token are neither, or where the formula gives none
- * @throws BadUserInputError for decimals that cannot be
  */
 export function quote<Price>(
   formula: (pool: PoolPair, decimals1: number, decimals2: number) => Price | undefined,
@@ -21,12 +24,41 @@ export function quote<Price>(
   { decimals1, decimals2 }: DecimalsArguments,
   tokens: TokenLoader,
 ): Price | undefined {
-  const d1 = requireDecimals('decimals1', decimals1) ?? tokens.decimalsOf(pool.token1Id);
-  const d2 = requireDecimals('decimals2', decimals2) ?? tokens.decimalsOf(pool.token2Id);
+  const d1 = decimals1 ?? tokens.decimalsOf(pool.token1Id);
+  const d2 = decimals2 ?? tokens.decimalsOf(pool.token2Id);
   return d1 === undefined || d2 === undefined ? undefined : formula(pool, d1, d2);
 }
 
-function requireDecimals(name: string, decimals: number | null | undefined): number | undefined {
-  if (decimals == null || areDecimals(decimals)) return decimals ?? undefined;
-  throw new BadUserInputError(`${name} is ${decimals}: a token has 0 to ${MAX_DECIMALS} decimals.`);
+/**
+ * A price of a pair, in target tokens for one base token, from the node's pool of the same two tokens at the answer's height.
+ *
+ * @returns `undefined` without such a pool, while the decimals of a token are unknown, or where the formula gives none
+ */
+export function quotePair<Price>(
+  formula: (pool: PoolPair, baseId: TokenId, decimals1: number, decimals2: number) => Price | undefined,
+  { baseId, targetId }: Pair,
+  { exchange, tokens }: { readonly exchange: ExchangeLoader; readonly tokens: TokenLoader },
+): Soon<Price | undefined> {
+  return whenThere(exchange.poolPair(baseId, targetId), (pool) => {
+    if (pool === undefined) return undefined;
+    return quote(
+      (held, decimals1, decimals2) => formula(held, baseId, decimals1, decimals2),
+      pool,
+      NOTHING_GIVEN,
+      tokens,
+    );
+  });
+}
+
+const NOTHING_GIVEN: DecimalsArguments = {};
+
+/** Checks the decimals that a client gives, before a price is computed with them. @throws BadUserInputError */
+export function requireDecimals({ decimals1, decimals2 }: DecimalsArguments): void {
+  requireDecimalsOf('decimals1', decimals1);
+  requireDecimalsOf('decimals2', decimals2);
+}
+
+function requireDecimalsOf(name: string, decimals: number | null | undefined): void {
+  if (decimals == null || areDecimals(decimals)) return;
+  throw new BadUserInputError(`${name} is ${decimals}. It must be from 0 to ${MAX_DECIMALS}.`);
 }

@@ -27,8 +27,11 @@ export type PoolPairFilterInput = {
 /** A list of pools, as a client asks for it. */
 export type PoolPairsArguments = PageArguments & {
   readonly filter?: PoolPairFilterInput | null | undefined;
-  readonly orderBy: PoolPairOrder;
+  readonly orderBy?: PoolPairOrder | null | undefined;
 };
+
+/** The order of pools where the client names none. */
+export const DEFAULT_ORDER: PoolPairOrder = 'ID_ASC';
 
 /** The exchange, at the answer's height or at an earlier one. */
 export type ExchangeLoader = {
@@ -56,9 +59,10 @@ export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLo
   /** Made when the first past height is asked for: most answers ask for none. */
   let pastStatesOfAnswer: DataLoader<BeaconHeight, ExchangeState> | undefined;
 
-  async function readPast(height: BeaconHeight): Promise<ExchangeState | Error> {
-    const pinned = await head.getFor(height);
-    return pastStates.read(height, pinned, asker).catch((error: Error) => error);
+  async function readPast(heights: readonly BeaconHeight[]): Promise<(ExchangeState | Error)[]> {
+    // The same head for all of them; each height notes whether what is read of it depends on that head.
+    const [pinned] = await Promise.all(heights.map((height) => head.getFor(height)));
+    return pinned === undefined ? [] : pastStates.readAll(heights, pinned, asker);
   }
 
   function state(at?: BeaconHeight | null): Soon<ExchangeState> {
@@ -70,7 +74,7 @@ export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLo
     const { beaconHeight, exchange } = at == null ? await head.get() : await head.getFor(at);
     if (at == null || at === beaconHeight) return exchange;
     if (at > beaconHeight) throw new HeightNotAvailableError(at, beaconHeight);
-    pastStatesOfAnswer ??= new DataLoader((wanted) => Promise.all(wanted.map(readPast)));
+    pastStatesOfAnswer ??= new DataLoader(readPast);
     return pastStatesOfAnswer.load(at);
   }
 
@@ -82,7 +86,7 @@ export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLo
   }
 
   function poolPairs(args: PoolPairsArguments): Soon<PoolPairPage> {
-    const { orderBy: order } = args;
+    const order = args.orderBy ?? DEFAULT_ORDER;
     const filter = filterFingerprint(args.filter ?? {});
     const { request, at } = readPageArguments(args, { filter, order }, maxPageSize);
 

@@ -77,7 +77,7 @@ export function toFilter(filter: PairFilterInput | null | undefined): PairFilter
 }
 
 function requireOne(ids: PairIds): PairIds {
-  if (ids.tickerId == null && ids.poolId == null) throw new BadUserInputError('Give a tickerId, a poolId or both.');
+  if (ids.tickerId == null && ids.poolId == null) throw new BadUserInputError('Set tickerId, poolId or both.');
   return ids;
 }
 

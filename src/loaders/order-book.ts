@@ -10,11 +10,25 @@ export type OrderBookLoader = {
   /**
    * The best entries of a book, `undefined` for a ticker that does not exist.
    *
-   * @param depth of both sides together; 0 is everything
+   * @param depth of both sides together: 0 is everything, null is {@link DEFAULT_DEPTH}
    * @throws BadUserInputError for a negative depth, UpstreamError
    */
-  get(tickerId: string, depth: number): Promise<OrderBookReading | undefined>;
+  get(tickerId: string, depth: Depth): Promise<CutOrderBook | undefined>;
 };
+
+/** A reading with only the best entries of its book. */
+export type CutOrderBook = OrderBookReading & {
+  /** The ticker whose book was read. */
+  readonly tickerId: string;
+  /** How many entries of both sides together it has at the most; 0 is everything. */
+  readonly depth: number;
+};
+
+/** How many entries of both sides together a client wants. */
+export type Depth = number | null | undefined;
+
+/** How many entries a book has where the client does not say. */
+export const DEFAULT_DEPTH = 100;
 
 /** Makes the order-book loader of one answer: however many fields ask for a book, and to whatever depth, it is one reading. */
 export function createOrderBookLoader(orderBooks: OrderBooks, basis: Basis, asker: Asker): OrderBookLoader {
@@ -24,22 +38,24 @@ export function createOrderBookLoader(orderBooks: OrderBooks, basis: Basis, aske
 
   return {
     async get(tickerId, depth) {
-      requireDepth(depth);
+      const entries = readDepth(depth);
       const reading = await books.load(tickerId);
       // That there is no such book was read at some moment too, which nobody notes.
       if (reading === undefined) return basis.momentary(undefined);
       basis.lastsUntil(reading.freshUntil);
-      return cutBook(reading, depth);
+      return cutBook(reading, tickerId, entries);
     },
   };
 }
 
-/** @throws BadUserInputError for a negative depth */
-export function requireDepth(depth: number): void {
-  if (depth < 0) throw new BadUserInputError(`depth is ${depth}: it is 0 for everything, or the number of entries.`);
+/** The number of entries that a client wants. @throws BadUserInputError for a negative depth */
+export function readDepth(depth: Depth): number {
+  const entries = depth ?? DEFAULT_DEPTH;
+  if (entries >= 0) return entries;
+  throw new BadUserInputError(`depth is ${depth}. It must be 0 (the complete book) or greater.`);
 }
 
-/** A reading with only the best entries of its book. */
-export function cutBook(reading: OrderBookReading, depth: number): OrderBookReading {
-  return { ...reading, book: atDepth(reading.book, depth) };
+/** The reading with only the best entries of its book. */
+export function cutBook(reading: OrderBookReading, tickerId: string, depth: number): CutOrderBook {
+  return { ...reading, tickerId, depth, book: atDepth(reading.book, depth) };
 }

@@ -12,7 +12,8 @@ export type PageArguments = {
   readonly at?: BeaconHeight | null | undefined;
 };
 
-const DEFAULT_PAGE_SIZE = 50;
+/** How many entries a page has where the client does not say. */
+export const DEFAULT_PAGE_SIZE = 50;
 
 /** A page that is wanted, and the height that it is of; `undefined` for that of the answer. */
 export type PageAtHeight = { readonly request: PageRequest; readonly at: BeaconHeight | undefined };
@@ -27,7 +28,7 @@ export function readPageArguments(
   list: Pick<Cursor, 'filter' | 'order'>,
   maxPageSize: number,
 ): PageAtHeight {
-  if (args.first != null && args.last != null) throw new BadUserInputError('Give first or last, not both.');
+  if (args.first != null && args.last != null) throw new BadUserInputError('Set first or last, not both.');
 
   const after = readCursor('after', args.after, list);
   const before = readCursor('before', args.before, list);
@@ -39,14 +40,14 @@ export function readPageArguments(
 function agreeOnHeight(named: readonly (BeaconHeight | null | undefined)[]): BeaconHeight | undefined {
   const [height, ...others] = named.filter((each) => each != null);
   if (others.every((other) => other === height)) return height;
-  throw new BadUserInputError('A cursor belongs to its height: it cannot be used with another.');
+  throw new BadUserInputError('The cursor belongs to another beacon height.');
 }
 
 function readSize({ first, last }: PageArguments, maxPageSize: number): number {
   const size = first ?? last ?? Math.min(DEFAULT_PAGE_SIZE, maxPageSize);
   const name = first == null ? 'last' : 'first';
-  if (size < 0) throw new BadUserInputError(`${name} is ${size}: a page cannot have less than 0 entries.`);
-  if (size > maxPageSize) throw new BadUserInputError(`${name} is ${size}: a page has ${maxPageSize} entries at most.`);
+  if (size < 0) throw new BadUserInputError(`${name} is ${size}. It must be 0 or greater.`);
+  if (size > maxPageSize) throw new BadUserInputError(`${name} is ${size}. The maximum is ${maxPageSize}.`);
   return size;
 }
 
@@ -58,9 +59,9 @@ function readCursor(
   if (text == null) return undefined;
 
   const cursor = parseCursor(text);
-  if (cursor === undefined) throw new BadUserInputError(`${name} is no cursor of this gateway.`);
+  if (cursor === undefined) throw new BadUserInputError(`${name} is not a valid cursor.`);
   if (cursor.filter !== list.filter || cursor.order !== list.order) {
-    throw new BadUserInputError(`${name} is the cursor of a list with another filter or order.`);
+    throw new BadUserInputError(`${name} is a cursor from a list with another filter or order.`);
   }
   return cursor;
 }

@@ -21,6 +21,8 @@ export type HeadPin = {
   getFor(height: BeaconHeight): Promise<Head>;
   /** The same without waiting: `undefined` where none is published yet. */
   currentFor(height: BeaconHeight): Head | undefined;
+  /** Whether the answer, as far as it was read, depends on the head. */
+  isUsed(): boolean;
 };
 
 /** Pins an answer to the head given, or to the one that is current when it is first asked for. */
@@ -85,5 +87,6 @@ export function createHeadPin(follower: HeadFollower, basis: Basis, pinned?: Hea
       noteFor(height, told);
       return told;
     },
+    isUsed: () => isNoted,
   };
 }

@@ -38,8 +38,8 @@ export function createTokenLoader(list: TokenList, head: HeadPin, market: Market
     ]);
   }
 
-  function inPools(): ReadonlySet<TokenId> {
-    return head.current()?.exchange.directory.tokenIds ?? new Set();
+  function inPools(): ReadonlySetLike<TokenId> {
+    return head.current()?.exchange.directory.placesOfToken ?? new Set();
   }
 
   function isKnown(tokenId: TokenId): boolean {

@@ -2,14 +2,17 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { selectPairs, type Ticker } from '../domain/market.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import { createPriceSelection, type PriceSelection } from '../domain/price-selection.ts';
-import { BadUserInputError, HeightNotAvailableError } from '../errors.ts';
+import { BadUserInputError, HeightNotAvailableError, UpstreamError, UpstreamNotConfiguredError } from '../errors.ts';
+import type { Follower } from '../live/follower.ts';
 import type { Head } from '../live/head.ts';
+import type { Listen } from '../live/listen.ts';
 import type { MarketReading } from '../live/market.ts';
-import type { OrderBookReading } from '../live/order-books.ts';
+import { noTicker, type OrderBookReading } from '../live/order-books.ts';
+import { isFarAhead } from '../live/recent-heads.ts';
 import type { Asker } from '../upstream/fair-queue.ts';
-import { createFeed, type Feed } from './feed.ts';
+import { afterOutage, createFeed, type Feed } from './feed.ts';
 import { type PairFilterInput, toFilter } from './market.ts';
-import { cutBook, requireDepth } from './order-book.ts';
+import { type CutOrderBook, cutBook, type Depth, readDepth } from './order-book.ts';
 import type { Sources } from './sources.ts';
 
 /** The prices at one height, as one subscriber gets them. */
@@ -27,14 +30,16 @@ export type PriceUpdate = {
 export type PricesArguments = {
   readonly poolPairs?: PriceSelection['poolPairs'] | null;
   readonly tokenIds?: PriceSelection['tokenIds'] | null;
-  readonly onlyChanged: boolean;
+  readonly onlyChanged?: boolean | null | undefined;
   /** The height of the last update that the client got before it lost its connection. */
   readonly afterHeight?: BeaconHeight | null | undefined;
 };
 
 /**
- * What subscriptions stream: what is true now, then what becomes true. Each fails at once where its upstream was never
- * read; after that it goes on whatever happens there.
+ * What subscriptions stream: what is true now, then what becomes true. Where its upstream cannot be read, a subscription
+ * begins with the error of that, and stays open.
+ *
+ * @throws UpstreamNotConfiguredError where there is no such upstream
  */
 export type Updates = {
   head(): Promise<Feed<Head, Head>>;
@@ -42,7 +47,7 @@ export type Updates = {
   prices(args: PricesArguments): Promise<Feed<Head, PriceUpdate>>;
   tickers(filter: PairFilterInput | null | undefined): Promise<Feed<MarketReading<Ticker>, readonly Ticker[]>>;
   /** @throws BadUserInputError for a negative depth or a ticker that does not exist */
-  orderBook(tickerId: string, depth: number): Promise<Feed<OrderBookReading, OrderBookReading>>;
+  orderBook(tickerId: string, depth: Depth): Promise<Feed<OrderBookReading, CutOrderBook>>;
 };
 
 /** What the updates of one operation are made of. */
@@ -56,40 +61,33 @@ export type UpdatesOptions = {
   readonly afterEvent?: BeaconHeight | undefined;
 };
 
-/** A client can be ahead of this gateway where it comes from another, but not by so many heights. */
-const MAX_HEIGHTS_AHEAD = 100;
-
 /** Makes the updates of one operation. */
 export function createUpdates({ sources, asker, afterEvent }: UpdatesOptions): Updates {
-  /** The height that prices go on after, or `undefined` where they begin with what is true now. */
-  async function heightToResume(afterHeight: BeaconHeight | undefined): Promise<BeaconHeight | undefined> {
-    const { beaconHeight } = await sources.head.get();
-    const isFarAhead = (height: BeaconHeight) => height > beaconHeight + MAX_HEIGHTS_AHEAD;
-    // Of another chain than this: refused, a browser would come back with it for ever.
-    if (afterEvent !== undefined) return isFarAhead(afterEvent) ? undefined : afterEvent;
-    if (afterHeight === undefined || !isFarAhead(afterHeight)) return afterHeight;
-    throw new HeightNotAvailableError(afterHeight, beaconHeight);
-  }
-
   return {
     async head() {
-      await sources.head.get();
-      return createFeed({ listen: sources.head.listen, toUpdate: (head) => head, headOf: (head) => head });
+      const listen = await whenAsked(sources.head, sources.head.listen);
+      return createFeed<Head, Head>({ listen, toUpdate: (head) => head, headOf: (head) => head });
     },
 
     async prices({ poolPairs, tokenIds, onlyChanged, afterHeight }) {
       if (poolPairs?.length === 0)
-        throw new BadUserInputError('poolPairs is empty: name pools, or leave it out for all.');
+        throw new BadUserInputError('poolPairs is empty. List at least one pool, or omit the argument.');
       if (tokenIds?.length === 0)
-        throw new BadUserInputError('tokenIds is empty: name tokens, or leave it out for all.');
+        throw new BadUserInputError('tokenIds is empty. List at least one token, or omit the argument.');
 
-      const after = await heightToResume(afterHeight ?? undefined);
+      const after = afterEvent ?? afterHeight ?? undefined;
+      const listen = after === undefined ? sources.head.listen : sources.head.listenAfter(after);
+      const listenNow = await whenAsked(sources.head, listen);
+      const newest = sources.head.current();
+      // A browser repeats the id of its last event for ever: it begins with the newest prices instead.
+      if (afterEvent === undefined && after !== undefined && newest && isFarAhead(after, newest))
+        throw new HeightNotAvailableError(after, newest.beaconHeight);
       const select = createPriceSelection({ poolPairs: poolPairs ?? undefined, tokenIds: tokenIds ?? undefined });
       return createFeed<Head, PriceUpdate>({
-        listen: after === undefined ? sources.head.listen : sources.head.listenAfter(after),
+        listen: listenNow,
         toUpdate: (head, previous) => ({
           head,
-          previousHeight: previous?.beaconHeight ?? after,
+          previousHeight: previous?.beaconHeight ?? (after && isFarAhead(after, head) ? undefined : after),
           // The first is whole also where it goes on: what the client has of that height may be of a replaced block.
           poolPairs: select(head.exchange, onlyChanged ? previous?.exchange : undefined),
         }),
@@ -101,22 +99,39 @@ export function createUpdates({ sources, asker, afterEvent }: UpdatesOptions): U
     },
 
     async tickers(filter) {
-      await sources.market.tickers.get();
-      return createFeed({
-        listen: sources.market.tickers.listen,
+      const { tickers } = sources.market;
+      return createFeed<MarketReading<Ticker>, readonly Ticker[]>({
+        listen: await whenAsked(tickers, tickers.listen),
         isNews: ({ market }, previous) => market !== previous?.market,
         toUpdate: ({ market }) => selectPairs(market.rows, toFilter(filter)),
       });
     },
 
     async orderBook(tickerId, depth) {
-      requireDepth(depth);
-      const now = await sources.orderBooks.read(tickerId, asker);
-      if (now === undefined) throw new BadUserInputError(`There is no ticker ${JSON.stringify(tickerId)}.`);
-      return createFeed({
-        listen: sources.orderBooks.listen(tickerId),
-        toUpdate: (reading) => cutBook(reading, depth),
+      const entries = readDepth(depth);
+      const now = await valueOrOutage(sources.orderBooks.read(tickerId, asker));
+      if (now === undefined) throw noTicker(tickerId);
+      const listen = sources.orderBooks.listen(tickerId);
+      return createFeed<OrderBookReading, CutOrderBook>({
+        listen: now instanceof UpstreamError ? afterOutage(now, listen) : listen,
+        toUpdate: (reading) => cutBook(reading, tickerId, entries),
       });
     },
   };
+}
+
+/** The values of a source that is followed; where there is none yet, the error of that comes first. */
+async function whenAsked<T>(source: Follower<T>, listen: Listen<T>): Promise<Listen<T | UpstreamError>> {
+  const value = await valueOrOutage(source.get());
+  return value instanceof UpstreamError ? afterOutage(value, listen, source.newest()) : listen;
+}
+
+/** Waits for a value. @returns why there is none for now @throws where there will never be one */
+async function valueOrOutage<T>(value: Promise<T>): Promise<T | UpstreamError> {
+  try {
+    return await value;
+  } catch (error) {
+    if (error instanceof UpstreamError && !(error instanceof UpstreamNotConfiguredError)) return error;
+    throw error;
+  }
 }

@@ -6,6 +6,7 @@ const usage = `Usage: npm run sandbox -- [flags]
 
   --node-port <port>         where the node listens (9334)
   --nodes <number>           how many nodes tell the same chain, the others on free ports (1)
+  --one-url                  puts all nodes behind one URL, as a load balancer does: each call is answered by the next
   --market-data-port <port>  where the market-data host listens (9333)
   --host <address>           on which address (127.0.0.1)
   --seed <number>            which world (1)
@@ -15,6 +16,7 @@ const usage = `Usage: npm run sandbox -- [flags]
 type Settings = {
   seed: number;
   nodes: number;
+  balanced: { order: 'alternate' } | undefined;
   host: string;
   blockMs: number;
   ports: { node: number; marketData: number };
@@ -40,6 +42,7 @@ function settingsFrom(args: string[]): Settings {
       host: { type: 'string', default: '127.0.0.1' },
       seed: { type: 'string', default: '1' },
       nodes: { type: 'string', default: '1' },
+      'one-url': { type: 'boolean', default: false },
       'block-ms': { type: 'string', default: '4000' },
       help: { type: 'boolean', default: false },
     } as const;
@@ -52,6 +55,7 @@ function settingsFrom(args: string[]): Settings {
       host: values.host,
       seed: integer('--seed', values.seed, Number.MAX_SAFE_INTEGER),
       nodes: Math.max(1, integer('--nodes', values.nodes, 100)),
+      balanced: values['one-url'] ? { order: 'alternate' } : undefined,
       blockMs: integer('--block-ms', values['block-ms'], 2 ** 31 - 1),
       ports: {
         node: integer('--node-port', values['node-port'], 65_535),
@@ -78,12 +82,11 @@ function reasonOf(error: unknown): string {
   return error.message;
 }
 
-function introduction({ nodeUrl, nodes, marketDataUrl, world }: Sandbox): string {
-  const nodeUrls = nodes.map(({ url }) => url);
+function introduction({ nodeUrls, nodes, marketDataUrl, world }: Sandbox): string {
   const get = (call: string) => `curl -s '${marketDataUrl}/api/v1/public/market-data/${call}'`;
   const rpc = (method: string, params: unknown) => {
     const body = JSON.stringify({ id: 1, jsonrpc: '1.0', method, params });
-    return `curl -s -H 'Content-Type: application/json' -d '${body}' ${nodeUrl}`;
+    return `curl -s -H 'Content-Type: application/json' -d '${body}' ${nodeUrls[0]}`;
   };
 
   return `${nodes.length === 1 ? 'A node is' : 'Nodes are'} simulated on ${nodeUrls.join(', ')}, a market-data host on ${marketDataUrl}.

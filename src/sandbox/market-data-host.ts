@@ -1,5 +1,6 @@
 import type { MarketDataFault } from './faults.ts';
-import { type Address, createHost, type HostControl } from './http/host.ts';
+import { createHost, type HostControl } from './http/host.ts';
+import type { Address } from './http/listen.ts';
 import { type Answer, webWire } from './http/wire.ts';
 import { orderBookAnswer, pairsAnswer, tickersAnswer } from './market-data/answers.ts';
 import type { Block } from './world/block.ts';

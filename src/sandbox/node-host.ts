@@ -1,13 +1,15 @@
 import type { NodeFault } from './faults.ts';
-import { type Address, createHost, type HostControl, type RecordedRequest } from './http/host.ts';
+import { createHost, type HostControl, type RecordedRequest } from './http/host.ts';
+import type { Address } from './http/listen.ts';
 import { type Answer, type Headers, nodeWire } from './http/wire.ts';
 import { beaconState } from './node/beacon-state.ts';
-import { chainInfo } from './node/chain-info.ts';
+import { chainInfo, epochBlocks } from './node/chain-info.ts';
 import { committeesOf } from './node/committees.ts';
+import { createErrorLimits } from './node/error-limits.ts';
 import { createExchangeStatePrinter } from './node/exchange-state.ts';
 import { printGo, toGo } from './node/go-json.ts';
 import { parseRpcRequest, printEnvelope, type RpcOutcome } from './node/rpc.ts';
-import { heightInvalid, payloadInvalid, stateMissing } from './node/rpc-errors.ts';
+import { blockNotFound, heightInvalid, payloadInvalid, stateError, statePruned } from './node/rpc-errors.ts';
 import type { Block } from './world/block.ts';
 import type { World } from './world/world.ts';
 
@@ -37,6 +39,8 @@ export function createNodeHost(world: World, address: Address, maxClients: numbe
   const committees = committeesOf(world.seed);
   const printState = createExchangeStatePrinter(world);
   const results = new Map<string, Buffer>();
+  const errorLimits = createErrorLimits();
+  const syncing = new WeakMap<NodeFault, { readonly startedAt: number; readonly tip: number }>();
 
   function printed(name: NodeCall, block: Block, print: () => string): RpcOutcome {
     const key = `${name}/${block.height}/${block.version}`;
@@ -47,14 +51,33 @@ export function createNodeHost(world: World, address: Address, maxClients: numbe
     return { result };
   }
 
+  /** What the node takes for the chain: how far it has come, and on which branch. */
+  function chainShown(faults: readonly NodeFault[]): { tip: Block; block(height: number): Block | undefined } {
+    const from = faults.find((fault) => fault.kind === 'fork')?.from;
+    const block = (height: number) => (from === undefined ? world.block(height) : world.branchBlock(from, height));
+    const behind = faults.reduce((sum, fault) => sum + blocksBehind(fault), 0);
+    return { tip: block(Math.max(world.oldestHeight, world.tip.height - behind)) ?? world.tip, block };
+  }
+
+  function blocksBehind(fault: NodeFault): number {
+    if (fault.kind === 'lag') return fault.blocks;
+    if (fault.kind !== 'syncing') return 0;
+    const { startedAt, tip } = syncing.get(fault) ?? { startedAt: Date.now(), tip: world.tip.height };
+    syncing.set(fault, { startedAt, tip });
+    const reached = tip - fault.blocks + Math.floor((Date.now() - startedAt) / (fault.everyMs ?? 20));
+    return Math.max(0, world.tip.height - reached);
+  }
+
   function call(name: NodeCall, params: unknown, faults: readonly NodeFault[]): RpcOutcome {
-    const tip = tipShown(world, faults);
+    const { tip, block: blockAt } = chainShown(faults);
     switch (name) {
       case 'getblockchaininfo':
         return printed(name, tip, () => printGo(chainInfo(world.seed, committees, tip), 1));
       case 'getbeaconbeststatedetail': {
-        const previous = world.block(tip.height - 1);
-        return printed(name, tip, () => printGo(beaconState(world.seed, committees, tip, previous), 1));
+        const previous = blockAt(tip.height - 1);
+        const epochStart = blockAt(tip.height - (tip.height % epochBlocks));
+        const below = { previous, epochStart };
+        return printed(name, tip, () => printGo(beaconState(world.seed, committees, tip, below), 1));
       }
       case 'getpdestate': {
         const [first] = Array.isArray(params) ? params : [];
@@ -62,8 +85,12 @@ export function createNodeHost(world: World, address: Address, maxClients: numbe
         const height: unknown = first.BeaconHeight;
         if (typeof height !== 'number' || !Number.isInteger(height)) return { error: heightInvalid() };
 
-        const block = height > tip.height ? undefined : world.block(height);
-        if (!block || faults.some(({ kind }) => kind === 'state-missing')) return { error: stateMissing(height) };
+        const failing = faults.find((fault) => fault.kind === 'state-error');
+        if (failing) return { error: stateError(failing.because) };
+        const isHidden = faults.some(({ kind }) => kind === 'state-missing');
+        if (height < 1 || height > tip.height || isHidden) return { error: blockNotFound(height) };
+        const block = height < oldestKept(tip, faults) ? undefined : blockAt(height);
+        if (!block) return { error: statePruned(height) };
         return printed(name, block, () => printState(block));
       }
     }
@@ -74,9 +101,11 @@ export function createNodeHost(world: World, address: Address, maxClients: numbe
       const request = hasNoBody(method) ? undefined : parseRpcRequest(body);
       return { name: nodeCalls.find((name) => name === request?.method), params: request?.params };
     },
-    fits: (fault, { name, params }) =>
-      fault.kind !== 'state-missing' || (name === 'getpdestate' && heightOf(params) === world.tip.height),
-    answer({ method, name }, body, faults) {
+    fits(fault, { name, params }) {
+      if (fault.kind === 'state-missing') return name === 'getpdestate' && heightOf(params) === world.tip.height;
+      return name === 'getpdestate' || (fault.kind !== 'pruned' && fault.kind !== 'state-error');
+    },
+    answer({ method, name, from }, body, faults) {
       if (hasNoBody(method)) return bodiless(method);
       const request = parseRpcRequest(body);
       if (!request) return { status: 400, headers, body: [] };
@@ -84,7 +113,11 @@ export function createNodeHost(world: World, address: Address, maxClients: numbe
       if (!name) return { status: 500, headers, body: [] };
 
       const id = faults.some(({ kind }) => kind === 'wrong-id') ? otherThan(request.id) : request.id;
+      const limits = faults.filter((fault) => fault.kind === 'error-limit');
+      const caller = `${from} ${name}`;
+      if (limits.some((limit) => errorLimits.isExceeded(limit, caller))) return undefined;
       const outcome = call(name, request.params, faults);
+      if ('error' in outcome) for (const limit of limits) errorLimits.count(limit, caller);
       return { status: 200, headers, body: printEnvelope(id, request, toGo(request.params), outcome) };
     },
     wire: nodeWire,
@@ -93,9 +126,9 @@ export function createNodeHost(world: World, address: Address, maxClients: numbe
   });
 }
 
-function tipShown(world: World, faults: readonly NodeFault[]): Block {
-  const lag = faults.reduce((sum, fault) => sum + (fault.kind === 'lag' ? fault.blocks : 0), 0);
-  return world.block(Math.max(world.oldestHeight, world.tip.height - lag)) ?? world.tip;
+function oldestKept(tip: Block, faults: readonly NodeFault[]): number {
+  const horizons = faults.map((fault) => (fault.kind === 'pruned' ? tip.height - fault.blocks : 0));
+  return Math.max(0, ...horizons);
 }
 
 function heightOf(params: unknown): unknown {

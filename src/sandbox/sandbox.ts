@@ -1,12 +1,17 @@
+import { type Balancer, type BalancerOrder, createBalancer } from './balancer.ts';
 import { createMarketDataHost, type MarketDataControl, type MarketDataManners } from './market-data-host.ts';
 import { createNodeHost, type NodeControl } from './node-host.ts';
+import type { Block } from './world/block.ts';
 import { createWorld, type World } from './world/world.ts';
 
-/** What a sandbox is made from. With a `seed` and a `startTime` two sandboxes say the same, byte for byte. */
+/** What a sandbox is made from. With a `seed` and a `startTime` two sandboxes give the same answers, byte for byte. */
 export type SandboxOptions = Partial<MarketDataManners> & {
   /** 1 by default. */
   readonly seed?: number;
-  /** The time of the first tip, as a date or in Unix seconds; now by default. */
+  /**
+   * The time of the first tip, as a date or in Unix seconds; each later block is 40 s after the one before, whenever it is
+   * made. By default the first tip has the time of the start, and each later block the time at which it is made.
+   */
   readonly startTime?: Date | number;
   /** The beacon height of the first tip; 1,640,000 by default. */
   readonly startHeight?: number;
@@ -16,6 +21,8 @@ export type SandboxOptions = Partial<MarketDataManners> & {
   readonly host?: string;
   /** How many nodes tell the same world, each with faults of its own; 1 by default. */
   readonly nodes?: number;
+  /** Puts the first nodes, all by default, behind one URL: each call is answered by another of them. */
+  readonly balanced?: { readonly nodes?: number; readonly order?: BalancerOrder } | undefined;
   /** Where the hosts listen; free ports by default, and always for a second node and those after it. */
   readonly ports?: { readonly node?: number; readonly marketData?: number };
   /** How many pools the node has; 54 by default. */
@@ -26,6 +33,8 @@ export type SandboxOptions = Partial<MarketDataManners> & {
   readonly tradesPerBlock?: number;
   /** How many blocks lie behind the first tip; 2,160 by default, which is a day. */
   readonly history?: number;
+  /** The blocks that a sandbox with the same seed, time and sizes began with, which are not made again. */
+  readonly past?: readonly Block[] | undefined;
   /** How many heights are kept; by default 10,000, or fewer where the exchange is very large. */
   readonly retention?: number;
   /** How many clients the node serves at once; 500 by default. */
@@ -35,6 +44,8 @@ export type SandboxOptions = Partial<MarketDataManners> & {
 /** A node and a market-data host over one simulated world, reachable over HTTP. */
 export type Sandbox = {
   readonly nodeUrl: string;
+  /** What a gateway is pointed at: one URL for the nodes behind a load balancer, and one for each other node. */
+  readonly nodeUrls: readonly string[];
   readonly marketDataUrl: string;
   /** The truth behind both hosts. */
   readonly world: World;
@@ -42,7 +53,7 @@ export type Sandbox = {
   /** All nodes, the one above first. */
   readonly nodes: readonly [NodeControl, ...NodeControl[]];
   readonly marketData: MarketDataControl;
-  /** Makes blocks, 40 s of the world's time apart; one by default. */
+  /** Makes blocks; one by default. */
   advance(blocks?: number): void;
   /** Puts another block, with another hash and other trades, in the place of the tip. */
   replaceTip(): void;
@@ -54,12 +65,14 @@ export type Sandbox = {
 
 /** Makes a world and starts both hosts on it. Rejects when a port is taken. */
 export async function createSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { host = '127.0.0.1', ports = {}, blockMs = 0, startTime = new Date() } = options;
+  const { host = '127.0.0.1', ports = {}, blockMs = 0, startTime } = options;
   const world = createWorld({
     seed: options.seed ?? 1,
     startHeight: options.startHeight ?? 1_640_000,
-    startTime: typeof startTime === 'number' ? Math.floor(startTime) : Math.floor(startTime.getTime() / 1_000),
+    startTime: startTime === undefined ? unixNow() : unixSeconds(startTime),
+    clock: startTime === undefined ? unixNow : undefined,
     history: options.history ?? 2_160,
+    past: options.past,
     retention: options.retention,
     pools: options.pools,
     sharesPerPool: options.sharesPerPool ?? 6,
@@ -72,7 +85,11 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   for (let more = 1; more < (options.nodes ?? 1); more++) {
     nodes.push(await createNodeHost(world, { host, port: 0 }, maxClients));
   }
-  const stopNodes = () => Promise.all(nodes.map((each) => each.stop()));
+  const { nodes: balanced = nodes.length, order = 'alternate' } = options.balanced ?? { nodes: 0 };
+  const urls = nodes.map(({ url }) => url);
+  const balancer: Balancer | undefined =
+    balanced > 0 ? await createBalancer(urls.slice(0, balanced), order, { host, port: 0 }) : undefined;
+  const stopNodes = () => Promise.all([balancer?.stop(), ...nodes.map((each) => each.stop())]);
   const marketData = await createMarketDataHost(
     world,
     { host, port: ports.marketData ?? 0 },
@@ -93,6 +110,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   }
   return {
     nodeUrl: node.url,
+    nodeUrls: [...(balancer === undefined ? [] : [balancer.url]), ...urls.slice(balanced)],
     marketDataUrl: marketData.url,
     world,
     node,
@@ -103,4 +121,12 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+function unixNow(): number {
+  return Math.floor(Date.now() / 1_000);
+}
+
+function unixSeconds(time: Date | number): number {
+  return Math.floor(typeof time === 'number' ? time : time.getTime() / 1_000);
 }

@@ -7,7 +7,10 @@ import type { Service } from '../graphql/context.ts';
 import { createErrorMask } from '../graphql/errors.ts';
 import { createExecutor } from '../graphql/execution/execute.ts';
 import { createInputs } from '../graphql/inputs.ts';
+import { schema } from '../graphql/schema.ts';
+import { createBreather } from '../live/breather.ts';
 import type { Log } from '../log.ts';
+import { type AccessLogMode, createAccessLog } from './access-log.ts';
 import { createEngine } from './answers/engine.ts';
 import { createExecution } from './answers/execution.ts';
 import { createGenerations } from './answers/generation.ts';
@@ -21,6 +24,7 @@ import { createClientAddresses } from './clients/client-address.ts';
 import { createConnectionBound } from './clients/connection-bound.ts';
 import { createRateLimits } from './clients/rate-limits.ts';
 import { createContexts } from './context-of.ts';
+import { createDocuments } from './documents/documents.ts';
 import { createHttpServer } from './http.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { createOpenAnswers } from './open-answers.ts';
@@ -29,6 +33,7 @@ import { createRequestIds } from './request-id.ts';
 import { leaveStalledReaders } from './stalled-readers.ts';
 import { createUpdateGroups } from './updates/update-groups.ts';
 import { openWebSocketDoor } from './websocket/websocket.ts';
+import { createWebSocketLog } from './websocket/websocket-log.ts';
 import { createGatewayYoga, GRAPHQL_PATH, type Yoga } from './yoga.ts';
 
 /** The doors of the gateway. */
@@ -50,6 +55,8 @@ export type GatewayOptions = {
   readonly service: Service;
   readonly metrics: Metrics;
   readonly log: Log;
+  /** Which requests have a line in the log. */
+  readonly accessLog: AccessLogMode;
   /** How many bytes of finished answers are kept. */
   readonly answerCacheBytes: number;
   readonly graphiql: boolean;
@@ -74,16 +81,20 @@ export function createGateway(options: GatewayOptions): Gateway {
   const requestIds = createRequestIds();
   const internal = (error: unknown) => log.error({ requestId: requestIds.current(), err: error }, 'internal error');
   const clients = createClientAddresses(trustedProxies);
+  const accessLog = createAccessLog({ mode: options.accessLog, log, clients });
   const { rate, maxConnectionsPerAddress: max } = limits;
   const connections = max === undefined ? undefined : createConnectionBound(max, clients, metrics);
   const rates = rate && createRateLimits({ rate, clients, metrics, log, now });
   const inputs = createInputs();
   const admission = createAdmission(limits, rates, inputs);
   const persisted = createPersistedQueries();
+  // One step of all long work in each turn of the event loop: requests that come together do not hold it together.
+  const turns = createBreather(1);
+  const documents = createDocuments({ schema, limits, takeTurn: turns.take, refused: metrics.refusedOperation });
   const maskError = createErrorMask({ internal });
   const contextOf = createContexts(service, clients);
-  const executor = createExecutor(inputs);
-  const queryExecution = createQueryExecution({ admission, executor, metrics });
+  const executor = createExecutor({ inputs, takeTurn: turns.take });
+  const queryExecution = createQueryExecution({ admission, executor, metrics, maskError });
   const groups = createUpdateGroups({ service, executor, metrics, maskError });
   const yoga = createGatewayYoga({
     service,
@@ -91,25 +102,35 @@ export function createGateway(options: GatewayOptions): Gateway {
     admission,
     rates,
     persisted,
+    documents,
     metrics,
+    logsAccess: accessLog.answered !== undefined,
     queries: queryExecution,
     groups,
     keepAliveMs,
     maskError,
     internal,
   });
-  const engine = createEngine({ yoga, contextOf, admission, queries: queryExecution, maskError });
+  const engine = createEngine({ schema, documents, contextOf, admission, queries: queryExecution });
   const generation = createGenerations(sources);
   const isStopping = () => stopping !== undefined;
   const isLast = ({ socket }: IncomingMessage) => isStopping() || connections?.isBeyond(socket) === true;
-  const answers = createOpenAnswers();
+  const answers = createOpenAnswers(accessLog.answered);
   const queries = createQueryDoor({
     yoga,
     execution: createExecution({ engine, fetchAPI: yoga.fetchAPI, persisted, admission, maskError }),
     persisted,
     kept: createKeptAnswers({ maxBytes: answerCacheBytes, generation, now }),
     generation,
-    replies: createReplies({ caching: createHttpCaching(now), rates, answers, corsOrigins, isLast }),
+    replies: createReplies({
+      caching: createHttpCaching(now),
+      rates,
+      answers,
+      corsOrigins,
+      isSandbox: service.isSandbox,
+      isLast,
+    }),
+    accessLog,
     admission,
     connections,
     metrics,
@@ -124,6 +145,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     service,
     metrics,
     requestIds,
+    accessLog,
     connections,
     graphiql,
     keepAliveMs,
@@ -133,11 +155,15 @@ export function createGateway(options: GatewayOptions): Gateway {
   const webSockets = openWebSocketDoor({
     server,
     yoga,
+    documents,
     admission,
+    queries: queryExecution,
     groups,
     connections,
     metrics,
     requestIds,
+    log: createWebSocketLog(accessLog, clients, log),
+    isSandbox: service.isSandbox,
     corsOrigins,
     limits,
     keepAliveMs,

@@ -1,10 +1,26 @@
-/** The queries that GraphiQL opens with: each a tab, each begins with a line that says what it teaches. */
-export const GRAPHIQL_TABS: readonly string[] = [
-  `# Prices of the largest pools: token 1 needed to buy
-# one whole token 2, as documented and exactly.
+/** A tab that GraphiQL opens with. */
+export type GraphiqlTab = {
+  /** Begins with a comment that says what the tab shows; no line is longer than 50 columns. */
+  readonly query: string;
+  /** As JSON. */
+  readonly variables?: string;
+  /** The variable `height` is set to the height so many blocks below the newest. */
+  readonly heightsBack?: number;
+};
+
+const XMR = 'c01e7dc1d1aba995c19b257412340b057f8ad1482ccb6a9bb0adce61afbf05d4';
+
+/** The tabs that GraphiQL opens with, in their order. */
+export const GRAPHIQL_TABS: readonly GraphiqlTab[] = [
+  {
+    query: `# Prices of the largest pools: token 1 needed
+# to buy one whole token 2.
 query Prices {
   beaconHeight
-  poolPairs(first: 5, orderBy: NATIVE_LIQUIDITY_DESC) {
+  poolPairs(
+    first: 5
+    orderBy: NATIVE_LIQUIDITY_DESC
+  ) {
     nodes {
       token1 { symbol }
       token2 { symbol }
@@ -15,29 +31,46 @@ query Prices {
   }
 }
 `,
-  `# A market from both sides: the host's ticker and book,
-# and the node's pool of the same two tokens.
+  },
+  {
+    query: `# A market from both sides: the host's ticker
+# and order book, and the node's pool. poolPrice,
+# lastPrice and the book count target per base.
 query Market {
   pair(tickerId: "pBTC_PRV") {
     base
     target
+    poolPrice
     ticker { lastPrice baseVolume targetVolume }
     orderBook(depth: 6) {
       bids { price quantity cumulativeQuantity }
       asks { price quantity cumulativeQuantity }
       spread
-      quality { wasSorted isCrossed entriesMerged }
+      quality { wasSorted isCrossed }
     }
-    poolPair { beaconHeight price token1PoolValue token2PoolValue }
+    poolPair {
+      beaconHeight
+      price
+      token1PoolValue
+      token2PoolValue
+    }
   }
 }
 `,
-  `# The chain, how fresh this gateway is,
-# and what it allows.
+  },
+  {
+    query: `# The chain, how fresh this gateway is,
+# and its limits.
 query Status {
   chainInfo {
     chainName
-    bestBlocks { chainId height epoch remainingBlockEpoch time }
+    bestBlocks {
+      chainId
+      height
+      epoch
+      remainingBlockEpoch
+      time
+    }
   }
   service {
     version
@@ -49,27 +82,45 @@ query Status {
   }
 }
 `,
-  `# Time travel: the same pool now and at an earlier
-# height. Put another one below beaconHeight in \`at\`.
-query TimeTravel(
-  $prv: TokenId! = "0000000000000000000000000000000000000000000000000000000000000004"
-  $btc: TokenId! = "b832e5d3b1f01a4f0623f7fe91d6673461e1f5d37d91fe78c5c2e6183ff39696"
-) {
+  },
+  {
+    query: `# Time travel: the largest pool now and 90
+# blocks ago. Change the height in the variables.
+query TimeTravel($height: BeaconHeight) {
   beaconHeight
-  now: poolPair(token1Id: $prv, token2Id: $btc) {
-    id
-    price
+  now: poolPairs(
+    first: 1
+    orderBy: NATIVE_LIQUIDITY_DESC
+  ) {
+    nodes { ...Price }
   }
-  before: poolPair(token1Id: $prv, token2Id: $btc, at: 1639999) {
-    id
-    price
+  earlier: poolPairs(
+    first: 1
+    orderBy: NATIVE_LIQUIDITY_DESC
+    at: $height
+  ) {
+    nodes { ...Price }
   }
 }
+
+fragment Price on PoolPair {
+  id
+  token1 { symbol }
+  token2 { symbol }
+  price
+}
 `,
-  `# Paging: put endCursor in \`after\` for the next page. It is
-# read from the same height, also when the chain goes on.
-query Pages {
-  poolPairs(first: 3, after: null, filter: { symbols: ["BTC", "ETH"] }) {
+    heightsBack: 90,
+  },
+  {
+    query: `# Paging: set the variable "after" to endCursor
+# for the next page, read at the same height.
+query Pages($after: String) {
+  poolPairs(
+    first: 3
+    after: $after
+    filter: { symbols: ["BTC", "ETH"] }
+  ) {
     totalCount
     pageInfo { hasNextPage endCursor }
     edges {
@@ -79,10 +130,13 @@ query Pages {
   }
 }
 `,
-  `# Live prices over a websocket: now, then at each new
-# beacon height. Stop it with the same button.
-subscription LivePrices {
-  prices(tokenIds: ["b832e5d3b1f01a4f0623f7fe91d6673461e1f5d37d91fe78c5c2e6183ff39696"]) {
+    variables: json({ after: null }),
+  },
+  {
+    query: `# Live prices over a websocket: now, then at
+# each new beacon height. The button stops it.
+subscription LivePrices($tokenIds: [TokenId!]) {
+  prices(tokenIds: $tokenIds) {
     beaconHeight
     previousHeight
     poolPairs {
@@ -93,4 +147,10 @@ subscription LivePrices {
   }
 }
 `,
+    variables: json({ tokenIds: [XMR] }),
+  },
 ];
+
+function json(variables: object): string {
+  return JSON.stringify(variables, null, 2);
+}

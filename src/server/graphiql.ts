@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { GRAPHIQL_TABS } from './graphiql-tabs.ts';
+import { renderGraphiqlPage } from './graphiql-page.ts';
 
 /** A page in each of the encodings that browsers take. */
 type Page = { readonly etag: string; readonly bodies: ReadonlyMap<Encoding, Buffer> };
@@ -11,26 +11,23 @@ type Encoding = 'br' | 'gzip' | 'identity';
 /** Quality 5 of 11 comes within a few percent of the best at a fraction of its time. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
-/** Whether a request is a person's who opened the endpoint in a browser. */
-export function isForGraphiql({ method, headers, url = '' }: IncomingMessage): boolean {
-  const isRead = method === 'GET' || method === 'HEAD';
-  return isRead && (headers.accept ?? '').includes('text/html') && !/[?&]query=/.test(url);
-}
-
 /**
- * Makes the door to GraphiQL. The package carries all of it in one page of 9 MB, so that it works without internet: it is
- * made when the first browser asks, sent compressed, and not sent again where the browser has it.
+ * Creates the handler that answers with GraphiQL. The page of 9 MB is made at the first request, sent compressed, and not
+ * sent again to a browser that has it. A foreign page cannot show it in a frame, where it would send operations for that page.
  */
-export function createGraphiqlDoor(): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+export function createGraphiqlDoor(
+  title: string,
+): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   let page: Promise<Page> | undefined;
 
   return async (request, response) => {
-    page ??= makePage();
+    page ??= makePage(title);
     const { etag, bodies } = await page;
     const encoding = acceptedEncoding(request);
-    response.setHeader('vary', 'accept, accept-encoding');
+    response.setHeader('vary', 'accept, accept-encoding, sec-fetch-mode');
     response.setHeader('cache-control', 'no-cache');
     response.setHeader('etag', etag);
+    response.setHeader('content-security-policy', "frame-ancestors 'self'");
     if (hasIt(request, etag)) {
       response.writeHead(304).end();
       return;
@@ -42,16 +39,8 @@ export function createGraphiqlDoor(): (request: IncomingMessage, response: Serve
   };
 }
 
-async function makePage(): Promise<Page> {
-  const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
-  const html = Buffer.from(
-    renderGraphiQL({
-      title: 'pdex-gateway',
-      subscriptionsProtocol: 'WS',
-      defaultTabs: GRAPHIQL_TABS.map((query) => ({ query })),
-      schemaDescription: true,
-    }),
-  );
+async function makePage(title: string): Promise<Page> {
+  const html = Buffer.from(await renderGraphiqlPage(title));
   const [br, gz] = await Promise.all([promisify(brotliCompress)(html, BROTLI), promisify(gzip)(html)]);
   return {
     etag: `"${createHash('sha256').update(html).digest('base64url').slice(0, 22)}"`,

@@ -1,13 +1,18 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { Service } from '../graphql/context.ts';
+import type { AccessLog } from './access-log.ts';
 import type { QueryDoor } from './answers/query-door.ts';
 import type { ConnectionBound } from './clients/connection-bound.ts';
-import { createGraphiqlDoor, isForGraphiql } from './graphiql.ts';
+import { createGraphiqlDoor } from './graphiql.ts';
 import { answerHealth, HEALTH_PATH } from './health.ts';
+import { createIndex, INDEX_PATH } from './index-page.ts';
 import type { Metrics, RequestCount } from './metrics/metrics.ts';
+import { isNavigation } from './navigation.ts';
 import type { Exchange, OpenAnswers } from './open-answers.ts';
-import { answerReady, READY_PATH, reasonsNotReady } from './ready.ts';
+import { answerReady, READY_PATH, reasonsNotReady, STOPPING } from './ready.ts';
 import { REQUEST_ID_HEADER, type RequestIds } from './request-id.ts';
+import { SANDBOX_HEADER } from './sandbox-header.ts';
+import { answerSchema, SCHEMA_PATH } from './schema-file.ts';
 import { GRAPHQL_PATH } from './yoga.ts';
 
 /** The path that a Prometheus reads. */
@@ -20,6 +25,7 @@ export type HttpServerOptions = {
   readonly service: Service;
   readonly metrics: Metrics;
   readonly requestIds: RequestIds;
+  readonly accessLog: AccessLog;
   readonly connections: ConnectionBound | undefined;
   /** Whether browsers get GraphiQL. */
   readonly graphiql: boolean;
@@ -38,19 +44,22 @@ type Door = { readonly counts: RequestCount; open(exchange: Exchange): void };
 export function createHttpServer(options: HttpServerOptions): Server {
   const { queries, answers, service, metrics, requestIds, connections, keepAliveMs, isStopping, isLast } = options;
   const graphql: Door = { counts: metrics.requestsOf('graphql'), open: queries };
-  const graphiql = plain('graphiql', createGraphiqlDoor());
+  const graphiql = plain('graphiql', createGraphiqlDoor(service.isSandbox ? 'pdex-gateway (sandbox)' : 'pdex-gateway'));
   const ready = plain('ready', (_request, response) =>
-    answerReady(isStopping() ? ['the gateway is stopping'] : reasonsNotReady(service), response),
+    answerReady(isStopping() ? [STOPPING] : reasonsNotReady(service), service, response),
   );
   const doors: ReadonlyMap<string, Door> = new Map([
     [GRAPHQL_PATH, graphql],
+    [SCHEMA_PATH, plain('schema', answerSchema)],
     [HEALTH_PATH, plain('health', answerHealth)],
     [READY_PATH, ready],
     [METRICS_PATH, plain('metrics', (_request, response) => answerMetrics(metrics, response))],
   ]);
+  const index = plain('index', createIndex({ ...service, graphiql: options.graphiql }));
   const unreadable = plain('unreadable', answerUnreadable);
   const nowhere = plain('nowhere', answerNowhere);
   const isReadableHost = createHostReader();
+  const { received } = options.accessLog;
 
   /** A door whose answers are followed from their beginning on. */
   function plain(name: string, open: (request: IncomingMessage, response: ServerResponse) => unknown): Door {
@@ -59,6 +68,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
       open(exchange) {
         const { request, response, id } = exchange;
         response.setHeader(REQUEST_ID_HEADER, id);
+        if (service.isSandbox) response.setHeader(...SANDBOX_HEADER);
         if (isLast(request)) response.setHeader('connection', 'close');
         answers.follow(exchange);
         requestIds.run(id, () => open(request, response));
@@ -68,14 +78,19 @@ export function createHttpServer(options: HttpServerOptions): Server {
 
   function doorOf(request: IncomingMessage): Door {
     if (!isReadableHost(request.headers.host)) return unreadable;
-    const door = doors.get(pathOf(request)) ?? nowhere;
-    return door === graphql && options.graphiql && isForGraphiql(request) ? graphiql : door;
+    const path = pathOf(request);
+    if (path === INDEX_PATH) return isRead(request) ? index : nowhere;
+    const door = doors.get(path) ?? nowhere;
+    return door === graphql && options.graphiql && isNavigation(request) ? graphiql : door;
   }
 
   const server = createServer(timeoutsOf(keepAliveMs), (request, response) => {
     const begun = performance.now();
+    dropTrailingSlash(request);
     const { counts, open } = doorOf(request);
-    open({ request, response, id: requestIds.of(request), begun, counts });
+    const exchange = { request, response, id: requestIds.of(request), begun, counts, access: undefined };
+    received?.(exchange);
+    open(exchange);
   });
   answers.onOver(() => {
     // A connection that is kept for a next request would keep the gateway from its end.
@@ -107,6 +122,19 @@ function timeoutsOf(keepAliveMs: number): ServerOptions {
   };
 }
 
+function isRead({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+const GRAPHQL_PATH_SLASH = `${GRAPHQL_PATH}/`;
+
+/** Makes `/graphql/` the same as `/graphql`, for all that reads the URL of the request later. */
+export function dropTrailingSlash(request: IncomingMessage): void {
+  const { url } = request;
+  if (url?.startsWith(GRAPHQL_PATH_SLASH) && pathOf(request) === GRAPHQL_PATH_SLASH)
+    request.url = GRAPHQL_PATH + url.slice(GRAPHQL_PATH_SLASH.length);
+}
+
 /** The exact path of a request, without its query. */
 export function pathOf(request: IncomingMessage): string {
   const url = request.url ?? '/';
@@ -127,12 +155,12 @@ function createHostReader(): (host: string | undefined) => boolean {
 
 function answerUnreadable(_request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(400, { 'content-type': 'text/plain; charset=utf-8' });
-  response.end('The host of this request cannot be read.\n');
+  response.end('The Host header of this request is invalid.\n');
 }
 
 function answerNowhere(_request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' });
-  response.end(`Nothing is here. GraphQL is at ${GRAPHQL_PATH}.\n`);
+  response.end(`Not found. The GraphQL endpoint is ${GRAPHQL_PATH}.\n`);
 }
 
 async function answerMetrics(metrics: Metrics, response: ServerResponse): Promise<void> {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { AccessNote } from './access-log.ts';
 import type { RequestCount } from './metrics/metrics.ts';
 import { spreadOver } from './spread.ts';
 
@@ -13,6 +14,8 @@ export type Exchange = {
   readonly begun: number;
   /** Who counts it when it is over. */
   readonly counts: RequestCount;
+  /** What the access log is to say of its operation. */
+  access?: AccessNote | undefined;
 };
 
 /** The answers that are under way on an HTTP server, and the connections that they go out on. */
@@ -34,8 +37,17 @@ export type OpenAnswers = {
   silent(): Socket[];
 };
 
-/** Makes what keeps track of the answers of a server. */
-export function createOpenAnswers(): OpenAnswers {
+/**
+ * Makes what keeps track of the answers of a server.
+ *
+ * @param answered called when an answer is over, after it is counted
+ */
+export function createOpenAnswers(answered?: (exchange: Exchange) => void): OpenAnswers {
+  function end(exchange: Exchange): void {
+    count(exchange);
+    answered?.(exchange);
+  }
+
   const answers = new Set<ServerResponse>();
   const connections = new Set<Socket>();
   let tellOver = () => {};
@@ -43,11 +55,14 @@ export function createOpenAnswers(): OpenAnswers {
   function follow(exchange: Exchange): void {
     const { response } = exchange;
     // Its client has left: nothing would ever say so again.
-    if (response.destroyed) return;
+    if (response.destroyed) {
+      answered?.(exchange);
+      return;
+    }
     answers.add(response);
     response.on('close', () => {
       answers.delete(response);
-      count(exchange);
+      end(exchange);
       tellOver();
     });
   }
@@ -57,7 +72,7 @@ export function createOpenAnswers(): OpenAnswers {
     follow,
     written(exchange) {
       // Most are short: to follow each would take longer than to make it.
-      if (exchange.response.writableLength === 0) count(exchange);
+      if (exchange.response.writableLength === 0) end(exchange);
       else follow(exchange);
     },
     onOver(listener) {

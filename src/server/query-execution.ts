@@ -1,22 +1,20 @@
-import type { ExecutionResult, GraphQLError } from 'graphql';
+import type { GraphQLError } from 'graphql';
 import type { Operation } from '../graphql/cost.ts';
+import { maskErrors } from '../graphql/errors.ts';
 import type { ExecutedOperation, Executor } from '../graphql/execution/execute.ts';
-import type { Soon } from '../soon.ts';
-import type { Admission } from './clients/admission.ts';
+import { type ResultExtensions, WrittenResult } from '../graphql/execution/written-result.ts';
+import { type Soon, whenThere } from '../soon.ts';
+import type { Admission, ChargedCost } from './clients/admission.ts';
+import { wantsCost } from './cost-header.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { outcomeOf } from './updates/made-update.ts';
 
-/** What every query goes through once it has a context, by whichever door it comes: limits, a plan, a count. */
+/** What every query goes through once it has a context, by whichever door it comes: limits, its plan, a count. */
 export type QueryExecution = {
   /** @returns why an operation is not executed, where it asks for too much: it counts as refused then */
   refusalOf(operation: Operation): GraphQLError | undefined;
-  /** Executes a query that is not refused, and counts it. @param otherwise executes what has no plan */
-  execute<Given extends ExecutedOperation>(
-    operation: Given,
-    otherwise: (operation: Given) => Soon<ExecutionResult>,
-  ): Soon<ExecutionResult>;
-  /** Executes a query that is not refused, and counts it. @returns `undefined` for one that has no plan */
-  executeByPlan(operation: ExecutedOperation): Soon<ExecutionResult> | undefined;
+  /** Executes a query unless it is refused, and counts it. Its errors are as clients get them. */
+  run(operation: Operation): Soon<WrittenResult>;
 };
 
 /** What decides of operations, executes and counts them. */
@@ -24,33 +22,49 @@ export type QueryExecutionOptions = {
   readonly admission: Admission;
   readonly executor: Executor;
   readonly metrics: Metrics;
+  /** The one border that errors cross. */
+  readonly maskError: (error: unknown) => GraphQLError;
 };
 
 /** Makes what queries go through. */
-export function createQueryExecution({ admission, executor, metrics }: QueryExecutionOptions): QueryExecution {
-  function count(result: ExecutionResult, start: number): ExecutionResult {
-    metrics.executed('query', outcomeOf(result), (performance.now() - start) / 1_000);
-    return result;
+export function createQueryExecution(options: QueryExecutionOptions): QueryExecution {
+  const { admission, executor, metrics, maskError } = options;
+
+  function refusalOf(operation: Operation): GraphQLError | undefined {
+    const refusal = admission.refusalOf(operation);
+    // What is over a rate is counted by itself, on every door.
+    if (refusal !== undefined && refusal.extensions['code'] !== 'RATE_LIMITED') metrics.refusedOperation();
+    return refusal;
   }
 
-  const countSoon = (result: Soon<ExecutionResult>, start: number) =>
-    result instanceof Promise ? result.then((awaited) => count(awaited, start)) : count(result, start);
+  function execute(
+    operation: ExecutedOperation & Operation,
+    extensions: ResultExtensions | undefined,
+  ): Soon<WrittenResult> {
+    const start = performance.now();
+    return whenThere(executor.execute(operation), (result) => {
+      metrics.executed('query', outcomeOf(result), (performance.now() - start) / 1_000);
+      if (result.errors !== undefined) admission.chargeErrors(operation.contextValue, result.errors.length);
+      const masked = maskErrors(result, maskError);
+      return extensions === undefined ? masked : new WrittenResult(masked.text, masked.errors, extensions);
+    });
+  }
 
   return {
-    refusalOf(operation) {
-      const refusal = admission.refusalOf(operation);
-      // What is over a rate is counted by itself, on every door.
-      if (refusal !== undefined && refusal.extensions['code'] !== 'RATE_LIMITED') metrics.refusedOperation();
-      return refusal;
-    },
-    execute(operation, otherwise) {
-      const start = performance.now();
-      return countSoon(executor.execute(operation) ?? otherwise(operation), start);
-    },
-    executeByPlan(operation) {
-      const start = performance.now();
-      const result = executor.execute(operation);
-      return result && countSoon(result, start);
+    refusalOf,
+    run(operation) {
+      const refusal = refusalOf(operation);
+      // Before the execution: lists can have other lengths after it.
+      const extensions = wantsCost(operation.contextValue) ? toExtensions(admission.costOf(operation)) : undefined;
+      if (refusal !== undefined) return new WrittenResult(undefined, [refusal], extensions);
+      return execute(operation, extensions);
     },
   };
+}
+
+/** The cost of an operation as its client gets it. */
+function toExtensions(cost: ChargedCost | undefined): ResultExtensions | undefined {
+  if (cost === undefined) return undefined;
+  const { points, complexity, values } = cost;
+  return { cost: { points, complexity: Math.round(complexity * 100) / 100, values: Math.round(values) } };
 }

@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql';
-import type { ErrorCode } from '../errors.ts';
+import { type ErrorCode, withoutStacks } from '../errors.ts';
+import { withoutHttp } from '../graphql/execution/written-result.ts';
 
 /**
  * The error of an operation that is not executed at all.
@@ -8,7 +9,17 @@ import type { ErrorCode } from '../errors.ts';
  * only `application/json`, as GraphQL over HTTP has it.
  */
 export function refusal(code: ErrorCode, message: string): GraphQLError {
-  return new GraphQLError(message, { extensions: { code, http: { status: 400, spec: true } } });
+  return withoutStacks(() => new GraphQLError(message, { extensions: { code, http: { status: 400, spec: true } } }));
+}
+
+/** The error of a request that is no GraphQL request: it has that status for every client. */
+export function badRequest(
+  status: number,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): GraphQLError {
+  const code: ErrorCode = 'BAD_USER_INPUT';
+  return withoutStacks(() => new GraphQLError(message, { extensions: { code, http: { status, headers } } }));
 }
 
 /** The error of what is refused until others have ended. */
@@ -19,7 +30,7 @@ export function tooManyAtOnce(message: string): GraphQLError {
 /** The error of what can be asked again that much later; over HTTP a 429 for every client. */
 export function overRate(retryAfterMs: number): GraphQLError {
   const headers = { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) };
-  return new GraphQLError(`This address asks for too much at a time: ask again in ${retryAfterMs} ms.`, {
+  return new GraphQLError(`This client address exceeds the rate limit. Retry in ${retryAfterMs} ms.`, {
     extensions: { code: 'RATE_LIMITED', retryAfterMs, http: { status: 429, headers } },
   });
 }
@@ -48,10 +59,3 @@ export function toAnswer(error: GraphQLError, accept: string | null | undefined)
 }
 
 const GRAPHQL_RESPONSE = 'application/graphql-response+json';
-
-/** An error as a client gets it: what only concerns HTTP is left out. */
-export function withoutHttp(error: GraphQLError): ReturnType<GraphQLError['toJSON']> {
-  const { extensions = {}, ...rest } = error.toJSON();
-  const { http: _http, ...others } = extensions;
-  return { ...rest, extensions: others };
-}

@@ -6,15 +6,18 @@ import type { PersistedQueries } from './answers/persisted-queries.ts';
 import type { Admission } from './clients/admission.ts';
 import type { RateLimits } from './clients/rate-limits.ts';
 import type { DoorContext } from './context-of.ts';
+import type { Documents } from './documents/documents.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { createDocumentCaches } from './plugins/document-cache.ts';
-import { useDocumentErrors } from './plugins/use-document-errors.ts';
+import { useAccessLog } from './plugins/use-access-log.ts';
+import { useAnswerType } from './plugins/use-answer-type.ts';
+import { useDocuments } from './plugins/use-documents.ts';
 import { useEventStream } from './plugins/use-event-stream.ts';
 import { useExecution } from './plugins/use-execution.ts';
-import { useJsonOnly } from './plugins/use-json-only.ts';
 import { useMetrics } from './plugins/use-metrics.ts';
 import { usePersistedQueries } from './plugins/use-persisted-queries.ts';
 import { useRateLimits } from './plugins/use-rate-limits.ts';
+import { useRefusedStreams } from './plugins/use-refused-streams.ts';
+import { useRequestBody } from './plugins/use-request-body.ts';
 import { useUnreadStreams } from './plugins/use-unread-streams.ts';
 import { useUpdateGroups } from './plugins/use-update-groups.ts';
 import type { QueryExecution } from './query-execution.ts';
@@ -34,7 +37,10 @@ export type GatewayYogaOptions = {
   readonly admission: Admission;
   readonly rates: RateLimits | undefined;
   readonly persisted: PersistedQueries;
+  readonly documents: Documents;
   readonly metrics: Metrics;
+  /** Whether operations are noted for the access log. */
+  readonly logsAccess: boolean;
   readonly queries: QueryExecution;
   readonly groups: UpdateGroups;
   /** How often the reader of a stream of events hears something at the least. */
@@ -47,8 +53,8 @@ export type GatewayYogaOptions = {
 
 /** Makes the pipeline: plugins in the order in which an operation meets them. */
 export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
-  const { service, contextOf, admission, rates, persisted, metrics, queries, groups } = options;
-  const { keepAliveMs, maskError, internal } = options;
+  const { service, contextOf, admission, rates, persisted, documents, metrics, queries, groups } = options;
+  const { logsAccess, keepAliveMs, maskError, internal } = options;
 
   return createYoga<Record<string, never>, Context>({
     schema,
@@ -56,7 +62,8 @@ export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
     graphqlEndpoint: GRAPHQL_PATH,
     maskedErrors: { maskError },
     maxRequestBodySize: service.limits.maxBodyBytes,
-    parserAndValidationCache: createDocumentCaches(),
+    // Documents are read by ours.
+    parserAndValidationCache: false,
     batching: service.limits.maxOperationsPerRequest > 1 && { limit: service.limits.maxOperationsPerRequest },
     multipart: false,
     landingPage: false,
@@ -69,13 +76,16 @@ export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
     logging: false,
     plugins: [
       ...(rates ? [useRateLimits(admission, rates)] : []),
-      useJsonOnly(),
+      useAnswerType(),
+      useRequestBody(),
       usePersistedQueries(persisted),
       useExecution(queries),
       useMetrics(metrics),
       useUpdateGroups(groups),
-      useDocumentErrors(service.limits),
       useUnreadStreams(),
+      ...(logsAccess ? [useAccessLog()] : []),
+      useDocuments(documents, admission),
+      useRefusedStreams(),
       useEventStream({ takeUpdates: groups.takeUpdates, keepAliveMs, internal }),
     ],
   });

@@ -24,7 +24,7 @@ export function createBrackets(): Brackets {
     depth: () => depth,
     areClosed: () => areClosed,
     open(opener) {
-      if (depth === MAX_DEPTH) throw new Excess(`${MAX_DEPTH} levels`);
+      if (depth === MAX_DEPTH) throw new Excess(`${MAX_DEPTH} levels of nesting`);
       openers[depth++] = opener;
     },
     close(closer) {

@@ -3,14 +3,14 @@ import {
   type ErrorDetails,
   type Upstream,
   UpstreamBadShapeError,
-  UpstreamBadStatusError,
   UpstreamError,
-  UpstreamFilteredError,
   UpstreamTimeoutError,
   UpstreamUnreachableError,
 } from '../errors.ts';
-import { readBody } from './body.ts';
+import { type Body, type BodyOptions, readBody } from './body.ts';
+import { ACCEPT_ENCODING, decodeBody, UnreadableEncoding } from './content-encoding.ts';
 import type { Reader } from './decode.ts';
+import { isPageType, toRefusal } from './refusal.ts';
 import { retry } from './retry.ts';
 import { Excess, Misfit } from './wire.ts';
 
@@ -45,6 +45,10 @@ export type HttpClientOptions = {
   readonly keepAlive: boolean;
   /** How many connections there are at the same time to one host; what goes beyond waits, within its deadline. */
   readonly maxConnections: number;
+  /** Sent with every request, names in lower case; `authorization` comes before the name and password of a URL. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Removes secrets from what the log is told of an answer: hosts repeat what they were sent. */
+  readonly redact?: ((text: string) => string) | undefined;
   /** Told how many bytes of each answer came before it ended or was left. */
   readonly onRead?: ((bytes: number) => void) | undefined;
 };
@@ -63,7 +67,8 @@ const REASON_BYTES = 65_536;
  * typed error for each way to fail.
  */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
-  const { upstream, timeoutMs, maxBytes, keepAlive, maxConnections, onRead } = options;
+  const { upstream, timeoutMs, maxBytes, keepAlive, maxConnections, headers: configured, onRead } = options;
+  const { redact = (text) => text } = options;
   const agent = new Agent({
     connections: maxConnections,
     pipelining: keepAlive ? 1 : 0,
@@ -80,7 +85,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     try {
       // Every call is a read, so one that was cut off before an answer began is asked once more.
       const response = await retry(() => send(url, body, end), { times: 1, when: isReset });
-      return await read(response, reader, details);
+      return await read(response, reader, url, details);
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       throw toUpstreamError(error, details, deadline.signal.aborted);
@@ -98,36 +103,42 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       body: body ?? null,
       headers: {
         accept: 'application/json',
+        'accept-encoding': ACCEPT_ENCODING,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...authorization(url),
+        ...configured,
       },
     });
   }
 
   /** What the reader makes of a success; what the traffic filter or the upstream says instead is an error. */
-  async function read<T>(response: Dispatcher.ResponseData, reader: Reader<T>, details: ErrorDetails): Promise<T> {
-    const { statusCode, headers } = response;
-    const isSuccess = statusCode === 200 && !isPageType(headers['content-type']);
-    const { bytes, beginning, failure } = await readBody(response.body, {
+  async function read<T>(
+    response: Dispatcher.ResponseData,
+    reader: Reader<T>,
+    url: URL,
+    details: ErrorDetails,
+  ): Promise<T> {
+    const { statusCode: status, headers } = response;
+    const isSuccess = status === 200 && !isPageType(headers['content-type']);
+    const { bytes, beginning, failure } = await readDecoded(response, {
       write: isSuccess ? reader.write : undefined,
       beginningBytes: isSuccess ? BEGINNING_BYTES : REASON_BYTES,
       maxBytes,
     });
     onRead?.(bytes);
 
-    const says = { ...details, body: beginning.slice(0, LOGGED_CHARACTERS) };
-    const retryAfterMs = readRetryAfter(headers['retry-after']);
-    if (isPageType(headers['content-type']) || isPage(beginning))
-      throw new UpstreamFilteredError(upstream, statusCode, says, retryAfterMs);
-    if (statusCode !== 200) throw new UpstreamBadStatusError(upstream, statusCode, beginning, says, retryAfterMs);
+    // A secret that was cut in two would not be found.
+    const says = { ...details, body: redact(beginning.slice(0, BEGINNING_BYTES)).slice(0, LOGGED_CHARACTERS) };
+    const refusal = toRefusal({ upstream, url, status, headers, beginning }, { ...says, path: redact(url.pathname) });
+    if (refusal !== undefined) throw refusal;
     try {
       if (failure !== undefined) throw failure;
       return reader.end();
     } catch (error) {
       if (error instanceof SyntaxError)
-        throw new UpstreamBadShapeError(upstream, 'it is not JSON', { ...says, length: bytes }, error);
-      if (error instanceof Misfit || error instanceof Excess)
-        throw new UpstreamBadShapeError(upstream, error.message, details);
+        throw new UpstreamBadShapeError(upstream, 'it is not JSON', { ...says, length: bytes });
+      if (error instanceof Misfit || error instanceof Excess || error instanceof UnreadableEncoding)
+        throw new UpstreamBadShapeError(upstream, error.message, says);
       throw error;
     }
   }
@@ -141,23 +152,18 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   return { request, close: () => agent.destroy() };
 }
 
+/** What was read of a body, decompressed; a status says more than a body that cannot be, so that does not fail yet. */
+async function readDecoded({ body, headers }: Dispatcher.ResponseData, options: BodyOptions): Promise<Body> {
+  try {
+    return await readBody(decodeBody(body, headers['content-encoding']), options);
+  } catch (error) {
+    if (error instanceof UnreadableEncoding) return { bytes: 0, beginning: '', failure: error };
+    throw error;
+  }
+}
+
 function isReset(error: unknown): boolean {
   return error instanceof errors.SocketError || (error as NodeJS.ErrnoException | undefined)?.code === 'ECONNRESET';
-}
-
-function isPageType(contentType: string | string[] | undefined): boolean {
-  return String(contentType ?? '').startsWith('text/html');
-}
-
-function isPage(text: string): boolean {
-  return text.trimStart().startsWith('<');
-}
-
-/** How long an upstream wants to be left alone: in whole seconds, or until a date. */
-function readRetryAfter(header: string | string[] | undefined): number | undefined {
-  const text = String(header ?? '').trim();
-  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
-  return ms > 0 ? ms : undefined;
 }
 
 /** A node may want a name and a password, given in its address. */

@@ -25,7 +25,7 @@ export function readArray(value: unknown, path: string): readonly unknown[] {
 
 /** Reads a text. @throws Misfit */
 export function readString(value: unknown, path: string): string {
-  if (typeof value !== 'string') throw new Misfit('a text', path);
+  if (typeof value !== 'string') throw new Misfit('a string', path);
   return value;
 }
 

@@ -95,7 +95,7 @@ describe('graphql-request', () => {
       ['{', 'GRAPHQL_PARSE_FAILED'],
       ['{ nothing }', 'GRAPHQL_VALIDATION_FAILED'],
       [
-        `{ ${Array.from({ length: 60 }, (_, n) => `a${n}: poolPairs(first: 500) { nodes { id } }`).join(' ')} }`,
+        `{ ${Array.from({ length: 60 }, (_, n) => `a${n}: poolPairs(first: 500) { nodes { pairs { poolPair { pairs { id } } } } }`).join(' ')} }`,
         'QUERY_TOO_COMPLEX',
       ],
     ] as const) {
@@ -122,7 +122,7 @@ describe('graphql-request', () => {
     const { response } = await errorOf(client.request(PricesDocument as TypedDocumentNode<unknown, object>, {}));
     expect(response).toMatchObject({
       status: 406,
-      errors: [{ message: 'A subscription goes over a websocket, or to a client that accepts text/event-stream.' }],
+      errors: [{ message: 'A subscription requires a websocket, or a client that accepts text/event-stream.' }],
     });
   });
 });

@@ -112,6 +112,23 @@ describe('what is a list', () => {
     );
   });
 
+  test('of the pools of one token, what is left of all pools without the others, in any order', () => {
+    const orders = fc.constantFrom<PoolPairOrder[]>('ID_ASC', 'ID_DESC', 'NATIVE_LIQUIDITY_DESC');
+    fc.assert(
+      fc.property(
+        anyPools,
+        orders,
+        fc.boolean(),
+        fc.constantFrom(NATIVE_TOKEN_ID, a, b),
+        (pools, order, nonEmpty, id) => {
+          const all = selectPoolPairs(toExchangeState(1_000, pools), { nonEmpty }, order).slice();
+          const ofToken = selectPoolPairs(toExchangeState(1_000, pools), { nonEmpty, tokenId: id }, order).slice();
+          expect(ofToken).toEqual(all.filter(({ token1Id, token2Id }) => token1Id === id || token2Id === id));
+        },
+      ),
+    );
+  });
+
   test('no reason to keep a pool that nobody has looked at', () => {
     const kept = keepingPools(state);
     const list = selectPoolPairs(kept, { nonEmpty: true }, 'NATIVE_LIQUIDITY_DESC');
@@ -138,7 +155,7 @@ describe('what is a list', () => {
 
   test('kept as long as it is among the last that were asked for', () => {
     const lists = createPoolLists();
-    const ask = (end: string) => lists.select(state, { tokenId: tokenId(end) }, 'ID_ASC');
+    const ask = (end: string) => lists.select(state, { anyTokenOf: new Set([tokenId(end)]) }, 'ID_ASC');
     const [first, second] = [ask('a'), ask('b')];
     for (const end of ['1', '2', '3', '4', '5', '6']) ask(end);
     expect(ask('a')).toBe(first);

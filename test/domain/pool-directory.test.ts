@@ -21,6 +21,12 @@ function statesOf(...heights: readonly (readonly PoolPair[])[]) {
   });
 }
 
+test('a directory has the places of the pools of each token, in order', () => {
+  const [state] = statesOf([cd, ac, ab]);
+  const placesOf = [a, b, c, d, tokenId('e')].map((id) => state?.directory.placesOfToken.get(id));
+  expect(placesOf).toEqual([[0, 1], [0], [1, 2], [2], undefined]);
+});
+
 describe('which states share a directory', () => {
   test('those with the same pools, in whatever order they come and whatever they hold', () => {
     const [first, second] = statesOf([ab, cd], [{ ...cd, reserve1: 9n }, ab]);
@@ -33,7 +39,12 @@ describe('which states share a directory', () => {
         [`${a}-${b}`, 0],
         [`${c}-${d}`, 1],
       ]),
-      tokenIds: new Set([a, b, c, d]),
+      placesOfToken: new Map([
+        [a, [0]],
+        [b, [0]],
+        [c, [1]],
+        [d, [1]],
+      ]),
     });
   });
 

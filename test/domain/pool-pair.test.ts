@@ -1,12 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  holdsToken,
-  isNonEmpty,
-  nativeLiquidity,
-  parsePoolPairId,
-  poolPairId,
-  poolPairKey,
-} from '../../src/domain/pool-pair.ts';
+import { isNonEmpty, nativeLiquidity, parsePoolPairId, poolPairId, poolPairKey } from '../../src/domain/pool-pair.ts';
 import { NATIVE_TOKEN_ID } from '../../src/domain/token-id.ts';
 import { poolOf, tokenId } from './pools.ts';
 
@@ -35,10 +28,6 @@ describe('how is a pool named', () => {
 });
 
 describe('what does a pool hold', () => {
-  test('a token on either side', () => {
-    expect([a, b, c].map((token) => holdsToken(poolOf(1n, 1n), token))).toEqual([true, true, false]);
-  });
-
   test('something on both sides, or it is empty', () => {
     expect(isNonEmpty(poolOf(1n, 1n))).toBe(true);
     expect(isNonEmpty(poolOf(0n, 1n))).toBe(false);

@@ -1,8 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { PoolPair } from '../../src/domain/pool-pair.ts';
-import { exactPriceOfToken2, priceOfToken1, priceOfToken2, spotPriceOfToken2 } from '../../src/domain/price.ts';
-import { anyDecimals, anyReserve, poolOf, someReserve } from './pools.ts';
+import {
+  basePrice,
+  exactBasePrice,
+  exactPriceOfToken2,
+  priceOfToken1,
+  priceOfToken2,
+  spotPriceOfToken2,
+} from '../../src/domain/price.ts';
+import { anyDecimals, anyReserve, poolOf, someReserve, tokenId } from './pools.ts';
 
 /** The prices that a pool quotes, all of them. */
 function quotes(pool: PoolPair, decimals1: number, decimals2: number) {
@@ -84,6 +91,59 @@ describe('which arithmetic is it', () => {
         expect([price, inverse, spot].every(Number.isFinite)).toBe(true);
       }),
     );
+  });
+});
+
+describe('what does one whole base token cost in target tokens', () => {
+  const [token1Id, token2Id] = [tokenId('a'), tokenId('b')];
+  const MOST = 2n ** 64n - 1n;
+
+  test('the price counts target per base, whichever token of the pool the base is', () => {
+    // 10 whole tokens 1 with 9 decimals, 1,000 whole tokens 2 with 6: a token 1 is worth about 100 tokens 2.
+    const pool = poolOf(10_000_000_000n, 1_000_000_000n);
+    expect([basePrice(pool, token1Id, 9, 6), exactBasePrice(pool, token1Id, 9, 6)]).toEqual([90.90909, '90.909090']);
+    expect([basePrice(pool, token2Id, 9, 6), exactBasePrice(pool, token2Id, 9, 6)]).toEqual([
+      0.009990009,
+      '0.009990009',
+    ]);
+  });
+
+  test.each([
+    ['the two smallest amounts', 1n, 1n, 0, 0, [0, '0'], [0, '0']],
+    ['nothing left of token 1', MOST, 1n, 0, 0, [0, '0'], [2 ** 63, '9223372036854775807']],
+    ['nothing left of token 2', 1n, MOST, 0, 0, [2 ** 63, '9223372036854775807'], [0, '0']],
+    [
+      'two sides as large as can be',
+      MOST,
+      MOST,
+      0,
+      18,
+      [0, '0.000000000000000000'],
+      [948577510136932400, '948577510136932366'],
+    ],
+  ])('of %s', (_, reserve1, reserve2, d1, d2, ofToken1, ofToken2) => {
+    const pool = poolOf(reserve1, reserve2);
+    expect([basePrice(pool, token1Id, d1, d2), exactBasePrice(pool, token1Id, d1, d2)]).toEqual(ofToken1);
+    expect([basePrice(pool, token2Id, d1, d2), exactBasePrice(pool, token2Id, d1, d2)]).toEqual(ofToken2);
+  });
+
+  test('it is the documented price of the pool in which the base stands second', () => {
+    fc.assert(
+      fc.property(someReserve, someReserve, anyDecimals, anyDecimals, (reserve1, reserve2, d1, d2) => {
+        const pool = poolOf(reserve1, reserve2);
+        expect(basePrice(pool, token2Id, d1, d2)).toBe(priceOfToken2(pool, d1, d2));
+        expect(exactBasePrice(pool, token2Id, d1, d2)).toBe(exactByLongDivision(reserve1, reserve2, d1, d2));
+        expect(basePrice(pool, token1Id, d1, d2)).toBe(priceOfToken2(poolOf(reserve2, reserve1), d2, d1));
+        expect(exactBasePrice(pool, token1Id, d1, d2)).toBe(exactByLongDivision(reserve2, reserve1, d2, d1));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('a pool with an empty side has none', () => {
+    for (const pool of [poolOf(0n, 5n), poolOf(5n, 0n)]) {
+      expect([basePrice(pool, token1Id, 9, 9), exactBasePrice(pool, token2Id, 9, 9)]).toEqual([undefined, undefined]);
+    }
   });
 });
 

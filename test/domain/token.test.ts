@@ -55,7 +55,7 @@ describe('what can a tokens file say', () => {
     expect(parseTokens(document)).toEqual({
       problems: [
         'expected 64 lowercase hexadecimal characters at $[0].id',
-        'expected a text at $[1].symbol',
+        'expected a string at $[1].symbol',
         'expected a whole number from 0 to 30 at $[2].decimals',
         'expected a whole number from 0 to 30 at $[3].decimals',
         'expected a whole number from 0 to 30 at $[4].decimals',

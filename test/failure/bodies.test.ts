@@ -2,7 +2,7 @@ import { showFailure } from './scenario.ts';
 
 const NOT_JSON = {
   code: 'UPSTREAM_BAD_SHAPE',
-  says: 'gave an answer of the wrong shape: it is not JSON',
+  says: 'sent an invalid response: it is not JSON',
   isLeftAlone: false,
 } as const;
 

@@ -22,7 +22,7 @@ describe('a subscription that needs both upstreams, one of which fails', () => {
     await advance();
     await expect.poll(() => prices.answers.length).toBe(2);
     const error = {
-      message: 'The market-data host is behind a traffic filter that answered in its place, with HTTP status 403.',
+      message: 'The market-data host is blocked by a traffic filter, which responded with HTTP status 403.',
       path: ['prices', 'poolPairs', 0, 'pairs'],
       locations: expect.anything(),
       extensions: { code: 'UPSTREAM_FILTERED', upstream: 'MARKET_DATA' },

@@ -105,7 +105,7 @@ describe('a node that says -8000, which is that it has no such state', () => {
     const { data, errors } = await ask(query);
     expect(data).toEqual({ beaconHeight: null, pairs: [{ tickerId: 'pBTC_PRV' }] });
     const error = {
-      message: 'The node answered with error -8000.',
+      message: 'The node responded with error -8000.',
       extensions: { code: 'UPSTREAM_RPC_ERROR', upstream: 'NODE' },
     };
     expect(errors).toEqual([expect.objectContaining({ path: ['beaconHeight'], ...error })]);

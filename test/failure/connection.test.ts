@@ -13,7 +13,7 @@ showFailure('resets connections instead of answering', { fault: { kind: 'reset' 
 // The body of a node's answer ends where its connection does, so what was cut off there is text that is no JSON.
 const NOT_JSON = {
   code: 'UPSTREAM_BAD_SHAPE',
-  says: 'gave an answer of the wrong shape: it is not JSON',
+  says: 'sent an invalid response: it is not JSON',
   isLeftAlone: false,
 } as const;
 

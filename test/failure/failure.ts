@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import type { Config } from '../../src/config.ts';
 import type { Upstream, UpstreamErrorCode } from '../../src/errors.ts';
 import type { HttpFault } from '../../src/sandbox/faults.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Config } from '../../src/settings/settings.ts';
 import { startGatewayForTest, type TestGateway } from '../support/gateway.ts';
 
 /** One way for an upstream to fail as a whole, and what comes of it. */
@@ -21,7 +21,7 @@ export type Failure = {
 };
 
 /** For failures that show only when the time is over: short, and long enough for a healthy answer on a busy machine. */
-export const SHORT_TIMEOUT_MS = 800;
+export const SHORT_TIMEOUT_MS = 500;
 
 /** Everything is read so often, and left alone so shortly, that no test waits for it. */
 const OFTEN_MS = 10;

@@ -16,7 +16,7 @@ describe('an order book that cannot be read', () => {
     const together = await Promise.all(Array.from({ length: 20 }, () => ask(BOOK)));
     const answers = [...together, await ask(BOOK)];
     const error = {
-      message: 'The market-data host gave an answer of the wrong shape: it is not JSON.',
+      message: 'The market-data host sent an invalid response: it is not JSON.',
       path: ['orderBook'],
       locations: expect.anything(),
       extensions: { code: 'UPSTREAM_BAD_SHAPE', upstream: 'MARKET_DATA' },
@@ -102,7 +102,7 @@ describe('an order book that cannot be read', () => {
     host.faults.set({ kind: 'status', status: 429, retryAfter: 60, on: 'orderbook', times: 1 });
     for (const tickerId of ['pBTC_PRV', 'pETH_PRV']) {
       const { errors } = await ask(`{ orderBook(tickerId: "${tickerId}") { tickerId } }`);
-      expect(errors?.map(({ message }) => message)).toEqual(['The market-data host answered with HTTP status 429.']);
+      expect(errors?.map(({ message }) => message)).toEqual(['The market-data host responded with HTTP status 429.']);
     }
     expect(host.calls('orderbook')).toBe(1);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Upstream } from '../../src/errors.ts';
-import { keepEvents } from '../support/events.ts';
+import { type KeptEvents, keepEvents } from '../support/events.ts';
 import { breakDown, type Failure, heal, open, untilNoticed } from './failure.ts';
 import {
   BOTH,
@@ -44,13 +44,14 @@ async function failsFromTheStart(upstream: Upstream, failure: Failure): Promise<
 
   const answer = await ask(BOTH, variables);
   expectLoss(answer, whole(height), LOST_WITHOUT_READINGS[upstream], errorOf(upstream, failure));
+  const waiting: KeptEvents[] = [];
   for (const [of, subscription] of Object.entries(SUBSCRIPTIONS)) {
     const stream = keepEvents(subscribe(subscription));
     await expect.poll(() => stream.answers.length).toBe(1);
     const [first] = stream.answers;
     if (SUBSCRIBED[upstream].includes(of)) {
-      expect(first?.errors?.map(toClientError)).toEqual([errorOf(upstream, failure)]);
-      await expect.poll(() => stream.isOpen()).toBe(false);
+      expect([first?.data, first?.errors?.map(toClientError)]).toEqual([null, [errorOf(upstream, failure)]]);
+      waiting.push(stream);
     } else expect([first?.errors, stream.isOpen()]).toEqual([undefined, true]);
   }
   await expectTrouble(gateway, upstream, failure, NOTHING_READ[upstream]);
@@ -58,6 +59,10 @@ async function failsFromTheStart(upstream: Upstream, failure: Failure): Promise<
   await heal(gateway, upstream, failure);
   await expectHealth(gateway, upstream);
   expect(await ask(BOTH, variables)).toEqual({ data: whole(height) });
+  for (const { answers, isOpen } of waiting) {
+    await expect.poll(() => answers.length).toBe(2);
+    expect([isOpen(), answers[1]?.errors]).toEqual([true, undefined]);
+  }
   expect(lines).toHaveLength(2);
 }
 

@@ -46,14 +46,13 @@ describe('of three nodes', () => {
     const { sandbox, ask, lines } = await openThreeNodes();
     const { height } = sandbox.world.tip;
     await ask('{ beaconHeight }');
-    const pruned = { kind: 'shape', path: ['Error'], value: { Code: -8000, StackTrace: '-8000: gone' } } as const;
     const [first, second, archive] = sandbox.nodes;
-    for (const node of [first, second]) node?.faults.set({ ...pruned, on: 'getpdestate' });
+    for (const node of [first, second]) node?.faults.set({ kind: 'pruned', blocks: 5 });
     const query = 'query ($at: BeaconHeight!) { poolPairs(first: 0, at: $at) { totalCount } }';
     expect(await ask(query, { at: height - 9 })).toEqual({ data: { poolPairs: POOLS } });
     expect(archive?.calls('getpdestate')).toBe(1);
 
-    archive?.faults.set({ ...pruned, on: 'getpdestate' });
+    archive?.faults.set({ kind: 'pruned', blocks: 5 });
     const { data, errors } = await ask(query, { at: height - 8 });
     expect(data).toEqual({ poolPairs: null });
     expect(errors?.map(({ extensions }) => extensions)).toEqual([

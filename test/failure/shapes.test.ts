@@ -23,7 +23,7 @@ const whole = (beaconHeight: number) => ({ beaconHeight, pairs: [ROW], tickers: 
 describe('an answer of the node of the wrong shape is told with the place, and never becomes data', () => {
   test.each<[on: 'getblockchaininfo' | 'getbeaconbeststatedetail' | 'getpdestate', Place, unknown, misfit: string]>([
     ['getblockchaininfo', [], 'nothing', 'expected an object at $'],
-    ['getblockchaininfo', ['Id'], 'another', 'expected the echoed id '],
+    ['getblockchaininfo', ['Id'], 'another', 'expected the request id '],
     ['getblockchaininfo', ['Result'], null, 'expected an object at $.Result'],
     ['getblockchaininfo', ['Result', 'BestBlocks'], [], 'expected an object at $.Result.BestBlocks'],
     [
@@ -36,7 +36,7 @@ describe('an answer of the node of the wrong shape is told with the place, and n
       'getblockchaininfo',
       ['Result', 'BestBlocks', '-1', 'Hash'],
       7,
-      'expected a text at $.Result.BestBlocks["-1"].Hash',
+      'expected a string at $.Result.BestBlocks["-1"].Hash',
     ],
     [
       'getblockchaininfo',
@@ -155,14 +155,14 @@ describe('"no data" with status 200 is no success', () => {
       '{ orderBook(tickerId: "pBTC_PRV") { tickerId } other: orderBook(tickerId: "x") { tickerId } }',
     );
     expect(data).toEqual({ orderBook: null, other: null });
-    expect(errors).toEqual([lost('MARKET_DATA', ['orderBook'], 'no order book of a ticker that it lists')]);
+    expect(errors).toEqual([lost('MARKET_DATA', ['orderBook'], 'no order book for a listed ticker')]);
   });
 });
 
 function lost(upstream: 'NODE' | 'MARKET_DATA', path: readonly string[], misfit: string) {
   const name = upstream === 'NODE' ? 'The node' : 'The market-data host';
   return {
-    message: expect.stringContaining(`${name} gave an answer of the wrong shape: ${misfit}`),
+    message: expect.stringContaining(`${name} sent an invalid response: ${misfit}`),
     path,
     locations: expect.anything(),
     extensions: { code: 'UPSTREAM_BAD_SHAPE', upstream },

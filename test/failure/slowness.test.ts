@@ -3,7 +3,7 @@ import { showFailure } from './scenario.ts';
 
 const TOO_LATE = {
   code: 'UPSTREAM_TIMEOUT',
-  says: `did not answer within ${SHORT_TIMEOUT_MS} ms`,
+  says: `did not respond within ${SHORT_TIMEOUT_MS} ms`,
   isLeftAlone: true,
   config: { upstreamTimeoutMs: SHORT_TIMEOUT_MS },
 } as const;

@@ -7,7 +7,7 @@ for (const status of [401, 403, 429, 500, 503]) {
   showFailure(`answers with status ${status} and a text`, {
     fault: { kind: 'status', status, body },
     code: 'UPSTREAM_BAD_STATUS',
-    says: `answered with HTTP status ${status}`,
+    says: `responded with HTTP status ${status}`,
     isLeftAlone: true,
   });
 }
@@ -16,7 +16,21 @@ for (const status of [200, 403]) {
   showFailure(`is behind a filter that answers with a page and status ${status}`, {
     fault: { kind: 'html', status },
     code: 'UPSTREAM_FILTERED',
-    says: `is behind a traffic filter that answered in its place, with HTTP status ${status}`,
+    says: `is blocked by a traffic filter, which responded with HTTP status ${status}`,
     isLeftAlone: true,
   });
 }
+
+showFailure('redirects to another host', {
+  fault: { kind: 'redirect', to: 'https://10.0.0.1/rpc?key=value' },
+  code: 'UPSTREAM_BAD_STATUS',
+  says: 'responded with HTTP status 301, a redirect, which the gateway does not follow',
+  isLeftAlone: true,
+});
+
+showFailure('expects HTTPS', {
+  fault: { kind: 'https-expected' },
+  code: 'UPSTREAM_BAD_STATUS',
+  says: 'responded with HTTP status 400 because it expects HTTPS',
+  isLeftAlone: true,
+});

@@ -9,16 +9,16 @@ import { type Failure, hostOf, type OpenGateway } from './failure.ts';
 export const AGE_MS = 5_000;
 
 /** What `/ready` and `service` say of an upstream that fails. */
-type Told = { readonly reason: string; readonly service: object };
+type Told = { readonly reason: object; readonly service: object };
 
 /** Where nothing was ever read from it. */
 export const NOTHING_READ: Record<Upstream, Told> = {
   NODE: {
-    reason: 'no beacon height has been read yet',
+    reason: { code: 'HEAD_NOT_READ', message: 'no beacon height has been read yet' },
     service: { head: null, marketData: { ageMs: 0, stale: false } },
   },
   MARKET_DATA: {
-    reason: 'pairs and tickers have not been read yet',
+    reason: { code: 'MARKET_DATA_NOT_READ', message: 'pairs and tickers have not been read yet' },
     service: { head: { ageMs: 0, stale: false }, marketData: null },
   },
 };
@@ -26,11 +26,11 @@ export const NOTHING_READ: Record<Upstream, Told> = {
 /** Where it was read {@link AGE_MS} ago. */
 export const STALE: Record<Upstream, Told> = {
   NODE: {
-    reason: 'the newest beacon height is stale',
+    reason: { code: 'NODE_UNREADABLE', message: 'the node cannot be read' },
     service: { head: { ageMs: AGE_MS, stale: true }, marketData: { ageMs: 0, stale: false } },
   },
   MARKET_DATA: {
-    reason: 'pairs and tickers are stale',
+    reason: { code: 'MARKET_DATA_STALE', message: 'pairs and tickers are stale' },
     service: { head: { ageMs: 0, stale: false }, marketData: { ageMs: AGE_MS, stale: true } },
   },
 };
@@ -48,7 +48,9 @@ export async function expectTrouble(
   const failed = async () => sumOf(await metricsOf(origin), 'pdex_upstream_calls_total', { upstream, outcome: code });
   await expect.poll(failed).toBeGreaterThanOrEqual(3);
   await expect.poll(() => serviceOf(gateway)).toEqual({ ...told.service, upstreams: healthWhile(upstream, code) });
-  await expect.poll(() => readiness(origin)).toEqual([503, { status: 'not ready', reasons: [told.reason] }]);
+  await expect
+    .poll(() => readiness(origin))
+    .toEqual([503, { status: 'not ready', reasons: [told.reason], sandbox: true }]);
 
   await expect
     .poll(() => figures(gateway, upstream))
@@ -65,7 +67,7 @@ export async function expectTrouble(
 /** What they are told when both are well again. */
 export async function expectHealth(gateway: OpenGateway, upstream: Upstream): Promise<void> {
   const { lines, origin } = gateway;
-  await expect.poll(() => readiness(origin)).toEqual([200, { status: 'ready' }]);
+  await expect.poll(() => readiness(origin)).toEqual([200, { status: 'ready', sandbox: true }]);
   await expect.poll(() => lines.length).toBe(2);
   expect(lines[1]).toEqual({ level: INFO, msg: 'an upstream can be read again', upstream });
   const { upstreams, ...readings } = await serviceOf(gateway);

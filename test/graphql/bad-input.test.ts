@@ -27,6 +27,7 @@ describe('bad input costs its own field, and the rest of the answer is whole', (
     ['a negative depth', 'orderBook(tickerId: "pBTC_PRV", depth: -1) { bestBid }'],
     ['no ticker at all', 'ticker { id }'],
     ['a text that is no id', 'node(id: "x") { id }'],
+    ['an id with something behind its height', `node(id: "PoolPair:${PRV}-${BTC}@1640000@junk") { id }`],
     ['a token that is none', 'token(id: "x") { id }'],
   ])('%s', async (_name, field) => {
     const { data, errors } = await gateway.ask(`{ bad: ${field} beaconHeight }`);

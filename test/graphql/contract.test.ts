@@ -8,6 +8,7 @@ import {
   isInputObjectType,
   isInterfaceType,
   isObjectType,
+  printSchema,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { schema } from '../../src/graphql/schema.ts';
@@ -20,6 +21,19 @@ describe('the schema that clients are promised', () => {
     expect(findDangerousChanges(contract, schema).map((change) => change.description)).toEqual([
       'An optional argument Subscription.prices(afterHeight:) was added.',
     ]);
+  });
+
+  test('the schema itself says in plain words what it offers', () => {
+    for (const term of ['node', 'market-data host', 'beacon height', 'pool', 'pair', 'ticker', 'order book'])
+      expect(schema.description).toContain(`**${term}**`);
+    const named = [...(schema.description ?? '').matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
+    const fields = Object.values(schema.getTypeMap()).flatMap((type) =>
+      isObjectType(type)
+        ? Object.values(type.getFields()).flatMap(({ name, args }) => [name, ...args.map((arg) => arg.name)])
+        : [],
+    );
+    expect(named.filter((name) => !fields.includes(name))).toEqual([]);
+    expect(printSchema(schema)).toContain('"""\nschema {');
   });
 
   test('every type, field, argument and enum value is described', () => {

@@ -16,7 +16,7 @@ function located(originalError: Error): GraphQLError {
 test('an error of ours goes out with its code and what belongs to it, and keeps its details', () => {
   const { mask, logged } = border();
   expect(mask(located(new AmbiguousTickerError('A_B', ['p1', 'p2']))).toJSON()).toEqual({
-    message: '2 pools trade as "A_B": say which by poolId.',
+    message: '2 pools have the ticker id "A_B". Set poolId to select one.',
     path: ['pairs', 0, 'ticker'],
     extensions: { code: 'AMBIGUOUS_TICKER', poolIds: ['p1', 'p2'] },
   });
@@ -33,12 +33,12 @@ test('any other error is masked, and only the log learns what it was', () => {
   const { mask, logged } = border();
   const bug = new TypeError('cannot read properties of undefined at /srv/secret.ts');
   expect(mask(located(bug)).toJSON()).toEqual({
-    message: 'Something went wrong in the gateway.',
+    message: 'An internal error occurred in the gateway.',
     path: ['pairs', 0, 'ticker'],
     extensions: { code: 'INTERNAL_SERVER_ERROR' },
   });
   expect(mask(bug).toJSON()).toEqual({
-    message: 'Something went wrong in the gateway.',
+    message: 'An internal error occurred in the gateway.',
     extensions: { code: 'INTERNAL_SERVER_ERROR' },
   });
   expect(logged).toEqual([bug, bug]);

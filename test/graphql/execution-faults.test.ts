@@ -1,5 +1,6 @@
 import { buildSchema, type GraphQLInterfaceType, parse } from 'graphql';
-import { describe, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createExecutor } from '../../src/graphql/execution/execute.ts';
 import { createExecutions } from '../support/executions.ts';
 
 /** A world in which fields fail in every way: at once or later, where null may stand and where it may not. */
@@ -75,7 +76,6 @@ describe('what fails is told where it would be told without a plan', () => {
   test.each([
     '{ thing { bad name later nothing error } }',
     '{ thing { name mustBad } }',
-    '{ thing { later mustBad bad } leaf { int } }',
     '{ thing { thing { thing { mustHave } name } name } }',
     '{ thing { must { must { mustHave } } name } leaf { int } }',
     '{ must { must { mustLater } } }',
@@ -92,5 +92,27 @@ describe('what fails is told where it would be told without a plan', () => {
     '{ leaf { int float text id flag word __typename } thing { __typename } __typename }',
   ])('%s', async (query) => {
     for (const leaf of Object.keys(LEAVES)) await expectSame({ document: parse(query), rootValue: root(leaf) });
+  });
+
+  test('and so is what failed beside it, in an object that is null because of both', async () => {
+    const document = parse('{ thing { later mustBad bad } leaf { int } }');
+    const { data, errors } = await createExecutor().execute({ schema, document, rootValue: root('good') });
+    expect(data).toEqual({ thing: null, leaf: { int: 0 } });
+    expect(errors?.map(({ message, path }) => [message, path])).toEqual([
+      ['later', ['thing', 'later']],
+      ['must bad', ['thing', 'mustBad']],
+    ]);
+  });
+
+  test('an entry of a long list that fails before its turn to be written is an error of that entry', async () => {
+    let now = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 10));
+    onTestFinished(() => clock.mockRestore());
+    const things = () => [THING, THING, THING, THING, later(new Error('entry')), THING];
+    const document = parse('{ things { name } }');
+    const { data, errors } = await createExecutor().execute({ schema, document, rootValue: { things } });
+    const { name } = THING;
+    expect(data).toEqual({ things: [{ name }, { name }, { name }, { name }, null, { name }] });
+    expect(errors?.map(({ message, path }) => [message, path])).toEqual([['entry', ['things', 4]]]);
   });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { getIntrospectionQuery, parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createContext } from '../../src/graphql/context.ts';
+import { createExecutor } from '../../src/graphql/execution/execute.ts';
 import { schema } from '../../src/graphql/schema.ts';
 import { everyField, randomOperation } from '../support/any-operation.ts';
 import { createExecutions, type Executions } from '../support/executions.ts';
@@ -136,28 +137,66 @@ describe('an operation that is executed by its plan is answered as it would be w
       fc.asyncProperty(randomOperation(schema), async ({ query, variableValues }) => {
         await executions.expectSame({ document: parse(query), variableValues });
       }),
-      { numRuns: 400 },
+      { numRuns: 400, endOnFailure: true },
     );
   }, 60_000);
 });
 
-describe('what is unusual is executed as it stands', () => {
+describe('what is unusual has a plan too', () => {
   test.each<[string, string, Record<string, unknown>?]>([
     ['introspection', getIntrospectionQuery()],
     ['a type by its name', '{ beaconHeight __type(name: "Query") { name } }'],
-    ['variables that do not fit', 'query ($first: Int) { poolPairs(first: $first) { totalCount } }', { first: 'x' }],
-    ['a variable that is missing', 'query ($id: ID!) { node(id: $id) { id } }'],
     ['null for a directive', 'query ($a: Boolean = true) { beaconHeight @include(if: $a) }', { a: null }],
     [
-      'null where an argument takes none',
-      'query ($a: Int = 3) { orderBook(tickerId: "x", depth: $a) { bestBid } }',
+      'null for a directive further down',
+      `query ($a: Boolean = true) { ${POOL} { id @skip(if: $a) } poolPairs(first: 2) { nodes { price @include(if: $a) } } }`,
       { a: null },
     ],
     [
-      'fragments that multiply',
-      `{ ...F0 } ${Array.from({ length: 12 }, (_, n) => `fragment F${n} on Query { a${n}: ${POOL} { token1 { id } } b${n}: service { version } ...F${n + 1} ...F${n + 1} }`).join(' ')} fragment F12 on Query { ${Array.from({ length: 5_001 }, (_, n) => `c${n}: beaconHeight`).join(' ')} }`,
+      'null where an argument takes none',
+      'query ($a: String = "x") { beaconHeight orderBook(tickerId: $a) { bestBid } }',
+      { a: null },
+    ],
+    [
+      'null where an argument of each object takes none',
+      'query ($a: Int = 1) { chainInfo { shard(id: $a) { id } } }',
+      { a: null },
+    ],
+    [
+      'more errors than are reported',
+      '{ poolPairs(first: 20) { nodes { a: price(decimals1: 99) b: price(decimals2: -1) c: exactPrice(decimals1: 31) d: spotPrice(decimals1: 77) e: inversePrice(decimals2: 40) f: price(decimals1: 98) } } }',
     ],
   ])('%s', async (_name, query, variableValues) => {
-    expect(await executions.hasPlan({ document: parse(query), variableValues })).toBe(false);
+    await executions.expectSame({ document: parse(query), variableValues });
   });
+});
+
+describe('what cannot be executed', () => {
+  test.each<[string, string, Record<string, unknown>?]>([
+    ['variables that do not fit', 'query ($first: Int) { poolPairs(first: $first) { totalCount } }', { first: 'x' }],
+    ['a variable that is missing', 'query ($id: ID!) { node(id: $id) { id } }'],
+    [
+      'several bad variables',
+      'query ($id: ID!, $n: Int, $ids: [ID!]) { node(id: $id) { id } a: poolPairs(first: $n) { totalCount } nodes(ids: $ids) { id } }',
+      { id: {}, n: 1.5, ids: [1, {}] },
+    ],
+  ])('%s', async (_name, query, variableValues) => {
+    await executions.expectSameRefusal({ document: parse(query), variableValues });
+  });
+});
+
+test.each([
+  [
+    'in the document',
+    '{ poolPairs(first: 9) { nodes { price(decimals1: 99) } } tickers { orderBook(depth: -1) { bestBid } } }',
+  ],
+  [
+    'in variables',
+    'query ($d: Int = 99, $n: Int = -1) { poolPairs(first: 9) { nodes { price(decimals1: $d) } } tickers { orderBook(depth: $n) { bestBid } } }',
+  ],
+])('an argument that is bad is checked once, and not for each object of a list: %s', async (_name, query) => {
+  const contextValue = createContext(gateway.app.service);
+  const { errors = [] } = await createExecutor().execute({ schema, document: parse(query), contextValue });
+  expect(errors.length).toBeGreaterThan(30);
+  expect(new Set(errors.map(({ originalError }) => originalError)).size).toBe(2);
 });

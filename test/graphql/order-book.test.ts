@@ -10,16 +10,16 @@ describe('an order book', () => {
   test('is in order, each price once, whatever the host sent', async () => {
     const { ask, sandbox, clock } = await startGatewayForTest();
     const sent = await (
-      await fetch(`${sandbox.marketDataUrl}/api/v1/public/market-data/orderbook?ticker_id=pBTC_PRV`)
+      await fetch(`${sandbox.marketDataUrl}/api/v1/public/market-data/orderbook?ticker_id=pPOWR_PRV`)
     ).json();
-    const { data, errors } = await ask(`{ orderBook(tickerId: "pBTC_PRV", depth: 0) { ${WHOLE} } }`);
+    const { data, errors } = await ask(`{ orderBook(tickerId: "pPOWR_PRV", depth: 0) { ${WHOLE} } }`);
     expect(errors).toBeUndefined();
 
     const bids = sideOf(sent.bids).sort(([a], [b]) => b - a);
     const asks = sideOf(sent.asks).sort(([a], [b]) => a - b);
     const [bestBid, bestAsk] = [bids[0]?.[0] ?? 0, asks[0]?.[0] ?? 0];
     expect(data.orderBook).toEqual({
-      tickerId: 'pBTC_PRV',
+      tickerId: 'pPOWR_PRV',
       message: 'OK',
       timestamp: new Date(sent.timestamp * 1000).toISOString(),
       observedAt: new Date(clock.now).toISOString(),
@@ -39,6 +39,34 @@ describe('an order book', () => {
     });
     expect(data.orderBook.quality.entriesMerged).toBeGreaterThan(0);
     expect(data.orderBook.spread).toBeLessThan(0);
+  });
+
+  test('of the market that a newcomer meets first is sorted and uncrossed', async () => {
+    const { ask } = await startGatewayForTest();
+    const { data } = await ask(
+      '{ orderBook(tickerId: "pBTC_PRV") { spread quality { wasSorted isCrossed entriesMerged entriesDropped } } }',
+    );
+    expect(data.orderBook).toEqual({
+      spread: expect.any(Number),
+      quality: { wasSorted: true, isCrossed: false, entriesMerged: 0, entriesDropped: 0 },
+    });
+    expect(data.orderBook.spread).toBeGreaterThan(0);
+  });
+
+  test('has an id of its ticker and depth, however it was reached', async () => {
+    const { ask, subscribe } = await startGatewayForTest();
+    const { data } = await ask(`{
+      orderBook(tickerId: "pBTC_PRV") { id }
+      all: orderBook(tickerId: "pBTC_PRV", depth: 0) { id }
+      pair(tickerId: "pBTC_PRV") { orderBook(depth: 5) { id } ticker { orderBook { id } } }
+    }`);
+    expect(data).toEqual({
+      orderBook: { id: 'OrderBook:100:pBTC_PRV' },
+      all: { id: 'OrderBook:0:pBTC_PRV' },
+      pair: { orderBook: { id: 'OrderBook:5:pBTC_PRV' }, ticker: { orderBook: { id: 'OrderBook:100:pBTC_PRV' } } },
+    });
+    const books = subscribe('subscription { orderBook(tickerId: "pBTC_PRV", depth: 5) { id } }');
+    expect((await books.next()).value?.data).toEqual({ orderBook: { id: 'OrderBook:5:pBTC_PRV' } });
   });
 
   test('has the depth that is asked for, counted over both sides', async () => {

@@ -4,7 +4,7 @@ import { createPartStore, type Part } from '../../src/graphql/execution/part-sto
 import type { ObjectPlan } from '../../src/graphql/execution/plan.ts';
 import { createBasis } from '../../src/loaders/basis.ts';
 
-const PLAN: ObjectPlan = { typename: 'PoolPair', fields: [], hasVariables: false, isPart: true };
+const PLAN: ObjectPlan = { typename: 'PoolPair', fields: [], failure: undefined, hasVariables: false, isPart: true };
 const OTHER_PLAN: ObjectPlan = { ...PLAN };
 
 const pool = (name: string): PoolPair => ({
@@ -14,7 +14,12 @@ const pool = (name: string): PoolPair => ({
   reserve1: 1n,
   reserve2: 1n,
 });
-const part = (length: number): Part => ({ text: 'x'.repeat(length), basis: createBasis(), isFinal: true });
+const part = (length: number): Part => ({
+  text: 'x'.repeat(length),
+  basis: createBasis(),
+  isFinal: true,
+  usesHead: false,
+});
 
 /** A store of 100 characters, in which parts of 20 have the names of their pools. */
 function openStore() {

@@ -6,7 +6,7 @@ import { createParts } from '../../src/graphql/execution/parts.ts';
 import type { ObjectPlan } from '../../src/graphql/execution/plan.ts';
 import { startGatewayForTest, type TestGatewayOptions } from '../support/gateway.ts';
 
-const PLAN: ObjectPlan = { typename: 'PoolPair', fields: [], hasVariables: false, isPart: true };
+const PLAN: ObjectPlan = { typename: 'PoolPair', fields: [], failure: undefined, hasVariables: false, isPart: true };
 
 /** Parts over a gateway: pools are written with the symbols of their tokens, and what is written is counted. */
 async function openParts(options?: TestGatewayOptions) {

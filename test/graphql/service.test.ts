@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { Config } from '../../src/config.ts';
+import { DEFAULT_LIMITS } from '../../src/graphql/limits.ts';
+import type { Config } from '../../src/settings/settings.ts';
 import { startGatewayForTest } from '../support/gateway.ts';
 
-describe('the gateway says of itself', () => {
-  test('what it is, how fresh it is, and what it allows', async () => {
+const NO_ADDRESS_LIMITS = { rateLimitPerSecond: null, rateLimitBurst: null, maxConnectionsPerAddress: null };
+
+describe('the service field', () => {
+  test('has the version, the age of the data, the health of upstreams and all limits', async () => {
     const { ask, sandbox, clock } = await startGatewayForTest();
     await ask('{ beaconHeight pairs { id } tickers { id } }');
     const observedAt = new Date(clock.now).toISOString();
@@ -14,7 +17,7 @@ describe('the gateway says of itself', () => {
       head { beaconHeight previousHeight hash time observedAt ageMs stale }
       marketData { ageMs stale }
       upstreams { upstream healthy lastErrorAt lastErrorCode }
-      limits { maxDepth maxComplexity maxValues maxSchemaObjects maxSiblings maxNesting maxTokens maxPageSize maxBodyBytes maxHeightsPerOperation maxResumedHeights maxOperationsPerRequest maxSubscriptionsPerConnection maxValuesPerConnection rateLimitPerSecond rateLimitBurst maxConnectionsPerAddress }
+      limits { ${Object.keys({ ...DEFAULT_LIMITS, ...NO_ADDRESS_LIMITS }).join(' ')} }
     } }`);
     expect(errors).toBeUndefined();
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
@@ -35,29 +38,11 @@ describe('the gateway says of itself', () => {
         { upstream: 'NODE', healthy: true, lastErrorAt: null, lastErrorCode: null },
         { upstream: 'MARKET_DATA', healthy: true, lastErrorAt: null, lastErrorCode: null },
       ],
-      limits: {
-        maxDepth: 15,
-        maxComplexity: 20_000,
-        maxValues: 300_000,
-        maxSchemaObjects: 30_000,
-        maxSiblings: 1_000,
-        maxNesting: 200,
-        maxTokens: 10_000,
-        maxPageSize: 500,
-        maxBodyBytes: 262_144,
-        maxHeightsPerOperation: 64,
-        maxResumedHeights: 32,
-        maxOperationsPerRequest: 1,
-        maxSubscriptionsPerConnection: 100,
-        maxValuesPerConnection: 1_000_000,
-        rateLimitPerSecond: null,
-        rateLimitBurst: null,
-        maxConnectionsPerAddress: null,
-      },
+      limits: { ...DEFAULT_LIMITS, ...NO_ADDRESS_LIMITS },
     });
   });
 
-  test('what it allows each address, where that is limited', async () => {
+  test('has the limits of client addresses where they are set', async () => {
     const query = '{ service { limits { rateLimitPerSecond rateLimitBurst maxConnectionsPerAddress } } }';
     const limitsWith = async (config: Partial<Config>) => {
       const { ask } = await startGatewayForTest({ config });
@@ -70,11 +55,10 @@ describe('the gateway says of itself', () => {
     });
     const rateAlone = { rateLimitPerSecond: 100, rateLimitBurst: 1_000, maxConnectionsPerAddress: null };
     expect(await limitsWith({ rateLimitPerSecond: 100 })).toEqual(rateAlone);
-    const none = { rateLimitPerSecond: null, rateLimitBurst: null, maxConnectionsPerAddress: null };
-    expect(await limitsWith({ rateLimitBurst: 5_000 })).toEqual(none);
+    expect(await limitsWith({ rateLimitBurst: 5_000 })).toEqual(NO_ADDRESS_LIMITS);
   });
 
-  test('that its head is stale when no block has come for several times the usual interval', async () => {
+  test('has a stale head when no block has come for several block intervals', async () => {
     const { ask, clock } = await startGatewayForTest();
     await ask('{ beaconHeight }');
     const query = '{ service { head { stale } } }';
@@ -84,7 +68,7 @@ describe('the gateway says of itself', () => {
     expect((await ask(query)).data.service.head.stale).toBe(true);
   });
 
-  test('that a head and market data are not there yet', async () => {
+  test('has neither a head nor market data before the first responses', async () => {
     const { ask } = await startGatewayForTest({
       before: ({ node, marketData }) => {
         node.faults.set({ kind: 'hang' });

@@ -9,7 +9,11 @@ let gateway: Awaited<ReturnType<typeof startGateway>>;
 let url = '';
 beforeAll(async () => {
   // Nothing is asked of an upstream on its own for a minute: every call is an operation's.
-  gateway = await startGateway({ config: { headPollMs: 60_000, marketPollMs: 60_000 } });
+  // Lists count with their real lengths, so what is too much has to meet an exchange that has it.
+  gateway = await startGateway({
+    config: { headPollMs: 60_000, marketPollMs: 60_000 },
+    sandbox: { pools: 1_000, history: 100 },
+  });
   url = await gateway.app.listen(0, '127.0.0.1');
   await gateway.ask('{ beaconHeight pairs { id } tickers { id } }');
 });

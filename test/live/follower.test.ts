@@ -146,3 +146,28 @@ describe('what happens while reading fails', () => {
     expect(told).toEqual(['broken', 'broken otherwise', 'broken', 'recovered', 'broken']);
   });
 });
+
+describe('the error of readings that fail', () => {
+  const reasonOf = (value: Promise<unknown>) => value.catch((error: unknown) => error);
+
+  test('is the same object for everyone while it repeats, so that what is made of it is made once', async () => {
+    const { read, give } = stepped<string>();
+    const { follower } = follow(read);
+    const first = reasonOf(follower.get());
+    await give(new Error('unreachable'));
+    const second = reasonOf(follower.get());
+    await give(new Error('unreachable'));
+    expect(await first).toEqual(new Error('unreachable'));
+    expect(await second).toBe(await first);
+
+    const third = reasonOf(follower.get());
+    await give(new Error('another'));
+    expect(await third).toEqual(new Error('another'));
+  });
+
+  test('is the same object for all who wait too long for one reading', async () => {
+    const { follower } = follow(script<string>(), { patienceMs: 5 });
+    const [first, second] = await Promise.all([reasonOf(follower.get()), reasonOf(follower.get())]);
+    expect([first, second === first]).toEqual([new Error('too late'), true]);
+  });
+});

@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { ChainInfo } from '../../src/domain/chain.ts';
 import { keepingPools, poolPairAt } from '../../src/domain/exchange.ts';
 import { UpstreamRpcError, UpstreamUnreachableError } from '../../src/errors.ts';
 import { createHeadFollower, type Head, type HeadFollower, type HeadWatcher } from '../../src/live/head.ts';
@@ -6,7 +7,7 @@ import { valuesOf } from '../../src/live/iterate.ts';
 import { createNodes } from '../../src/live/nodes.ts';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { NodeClient } from '../../src/upstream/node/client.ts';
-import { nodeAt, nodesOf } from '../upstream/connect.ts';
+import { nodeAt, nodesOf, uncounted } from '../upstream/connect.ts';
 import { failureOf } from '../upstream/failure.ts';
 import { chainInfoOf, exchangeOf, headOf, scriptedNode } from './heads.ts';
 
@@ -19,12 +20,16 @@ function followNode(node: NodeClient, clock = { now: START }): { head: HeadFollo
     failed: (error) => told.push(error instanceof Error ? error.message : error),
     recovered: () => told.push('recovered'),
     disagreed: (...heights) => told.push(heights),
+    fellFarBehind: (...heights) => told.push(['far behind', ...heights]),
+    caughtUp: (tip) => told.push(['caught up', tip]),
   };
   const head = createHeadFollower({
     nodes: nodesOf(node),
     pollMs: 5,
     timeoutMs: 5_000,
     maxPauseMs: 1,
+    maxBlockAgeMs: 600_000,
+    poolCounts: uncounted(),
     headsKept: 10,
     now: () => clock.now,
     watcher,
@@ -185,7 +190,7 @@ describe('what if the node does not have the state that it has just named', () =
     node.faults.set({ kind: 'state-missing', times: 5 });
     sandbox.advance();
     expect(await next()).toMatchObject({ beaconHeight: TIP + 1, previousHeight: TIP });
-    expect(told).toEqual(['The node answered with error -8000.', 'recovered']);
+    expect(told).toEqual(['The node responded with error -8000.', 'recovered']);
     expect(node.calls('getpdestate')).toBe(7);
     expect(head.isFailing()).toBe(false);
   });
@@ -248,7 +253,7 @@ describe('what if a block comes between two calls', () => {
     const { head, told } = followNode({ ...node, exchangeState, chainInfo });
     const heads = valuesOf(head.listen);
     expect(await heads.next()).toMatchObject({ value: { beaconHeight: 10 } });
-    await expect.poll(() => told).toEqual([[1_000_000, 10], 'The node answered with error -8000.']);
+    await expect.poll(() => told).toEqual([[1_000_000, 10], 'The node responded with error -8000.']);
     expect([head.current()?.chainInfo.beacon.height, head.isStale()]).toEqual([10, true]);
     isBack = true;
     expect(await heads.next()).toMatchObject({ value: { beaconHeight: 11, previousHeight: 10 } });
@@ -283,10 +288,96 @@ describe('what if a block is replaced while it is read', () => {
     let blocks = 0;
     const node = scriptedNode({ tips: [], heights: [10] });
     const { head, told } = followNode({ ...node, chainInfo: async () => chainInfoOf(10, `block ${blocks++}`) });
-    const replaced = 'its newest block was replaced each time that it was read';
-    const failure = { code: 'UPSTREAM_BAD_SHAPE', message: `The node gave an answer of the wrong shape: ${replaced}.` };
+    const replaced = 'the newest block changed each time the gateway read it';
+    const failure = { code: 'UPSTREAM_BAD_SHAPE', message: `The node sent an invalid response: ${replaced}.` };
     expect(await failureOf(head.get())).toMatchObject(failure);
     expect(told).toEqual([failure.message]);
+  });
+});
+
+describe('what if the state is of another block than the tip, as behind a load balancer', () => {
+  /** A node whose states have these times, in turn and the last for ever. */
+  function nodeOf(tips: readonly ChainInfo[], times: readonly number[], heights = [10]) {
+    const node = scriptedNode({ tips, heights });
+    const left = [...times];
+    const exchangeState: NodeClient['exchangeState'] = async (height) => {
+      const [time] = left.length > 1 ? left.splice(0, 1) : left;
+      return { ...(await node.exchangeState(height)), time };
+    };
+    return { ...node, exchangeState };
+  }
+  const [a, b] = [chainInfoOf(10, 'a', 1_000), chainInfoOf(10, 'b', 2_000)];
+
+  test('where it has the time of the tip, the tip need not be requested again', async () => {
+    const node = nodeOf([a], [1_000]);
+    expect(await followNode(node).head.get()).toMatchObject({ hash: 'a', time: 1_000, exchange: { time: 1_000 } });
+    expect(node.asked.slice(0, 3)).toEqual(['chainInfo', 'beaconHeight', 'exchangeState 10']);
+  });
+
+  test('the tip is requested again until one has the time of the state', async () => {
+    const node = nodeOf([a, a, a, b], [2_000]);
+    expect(await followNode(node).head.get()).toMatchObject({ hash: 'b', time: 2_000, exchange: { time: 2_000 } });
+    const tips = ['chainInfo', 'chainInfo', 'chainInfo'];
+    expect(node.asked.slice(0, 6)).toEqual(['chainInfo', 'beaconHeight', 'exchangeState 10', ...tips]);
+  });
+
+  test('the state is requested again where its block is gone, and may belong to a tip that was shown before', async () => {
+    const node = nodeOf([a, b, b, b, b], [500, 1_000]);
+    expect(await followNode(node).head.get()).toMatchObject({ hash: 'a', time: 1_000, exchange: { time: 1_000 } });
+    expect(node.asked.filter((call) => call === 'exchangeState 10').length).toBe(2);
+  });
+
+  test('where the chain has gone on, the newest block is read', async () => {
+    const node = nodeOf([a, chainInfoOf(11, 'c', 3_000)], [2_000, 3_000], [10, 11]);
+    expect(await followNode(node).head.get()).toMatchObject({ beaconHeight: 11, hash: 'c', exchange: { time: 3_000 } });
+  });
+
+  test('where no block has its time, there is no head, and the error says so', async () => {
+    const { head } = followNode(nodeOf([a], [2_000]));
+    expect(await failureOf(head.get())).toMatchObject({
+      code: 'UPSTREAM_BAD_SHAPE',
+      message: 'The node sent an invalid response: none of its blocks has the time of its exchange state.',
+    });
+  });
+
+  test('the head stays while its block is still shown, and heights do not go back', async () => {
+    const tips = [a, b, a, b, b, a, chainInfoOf(9, 'z', 500), b, a];
+    const node = nodeOf([...tips, b], [1_000, 2_000]);
+    const heads = valuesOf(followNode(node).head.listen);
+    expect((await heads.next()).value).toMatchObject({ hash: 'a' });
+    expect((await heads.next()).value).toMatchObject({ beaconHeight: 10, previousHeight: 10, hash: 'b' });
+    expect(node.asked.filter((call) => call === 'chainInfo').length).toBeGreaterThanOrEqual(tips.length + 16);
+  });
+});
+
+describe('what if the tip falls far below the head, as that of a node whose database was lost', () => {
+  test('the head stays, and the fall is reported once; and once when the tip is near again', async () => {
+    const sandbox = await createSandbox({ seed: 7, startTime: START / 1_000, history: 120 });
+    onTestFinished(sandbox.close);
+    const { head, told } = followNode(nodeAt(sandbox.nodeUrl).client);
+    const looks = async () => {
+      const until = sandbox.node.calls('getblockchaininfo') + 4;
+      await expect.poll(() => sandbox.node.calls('getblockchaininfo')).toBeGreaterThanOrEqual(until);
+    };
+    const first = await head.get();
+    const heal = sandbox.node.faults.set({ kind: 'lag', blocks: 100 });
+    await looks();
+    expect([told, head.problems()]).toEqual([[], []]);
+
+    sandbox.node.faults.set({ kind: 'lag', blocks: 1 });
+    await looks();
+    expect(told).toEqual([['far behind', TIP - 101, TIP]]);
+    expect(head.problems()).toEqual([
+      {
+        code: 'NODE_FAR_BEHIND',
+        message: `the node reports beacon height ${TIP - 101}, far below the served height ${TIP}: it may have lost its database`,
+      },
+    ]);
+    expect([await head.get(), head.isStale()]).toEqual([first, false]);
+
+    heal();
+    await looks();
+    expect([told.slice(1), head.problems()]).toEqual([[['caught up', TIP - 1]], []]);
   });
 });
 
@@ -314,6 +405,24 @@ describe('when is a head stale', () => {
     expect(head.isStale()).toBe(true);
   });
 
+  test('when its block was made too long ago, however quickly new heights come; what it is late by is no age', async () => {
+    const { sandbox, clock, head, next } = await followSandbox();
+    const codes = () => head.problems().map(({ code }) => code);
+    clock.now = START - 3_600_000;
+    expect([head.isStale(), codes()]).toEqual([false, []]);
+    // Ten hours: each new height is as old.
+    clock.now = START + 36_000_000;
+    for (let blocks = 0; blocks < 3; blocks++) {
+      sandbox.advance();
+      await next();
+      expect([head.isStale(), codes()]).toEqual([true, ['BLOCK_TOO_OLD']]);
+    }
+    clock.now = (sandbox.world.tip.time + 600) * 1_000;
+    sandbox.advance();
+    await next();
+    expect([head.isStale(), codes()]).toEqual([false, []]);
+  });
+
   test('another block at the same height does not count as progress', async () => {
     const { sandbox, clock, head, next } = await followSandbox();
     clock.now = START + 200_001;
@@ -328,12 +437,12 @@ describe('when is a head stale', () => {
     await looks();
     expect([head.isFailing(), head.isStale()]).toEqual([true, true]);
     expect(await head.get()).toBe(first);
-    expect(told).toEqual(['The node answered with HTTP status 503.']);
+    expect(told).toEqual(['The node responded with HTTP status 503.']);
 
     node.faults.clear();
     await looks();
     expect([head.isFailing(), head.isStale(), head.current()]).toEqual([false, false, first]);
-    expect(told).toEqual(['The node answered with HTTP status 503.', 'recovered']);
+    expect(told).toEqual(['The node responded with HTTP status 503.', 'recovered']);
     sandbox.advance();
     expect(await next()).toMatchObject({ beaconHeight: TIP + 1, previousHeight: TIP });
   });
@@ -348,6 +457,7 @@ function nodeThatShows(height: number) {
       if (!now.isThere) throw new UpstreamUnreachableError('NODE', {}, new Error('gone'));
       return chainInfoOf(now.height);
     },
+    spaceMs: () => 0,
     beaconHeight: async () => now.height,
     exchangeState: (at, signal) =>
       now.isSlow
@@ -361,11 +471,20 @@ function nodeThatShows(height: number) {
 describe('is a node that was slower than another read from again', () => {
   test('at once when the other is gone, however long it would be left alone', async () => {
     const [slow, quick] = [nodeThatShows(1), nodeThatShows(1)];
-    const watcher: HeadWatcher = { failed() {}, recovered() {}, disagreed() {} };
+    const watcher: HeadWatcher = { failed() {}, recovered() {}, disagreed() {}, fellFarBehind() {}, caughtUp() {} };
+    const age = { maxBlockAgeMs: Number.POSITIVE_INFINITY };
     const times = { pollMs: 5, timeoutMs: 100, maxPauseMs: 3_600_000 };
     const clients = [slow.client, quick.client] as const;
     const nodes = createNodes({ clients, timeoutMs: 100, graceMs: 10, watch: () => watcher });
-    const head = createHeadFollower({ nodes, ...times, headsKept: 10, now: () => START, watcher });
+    const head = createHeadFollower({
+      nodes,
+      ...times,
+      ...age,
+      poolCounts: uncounted(),
+      headsKept: 10,
+      now: () => START,
+      watcher,
+    });
     onTestFinished(head.stop);
     const heads = valuesOf(head.listen);
     expect((await heads.next()).value).toMatchObject({ beaconHeight: 1, source: slow.client });

@@ -1,10 +1,11 @@
 import { BEACON_CHAIN_ID, type ChainInfo } from '../../src/domain/chain.ts';
 import { type ExchangeState, keepingPools, toExchangeState } from '../../src/domain/exchange.ts';
+import { UpstreamRpcError } from '../../src/errors.ts';
 import type { Head } from '../../src/live/head.ts';
 import type { NodeClient } from '../../src/upstream/node/client.ts';
 
 /** What a node says of its chains with the tip at that height. */
-export function chainInfoOf(height: number, hash = `block ${height}`): ChainInfo {
+export function chainInfoOf(height: number, hash = `block ${height}`, time = height * 40_000): ChainInfo {
   const beacon = {
     chainId: BEACON_CHAIN_ID,
     height,
@@ -14,7 +15,7 @@ export function chainInfoOf(height: number, hash = `block ${height}`): ChainInfo
     validationData: undefined,
     validationDataRaw: '',
     epoch: 1,
-    time: height * 40_000,
+    time,
     remainingBlockEpoch: 1,
     epochBlock: 1,
   };
@@ -61,6 +62,7 @@ export function scriptedNode(script: {
       const [tip = chainInfoOf(1)] = tips.length > 1 ? tips.splice(0, 1) : tips;
       return tip;
     },
+    spaceMs: () => 0,
     async beaconHeight() {
       asked.push('beaconHeight');
       const [height = 1] = heights.length > 1 ? heights.splice(0, 1) : heights;
@@ -75,4 +77,20 @@ export function scriptedNode(script: {
       return exchangeOf(height);
     },
   };
+}
+
+/** The error of a node that has pruned a state. */
+export function statePruned(): UpstreamRpcError {
+  return new UpstreamRpcError(-8000, { because: '-8000: missing trie node 0a1b (path )' });
+}
+
+/** The error of a node that does not have a block yet. */
+export function blockNotFound(height: number): UpstreamRpcError {
+  const because = `-8000: Can't found ConsensusStateRootHash of beacon height ${height}`;
+  return new UpstreamRpcError(-8000, { because: `${because}, error Beacon, Block Height ${height} not found` });
+}
+
+/** The error of a node that failed to read a state that it has. */
+export function stateUnreadable(): UpstreamRpcError {
+  return new UpstreamRpcError(-8000, { because: '-8000: open /data/7.ldb: too many open files' });
 }

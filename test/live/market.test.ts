@@ -33,7 +33,7 @@ async function followHost(prepare: (host: Awaited<ReturnType<typeof createSandbo
   return { sandbox, host: sandbox.marketData, client: host, clock, market, told };
 }
 
-const NO_TICKERS = 'The market-data host gave an answer of the wrong shape: expected an array at $.tickers.';
+const NO_TICKERS = 'The market-data host sent an invalid response: expected an array at $.tickers.';
 
 describe('what is read of a market-data host', () => {
   test('pairs and tickers, each by itself', async () => {

@@ -1,14 +1,14 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { UpstreamRpcError, UpstreamUnreachableError } from '../../src/errors.ts';
+import { UpstreamUnreachableError } from '../../src/errors.ts';
 import { createHeadFollower, type Head, type HeadFollower } from '../../src/live/head.ts';
 import { valuesOf } from '../../src/live/iterate.ts';
 import { createNodes, type Nodes } from '../../src/live/nodes.ts';
 import { createPastStates } from '../../src/live/past-states.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import type { NodeClient } from '../../src/upstream/node/client.ts';
-import { nodeAt, SOMEONE, turnsFor } from '../upstream/connect.ts';
+import { nodeAt, SOMEONE, turnsFor, UNWATCHED, uncounted } from '../upstream/connect.ts';
 import { failureOf } from '../upstream/failure.ts';
-import { chainInfoOf, exchangeOf, scriptedNode } from './heads.ts';
+import { blockNotFound, chainInfoOf, exchangeOf, scriptedNode, statePruned } from './heads.ts';
 
 const TIMEOUT_MS = 400;
 
@@ -43,12 +43,20 @@ function nodesForTest(clients: readonly NodeClient[], told: unknown[] = []): { n
 /** Follows nodes with a look every few milliseconds. */
 function follow(nodes: Nodes): { head: HeadFollower; next(): Promise<Head>; failures: unknown[] } {
   const failures: unknown[] = [];
-  const watcher = { failed: (error: unknown) => failures.push(error), recovered() {}, disagreed() {} };
+  const watcher = {
+    failed: (error: unknown) => failures.push(error),
+    recovered() {},
+    disagreed() {},
+    fellFarBehind() {},
+    caughtUp() {},
+  };
   const head = createHeadFollower({
     nodes,
     pollMs: 5,
     timeoutMs: TIMEOUT_MS,
     maxPauseMs: 1,
+    maxBlockAgeMs: Number.POSITIVE_INFINITY,
+    poolCounts: uncounted(),
     headsKept: 10,
     now: Date.now,
     watcher,
@@ -207,10 +215,11 @@ describe('which node is doubted', () => {
     const node: NodeClient = {
       ...scriptedNode({ tips: [], heights: [] }),
       chainInfo: async () => chainInfoOf(control.height),
+      spaceMs: () => 0,
       beaconHeight: async () => control.height,
       async exchangeState(asked, signal) {
         control.states += 1;
-        if (control.isEmpty) throw new UpstreamRpcError(-8000, {});
+        if (control.isEmpty) throw blockNotFound(asked);
         if (!control.isHanging) return exchangeOf(asked);
         return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
       },
@@ -272,7 +281,7 @@ describe('where is a past state read', () => {
       states,
       async earlierState(height) {
         states.push(height);
-        if (height < oldest) throw new UpstreamRpcError(-8000, {});
+        if (height < oldest) throw statePruned();
         return exchangeOf(height);
       },
     };
@@ -282,7 +291,13 @@ describe('where is a past state read', () => {
     const { nodes } = nodesForTest(clients);
     const { head } = follow(nodes);
     const newest = await head.get();
-    const states = createPastStates({ nodes, turns: turnsFor('NODE'), maxPauseMs: 60_000 });
+    const states = createPastStates({
+      nodes,
+      turns: turnsFor('NODE'),
+      poolCounts: uncounted(),
+      maxPauseMs: 60_000,
+      watch: UNWATCHED,
+    });
     return (height: number) => states.read(height, newest, SOMEONE);
   }
 
@@ -345,7 +360,13 @@ describe('where is a past state read', () => {
     tip = chainInfoOf(110);
     const head = await next();
     expect(head).toMatchObject({ beaconHeight: 110, source });
-    const states = createPastStates({ nodes, turns: turnsFor('NODE'), maxPauseMs: 1 });
+    const states = createPastStates({
+      nodes,
+      turns: turnsFor('NODE'),
+      poolCounts: uncounted(),
+      maxPauseMs: 1,
+      watch: UNWATCHED,
+    });
     expect(await failureOf(states.read(101, head, SOMEONE))).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
     expect(forked.states).toEqual([]);
   });

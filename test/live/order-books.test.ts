@@ -137,7 +137,7 @@ describe('is it an empty book, or no ticker at all', () => {
     expect(await failureOf(books.read('LISTED', SOMEONE))).toEqual({
       code: 'UPSTREAM_BAD_SHAPE',
       retryable: true,
-      message: 'The market-data host gave an answer of the wrong shape: no order book of a ticker that it lists.',
+      message: 'The market-data host sent an invalid response: no order book for a listed ticker.',
       extensions: { upstream: 'MARKET_DATA' },
     });
   });

@@ -1,12 +1,13 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { UpstreamRpcError, UpstreamTimeoutError } from '../../src/errors.ts';
 import type { Head } from '../../src/live/head.ts';
+import type { Nodes } from '../../src/live/nodes.ts';
 import { createPastStates, type PastStates } from '../../src/live/past-states.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import type { NodeClient } from '../../src/upstream/node/client.ts';
-import { nodeAt, nodesOf, SOMEONE, turnsFor } from '../upstream/connect.ts';
+import { nodeAt, nodesOf, SOMEONE, turnsFor, UNWATCHED, uncounted } from '../upstream/connect.ts';
 import { failureOf } from '../upstream/failure.ts';
-import { chainInfoOf, exchangeOf, headOf, scriptedNode } from './heads.ts';
+import { blockNotFound, chainInfoOf, exchangeOf, headOf, scriptedNode, stateUnreadable } from './heads.ts';
 
 /** A node of which only states are asked, each reading failing with the next of these errors as long as there are any. */
 function nodeOf(...errors: Error[]): NodeClient & { readonly asked: number[] } {
@@ -22,11 +23,15 @@ function nodeOf(...errors: Error[]): NodeClient & { readonly asked: number[] } {
 
 /** Past states of one node, whose heads all come from it. */
 function statesOf(node: NodeClient): { states: PastStates; headAt(height: number, hash?: string): Head } {
-  const states = createPastStates({ nodes: nodesOf(node), turns: turnsFor('NODE'), maxPauseMs: 1 });
+  const states = createPastStates({
+    nodes: nodesOf(node),
+    turns: turnsFor('NODE'),
+    poolCounts: uncounted(),
+    maxPauseMs: 1,
+    watch: UNWATCHED,
+  });
   return { states, headAt: (height, hash) => headOf(height, hash, node) };
 }
-
-const missing = () => new UpstreamRpcError(-8000, {});
 
 describe('how often is a state read', () => {
   test('once, for all who ask for it at the same time, and ever after', async () => {
@@ -105,10 +110,34 @@ describe('what if the node does not have the state', () => {
   });
 
   test('one near the tip may only be late: it is asked for again shortly', async () => {
-    const node = nodeOf(missing());
+    const node = nodeOf(blockNotFound(99));
     const { states, headAt } = statesOf(node);
     expect(await states.read(99, headAt(100), SOMEONE)).toEqual(exchangeOf(99));
     expect(node.asked).toEqual([99, 99]);
+  });
+
+  test('that the node failed to read a state is an error of the node, and the next request reads it', async () => {
+    const node = nodeOf(stateUnreadable());
+    const failures: unknown[] = [];
+    let recovered = 0;
+    const watch = () => ({ failed: (error: unknown) => failures.push(error), recovered: () => (recovered += 1) });
+    const states = createPastStates({
+      nodes: nodesOf(node),
+      turns: turnsFor('NODE'),
+      poolCounts: uncounted(),
+      maxPauseMs: 1,
+      watch,
+    });
+    const head = headOf(100, undefined, node);
+    expect(await failureOf(states.read(50, head, SOMEONE))).toEqual({
+      code: 'UPSTREAM_RPC_ERROR',
+      retryable: true,
+      message: 'The node responded with error -8000.',
+      extensions: { upstream: 'NODE' },
+    });
+    expect([failures, recovered]).toEqual([[stateUnreadable()], 0]);
+    expect(await states.read(50, head, SOMEONE)).toEqual(exchangeOf(50));
+    expect([failures.length, recovered, node.asked]).toEqual([1, 1, [50, 50]]);
   });
 
   test('any other error of the node is passed on', async () => {
@@ -118,6 +147,44 @@ describe('what if the node does not have the state', () => {
       expect(await failureOf(states.read(height, headAt(100), SOMEONE))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });
     }
     expect(node.asked).toEqual([50, 99]);
+  });
+});
+
+describe('what if a state near the tip can be that of another block', () => {
+  const shown = (blockAt: Nodes['blockAt'], ...times: number[]) => {
+    const node = nodeOf();
+    const earlierState: NodeClient['earlierState'] = async (height) => {
+      const state = await node.earlierState(height);
+      return { ...state, time: times.length > 1 ? times.shift() : times[0] };
+    };
+    const client = { ...node, earlierState };
+    const nodes = { ...nodesOf(client), blockAt };
+    const states = createPastStates({
+      nodes,
+      turns: turnsFor('NODE'),
+      poolCounts: uncounted(),
+      maxPauseMs: 1,
+      watch: UNWATCHED,
+    });
+    return { node, read: () => states.read(99, headOf(100, undefined, client), SOMEONE) };
+  };
+
+  test('it is requested again until it has the time of the block that was shown', async () => {
+    const { node, read } = shown(() => ({ height: 99, hash: 'a', time: 7 }), 5, 5, 7);
+    expect(await read()).toMatchObject({ beaconHeight: 99, time: 7 });
+    expect(node.asked).toEqual([99, 99, 99]);
+  });
+
+  test('four times at the most: then it is not given', async () => {
+    const { node, read } = shown(() => ({ height: 99, hash: 'a', time: 7 }), 5);
+    expect(await failureOf(read())).toMatchObject({ code: 'UPSTREAM_BAD_SHAPE', retryable: true });
+    expect(node.asked).toEqual([99, 99, 99, 99]);
+  });
+
+  test('nor is it where the node shows two blocks in turn; then it is not requested', async () => {
+    const { node, read } = shown(() => 'uncertain', 7);
+    expect(await failureOf(read())).toMatchObject({ code: 'UPSTREAM_BAD_SHAPE', retryable: true });
+    expect(node.asked).toEqual([]);
   });
 });
 

@@ -28,8 +28,11 @@ afterEach(() => {
 });
 
 const call = bytesOf('POST', rpcBody('getblockchaininfo'));
-const post = () => fetch(sandbox.nodeUrl, { method: 'POST', body: rpcBody('getblockchaininfo') });
-const pairs = () => ask(sandbox.marketDataUrl, 'pairs');
+type Asked = RequestInit & { readonly query?: string };
+const post = ({ query = '', ...init }: Asked = {}) =>
+  fetch(sandbox.nodeUrl + query, { ...init, method: 'POST', body: rpcBody('getblockchaininfo') });
+const pairs = ({ query = '', ...init }: Asked = {}) =>
+  fetch(`${sandbox.marketDataUrl}/api/v1/public/market-data/pairs${query}`, init);
 const onBoth = (fault: HttpFault) => {
   sandbox.node.faults.set(fault);
   sandbox.marketData.faults.set(fault);
@@ -57,6 +60,44 @@ describe.each(hosts)('a fault of %s', (_, request) => {
     expect(response.status).toBe(sent);
     expect(response.headers.get('content-type')).toContain('text/html');
     expect(await response.text()).toContain('<html');
+  });
+
+  test('redirect leads elsewhere, with a page', async () => {
+    onBoth({ kind: 'redirect', to: 'https://elsewhere.example/', status: 308, times: 1 } as HttpFault);
+    const response = await request({ redirect: 'manual' });
+    expect([response.status, response.headers.get('location')]).toEqual([308, 'https://elsewhere.example/']);
+    expect(await response.text()).toContain('<title>308 Permanent Redirect</title>');
+  });
+
+  test('https-expected is the page of nginx', async () => {
+    onBoth({ kind: 'https-expected' });
+    const response = await request();
+    expect([response.status, response.headers.get('content-type')]).toEqual([400, 'text/html']);
+    expect(await response.text()).toContain('400 The plain HTTP request was sent to HTTPS port');
+  });
+
+  test.each([['json'], ['text']] as const)('echo repeats the URL and the headers, as %s', async (as) => {
+    onBoth({ kind: 'echo', as });
+    const authorization = `Basic ${Buffer.from('someone:a word').toString('base64')}`;
+    const response = await request({ headers: { authorization, 'x-api-key': 'a key' }, query: '?a=%C3%A9' });
+    const body = await response.text();
+    expect(response.status).toBe(404);
+    for (const part of ['someone:a word', authorization, 'a key', '?a=%C3%A9', '?a=é']) expect(body).toContain(part);
+  });
+
+  test.each(['gzip', 'deflate', 'br'] as const)('compressed as %s says the same, in fewer bytes', async (encoding) => {
+    const plain = await (await request()).text();
+    onBoth({ kind: 'compressed', encoding });
+    const response = await request();
+    expect(response.headers.get('content-encoding')).toBe(encoding);
+    expect(await response.text()).toBe(plain);
+  });
+
+  test('compressed if asked leaves the body to a client that does not ask', async () => {
+    onBoth({ kind: 'compressed', ifAsked: true });
+    const encodingFor = async (asked: string) =>
+      (await request({ headers: { 'accept-encoding': asked } })).headers.get('content-encoding');
+    expect([await encodingFor('identity'), await encodingFor('gzip')]).toEqual([null, 'gzip']);
   });
 
   test('garbage is no JSON', async () => {
@@ -213,6 +254,43 @@ describe('a fault', () => {
     expect((await stateAt(sandbox.nodeUrl, height - 3)).Error).toBe(null);
     clear();
     expect((await stateAt(sandbox.nodeUrl, height)).Error).toBe(null);
+  });
+
+  test('pruned leaves the states of the newest blocks', async () => {
+    const { height } = sandbox.world.tip;
+    sandbox.node.faults.set({ kind: 'pruned', blocks: 10 });
+    expect((await stateAt(sandbox.nodeUrl, height - 10)).Error).toBe(null);
+    const { Error: error } = await stateAt(sandbox.nodeUrl, height - 11);
+    expect(error).toMatchObject({
+      Code: -8000,
+      StackTrace: expect.stringMatching(/missing trie node|leveldb: not found/),
+    });
+  });
+
+  test('state-error answers exchange states with that cause', async () => {
+    const { height } = sandbox.world.tip;
+    sandbox.node.faults.set({ kind: 'state-error', because: 'open /data/7.ldb: too many open files', times: 1 });
+    expect((await beaconState(sandbox.nodeUrl)).BeaconHeight).toBe(height);
+    const { Error: error } = await stateAt(sandbox.nodeUrl, height);
+    expect(error).toMatchObject({
+      Code: -8000,
+      Message: 'Get pde state error',
+      StackTrace: expect.stringMatching(/^-8000: open \/data\/7\.ldb: too many open files\nGet pde state error\n/),
+    });
+    expect((await stateAt(sandbox.nodeUrl, height)).Error).toBe(null);
+  });
+
+  test('error-limit closes every call of a method that has failed too often, until the window is over', async () => {
+    const { height } = sandbox.world.tip;
+    sandbox.node.faults.set({ kind: 'error-limit', errors: 2, windowMs: 200 });
+    for (let errors = 0; errors < 3; errors++) {
+      expect((await stateAt(sandbox.nodeUrl, height + 1)).Error?.Code).toBe(-8000);
+    }
+    expect(await exchange(sandbox.nodeUrl, bytesOf('POST', rpcBody('getpdestate', [{ BeaconHeight: height }])))).toBe(
+      '',
+    );
+    expect((await beaconState(sandbox.nodeUrl)).BeaconHeight).toBe(height);
+    await expect.poll(() => stateAt(sandbox.nodeUrl, height).catch(() => undefined)).toMatchObject({ Error: null });
   });
 
   test('wrong-id echoes another id', async () => {

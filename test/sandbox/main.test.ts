@@ -53,6 +53,14 @@ describe('the sandbox as a command', () => {
     child.kill('SIGKILL');
   });
 
+  test('can put several nodes behind one URL', async () => {
+    const { child, text } = await start('--nodes', '2', '--one-url');
+    const urls = /^FULLNODE_URL=(\S+) /m.exec(text)?.[1]?.split(',') ?? [];
+    expect(urls).toHaveLength(1);
+    expect(text.startsWith(`Nodes are simulated on ${urls[0]},`)).toBe(true);
+    child.kill('SIGKILL');
+  });
+
   test.each(['SIGINT', 'SIGTERM'] as const)('ends in good order on %s', async (signal) => {
     const { child } = await start();
     const exit = once(child, 'exit');

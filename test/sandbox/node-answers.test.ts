@@ -206,7 +206,6 @@ describe('getpdestate', () => {
     ['a height in the future', start + 1, '1.640001e+06'],
     ['a far height', 99_999_999, '9.9999999e+07'],
     ['height zero', 0, '0'],
-    ['a pruned height', 12_345, '12345'],
     ['a negative height', -1, '-1'],
   ])('has no state of %s', async (_, height, printed) => {
     const { Result, Error: error } = await stateAt(sandbox.nodeUrl, height);
@@ -217,6 +216,19 @@ describe('getpdestate', () => {
       'Get pde state error',
     ]);
     expect(error?.StackTrace).toContain('/node/rpcserver/stub.go:98');
+  });
+
+  test('says of a pruned height that the root of its state is gone, or the record of the root', async () => {
+    const causeOf = async (height: number) =>
+      (await stateAt(sandbox.nodeUrl, height)).Error?.StackTrace.split('\n').slice(0, 2);
+    expect(await causeOf(12_345)).toEqual([
+      "-8000: Can't found ConsensusStateRootHash of beacon height 12345, error leveldb: not found",
+      'Get pde state error',
+    ]);
+    expect(await causeOf(12_346)).toEqual([
+      expect.stringMatching(/^-8000: missing trie node [0-9a-f]{64} \(path \)$/),
+      'Get pde state error',
+    ]);
   });
 
   test.each([

@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { describe, expect, test } from 'vitest';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
-import { ask, bestBlocks, fixedSandbox, noon, rpc, rpcBody, rpcText, stateAt } from './support.ts';
+import { ask, askJson, bestBlocks, fixedSandbox, noon, rpc, rpcBody, rpcText, stateAt } from './support.ts';
 
 describe('a sandbox', () => {
   test('says the same, byte for byte, for the same seed and time', async () => {
@@ -75,14 +75,28 @@ describe('a sandbox', () => {
     expect(after.pools).not.toEqual(before.pools);
   });
 
-  test('starts at the time it is given, as a date or in seconds, and else now', async () => {
+  test('starts at the time it is given, as a date or in seconds, with blocks 40 s apart', async () => {
     await using one = await createSandbox({ startTime: new Date(noon * 1_000), history: 5 });
     await using other = await fixedSandbox({ startTime: noon, history: 5 });
-    expect(one.world.tip.time).toBe(other.world.tip.time);
+    for (const { world } of [one, other]) {
+      expect(world.tip.time).toBe(noon);
+      expect(world.block(world.oldestHeight)?.time).toBe(noon - 5 * 40);
+    }
+  });
 
+  test('follows the real clock where it is given no time', async () => {
     const before = Math.floor(Date.now() / 1_000);
-    await using third = await createSandbox({ history: 5 });
-    expect(third.world.tip.time).toBeGreaterThanOrEqual(before);
+    await using sandbox = await createSandbox({ history: 5 });
+    const started = sandbox.world.tip.time;
+    sandbox.advance(100);
+    const after = Math.floor(Date.now() / 1_000);
+
+    expect(started).toBeGreaterThanOrEqual(before);
+    expect(sandbox.world.block(sandbox.world.oldestHeight)?.time).toBe(started - 5 * 40);
+    expect(sandbox.world.tip.time).toBeGreaterThanOrEqual(started);
+    expect(sandbox.world.tip.time).toBeLessThanOrEqual(after);
+    const { timestamp } = await askJson(sandbox.marketDataUrl, 'orderbook?ticker_id=pBTC_PRV');
+    expect(timestamp).toBe(sandbox.world.tip.time);
   });
 
   test('answers with 10,000 pools and 100,000 shares', async () => {
@@ -132,6 +146,7 @@ describe('what a host was asked', () => {
         body: rpcBody('getpdestate', [{ BeaconHeight: 3 }]),
         name: 'getpdestate',
         params: [{ BeaconHeight: 3 }],
+        from: '127.0.0.1',
         at: expect.any(Number),
       },
     ]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ordersOf } from '../../src/sandbox/world/order-book.ts';
-import { figuresOf } from '../../src/sandbox/world/tickers.ts';
+import { type Order, type Orders, ordersOf } from '../../src/sandbox/world/order-book.ts';
+import { figuresOf, priceOf } from '../../src/sandbox/world/tickers.ts';
 import { trade } from '../../src/sandbox/world/trade.ts';
 import { createWorld, type WorldOptions } from '../../src/sandbox/world/world.ts';
 import { noon } from './support.ts';
@@ -9,6 +9,7 @@ const options: WorldOptions = {
   seed: 7,
   startHeight: 1_640_000,
   startTime: noon,
+  clock: undefined,
   history: 2_160,
   retention: undefined,
   pools: undefined,
@@ -25,6 +26,46 @@ describe('the chain', () => {
     expect(day.block(day.oldestHeight)?.time).toBe(noon - 24 * 60 * 60);
     expect([...day.blocks()].every(({ hash }) => /^[0-9a-f]{64}$/.test(hash))).toBe(true);
     expect(new Set([...day.blocks()].map(({ hash }) => hash)).size).toBe(2_161);
+  });
+
+  test('goes on at the pace at which its blocks are made, where it has a clock', () => {
+    let now = noon;
+    const world = young({ clock: () => now });
+    const times = () => [...world.blocks()].slice(-4).map(({ time }) => time - noon);
+    expect(times()).toEqual([-120, -80, -40, 0]);
+
+    now += 4;
+    world.advance(1);
+    now += 5;
+    world.advance(2);
+    expect(times()).toEqual([0, 4, 9, 9]);
+    now -= 60;
+    world.advance(1);
+    expect(times()).toEqual([4, 9, 9, 9]);
+  });
+
+  test('gives a tip that replaces another a later time, whatever its clock shows', () => {
+    const world = young({ clock: () => noon });
+    world.advance(1);
+    world.replaceTip();
+    expect(world.tip.time).toBe(noon + 1);
+    world.replaceTip();
+    expect(world.tip.time).toBe(noon + 2);
+  });
+
+  test('has shards whose blocks are never later than the beacon, nor earlier than those before them', () => {
+    let now = noon;
+    const world = young({ clock: () => now });
+    for (let block = 0; block < 100; block++) {
+      const before = world.tip;
+      now += block % 6;
+      world.advance(1);
+      for (const [id, { time, height }] of world.tip.shards.entries()) {
+        expect(time).toBeLessThanOrEqual(world.tip.time);
+        expect(time).toBeGreaterThanOrEqual(before.shards[id]?.time ?? 0);
+        if (height === before.shards[id]?.height) expect(time).toBe(before.shards[id]?.time);
+      }
+    }
   });
 
   test('has eight shards that advance at paces of their own and sometimes skip a block', () => {
@@ -210,6 +251,20 @@ describe('the markets', () => {
     }
   });
 
+  test('have volumes of a day by the clock, however quickly blocks are made', () => {
+    let now = noon;
+    const world = createWorld({ ...options, clock: () => now, tradesPerBlock: 40 });
+    const volumes = () => figuresOf(world).map(({ baseVolume }) => baseVolume);
+    const first = volumes();
+    now += 1;
+    world.advance(1);
+    expect(Math.min(...volumes().map((volume, i) => volume - (first[i] ?? 0)))).toBeGreaterThanOrEqual(-1e-9);
+    now += 24 * 60 * 60;
+    world.advance(1);
+    const ofOneBlock = world.tip.trades.filter(({ venue }) => venue >= world.pools.length);
+    expect(volumes().filter((volume) => volume > 0)).toHaveLength(new Set(ofOneBlock.map(({ venue }) => venue)).size);
+  });
+
   test('have volumes that are the sum of the trades of the last 2,160 blocks', () => {
     const world = createWorld(options);
     world.advance(100);
@@ -242,22 +297,55 @@ describe('the order books', () => {
     expect(books.filter(({ bids, asks }) => bids.length === 0 && asks.length === 0)).toHaveLength(1);
   });
 
-  test('are sorted on neither side, and some are crossed', () => {
-    const [book] = books;
-    const prices = book?.bids.map(([price]) => price) ?? [];
-    expect(prices).not.toEqual(prices.toSorted((a, b) => a - b));
-    expect(prices).not.toEqual(prices.toSorted((a, b) => b - a));
+  const prices = (side: readonly Order[]) => side.map(([price]) => price);
+  const isSorted = ({ bids, asks }: Orders) =>
+    prices(bids).every((price, i) => i === 0 || price < (prices(bids)[i - 1] ?? 0)) &&
+    prices(asks).every((price, i) => i === 0 || price > (prices(asks)[i - 1] ?? 0));
+  const spread = ({ bids, asks }: Orders) => Math.min(...prices(asks)) - Math.max(...prices(bids));
+  const tickersOf = (found: typeof books) => found.map(({ market }) => market.tickerId).sort();
 
-    const spread = ({ bids, asks }: (typeof books)[number]) =>
-      Math.min(...asks.map(([price]) => price)) - Math.max(...bids.map(([price]) => price));
-    expect(books.some((candidate) => spread(candidate) < 0)).toBe(true);
-    expect(books.some((candidate) => spread(candidate) > 0)).toBe(true);
+  test('are unsorted for four markets alone, and crossed for two of them', () => {
+    expect(tickersOf(books.filter((book) => !isSorted(book)))).toEqual([
+      'pBAT_pETH',
+      'pKNC_pETH',
+      'pPOWR_PRV',
+      'pZRX_PRV',
+    ]);
+    expect(tickersOf(books.filter((book) => spread(book) < 0))).toEqual(['pKNC_pETH', 'pPOWR_PRV']);
   });
 
-  test('repeat prices, bid 1e-8, and hold dust and exponents', () => {
-    const [book] = books;
+  test('lie close around the price where they are sorted, in quantities of what the token is worth', () => {
+    for (const { market, bids, asks } of books.filter((book) => isSorted(book) && book.bids.length > 0)) {
+      const [bid = 0, ask = 0] = [bids[0]?.[0], asks[0]?.[0]];
+      const price = priceOf(market, day.tip);
+      expect(bid < price && price < ask).toBe(true);
+      expect((ask - bid) / price).toBeCloseTo(0.006, 4);
+      expect(bids.at(-1)?.[0]).toBeGreaterThan(price * 0.6);
+
+      for (const [, quantity] of [...bids, ...asks]) {
+        expect(Number(quantity.toFixed(Math.min(6, market.base.decimals)))).toBe(quantity);
+        expect(quantity).toBeGreaterThan(0);
+        expect(quantity * market.base.usd).toBeLessThan(11_000);
+      }
+    }
+  });
+
+  test('keep most of their levels from one block to the next, and change some', () => {
+    const world = young();
+    const market = world.markets[0];
+    if (!market) throw new Error('there is a market');
+    const quantities = () => ordersOf(world.seed, market, world.tip).bids.map(([, quantity]) => quantity);
+    const before = quantities();
+    world.advance(1);
+    const same = quantities().filter((quantity, i) => quantity === before[i]).length;
+    expect(same).toBeGreaterThan(before.length / 2);
+    expect(same).toBeLessThan(before.length);
+  });
+
+  test('repeat prices, bid 1e-8, and hold dust and exponents where they are unsorted', () => {
+    const book = books.find(({ market }) => market.oddity === 'crossed book');
     const text = JSON.stringify(book?.bids);
-    expect(new Set(book?.bids.map(([price]) => price)).size).toBeLessThan(book?.bids.length ?? 0);
+    expect(new Set(prices(book?.bids ?? [])).size).toBeLessThan(book?.bids.length ?? 0);
     expect(text).toContain('[1e-8,1]');
     expect(text).toMatch(/\d\.\d{15,}/);
     expect(JSON.stringify(book?.asks)).toContain('4e-9');

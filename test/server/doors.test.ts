@@ -1,7 +1,9 @@
 import { connect as connectSocket } from 'node:net';
+import { createClient } from 'graphql-ws';
 import { request } from 'undici';
 import { describe, expect, test } from 'vitest';
 import { startGatewayForTest } from '../support/gateway.ts';
+import { sample } from '../support/metrics.ts';
 
 async function open() {
   const gateway = await startGatewayForTest();
@@ -28,13 +30,35 @@ describe('the HTTP door', () => {
     expect(await got.json()).toEqual({ data: { beaconHeight: height } });
   });
 
+  test('is the same with a slash behind its path, by POST, GET, as a page and over a websocket', async () => {
+    const { url, sandbox } = await open();
+    const answer = { data: { beaconHeight: sandbox.world.tip.height } };
+    const headers = { 'content-type': 'application/json' };
+    const posted = await fetch(`${url}/`, { method: 'POST', headers, body: '{"query":"{ beaconHeight }"}' });
+    expect(await posted.json()).toEqual(answer);
+
+    for (const slash of ['', '/', '/']) {
+      expect(await (await fetch(`${url}${slash}?query={beaconHeight}`)).json()).toEqual(answer);
+    }
+    const metrics = await (await fetch(new URL('/metrics', url))).text();
+    expect(sample(metrics, 'pdex_answers_total{from="kept"}')).toBe(1);
+
+    // Node's fetch calls itself a page's own request, whatever it accepts.
+    const page = await request(`${url}/`, { headers: { accept: 'text/html' } });
+    expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+    await page.body.dump();
+    const client = createClient({ url: `${url.replace('http', 'ws')}/`, webSocketImpl: WebSocket });
+    for await (const result of client.iterate({ query: '{ beaconHeight }' })) expect(result).toEqual(answer);
+    await client.dispose();
+  });
+
   test('tells that the process lives, at exactly one path, whatever the upstreams do', async () => {
     const { origin, sandbox } = await open();
     await sandbox.node.stop();
     await sandbox.marketData.stop();
     const health = await fetch(`${origin}/health`);
     expect([health.status, await health.json()]).toEqual([200, { status: 'ok' }]);
-    for (const path of ['/', '/healthy', '/health/', '/anything?x=/health', '/graphql/', '/graphqlx']) {
+    for (const path of ['/healthy', '/health/', '/anything?x=/health', '/graphql//', '/graphqlx', '//']) {
       expect([path, (await fetch(origin + path)).status]).toEqual([path, 404]);
     }
     expect((await fetch(`${origin}/health?x=1`)).status).toBe(200);

@@ -74,12 +74,13 @@ describe('an answer that is larger than the buffers', () => {
     socket.write(request);
     await once(socket, 'readable');
     const from = performance.now();
+    const isSlow = () => performance.now() - from <= 2 * periodMs;
     let said = '';
     for await (const chunk of socket) {
       said += chunk;
-      await sleep(20);
+      if (isSlow()) await sleep(20);
     }
-    expect(performance.now() - from).toBeGreaterThan(2 * periodMs);
+    expect(isSlow()).toBe(false);
     expect(Object.keys(answerOf(said).data)).toHaveLength(PAGES);
   });
 

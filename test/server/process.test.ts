@@ -1,16 +1,23 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Agent, type Dispatcher, request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 const START = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 
-function run(args: readonly string[], env: Record<string, string> = {}): ChildProcess & { output: () => string } {
+type Run = ChildProcess & { output: () => string };
+
+function run(args: readonly string[], env: Record<string, string> = {}): Run {
+  return runCommand(process.execPath, [START, ...args], env);
+}
+
+function runCommand(command: string, args: readonly string[], env: Record<string, string> = {}): Run {
   const { FULLNODE_URL: _node, MARKET_DATA_URL: _host, ...inherited } = process.env;
-  const child = spawn(process.execPath, [START, ...args], { env: { ...inherited, ...env } });
+  const child = spawn(command, args, { env: { ...inherited, ...env } });
   onTestFinished(() => void child.kill('SIGKILL'));
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -21,30 +28,61 @@ function run(args: readonly string[], env: Record<string, string> = {}): ChildPr
   return Object.assign(child, { output: () => output });
 }
 
-async function untilOutput(child: ReturnType<typeof run>, text: string): Promise<void> {
+async function untilOutput(child: Run, text: string): Promise<void> {
   while (!child.output().includes(text)) await once(child.stdout as NodeJS.ReadableStream, 'data');
 }
 
-async function untilServing(child: ReturnType<typeof run>): Promise<string> {
+async function untilServing(child: Run): Promise<string> {
   await untilOutput(child, '"serving"');
   return /"graphql":"([^"]+)"/.exec(child.output())?.[1] ?? '';
 }
 
+/** The lines of the log of level fatal, without their times: every line of the output has to be one of the log. */
+function fatalLinesOf(child: Run): unknown[] {
+  const lines = child
+    .output()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  return lines.filter(({ level }) => level === 60).map(({ time: _time, ...rest }) => rest);
+}
+
+function oldNodes(): string[] {
+  const nodes = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'node'));
+  return nodes.filter((node) => {
+    if (!existsSync(node)) return false;
+    const version = execFileSync(node, ['--version'], { encoding: 'utf8' });
+    return Number.parseInt(version.slice(1), 10) < 24;
+  });
+}
+
 const QUERY = '?query={poolPairs(first:20){nodes{id,price}}}';
 
-/** Asks again and again, one query after another, each of which has to be answered whole. @returns how many were */
-async function askOn(
+/** Sends one query after another for as long as it is wanted; each has to be answered whole. */
+async function sendQueries(
   url: string,
   dispatcher: Dispatcher,
-  goesOn: (answer: { isLast: boolean }) => boolean,
-): Promise<number> {
+  wantsMore: (answer: { isLast: boolean }) => boolean,
+): Promise<void> {
   onTestFinished(() => dispatcher.destroy());
-  for (let asked = 1; ; asked++) {
+  for (;;) {
     const { statusCode, headers, body } = await request(`${url}${QUERY}`, { dispatcher });
     const { data } = (await body.json()) as { data: { poolPairs: { nodes: unknown[] } } };
     expect([statusCode, data.poolPairs.nodes.length]).toEqual([200, 20]);
-    if (!goesOn({ isLast: headers['connection'] === 'close' })) return asked;
+    if (!wantsMore({ isLast: headers['connection'] === 'close' })) return;
   }
+}
+
+/** Answers that are waited for, each of which so many clients receive. */
+function createCountdown(clients: number) {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let left = clients;
+  return {
+    done: promise,
+    count() {
+      if (--left === 0) resolve();
+    },
+  };
 }
 
 const keptConnection = () => new Agent({ connections: 1 });
@@ -55,43 +93,57 @@ describe('the process', () => {
   test('serves the sandbox with nothing configured, says so first, and ends with 0 on SIGTERM', async () => {
     const child = run(['--port', '0']);
     const url = await untilServing(child);
-    expect(child.output().split('\n')[0]).toContain('built-in sandbox plays both');
-    const response = await fetch(`${url}?query={service{sandbox}}`);
-    expect(await response.json()).toEqual({ data: { service: { sandbox: true } } });
+    const { level, msg } = JSON.parse(child.output().split('\n', 1)[0] ?? '');
+    expect([level, msg]).toEqual([40, 'the built-in sandbox simulates the node and the market data: no price is real']);
+    // On a connection that ends with its answer: where nobody is connected, the process ends at once.
+    const { body } = await request(`${url}?query={service{sandbox}}`, { reset: true });
+    expect(await body.json()).toEqual({ data: { service: { sandbox: true } } });
 
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+
+  test('ends with 0 on SIGTERM also with a subscription open, and takes a second signal within a second as the same', async () => {
+    const child = run(['--port', '0', '--stop-window-ms', '500']);
+    const url = await untilServing(child);
+    const query = encodeURIComponent('subscription { head { beaconHeight } }');
+    const response = await fetch(`${url}?query=${query}`, { headers: { accept: 'text/event-stream' } });
+    await response.body?.getReader().read();
     child.kill('SIGTERM');
     await untilOutput(child, 'stopping');
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
-  test('ends with 0 on SIGTERM also with a subscription open', async () => {
-    const child = run(['--port', '0']);
-    const url = await untilServing(child);
-    const query = encodeURIComponent('subscription { head { beaconHeight } }');
-    const response = await fetch(`${url}?query=${query}`, { headers: { accept: 'text/event-stream' } });
-    await response.body?.getReader().read();
-    child.kill('SIGTERM');
-    expect(await once(child, 'exit')).toEqual([0, null]);
-  });
-
   test('loses no request on SIGTERM, neither on connections that are kept nor on new ones', async () => {
-    const child = run(['--port', '0', '--stop-window-ms', '1500']);
+    const child = run(['--port', '0', '--stop-window-ms', '3000']);
     const url = await untilServing(child);
     const exit = once(child, 'exit');
-    let isSending = true;
-    // As balancers do: some keep their connections until they are told of the last answer on one, the others open new ones
-    // for some time after /ready says 503.
-    const keeping = Array.from({ length: 100 }, () => askOn(url, keptConnection(), ({ isLast }) => !isLast));
-    const opening = Array.from({ length: 100 }, () => askOn(url, newConnections(), () => isSending));
-    await sleep(500);
+    const firstAnswers = createCountdown(200);
+    let isReady = true;
+    // As balancers do: some keep their connection until an answer is the last on it.
+    const keeping = Array.from({ length: 100 }, () => {
+      let answers = 0;
+      return sendQueries(url, keptConnection(), ({ isLast }) => {
+        if (answers++ === 0) firstAnswers.count();
+        return !isLast;
+      });
+    });
+    // Others open a connection for each request, and come once more after /ready says 503.
+    const opening = Array.from({ length: 100 }, () => {
+      let answers = 0;
+      let answersSinceStopping = 0;
+      return sendQueries(url, newConnections(), () => {
+        if (answers++ === 0) firstAnswers.count();
+        return isReady || ++answersSinceStopping < 2;
+      });
+    });
+    await Promise.race([firstAnswers.done, Promise.all([...keeping, ...opening])]);
     child.kill('SIGTERM');
     await expect.poll(async () => (await request(new URL('/ready', url))).statusCode).toBe(503);
-    await sleep(1_000);
-    isSending = false;
+    isReady = false;
 
-    const asked = await Promise.all([...keeping, ...opening]);
-    expect(Math.min(...asked)).toBeGreaterThan(0);
+    await Promise.all([...keeping, ...opening]);
     expect(await exit).toEqual([0, null]);
   });
 
@@ -99,11 +151,13 @@ describe('the process', () => {
     const child = run(['--port', '0', '--stop-window-ms', '60000']);
     const url = await untilServing(child);
     await (await fetch(`${url}${QUERY}`)).text();
-    child.kill('SIGTERM');
     // Signals within a second are one: npm and its shell pass on what the process has got already.
-    await sleep(1_100);
-    child.kill('SIGTERM');
-    expect(await once(child, 'exit')).toEqual([1, null]);
+    const exit = once(child, 'exit');
+    const from = performance.now();
+    const signals = setInterval(() => child.kill('SIGTERM'), 50);
+    onTestFinished(() => clearInterval(signals));
+    expect(await exit).toEqual([1, null]);
+    expect(performance.now() - from).toBeGreaterThan(1_000);
   });
 
   test('tells all that is wrong with its settings at once, and ends with 2', async () => {
@@ -114,14 +168,59 @@ describe('the process', () => {
     expect(output.trim().split('\n')).toHaveLength(4);
   });
 
-  test('says in one line that its port is taken, and ends with 1', async () => {
+  test('in production refuses to serve the sandbox that nobody asked for, in one line, and exits with 2', async () => {
+    const env = { NODE_ENV: 'production', FULNODE_URL: 'http://user:password@127.0.0.1:1' };
+    const child = run(['--port', '0'], env);
+    expect(await once(child, 'close')).toEqual([2, null]);
+    expect(child.output()).toMatch(/^pdex-gateway: [^\n]*did you mean FULLNODE_URL\?\n$/);
+    expect(child.output()).not.toContain('password');
+
+    const asked = run(['--port', '0', '--sandbox'], env);
+    const url = await untilServing(asked);
+    expect(asked.output()).toContain('"msg":"FULNODE_URL is not a setting: did you mean FULLNODE_URL?"');
+    expect((await fetch(`${url}?query={beaconHeight}`)).headers.get('x-pdex-sandbox')).toBe('true');
+  });
+
+  test('prints one line when its port is taken, and exits with 1', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
     const child = run(['--port', String(port), '--fullnode-url', 'http://127.0.0.1:1']);
-    expect(await once(child, 'exit')).toEqual([1, null]);
-    expect(child.output()).toContain('cannot listen');
+    expect(await once(child, 'close')).toEqual([1, null]);
+    expect(fatalLinesOf(child)).toEqual([{ level: 60, msg: `cannot listen on 127.0.0.1:${port}: the port is in use` }]);
     server.close();
+  });
+
+  test.each([
+    ['host.invalid', 'the host is unknown'],
+    ['192.0.2.1', 'this machine does not have that address'],
+  ])('prints one line when it cannot listen on %s, and exits with 1', async (host, reason) => {
+    const child = run(['--port', '4000', '--host', host, '--fullnode-url', 'http://127.0.0.1:1']);
+    expect(await once(child, 'close')).toEqual([1, null]);
+    expect(fatalLinesOf(child)).toEqual([{ level: 60, msg: `cannot listen on ${host}:4000: ${reason}` }]);
+  });
+
+  test('stops when npm, which started it, gets SIGTERM', async () => {
+    const npm = runCommand('npm', ['start', '--', '--port', '0'], { npm_config_update_notifier: 'false' });
+    const url = await untilServing(npm);
+    npm.kill('SIGTERM');
+    await once(npm, 'close');
+    await expect(fetch(url)).rejects.toThrow();
+    expect(npm.output()).toContain('"stopping"');
+  });
+
+  test('prints one line that names the needed Node on an older one, and exits with 1', async () => {
+    const pretend = "Object.defineProperty(process.versions, 'node', { value: '20.1.0' })";
+    const child = runCommand(process.execPath, ['--import', `data:text/javascript,${pretend}`, START]);
+    expect(await once(child, 'close')).toEqual([1, null]);
+    expect(child.output()).toBe('pdex-gateway needs Node 24 or newer; this is Node 20.1.0\n');
+  });
+
+  // Wherever the machine has an older Node beside the one that runs the tests.
+  test.each(oldNodes())('prints the same line on %s', async (node) => {
+    const child = runCommand(node, [START]);
+    expect(await once(child, 'close')).toEqual([1, null]);
+    expect(child.output()).toMatch(/^pdex-gateway needs Node 24 or newer; this is Node \d+\.\d+\.\d+\n$/);
   });
 
   test('prints its settings and its version', async () => {

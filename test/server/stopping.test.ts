@@ -31,7 +31,7 @@ test('a gateway that stops says so, answers whoever still comes for a while, the
   const ready = await fetch(new URL('/ready', url));
   expect([ready.status, await ready.json()]).toEqual([
     503,
-    { status: 'not ready', reasons: ['the gateway is stopping'] },
+    { status: 'not ready', reasons: [{ code: 'STOPPING', message: 'the gateway is stopping' }], sandbox: true },
   ]);
   const late = await fetch(`${url}?query={beaconHeight}`);
   expect([late.status, late.headers.get('connection')]).toEqual([200, 'close']);

@@ -2,8 +2,11 @@ import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { print } from 'graphql';
 import { onTestFinished } from 'vitest';
 import { type App, createApp } from '../../src/app.ts';
-import { type Config, readConfig } from '../../src/config.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import type { Block } from '../../src/sandbox/world/block.ts';
+import { readConfig } from '../../src/settings/read-config.ts';
+import { redactorOf } from '../../src/settings/secrets.ts';
+import type { Config } from '../../src/settings/settings.ts';
 import { readEvents } from './events.ts';
 import { createKeptLog, type LogLine } from './log.ts';
 
@@ -23,7 +26,7 @@ export type AnswerError = {
 export type TestGateway = {
   readonly sandbox: Sandbox;
   readonly app: App;
-  /** What the gateway has told its log, from the level `info` on. */
+  /** What the gateway has logged, from the level of its configuration on. */
   readonly lines: readonly LogLine[];
   /** What the gateway takes for now, in milliseconds since 1970; a test moves it. */
   readonly clock: { now: number };
@@ -42,6 +45,10 @@ export type TestGateway = {
 /** What differs from the default of a test gateway. */
 export type TestGatewayOptions = {
   readonly config?: Partial<Config>;
+  /** The same, for what depends on where the sandbox is. */
+  readonly configOf?: (sandbox: Sandbox) => Partial<Config>;
+  /** Whether the gateway says that its data is simulated, as it is; `true` by default. */
+  readonly isSandbox?: boolean;
   readonly sandbox?: SandboxOptions;
   /** Done to the sandbox before the gateway first asks it. */
   readonly before?: (sandbox: Sandbox) => void | Promise<void>;
@@ -52,16 +59,26 @@ export type TestGatewayOptions = {
 /** 2026-01-01T00:00:00Z: the time of the tip at the start, and the gateway's clock. */
 export const START = Date.UTC(2026, 0, 1);
 
+/** The blocks of the sandboxes that were started, by their options: a block never changes, and a day of them takes 80 ms. */
+const pasts = new Map<string, readonly Block[]>();
+
+async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const key = JSON.stringify(options);
+  const sandbox = await createSandbox({ ...options, past: pasts.get(key) });
+  if (!pasts.has(key)) pasts.set(key, [...sandbox.world.blocks()]);
+  return sandbox;
+}
+
 /** Starts a gateway that ends with the test or, called in a hook, with the returned `close`. */
 export async function startGateway(
   options: TestGatewayOptions = {},
 ): Promise<TestGateway & { close(): Promise<void> }> {
-  const sandbox = await createSandbox({ seed: 7, startTime: START / 1000, ...options.sandbox });
+  const sandbox = await startSandbox({ seed: 7, startTime: START / 1000, ...options.sandbox });
   await options.before?.(sandbox);
   const clock = { now: START };
   const config: Config = {
     ...(readConfig([], {}) as Config),
-    fullnodeUrls: options.without === 'NODE' ? [] : sandbox.nodes.map(({ url }) => new URL(url)),
+    fullnodeUrls: options.without === 'NODE' ? [] : sandbox.nodeUrls.map((url) => new URL(url)),
     marketDataUrl: options.without === 'MARKET_DATA' ? undefined : new URL(sandbox.marketDataUrl),
     tokens: sandbox.world.tokens
       .filter(({ symbol }) => symbol !== undefined)
@@ -71,9 +88,10 @@ export async function startGateway(
     upstreamMaxPauseMs: 100,
     stopWindowMs: 0,
     ...options.config,
+    ...options.configOf?.(sandbox),
   };
-  const { log, lines } = createKeptLog();
-  const app = createApp({ config, isSandbox: true, log, now: () => clock.now });
+  const { log, lines } = createKeptLog(redactorOf(config), config.logLevel);
+  const app = createApp({ config, isSandbox: options.isSandbox ?? true, log, now: () => clock.now });
 
   async function post(query: unknown, variables: unknown, accept: string): Promise<Response> {
     return app.fetch('http://gateway/graphql', {

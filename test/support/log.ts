@@ -1,6 +1,8 @@
 import { Writable } from 'node:stream';
 import pino from 'pino';
-import type { Log } from '../../src/log.ts';
+import type { LogLevel } from '../../src/log.ts';
+import { type Log, logOptions } from '../../src/log.ts';
+import type { Redact } from '../../src/redact.ts';
 
 /** A line of the log, without its time. */
 export type LogLine = Readonly<Record<string, unknown>> & { readonly level: number; readonly msg: string };
@@ -9,8 +11,11 @@ export type LogLine = Readonly<Record<string, unknown>> & { readonly level: numb
 export const INFO = 30;
 export const WARN = 40;
 
-/** A log of level `info` that keeps its lines. */
-export function createKeptLog(): { readonly log: Log; readonly lines: readonly LogLine[] } {
+/** A log that keeps its lines. */
+export function createKeptLog(
+  redact: Redact = (text) => text,
+  level: LogLevel = 'info',
+): { readonly log: Log; readonly lines: readonly LogLine[] } {
   const lines: LogLine[] = [];
   const stream = new Writable({
     write(text, _encoding, done) {
@@ -19,5 +24,5 @@ export function createKeptLog(): { readonly log: Log; readonly lines: readonly L
       done();
     },
   });
-  return { lines, log: pino({ level: 'info', base: null }, stream) };
+  return { lines, log: pino(logOptions(level, redact), stream) };
 }

@@ -102,7 +102,9 @@ export const ABUSIVE: Readonly<Record<string, Operation>> = {
   },
   'thousands of aliases in inline fragments': { query: `{ ${repeat(1_500, (n) => `... { a${n}: beaconHeight }`)} }` },
   'aliases of large pages': { query: `{ ${repeat(60, (n) => `a${n}: poolPairs(first: 500) { nodes { id } }`)} }` },
-  'aliases of empty pages': { query: `{ ${repeat(300, (n) => `a${n}: poolPairs(first: 0) { totalCount }`)} }` },
+  'aliases of empty pages': {
+    query: `{ ${repeat(300, (n) => `a${n}: poolPairs(first: 0, filter: {}) { totalCount }`)} }`,
+  },
   'a page below 0 that pays for others': {
     query: `{ credit: poolPairs(first: -2000000000) { totalCount } ${repeat(60, (n) => `a${n}: poolPairs(first: 500) { nodes { id } }`)} }`,
   },
@@ -176,12 +178,12 @@ export const ABUSIVE: Readonly<Record<string, Operation>> = {
   'whole order books of all tickers': {
     query: '{ tickers { orderBook(depth: 0) { bids { price } asks { price } } } }',
   },
-  'every token, again and again': { query: `{ ${repeat(30, (n) => `a${n}: tokens { id }`)} }` },
+  'every token, again and again': { query: `{ ${repeat(80, (n) => `a${n}: tokens { id }`)} }` },
   'all prices with all that hangs on them': {
     query: 'subscription { prices { poolPairs { pairs { ticker { pair { ticker { id } } } } } } }',
   },
   'prices of the native coin with all that hangs on them': {
-    query: `subscription { prices(tokenIds: ["${PRV}"]) { poolPairs { pairs { ticker { pair { ticker { id } } } } } } }`,
+    query: `subscription { prices(tokenIds: ["${PRV}"]) { poolPairs { pairs { ticker { pair { ticker { pair { ticker { id } } } } } } } } }`,
   },
   'pairs of many nodes, by their interface': {
     query: `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Node { ... on PoolPair { pairs { ticker { pair { id } } } } } } }`,

@@ -72,9 +72,16 @@ async function openEventReader(url: string, query: string): Promise<Reader> {
 
 function readHeights(source: WebSocket | Socket, event: 'message' | 'data'): number[] {
   const heights: number[] = [];
+  let rest = '';
   source.on(event, (bytes: Buffer) => {
-    const height = /"prices":\{"beaconHeight":(\d+)/.exec(bytes.toString('latin1'))?.[1];
-    if (height !== undefined) heights.push(Number(height));
+    const text = rest + bytes.toString('latin1');
+    let end = 0;
+    for (const match of text.matchAll(/"prices":\{"beaconHeight":(\d+)[,}]/g)) {
+      heights.push(Number(match[1]));
+      end = match.index + match[0].length;
+    }
+    // A chunk may end within a height.
+    rest = text.slice(Math.max(end, text.length - 40));
   });
   return heights;
 }

@@ -10,7 +10,7 @@ import { type Circuit, createCircuit } from '../../src/upstream/circuit.ts';
 
 const MAX_PAUSE_MS = 32_000;
 const down = () => new UpstreamUnreachableError('NODE', {}, undefined);
-const tooMany = (retryAfterMs: number) => new UpstreamBadStatusError('NODE', 429, '', {}, retryAfterMs);
+const tooMany = (retryAfterMs: number) => new UpstreamBadStatusError('NODE', 429, '', {}, { retryAfterMs });
 
 /** A circuit, what it has let through, and what it has told. */
 function circuitForTest() {

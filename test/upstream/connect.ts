@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest';
 import { createPoolDirectories } from '../../src/domain/pool-directory.ts';
 import type { Upstream } from '../../src/errors.ts';
 import { createNodes, type Nodes } from '../../src/live/nodes.ts';
+import { createPoolCounts, type PoolCounts } from '../../src/live/pool-counts.ts';
 import { type Circuit, createCircuit } from '../../src/upstream/circuit.ts';
 import type { Reader } from '../../src/upstream/decode.ts';
 import type { Asker } from '../../src/upstream/fair-queue.ts';
@@ -10,6 +11,7 @@ import { createHttpClient, type HttpClient, type HttpClientOptions } from '../..
 import { createMarketDataClient, type MarketDataClient } from '../../src/upstream/market-data/client.ts';
 import { createNodeClient, type NodeClient } from '../../src/upstream/node/client.ts';
 import { createWrittenPools } from '../../src/upstream/node/written-pools.ts';
+import { createSpacing } from '../../src/upstream/spacing.ts';
 import { createTurns, type Turns } from '../../src/upstream/turns.ts';
 
 /** A transport that has time and room for everything, or as it is said; it goes with the test. */
@@ -41,8 +43,9 @@ export function nodeAt(
   const health = createHealthRecord('NODE', () => 100);
   const known = { directories: createPoolDirectories(), written: createWrittenPools() };
   const circuit = hardyCircuit();
+  const spacing = createSpacing({ firstMs: 1 });
   return {
-    client: createNodeClient({ name: new URL(url).host, http, url: new URL(url), health, circuit, known }),
+    client: createNodeClient({ name: new URL(url).host, http, url: new URL(url), health, circuit, spacing, known }),
     health,
   };
 }
@@ -58,10 +61,12 @@ export function marketDataAt(
   return { client: createMarketDataClient({ http, baseUrl, partner, health, circuit: hardyCircuit() }), health };
 }
 
+/** Makes watchers that ignore what they are told. */
+export const UNWATCHED = () => ({ failed() {}, recovered() {} });
+
 /** These nodes, of which each is waited for. */
 export function nodesOf(...clients: [NodeClient, ...NodeClient[]]): Nodes {
-  const watch = () => ({ failed() {}, recovered() {} });
-  return createNodes({ clients, timeoutMs: 5_000, graceMs: 1_000, watch });
+  return createNodes({ clients, timeoutMs: 5_000, graceMs: 1_000, watch: UNWATCHED });
 }
 
 /** Whoever asks, where that makes no difference. */
@@ -70,4 +75,9 @@ export const SOMEONE: Asker = { client: 'someone' };
 /** Turns for as much as a test asks at once. */
 export function turnsFor(upstream: Upstream): Turns {
   return createTurns(upstream, { atOnce: 100, waiting: 0, waitMs: 10_000 });
+}
+
+/** Counts of pools whose losses nobody is notified of. */
+export function uncounted(): PoolCounts {
+  return createPoolCounts(() => {});
 }

@@ -3,8 +3,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { UpstreamError } from '../../src/errors.ts';
 import type { HttpFault } from '../../src/sandbox/faults.ts';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
-import { createSievedReader } from '../../src/upstream/decode.ts';
+import { createDocumentReader, createSievedReader } from '../../src/upstream/decode.ts';
 import type { HttpClientOptions, HttpRequest } from '../../src/upstream/http.ts';
+import { readArray } from '../../src/upstream/wire.ts';
 import { httpForTest, textReader } from './connect.ts';
 import { failureOf } from './failure.ts';
 import { bytesOf, startRawServer } from './raw-server.ts';
@@ -29,7 +30,7 @@ async function faultyNode(fault: HttpFault & { times?: number }) {
 const timeout = {
   code: 'UPSTREAM_TIMEOUT',
   retryable: true,
-  message: 'The node did not answer within 60 ms.',
+  message: 'The node did not respond within 60 ms.',
   extensions: { upstream: 'NODE' },
 };
 const unreachable = {
@@ -40,7 +41,7 @@ const unreachable = {
 };
 
 describe('how is an upstream asked', () => {
-  test('with a GET, or with a POST where there is a body, and for JSON', async () => {
+  test('with a GET, or with a POST where there is a body, and for JSON, compressed where the host can', async () => {
     const { url, requests } = await startRawServer((socket) => socket.end(bytesOf('{}')));
     const client = clientOf();
     expect(await client.request({ url: new URL('/a/b?c=d%20e', url) })).toBe('{}');
@@ -48,8 +49,8 @@ describe('how is an upstream asked', () => {
 
     const head = `host: ${url.host}\r\nconnection: close\r\n`;
     expect(requests).toEqual([
-      `GET /a/b?c=d%20e HTTP/1.1\r\n${head}accept: application/json\r\n\r\n`,
-      `POST / HTTP/1.1\r\n${head}accept: application/json\r\ncontent-type: application/json\r\ncontent-length: 8\r\n\r\n{"id":1}`,
+      `GET /a/b?c=d%20e HTTP/1.1\r\n${head}accept: application/json\r\naccept-encoding: gzip\r\n\r\n`,
+      `POST / HTTP/1.1\r\n${head}accept: application/json\r\naccept-encoding: gzip\r\ncontent-type: application/json\r\ncontent-length: 8\r\n\r\n{"id":1}`,
     ]);
   });
 
@@ -64,6 +65,17 @@ describe('how is an upstream asked', () => {
     expect(await clientOf().request({ url: new URL(`${prefix}${url.host}`) })).toBe('{}');
     const sent = /^authorization: Basic (.*)$/m.exec(requests[0] ?? '')?.[1];
     expect(Buffer.from(sent ?? '', 'base64').toString()).toBe(credentials);
+  });
+
+  test('with the headers that are configured, which come before the name and the password', async () => {
+    const { url, requests } = await startRawServer((socket) => socket.end(bytesOf('{}')));
+    const client = clientOf({ headers: { 'x-api-key': 'caf\u00e9', authorization: 'Bearer word' } });
+    expect(await client.request({ url: new URL(`http://someone:secret@${url.host}`) })).toBe('{}');
+    expect(await client.request({ url, body: '{}' })).toBe('{}');
+    for (const request of requests) {
+      expect(request).toContain('x-api-key: caf\u00e9\r\n');
+      expect(request.match(/^authorization: .*$/gm)).toEqual(['authorization: Bearer word']);
+    }
   });
 
   test('on a connection of its own each time, although the node would keep it', async () => {
@@ -134,7 +146,7 @@ describe('how large may an answer be', () => {
     expect(await failureOf(clientOf({ maxBytes: 999 }).request({ url }))).toEqual({
       code: 'UPSTREAM_BAD_SHAPE',
       retryable: true,
-      message: 'The node gave an answer of the wrong shape: more than 999 bytes.',
+      message: 'The node sent an invalid response: more than 999 bytes.',
       extensions: { upstream: 'NODE' },
     });
   });
@@ -187,7 +199,7 @@ describe('what is no success', () => {
     expect(await failureOf(clientOf().request({ url }))).toEqual({
       code: 'UPSTREAM_FILTERED',
       retryable: true,
-      message: `The node is behind a traffic filter that answered in its place, with HTTP status ${status}.`,
+      message: `The node is blocked by a traffic filter, which responded with HTTP status ${status}.`,
       extensions: { upstream: 'NODE' },
     });
   });
@@ -202,15 +214,15 @@ describe('what is no success', () => {
     [503, true],
     [520, true],
     [204, false],
-    [301, false],
+    [304, false],
   ])('status %i without a page; worth another try: %s', async (status, retryable) => {
     const { url } = await startRawServer((socket) => {
-      socket.end(`HTTP/1.1 ${status} Status\r\nConnection: close\r\nLocation: /elsewhere\r\n\r\n`);
+      socket.end(`HTTP/1.1 ${status} Status\r\nConnection: close\r\n\r\n`);
     });
     expect(await failureOf(clientOf().request({ url }))).toEqual({
       code: 'UPSTREAM_BAD_STATUS',
       retryable,
-      message: `The node answered with HTTP status ${status}.`,
+      message: `The node responded with HTTP status ${status}.`,
       extensions: { upstream: 'NODE' },
     });
   });
@@ -222,6 +234,16 @@ describe('what is no success', () => {
       status: 404,
       body: 'no such',
       details: { host: url.host, body: 'no such' },
+    });
+  });
+
+  test('the beginning of an answer that does not fit is kept for the log', async () => {
+    const { url } = await startRawServer((socket) => socket.end(bytesOf(`{"message":"no data${'.'.repeat(300)}"}`)));
+    const reader = createDocumentReader(1_000, (document) => readArray(document, '$'));
+    const failure = httpForTest('NODE').request({ url }, reader);
+    await expect(failure).rejects.toMatchObject({
+      message: 'The node sent an invalid response: expected an array at $.',
+      details: { host: url.host, body: `{"message":"no data${'.'.repeat(181)}` },
     });
   });
 

@@ -8,7 +8,7 @@ import { failureOf } from './failure.ts';
 const BUSY = {
   code: 'UPSTREAM_BUSY',
   retryable: true,
-  message: 'The market-data host is asked for too much at once.',
+  message: 'The market-data host has too many queued requests.',
   extensions: { upstream: 'MARKET_DATA' },
 };
 

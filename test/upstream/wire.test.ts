@@ -19,7 +19,7 @@ describe('what fits', () => {
   test.each<[string, Reader, unknown, unknown]>([
     ['an object', readObject, { a: 1 }, { a: 1 }],
     ['an array', readArray, [1], [1]],
-    ['a text', readString, '', ''],
+    ['a string', readString, '', ''],
     ['an integer', readInteger, 0, 0],
     ['the largest integer of a double', readInteger, 2 ** 53 - 1, 2 ** 53 - 1],
     ['a small amount', readUint64, 5, 5n],
@@ -39,7 +39,7 @@ describe('what does not fit says what was expected, and where', () => {
   test.each<[string, Reader, readonly unknown[]]>([
     ['an object', readObject, [undefined, null, [], 'x', 1, 1n, true]],
     ['an array', readArray, [undefined, null, {}, 'x', 1]],
-    ['a text', readString, [undefined, null, {}, [], 1, 1n]],
+    ['a string', readString, [undefined, null, {}, [], 1, 1n]],
     ['an integer', readInteger, [undefined, null, '1', -1, 1.5, 2 ** 53, 2n ** 60n, Number.NaN, [1]]],
     ['an integer', readUint64, [undefined, null, '1', -1, 1.5, 2n ** 64n, -1n, 1e20]],
     [

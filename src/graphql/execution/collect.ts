@@ -18,11 +18,13 @@ export type Surroundings = {
   readonly schema: GraphQLSchema;
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
   readonly variables: VariableValues;
+  /** Called for each selection that is looked at. */
+  readonly count: () => void;
 };
 
 /** The fields that some selections make of an object of that type, by their names in the answer and in its order. */
 export function collectFields(
-  { schema, fragments, variables }: Surroundings,
+  { schema, fragments, variables, count }: Surroundings,
   type: GraphQLObjectType,
   sets: readonly SelectionSetNode[],
 ): ReadonlyMap<string, readonly FieldNode[]> {
@@ -31,6 +33,7 @@ export function collectFields(
 
   function collect({ selections }: SelectionSetNode): void {
     for (const selection of selections) {
+      count();
       if (!isIncluded(selection, variables)) continue;
       if (selection.kind === Kind.FIELD) {
         const name = (selection.alias ?? selection.name).value;

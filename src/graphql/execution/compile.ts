@@ -7,13 +7,13 @@ import {
   type GraphQLObjectType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
-  getArgumentValues,
   isNonNullType,
   Kind,
   type OperationDefinitionNode,
   type SelectionSetNode,
   type VariableValues,
 } from 'graphql';
+import { resolverOf } from '../bad-input.ts';
 import type { Inputs } from '../inputs.ts';
 import { collectFields } from './collect.ts';
 import { hasVariables } from './conditions.ts';
@@ -25,8 +25,8 @@ export type OperationPlan = {
   readonly root: ObjectPlan;
   /** How many fields it has, in all places together: what it takes to keep it. */
   readonly size: number;
-  /** Reads the arguments in which there are variables; `undefined` where a field cannot have them. */
-  readArguments(variables: VariableValues): object[] | undefined;
+  /** Reads the arguments in which there are variables; an error in the place of those that are bad. */
+  readArguments(variables: VariableValues): object[];
 };
 
 /** What is made into a plan. */
@@ -43,14 +43,18 @@ export type Compiled = {
 const FIELDS_OF_A_PART = 3;
 
 /** How many fields a plan has at the most. A fragment that is spread in many places can have far more than the document. */
-const MAX_FIELDS = 5_000;
+export const MAX_FIELDS = 10_000;
 
-/** Makes the plan of a validated operation, or `undefined` for one that is better executed as it stands. */
+/** How many selections are looked at to find them: those that do not apply count too. */
+const MAX_STEPS = 50_000;
+
+/** Makes the plan of a validated operation, or `undefined` for one that selects too many fields. */
 export function compile({ schema, document, operation, variables, inputs }: Compiled): OperationPlan | undefined {
   const fragments = Object.fromEntries(document.definitions.filter(isFragment).map((node) => [node.name.value, node]));
   const known = new Map<SelectionSetNode, Map<GraphQLObjectType, ObjectPlan>>();
-  const readers: ((variables: VariableValues) => object | undefined)[] = [];
+  const readers: ((variables: VariableValues) => object)[] = [];
   let size = 0;
+  let steps = 0;
   /** Whether variables stand among the arguments of what was planned since this was last reset. */
   let seesVariables = false;
 
@@ -67,24 +71,38 @@ export function compile({ schema, document, operation, variables, inputs }: Comp
   }
 
   function planObject(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): ObjectPlan {
-    if (type.isTypeOf != null) throw new UnplannedError();
-    const selected = [...collectFields({ schema, fragments, variables }, type, sets)];
-    size += selected.length;
-    if (size > MAX_FIELDS) throw new UnplannedError();
+    const selected = collect(type, sets);
+    if (selected instanceof GraphQLError) return failing(type, selected);
     const before = seesVariables;
     seesVariables = false;
     const fields = selected.map(([name, nodes], index) => planField(type, name, nodes, index === 0 ? '' : ','));
     const isPart = !seesVariables && type.extensions['isPart'] === true && fields.length >= FIELDS_OF_A_PART;
-    const plan = { typename: type.name, fields, hasVariables: seesVariables, isPart };
+    const plan = { typename: type.name, fields, failure: undefined, hasVariables: seesVariables, isPart };
     seesVariables ||= before;
     return plan;
+  }
+
+  /** The fields of a selection, or the error of a directive that cannot be read. */
+  function collect(type: GraphQLObjectType, sets: readonly SelectionSetNode[]) {
+    const count = () => {
+      if (++steps > MAX_STEPS) throw new TooLargeError();
+    };
+    try {
+      const selected = [...collectFields({ schema, fragments, variables, count }, type, sets)];
+      size += selected.length;
+      if (size > MAX_FIELDS) throw new TooLargeError();
+      return selected;
+    } catch (error) {
+      if (error instanceof GraphQLError) return error;
+      throw error;
+    }
   }
 
   function planField(type: GraphQLObjectType, name: string, nodes: readonly FieldNode[], comma: string): FieldPlan {
     const node = nodes[0] as FieldNode;
     const field = schema.getField(type, node.name.value);
     const isTypename = node.name.value === '__typename';
-    if (field === undefined || (field.name.startsWith('__') && !isTypename)) throw new UnplannedError();
+    if (field === undefined) throw new Error(`There is no field ${node.name.value} of ${type.name}.`);
 
     const info = infoOf({
       fieldName: field.name,
@@ -95,15 +113,17 @@ export function compile({ schema, document, operation, variables, inputs }: Comp
       fragments,
       operation,
     });
+    const args = field.args.length === 0 ? NO_ARGUMENTS : planArguments(field, node);
     const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     return {
       name,
       opening: `${comma}${JSON.stringify(name)}:${isTypename ? JSON.stringify(type.name) : ''}`,
       nodes,
       property: field.name,
-      resolve: field.resolve,
+      resolve: resolverOf(field),
       info,
-      args: field.args.length === 0 ? NO_ARGUMENTS : planArguments(field, node),
+      args,
+      mayFail: typeof args === 'number' || args instanceof Error,
       isNullable: !isNonNullType(field.type),
       writeQuickly: quickWriterOf(field.type),
       write: isTypename ? undefined : writerOf(field.type, { nodes, info, planOf: (inner) => planOf(inner, sets) }),
@@ -111,8 +131,10 @@ export function compile({ schema, document, operation, variables, inputs }: Comp
   }
 
   function planArguments(field: GraphQLField<unknown, unknown>, node: FieldNode): object | number {
-    if (!node.arguments?.some(({ value }) => hasVariables(value)))
-      return { ...getArgumentValues(field, node, NO_VARIABLES) };
+    if (!node.arguments?.some(({ value }) => hasVariables(value))) {
+      const args = inputs.argumentsOf(field, node, NO_VARIABLES);
+      return args instanceof Error ? args : { ...args };
+    }
     seesVariables = true;
     return readers.push((given) => inputs.argumentsOf(field, node, given)) - 1;
   }
@@ -120,29 +142,20 @@ export function compile({ schema, document, operation, variables, inputs }: Comp
   try {
     const type = schema.getRootType(operation.operation);
     const root = type && planOf(type, [operation.selectionSet]);
-    return root ? { root, size, readArguments: (given) => readAll(readers, given) } : undefined;
+    return root ? { root, size, readArguments: (given) => readers.map((read) => read(given)) } : undefined;
   } catch (error) {
-    // Whoever executes it as it stands finds out what is wrong with it, and says so.
-    if (error instanceof UnplannedError || error instanceof GraphQLError) return undefined;
+    if (error instanceof TooLargeError) return undefined;
     throw error;
   }
 }
 
-function readAll(
-  readers: readonly ((variables: VariableValues) => object | undefined)[],
-  given: VariableValues,
-): object[] | undefined {
-  const all: object[] = [];
-  for (const read of readers) {
-    const args = read(given);
-    if (args === undefined) return undefined;
-    all.push(args);
-  }
-  return all;
+/** The plan of objects that cannot be written. */
+function failing({ name }: GraphQLObjectType, failure: GraphQLError): ObjectPlan {
+  return { typename: name, fields: [], failure, hasVariables: false, isPart: false };
 }
 
-/** What is not planned: introspection, and what is larger than it looks. */
-class UnplannedError extends Error {}
+/** An operation selects more fields than a plan may have. */
+class TooLargeError extends Error {}
 
 const NO_ARGUMENTS = Object.freeze({});
 const NO_VARIABLES: VariableValues = { sources: {}, coerced: {} };

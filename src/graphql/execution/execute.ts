@@ -1,6 +1,5 @@
 import {
   type DocumentNode,
-  type ExecutionResult,
   type GraphQLError,
   type GraphQLSchema,
   getOperationAST,
@@ -8,13 +7,19 @@ import {
   type VariableValues,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import { QueryTooComplexError } from '../../errors.ts';
+import type { Soon } from '../../soon.ts';
 import type { Context } from '../context.ts';
+import { placeError } from '../errors.ts';
 import { createInputs, type Inputs } from '../inputs.ts';
-import { compile, type OperationPlan } from './compile.ts';
+import { compile, MAX_FIELDS, type OperationPlan } from './compile.ts';
 import { findConditions } from './conditions.ts';
+import { addFieldError, createFieldErrors, hasNone, placeFieldError, reportErrors } from './field-errors.ts';
 import { createParts } from './parts.ts';
 import type { Execution, Written } from './plan.ts';
+import { nextTurn, startTimeSlice, type TakeTurn } from './time-slice.ts';
 import { writeObject } from './write.ts';
+import { WrittenResult } from './written-result.ts';
 
 /** What is executed. */
 export type ExecutedOperation = {
@@ -26,25 +31,27 @@ export type ExecutedOperation = {
   readonly contextValue?: unknown;
 };
 
-/** The result of an execution. One without errors is written already, and read again only by who asks for its data. */
-export type WrittenResult = ExecutionResult & { readonly stringify?: (result: WrittenResult) => string };
-
 /** Executes operations by plans that are made once for each. */
 export type Executor = {
-  /** @returns `undefined` for an operation that is to be executed as it stands */
-  execute(operation: ExecutedOperation): WrittenResult | Promise<WrittenResult> | undefined;
-  /** Reads the variables of what is executed again and again. @returns `undefined` as `execute` does */
-  prepare(operation: ExecutedOperation): Prepared | undefined;
+  execute(operation: ExecutedOperation): Soon<WrittenResult>;
+  /** Reads the variables of what is executed again and again. */
+  prepare(operation: ExecutedOperation): Prepared;
 };
 
 /** An operation of which only the root and the context are still to come. */
-export type Prepared = (rootValue: unknown, contextValue: unknown) => WrittenResult | Promise<WrittenResult>;
+export type Prepared = (rootValue: unknown, contextValue: unknown) => Soon<WrittenResult>;
 
 /** How many fields of plans are kept in all. */
 const MAX_FIELDS_IN_ALL = 50_000;
 
+/** What an executor is made of. */
+export type ExecutorOptions = { readonly inputs?: Inputs; readonly takeTurn?: TakeTurn };
+
+/** The operations of longer documents are planned and executed in several turns of the event loop. */
+const MAX_TOKENS_AT_ONCE = 1_000;
+
 /** Makes an executor, with the plans that it keeps. */
-export function createExecutor(inputs: Inputs = createInputs()): Executor {
+export function createExecutor({ inputs = createInputs(), takeTurn = nextTurn }: ExecutorOptions = {}): Executor {
   const plans = new LRUCache<string, Kept>({
     maxSize: MAX_FIELDS_IN_ALL,
     sizeCalculation: ({ plan }) => 1 + (plan?.size ?? 0),
@@ -75,37 +82,54 @@ export function createExecutor(inputs: Inputs = createInputs()): Executor {
     return plan;
   }
 
-  function prepare(executed: ExecutedOperation): Prepared | undefined {
+  function prepare(executed: ExecutedOperation): Prepared {
     const { schema, document, operationName, variableValues } = executed;
     const operation = getOperationAST(document, operationName);
-    if (operation == null) return undefined;
-    const variables = inputs.variablesOf(schema, operation, variableValues);
-    if (variables === undefined) return undefined;
+    if (operation == null) return failing(noOperation);
+    const { variableValues: variables, errors } = inputs.variablesOf(schema, operation, variableValues);
+    if (variables === undefined) return failing(() => errors);
     const plan = planOf(operation, executed, variables);
-    const args = plan?.readArguments(variables);
-    if (plan === undefined || args === undefined) return undefined;
-    return (rootValue, contextValue) =>
-      run(plan, rootValue, { context: contextValue as Context, args, errors: [], parts });
+    if (plan === undefined) return failing(tooLarge);
+    const args = plan.readArguments(variables);
+    return (rootValue, contextValue) => {
+      const execution = {
+        context: contextValue as Context,
+        args,
+        errors: createFieldErrors(),
+        parts,
+        slice: startTimeSlice(takeTurn),
+      };
+      return run(plan, rootValue, execution);
+    };
+  }
+
+  /** Planning a long document takes a turn of the event loop of its own. */
+  async function executeLater(executed: ExecutedOperation): Promise<WrittenResult> {
+    await takeTurn();
+    const run = prepare(executed);
+    await takeTurn();
+    return run(executed.rootValue, executed.contextValue);
   }
 
   return {
     prepare,
-    execute: (executed) => prepare(executed)?.(executed.rootValue, executed.contextValue),
+    execute: (executed) =>
+      (executed.document.tokenCount ?? 0) > MAX_TOKENS_AT_ONCE
+        ? executeLater(executed)
+        : prepare(executed)(executed.rootValue, executed.contextValue),
   };
 }
 
 type Known = { readonly id: string; readonly conditions: readonly string[] };
 type Kept = { readonly plan: OperationPlan | undefined };
 
-function run(
-  { root }: OperationPlan,
-  rootValue: unknown,
-  execution: Execution,
-): WrittenResult | Promise<WrittenResult> {
+function run({ root }: OperationPlan, rootValue: unknown, execution: Execution): Soon<WrittenResult> {
   const { errors } = execution;
+  const toResult = (text: string) =>
+    hasNone(errors) ? new WrittenResult(text) : new WrittenResult(text, reportErrors(errors));
   const fail = (error: unknown) => {
-    errors.push(error as GraphQLError);
-    return resultOf('null', errors);
+    addFieldError(errors, placeFieldError(errors, error, undefined, undefined));
+    return toResult('null');
   };
   let written: Written;
   try {
@@ -113,22 +137,23 @@ function run(
   } catch (error) {
     return fail(error);
   }
-  return typeof written === 'string' ? resultOf(written, errors) : written.then((text) => resultOf(text, errors), fail);
+  return typeof written === 'string' ? toResult(written) : written.then(toResult, fail);
 }
 
-function resultOf(text: string, errors: readonly GraphQLError[]): WrittenResult {
-  if (errors.length > 0) return { errors, data: JSON.parse(text) };
-  const result = Object.create(WRITTEN);
-  result.text = text;
-  return result;
+/** An operation that cannot be executed, with why. */
+function failing(errors: () => readonly GraphQLError[]): Prepared {
+  return () => new WrittenResult(undefined, errors());
 }
 
-type Text = { readonly text: string };
+/** An operation is named that the document does not have, or none of several is. */
+function noOperation(): readonly GraphQLError[] {
+  const extensions = { code: 'BAD_USER_INPUT', http: { status: 400 } };
+  return [placeError('Could not determine what operation to execute.', undefined, extensions)];
+}
 
-/** What all written results have in common: getters of their own would keep each of them until the oldest garbage is collected. */
-const WRITTEN: Pick<WrittenResult, 'data' | 'stringify'> & ThisType<Text> = {
-  get data() {
-    return JSON.parse(this.text);
-  },
-  stringify: (result) => `{"data":${(result as Text).text}}`,
-};
+function tooLarge(): readonly GraphQLError[] {
+  const { message, code } = new QueryTooComplexError(
+    `The operation selects more than ${MAX_FIELDS} fields, counting the fields of a fragment each time it is used.`,
+  );
+  return [placeError(message, undefined, { code, http: { status: 400, spec: true } })];
+}

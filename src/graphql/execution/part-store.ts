@@ -3,7 +3,13 @@ import type { Basis } from '../../loaders/basis.ts';
 import type { ObjectPlan } from './plan.ts';
 
 /** A text, and what it rests on beside its pool. */
-export type Part = { readonly text: string; readonly basis: Basis; readonly isFinal: boolean };
+export type Part = {
+  readonly text: string;
+  readonly basis: Basis;
+  readonly isFinal: boolean;
+  /** Whether it depends on the newest head, as a pool of an earlier height does that shows what is current. */
+  readonly usesHead: boolean;
+};
 
 /** Texts of pools, by the plans that they are written by: those that were asked for last. */
 export type PartStore = {

@@ -70,8 +70,8 @@ export function createParts(): Parts {
         parts.unfit.add(plan);
         return undefined;
       }
-      const { basis } = own.loaders;
-      const part = { text: toFlat(text), basis, isFinal: basis.isFinal() };
+      const { basis, head } = own.loaders;
+      const part = { text: toFlat(text), basis, isFinal: basis.isFinal(), usesHead: head.isUsed() };
       if (basis.holds(now())) parts.kept.set(plan, pool, part);
       return isTaken(part, context) ? text : undefined;
     },
@@ -88,8 +88,9 @@ function toFlat(text: string): string {
  *
  * @returns whether it may be part of the answer: what the answer has read before must still be what the part was made from
  */
-function isTaken({ isFinal }: Part, { loaders, service }: Context): boolean {
+function isTaken({ isFinal, usesHead }: Part, { loaders, service }: Context): boolean {
   if (isFinal) return true;
+  if (usesHead) loaders.head.current();
   loaders.market.pairs.current();
   loaders.market.tickers.current();
   return loaders.basis.holds(service.now());

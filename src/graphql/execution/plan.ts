@@ -1,11 +1,15 @@
 import type { FieldNode, GraphQLError, GraphQLFieldResolver, GraphQLResolveInfo } from 'graphql';
 import type { Context } from '../context.ts';
+import type { FieldErrors } from './field-errors.ts';
 import type { Parts } from './parts.ts';
+import type { TimeSlice } from './time-slice.ts';
 
 /** How an object of one type is written, for one selection. */
 export type ObjectPlan = {
   readonly typename: string;
   readonly fields: readonly FieldPlan[];
+  /** Why its objects cannot be written: a directive that cannot be read. */
+  readonly failure: GraphQLError | undefined;
   /** Whether variables stand among the arguments, in it or inside of it. */
   readonly hasVariables: boolean;
   /** Whether its objects are written the same in many answers, so that their texts are worth keeping. */
@@ -26,6 +30,8 @@ export type FieldPlan = {
   readonly info: GraphQLResolveInfo;
   /** Its arguments, or where they are among those of the execution because there are variables in them. */
   readonly args: object | number;
+  /** Whether something may be wrong with its arguments: an error stands in their place then. */
+  readonly mayFail: boolean;
   readonly isNullable: boolean;
   /** Writes most values of a leaf; `undefined` for one that {@link write} has to look at. */
   readonly writeQuickly: ((value: unknown) => string | undefined) | undefined;
@@ -44,9 +50,11 @@ export type Execution = {
   readonly context: Context;
   /** The arguments of the fields that have variables among them. */
   readonly args: readonly object[];
-  /** What went wrong where null may stand, in the order in which it did. */
-  readonly errors: GraphQLError[];
+  /** What went wrong where null may stand. */
+  readonly errors: FieldErrors;
   readonly parts: Parts;
+  /** How long it has been written at once; `undefined` for what is written without an interruption. */
+  readonly slice: TimeSlice | undefined;
 };
 
 /** Writes the value of a field, or of an entry of a list, as JSON. @throws what is wrong with it */

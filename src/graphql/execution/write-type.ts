@@ -20,6 +20,7 @@ import {
   isScalarType,
 } from 'graphql';
 import type { Context } from '../context.ts';
+import { createFieldErrors, hasNone } from './field-errors.ts';
 import type { Execution, ObjectPlan, WriteValue, Written } from './plan.ts';
 import { isPromise, listWriter, writeObject } from './write.ts';
 
@@ -75,10 +76,10 @@ function partOf(plan: ObjectPlan, value: object, execution: Execution): Written 
 
 /** The text of an object without errors, which has nothing to wait for. */
 function writePart(plan: ObjectPlan, value: unknown, execution: Execution, context: Context): string | undefined {
-  const errors: GraphQLError[] = [];
+  const errors = createFieldErrors();
   try {
-    const written = writeObject(plan, value, undefined, { ...execution, context, errors });
-    if (typeof written === 'string') return errors.length === 0 ? written : undefined;
+    const written = writeObject(plan, value, undefined, { ...execution, context, errors, slice: undefined });
+    if (typeof written === 'string') return hasNone(errors) ? written : undefined;
     // It is written once more, in its place: what goes wrong is told there.
     written.catch(() => {});
     return undefined;

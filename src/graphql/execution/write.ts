@@ -1,12 +1,26 @@
-import { locatedError } from 'graphql';
+import type { Context } from '../context.ts';
+import { addFieldError, placeFieldError } from './field-errors.ts';
 import type { Execution, FieldPlan, ObjectPlan, Place, WriteValue, Written } from './plan.ts';
+import { continueLater, isOver, isOverForEntry } from './time-slice.ts';
 
-/** Writes an object. Its fields are resolved in their order, and those that give promises are waited for side by side. */
-export function writeObject({ fields }: ObjectPlan, source: unknown, place: Place, execution: Execution): Written {
-  let text = '{';
+/**
+ * Writes an object. Its fields are resolved in their order, and those that give promises are waited for side by side.
+ *
+ * @param start the first field to write: those of the answer itself may be written in several time slices
+ */
+export function writeObject(plan: ObjectPlan, source: unknown, place: Place, execution: Execution, start = 0): Written {
+  const { fields, failure } = plan;
+  if (failure !== undefined) throw failure;
+  const slice = place === undefined ? execution.slice : undefined;
+  let text = start === 0 ? '{' : '';
   let waiting: Waiting | undefined;
   try {
-    for (const field of fields) {
+    for (let index = start; index < fields.length; index++) {
+      if (slice !== undefined && index > start && isOver(slice)) {
+        const rest = continueLater(slice, () => writeObject(plan, source, place, execution, index));
+        return join(waitFor(rest, text, waiting), '');
+      }
+      const field = fields[index] as FieldPlan;
       text += field.opening;
       if (field.write === undefined) continue;
       const written = writeField(field, field.write, source, place, execution);
@@ -25,8 +39,10 @@ export function writeObject({ fields }: ObjectPlan, source: unknown, place: Plac
 
 function writeField(field: FieldPlan, write: WriteValue, source: unknown, place: Place, execution: Execution): Written {
   const { name } = field;
+  const args = typeof field.args === 'number' ? execution.args[field.args] : field.args;
+  if (field.mayFail && args instanceof Error) return standIn(args, field, { around: place, key: name }, execution);
   try {
-    const value = resolveField(field, source, execution);
+    const value = resolveField(field, source, args, execution.context);
     const quickly = field.writeQuickly?.(value);
     if (quickly !== undefined) return quickly;
     const written = isPromise(value)
@@ -40,26 +56,34 @@ function writeField(field: FieldPlan, write: WriteValue, source: unknown, place:
   }
 }
 
-function resolveField({ property, resolve, args, info }: FieldPlan, source: unknown, execution: Execution): unknown {
-  const given = typeof args === 'number' ? execution.args[args] : args;
-  if (resolve !== undefined) return resolve(source, given, execution.context, info);
+function resolveField(
+  { property, resolve, info }: FieldPlan,
+  source: unknown,
+  args: unknown,
+  context: Context,
+): unknown {
+  if (resolve !== undefined) return resolve(source, args, context, info);
   const value = (source as Readonly<Record<string, unknown>>)[property];
-  return typeof value === 'function' ? value.call(source, given, execution.context, info) : value;
+  return typeof value === 'function' ? value.call(source, args, context, info) : value;
 }
 
 /** Makes the writing of a list, whose entries fail one by one where null may stand in their place. */
 export function listWriter(write: WriteValue, entries: Pick<FieldPlan, 'isNullable' | 'nodes'>): WriteValue {
   return (value, around, key, execution) => {
     if (typeof value !== 'object' || value === null || !(Symbol.iterator in value)) throw new Error('This is no list.');
+    return writeEntries((value as Iterable<unknown>)[Symbol.iterator](), 0, { around, key }, execution);
+  };
 
-    const place = { around, key };
-    let text = '[';
+  /** Writes the entries that are left of a list. A long one is written in several time slices. */
+  function writeEntries(left: Iterator<unknown>, start: number, place: Place, execution: Execution): Written {
+    const { slice } = execution;
+    let text = start === 0 ? '[' : '';
     let waiting: Waiting | undefined;
-    let index = 0;
+    let index = start;
     try {
-      for (const entry of value as Iterable<unknown>) {
+      for (let next = left.next(); !next.done; next = left.next()) {
         if (index > 0) text += ',';
-        const written = writeEntry(entry, index, place, execution);
+        const written = writeEntry(next.value, index, place, execution);
         index++;
         if (typeof written === 'string') {
           text += written;
@@ -67,12 +91,17 @@ export function listWriter(write: WriteValue, entries: Pick<FieldPlan, 'isNullab
           waiting = waitFor(written, text, waiting);
           text = '';
         }
+        if (slice !== undefined && isOverForEntry(slice)) {
+          const entries = start === 0 ? withHandledRejections(left) : left;
+          const rest = continueLater(slice, () => writeEntries(entries, index, place, execution));
+          return join(waitFor(rest, text, waiting), '');
+        }
       }
     } catch (error) {
       return failAfter(waiting, error);
     }
     return waiting === undefined ? `${text}]` : join(waiting, `${text}]`);
-  };
+  }
 
   function writeEntry(entry: unknown, index: number, place: Place, execution: Execution): Written {
     try {
@@ -88,6 +117,21 @@ export function listWriter(write: WriteValue, entries: Pick<FieldPlan, 'isNullab
   }
 }
 
+/**
+ * The entries that are left, of which those that reject before they are written are no unhandled rejections: these would end
+ * the process. Each error is still reported when its entry is written.
+ */
+function withHandledRejections(left: Iterator<unknown>): Iterator<unknown> {
+  const entries: unknown[] = [];
+  for (let next = left.next(); !next.done; next = left.next()) {
+    if (isPromise(next.value)) next.value.then(undefined, ignore);
+    entries.push(next.value);
+  }
+  return entries.values();
+}
+
+function ignore(): void {}
+
 /** Notes an error where null may stand, and writes that. @throws it, with its place, where null may not stand */
 function standIn(
   error: unknown,
@@ -95,16 +139,10 @@ function standIn(
   place: Place,
   { errors }: Execution,
 ): string {
-  const located = locatedError(error, nodes, pathOf(place));
-  if (!isNullable) throw located;
-  errors.push(located);
+  const placed = placeFieldError(errors, error, nodes, place);
+  if (!isNullable) throw placed;
+  addFieldError(errors, placed);
   return 'null';
-}
-
-function pathOf(place: Place): (string | number)[] {
-  const path: (string | number)[] = [];
-  for (let at = place; at !== undefined; at = at.around) path.push(at.key);
-  return path.reverse();
 }
 
 /** What has to be waited for, and the text in front of each. */

@@ -5,7 +5,7 @@ builder.queryField('beaconHeight', (t) =>
     type: 'BeaconHeight',
     nullable: true,
     description:
-      'The beacon height that this answer describes. It is read once per operation: no two fields of one answer describe two heights, except where `at` or a cursor names another. Null with an error while the node was never read.',
+      'The beacon height of this response. The gateway chooses it once per operation, so all fields describe the same height, except where `at`, a cursor or an id names another. Null with an error until the gateway has read the node for the first time.',
     resolve: async (_root, _args, { loaders }) => (await loaders.head.get()).beaconHeight,
   }),
 );

@@ -6,37 +6,39 @@ export const BestBlockRef = builder.objectRef<BestBlock>('BestBlock');
 
 BestBlockRef.implement({
   interfaces: [NodeRef],
-  description: 'The newest block of the beacon chain or of a shard.',
+  description: 'The newest block of the beacon chain or of one shard.',
   fields: (t) => ({
     id: t.id({ description: NODE_ID, resolve: (block) => `BestBlock:${block.chainId}` }),
-    chainId: t.exposeInt('chainId', { description: '-1 for the beacon chain, else the shard, counted from 0.' }),
+    chainId: t.exposeInt('chainId', {
+      description: '-1 for the beacon chain, otherwise the number of the shard, starting at 0.',
+    }),
     isBeacon: t.boolean({
-      description: 'Whether this is the block of the beacon chain.',
+      description: 'True if the block belongs to the beacon chain.',
       resolve: (block) => block.chainId === BEACON_CHAIN_ID,
     }),
-    height: t.expose('height', { type: 'BeaconHeight', description: 'Its height in its own chain.' }),
-    hash: t.exposeString('hash', { description: '64 hexadecimal characters.' }),
+    height: t.expose('height', { type: 'BeaconHeight', description: 'Height of the block in its own chain.' }),
+    hash: t.exposeString('hash', { description: 'Hash of the block: 64 hexadecimal characters.' }),
     totalTxs: t.expose('totalTxs', {
       type: 'BigInt',
-      description: 'Transactions in this chain so far. 0 on the beacon chain, which carries none.',
+      description: 'Total number of transactions in this chain. 0 for the beacon chain, which has no transactions.',
     }),
-    blockProducer: t.exposeString('blockProducer', { description: 'The encoded public key of its producer.' }),
+    blockProducer: t.exposeString('blockProducer', { description: "Encoded public key of the block's producer." }),
     validationData: t.expose('validationData', {
       type: ValidationDataRef,
       nullable: true,
       description:
-        'The signatures over the block. Null when the node sent a text that is not the documented document; validationDataRaw always holds what it sent.',
+        "Signatures over the block. Null if the node's text does not have the documented format; `validationDataRaw` always contains that text.",
     }),
     validationDataRaw: t.exposeString('validationDataRaw', {
-      description: 'The text that holds the signatures, as sent.',
+      description: 'The signatures as the original text from the node.',
     }),
-    epoch: t.exposeInt('epoch', { description: 'The epoch of the block. Set on the beacon chain, 0 on a shard.' }),
-    time: t.expose('time', { type: 'DateTime', description: 'When the block was made.' }),
+    epoch: t.exposeInt('epoch', { description: 'Epoch of the block on the beacon chain. Always 0 on a shard.' }),
+    time: t.expose('time', { type: 'DateTime', description: 'Time at which the block was produced.' }),
     remainingBlockEpoch: t.exposeInt('remainingBlockEpoch', {
-      description: 'Blocks left in the epoch: never 0 on the beacon chain, always 0 on a shard.',
+      description: 'Number of blocks left in the epoch. At least 1 on the beacon chain, always 0 on a shard.',
     }),
     epochBlock: t.exposeInt('epochBlock', {
-      description: 'How many blocks an epoch has. Set on the beacon chain, 0 on a shard.',
+      description: 'Number of blocks per epoch on the beacon chain. Always 0 on a shard.',
     }),
   }),
 });

@@ -1,27 +1,37 @@
-import { type ChainInfo, findBestBlock } from '../../domain/chain.ts';
+import { BEACON_CHAIN_ID, type ChainInfo, findBestBlock } from '../../domain/chain.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
+import { listOf } from '../complexity.ts';
+import type { Service } from '../context.ts';
 import { BestBlockRef } from './best-block.ts';
+
+/** The beacon chain and its shards; `undefined` while no head is there. */
+function countChains({ sources }: Service): number | undefined {
+  const head = sources.head.current();
+  return head && 1 + head.chainInfo.shards.length;
+}
 
 export const ChainInfoRef = builder.objectRef<ChainInfo>('ChainInfo');
 
 ChainInfoRef.implement({
   interfaces: [NodeRef],
-  description: "The newest blocks of the beacon chain and its shards, as one answer of the node's `getblockchaininfo`.",
+  description:
+    'The newest blocks of the beacon chain and of its shards, from one response of the node to `getblockchaininfo`.',
   fields: (t) => ({
     id: t.id({ description: NODE_ID, resolve: (chain) => `ChainInfo:${chain.chainName}` }),
-    chainName: t.exposeString('chainName', { description: 'The name of the network.' }),
-    activeShards: t.exposeInt('activeShards', { description: 'How many shards the network runs.' }),
+    chainName: t.exposeString('chainName', { description: 'Name of the network.' }),
+    activeShards: t.exposeInt('activeShards', { description: 'Number of shards in the network.' }),
     bestBlocks: t.field({
       type: [BestBlockRef],
-      description: 'The newest block of each chain: the beacon chain first, then the shards in order.',
+      complexity: (_args, { service }) => listOf(countChains(service)),
+      description: 'The newest block of each chain: the beacon chain first, then the shards in ascending order.',
       resolve: (chain) => [chain.beacon, ...chain.shards],
     }),
     beacon: t.expose('beacon', { type: BestBlockRef, description: 'The newest block of the beacon chain.' }),
     shard: t.field({
       type: BestBlockRef,
       nullable: true,
-      description: 'The newest block of a shard. Null when the chain has no such shard.',
-      args: { id: t.arg.int({ required: true, description: 'The shard, counted from 0.' }) },
+      description: 'The newest block of one shard. Null if the network has no such shard.',
+      args: { id: t.arg.int({ required: true, description: 'Number of the shard, starting at 0.' }) },
       resolve: (chain, { id }) => chain.shards.find((block) => block.chainId === id),
     }),
   }),
@@ -31,17 +41,22 @@ builder.queryFields((t) => ({
   chainInfo: t.field({
     type: ChainInfoRef,
     nullable: true,
-    description: 'The newest blocks of all chains. Null with an error while the node was never read.',
+    description:
+      'The newest blocks of all chains. Null with an error until the gateway has read the node for the first time.',
     resolve: async (_root, _args, { loaders }) => (await loaders.head.get()).chainInfo,
   }),
   bestBlock: t.field({
     type: BestBlockRef,
     nullable: true,
     description:
-      'The newest block of one chain. Null when the chain has no such shard, or with an error while the node was never read.',
+      'The newest block of one chain. Null if the network has no such shard. Null with an error until the gateway has read the node for the first time.',
     args: {
-      chainId: t.arg.int({ required: true, defaultValue: -1, description: '-1 is the beacon chain, 0 to 7 a shard.' }),
+      chainId: t.arg.int({
+        defaultValue: BEACON_CHAIN_ID,
+        description: '-1 for the beacon chain, 0 to 7 for a shard.',
+      }),
     },
-    resolve: async (_root, { chainId }, { loaders }) => findBestBlock((await loaders.head.get()).chainInfo, chainId),
+    resolve: async (_root, { chainId }, { loaders }) =>
+      findBestBlock((await loaders.head.get()).chainInfo, chainId ?? BEACON_CHAIN_ID),
   }),
 }));

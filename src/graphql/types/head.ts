@@ -2,24 +2,34 @@ import type { Head } from '../../live/head.ts';
 import { builder } from '../builder.ts';
 
 export const HeadRef = builder.objectRef<Head>('Head').implement({
-  description: 'One beacon height, read whole and published at once.',
+  description:
+    'One beacon height. The gateway publishes it once it has read the complete exchange state at that height.',
   fields: (t) => ({
-    beaconHeight: t.expose('beaconHeight', { type: 'BeaconHeight', description: 'The height.' }),
+    id: t.id({
+      description:
+        "Cache key for clients: 'Head:<height>:<hash>'. Two heads never share a key. `node` does not accept it.",
+      resolve: ({ beaconHeight, hash }) => `Head:${beaconHeight}:${hash}`,
+    }),
+    beaconHeight: t.expose('beaconHeight', { type: 'BeaconHeight', description: 'The beacon height.' }),
     previousHeight: t.expose('previousHeight', {
       type: 'BeaconHeight',
       nullable: true,
       description:
-        'The height that this gateway published before it. Null for the first. Equal to beaconHeight where the node replaced the block at that height and it was read again.',
+        'The height that this gateway published before this one. Null for the first height. Equal to `beaconHeight` if the node replaced the block at that height and the gateway read it again.',
     }),
-    hash: t.exposeString('hash', { description: 'The hash of the block at that height.' }),
-    time: t.expose('time', { type: 'DateTime', description: 'When the node made the block.' }),
-    observedAt: t.expose('observedAt', { type: 'DateTime', description: 'When this gateway had read it whole.' }),
+    hash: t.exposeString('hash', { description: 'Hash of the beacon block at this height.' }),
+    time: t.expose('time', { type: 'DateTime', description: 'Time at which the block was produced.' }),
+    observedAt: t.expose('observedAt', {
+      type: 'DateTime',
+      description: 'Time at which the gateway finished reading this height.',
+    }),
     ageMs: t.float({
-      description: 'Milliseconds since observedAt.',
+      description: 'Milliseconds since `observedAt`.',
       resolve: (head, _args, { service, loaders }) => loaders.basis.momentary(service.now() - head.observedAt),
     }),
     stale: t.boolean({
-      description: 'The node cannot be read, or has shown no new height for several times the usual interval.',
+      description:
+        'True if the node cannot be read, if no new height arrived for five times the usual block interval (at least 40 seconds), or if the newest block is older than the setting MAX_BLOCK_AGE_MS.',
       resolve: (_head, _args, { service, loaders }) => loaders.basis.momentary(service.sources.head.isStale()),
     }),
   }),
@@ -28,7 +38,8 @@ export const HeadRef = builder.objectRef<Head>('Head').implement({
 builder.subscriptionField('head', (t) =>
   t.field({
     type: HeadRef,
-    description: 'Now, and then each new beacon height. A listener that cannot keep up passes heights over.',
+    description:
+      'Sends the current beacon height first, then each new one. A slow subscriber skips heights and receives the newest. If no height could be read yet, the first update is an error with null data, and the subscription stays open.',
     subscribe: (_root, _args, { loaders }) => loaders.updates.head(),
     resolve: (head) => head,
   }),

@@ -6,36 +6,46 @@ import {
   type OrderBookQuality,
   spread,
 } from '../../domain/order-book.ts';
-import type { OrderBookReading } from '../../live/order-books.ts';
+import { type CutOrderBook, DEFAULT_DEPTH, type Depth, readDepth } from '../../loaders/order-book.ts';
+import { refusing } from '../bad-input.ts';
 import { builder } from '../builder.ts';
 import { orderBook } from '../complexity.ts';
 
 const TimestampUnitEnum = builder.enumType('TimestampUnit', {
-  description: 'The unit of a timestamp.',
-  values: { SECONDS: { description: 'Since 1970.' }, MILLISECONDS: { description: 'Since 1970.' } } as const,
+  description: 'Unit of a timestamp.',
+  values: {
+    SECONDS: { description: 'Seconds since 1970-01-01 UTC.' },
+    MILLISECONDS: { description: 'Milliseconds since 1970-01-01 UTC.' },
+  } as const,
 });
 
 const OrderBookEntryRef = builder.objectRef<OrderBookEntry>('OrderBookEntry').implement({
-  description: 'One price of one side of an order book.',
+  description: 'One price level on one side of an order book.',
   fields: (t) => ({
-    price: t.exposeFloat('price', { description: 'Target per base.' }),
-    quantity: t.exposeFloat('quantity', { description: 'Whole base tokens offered at this price.' }),
+    price: t.exposeFloat('price', { description: 'Price of one base token, in target tokens.' }),
+    quantity: t.exposeFloat('quantity', { description: 'Quantity at this price, in whole base tokens.' }),
     cumulativeQuantity: t.exposeFloat('cumulativeQuantity', {
-      description: 'Quantity of this entry and all better ones, in whole base tokens.',
+      description: 'Quantity at this price and at all better prices, in whole base tokens.',
     }),
   }),
 });
 
 const OrderBookQualityRef = builder.objectRef<OrderBookQuality>('OrderBookQuality').implement({
-  description: "What had to be done to the host's answer.",
+  description: 'How the gateway cleaned the order book that the market-data host sent.',
   fields: (t) => ({
-    wasSorted: t.exposeBoolean('wasSorted', { description: 'Both sides came best price first.' }),
-    isCrossed: t.exposeBoolean('isCrossed', { description: 'The best bid is above the best ask.' }),
-    entriesMerged: t.exposeInt('entriesMerged', { description: 'How many entries vanished into one of equal price.' }),
-    entriesDropped: t.exposeInt('entriesDropped', { description: 'How many entries were not two numbers.' }),
+    wasSorted: t.exposeBoolean('wasSorted', {
+      description: 'True if the host sent both sides sorted with the best price first.',
+    }),
+    isCrossed: t.exposeBoolean('isCrossed', { description: 'True if the best bid is above the best ask.' }),
+    entriesMerged: t.exposeInt('entriesMerged', {
+      description: 'Number of entries that the gateway merged into another entry with the same price.',
+    }),
+    entriesDropped: t.exposeInt('entriesDropped', {
+      description: 'Number of entries that the gateway dropped because they were not two numbers.',
+    }),
     timestampUnit: t.expose('timestampUnit', {
       type: TimestampUnitEnum,
-      description: "The unit of the host's timestamp, decided by its magnitude.",
+      description: "Unit of the host's timestamp. The gateway infers it from the magnitude.",
     }),
   }),
 });
@@ -43,58 +53,77 @@ const OrderBookQualityRef = builder.objectRef<OrderBookQuality>('OrderBookQualit
 /** How much of an order book is wanted. */
 export const depthArg = builder.args((t) => ({
   depth: t.int({
-    required: true,
-    defaultValue: 100,
+    defaultValue: DEFAULT_DEPTH,
     description:
-      'How many entries of both sides together, after merging, as the listing sites count: 100 is 50 a side, an odd number is rounded up, 0 is everything. A negative one is BAD_USER_INPUT.',
+      'Maximum number of entries on both sides together, after merging. Half of them are bids and half are asks: 100 returns up to 50 per side. An odd number is rounded up. 0 returns the complete book. A negative number is BAD_USER_INPUT.',
   }),
 }));
 
-export const OrderBookRef = builder.objectRef<OrderBookReading>('OrderBook').implement({
+/** Refuses a depth that means nothing, once for all objects of a list. */
+export const refusingDepth = refusing(({ depth }: { readonly depth?: Depth }) => readDepth(depth));
+
+export const OrderBookRef = builder.objectRef<CutOrderBook>('OrderBook').implement({
   description:
-    "The market-data host's order book of a ticker id (it knows no pool ids), put in order. Best prices, spread and quality are of the whole book, whatever depth was asked for.",
+    'Order book of a ticker id from the market-data host, sorted. The host identifies order books by ticker id, not by pool id. Best prices, spread and quality describe the complete book; `depth` does not affect them.',
   fields: (t) => ({
-    tickerId: t.string({ description: 'The ticker id.', resolve: ({ book }) => book.tickerId }),
-    message: t.string({ description: "The host's word on its answer: OK.", resolve: ({ book }) => book.message }),
+    id: t.id({
+      description:
+        "Cache key for clients: 'OrderBook:<depth>:<ticker id>'. Two depths of the same book have two keys. `node` does not accept it.",
+      resolve: ({ depth, tickerId }) => `OrderBook:${depth}:${tickerId}`,
+    }),
+    tickerId: t.string({
+      description: 'Ticker id, `<base symbol>_<target symbol>`.',
+      resolve: ({ book }) => book.tickerId,
+    }),
+    message: t.string({
+      description: "Status text of the host's response, normally OK.",
+      resolve: ({ book }) => book.message,
+    }),
     timestamp: t.field({
       type: 'DateTime',
-      description: "Of the host's last update. Seconds or milliseconds upstream, decided by magnitude.",
+      description:
+        "Time of the host's last update of the book. The host sends seconds or milliseconds; `quality.timestampUnit` shows which.",
       resolve: ({ book }) => book.time,
     }),
-    observedAt: t.expose('observedAt', { type: 'DateTime', description: 'When this gateway read it.' }),
+    observedAt: t.expose('observedAt', {
+      type: 'DateTime',
+      description: 'Time at which the gateway read the book from the host.',
+    }),
     bids: t.field({
       type: [OrderBookEntryRef],
-      description: 'Best (highest) price first; equal prices are one entry with their quantities added.',
+      description:
+        'Buy orders, highest price first. Entries with the same price are merged, with their quantities added.',
       resolve: ({ book }) => book.bids,
     }),
     asks: t.field({
       type: [OrderBookEntryRef],
-      description: 'Best (lowest) price first; equal prices are one entry with their quantities added.',
+      description:
+        'Sell orders, lowest price first. Entries with the same price are merged, with their quantities added.',
       resolve: ({ book }) => book.asks,
     }),
     bestBid: t.float({
       nullable: true,
-      description: 'The highest price that is bid. Null when nothing is.',
+      description: 'Highest bid price, in target tokens per base token. Null if there are no bids.',
       resolve: ({ book }) => bestBid(book),
     }),
     bestAsk: t.float({
       nullable: true,
-      description: 'The lowest price that is asked. Null when nothing is.',
+      description: 'Lowest ask price, in target tokens per base token. Null if there are no asks.',
       resolve: ({ book }) => bestAsk(book),
     }),
     midPrice: t.float({
       nullable: true,
-      description: 'Half way between bestBid and bestAsk. Null when a side is empty.',
+      description: 'Average of `bestBid` and `bestAsk`. Null if there are no bids or no asks.',
       resolve: ({ book }) => midPrice(book),
     }),
     spread: t.float({
       nullable: true,
-      description: 'bestAsk - bestBid: negative for a crossed book. Null when a side is empty.',
+      description: '`bestAsk` minus `bestBid`. Negative for a crossed book. Null if there are no bids or no asks.',
       resolve: ({ book }) => spread(book),
     }),
     quality: t.field({
       type: OrderBookQualityRef,
-      description: "What had to be done to the host's answer.",
+      description: 'How the gateway cleaned the order book that the market-data host sent.',
       resolve: ({ book }) => book.quality,
     }),
   }),
@@ -105,9 +134,13 @@ builder.queryField('orderBook', (t) =>
     type: OrderBookRef,
     nullable: true,
     complexity: ({ depth }) => orderBook(depth),
+    extensions: refusingDepth,
     description:
-      "The host's book of that ticker id. Null, without an error, for a ticker that does not exist; with one where the book cannot be read.",
-    args: { tickerId: t.arg.string({ required: true, description: 'The ticker id.' }), ...depthArg },
+      'Order book of one ticker id. Null without an error if the ticker does not exist. Null with an error if the book cannot be read.',
+    args: {
+      tickerId: t.arg.string({ required: true, description: 'Ticker id, `<base symbol>_<target symbol>`.' }),
+      ...depthArg,
+    },
     resolve: (_root, { tickerId, depth }, { loaders }) => loaders.orderBooks.get(tickerId, depth),
   }),
 );
@@ -116,9 +149,13 @@ builder.subscriptionField('orderBook', (t) =>
   t.field({
     type: OrderBookRef,
     complexity: ({ depth }) => orderBook(depth),
+    extensions: refusingDepth,
     description:
-      "An order book, now and then each time the market-data host's answer changes. A ticker that does not exist is BAD_USER_INPUT. A listener that cannot keep up passes answers over.",
-    args: { tickerId: t.arg.string({ required: true, description: 'The ticker id.' }), ...depthArg },
+      'Sends the current order book first, then each change. A ticker that does not exist is BAD_USER_INPUT. A slow subscriber skips changes and receives the newest book. If the book could not be read yet, the first update is an error with null data, and the subscription stays open.',
+    args: {
+      tickerId: t.arg.string({ required: true, description: 'Ticker id, `<base symbol>_<target symbol>`.' }),
+      ...depthArg,
+    },
     subscribe: (_root, { tickerId, depth }, { loaders }) => loaders.updates.orderBook(tickerId, depth),
     resolve: (reading) => reading,
   }),

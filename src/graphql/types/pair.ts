@@ -1,7 +1,9 @@
 import type { Pair } from '../../domain/market.ts';
+import { basePrice, exactBasePrice } from '../../domain/price.ts';
+import { quotePair } from '../../loaders/decimals.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
-import { listOf, orderBook } from '../complexity.ts';
-import { depthArg, OrderBookRef } from './order-book.ts';
+import { listOf, orderBook, POOL_PRICE } from '../complexity.ts';
+import { depthArg, OrderBookRef, refusingDepth } from './order-book.ts';
 import { PoolPairRef } from './pool-pair.ts';
 import { TickerRef } from './ticker.ts';
 import { TokenRef } from './token.ts';
@@ -10,63 +12,73 @@ export const PairRef = builder.objectRef<Pair>('Pair');
 
 /** What names one pair or ticker. */
 export const pairIdArgs = builder.args((t) => ({
-  tickerId: t.string({ description: 'The ticker id, `<base symbol>_<target symbol>`. Not unique.' }),
-  poolId: t.string({ description: 'The pool id: the only unique key.' }),
+  tickerId: t.string({
+    description: 'Ticker id, `<base symbol>_<target symbol>`. Several pools can have the same ticker id.',
+  }),
+  poolId: t.string({ description: 'Pool id, which is unique.' }),
 }));
 
 /** Which pairs or tickers are wanted. */
 export const PairFilterInput = builder.inputType('PairFilter', {
-  description: 'Which pairs are wanted: those that pass everything that is given. An empty list matches nothing.',
+  description:
+    'Filter for pairs and tickers. A pair must match every field that is set. An empty list matches no pair.',
   fields: (t) => ({
-    tickerIds: t.stringList({ description: 'Pairs with one of these ticker ids.' }),
-    poolIds: t.stringList({ description: 'Pairs with one of these pool ids.' }),
-    tokenId: t.field({ type: 'TokenId', description: 'Pairs that trade this token on either side.' }),
-    base: t.string({ description: 'Pairs whose base has this symbol, as the market-data host writes it.' }),
-    target: t.string({ description: 'Pairs whose target has this symbol, as the market-data host writes it.' }),
+    tickerIds: t.stringList({ description: 'Matches pairs with one of these ticker ids.' }),
+    poolIds: t.stringList({ description: 'Matches pairs with one of these pool ids.' }),
+    tokenId: t.field({ type: 'TokenId', description: 'Matches pairs whose base or target is this token.' }),
+    base: t.string({ description: 'Matches pairs whose base token has this symbol in the market data.' }),
+    target: t.string({ description: 'Matches pairs whose target token has this symbol in the market data.' }),
   }),
 });
 
 PairRef.implement({
   interfaces: [NodeRef],
-  description: 'Two tokens that trade against each other in one pool, as the market-data host lists them.',
+  description: 'A trading pair on the market-data host: two tokens that trade against each other in one pool.',
   fields: (t) => ({
     id: t.id({ description: NODE_ID, resolve: (pair) => `Pair:${pair.poolId}` }),
     tickerId: t.exposeString('tickerId', {
       description:
-        '`<base symbol>_<target symbol>`. Not unique: symbols are not, and two tokens can trade in several pools.',
+        'Ticker id, `<base symbol>_<target symbol>`. Not unique: tokens can share a symbol, and two tokens can trade in several pools.',
     }),
-    baseId: t.expose('baseId', { type: 'TokenId', description: 'The token that is priced.' }),
+    baseId: t.expose('baseId', {
+      type: 'TokenId',
+      description: 'Id of the base token, which is the token that has the price.',
+    }),
     base: t.exposeString('base', {
-      description: 'Its symbol as the host writes it: a bridged one has a `p` in front.',
+      description: 'Symbol of the base token in the market data. Symbols of bridged tokens start with `p`.',
     }),
-    targetId: t.expose('targetId', { type: 'TokenId', description: 'The token that prices are in.' }),
+    targetId: t.expose('targetId', {
+      type: 'TokenId',
+      description: 'Id of the target token, which is the token that prices are quoted in.',
+    }),
     target: t.exposeString('target', { description: 'Its symbol as the host writes it.' }),
     poolId: t.exposeString('poolId', {
-      description: 'The only unique key: both token ids, the smaller first, and a hash.',
+      description: 'Pool id, which is unique: both token ids, the smaller one first, and a hash.',
     }),
     baseToken: t.field({
       type: TokenRef,
-      description: 'What is known of the base token.',
+      description: 'The base token.',
       resolve: (pair, _args, { loaders }) => loaders.tokens.get(pair.baseId),
     }),
     targetToken: t.field({
       type: TokenRef,
-      description: 'What is known of the target token.',
+      description: 'The target token.',
       resolve: (pair, _args, { loaders }) => loaders.tokens.get(pair.targetId),
     }),
     ticker: t.field({
       type: TickerRef,
       nullable: true,
       description:
-        'Its last price and volumes. Null when the host has no ticker of that pool, or with an error where tickers cannot be read.',
+        'Last price and volumes of this pair. Null if the host has no ticker for the pool. Null with an error if tickers cannot be read.',
       resolve: (pair, _args, { loaders }) => loaders.market.tickers.byPoolId(pair.poolId),
     }),
     orderBook: t.field({
       type: OrderBookRef,
       nullable: true,
       complexity: ({ depth }) => orderBook(depth),
+      extensions: refusingDepth,
       description:
-        "The host's book of its ticker id, which several pairs can share. Null with an error where it cannot be read.",
+        "Order book of this pair's ticker id. Several pairs can share one order book. Null with an error if the order book cannot be read.",
       args: depthArg,
       resolve: (pair, { depth }, { loaders }) => loaders.orderBooks.get(pair.tickerId, depth),
     }),
@@ -74,8 +86,23 @@ PairRef.implement({
       type: PoolPairRef,
       nullable: true,
       description:
-        "The node's pool of the same two tokens, at this answer's height. Null when it has none, or with an error where its state cannot be read.",
+        "The node's pool of the same two tokens, at the height of this response. Null if the node has no such pool. Null with an error if the exchange state cannot be read.",
       resolve: (pair, _args, { loaders }) => loaders.exchange.poolPair(pair.baseId, pair.targetId),
+    }),
+    poolPrice: t.float({
+      nullable: true,
+      complexity: POOL_PRICE,
+      description:
+        "Price of one whole base token in target tokens, from the node's pool of the same two tokens at the height of this response. The formula is that of `PoolPair.price`, and the trader buys the base token. Directly comparable with `Ticker.lastPrice` and with the prices of the order book. Null if there is no such pool, if one of its reserves is 0, or if the decimals of a token are unknown. Null with an error if the exchange state cannot be read.",
+      resolve: (pair, _args, { loaders }) => quotePair(basePrice, pair, loaders),
+    }),
+    exactPoolPrice: t.field({
+      type: 'Decimal',
+      nullable: true,
+      complexity: POOL_PRICE,
+      description:
+        'Same as `poolPrice`, but in exact integer arithmetic, with all decimals of the target token. Null in the same cases as `poolPrice`.',
+      resolve: (pair, _args, { loaders }) => quotePair(exactBasePrice, pair, loaders),
     }),
   }),
 });
@@ -85,15 +112,16 @@ builder.queryFields((t) => ({
     type: [PairRef],
     complexity: (_args, { service }) => listOf(service.sources.market.pairs.current()?.market.rows.length),
     nullable: true,
-    description: "Pairs in the host's order. Null with an error where they cannot be read.",
-    args: { filter: t.arg({ type: PairFilterInput, description: 'Which pairs. All, where it is left out.' }) },
+    description:
+      'All pairs that match the filter, in the order of the market-data host. Null with an error if pairs cannot be read.',
+    args: { filter: t.arg({ type: PairFilterInput, description: 'Filter. Without it, the list contains all pairs.' }) },
     resolve: (_root, { filter }, { loaders }) => loaders.market.pairs.select(filter),
   }),
   pair: t.field({
     type: PairRef,
     nullable: true,
     description:
-      'One pair. At least one of the two ids is needed (BAD_USER_INPUT otherwise); a tickerId that names several pools is AMBIGUOUS_TICKER unless poolId says which. Null when there is none.',
+      'One pair, by `tickerId`, `poolId` or both. Without either, the request is BAD_USER_INPUT. A `tickerId` of several pools without a `poolId` is AMBIGUOUS_TICKER. Null if there is no such pair. Null with an error if pairs cannot be read.',
     args: pairIdArgs,
     resolve: (_root, ids, { loaders }) => loaders.market.pairs.find(ids),
   }),

@@ -1,78 +1,123 @@
+import type { PoolPairOrder } from '../../domain/page.ts';
 import type { PoolPair } from '../../domain/pool-pair.ts';
-import type { PoolPairPage } from '../../loaders/exchange.ts';
+import { DEFAULT_ORDER, type PoolPairPage } from '../../loaders/exchange.ts';
+import { DEFAULT_PAGE_SIZE } from '../../loaders/page-arguments.ts';
 import { whenThere } from '../../soon.ts';
 import { builder } from '../builder.ts';
-import { objects, pageOfPools } from '../complexity.ts';
+import { objects, pageOfPools, poolsNow } from '../complexity.ts';
 import { PoolPairRef } from './pool-pair.ts';
-
-/** How many pools a page has where nobody says. */
-const DEFAULT_PAGE_SIZE = 50;
+import { TokenRef } from './token.ts';
 
 const PoolPairFilterInput = builder.inputType('PoolPairFilter', {
-  description: 'Which pools are wanted: those that pass everything that is given.',
+  description: 'Filter for pools. A pool must match every field that is set.',
   fields: (t) => ({
-    tokenId: t.field({ type: 'TokenId', description: 'Pools that hold this token on either side.' }),
+    tokenId: t.field({ type: 'TokenId', description: 'Matches pools that contain this token.' }),
     symbols: t.stringList({
       description:
-        'Pools whose tokens have one of these symbols on either side. Symbols are not unique. An empty list matches nothing.',
+        'Matches pools with a token that has one of these symbols. Several tokens can have the same symbol. An empty list matches no pool.',
     }),
-    nonEmpty: t.boolean({ description: 'Leave out pools with an empty side.' }),
+    nonEmpty: t.boolean({ description: 'If true, matches only pools in which both reserves are greater than 0.' }),
   }),
 });
 
 const PoolPairOrderEnum = builder.enumType('PoolPairOrder', {
-  description: 'In which order pools are listed.',
+  description: 'Order of a list of pools.',
   values: {
-    ID_ASC: { description: "By the pool's two token ids, ascending." },
-    ID_DESC: { description: "By the pool's two token ids, descending." },
+    ID_ASC: { description: 'Ascending by the two token ids of the pool.' },
+    ID_DESC: { description: 'Descending by the two token ids of the pool.' },
     NATIVE_LIQUIDITY_DESC: {
       description:
-        'By the amount of the native coin that the pool holds; pools without it last, by id. (Raw reserves of other tokens do not compare: their decimals differ.)',
+        "Descending by the pool's reserve of the native coin. Pools without the native coin come last, in order of their ids.",
     },
   } as const,
 });
+
+const PoolPairEdgeRef = builder.edgeObject({
+  type: PoolPairRef,
+  name: 'PoolPairEdge',
+  description: 'A pool and its cursor.',
+  nodeField: { description: 'The pool at this position.' },
+});
+
+const PoolPairConnectionRef = builder.connectionObject<typeof PoolPairRef, ReturnType<typeof toConnection>>(
+  {
+    type: PoolPairRef,
+    name: 'PoolPairConnection',
+    description: 'One page of a list of pools, as defined by the Relay connection specification.',
+    edgesField: {
+      description: 'Pools of this page with their cursors, in the order of `orderBy`.',
+      complexity: objects(1),
+    },
+    fields: (connection) => ({
+      totalCount: connection.exposeInt('totalCount', {
+        description: 'Number of pools that match the filter, on all pages together.',
+      }),
+    }),
+  },
+  PoolPairEdgeRef,
+);
+
+/** In which order a list of pools is wanted. */
+const orderArg = builder.args((t) => ({
+  orderBy: t.field({ type: PoolPairOrderEnum, defaultValue: DEFAULT_ORDER, description: 'Order of the pools.' }),
+}));
 
 builder.queryField('poolPairs', (t) =>
   t.connection(
     {
       type: PoolPairRef,
       nullable: true,
-      complexity: ({ first, last, at }) => pageOfPools(first ?? last ?? DEFAULT_PAGE_SIZE, at),
-      description:
-        'Pools of the exchange, a page at a time: the first 50 where neither first nor last says how many, `service.limits.maxPageSize` at most; more is BAD_USER_INPUT, as are both at once. A cursor belongs to its height, filter and order: the next page is read from the same height, and using it with another filter, order or `at` is BAD_USER_INPUT. Null with an error where the state cannot be read.',
-      args: {
-        filter: t.arg({ type: PoolPairFilterInput, description: 'Which pools. All, where it is left out.' }),
-        orderBy: t.arg({
-          type: PoolPairOrderEnum,
-          required: true,
-          defaultValue: 'ID_ASC',
-          description: 'In which order.',
+      complexity: ({ first, last, filter, orderBy, at }, { service }) =>
+        pageOfPools({
+          size: first ?? last ?? DEFAULT_PAGE_SIZE,
+          isMade: filter != null || isSorted(orderBy),
+          pools: at == null ? poolsNow(service) : undefined,
+          at,
         }),
+      description:
+        'Pools of the exchange, one page at a time. Without `first` and `last`, a page has 50 entries. A page has at most `service.limits.maxPageSize` entries: a larger one is BAD_USER_INPUT, and so are `first` and `last` together. A cursor contains its height, filter and order: the next page comes from the same height, and a cursor with another filter, order or `at` is BAD_USER_INPUT. Null with an error if the exchange state cannot be read.',
+      args: {
+        filter: t.arg({ type: PoolPairFilterInput, description: 'Filter. Without it, the list contains all pools.' }),
+        ...orderArg,
         at: t.arg({
           type: 'BeaconHeight',
           description:
-            'Reads the state of that height, in place of the current one. A future or pruned height is HEIGHT_NOT_AVAILABLE.',
+            'Beacon height to read instead of the current one. A future or pruned height is HEIGHT_NOT_AVAILABLE.',
         }),
       },
       resolve: (_root, args, { loaders }) => whenThere(loaders.exchange.poolPairs(args), toConnection),
     },
-    {
-      name: 'PoolPairConnection',
-      description: 'A page of pools, after the Relay specification of connections.',
-      fields: (connection) => ({
-        totalCount: connection.exposeInt('totalCount', {
-          description: 'How many pools pass the filter, on all pages together.',
-        }),
-      }),
-      edgesField: { description: 'The pools of this page, in the order asked for.', complexity: objects(1) },
-    },
-    {
-      name: 'PoolPairEdge',
-      description: 'A pool in its place in a list.',
-      nodeField: { description: 'The pool.' },
-    },
+    PoolPairConnectionRef,
+    PoolPairEdgeRef,
   ),
 );
+
+builder.objectField(TokenRef, 'poolPairs', (t) =>
+  t.connection(
+    {
+      type: PoolPairRef,
+      nullable: true,
+      complexity: ({ first, last, orderBy }, { service }) =>
+        pageOfPools({
+          size: first ?? last ?? DEFAULT_PAGE_SIZE,
+          isMade: isSorted(orderBy),
+          pools: poolsNow(service),
+        }),
+      description:
+        'Pools that contain this token, at the height of this response, one page at a time. The list, its limits and its cursors are the same as for `Query.poolPairs` with this token as the filter. Null with an error if the exchange state cannot be read.',
+      args: orderArg,
+      resolve: ({ tokenId }, args, { loaders }) =>
+        whenThere(loaders.exchange.poolPairs({ ...args, filter: { tokenId } }), toConnection),
+    },
+    PoolPairConnectionRef,
+    PoolPairEdgeRef,
+  ),
+);
+
+/** Whether an order has to be made: pools are stored in the order of their ids. */
+function isSorted(order: PoolPairOrder | null | undefined): boolean {
+  return order === 'NATIVE_LIQUIDITY_DESC';
+}
 
 /** A page as a connection: each pool beside the cursor that leads on from it. */
 function toConnection({ items, totalCount, hasNextPage, hasPreviousPage, cursorOf }: PoolPairPage) {

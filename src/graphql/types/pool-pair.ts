@@ -1,6 +1,7 @@
 import { type PoolPair, poolPairId, poolPairKey } from '../../domain/pool-pair.ts';
 import { exactPriceOfToken2, priceOfToken1, priceOfToken2, spotPriceOfToken2 } from '../../domain/price.ts';
-import { quote } from '../../loaders/decimals.ts';
+import { quote, requireDecimals } from '../../loaders/decimals.ts';
+import { refusing } from '../bad-input.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { objects, objectsAt } from '../complexity.ts';
 import { PairRef } from './pair.ts';
@@ -13,8 +14,12 @@ const ASSUMED_PAIRS_OF_A_POOL = 10;
 
 /** Decimals that a client knows better, or that nobody else knows. */
 const decimalsArgs = builder.args((t) => ({
-  decimals1: t.int({ description: 'Decimals of token 1, 0 to 30, in place of those that are known.' }),
-  decimals2: t.int({ description: 'Decimals of token 2, 0 to 30, in place of those that are known.' }),
+  decimals1: t.int({
+    description: 'Decimals of token 1, from 0 to 30. Used instead of the decimals from the token list.',
+  }),
+  decimals2: t.int({
+    description: 'Decimals of token 2, from 0 to 30. Used instead of the decimals from the token list.',
+  }),
 }));
 
 PoolPairRef.implement({
@@ -22,73 +27,85 @@ PoolPairRef.implement({
   // What is written of a pool of the newest head is kept, see execution/parts.ts.
   extensions: { isPart: true },
   description:
-    "A constant-product pool of two tokens in the node's exchange state. The pool as of now and the pool at a pinned height are two objects: read through `at`, or through a cursor of a height that is no longer current, its id ends in '@<height>', so that a client's cache keeps them apart.",
+    "A constant-product pool of two tokens in the node's exchange state. The current pool and the pool at an earlier height are different objects with different ids. The id of a pool that was read with `at`, or with a cursor of an earlier height, ends in '@<height>', so client caches store both.",
   fields: (t) => ({
     id: t.id({
       description: NODE_ID,
       resolve: (pool) => `PoolPair:${poolPairId(pool)}${pool.isPinned ? `@${pool.beaconHeight}` : ''}`,
     }),
     key: t.string({
-      description: "The node's own key, 'pdepool-<height>-<id1>-<id2>'.",
+      description: "Key of the pool on the node: 'pdepool-<height>-<id1>-<id2>'.",
       resolve: poolPairKey,
     }),
     beaconHeight: t.expose('beaconHeight', {
       type: 'BeaconHeight',
-      description: 'The height that these reserves are of.',
+      description: 'Beacon height of these reserves.',
     }),
     token1: t.field({
       type: TokenRef,
-      description: 'The token with the lexicographically smaller id.',
+      description: 'The token with the smaller id, in lexicographic order.',
       resolve: (pool, _args, { loaders }) => loaders.tokens.get(pool.token1Id),
     }),
     token2: t.field({
       type: TokenRef,
-      description: 'The other token.',
+      description: 'The token with the larger id, in lexicographic order.',
       resolve: (pool, _args, { loaders }) => loaders.tokens.get(pool.token2Id),
     }),
     token1PoolValue: t.expose('reserve1', {
       type: 'BigInt',
-      description: "How much of token 1 the pool holds, in that token's smallest unit.",
+      description: 'Reserve of token 1 in the pool, in the smallest unit of the token.',
     }),
     token2PoolValue: t.expose('reserve2', {
       type: 'BigInt',
-      description: "How much of token 2 the pool holds, in that token's smallest unit.",
+      description: 'Reserve of token 2 in the pool, in the smallest unit of the token.',
     }),
     price: t.float({
       nullable: true,
       description:
-        "Token 1 needed to buy one whole token 2, by the documented formula in floating point, to the last bit: `(T1 - x) / 10^d1`, where `x = ceil((T2 * T1) / (T2 + 10^d2))`. Null for an empty side, or while a token's decimals are neither known nor given.",
+        'Amount of token 1 that buys one whole token 2: `(T1 - x) / 10^d1`, where `x = ceil((T2 * T1) / (T2 + 10^d2))`, T1 and T2 are the reserves, and d1 and d2 are the decimals. Computed in floating point, exactly as the specification defines it. Null if a reserve is 0, or if the decimals of a token are unknown and not set by an argument.',
       args: decimalsArgs,
+      extensions: refusing(requireDecimals),
       resolve: (pool, args, { loaders }) => quote(priceOfToken2, pool, args, loaders.tokens),
     }),
     exactPrice: t.field({
       type: 'Decimal',
       nullable: true,
       description:
-        "The formula of `price` in exact integer arithmetic, with all the decimals of token 1. Null for an empty side, or while a token's decimals are neither known nor given.",
+        'Same as `price`, but in exact integer arithmetic, with all decimals of token 1. Null in the same cases as `price`.',
       args: decimalsArgs,
+      extensions: refusing(requireDecimals),
       resolve: (pool, args, { loaders }) => quote(exactPriceOfToken2, pool, args, loaders.tokens),
     }),
     inversePrice: t.float({
       nullable: true,
       description:
-        "Token 2 needed to buy one whole token 1: the formula of `price` with the sides exchanged. Null for an empty side, or while a token's decimals are neither known nor given.",
+        'Amount of token 2 that buys one whole token 1: the formula of `price` with the two tokens swapped. Null in the same cases as `price`.',
       args: decimalsArgs,
+      extensions: refusing(requireDecimals),
       resolve: (pool, args, { loaders }) => quote(priceOfToken1, pool, args, loaders.tokens),
     }),
     spotPrice: t.float({
       nullable: true,
       description:
-        "Token 1 per token 2 by the ratio of the reserves alone: what an infinitely small trade would pay. Null for an empty side, or while a token's decimals are neither known nor given.",
+        'Ratio of the reserves, in token 1 per token 2: the price of an infinitely small trade. Null in the same cases as `price`.',
       args: decimalsArgs,
+      extensions: refusing(requireDecimals),
       resolve: (pool, args, { loaders }) => quote(spotPriceOfToken2, pool, args, loaders.tokens),
+    }),
+    current: t.field({
+      type: PoolPairRef,
+      nullable: true,
+      complexity: objects(1),
+      description:
+        'The same pool at the height of this response. Use it to compare a pool at an earlier height with the current one. Null if the exchange no longer has this pool. Null with an error if the exchange state cannot be read.',
+      resolve: (pool, _args, { loaders }) => loaders.exchange.poolPair(pool.token1Id, pool.token2Id),
     }),
     pairs: t.field({
       type: [PairRef],
       nullable: true,
       complexity: objects(ASSUMED_PAIRS_OF_A_POOL),
       description:
-        "Market-data pairs that trade the same two tokens, in the host's order. Their own pools need not hold the same reserves. Null with an error where the pairs cannot be read.",
+        'Market-data pairs of the same two tokens, in the order of the market-data host. Their pools can have different reserves from this one. Null with an error if pairs cannot be read.',
       resolve: (pool, _args, { loaders }) => loaders.market.pairs.ofTokens(pool.token1Id, pool.token2Id),
     }),
   }),
@@ -100,14 +117,14 @@ builder.queryField('poolPair', (t) =>
     nullable: true,
     complexity: ({ at }) => objectsAt(1, at),
     description:
-      'The pool of two tokens, named in either order. Null when the exchange has no such pool at that height, or with an error where its state cannot be read.',
+      'The pool of two tokens, in either order. Null if the exchange has no such pool at that height. Null with an error if the exchange state cannot be read.',
     args: {
-      token1Id: t.arg({ type: 'TokenId', required: true, description: 'One of the two tokens.' }),
-      token2Id: t.arg({ type: 'TokenId', required: true, description: 'The other.' }),
+      token1Id: t.arg({ type: 'TokenId', required: true, description: 'Id of one of the two tokens.' }),
+      token2Id: t.arg({ type: 'TokenId', required: true, description: 'Id of the other token.' }),
       at: t.arg({
         type: 'BeaconHeight',
         description:
-          'Reads the state of that height, in place of the current one. A future or pruned height is HEIGHT_NOT_AVAILABLE.',
+          'Beacon height to read instead of the current one. A future or pruned height is HEIGHT_NOT_AVAILABLE.',
       }),
     },
     resolve: (_root, { token1Id, token2Id, at }, { loaders }) => loaders.exchange.poolPair(token1Id, token2Id, at),

@@ -1,30 +1,30 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
-import { poolCount } from '../../domain/exchange.ts';
-import { NATIVE_TOKEN_ID, type TokenId } from '../../domain/token-id.ts';
-import type { PriceUpdate } from '../../loaders/updates.ts';
+import { NATIVE_TOKEN_ID } from '../../domain/token-id.ts';
+import type { PricesArguments, PriceUpdate } from '../../loaders/updates.ts';
 import { builder } from '../builder.ts';
-import { objects, objectsOf } from '../complexity.ts';
+import { type Complexity, listOf, objects, objectsOf, poolsNow } from '../complexity.ts';
 import type { Service } from '../context.ts';
 import { PoolPairRef } from './pool-pair.ts';
 
-/** How many pools all pools, and those of one token, count as. */
-const ASSUMED_POOLS = 1_000;
-const ASSUMED_POOLS_OF_A_TOKEN = 100;
+/** How many objects all pools, and those of one token, count as at most. */
+const MAX_POOLS_COUNTED = 1_000;
+const MAX_POOLS_OF_A_TOKEN_COUNTED = 100;
 
-/** As many can be given at the most where pools are not named one by one. */
-function poolsNow({ sources }: Service): number | undefined {
-  const head = sources.head.current();
-  return head && poolCount(head.exchange);
-}
-
-function assumedPools(
-  poolPairs: readonly unknown[] | null | undefined,
-  tokenIds: readonly TokenId[] | null | undefined,
-) {
-  if (poolPairs == null && tokenIds == null) return ASSUMED_POOLS;
-  // Nearly every pool holds the native coin.
-  const ofTokens = tokenIds?.map((tokenId) => (tokenId === NATIVE_TOKEN_ID ? ASSUMED_POOLS : ASSUMED_POOLS_OF_A_TOKEN));
-  return (ofTokens ?? []).reduce((sum, pools) => sum + pools, poolPairs?.length ?? 0);
+/** What the pools of one update count as: with their number now, where a head is there. */
+function complexityOfPrices({ poolPairs, tokenIds }: PricesArguments, service: Service): Complexity {
+  if (poolPairs == null && tokenIds == null) return listOf(poolsNow(service), MAX_POOLS_COUNTED);
+  const named = poolPairs?.length ?? 0;
+  const directory = service.sources.head.current()?.exchange.directory;
+  let counted = named;
+  let actual = named;
+  for (const tokenId of tokenIds ?? []) {
+    // Nearly every pool holds the native coin.
+    const most = tokenId === NATIVE_TOKEN_ID ? MAX_POOLS_COUNTED : MAX_POOLS_OF_A_TOKEN_COUNTED;
+    const pools = directory === undefined ? most : (directory.placesOfToken.get(tokenId)?.length ?? 0);
+    counted += Math.min(most, pools);
+    actual += pools;
+  }
+  return objectsOf(counted, actual);
 }
 
 function missedHeights(height: BeaconHeight, previousHeight: BeaconHeight | undefined): number {
@@ -32,46 +32,46 @@ function missedHeights(height: BeaconHeight, previousHeight: BeaconHeight | unde
 }
 
 const PoolPairKeyInput = builder.inputType('PoolPairKey', {
-  description: 'The two tokens of a pool, in either order.',
+  description: 'Identifies a pool by its two tokens, in either order.',
   fields: (t) => ({
-    token1Id: t.field({ type: 'TokenId', required: true, description: 'One of the two.' }),
-    token2Id: t.field({ type: 'TokenId', required: true, description: 'The other.' }),
+    token1Id: t.field({ type: 'TokenId', required: true, description: 'Id of one of the two tokens.' }),
+    token2Id: t.field({ type: 'TokenId', required: true, description: 'Id of the other token.' }),
   }),
 });
 
 const PriceUpdateRef = builder.objectRef<PriceUpdate>('PriceUpdate').implement({
-  description: 'The prices at one beacon height.',
+  description: 'Pools with their prices at one beacon height.',
   fields: (t) => ({
     beaconHeight: t.field({
       type: 'BeaconHeight',
-      description: 'The height that the prices are of.',
+      description: 'Beacon height of the prices.',
       resolve: ({ head }) => head.beaconHeight,
     }),
     previousHeight: t.expose('previousHeight', {
       type: 'BeaconHeight',
       nullable: true,
       description:
-        'The height of the update before this one on this subscription; on the first, the height that it goes on after, and null where it does not. A gap larger than 1 means heights were passed over.',
+        'Height of the previous update of this subscription. For the first update, the height after which the subscription resumed, or null if it did not resume. A difference to `beaconHeight` of more than 1 means that the subscriber skipped heights.',
     }),
     missedHeights: t.int({
       description:
-        'How many heights lie between previousHeight and this one: they were passed over, because this listener was too slow, the blocks too quick, or the heights no longer kept when it came back. 0 as a rule, and on a first update that goes on after nothing.',
+        'Number of heights that this subscriber skipped between `previousHeight` and `beaconHeight`. Heights are skipped if the subscriber is slow, if blocks arrive faster than the gateway reads them, or if a resumed subscription is too far behind. 0 if no height was skipped, and in the first update of a subscription that did not resume.',
       resolve: ({ head, previousHeight }) => missedHeights(head.beaconHeight, previousHeight),
     }),
     blockTime: t.field({
       type: 'DateTime',
-      description: 'When the node made the block.',
+      description: 'Time at which the block was produced.',
       resolve: ({ head }) => head.time,
     }),
     observedAt: t.field({
       type: 'DateTime',
-      description: 'When this gateway had read the height whole.',
+      description: 'Time at which the gateway finished reading this height.',
       resolve: ({ head }) => head.observedAt,
     }),
     poolPairs: t.expose('poolPairs', {
       type: [PoolPairRef],
       complexity: objects(1),
-      description: 'The pools that were asked for, each once, in order of their ids.',
+      description: 'The selected pools, each once, ascending by their two token ids.',
     }),
   }),
 });
@@ -79,26 +79,21 @@ const PriceUpdateRef = builder.objectRef<PriceUpdate>('PriceUpdate').implement({
 builder.subscriptionField('prices', (t) =>
   t.field({
     type: PriceUpdateRef,
-    complexity: ({ poolPairs, tokenIds }, { service }) =>
-      objectsOf(
-        assumedPools(poolPairs, tokenIds),
-        poolPairs == null || tokenIds != null ? poolsNow(service) : undefined,
-      ),
+    complexity: (args, { service }) => complexityOfPrices(args, service),
     description:
-      'Prices, now and then recomputed at each beacon height: of the pools named, of the pools that hold one of the tokens named, of both sets together, of all pools where neither is given. An empty list is BAD_USER_INPUT. A listener that cannot keep up passes heights over. One that comes back names the last height that it got, and gets those that it missed, as far as they are kept.',
+      'Sends the current prices first, then the prices at each new beacon height. `poolPairs` selects pools by their tokens, `tokenIds` selects all pools of a token, and both together select the union. Without both, all pools are selected. An empty list is BAD_USER_INPUT. A slow subscriber skips heights and receives the newest. After a lost connection, `afterHeight` resumes the subscription. If no height could be read yet, the first update is an error with null data, and the subscription stays open.',
     args: {
-      poolPairs: t.arg({ type: [PoolPairKeyInput], description: 'Pools by their two tokens.' }),
-      tokenIds: t.arg({ type: ['TokenId'], description: 'All pools that hold one of these tokens.' }),
+      poolPairs: t.arg({ type: [PoolPairKeyInput], description: 'Selects pools by their two tokens.' }),
+      tokenIds: t.arg({ type: ['TokenId'], description: 'Selects all pools that contain one of these tokens.' }),
       onlyChanged: t.arg.boolean({
-        required: true,
         defaultValue: false,
         description:
-          'Leaves out, from the second update on, pools whose reserves did not change; an update without pools is still sent.',
+          'If true, every update after the first contains only the pools whose reserves changed. If none changed, the update has an empty list.',
       }),
       afterHeight: t.arg({
         type: 'BeaconHeight',
         description:
-          'Goes on after this height: each later one that is kept comes in order, `service.limits.maxResumedHeights` at most, then each new one, none twice. Where older ones were missed, `missedHeights` of the first update says how many. A height far in the future is HEIGHT_NOT_AVAILABLE. Over server-sent events the header `Last-Event-ID` does the same, and where both are there it decides; one far in the future counts as none, and prices begin with the newest.',
+          'Resumes after this height, the last one that the client received. The subscriber first receives the later heights in order, at most the newest `service.limits.maxResumedHeights`, then each new height, and no height twice. `missedHeights` of the first update counts older heights that were skipped. A height far in the future is HEIGHT_NOT_AVAILABLE, but is ignored if no height could be read yet. With server-sent events, the header `Last-Event-ID` has the same effect and takes precedence. A height far in the future in that header is ignored: the subscription starts with the newest prices.',
       }),
     },
     subscribe: (_root, args, { loaders }) => loaders.updates.prices(args),

@@ -1,28 +1,29 @@
 import type { Token } from '../../domain/token.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
-import { objectsOf } from '../complexity.ts';
+import { listOf } from '../complexity.ts';
+import type { Service } from '../context.ts';
 
-/** How many tokens all of them count as: about one for each pool. */
-const ASSUMED_TOKENS = 1_000;
+/** How many objects all tokens count as at most. */
+const MAX_TOKENS_COUNTED = 1_000;
 
 export const TokenRef = builder.objectRef<Token>('Token');
 
 TokenRef.implement({
   interfaces: [NodeRef],
   description:
-    'A token, with what is known of it: by the token list of this gateway, or by what the market-data host calls it. Nothing is guessed.',
+    "A token. Its symbol and decimals come from the gateway's token list; the market-data host provides the symbols of tokens outside that list. The gateway never guesses them.",
   fields: (t) => ({
     id: t.id({ description: NODE_ID, resolve: (token) => `Token:${token.tokenId}` }),
-    tokenId: t.expose('tokenId', { type: 'TokenId', description: 'Its id on the chain.' }),
+    tokenId: t.expose('tokenId', { type: 'TokenId', description: 'Id of the token on the chain.' }),
     symbol: t.exposeString('symbol', {
       nullable: true,
       description:
-        'Its short name, not unique: from the token list, else as the market-data host writes it. Null when no source names it.',
+        'Symbol of the token, from the token list or else from the market data. Not unique. Null if neither contains it.',
     }),
     decimals: t.exposeInt('decimals', {
       nullable: true,
       description:
-        'One whole token is 10^decimals of its smallest units. Null when no source says: nothing is guessed.',
+        'Number of decimals: one whole token is 10^decimals of its smallest units. Null if the token list does not contain them.',
     }),
   }),
 });
@@ -32,16 +33,23 @@ builder.queryFields((t) => ({
     type: TokenRef,
     nullable: true,
     description:
-      'A token by its id. Null when neither the token list nor any pool or pair holds it, or with an error where an upstream that could know it cannot be read.',
-    args: { id: t.arg({ type: 'TokenId', required: true, description: 'The id of the token on the chain.' }) },
+      'One token by its id. Null if the id appears neither in the token list nor in any pool or pair. Null with an error if the gateway cannot read an upstream that could contain it.',
+    args: { id: t.arg({ type: 'TokenId', required: true, description: 'Id of the token on the chain.' }) },
     resolve: (_root, { id }, { loaders }) => loaders.tokens.find(id),
   }),
   tokens: t.field({
     type: [TokenRef],
-    complexity: (_args, { service: { sources } }) =>
-      objectsOf(ASSUMED_TOKENS, sources.tokens.size + (sources.head.current()?.exchange.directory.ids.length ?? 0)),
-    description:
-      'Every token that is known now, by id: those of the token list, and those of every pool and pair that have been read.',
+    complexity: (_args, { service }) => listOf(countTokens(service), MAX_TOKENS_COUNTED),
+    description: 'All tokens of the token list and of all pools and pairs that the gateway has read, ascending by id.',
     resolve: (_root, _args, { loaders }) => loaders.tokens.all(),
   }),
 }));
+
+/** How many tokens the token list and the pools have together. */
+function countTokens({ sources: { tokens, head } }: Service): number {
+  const ofPools = head.current()?.exchange.directory.placesOfToken;
+  if (ofPools === undefined) return tokens.size;
+  let count = ofPools.size;
+  for (const tokenId of tokens.keys()) if (!ofPools.has(tokenId)) count += 1;
+  return count;
+}

@@ -2,19 +2,20 @@ import type { ValidationData } from '../../domain/chain.ts';
 import { builder } from '../builder.ts';
 
 export const ValidationDataRef = builder.objectRef<ValidationData>('ValidationData').implement({
-  description: 'The signatures over a block.',
+  description: 'Signatures over a block.',
   fields: (t) => ({
-    producerBlsSig: t.exposeString('producerBlsSig', { description: "The producer's BLS signature, in base64." }),
+    producerBlsSig: t.exposeString('producerBlsSig', { description: 'BLS signature of the producer, in base64.' }),
     producerBriSig: t.exposeString('producerBriSig', {
       nullable: true,
-      description: "The producer's bridge signature. Null when there is none.",
+      description: 'Bridge signature of the producer. Null if the block has none.',
     }),
     validatorsIdx: t.exposeIntList('validatorsIdx', {
-      description: 'Which validators of the committee signed, in ascending order; indexes may be skipped.',
+      description:
+        'Indexes of the validators in the committee that signed, ascending. Validators that did not sign are missing.',
     }),
-    aggSig: t.exposeString('aggSig', { description: 'Their aggregated signature, in base64.' }),
+    aggSig: t.exposeString('aggSig', { description: 'Aggregated signature of these validators, in base64.' }),
     bridgeSig: t.exposeStringList('bridgeSig', {
-      description: 'Their bridge signatures: one per entry of validatorsIdx, in the same order; an entry may be empty.',
+      description: 'Bridge signatures of these validators, in the order of `validatorsIdx`. An entry can be empty.',
     }),
   }),
 });

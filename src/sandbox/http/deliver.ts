@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import type { AnyFault } from '../faults.ts';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import type { AnyFault, Encoding } from '../faults.ts';
 import { parseExactly, printExactly, replaceAt } from './exact-json.ts';
+import { type EchoedRequest, echo, httpsExpected, redirect } from './replacements.ts';
 import type { Answer, Wire } from './wire.ts';
 
 const page = `<!DOCTYPE html>
@@ -10,7 +12,7 @@ const page = `<!DOCTYPE html>
 const garbage = '}{ "Id": 1, Result: undefined,, NaN \u0000';
 
 /** The answer that a fault puts in the place of the right one; the right one for faults of the way it is sent. */
-export function spoil(answer: Answer, fault: AnyFault | undefined): Answer {
+export function spoil(answer: Answer, fault: AnyFault | undefined, request: EchoedRequest): Answer {
   switch (fault?.kind) {
     case 'status': {
       const { status, body = '', retryAfter } = fault;
@@ -23,6 +25,12 @@ export function spoil(answer: Answer, fault: AnyFault | undefined): Answer {
         headers: [['Content-Type', 'text/html; charset=UTF-8']],
         body: [Buffer.from(page)],
       };
+    case 'redirect':
+      return redirect(fault.status ?? 301, fault.to);
+    case 'https-expected':
+      return httpsExpected();
+    case 'echo':
+      return echo(request, fault.status ?? 404, fault.as ?? 'json');
     case 'garbage':
       return { ...answer, status: 200, body: [Buffer.from(garbage)] };
     case 'empty':
@@ -34,6 +42,23 @@ export function spoil(answer: Answer, fault: AnyFault | undefined): Answer {
     default:
       return answer;
   }
+}
+
+const compressors: Record<Encoding, (bytes: Buffer) => Buffer> = {
+  gzip: gzipSync,
+  deflate: deflateSync,
+  br: brotliCompressSync,
+};
+
+/** The answer with its body compressed as the faults have it. */
+export function compress(answer: Answer, faults: readonly AnyFault[], acceptEncoding: string): Answer {
+  const fault = faults.find((each) => each.kind === 'compressed');
+  if (fault === undefined) return answer;
+  const { encoding = 'gzip', ifAsked = false } = fault;
+  if (ifAsked && !acceptEncoding.includes(encoding)) return answer;
+
+  const body = compressors[encoding](Buffer.concat(answer.body));
+  return { ...answer, headers: [...answer.headers, ['Content-Encoding', encoding]], body: [body] };
 }
 
 /** Sends an answer whole, or in the way a fault has it. */

@@ -1,9 +1,11 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type AnyFault, createFaults, type Faults, joins } from '../faults.ts';
-import { deliver, spoil } from './deliver.ts';
+import { compress, deliver, spoil } from './deliver.ts';
+import { type Address, listen, urlOf } from './listen.ts';
+import { createRateLimits } from './rate-limit.ts';
 import type { Answer, Wire } from './wire.ts';
 
 /** A request as the host got it. */
@@ -18,6 +20,8 @@ export type RecordedRequest<Name extends string> = {
   readonly name: Name | undefined;
   /** The parameters as they were sent: those of the RPC call, or those of the query as an object. */
   readonly params: unknown;
+  /** The address of the client. */
+  readonly from: string;
   /** Unix milliseconds. */
   readonly at: number;
 };
@@ -39,9 +43,6 @@ export type HostControl<Fault, Name extends string> = {
   stop(): Promise<void>;
   openConnections(): number;
 };
-
-/** Where a host listens; port 0 takes a free one. */
-export type Address = { readonly host: string; readonly port: number };
 
 /** What distinguishes one host from another. */
 export type HostBehaviour<Fault, Name extends string> = {
@@ -66,6 +67,7 @@ export async function createHost<Fault extends AnyFault, Name extends string>(
   behaviour: HostBehaviour<Fault, Name>,
 ): Promise<HostControl<Fault, Name>> {
   const faults = createFaults<Fault, Name>();
+  const rateLimits = createRateLimits();
   const counts = new Map<Name, number>();
   const sockets = new Set<Socket>();
   const served = new WeakSet<Socket>();
@@ -76,7 +78,8 @@ export async function createHost<Fault extends AnyFault, Name extends string>(
 
   function record(request: IncomingMessage, body: string): RecordedRequest<Name> {
     const { method = '', url: path = '/', headers } = request;
-    const call = { method, path, headers, body: body.slice(0, bodyKept), at: Date.now() };
+    const from = request.socket.remoteAddress ?? '';
+    const call = { method, path, headers, body: body.slice(0, bodyKept), from, at: Date.now() };
     const recorded = { ...call, ...behaviour.identify(method, path, body) };
 
     total += 1;
@@ -96,8 +99,13 @@ export async function createHost<Fault extends AnyFault, Name extends string>(
     const answer = crowded ? behaviour.tooBusy?.answer() : behaviour.answer(call, body, taken);
     if (!answer) return wire.hangUp();
 
-    const fault = taken.find((candidate) => !joins(candidate));
-    await deliver(wire, spoil(answer, fault), fault);
+    const fault = rateLimits.refusal(taken) ?? taken.find((candidate) => !joins(candidate));
+    const spoilt = spoil(answer, fault, call);
+    await deliver(
+      wire,
+      compress(spoilt, taken as readonly AnyFault[], String(request.headers['accept-encoding'])),
+      fault,
+    );
   }
 
   const server = createServer((request, response) => {
@@ -117,20 +125,13 @@ export async function createHost<Fault extends AnyFault, Name extends string>(
     socket.once('close', () => sockets.delete(socket));
   });
 
-  function start(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, address.host, () => {
-        server.off('error', reject);
-        port = (server.address() as AddressInfo).port;
-        resolve();
-      });
-    });
+  async function start(): Promise<void> {
+    port = await listen(server, { host: address.host, port });
   }
   await start();
 
   return {
-    url: `http://${address.host.includes(':') ? `[${address.host}]` : address.host}:${port}`,
+    url: urlOf({ host: address.host, port }),
     faults,
     calls: (name) => (name === undefined ? total : (counts.get(name) ?? 0)),
     get requests() {

@@ -1,19 +1,26 @@
 import type { Block } from '../world/block.ts';
 import { createRandom } from '../world/random.ts';
-import { blockSeconds, type Shard, shardHash } from '../world/shards.ts';
+import { type Shard, shardHash } from '../world/shards.ts';
 import { epochBlocks, epochOf } from './chain-info.ts';
 import type { Committees, Validator } from './committees.ts';
 import type { GoValue } from './go-json.ts';
 
+/** The blocks below its own that a state of the beacon refers to, where they are retained. */
+type BlocksBelow = {
+  readonly previous: Block | undefined;
+  /** The one with which the epoch began. */
+  readonly epochStart: Block | undefined;
+};
+
 /** The result of `getbeaconbeststatedetail`: tens of kilobytes around one height. */
-export function beaconState(seed: number, committees: Committees, tip: Block, previous: Block | undefined): GoValue {
+export function beaconState(seed: number, committees: Committees, tip: Block, below: BlocksBelow): GoValue {
   const everyone = [...committees.beacon, ...committees.shards.flat()];
   const ofShards = (value: (shard: Shard, id: number) => GoValue) =>
     new Map(tip.shards.map((shard, id) => [String(id), value(shard, id)]));
 
   return {
     BestBlockHash: tip.hash,
-    PreviousBestBlockHash: previous?.hash ?? '0'.repeat(64),
+    PreviousBestBlockHash: below.previous?.hash ?? '0'.repeat(64),
     BestShardHash: ofShards((shard, id) => shardHash(seed, id, shard)),
     BestShardHeight: ofShards(({ height }) => height),
     Epoch: epochOf(tip.height),
@@ -30,7 +37,7 @@ export function beaconState(seed: number, committees: Committees, tip: Block, pr
     ShardPendingValidator: ofShards(() => []),
     AutoStaking: everyone.map((validator) => ({ ...keysOf(validator), IsAutoStake: false })),
     CurrentRandomNumber: randomNumber(seed, epochOf(tip.height)),
-    CurrentRandomTimeStamp: tip.time - (tip.height % epochBlocks) * blockSeconds,
+    CurrentRandomTimeStamp: below.epochStart?.time ?? tip.time,
     IsGetRandomNumber: tip.height % epochBlocks > epochBlocks / 2,
     MaxBeaconCommitteeSize: 4,
     MinBeaconCommitteeSize: 4,

@@ -1,6 +1,6 @@
 import type { Block } from '../world/block.ts';
 import { createRandom } from '../world/random.ts';
-import { shardHash, shardTime } from '../world/shards.ts';
+import { shardHash } from '../world/shards.ts';
 import type { Committees, Validator } from './committees.ts';
 import type { GoValue } from './go-json.ts';
 
@@ -33,7 +33,7 @@ export function chainInfo(seed: number, committees: Committees, tip: Block): GoV
       TotalTxs: shard.totalTxs,
       ...signatures(seed, hash, shard.height, committees.shards[id] ?? []),
       Epoch: 0,
-      Time: shardTime(id, shard, tip),
+      Time: shard.time,
       RemainingBlockEpoch: 0,
       EpochBlock: 0,
     });

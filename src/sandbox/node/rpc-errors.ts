@@ -1,3 +1,4 @@
+import { createRandom } from '../world/random.ts';
 import { printGoFloat } from './go-json.ts';
 import type { RpcError } from './rpc.ts';
 
@@ -11,10 +12,24 @@ export function heightInvalid(): RpcError {
   return withTrace(-1003, 'Invalid parameters', 'Beacon height is invalid', 94);
 }
 
-/** The node has no exchange state of a height: it is zero, in the future, or pruned. */
-export function stateMissing(height: number): RpcError {
-  const cause = `Can't found ConsensusStateRootHash of beacon height ${printGoFloat(height)}`;
-  return withTrace(-8000, 'Get pde state error', `${cause}, error Beacon, Block Height ${height} not found`, 98);
+/** The node does not have the block of a height: it is zero, or in the future for this node. */
+export function blockNotFound(height: number): RpcError {
+  return stateError(`${rootNotFound(height)}, error Beacon, Block Height ${height} not found`);
+}
+
+/** The node has pruned the exchange state of a height: the record of its root is gone, or the root itself. */
+export function statePruned(height: number): RpcError {
+  if (height % 2 === 1) return stateError(`${rootNotFound(height)}, error leveldb: not found`);
+  return stateError(`missing trie node ${createRandom(height, 'state root').hex(64)} (path )`);
+}
+
+/** The node cannot give an exchange state, for a reason of its own. */
+export function stateError(because: string): RpcError {
+  return withTrace(-8000, 'Get pde state error', because, 98);
+}
+
+function rootNotFound(height: number): string {
+  return `Can't found ConsensusStateRootHash of beacon height ${printGoFloat(height)}`;
 }
 
 // The first line says what happened; the rest is where in the server, with paths of its files.

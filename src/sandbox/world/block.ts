@@ -2,7 +2,7 @@ import type { WorldMarket } from './markets.ts';
 import type { Venue, WorldPool } from './pools.ts';
 import type { Providers } from './providers.ts';
 import { createRandom, type Random } from './random.ts';
-import { blockSeconds, firstShards, nextShards, type Shard } from './shards.ts';
+import { firstShards, nextShards, type Shard } from './shards.ts';
 import { maxReserve, type Side, type Trade, trade, tradeTowards } from './trade.ts';
 
 /** A beacon block with everything that holds once it is there. Never changed after it was made. */
@@ -12,7 +12,7 @@ export type Block = {
   readonly hash: string;
   /** Unix seconds. */
   readonly time: number;
-  /** Counts the blocks that were shown at this height before; each has a hash and trades of its own. */
+  /** Counts the blocks that were shown at this height before; each has a hash and trades of its own. See also `branchVersion`. */
   readonly version: number;
   /** Two reserves for each pool and then for each market, in smallest units; see `Venue.index`. */
   readonly reserves: Readonly<BigUint64Array>;
@@ -21,6 +21,13 @@ export type Block = {
   readonly shards: readonly Shard[];
   readonly trades: readonly Trade[];
 };
+
+/** The version of the blocks of a branch that leaves the chain at a height: above all that count blocks. */
+export function branchVersion(from: number): number {
+  return firstBranchVersion + from;
+}
+
+const firstBranchVersion = 1_000_000;
 
 /** What a world consists of from its first block on. */
 export type Stage = {
@@ -47,16 +54,16 @@ export function firstBlock(stage: Stage, height: number, time: number): Block {
     reserves: BigUint64Array.from([...pools, ...markets].flatMap(({ initial }) => initial)),
     shares: providers.initialShares,
     fees: providers.initialFees,
-    shards: firstShards(seed, height),
+    shards: firstShards(seed, { height, time }),
     trades: [],
   };
 }
 
 /**
- * Makes the function that makes the block after another. A `version` above 0 asks for another block than those that
- * were shown at this height before.
+ * Makes the function that makes the block after another, with a time in Unix seconds. A `version` above 0 asks for
+ * another block than those that were shown at this height before.
  */
-export function createNextBlock(stage: Stage): (previous: Block, version?: number) => Block {
+export function createNextBlock(stage: Stage): (previous: Block, time: number, version?: number) => Block {
   const { seed, pools, markets, tradesPerBlock } = stage;
   const followers = Map.groupBy(markets, ({ nodePool }) => nodePool);
   const traded: readonly (Venue | WorldPool)[] = [
@@ -64,7 +71,7 @@ export function createNextBlock(stage: Stage): (previous: Block, version?: numbe
     ...markets.filter(({ nodePool, oddity }) => !nodePool && !oddity?.endsWith('figures')),
   ];
 
-  return (previous, version = 0) => {
+  return (previous, time, version = 0) => {
     const height = previous.height + 1;
     const random = createRandom(seed, 'block', height, version);
     const reserves = previous.reserves.slice();
@@ -90,13 +97,12 @@ export function createNextBlock(stage: Stage): (previous: Block, version?: numbe
       get hash() {
         return hashOf(seed, height, version);
       },
-      // Another block in the same place is made a little later, by another producer.
-      time: previous.time + blockSeconds + version,
+      time,
       version,
       reserves,
       shares: moved?.shares ?? previous.shares,
       fees: moved?.fees ?? previous.fees,
-      shards: nextShards(seed, previous.shards, height, version),
+      shards: nextShards(seed, previous.shards, { height, time, version }, time - previous.time),
       trades,
     };
   };

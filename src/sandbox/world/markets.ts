@@ -3,7 +3,14 @@ import { createRandom } from './random.ts';
 import { marketSymbol, type TokenName, tokenNamed, type WorldToken } from './tokens.ts';
 
 /** What is odd about a market's figures, each of them seen in the recorded answers or to be expected. */
-export type MarketOddity = 'no target volume' | 'null figures' | 'absent figures' | 'empty book' | 'thin book';
+export type MarketOddity =
+  | 'no target volume'
+  | 'null figures'
+  | 'absent figures'
+  | 'empty book'
+  | 'thin book'
+  | 'unsorted book'
+  | 'crossed book';
 
 /** A market of the newer generation of the exchange: a pool of its own, though often of two tokens that the node pools. */
 export type WorldMarket = Venue & {
@@ -34,6 +41,10 @@ const oddities: ReadonlyMap<string, MarketOddity> = new Map([
   ['pGUSD_PRV', 'thin book'],
   ['pINO_PRV', 'thin book'],
   ['pFXC_PRV', 'thin book'],
+  ['pZRX_PRV', 'unsorted book'],
+  ['pBAT_pETH', 'unsorted book'],
+  ['pPOWR_PRV', 'crossed book'],
+  ['pKNC_pETH', 'crossed book'],
 ]);
 
 // Pairs of which the node has no pool: base, target, US dollars a side, and the end of the pool id where it is recorded.

@@ -6,48 +6,82 @@ import { priceOf } from './tickers.ts';
 /** One order: its price, in target tokens for one base token, and its quantity of base tokens. */
 export type Order = readonly [price: number, quantity: number];
 
-/** Both sides of a book, each in no order at all, as the host sends them. */
+/** Both sides of a book in the order in which the host sends them: the best price first, but for unsorted books. */
 export type Orders = { readonly bids: readonly Order[]; readonly asks: readonly Order[] };
 
 /**
- * The orders of a market at a block, as odd as the recorded ones: unsorted, for every third market crossed, with prices
- * that repeat, bids of 1e-8, asks far away, dust in the quantities. The same block always has the same orders.
+ * The orders of a market at a block. Most books are sorted and uncrossed; the oddity of a market says which is not. The
+ * same block always has the same orders.
  */
 export function ordersOf(seed: number, market: WorldMarket, block: Block): Orders {
-  if (market.oddity === 'empty book') return { bids: [], asks: [] };
+  switch (market.oddity) {
+    case 'empty book':
+      return { bids: [], asks: [] };
+    case 'unsorted book':
+      return unsortedOrders(seed, market, block, 0.999);
+    case 'crossed book':
+      return unsortedOrders(seed, market, block, 1.04);
+    default:
+      return { bids: sortedSide(seed, market, block, -1), asks: sortedSide(seed, market, block, 1) };
+  }
+}
 
+// What a trade against a pool costs: between the two prices that the pool gives, nobody places an order.
+const poolFee = 0.003;
+
+// The levels of a side stay where they are around the price; each block changes the quantities of some.
+function sortedSide(seed: number, market: WorldMarket, block: Block, direction: 1 | -1): readonly Order[] {
+  const levels = createRandom(seed, 'levels', market.index, direction);
+  const changes = createRandom(seed, 'levels', market.index, direction, block.height, block.version);
+  const { usd, decimals } = market.base;
+  const price = priceOf(market, block);
+  const orders: Order[] = [];
+
+  let away = poolFee;
+  for (let left = market.oddity === 'thin book' ? 1 + levels.below(8) : 51 + levels.below(60); left > 0; left--) {
+    const worth = 10 ** levels.between(1, 4) * (changes.chance(0.2) ? changes.between(0.3, 1) : 1);
+    orders.push([significant(price * (1 + direction * away), 6), wholeUnits(worth / usd, decimals)]);
+    away += levels.between(0.0002, 0.003);
+  }
+  return orders;
+}
+
+// A quantity of at least one smallest unit, with at most six decimals.
+function wholeUnits(quantity: number, decimals: number): number {
+  const shown = Math.min(decimals, 6);
+  return Math.max(10 ** -shown, Number(quantity.toFixed(shown)));
+}
+
+// As odd as the recorded book: prices that repeat, bids of 1e-8, asks far away, dust in the quantities.
+function unsortedOrders(seed: number, market: WorldMarket, block: Block, crossing: number): Orders {
   const random = createRandom(seed, 'orders', market.index, block.height, block.version);
   const price = priceOf(market, block);
-  const thin = market.oddity === 'thin book';
-  const count = () => (thin ? 1 + random.below(8) : 51 + random.below(60));
-  const crossing = market.index % 3 === 0 && !thin ? 1.04 : 0.999;
-  const bids = sideOf(random, count(), price * crossing, -1);
-  const asks = sideOf(random, count(), price / crossing, 1);
+  const bids = recordedSide(random, price * crossing, -1);
+  const asks = recordedSide(random, price / crossing, 1);
 
-  if (!thin) {
-    bids.push([1e-8, 1], [1e-8, 1]);
-    asks.push([significant(price * 15_000), 4e-9]);
-  }
+  bids.push([1e-8, 1], [1e-8, 1]);
+  asks.push([significant(price * 15_000, 12), 4e-9]);
   return { bids: shuffled(bids, random), asks: shuffled(asks, random) };
 }
 
-function sideOf(random: Random, count: number, best: number, direction: 1 | -1): Order[] {
-  const orders: Order[] = [[significant(best), quantityOf(random)]];
+function recordedSide(random: Random, best: number, direction: 1 | -1): Order[] {
+  const count = 51 + random.below(60);
+  const orders: Order[] = [[significant(best, 12), dusty(random)]];
   while (orders.length < count) {
     const previous = orders.at(-1)?.[0] ?? best;
     const away = direction * (random.unit() ** 3 * 0.3 + 0.0001);
-    orders.push([random.chance(0.1) ? previous : significant(best * (1 + away)), quantityOf(random)]);
+    orders.push([random.chance(0.1) ? previous : significant(best * (1 + away), 12), dusty(random)]);
   }
   return orders;
 }
 
 // A multiple of 1e-9 in floating point, which is where the dust of the recorded quantities comes from.
-function quantityOf(random: Random): number {
+function dusty(random: Random): number {
   return Math.ceil(10 ** random.between(0, 10)) * 1e-9;
 }
 
-function significant(price: number): number {
-  return Number(price.toPrecision(12));
+function significant(price: number, digits: number): number {
+  return Number(price.toPrecision(digits));
 }
 
 function shuffled(orders: Order[], random: Random): readonly Order[] {

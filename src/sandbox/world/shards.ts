@@ -1,6 +1,6 @@
 import { createRandom } from './random.ts';
 
-/** Seconds from one beacon block to the next. */
+/** Seconds between two beacon blocks of the history, and of a world without a clock. */
 export const blockSeconds = 40;
 
 /** How many shards the chain has beside its beacon. */
@@ -10,28 +10,50 @@ export const shardCount = 8;
 export type Shard = {
   readonly height: number;
   readonly totalTxs: number;
-  /** The beacon height at which its newest block came, so that an unchanged shard keeps its hash and time. */
+  /** The beacon height at which its newest block came, so that an unchanged shard keeps its hash. */
   readonly since: number;
+  /** The Unix seconds of its newest block. */
+  readonly time: number;
 };
 
+/** What a shard's block takes from the beacon block that first has it. */
+type BeaconBlock = { readonly height: number; readonly time: number };
+
 /** The shards as they stand at the first height of a world. */
-export function firstShards(seed: number, height: number): readonly Shard[] {
+export function firstShards(seed: number, beacon: BeaconBlock): readonly Shard[] {
   const random = createRandom(seed, 'shards');
-  return Array.from({ length: shardCount }, () => ({
-    height: Math.floor(height * random.between(0.985, 1.002)),
-    totalTxs: 20_000 + random.below(180_000),
-    since: height,
-  }));
+  return Array.from({ length: shardCount }, (_, id) => {
+    const height = Math.floor(beacon.height * random.between(0.985, 1.002));
+    return {
+      height,
+      totalTxs: 20_000 + random.below(180_000),
+      since: beacon.height,
+      time: timeOf(id, height, beacon, blockSeconds),
+    };
+  });
 }
 
-/** The shards one beacon block later: most have a block more, some skip one, at a rate of each one's own. */
-export function nextShards(seed: number, shards: readonly Shard[], height: number, version: number): readonly Shard[] {
-  const random = createRandom(seed, 'shards', height, version);
-  return shards.map((shard, id) =>
-    random.chance(0.02 + id * 0.015)
-      ? shard
-      : { height: shard.height + 1, totalTxs: shard.totalTxs + random.below(4), since: height },
-  );
+/**
+ * The shards at the beacon block `beacon`, `seconds` after the one before: most have a block more, some skip one, each at
+ * a rate of its own.
+ */
+export function nextShards(
+  seed: number,
+  shards: readonly Shard[],
+  beacon: BeaconBlock & { readonly version: number },
+  seconds: number,
+): readonly Shard[] {
+  const random = createRandom(seed, 'shards', beacon.height, beacon.version);
+  return shards.map((shard, id) => {
+    if (random.chance(0.02 + id * 0.015)) return shard;
+    const height = shard.height + 1;
+    return {
+      height,
+      totalTxs: shard.totalTxs + random.below(4),
+      since: beacon.height,
+      time: timeOf(id, height, beacon, seconds),
+    };
+  });
 }
 
 /** The hash of a shard's newest block, 64 hexadecimal characters. */
@@ -39,7 +61,7 @@ export function shardHash(seed: number, id: number, { height, since }: Shard): s
   return createRandom(seed, 'shard hash', id, height, since).hex(64);
 }
 
-/** The Unix seconds of a shard's newest block: up to 20 s before the beacon block `tip` that first had it. */
-export function shardTime(id: number, { height, since }: Shard, tip: { height: number; time: number }): number {
-  return tip.time - (tip.height - since) * blockSeconds - ((height + id * 7) % 21);
+// Up to 20 s before the beacon block that first has it, but not before the beacon block before that one.
+function timeOf(id: number, height: number, beacon: BeaconBlock, seconds: number): number {
+  return beacon.time - ((height + id * 7) % Math.min(21, seconds + 1));
 }

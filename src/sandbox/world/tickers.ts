@@ -1,6 +1,5 @@
 import type { Block } from './block.ts';
 import type { WorldMarket } from './markets.ts';
-import { blockSeconds } from './shards.ts';
 import type { WorldToken } from './tokens.ts';
 import type { World } from './world.ts';
 
@@ -12,9 +11,9 @@ export type Figures = {
   readonly targetVolume: number;
 };
 
-const windowBlocks = (24 * 60 * 60) / blockSeconds;
+const windowSeconds = 24 * 60 * 60;
 
-/** The figures of all markets at the tip, from the trades that took place and in the order of the markets. */
+/** The figures of all markets at the tip, in their order, from the trades of the retained blocks. */
 export function figuresOf(world: World): readonly Figures[] {
   const { markets, pools, tip } = world;
   const sums = markets.map(() => ({ base: 0n, target: 0n, last: undefined as readonly [bigint, bigint] | undefined }));
@@ -28,7 +27,7 @@ export function figuresOf(world: World): readonly Figures[] {
       const baseWentIn = (sideIn === 0) === (market.token1 === market.base);
       const [base, target] = baseWentIn ? [amountIn, amountOut] : [amountOut, amountIn];
       sum.last = [base, target];
-      if (tip.height - block.height >= windowBlocks) continue;
+      if (tip.time - block.time >= windowSeconds) continue;
       sum.base += base;
       sum.target += target;
     }

@@ -1,4 +1,4 @@
-import { type Block, createNextBlock, firstBlock, type Stage } from './block.ts';
+import { type Block, branchVersion, createNextBlock, firstBlock, type Stage } from './block.ts';
 import { marketsOf, type WorldMarket } from './markets.ts';
 import { poolsOf, type WorldPool } from './pools.ts';
 import { createProviders, type Providers } from './providers.ts';
@@ -12,8 +12,12 @@ export type WorldOptions = {
   readonly startHeight: number;
   /** The Unix seconds of the first tip. */
   readonly startTime: number;
+  /** Tells the Unix seconds of the blocks after the first tip; `undefined` for 40 s after the block before. */
+  readonly clock: (() => number) | undefined;
   /** How many blocks lie behind the first tip. */
   readonly history: number;
+  /** Blocks of a world with the same options, from its oldest to its first tip: they are not made again. */
+  readonly past?: readonly Block[] | undefined;
   /** How many heights are kept at most, the tip's included; `undefined` for what is reasonable. */
   readonly retention: number | undefined;
   /** `undefined` for all of the catalogue. */
@@ -39,6 +43,8 @@ export type World = {
   readonly oldestHeight: number;
   /** The block of a height; `undefined` when it is in the future or pruned. */
   block(height: number): Block | undefined;
+  /** The same on the branch that leaves the chain at `from`: that one's own blocks from there on, up to the height of the tip. */
+  branchBlock(from: number, height: number): Block | undefined;
   /** The pools that exist at a height. */
   poolsAt(height: number): readonly WorldPool[];
   /** What a pool or market holds at a height, the tip's by default; `undefined` where the height has no block or pool. */
@@ -55,9 +61,17 @@ export type GrowingWorld = World & {
   replaceTip(): void;
 };
 
-/** Makes a world with its history. Pure: time passes only when it is told to go on. */
+/**
+ * How much later a block of a branch is made than the chain's: no block that replaces that one has the same time, and none of
+ * the branches that leave the chain a few heights earlier or later has.
+ */
+function branchDelaySeconds(from: number): number {
+  return 7 + 2 * (from % 8);
+}
+
+/** Makes a world with its history, of blocks 40 s apart. Blocks after that come only when `advance` is called. */
 export function createWorld(options: WorldOptions): GrowingWorld {
-  const { seed, startHeight, startTime, history } = options;
+  const { seed, startHeight, startTime, clock, history } = options;
   const pools = poolsOf(seed, options.pools);
   const markets = marketsOf(seed, pools);
   const providers = createProviders(seed, pools, options.sharesPerPool);
@@ -68,8 +82,10 @@ export function createWorld(options: WorldOptions): GrowingWorld {
 
   const stage: Stage = { seed, pools, markets, providers, tradesPerBlock: options.tradesPerBlock, exists };
   const createNext = createNextBlock(stage);
-  let tip = firstBlock(stage, startHeight - history, startTime - history * blockSeconds);
+  const [first, ...later] = options.past ?? [];
+  let tip = first ?? firstBlock(stage, startHeight - history, startTime - history * blockSeconds);
   const blocks = new Map([[tip.height, tip]]);
+  const branches = new Map<number, Block[]>();
   let oldestHeight = tip.height;
 
   function show(block: Block): void {
@@ -77,10 +93,25 @@ export function createWorld(options: WorldOptions): GrowingWorld {
     blocks.set(block.height, block);
     for (; tip.height - oldestHeight >= retention; oldestHeight++) blocks.delete(oldestHeight);
   }
-  function advance(count: number): void {
-    for (let i = 0; i < count; i++) show(createNext(tip));
+  function timeAfter(previous: Block): number {
+    return clock ? Math.max(previous.time, clock()) : previous.time + blockSeconds;
   }
-  advance(history);
+  for (const block of later) show(block);
+  while (tip.height < startHeight) show(createNext(tip, tip.time + blockSeconds));
+
+  function branchBlock(from: number, height: number): Block | undefined {
+    if (height < from) return blocks.get(height);
+    if (height > tip.height) return undefined;
+    const branch = branches.get(from) ?? [];
+    branches.set(from, branch);
+    while (from + branch.length <= height) {
+      const previous = branch.at(-1) ?? blocks.get(from - 1);
+      const chain = blocks.get(from + branch.length);
+      if (previous === undefined || chain === undefined) return undefined;
+      branch.push(createNext(previous, chain.time + branchDelaySeconds(from), branchVersion(from)));
+    }
+    return branch[height - from];
+  }
 
   return {
     seed,
@@ -95,6 +126,7 @@ export function createWorld(options: WorldOptions): GrowingWorld {
       return oldestHeight;
     },
     block: (height) => blocks.get(height),
+    branchBlock,
     blocks: () => blocks.values(),
     poolsAt: (height) => (latecomers ? pools.filter((pool) => exists(pool, height)) : pools),
     reserves(venue, height = tip.height) {
@@ -102,11 +134,14 @@ export function createWorld(options: WorldOptions): GrowingWorld {
       const [reserve1, reserve2] = blocks.get(height)?.reserves.subarray(venue.index * 2, venue.index * 2 + 2) ?? [];
       return reserve1 === undefined || reserve2 === undefined ? undefined : { reserve1, reserve2 };
     },
-    advance,
+    advance(count) {
+      for (let i = 0; i < count; i++) show(createNext(tip, timeAfter(tip)));
+    },
     replaceTip() {
       const previous = blocks.get(tip.height - 1);
       if (!previous) throw new Error('a world of one block has nothing to put another tip on');
-      show(createNext(previous, tip.version + 1));
+      // Another block in the same place is made later, by another producer: its time tells the two apart.
+      show(createNext(previous, Math.max(tip.time + 1, timeAfter(previous)), tip.version + 1));
     },
   };
 }

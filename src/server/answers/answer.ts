@@ -1,4 +1,5 @@
 import type { Context } from '../../graphql/context.ts';
+import type { ErrorSummary } from '../error-summary.ts';
 
 /** What an answer rests on, and so for how long it stays true. */
 export type Basis = Context['loaders']['basis'];
@@ -30,4 +31,6 @@ export type Answer = {
   readonly points: number;
   /** What it rests on; `undefined` for one with errors, which is never given twice. */
   readonly basis: Basis | undefined;
+  /** What the access log says of its errors. */
+  readonly errors?: ErrorSummary | undefined;
 };

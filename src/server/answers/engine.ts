@@ -1,11 +1,11 @@
-import { type DocumentNode, type ExecutionResult, type GraphQLError, getOperationAST } from 'graphql';
-import { LRUCache } from 'lru-cache';
+import type { GraphQLSchema } from 'graphql';
 import type { Context } from '../../graphql/context.ts';
+import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import { type Soon, whenThere } from '../../soon.ts';
 import type { Admission } from '../clients/admission.ts';
 import type { DoorContext } from '../context-of.ts';
+import type { Documents, ReadDocument } from '../documents/documents.ts';
 import type { QueryExecution } from '../query-execution.ts';
-import type { Yoga } from '../yoga.ts';
 
 /** A query as a client sends it. */
 export type AskedQuery = {
@@ -14,76 +14,46 @@ export type AskedQuery = {
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
 };
 
-/** Yoga's pipeline without its HTTP layer. */
+/** Yoga's pipeline without Yoga: the same steps, called one after the other. */
 export type Engine = {
   /**
    * Executes a query.
    *
    * @param door what the door gives to the pipeline; an object of its own for each operation, and its context afterwards
-   * @throws GraphQLError for a document that cannot be parsed, or is not paid
+   * @throws GraphQLError for a document that is not paid
    */
-  run(asked: AskedQuery, door: DoorContext): Soon<ExecutionResult>;
+  run(asked: AskedQuery, door: DoorContext): Soon<WrittenResult>;
 };
 
 /** What the engine is made of. */
 export type EngineOptions = {
-  readonly yoga: Yoga;
+  readonly schema: GraphQLSchema;
+  readonly documents: Documents;
   readonly contextOf: (door: DoorContext) => Context;
   readonly admission: Admission;
   readonly queries: QueryExecution;
-  readonly maskError: (error: unknown) => GraphQLError;
 };
 
-/** How long the texts of known documents are in all: clients have a few dozen, which they send again and again. */
-const MAX_CHARACTERS_IN_ALL = 100_000;
-
 /**
- * Makes the engine. A document that it knows to be valid goes to its execution at once: the hooks around parsing and
- * validation take longer than a small query, even where Yoga remembers both. What is charged for a document is charged.
- * What has a plan is executed as Yoga's hooks would, without them: they take as long as the plan.
+ * Makes the engine. Its steps are those that Yoga's hooks call on other ways in: reading the document, the limits, the plan.
+ * Envelop's way through the hooks takes longer than a small query.
  */
-export function createEngine({ yoga, contextOf, admission, queries, maskError }: EngineOptions): Engine {
-  const valid = new LRUCache<string, DocumentNode>({
-    maxSize: MAX_CHARACTERS_IN_ALL,
-    sizeCalculation: (_document, text) => text.length + 1,
-  });
-  const { schema, execute } = yoga.getEnveloped();
-
-  function mask(result: ExecutionResult): ExecutionResult {
-    return result.errors === undefined ? result : { ...result, errors: result.errors.map(maskError) };
-  }
-
-  function start(
-    document: DocumentNode,
-    { operationName, variables }: AskedQuery,
-    contextValue: object,
-  ): Soon<ExecutionResult> {
-    const operation = { schema, document, contextValue, operationName, variableValues: variables };
-    const refusal = queries.refusalOf(operation);
-    if (refusal !== undefined) return mask({ errors: [refusal] });
-    const result = queries.executeByPlan(operation);
-    // An operation is charged once, however often it is asked for.
-    return result === undefined ? execute(operation) : whenThere(result, mask);
-  }
-
-  async function startUnknown(asked: AskedQuery, door: DoorContext): Promise<ExecutionResult> {
-    const { query } = asked;
-    const enveloped = yoga.getEnveloped(Object.assign(door, { params: asked }) as never);
-    const document: DocumentNode = enveloped.parse(query);
-    const errors = enveloped.validate(schema, document);
-    if (errors.length > 0) return { errors };
-    valid.set(query, document);
-    return start(document, asked, await enveloped.contextFactory());
+export function createEngine({ schema, documents, contextOf, admission, queries }: EngineOptions): Engine {
+  function start({ document, errors }: ReadDocument, asked: AskedQuery, door: DoorContext): Soon<WrittenResult> {
+    if (document === undefined) {
+      admission.chargeErrors(door, errors.length);
+      return new WrittenResult(undefined, errors);
+    }
+    const { operationName, variables: variableValues } = asked;
+    const contextValue = Object.assign(door, contextOf(door));
+    const operation = { schema, document, contextValue, operationName, variableValues };
+    return queries.run(operation);
   }
 
   return {
     run(asked, door) {
-      const { query, operationName } = asked;
-      const known = valid.get(query);
-      // Yoga says by itself, as it parses, what is wrong with a name that no operation has.
-      if (known === undefined || getOperationAST(known, operationName) == null) return startUnknown(asked, door);
-      admission.chargeDocument(door, query);
-      return start(known, asked, Object.assign(door, contextOf(door)));
+      admission.chargeDocument(door, asked.query);
+      return whenThere(documents.read(asked.query), (read) => start(read, asked, door));
     },
   };
 }

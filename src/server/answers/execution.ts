@@ -1,10 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ExecutionResult, GraphQLError } from 'graphql';
+import type { GraphQLError } from 'graphql';
 import { processRegularResult } from 'graphql-yoga';
+import { withoutStacks } from '../../errors.ts';
 import type { Context } from '../../graphql/context.ts';
+import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Soon } from '../../soon.ts';
 import type { Admission } from '../clients/admission.ts';
 import type { DoorContext } from '../context-of.ts';
+import { summarizeErrors } from '../error-summary.ts';
 import type { Exchange } from '../open-answers.ts';
 import type { Yoga } from '../yoga.ts';
 import type { JsonType } from './accepted-type.ts';
@@ -31,32 +34,32 @@ export type ExecutionOptions = {
 /** What Yoga gives to the pipeline, and what the pipeline puts to it. */
 type OperationContext = Partial<Context> & DoorContext & { readonly res: ServerResponse };
 
-/** A result, which may bring a quicker way to write it. */
-type Result = ExecutionResult & { readonly stringify?: (result: ExecutionResult) => string };
-
 /** Makes what answers plain queries. */
 export function createExecution(options: ExecutionOptions): Execution {
   const { engine, fetchAPI, persisted, admission, maskError } = options;
 
   /** Errors have headers, a status and a spelling of their own, which Yoga knows. */
-  async function answerWith(result: Result, type: JsonType, points: number): Promise<Answer> {
-    const response: Response = processRegularResult(result, fetchAPI, type);
+  async function answerWith(result: WrittenResult, type: JsonType, points: number): Promise<Answer> {
+    const response: Response = withoutStacks(() => processRegularResult(result, fetchAPI, type));
     const headers = [...response.headers].flatMap(([given, value]) => {
       const name = given.toLowerCase();
       return WRITTEN_ANYWAY.has(name) ? [] : [name, value];
     });
-    return { status: response.status, headers, body: toBody(await response.text()), points, basis: undefined };
+    const body = toBody(await response.text());
+    return { status: response.status, headers, body, points, basis: undefined, errors: summarizeErrors(result) };
   }
 
-  const failed = (error: unknown): Result => ({ errors: [maskError(error)] });
+  const failed = (error: unknown) => new WrittenResult(undefined, [maskError(error)]);
 
   /** Makes the answer that tells a result. */
-  function tell(result: Result, type: JsonType, context: OperationContext): Soon<Answer> {
+  function tell(result: WrittenResult, type: JsonType, context: OperationContext): Soon<Answer> {
     const points = admission.paid(context);
-    if (!isWhole(result)) return answerWith(result, type, points);
+    if (result.errors !== undefined) return answerWith(result, type, points);
     try {
-      const body = toBody(result.stringify === undefined ? JSON.stringify(result) : result.stringify(result));
-      return { status: 200, headers: [], body, points, basis: context.loaders?.basis };
+      const body = toBody(result.toText());
+      // A result with extensions is for the client that wants them, and is not cached.
+      const basis = result.extensions === undefined ? context.loaders?.basis : undefined;
+      return { status: 200, headers: [], body, points, basis, errors: undefined };
     } catch (error) {
       // Too long for one text: nobody waits for the answer but its client.
       return answerWith(failed(error), type, points);
@@ -66,7 +69,7 @@ export function createExecution(options: ExecutionOptions): Execution {
   return {
     answer(params, type, { request: req, response: res }) {
       const context: OperationContext = { req, res, request: toRequest(req) };
-      let result: Soon<Result>;
+      let result: Soon<WrittenResult>;
       try {
         // A plain request has a text or names one, or it is refused here.
         result = engine.run({ ...params, query: persisted.resolve(params) ?? '' }, context);
@@ -77,12 +80,6 @@ export function createExecution(options: ExecutionOptions): Execution {
       return tell(result, type, context);
     },
   };
-}
-
-/** What is written already has no errors; its data would be read again to be looked at. */
-function isWhole(result: Result): boolean {
-  if (result.stringify !== undefined) return true;
-  return result.data != null && result.errors === undefined && result.extensions === undefined;
 }
 
 const WRITTEN_ANYWAY: ReadonlySet<string> = new Set(['content-type', 'content-length']);

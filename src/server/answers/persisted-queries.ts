@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { ErrorCode } from '../../errors.ts';
+import { badRequest } from '../refusal.ts';
 
 /** What of a request names a query that was sent before. */
 export type PersistedParams = {
@@ -49,25 +50,21 @@ export function createPersistedQueries(): PersistedQueries {
       if (named === undefined) return query ?? undefined;
 
       const { version, sha256Hash: hash } = named;
-      if (version !== 1 || typeof hash !== 'string') throw badRequest(UNKNOWN_VERSION);
+      if (version !== 1 || typeof hash !== 'string') throw badRequest(400, UNKNOWN_VERSION);
       if (query == null) {
         const known = texts.get(hash);
         if (known === undefined) throw notFound();
         return known;
       }
-      if (createHash('sha256').update(query).digest('hex') !== hash) throw badRequest(OTHER_TEXT);
+      if (createHash('sha256').update(query).digest('hex') !== hash) throw badRequest(400, OTHER_TEXT);
       texts.set(hash, query);
       return query;
     },
   };
 }
 
-const UNKNOWN_VERSION = 'Of persisted queries, version 1 is known: with sha256Hash, a text.';
+const UNKNOWN_VERSION = 'A persisted query must have version 1 and a string sha256Hash.';
 const OTHER_TEXT = 'provided sha does not match query';
-
-function badRequest(message: string): GraphQLError {
-  return new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT', http: { status: 400 } } });
-}
 
 /** As Apollo Server says it, with its status: a cache in between could take a 404 for what is not there at all. */
 function notFound(): GraphQLError {

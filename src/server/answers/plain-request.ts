@@ -1,4 +1,6 @@
+import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { readContentType } from './content-type.ts';
 
 /** What a request asks for, as Yoga has it too. */
 export type PlainParams = {
@@ -13,11 +15,7 @@ export type PlainParams = {
 export function hasPlainBody({ headers }: IncomingMessage, maxBytes: number): boolean {
   const { 'content-type': type, 'content-length': length } = headers;
   if (length === undefined || headers['content-encoding'] !== undefined) return false;
-  return (type === 'application/json' || isJsonInUtf8(type)) && Number(length) > 0 && Number(length) <= maxBytes;
-}
-
-function isJsonInUtf8(type: string | undefined): boolean {
-  return type !== undefined && /^application\/json; ?charset=utf-8$/i.test(type);
+  return readContentType(type) === 'json' && Number(length) > 0 && Number(length) <= maxBytes;
 }
 
 /** Calls back with the whole body of a request; never where its client leaves before that. */
@@ -27,12 +25,28 @@ export function readBody(request: IncomingMessage, whole: (body: Buffer) => void
   request.on('end', () => whole(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
 }
 
-/** Reads what a JSON body asks for; `undefined` for everything that is not a single plain query. */
-export function readPlainBody(body: string): PlainParams | undefined {
+/**
+ * Reads what a JSON body asks for; `undefined` for everything that is not a single plain query.
+ *
+ * @param latin1 the body with a character for each byte
+ */
+export function readPlainBody(body: Buffer, latin1: string): PlainParams | undefined {
   try {
-    return toPlainParams(JSON.parse(body));
+    if (isAscii(body)) return toPlainParams(JSON.parse(latin1));
+    return isUtf8(body) ? toPlainParams(JSON.parse(body.toString())) : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** Whether percent-encoded bytes of a URL are not UTF-8. A percent sign that encodes nothing stands for itself. */
+export function hasInvalidUtf8(url: string): boolean {
+  if (!/%[89a-f]/i.test(url)) return false;
+  try {
+    decodeURIComponent(url.replace(/%(?![\da-f]{2})/gi, '%25'));
+    return false;
+  } catch {
+    return true;
   }
 }
 

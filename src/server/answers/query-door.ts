@@ -1,12 +1,15 @@
-import { isAscii } from 'node:buffer';
 import { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
 import { type Soon, whenThere } from '../../soon.ts';
+import type { AccessLog } from '../access-log.ts';
 import type { Admission } from '../clients/admission.ts';
 import type { ConnectionBound } from '../clients/connection-bound.ts';
-import { answerPreflight, isPreflight } from '../clients/origins.ts';
+import { answerPreflight, isAllowedOrigin, isPreflight, originNotAllowed } from '../clients/origins.ts';
+import { wantsCost } from '../cost-header.ts';
+import { summarizeRefusal } from '../error-summary.ts';
 import type { AnswerOrigin, Metrics } from '../metrics/metrics.ts';
 import type { Exchange } from '../open-answers.ts';
+import { labelOf, type OperationLabel } from '../operation-label.ts';
 import { failure } from '../refusal.ts';
 import type { RequestIds } from '../request-id.ts';
 import type { Yoga } from '../yoga.ts';
@@ -17,7 +20,14 @@ import type { Generation } from './generation.ts';
 import type { KeptAnswers } from './kept-answers.ts';
 import { createOutbox } from './outbox.ts';
 import type { PersistedQueries } from './persisted-queries.ts';
-import { hasPlainBody, type PlainParams, readBody, readPlainBody, readPlainSearch } from './plain-request.ts';
+import {
+  hasInvalidUtf8,
+  hasPlainBody,
+  type PlainParams,
+  readBody,
+  readPlainBody,
+  readPlainSearch,
+} from './plain-request.ts';
 import type { Replies } from './replies.ts';
 import { createSharedAnswers, type SharedAnswers } from './shared-answers.ts';
 
@@ -29,6 +39,7 @@ export type QueryDoorOptions = {
   readonly kept: KeptAnswers;
   readonly generation: () => Generation;
   readonly replies: Replies;
+  readonly accessLog: Pick<AccessLog, 'isAll'>;
   readonly admission: Admission;
   readonly connections: ConnectionBound | undefined;
   readonly metrics: Metrics;
@@ -64,6 +75,7 @@ const MAX_TEXT_LENGTH = 16_384;
 export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
   const { yoga, execution, persisted, kept, generation, replies, admission, connections } = options;
   const { metrics, requestIds, maskError, corsOrigins, maxBodyBytes } = options;
+  const isAllLogged = options.accessLog.isAll;
   const acceptedType = createAcceptedTypes();
   const outbox = createOutbox();
   const sharedByType = {
@@ -80,6 +92,10 @@ export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
       answerPreflight(request, response);
       return;
     }
+    if (!isAllowedOrigin(request, corsOrigins)) {
+      refuse(exchange, acceptedType(headers.accept) ?? 'application/json', originNotAllowed(request));
+      return;
+    }
     if (connections?.admits(request, response) === false) {
       replies.begin(exchange);
       connections.refuse(request, response);
@@ -91,7 +107,7 @@ export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
       return;
     }
     const refused = admission.chargeRequest(request, 'http');
-    if (refused !== undefined) replies.refuse(exchange, type, refused);
+    if (refused !== undefined) refuse(exchange, type, refused);
     else if (isGet) answer({ exchange, type, text: request.url ?? '', body: undefined });
     else readBody(request, (body) => answerBody(exchange, type, body));
   }
@@ -104,18 +120,19 @@ export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
   }
 
   function answer(asked: Asked): void {
-    const known = asked.text.length > MAX_TEXT_LENGTH ? undefined : kept.get(asked.text);
+    const known = isCacheable(asked) ? kept.get(asked.text) : undefined;
     if (known !== undefined) give(asked, known, 'kept');
     else requestIds.run(asked.exchange.id, () => orFail(asked, () => answerAnew(asked)));
   }
 
   /** Nobody else waits for an answer that could not be made or sent: without one its client would wait for ever. */
-  function orFail({ exchange, type }: Asked, work: () => Soon<void>): void {
+  function orFail(asked: Asked, work: () => Soon<void>): void {
+    const { exchange, type } = asked;
     const fail = (error: unknown) => {
       // It may be sent in the turn of another request: the log names this one.
       const told = failure(requestIds.run(exchange.id, () => maskError(error)));
       if (exchange.response.headersSent) exchange.response.destroy();
-      else replies.refuse(exchange, type, told);
+      else refuse(exchange, type, told, labelOfPlain(asked));
     };
     try {
       const working = work();
@@ -149,12 +166,12 @@ export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
     return whenThere(making, (made) => {
       if (shared !== undefined) kept.keep(text, made, begun);
       metrics.answered('executed');
-      send(asked, made);
+      send(asked, made, 'executed');
     });
   }
 
-  function sharedOf({ text, type }: Asked): SharedAnswers | undefined {
-    return text.length > MAX_TEXT_LENGTH ? undefined : sharedByType[type];
+  function sharedOf(asked: Asked): SharedAnswers | undefined {
+    return isCacheable(asked) ? sharedByType[asked.type] : undefined;
   }
 
   /** Gives an answer that someone else has asked for: it takes as many points each time. */
@@ -162,14 +179,21 @@ export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
     const { exchange, type } = asked;
     const refused = admission.chargeAgain(exchange.request, known.points);
     if (refused !== undefined) {
-      replies.refuse(exchange, type, refused);
+      refuse(exchange, type, refused, labelOfPlain(asked));
       return;
     }
     metrics.answered(from);
-    send(asked, known);
+    send(asked, known, from);
   }
 
-  function send(asked: Asked, answer: Answer): void {
+  function refuse(exchange: Exchange, type: JsonType, error: GraphQLError, label: OperationLabel = {}): void {
+    exchange.access = { label, errors: summarizeRefusal(error) };
+    replies.refuse(exchange, type, error);
+  }
+
+  function send(asked: Asked, answer: Answer, from: AnswerOrigin): void {
+    const { errors } = answer;
+    if (isAllLogged || errors !== undefined) asked.exchange.access = { label: labelOfPlain(asked), errors, from };
     outbox(() => orFail(asked, () => replies.send(asked.exchange, asked.type, answer)));
   }
 
@@ -178,17 +202,29 @@ export function createQueryDoor(options: QueryDoorOptions): QueryDoor {
     const { request, response, id } = exchange;
     replies.begin(exchange);
     if (body !== undefined) Object.assign(request, { body: Readable.from([body]) });
-    requestIds.run(id, () => yoga(request, response));
+    requestIds.run(id, () => yoga(request, response, { exchange } as never));
+  }
+
+  function labelOfPlain(asked: Asked): OperationLabel {
+    const params = readParams(asked);
+    return params === undefined ? {} : labelOf({ ...params, query: persisted.find(params) });
   }
 
   function readParams({ exchange: { request }, text, body }: Asked): PlainParams | undefined {
-    if (body !== undefined) return readPlainBody(isAscii(body) ? text : body.toString());
+    if (body !== undefined) return readPlainBody(body, text);
     const { url = '' } = request;
     const start = url.indexOf('?');
-    return start < 0 ? undefined : readPlainSearch(new yoga.fetchAPI.URLSearchParams(url.slice(start + 1)));
+    return start < 0 || hasInvalidUtf8(url)
+      ? undefined
+      : readPlainSearch(new yoga.fetchAPI.URLSearchParams(url.slice(start + 1)));
   }
 
   return open;
+}
+
+/** Whether the answer to a request may be another request's: one with a cost is not. */
+function isCacheable({ text, exchange }: Asked): boolean {
+  return text.length <= MAX_TEXT_LENGTH && !wantsCost({ req: exchange.request });
 }
 
 const RATE_LIMITED = 429;

@@ -2,9 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import { headersForOrigin, varyFor } from '../clients/origins.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
+import { COST_HEADER } from '../cost-header.ts';
 import type { Exchange, OpenAnswers } from '../open-answers.ts';
 import { toAnswer } from '../refusal.ts';
 import { REQUEST_ID_HEADER } from '../request-id.ts';
+import { SANDBOX_HEADER } from '../sandbox-header.ts';
 import type { JsonType } from './accepted-type.ts';
 import type { Answer } from './answer.ts';
 import { type HttpCaching, hasTag } from './http-caching.ts';
@@ -26,19 +28,24 @@ export type RepliesOptions = {
   readonly answers: OpenAnswers;
   /** Whose pages may ask, beside those of the gateway itself. */
   readonly corsOrigins: readonly string[];
+  /** Whether the data is simulated. */
+  readonly isSandbox: boolean;
   /** Whether the answer to a request is the last on its connection. */
   readonly isLast: (request: IncomingMessage) => boolean;
 };
 
 /** Makes what sends answers: all headers of one at once, because setting them one by one takes longer. */
-export function createReplies({ caching, rates, answers, corsOrigins, isLast }: RepliesOptions): Replies {
-  const vary = { get: varyFor('accept', corsOrigins), post: varyFor(undefined, corsOrigins) };
+export function createReplies({ caching, rates, answers, corsOrigins, isSandbox, isLast }: RepliesOptions): Replies {
+  const vary = { get: varyFor(`accept, ${COST_HEADER}`, corsOrigins), post: varyFor(undefined, corsOrigins) };
 
   function send(exchange: Exchange, type: JsonType, known: Answer): void {
     const { request, response } = exchange;
     const isGet = request.method === 'GET';
     const { status, headers, body } = known;
-    if (response.destroyed) return;
+    if (response.destroyed) {
+      answers.follow(exchange);
+      return;
+    }
     const all = commonHeaders(exchange);
     if (rates !== undefined) all.push(...rates.standingHeaders(request, retryAfterIn(headers)));
     const { etag, cacheControl } = isGet ? caching.of(known, type) : POSTED;
@@ -70,10 +77,10 @@ export function createReplies({ caching, rates, answers, corsOrigins, isLast }: 
     if (exchange.request.method === 'GET') exchange.response.setHeader('cache-control', 'no-store');
   }
 
-  /** What every answer tells: the id of its request, what it depends on, who may read it, whether it is the last. */
+  /** What every answer tells: the id of its request, whether it is simulated, what it depends on, who may read it, whether it is the last. */
   function commonHeaders({ request, id }: Exchange): string[] {
     const isGet = request.method === 'GET';
-    const all = [REQUEST_ID_HEADER, id];
+    const all = isSandbox ? [REQUEST_ID_HEADER, id, ...SANDBOX_HEADER] : [REQUEST_ID_HEADER, id];
     if (isGet || corsOrigins.length > 0) all.push(...(isGet ? vary.get : vary.post));
     if (corsOrigins.length > 0) all.push(...headersForOrigin(request, corsOrigins));
     if (isLast(request)) all.push('connection', 'close');

@@ -1,6 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import { GatewayError } from '../../errors.ts';
-import { createCostMeasure, type Operation, type OperationCost } from '../../graphql/cost.ts';
+import { costOfSent, createCostMeasure, type Operation, type OperationCost } from '../../graphql/cost.ts';
+import { textOf } from '../../graphql/document-locations.ts';
 import { createInputs, type Inputs } from '../../graphql/inputs.ts';
 import type { Limits } from '../../graphql/limits.ts';
 import type { OperationDoor } from '../metrics/metrics.ts';
@@ -25,11 +26,18 @@ export type Admission = {
   valuesOf(operation: Operation): number;
   /** Charges what an operation costs beyond its document. @returns why it is not executed, where it is not */
   refusalOf(operation: Operation): GraphQLError | undefined;
+  /** What an operation costs; `undefined` for one that asks for too much. */
+  costOf(operation: Operation): ChargedCost | undefined;
+  /** Charges for the errors that an answer reports: a point for each after the first. It may leave the client in debt. */
+  chargeErrors(context: object, errors: number): void;
   /** What an operation has taken of its client's points, by its context. */
   paid(context: object): number;
   /** Charges a request for an answer that was made for another and took so many points. @returns why it is not given */
   chargeAgain(request: Caller, points: number): GraphQLError | undefined;
 };
+
+/** What an operation costs, with the points that a rate limit charges for it. */
+export type ChargedCost = OperationCost & { readonly points: number };
 
 type Measured = { readonly cost: OperationCost } | { readonly refusal: GraphQLError };
 
@@ -96,7 +104,7 @@ export function createAdmission(
       if (rates === undefined) return;
       const { req } = context as DoorContext;
       if (req !== undefined && prepaid.delete(req)) ticketOf(context).paid = 1;
-      const refused = charge(context, Math.max(1, Math.ceil(text.length / CHARACTERS_PER_POINT)));
+      const refused = charge(context, pointsOfDocument(text));
       if (refused !== undefined) throw refused;
     },
     valuesOf(operation) {
@@ -106,8 +114,24 @@ export function createAdmission(
     },
     refusalOf(operation) {
       const measured = measureOnce(operation);
-      if ('refusal' in measured) return measured.refusal;
+      if ('refusal' in measured) {
+        charge(operation.contextValue, Math.ceil(costOfSent(operation)));
+        return measured.refusal;
+      }
       return charge(operation.contextValue, Math.ceil(measured.cost.complexity));
+    },
+    costOf(operation) {
+      const measured = measureOnce(operation);
+      if ('refusal' in measured) return undefined;
+      const { complexity, values } = measured.cost;
+      const points = Math.max(pointsOfDocument(textOf(operation.document) ?? ''), Math.ceil(complexity));
+      return { points, complexity, values };
+    },
+    chargeErrors(context, errors) {
+      const { req } = context as DoorContext;
+      if (rates === undefined || req === undefined || errors <= 1) return;
+      rates.debit(req, errors - 1);
+      ticketOf(context).paid += errors - 1;
     },
     paid: (context) => tickets.get(context)?.paid ?? 0,
     chargeAgain(request, points) {
@@ -115,6 +139,11 @@ export function createAdmission(
       return rates.charge(request, 'http', points, 1);
     },
   };
+}
+
+/** What reading a document costs. */
+function pointsOfDocument(text: string): number {
+  return Math.max(1, Math.ceil(text.length / CHARACTERS_PER_POINT));
 }
 
 /** What the doors put into the context of an operation: over HTTP both, on a websocket what is kept of the request that opened it. */

@@ -51,6 +51,8 @@ export function createClientAddresses(trustedProxies: readonly string[]): Client
 
   return {
     of(request) {
+      // Node takes the socket from a request whose body is too large, so that the connection survives to carry the answer.
+      if ((request.socket as Socket | null) === null) return throughProxies.get(request) ?? UNKNOWN;
       const connection = connectionOf(request.socket);
       if (!connection.isProxy) return connection.client;
       const client = throughProxies.get(request) ?? read(request);
@@ -65,7 +67,7 @@ export function createClientAddresses(trustedProxies: readonly string[]): Client
 /** Who is connected, and whether it asks for others. */
 type Connection = { readonly client: string; readonly isProxy: boolean };
 
-/** The client of a connection that was gone before anyone looked. */
+/** The client of a connection that was gone before anyone looked, or that its request no longer names. */
 const UNKNOWN = 'unknown';
 
 /** The client that an address belongs to; some proxies write a port behind it. */

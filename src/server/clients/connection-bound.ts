@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { GraphQLError } from 'graphql';
 import type { Metrics } from '../metrics/metrics.ts';
 import { toAnswer, tooManyAtOnce } from '../refusal.ts';
 import type { ClientAddresses } from './client-address.ts';
@@ -18,6 +19,8 @@ export type ConnectionBound = {
   isBeyond(socket: Duplex): boolean;
   /** Whether a request of the endpoint may be answered. What answers it is counted until it closes. */
   admits(request: IncomingMessage, answer: ServerResponse | Duplex): boolean;
+  /** Why a request or a websocket is refused. */
+  readonly refusal: GraphQLError;
   /** Answers a request that may not be. */
   refuse(request: IncomingMessage, response: ServerResponse): void;
 };
@@ -29,6 +32,7 @@ const BEYOND_MS = 2_000;
 export function createConnectionBound(max: number, clients: ClientAddresses, metrics: Metrics): ConnectionBound {
   const open = new Map<string, number>();
   const beyond = new WeakSet<Duplex>();
+  const refusal = tooManyAtOnce(`This client address has too many open connections. The maximum is ${max}.`);
 
   function enter(client: string, counted: ServerResponse | Duplex): boolean {
     const before = open.get(client) ?? 0;
@@ -56,9 +60,9 @@ export function createConnectionBound(max: number, clients: ClientAddresses, met
       if (!isFree) metrics.refusedConnection();
       return isFree;
     },
+    refusal,
     refuse(request, response) {
-      const error = tooManyAtOnce(`An address has ${max} connections at most.`);
-      const { status, headers, body } = toAnswer(error, request.headers.accept);
+      const { status, headers, body } = toAnswer(refusal, request.headers.accept);
       response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
     },
   };

@@ -1,8 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { GraphQLError } from 'graphql';
+import type { ErrorCode } from '../../errors.ts';
 import { REQUEST_ID_HEADER } from '../request-id.ts';
+import { SANDBOX_HEADER } from '../sandbox-header.ts';
 
 /** What pages of other origins may read of an answer, beside its body. */
-const EXPOSED = `${REQUEST_ID_HEADER}, ratelimit, ratelimit-policy, retry-after`;
+const EXPOSED = `${REQUEST_ID_HEADER}, ${SANDBOX_HEADER[0]}, ratelimit, ratelimit-policy, retry-after`;
 
 /**
  * Tells browsers whether pages of the request's origin may read the answer; without a word they may not. Credentials are
@@ -38,14 +41,38 @@ export function answerPreflight({ headers }: IncomingMessage, response: ServerRe
 }
 
 /**
- * Whether a websocket may be opened from where it comes: browsers do not ask before they open one to another origin, so the
- * list holds here or nowhere. What is no browser sends no origin.
+ * Whether a request may execute an operation, by the page that a browser sends it for. The page's origin has to be that of
+ * the gateway, or be listed.
+ *
+ * Browsers send `Origin` with every POST, CORS request, event stream and websocket. What they send without it, such as an
+ * image, a script, a form's GET or a link, has `Sec-Fetch-Site`. Clients that are no browsers send neither.
  */
-export function mayOpenWebSocket({ headers }: IncomingMessage, origins: readonly string[]): boolean {
-  const { origin, host } = headers;
-  return origin === undefined || isListed(origin, origins) || URL.parse(origin)?.host === host;
+export function isAllowedOrigin({ headers }: Pick<IncomingMessage, 'headers'>, origins: readonly string[]): boolean {
+  const { origin, host, 'sec-fetch-site': site } = headers;
+  if (origin === undefined && site === undefined) return true;
+  // No page can set it. It also holds behind a proxy that changes the host.
+  if (site === 'same-origin' || site === 'none') return true;
+  if (origin === undefined) return origins.includes('*');
+  return isListed(origin, origins) || (host !== undefined && URL.parse(origin)?.host === host);
+}
+
+/** The error of a request that a page of another origin sends. */
+export function originNotAllowed({ headers: { origin } }: Pick<IncomingMessage, 'headers'>): GraphQLError {
+  const page = origin === undefined || origin === 'null' ? 'Pages from another origin' : `Pages from ${quote(origin)}`;
+  const code: ErrorCode = 'ORIGIN_NOT_ALLOWED';
+  return new GraphQLError(
+    `${page} are not allowed to send operations to this gateway. To allow them, add the origin to CORS_ORIGINS. A proxy in front of the gateway must forward the Host header.`,
+    { extensions: { code, http: { status: 403 } } },
+  );
 }
 
 function isListed(origin: string, origins: readonly string[]): boolean {
   return origins.includes('*') || origins.includes(origin.toLowerCase());
+}
+
+/** The longest host name has 253 characters. */
+const MAX_QUOTED = 300;
+
+function quote(origin: string): string {
+  return JSON.stringify(origin.slice(0, MAX_QUOTED));
 }

@@ -22,6 +22,8 @@ export type RateLimits = {
    * @returns why not, where the client has not so many points
    */
   charge(request: Caller, door: OperationDoor, points: number, paid?: number): GraphQLError | undefined;
+  /** Takes what something has cost that is done already. It may leave a debt. */
+  debit(request: Caller, points: number): void;
   /**
    * Tells a client how it stands, in the fields of the IETF's draft "RateLimit header fields for HTTP".
    *
@@ -73,6 +75,10 @@ export function createRateLimits({ rate, clients, metrics, log, now }: RateLimit
       // What was paid is gone: it was the price of what was done to learn the rest.
       return overRate(msUntilAffordable(bucket, rate, points));
     },
+    debit(request, points) {
+      const client = clients.of(request);
+      buckets.set(client, drain(bucketOf(client), points));
+    },
     standingHeaders(request, retryAfter) {
       const bucket = bucketOf(clients.of(request));
       const remaining = Math.max(0, Math.floor(bucket.thousandths / 1_000));
@@ -89,7 +95,7 @@ function createRefusalLog(log: Log, now: () => Instant): (client: string) => voi
   return (client) => {
     refused++;
     if (Math.abs(now() - toldAt) < LOG_INTERVAL_MS) return;
-    log.warn({ refused, latest: client }, 'refusing what is over the rate limit');
+    log.warn({ refused, latest: client }, 'refusing requests over the rate limit');
     toldAt = now();
     refused = 0;
   };

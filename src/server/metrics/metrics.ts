@@ -35,6 +35,8 @@ export type Metrics = {
 
 /** Counts the requests of one door. */
 export type RequestCount = {
+  /** The name of the door. */
+  readonly endpoint: string;
   /** A request was answered with a status; a stream of events has no time that means anything. */
   answered(status: number, seconds: number | undefined): void;
 };
@@ -58,7 +60,7 @@ const UPSTREAM_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 1
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 /** Makes the metrics of one gateway, those of the process among them. */
-export function createMetrics(version: string): Metrics {
+export function createMetrics(version: string, isSandbox = false): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -66,14 +68,14 @@ export function createMetrics(version: string): Metrics {
 
   new Gauge({
     name: 'pdex_build_info',
-    help: 'Always 1; its labels tell what runs.',
-    labelNames: ['version', 'node'],
+    help: 'Always 1. The labels are the versions of the gateway and of Node.js, and whether the sandbox is on.',
+    labelNames: ['version', 'node', 'sandbox'],
     registers,
-  }).set({ version, node: process.version }, 1);
+  }).set({ version, node: process.version, sandbox: String(isSandbox) }, 1);
   const requests = createCounts(
     {
       name: 'pdex_http_requests_total',
-      help: 'Requests answered, by door and HTTP status.',
+      help: 'HTTP requests with a response, by endpoint (label door) and status.',
       labelNames: ['door', 'status'],
     },
     registry,
@@ -81,7 +83,7 @@ export function createMetrics(version: string): Metrics {
   const requestSeconds = createTimes(
     {
       name: 'pdex_http_request_duration_seconds',
-      help: 'From the head of a request to the end of its answer. Streams are left out.',
+      help: 'Time from the request headers to the end of the response, in seconds, by endpoint (label door). Event streams are not included.',
       labelNames: ['door'],
       buckets: ANSWER_SECONDS,
     },
@@ -90,7 +92,7 @@ export function createMetrics(version: string): Metrics {
   const answersFrom = createCounts(
     {
       name: 'pdex_answers_total',
-      help: 'Answers to plain queries over HTTP: kept and given again, shared with another request, or executed.',
+      help: 'Responses to plain queries over HTTP, by origin: kept (from the response cache), shared (one execution for several concurrent requests) or executed.',
       labelNames: ['from'],
     },
     registry,
@@ -103,7 +105,7 @@ export function createMetrics(version: string): Metrics {
   const operations = createCounts(
     {
       name: 'pdex_operations_total',
-      help: 'Operations by type and outcome; each update of a subscription counts as one.',
+      help: 'Operations, by type and outcome. Each update of a subscription counts as one operation.',
       labelNames: ['type', 'outcome'],
     },
     registry,
@@ -111,7 +113,7 @@ export function createMetrics(version: string): Metrics {
   const operationSeconds = createTimes(
     {
       name: 'pdex_operation_duration_seconds',
-      help: 'How long executing a query took, or starting a subscription.',
+      help: 'Time to execute a query or to start a subscription, in seconds, by type.',
       labelNames: ['type'],
       buckets: ANSWER_SECONDS,
     },
@@ -119,43 +121,43 @@ export function createMetrics(version: string): Metrics {
   );
   const updates = new Counter({
     name: 'pdex_updates_sent_total',
-    help: 'Updates of subscriptions handed over.',
+    help: 'Subscription updates sent to subscribers.',
     registers,
   });
   const rateLimited = new Counter({
     name: 'pdex_rate_limited_total',
-    help: 'Requests and operations refused because their address asked for too much at a time, by door.',
+    help: 'Requests and operations refused because the client address exceeded the rate limit, by transport (label door).',
     labelNames: ['door'],
     registers,
   });
   const connectionsRefused = new Counter({
     name: 'pdex_connections_refused_total',
-    help: 'Requests and websockets refused because their address had too many connections.',
+    help: 'Requests and websockets refused because the client address had too many open connections.',
     registers,
   });
-  const webSockets = new Gauge({ name: 'pdex_websockets', help: 'Websockets open now.', registers });
+  const webSockets = new Gauge({ name: 'pdex_websockets', help: 'Open websockets.', registers });
   const calls = new Counter({
     name: 'pdex_upstream_calls_total',
-    help: 'Calls to upstreams, by upstream, method and outcome: OK, or the code of the error.',
+    help: 'Requests to upstreams, by upstream, method and outcome (OK or the error code).',
     labelNames: ['upstream', 'method', 'outcome'],
     registers,
   });
   const callSeconds = new Histogram({
     name: 'pdex_upstream_call_duration_seconds',
-    help: 'How long calls to upstreams took, whatever their outcome.',
+    help: 'Duration of requests to upstreams, successful or not, in seconds, by upstream and method.',
     labelNames: ['upstream', 'method'],
     buckets: UPSTREAM_SECONDS,
     registers,
   });
   const bytesRead = new Counter({
     name: 'pdex_upstream_read_bytes_total',
-    help: 'Bytes of whole answers read from upstreams.',
+    help: 'Bytes of upstream responses read, after decompression, by upstream.',
     labelNames: ['upstream'],
     registers,
   });
   const leftAlone = new Gauge({
     name: 'pdex_upstream_left_alone',
-    help: '1 while a host is not asked because it is down: its circuit is open.',
+    help: '1 while the circuit of a host is open, so the gateway pauses requests to it; otherwise 0.',
     labelNames: ['upstream', 'host'],
     registers,
   });
@@ -173,6 +175,7 @@ export function createMetrics(version: string): Metrics {
       const times = requestSeconds([door]);
       const statuses = new Map<number, Count>();
       return {
+        endpoint: door,
         answered(status, seconds) {
           const count = statuses.get(status) ?? requests([door, status]);
           statuses.set(status, count);

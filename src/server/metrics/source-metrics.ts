@@ -3,22 +3,38 @@ import type { Service } from '../../graphql/context.ts';
 
 /** Registers what the gateway follows: each figure is read when somebody asks for it. */
 export function describeSources({ sources, now, upstreams }: Service, registry: Registry): void {
-  const { head, nodes, market, orderBooks } = sources;
+  const { head, nodes, pastStates, market, orderBooks } = sources;
   const registers = [registry];
 
-  gauge('pdex_head_beacon_height', 'The newest beacon height that is served.', () => head.current()?.beaconHeight);
-  gauge('pdex_head_age_seconds', 'How long ago the newest height was read.', () =>
+  gauge('pdex_head_beacon_height', 'Newest beacon height that the gateway serves.', () => head.current()?.beaconHeight);
+  gauge('pdex_head_age_seconds', 'Time since the gateway read the newest beacon height, in seconds.', () =>
     secondsSince(head.current()?.observedAt),
   );
-  gauge('pdex_head_stale', '1 while the node cannot be read or no block comes.', () => Number(head.isStale()));
-  gauge('pdex_market_data_age_seconds', 'How long ago the older of pairs and tickers was read.', () =>
-    secondsSince(market.freshness()?.observedAt),
+  gauge(
+    'pdex_head_block_age_seconds',
+    'Age of the newest block, in seconds. 0 if the time of the block is in the future.',
+    () => {
+      const age = secondsSince(head.current()?.time);
+      return age === undefined ? undefined : Math.max(0, age);
+    },
   );
-  gauge('pdex_order_books_followed', 'Order books that are read for subscribers.', () => orderBooks.followed());
+  gauge(
+    'pdex_head_stale',
+    '1 while the node cannot be read, no new block arrives, or the newest block is too old; otherwise 0.',
+    () => Number(head.isStale()),
+  );
+  gauge(
+    'pdex_market_data_age_seconds',
+    'Time since the gateway read pairs and tickers, in seconds. If the two differ, the longer time.',
+    () => secondsSince(market.freshness()?.observedAt),
+  );
+  gauge('pdex_order_books_followed', 'Order books that the gateway reads regularly for subscribers.', () =>
+    orderBooks.followed(),
+  );
 
   new Gauge({
     name: 'pdex_upstream_healthy',
-    help: '1 where an upstream is configured and its last call succeeded.',
+    help: '1 if an upstream is configured and the last request to it succeeded; otherwise 0.',
     labelNames: ['upstream'],
     registers,
     collect() {
@@ -27,7 +43,7 @@ export function describeSources({ sources, now, upstreams }: Service, registry: 
   });
   new Gauge({
     name: 'pdex_node_beacon_height',
-    help: 'The tip that a node showed when it was last looked at; 0 where it did not answer.',
+    help: 'Newest beacon height that a node reported in the last check. 0 if the node did not respond.',
     labelNames: ['host'],
     registers,
     collect() {
@@ -35,8 +51,26 @@ export function describeSources({ sources, now, upstreams }: Service, registry: 
     },
   });
   new Gauge({
+    name: 'pdex_node_pruned_beacon_height',
+    help: 'Highest beacon height that a node is known to have pruned. 0 if none is known.',
+    labelNames: ['host'],
+    registers,
+    collect() {
+      for (const { name, height } of pastStates.prunedHeights()) this.set({ host: name }, height ?? 0);
+    },
+  });
+  new Gauge({
+    name: 'pdex_node_call_spacing_seconds',
+    help: 'Minimum time between two requests to a node that limits their rate, in seconds. 0 if the node does not limit it.',
+    labelNames: ['host'],
+    registers,
+    collect() {
+      for (const { name, spaceMs } of nodes.status()) this.set({ host: name }, spaceMs / 1_000);
+    },
+  });
+  new Gauge({
     name: 'pdex_node_read',
-    help: '1 for the node that the newest height was read from.',
+    help: '1 for the node from which the gateway read the newest beacon height; otherwise 0.',
     labelNames: ['host'],
     registers,
     collect() {
@@ -45,7 +79,7 @@ export function describeSources({ sources, now, upstreams }: Service, registry: 
   });
   new Gauge({
     name: 'pdex_market_data_dropped_rows',
-    help: 'Rows of the last reading of a list that could not be read.',
+    help: 'Rows of the last response for a list that were dropped because they were invalid.',
     labelNames: ['list'],
     registers,
     collect() {
@@ -55,7 +89,7 @@ export function describeSources({ sources, now, upstreams }: Service, registry: 
   });
   new Gauge({
     name: 'pdex_subscriptions',
-    help: 'Subscriptions open now, by what they listen to; head stands for heads and prices.',
+    help: 'Open subscriptions, by source: head (heads and prices), tickers or order_books.',
     labelNames: ['source'],
     registers,
     collect() {
@@ -64,7 +98,7 @@ export function describeSources({ sources, now, upstreams }: Service, registry: 
   });
   new Counter({
     name: 'pdex_updates_skipped_total',
-    help: 'Updates that a listener did not take before a newer one came, by what it listens to.',
+    help: 'Updates that slow subscribers skipped because a newer one was available, by source.',
     labelNames: ['source'],
     registers,
     collect() {

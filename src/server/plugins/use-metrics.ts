@@ -5,21 +5,11 @@ import { isStream } from '../stream.ts';
 import { outcomeOf } from '../updates/made-update.ts';
 
 /**
- * Counts the documents that are refused, and the subscriptions that begin. Queries are counted where they are executed, and
+ * Counts the subscriptions that begin. Documents are counted where they are refused, queries where they are executed, and
  * updates where they are handed over.
  */
 export function useMetrics(metrics: Metrics): Plugin {
   return {
-    onParse:
-      () =>
-      ({ result }) => {
-        if (result instanceof Error) metrics.refusedOperation();
-      },
-    onValidate:
-      () =>
-      ({ valid }) => {
-        if (!valid) metrics.refusedOperation();
-      },
     onSubscribe() {
       const start = performance.now();
       return {

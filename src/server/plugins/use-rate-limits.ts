@@ -8,8 +8,8 @@ import { toAnswer } from '../refusal.ts';
 type HttpContext = { readonly req?: IncomingMessage };
 
 /**
- * Charges for what is read, before it is read, and tells clients how they stand. What operations cost beside is charged
- * with the other limits, when it is known.
+ * Charges for requests before they are read, and tells clients how they stand. Documents are charged where they are read, and
+ * what operations cost beside with the other limits, when it is known.
  */
 export function useRateLimits(admission: Admission, rates: RateLimits): Plugin<object, HttpContext> {
   return {
@@ -20,9 +20,6 @@ export function useRateLimits(admission: Admission, rates: RateLimits): Plugin<o
 
       const { status, headers, body } = toAnswer(refused, request.headers.get('accept'));
       endResponse(new fetchAPI.Response(body, { status, headers }));
-    },
-    onParse({ context, params }) {
-      admission.chargeDocument(context, String(params.source));
     },
     onResponse({ request, response, serverContext: { req } }) {
       if (req === undefined || request.method === 'OPTIONS') return;

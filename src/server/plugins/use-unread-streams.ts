@@ -14,8 +14,9 @@ export function useUnreadStreams(): Plugin {
       if (Array.isArray(result)) {
         setResult(await Promise.all(result.map((each) => (isStream(each) ? refuse(each, IN_AN_ARRAY) : each))));
       } else if (isStream(result) && resultProcessor === undefined) {
-        setResult(await refuse(result, NOT_ACCEPTED));
-        const type = request.headers.get('accept')?.includes(GRAPHQL_RESPONSE) ? GRAPHQL_RESPONSE : 'application/json';
+        const accept = request.headers.get('accept') ?? '';
+        setResult(await refuse(result, accept.includes(MULTIPART) ? `${NO_MULTIPART} ${NOT_ACCEPTED}` : NOT_ACCEPTED));
+        const type = accept.includes(GRAPHQL_RESPONSE) ? GRAPHQL_RESPONSE : 'application/json';
         setResultProcessor(
           (refused, { Response }) => Response.json(refused, { status: 406, headers: { 'content-type': type } }),
           type,
@@ -26,8 +27,10 @@ export function useUnreadStreams(): Plugin {
 }
 
 const GRAPHQL_RESPONSE = 'application/graphql-response+json';
-const NOT_ACCEPTED = 'A subscription goes over a websocket, or to a client that accepts text/event-stream.';
-const IN_AN_ARRAY = 'A subscription cannot be one of several operations of a request.';
+const NOT_ACCEPTED = 'A subscription requires a websocket, or a client that accepts text/event-stream.';
+const MULTIPART = 'multipart/mixed';
+const NO_MULTIPART = 'Multipart subscriptions are not supported.';
+const IN_AN_ARRAY = 'An array of operations cannot contain a subscription.';
 
 async function refuse(stream: AsyncIterable<unknown>, message: string): Promise<{ errors: [GraphQLError] }> {
   await stream[Symbol.asyncIterator]().return?.();

@@ -1,8 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
-import type { WrittenResult } from '../../graphql/execution/execute.ts';
+import { hasData, type WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Outcome } from '../metrics/metrics.ts';
-import { withoutHttp } from '../refusal.ts';
 import { toTextFrame } from '../websocket/websocket-frame.ts';
 
 /** One update of a subscription, made once for all who get it. */
@@ -22,8 +21,8 @@ export type MadeUpdate = {
  * Once there is a frame, the text is kept in it alone: beside thousands of frames, texts would be copied with each
  * collection of young garbage.
  */
-export function writeUpdate(result: ExecutionResult, height: BeaconHeight | undefined): MadeUpdate {
-  let payload: string | Buffer = textOf(result);
+export function writeUpdate(result: WrittenResult, height: BeaconHeight | undefined): MadeUpdate {
+  let payload: string | Buffer = result.toText();
   let last: { readonly id: string; readonly frame: Buffer } | undefined;
 
   return {
@@ -45,14 +44,6 @@ const END_OF_MESSAGE = '}';
 
 /** How an execution ended. */
 export function outcomeOf(result: ExecutionResult): Outcome {
-  // A result without errors may be written already: its data is not looked at, because it would be read for that.
   if (result.errors === undefined || result.errors.length === 0) return 'whole';
-  return result.data == null ? 'failed' : 'partial';
-}
-
-function textOf(result: WrittenResult): string {
-  if (result.errors === undefined) return result.stringify?.(result) ?? JSON.stringify(result);
-  const { errors, ...rest } = result;
-  // Errors first, as the specification recommends.
-  return JSON.stringify({ errors: errors.map(withoutHttp), ...rest });
+  return hasData(result) ? 'partial' : 'failed';
 }

@@ -1,12 +1,16 @@
 import type { Instant } from '../../domain/instant.ts';
 import type { ExecutedUpdate, Subscription } from '../../graphql/subscription.ts';
-import type { Listen, Listener, Listening } from '../../live/listen.ts';
+import type { Listener, Listening } from '../../live/listen.ts';
 import type { MadeUpdate } from './made-update.ts';
 
 /** All who have subscribed to one operation. */
 export type UpdateGroup = {
-  /** Lets a member in, who gets an update each time that it asks: one that is slow passes values over. */
-  readonly join: Listen<MadeUpdate>;
+  /**
+   * Lets a member in, who gets an update each time that it asks: one that is slow passes values over.
+   *
+   * @param listen what it listens to, which can begin with an error that those before it did not get
+   */
+  join(reader: Listener<MadeUpdate>, listen?: Subscription['listen']): Listening;
 };
 
 /** An update, and whether it would be made the same at some moment. */
@@ -111,7 +115,8 @@ export function createUpdateGroup(options: UpdateGroupOptions): UpdateGroup {
 
   function give(member: Member, value: unknown, update: MadeUpdate): void {
     if (member.hasLeft) return;
-    member.previous = value;
+    // After an error, the next update is as if nothing had come before.
+    if (!(value instanceof Error)) member.previous = value;
     handedOver(update);
     member.reader.hear(update);
   }
@@ -147,9 +152,9 @@ export function createUpdateGroup(options: UpdateGroupOptions): UpdateGroup {
   }
 
   return {
-    join(reader) {
+    join(reader, listen = subscription.listen) {
       const member: Member = { reader, values: undefined, previous: undefined, hasLeft: false, hear, fail, next, end };
-      member.values = subscription.listen(member);
+      member.values = listen(member);
       members += 1;
       return member;
     },

@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto';
 import { type ExecutionArgs, type ExecutionResult, type GraphQLError, print } from 'graphql';
 import type { Service } from '../../graphql/context.ts';
+import { textOf } from '../../graphql/document-locations.ts';
+import { maskErrors } from '../../graphql/errors.ts';
 import type { Executor } from '../../graphql/execution/execute.ts';
+import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import { openSubscription, type Subscription } from '../../graphql/subscription.ts';
 import { createBreather } from '../../live/breather.ts';
 import type { Listen } from '../../live/listen.ts';
@@ -46,8 +49,7 @@ export function createUpdateGroups({ service, executor, metrics, maskError }: Up
         await making.take();
         try {
           const { result, holds } = await subscription.execute(value, previous);
-          const masked = result.errors ? { ...result, errors: result.errors.map(maskError) } : result;
-          return { update: writeUpdate(masked, subscription.heightOf(value)), holds };
+          return { update: writeUpdate(maskErrors(result, maskError), subscription.heightOf(value)), holds };
         } catch (error) {
           throw maskError(error);
         }
@@ -65,10 +67,11 @@ export function createUpdateGroups({ service, executor, metrics, maskError }: Up
     async subscribe(args) {
       // Also where there is a group: what it follows may have become unknown since it began.
       const subscription = await openSubscription(service, executor, args);
-      if (!('execute' in subscription)) return subscription;
+      if (!('execute' in subscription)) return new WrittenResult(undefined, subscription.errors?.map(maskError));
 
       const key = keyOf(args, subscription);
-      const updates: Listen<MadeUpdate> = (reader) => (groups.get(key) ?? open(key, subscription)).join(reader);
+      const updates: Listen<MadeUpdate> = (reader) =>
+        (groups.get(key) ?? open(key, subscription)).join(reader, subscription.listen);
       subscribed.set(args.contextValue as object, updates);
       return updates;
     },
@@ -82,6 +85,6 @@ export function createUpdateGroups({ service, executor, metrics, maskError }: Up
 
 /** What two operations have in common where all their updates are the same. */
 function keyOf({ document, operationName, variableValues }: ExecutionArgs, { after }: Subscription): string {
-  const text = document.loc?.source.body ?? print(document);
+  const text = textOf(document) ?? print(document);
   return hash('sha256', JSON.stringify([text, operationName, variableValues, after]), 'base64');
 }

@@ -1,10 +1,11 @@
-import type { Duplex } from 'node:stream';
-import { type ExecutionArgs, GraphQLError } from 'graphql';
+import { type ExecutionArgs, GraphQLError, getOperationAST } from 'graphql';
 import type { Context as ConnectionContext, SubscribePayload } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { Limits } from '../../graphql/limits.ts';
 import type { Admission } from '../clients/admission.ts';
-import { tooManyAtOnce } from '../refusal.ts';
+import type { Caller } from '../clients/client-address.ts';
+import type { Documents } from '../documents/documents.ts';
+import { badRequest, tooManyAtOnce } from '../refusal.ts';
 import type { Yoga } from '../yoga.ts';
 import type { Peer } from './websocket-protocol.ts';
 
@@ -12,11 +13,11 @@ type Enveloped = ReturnType<Yoga['getEnveloped']>;
 
 /** An operation on its way from `onSubscribe` to its execution, with the pipeline that it goes through. */
 export type OperationArgs = ExecutionArgs & {
-  readonly rootValue: Pick<Enveloped, 'execute' | 'subscribe'>;
+  readonly rootValue: Pick<Enveloped, 'subscribe'>;
   readonly contextValue: object;
   readonly requestId: string;
   readonly socket: WebSocket;
-  readonly wire: Duplex;
+  readonly caller: Caller;
   readonly id: string;
   readonly payload: SubscribePayload;
 };
@@ -25,7 +26,12 @@ export type OperationArgs = ExecutionArgs & {
 export type Connection = ConnectionContext<Record<string, unknown> | undefined, Peer>;
 
 /** What operations are prepared with. */
-export type PrepareOptions = { readonly yoga: Yoga; readonly admission: Admission; readonly limits: Limits };
+export type PrepareOptions = {
+  readonly yoga: Yoga;
+  readonly documents: Documents;
+  readonly admission: Admission;
+  readonly limits: Limits;
+};
 
 /** What was asked on a websocket. */
 export type Asked = {
@@ -35,25 +41,32 @@ export type Asked = {
   readonly payload: SubscribePayload;
 };
 
+/** As Yoga says it over HTTP. */
+const NO_SUCH_OPERATION = badRequest(400, 'Could not determine what operation to execute.');
+
 /** Parses and validates an operation in the pipeline; what is wrong with it is its `error` message. */
 export async function prepare(
-  { yoga, admission, limits }: PrepareOptions,
+  { yoga, documents, admission, limits }: PrepareOptions,
   { connection, requestId, id, payload }: Asked,
 ): Promise<OperationArgs | GraphQLError[]> {
   if (Object.keys(connection.subscriptions).length > limits.maxSubscriptionsPerConnection) {
-    return [tooManyAtOnce(`A websocket has ${limits.maxSubscriptionsPerConnection} open operations at most.`)];
+    return [
+      tooManyAtOnce(
+        `This websocket has too many open operations. The maximum is ${limits.maxSubscriptionsPerConnection}.`,
+      ),
+    ];
   }
   const { caller: req, socket } = connection.extra;
-  const enveloped: Enveloped = yoga.getEnveloped({
-    connectionParams: connection.connectionParams,
-    req,
-    socket,
-    params: payload,
-  });
+  const door = { connectionParams: connection.connectionParams, req, socket, params: payload };
+  const enveloped: Enveloped = yoga.getEnveloped(door);
   try {
-    const document = enveloped.parse(payload.query);
-    const errors = enveloped.validate(enveloped.schema, document);
-    if (errors.length > 0) return [...errors];
+    admission.chargeDocument(door, payload.query);
+    const { document, errors } = await documents.read(payload.query);
+    if (document === undefined) {
+      admission.chargeErrors(door, errors.length);
+      return [...errors];
+    }
+    if (getOperationAST(document, payload.operationName) == null) return [NO_SUCH_OPERATION];
 
     const args = {
       schema: enveloped.schema,
@@ -61,17 +74,19 @@ export async function prepare(
       operationName: payload.operationName ?? null,
       variableValues: payload.variables ?? null,
       contextValue: await enveloped.contextFactory(),
-      rootValue: { execute: enveloped.execute, subscribe: enveloped.subscribe },
+      rootValue: { subscribe: enveloped.subscribe },
       requestId,
       socket,
-      wire: req.socket,
+      caller: req,
       id,
       payload,
     };
     const values = openValues(connection, id, admission.valuesOf(args));
     if (values > limits.maxValuesPerConnection) {
       return [
-        tooManyAtOnce(`The open operations of a websocket hold ${limits.maxValuesPerConnection} values at most.`),
+        tooManyAtOnce(
+          `The open operations of this websocket have too many values. The maximum is ${limits.maxValuesPerConnection}.`,
+        ),
       ];
     }
     const refusal = admission.refusalOf(args);

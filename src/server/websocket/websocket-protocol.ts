@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import {
   CloseCode,
   handleProtocols,
@@ -5,7 +6,7 @@ import {
   type WebSocket as ProtocolSocket,
   type ServerOptions,
 } from 'graphql-ws';
-import type { WebSocket, WebSocketServer } from 'ws';
+import type { RawData, WebSocket, WebSocketServer } from 'ws';
 import type { Caller } from '../clients/client-address.ts';
 import { createKeepAlive } from './keep-alive.ts';
 
@@ -60,7 +61,12 @@ export function speakProtocol(sockets: WebSocketServer, options: ProtocolOptions
   });
 
   // One function for all sockets, and no `once`, which would wrap what it calls: they are told apart by what it is called on.
-  function hear(this: WebSocket, message: unknown): void {
+  function hear(this: WebSocket, message: RawData, isBinary: boolean): void {
+    // `ws` has looked at texts, and closes with 1007 by itself.
+    if (isBinary && !isUtf8(message as Buffer)) {
+      this.close(CloseCode.BadRequest, 'Invalid message received');
+      return;
+    }
     const reading = connections.get(this)?.read?.(parse(String(message)));
     reading?.catch((error) => fail(this, error));
   }
@@ -89,6 +95,10 @@ type Connection = ProtocolSocket & {
   left: ((code: number, reason: string) => Promise<void>) | undefined;
 };
 
+function send(this: Connection, text: string): Promise<void> {
+  return sendText(this.socket, text);
+}
+
 function close(this: Connection, code: number, reason: string): void {
   this.socket.close(code, reason);
 }
@@ -101,8 +111,7 @@ function onMessage(this: Connection, read: Connection['read']): void {
  * Waits until a message has left, so that a slow reader asks for no more; one that has gone needs no answer. From a peer
  * that asks and asks but does not read, nothing more is read meanwhile: its answers would fill the memory.
  */
-function send(this: Connection, text: string): Promise<void> {
-  const { socket } = this;
+export function sendText(socket: WebSocket, text: string): Promise<void> {
   return new Promise((resolve) => {
     if (socket.readyState !== socket.OPEN) return resolve();
     socket.send(text, () => {

@@ -5,6 +5,7 @@ import type { Circuit } from '../circuit.ts';
 import { createDocumentReader } from '../decode.ts';
 import type { HealthRecord } from '../health.ts';
 import type { HttpClient } from '../http.ts';
+import { createAddresses } from './addresses.ts';
 import { readOrderBook } from './decode.ts';
 import { createPairsReader, createTickersReader, type Rows } from './rows.ts';
 
@@ -21,8 +22,9 @@ export type MarketDataClient = {
 /** What a market-data client is made of. */
 export type MarketDataClientOptions = {
   readonly http: HttpClient;
+  /** With or without the documented path, or the beginning of it. */
   readonly baseUrl: URL;
-  /** The path segment that names the integrating partner. */
+  /** The path segment that names the integrating partner, unless the URL names one. */
   readonly partner: string;
   readonly health: HealthRecord;
   readonly circuit: Circuit;
@@ -35,11 +37,7 @@ const MAX_BOOK_BYTES = 32 * 2 ** 20;
 export function createMarketDataClient(options: MarketDataClientOptions): MarketDataClient {
   const { http, baseUrl, partner, health, circuit } = options;
 
-  function address(endpoint: string): URL {
-    const url = new URL(baseUrl);
-    url.pathname = `${url.pathname.replace(/\/+$/, '')}/api/v1/public/${encodeURIComponent(partner)}/${endpoint}`;
-    return url;
-  }
+  const address = createAddresses(baseUrl, partner);
 
   /** A call of those that follow the market. */
   function follow<T>(method: string, ask: () => Promise<T>): Promise<T> {

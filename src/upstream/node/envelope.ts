@@ -18,7 +18,7 @@ export function toRequest(id: number, method: NodeMethod, params: readonly unkno
  */
 export function readResult(document: unknown, id: number, details: ErrorDetails = {}): WireObject {
   const envelope = readObject(document, '$');
-  if (envelope['Id'] !== id) throw new Misfit(`the echoed id ${id}`, '$.Id');
+  if (envelope['Id'] !== id) throw new Misfit(`the request id ${id}`, '$.Id');
   if (envelope['Error'] != null) throw readError(envelope['Error'], details);
 
   return readObject(envelope['Result'], '$.Result');

@@ -87,6 +87,6 @@ function readPoolPair(key: string, value: WireObject, beaconHeight: BeaconHeight
     reserve2: readUint64(value['Token2PoolValue'], `${POOL}.Token2PoolValue`),
   };
   if (key.toLowerCase() !== poolPairKey(pool))
-    throw new Misfit(`keys of height ${beaconHeight} and of the pool's tokens`, POOLS);
+    throw new Misfit(`keys with height ${beaconHeight} and the token ids of the pool`, POOLS);
   return pool;
 }

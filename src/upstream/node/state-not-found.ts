@@ -1,24 +1,70 @@
 import { type ErrorDetails, UpstreamRpcError } from '../../errors.ts';
-import { type RetryPolicy, retry } from '../retry.ts';
+import { retry } from '../retry.ts';
+import type { ErrorBudget } from './error-budget.ts';
 
-const STATE_NOT_FOUND = -8000;
-
-/** Whether the node says that it has no exchange state at the height asked for: not yet, or no longer. */
-export function isStateNotFound(error: unknown): boolean {
-  return error instanceof UpstreamRpcError && error.rpcCode === STATE_NOT_FOUND;
-}
-
-/** The same said for a node that need not be asked. */
-export function stateNotFound(details: ErrorDetails): UpstreamRpcError {
-  return new UpstreamRpcError(STATE_NOT_FOUND, details);
-}
-
-const SHORTLY: RetryPolicy = { times: 4, delayMs: 250, when: isStateNotFound };
+const STATE_ERROR = -8000;
 
 /**
- * Asks for a state near the tip, and again shortly where it is not there: behind a load balancer, the node that answers
- * can be a block behind the one that named the height.
+ * Why a node has no exchange state at a height: it does not have the block (the height is in the future for this node), or it
+ * has pruned the state.
  */
-export function askUntilStateIsThere<T>(ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-  return retry(ask, { ...SHORTLY, signal });
+export type MissingState = 'future' | 'pruned';
+
+/** The causes as the node's first line of the stack trace names them, the more specific first. */
+const CAUSES: readonly (readonly [pattern: RegExp, why: MissingState])[] = [
+  [/Block Height -?\d+ not found/, 'future'],
+  [/missing trie node|leveldb: not found/, 'pruned'],
+  // The root of the state is not known at that height, and nothing went wrong while the node looked for it.
+  [/Can't found ConsensusStateRootHash of beacon height [^,]*$/, 'pruned'],
+];
+
+/**
+ * Why the node has no exchange state at the height that was requested. The code -8000 does not say so, the cause does.
+ *
+ * @returns `undefined` for every other error, also for one with code -8000: then the node failed to read the state
+ */
+export function whyStateIsMissing(error: unknown): MissingState | undefined {
+  if (!(error instanceof UpstreamRpcError) || error.rpcCode !== STATE_ERROR) return undefined;
+  const cause = String(error.details['because'] ?? '');
+  return CAUSES.find(([pattern]) => pattern.test(cause))?.[1];
+}
+
+/** Whether the node answered that the block is in the future for it. */
+export function isInFuture(error: unknown): boolean {
+  return whyStateIsMissing(error) === 'future';
+}
+
+/** Whether the node responded with error -8000, whatever its cause. Nodes may limit these. */
+export function isStateError(error: unknown): boolean {
+  return error instanceof UpstreamRpcError && error.rpcCode === STATE_ERROR;
+}
+
+/** The error of a node that does not have a block yet, for a node that need not be called. */
+export function blockNotFound(height: number, details: ErrorDetails): UpstreamRpcError {
+  return new UpstreamRpcError(STATE_ERROR, { ...details, because: `Block Height ${height} not found` });
+}
+
+/** The error of a node that has pruned a state, where that is known without a call. */
+export function statePruned(details: ErrorDetails): UpstreamRpcError {
+  return new UpstreamRpcError(STATE_ERROR, { ...details, because: 'missing trie node' });
+}
+
+const SHORTLY = { times: 4, delayMs: 250 };
+
+/**
+ * Calls for a state whose height the chain has reached, and again shortly where the node answers that the height is in the
+ * future: behind a load balancer, the node that answers can be a block behind the one that named the height.
+ *
+ * @param errors what the node's errors -8000 are taken from; where it is used up, the node is not called again
+ */
+export function askUntilStateIsThere<T>(ask: () => Promise<T>, errors: ErrorBudget, signal?: AbortSignal): Promise<T> {
+  async function askOnce(): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      if (isStateError(error)) errors.spend();
+      throw error;
+    }
+  }
+  return retry(askOnce, { ...SHORTLY, when: (error) => isInFuture(error) && errors.has(1), signal });
 }

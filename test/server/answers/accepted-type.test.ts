@@ -57,3 +57,14 @@ test('whether and as which JSON an answer is accepted is what Yoga finds', async
 test('no header accepts everything, as JSON', () => {
   expect(createAcceptedTypes()(undefined)).toBe('application/json');
 });
+
+test.each([
+  ['application/json;q=0.1, application/graphql-response+json', 'application/graphql-response+json'],
+  ['application/graphql-response+json;q=0.9, application/json', 'application/json'],
+  ['application/json;q=0, */*', 'application/graphql-response+json'],
+  ['*/*;q=0.1, application/graphql-response+json;q=0.2', 'application/graphql-response+json'],
+  ['application/json;q=x, application/graphql-response+json;q=0.5', 'application/json'],
+  ['application/json;q=0', undefined],
+])('%s is answered by weight', (accept, type) => {
+  expect(createAcceptedTypes()(accept)).toBe(type);
+});

@@ -45,7 +45,7 @@ describe.skipIf(!existsSync(NGINX))('behind nginx as a cache', () => {
   test('while nothing changes, the gateway is asked once', async () => {
     const { get, answered } = await open();
     const told = await Promise.all(Array.from({ length: 50 }, () => get('{ beaconHeight }')));
-    expect(told[0]).toMatchObject({ status: 200, cacheControl: 'max-age=2', vary: 'accept' });
+    expect(told[0]).toMatchObject({ status: 200, cacheControl: 'max-age=2', vary: 'accept, x-pdex-cost' });
     expect(new Set(told.map(({ body }) => JSON.stringify(body))).size).toBe(1);
     expect(told.filter(({ cache }) => cache === 'HIT')).toHaveLength(49);
     expect(await answered(200)).toBe(1);

@@ -33,11 +33,13 @@ async function openDoor(execution: Execution) {
     persisted: createPersistedQueries(),
     kept: createKeptAnswers({ maxBytes: 1_000_000, generation, now: () => 0 }),
     generation,
+    accessLog: { isAll: false },
     replies: createReplies({
       caching: createHttpCaching(() => 0),
       rates: undefined,
       answers: createOpenAnswers(),
       corsOrigins: [],
+      isSandbox: false,
       isLast: () => false,
     }),
     admission: createAdmission(DEFAULT_LIMITS, undefined),
@@ -87,7 +89,9 @@ test('an answer that cannot be made is a 500 for all who wait for it, and told t
   for (const response of await Promise.all([first, second])) {
     expect(response.status).toBe(500);
     expect(await response.json()).toEqual({
-      errors: [{ message: 'Something went wrong in the gateway.', extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
+      errors: [
+        { message: 'An internal error occurred in the gateway.', extensions: { code: 'INTERNAL_SERVER_ERROR' } },
+      ],
     });
   }
   expect(new Set(logged)).toEqual(new Set([error]));

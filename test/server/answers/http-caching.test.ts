@@ -67,9 +67,9 @@ describe('what caches are told of an answer to GET', () => {
   });
 
   test('the answer depends on Accept, and on the origin where some are listed', async () => {
-    expect((await (await open()).get('{ beaconHeight }')).headers.get('vary')).toBe('accept');
+    expect((await (await open()).get('{ beaconHeight }')).headers.get('vary')).toBe('accept, x-pdex-cost');
     const { get } = await open(['https://app.example']);
-    expect((await get('{ beaconHeight }')).headers.get('vary')).toBe('accept, origin');
+    expect((await get('{ beaconHeight }')).headers.get('vary')).toBe('accept, x-pdex-cost, origin');
     const asked = await get('{ beaconHeight }', { origin: 'https://app.example' });
     expect(asked.headers.get('access-control-allow-origin')).toBe('https://app.example');
   });
@@ -86,7 +86,7 @@ describe('a GET by someone who has the answer', () => {
       expect([known, status, await response.text()]).toEqual([known, 304, '']);
       expect([headers.get('etag'), headers.get('vary'), headers.get('cache-control')]).toEqual([
         tag,
-        'accept',
+        'accept, x-pdex-cost',
         'no-cache',
       ]);
       expect([headers.get('content-length'), headers.get('content-type')]).toEqual([null, null]);

@@ -116,7 +116,9 @@ function makeCorpus(): Record<(typeof CASES)[number], Body> {
     },
     'an operation that is not there': { query: 'query A { beaconHeight }', operationName: 'B' },
     'several operations, none named': { query: 'query A { beaconHeight } query B { beaconHeight }' },
-    'too complex': { query: `{ ${repeat(60, (n) => `a${n}: poolPairs(first: 500) { nodes { id } }`)} }` },
+    'too complex': {
+      query: `{ ${repeat(60, (n) => `a${n}: poolPairs(first: 500) { nodes { pairs { poolPair { pairs { id } } } } }`)} }`,
+    },
     'too many tokens': { query: `{ ${repeat(6_000, () => 'a: beaconHeight')} }` },
     'only a comment': { query: '# nothing' },
     'a mutation': { query: 'mutation { nothing }' },
@@ -183,15 +185,8 @@ describe.each(CASES)('%s', (name) => {
     socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload: body }));
     const { type, payload } = JSON.parse(await nextMessage(socket));
     socket.close();
-    const wanted = JSON.parse(text);
-    if (wanted.errors?.[0].message === 'Could not determine what operation to execute.') {
-      // graphql-ws looks for the operation before the pipeline does, and says so in its own words.
-      expect([type, payload]).toEqual(['error', [{ message: 'Unable to identify operation', extensions: {} }]]);
-      return;
-    }
-    // Where there are errors, graphql-ws has its own order of the two parts, and a message for those without data.
-    expect(type === 'error' ? { errors: payload } : payload).toEqual(wanted);
-    if (wanted.errors === undefined) expect(JSON.stringify(payload)).toBe(text);
+    // For a document that is refused graphql-ws has a message of its own.
+    expect(JSON.stringify(type === 'error' ? { errors: payload } : payload)).toBe(text);
   });
 });
 

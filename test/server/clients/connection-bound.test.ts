@@ -41,7 +41,8 @@ async function open(max: number | undefined, trustedProxies: readonly string[] =
 }
 
 const QUERY = '/graphql?query={__typename}';
-const BODY = '{"errors":[{"message":"An address has 2 connections at most.","extensions":{"code":"RATE_LIMITED"}}]}';
+const BODY =
+  '{"errors":[{"message":"This client address has too many open connections. The maximum is 2.","extensions":{"code":"RATE_LIMITED"}}]}';
 
 describe('an address has so many connections and not one more', () => {
   test('the next is told so and closed, and has its place when another goes', async () => {

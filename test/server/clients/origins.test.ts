@@ -1,7 +1,9 @@
 import { once } from 'node:events';
-import { expect, test } from 'vitest';
+import { request } from 'undici';
+import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { startGatewayForTest } from '../../support/gateway.ts';
+import { sumOf } from '../../support/metrics.ts';
 
 async function open(corsOrigins: readonly string[]) {
   const { app } = await startGatewayForTest({ config: { corsOrigins } });
@@ -65,4 +67,123 @@ test('with * everyone may, without credentials', async () => {
   expect(['*', 'https://elsewhere.example']).toContain(headers.get('access-control-allow-origin'));
   expect(headers.get('access-control-allow-credentials')).not.toBe('true');
   expect(await upgrade(url, 'https://elsewhere.example')).toBe('open');
+});
+
+describe('a request that a browser sends for a page of another origin, without asking first,', () => {
+  const JSON_TYPE = { 'content-type': 'application/json' };
+  const FOREIGN = { origin: 'https://elsewhere.example' };
+  const body = '{"query":"{service{version}}"}';
+  type Sent = { readonly method?: 'GET' | 'POST'; readonly headers: Record<string, string>; readonly body?: string };
+
+  async function send(url: string, { body: sent, ...rest }: Sent) {
+    const response = await request(sent === undefined ? url + query : url, { ...rest, body: sent ?? null });
+    const text = await response.body.text();
+    return { status: response.statusCode, headers: response.headers, text };
+  }
+
+  const SENT: Record<string, Sent> = {
+    'an image': { headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' } },
+    'a script of a neighbouring host': { headers: { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors' } },
+    'a frame': {
+      headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' },
+    },
+    'a GET by fetch': { headers: FOREIGN },
+    'a GET of a page without an origin': { headers: { origin: 'null' } },
+    'an event stream': { headers: { ...FOREIGN, accept: 'text/event-stream' } },
+    'a POST of text': { method: 'POST', headers: { ...FOREIGN, 'content-type': 'text/plain' }, body },
+    'a POST of GraphQL': {
+      method: 'POST',
+      headers: { ...FOREIGN, 'content-type': 'application/graphql' },
+      body: '{a}',
+    },
+    'a form': { method: 'POST', headers: { ...FOREIGN, 'content-type': 'multipart/form-data; boundary=x' }, body: 'x' },
+    'a POST of JSON': { method: 'POST', headers: { ...FOREIGN, ...JSON_TYPE }, body },
+  };
+
+  test.each(Object.entries(SENT))('as %s, is refused before anything of it is read', async (_name, sent) => {
+    const url = await open(['https://app.example']);
+    // The answer is in the cache: the refusal has to come before it.
+    for (let times = 0; times < 3; times++) await send(url, { headers: {} });
+    const { status, headers, text } = await send(url, sent);
+    expect([status, headers['content-type']]).toEqual([403, 'application/json; charset=utf-8']);
+    expect(headers['access-control-allow-origin']).toBeUndefined();
+    expect(headers['cache-control']).toBe(sent.method === 'POST' ? undefined : 'no-store');
+    const { errors } = JSON.parse(text);
+    expect(errors).toEqual([
+      { message: expect.stringContaining('CORS_ORIGINS'), extensions: { code: 'ORIGIN_NOT_ALLOWED' } },
+    ]);
+    const metrics = await (await fetch(new URL('/metrics', url))).text();
+    expect(sumOf(metrics, 'pdex_answers_total', {})).toBe(3);
+  });
+
+  test.each(Object.entries(SENT))('as %s, is answered as any other with *', async (_name, sent) => {
+    expect((await send(await open(['*']), sent)).status).not.toBe(403);
+  });
+
+  test('is answered where its origin is listed, or is that of the gateway behind a proxy that changes the host', async () => {
+    const url = await open(['https://app.example']);
+    for (const headers of [
+      { origin: 'https://app.example' },
+      { origin: 'https://app.example', 'sec-fetch-site': 'cross-site' },
+      { origin: 'https://gateway.example', 'sec-fetch-site': 'same-origin' },
+      { origin: 'https://gateway.example', host: 'gateway.example' },
+      { 'sec-fetch-site': 'same-origin' },
+      { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' },
+      { 'sec-fetch-mode': 'cors' },
+    ]) {
+      expect([headers, (await send(url, { headers })).status]).toEqual([headers, 200]);
+      expect((await send(url, { method: 'POST', headers: { ...headers, ...JSON_TYPE }, body })).status).toBe(200);
+    }
+  });
+
+  test('learns in a type that it accepts what to do, and is not told more than it said', async () => {
+    const url = await open([]);
+    const accept = 'application/graphql-response+json';
+    const origin = `https://${'a'.repeat(1_000)}.example`;
+    const { headers, text } = await send(url, { headers: { origin, accept } });
+    expect(headers['content-type']).toBe(`${accept}; charset=utf-8`);
+    expect(text.length).toBeLessThan(700);
+  });
+
+  test('shows GraphiQL where it follows a link to it', async () => {
+    const url = await open([]);
+    const {
+      statusCode,
+      headers,
+      body: page,
+    } = await request(url, {
+      headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', accept: 'text/html,*/*;q=0.8' },
+    });
+    await page.dump();
+    expect([statusCode, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    // Browsers that do not say that they load a frame do not show it in one either.
+    expect(headers['content-security-policy']).toBe("frame-ancestors 'self'");
+  });
+
+  test('is refused where it follows a link and there is no GraphiQL to show', async () => {
+    const { app } = await startGatewayForTest({ config: { graphiql: false } });
+    const url = await app.listen(0, '127.0.0.1');
+    const headers = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', accept: 'text/html,*/*;q=0.8' };
+    expect((await send(url, { headers })).status).toBe(403);
+  });
+
+  test('asks in vain whether it may', async () => {
+    const url = await open(['https://app.example']);
+    const headers = { ...FOREIGN, 'access-control-request-method': 'POST' };
+    const preflight = await fetch(url, { method: 'OPTIONS', headers });
+    expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([403, null]);
+  });
+});
+
+test('a websocket that is refused says why', async () => {
+  const url = await open([]);
+  const refuse = async (path: string, origin: string) => {
+    const socket = new WebSocket(new URL(path, url.replace('http', 'ws')), 'graphql-transport-ws', { origin });
+    socket.on('error', () => {});
+    const [, response] = await once(socket, 'unexpected-response');
+    const text = (await response.toArray()).join('');
+    return [response.statusCode, JSON.parse(text).errors[0].extensions.code];
+  };
+  expect(await refuse('/graphql', 'https://elsewhere.example')).toEqual([403, 'ORIGIN_NOT_ALLOWED']);
+  expect(await refuse('/elsewhere', new URL(url).origin)).toEqual([404, 'BAD_USER_INPUT']);
 });

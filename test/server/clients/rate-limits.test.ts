@@ -1,12 +1,13 @@
 import { on, once } from 'node:events';
 import { Writable } from 'node:stream';
 import pino from 'pino';
+import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import type { Config } from '../../../src/config.ts';
 import { createClientAddresses } from '../../../src/server/clients/client-address.ts';
 import { createRateLimits } from '../../../src/server/clients/rate-limits.ts';
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
+import type { Config } from '../../../src/settings/settings.ts';
 import type { Operation } from '../../support/doors.ts';
 import { readEvents } from '../../support/events.ts';
 import { START, startGateway, startGatewayForTest } from '../../support/gateway.ts';
@@ -15,21 +16,27 @@ import { START, startGateway, startGatewayForTest } from '../../support/gateway.
 const LIMITED: Partial<Config> = { rateLimitPerSecond: 10, rateLimitBurst: 200 };
 
 const CHEAP = { query: '{ __typename }' };
-/** Costs 101: looking through all pools, and a value. */
-const DEAR = { query: '{ poolPairs(first: 0) { totalCount } }' };
+/** Costs 101: a filter over 100 pools or more, and a value. */
+const DEAR = { query: '{ poolPairs(first: 0, filter: {}) { totalCount } }' };
+
+/** As many pools as an exchange counts as at most. */
+const POOLS = { pools: 100 };
 /** Costs 301, which is more than anyone has at once. */
 const DEAREST = { query: `{ ${['a', 'b', 'c'].map((name) => `${name}: ${DEAR.query.slice(2, -2)}`).join(' ')} }` };
 
 /** What a client gets that has to wait so long. */
 const limited = (retryAfterMs: number) => ({
-  message: `This address asks for too much at a time: ask again in ${retryAfterMs} ms.`,
+  message: `This client address exceeds the rate limit. Retry in ${retryAfterMs} ms.`,
   extensions: { code: 'RATE_LIMITED', retryAfterMs },
 });
 
 let gateway: Awaited<ReturnType<typeof startGateway>>;
 let url = '';
 beforeAll(async () => {
-  gateway = await startGateway({ config: { ...LIMITED, trustedProxies: ['loopback'], maxOperationsPerRequest: 5 } });
+  gateway = await startGateway({
+    config: { ...LIMITED, trustedProxies: ['loopback'], maxOperationsPerRequest: 5 },
+    sandbox: POOLS,
+  });
   url = await gateway.app.listen(0, '127.0.0.1');
   await gateway.ask('{ beaconHeight }');
 });
@@ -99,7 +106,7 @@ describe('an operation takes points from its address', () => {
   });
 
   test('as many each time that it is given again, and no more than that', async () => {
-    const body = { query: '# the same\n{ poolPairs(first: 0) { totalCount } }' };
+    const body = { query: `# the same\n${DEAR.query}` };
     for (const client of [newClient(), newClient()]) {
       const [first, second] = [await client.post(body), await client.post(body)];
       expect([first.status, first.headers.get('ratelimit')]).toEqual([200, '"default";r=99;t=11']);
@@ -252,7 +259,7 @@ describe('who asks for too much at a time is refused before anything is executed
   });
 
   test('a subscription when it starts, and not for what it is sent', async () => {
-    const { advance, app } = await startGatewayForTest({ config: LIMITED });
+    const { advance, app } = await startGatewayForTest({ config: LIMITED, sandbox: POOLS });
     const open = await app.listen(0, '127.0.0.1');
     const body = JSON.stringify({ query: 'subscription { head { beaconHeight } }' });
     const headers = { 'content-type': 'application/json', accept: EVENTS };
@@ -295,7 +302,10 @@ describe('a limit belongs to an address', () => {
   });
 
   test('that nobody can make up, unless he is a trusted proxy', async () => {
-    const { app } = await startGatewayForTest({ config: { ...LIMITED, trustedProxies: ['192.0.2.1'] } });
+    const { app } = await startGatewayForTest({
+      config: { ...LIMITED, trustedProxies: ['192.0.2.1'] },
+      sandbox: POOLS,
+    });
     const open = await app.listen(0, '127.0.0.1');
     const forged = (n: number) =>
       fetch(`${open}?${new URLSearchParams(DEAR)}`, { headers: { 'x-forwarded-for': `203.0.113.${n}` } });
@@ -313,24 +323,31 @@ describe('nobody is limited', () => {
       const response = await fetch(origin + path, { headers: address });
       expect([path, response.status, response.headers.get('ratelimit')]).toEqual([path, 200, null]);
     }
-    const page = await fetch(url, { headers: { ...address, accept: 'text/html' } });
-    expect([page.status, page.headers.get('ratelimit')]).toEqual([200, null]);
+    const page = await request(url, { headers: { ...address, accept: 'text/html' } });
+    expect([page.statusCode, page.headers['ratelimit']]).toEqual([200, undefined]);
+    await page.body.dump();
     const preflight = await fetch(url, { method: 'OPTIONS', headers: { ...address, origin: 'https://app.example' } });
-    expect([preflight.status, preflight.headers.get('ratelimit')]).toEqual([405, null]);
+    // Refused for its origin, which is not listed, and not for its rate.
+    expect(preflight.status).toBe(403);
   });
 
   test('and pages of other origins may read how they stand', async () => {
-    const { app } = await startGatewayForTest({ config: { ...LIMITED, corsOrigins: ['https://app.example'] } });
+    const { app } = await startGatewayForTest({
+      config: { ...LIMITED, corsOrigins: ['https://app.example'] },
+      sandbox: POOLS,
+    });
     const open = await app.listen(0, '127.0.0.1');
     const { headers } = await fetch(`${open}?query={__typename}`, { headers: { origin: 'https://app.example' } });
-    expect(headers.get('access-control-expose-headers')).toBe('x-request-id, ratelimit, ratelimit-policy, retry-after');
+    expect(headers.get('access-control-expose-headers')).toBe(
+      'x-request-id, x-pdex-sandbox, ratelimit, ratelimit-policy, retry-after',
+    );
     expect(headers.get('ratelimit')).toBe('"default";r=199;t=1');
   });
 });
 
 describe('whoever runs the gateway', () => {
   test('sees in the metrics how much is refused, by door', async () => {
-    const { app } = await startGatewayForTest({ config: LIMITED });
+    const { app } = await startGatewayForTest({ config: LIMITED, sandbox: POOLS });
     const open = await app.listen(0, '127.0.0.1');
     await fetch(`${open}?${new URLSearchParams(DEAREST)}`);
     for (let n = 0; n < 3; n++) await fetch(`${open}?${new URLSearchParams(CHEAP)}`);
@@ -367,5 +384,35 @@ describe('whoever runs the gateway', () => {
       { level: 40, refused: 1, latest: '198.51.100.7' },
       { level: 40, refused: 999, latest: '198.51.100.7' },
     ]);
+  });
+});
+
+describe('errors and refused variables cost points too', () => {
+  const bad = (count: number) => `{ ${Array.from({ length: count }, (_, n) => `a${n}: ticker { id }`).join(' ')} }`;
+  const unknown = `{ ${Array.from({ length: 30 }, (_, n) => `a${n}`).join(' ')} }`;
+  const ids = 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }';
+
+  test.each([
+    ['each reported error after the first', { query: bad(21) }, 20],
+    ['no error that is not reported', { query: bad(300) }, 100],
+    ['each error of a document after the first', { query: unknown }, 29],
+    ['variables that do not fit', { query: ids, variables: { ids: Array(2_000).fill({}) } }, 100],
+    [
+      'variables of an operation that is too complex',
+      { query: ids, variables: { ids: Array(30_000).fill('x') } },
+      1_500,
+    ],
+  ])('%s', async (_name, operation, atLeast) => {
+    const { app } = await startGatewayForTest({ config: { rateLimitPerSecond: 10, rateLimitBurst: 10_000 } });
+    const open = await app.listen(0, '127.0.0.1');
+    const response = await fetch(open, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(operation),
+    });
+    const left = Number(/r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1]);
+    const paid = 10_000 - left;
+    expect(paid).toBeGreaterThanOrEqual(atLeast);
+    expect(paid).toBeLessThan(atLeast + 450);
   });
 });

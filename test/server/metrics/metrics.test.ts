@@ -22,7 +22,7 @@ describe('the metrics', () => {
     await post('{ nothing }');
     await post('{');
     await post(
-      `{ ${Array.from({ length: 60 }, (_, n) => `a${n}: poolPairs(first: 500) { nodes { id } }`).join(' ')} }`,
+      `{ ${Array.from({ length: 60 }, (_, n) => `a${n}: poolPairs(first: 500) { nodes { pairs { poolPair { pairs { id } } } } }`).join(' ')} }`,
     );
     await (await fetch(new URL('/no-such-path', url))).text();
 
@@ -39,7 +39,7 @@ describe('the metrics', () => {
     expect(sample(text, 'pdex_upstream_read_bytes_total{upstream="NODE"}')).toBeGreaterThan(100_000);
     expect(sample(text, 'pdex_head_beacon_height')).toBe(sandbox.world.tip.height);
     expect(sample(text, 'pdex_market_data_dropped_rows{list="pairs"}')).toBe(0);
-    expect(text).toMatch(/^pdex_build_info\{version="\d+\.\d+\.\d+",node="v\d+\.\d+\.\d+"\} 1$/m);
+    expect(text).toMatch(/^pdex_build_info\{version="\d+\.\d+\.\d+",node="v\d+\.\d+\.\d+",sandbox="true"\} 1$/m);
     expect(text).toMatch(/^nodejs_eventloop_lag_seconds /m);
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { WrittenResult } from '../../../src/graphql/execution/written-result.ts';
 import { type MadeUpdate, writeUpdate } from '../../../src/server/updates/made-update.ts';
 
 /** The text in a frame, by its length in each of the three ways to write one: RFC 6455, section 5.2. */
@@ -16,7 +17,10 @@ describe('an update', () => {
   test.each([[10], [1_000], [100_000]])(
     'is the same in each frame and as text, before and after: %i characters',
     (length) => {
-      const update: MadeUpdate = writeUpdate({ data: { word: 'ä€'.repeat(length / 2) } }, undefined);
+      const update: MadeUpdate = writeUpdate(
+        new WrittenResult(JSON.stringify({ word: 'ä€'.repeat(length / 2) })),
+        undefined,
+      );
       const text = JSON.stringify({ data: { word: 'ä€'.repeat(length / 2) } });
       expect(update.toText()).toBe(text);
       for (const id of ['1', 'ä "longer" one', '2']) {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { WrittenResult } from '../../../src/graphql/execution/written-result.ts';
 import { valuesOf } from '../../../src/live/iterate.ts';
 import { createLatest } from '../../../src/live/latest.ts';
 import { writeUpdate } from '../../../src/server/updates/made-update.ts';
@@ -37,7 +38,8 @@ function createGroup({ tellsOfPrevious = true, holds = (): boolean => true } = {
   });
   const answer = () => {
     for (const { value, previous, made } of asked) {
-      made.resolve({ update: writeUpdate({ data: { value, previous: previous ?? null } }, undefined), holds });
+      const result = new WrittenResult(JSON.stringify({ value, previous: previous ?? null }));
+      made.resolve({ update: writeUpdate(result, undefined), holds });
     }
     return asked.splice(0).map(({ value, previous }) => [value, previous]);
   };

@@ -3,31 +3,31 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
-/** Which pools are wanted: those that pass everything that is given. */
+/** Filter for pools. A pool must match every field that is set. */
 export type PoolPairFilter = {
-  /** Leave out pools with an empty side. */
+  /** If true, matches only pools in which both reserves are greater than 0. */
   readonly nonEmpty?: boolean | null | undefined;
-  /** Pools whose tokens have one of these symbols on either side. Symbols are not unique. An empty list matches nothing. */
+  /** Matches pools with a token that has one of these symbols. Several tokens can have the same symbol. An empty list matches no pool. */
   readonly symbols?: ReadonlyArray<string> | null | undefined;
-  /** Pools that hold this token on either side. */
+  /** Matches pools that contain this token. */
   readonly tokenId?: string | null | undefined;
 };
 
-/** The two tokens of a pool, in either order. */
+/** Identifies a pool by its two tokens, in either order. */
 export type PoolPairKey = {
-  /** One of the two. */
+  /** Id of one of the two tokens. */
   readonly token1Id: string;
-  /** The other. */
+  /** Id of the other token. */
   readonly token2Id: string;
 };
 
-/** In which order pools are listed. */
+/** Order of a list of pools. */
 export type PoolPairOrder =
-  /** By the pool's two token ids, ascending. */
+  /** Ascending by the two token ids of the pool. */
   | 'ID_ASC'
-  /** By the pool's two token ids, descending. */
+  /** Descending by the two token ids of the pool. */
   | 'ID_DESC'
-  /** By the amount of the native coin that the pool holds; pools without it last, by id. (Raw reserves of other tokens do not compare: their decimals differ.) */
+  /** Descending by the pool's reserve of the native coin. Pools without the native coin come last, in order of their ids. */
   | 'NATIVE_LIQUIDITY_DESC';
 
 export type PoolPriceQueryVariables = Exact<{

@@ -16,7 +16,12 @@ describe('what is the host asked', () => {
     expect((await client.pairs()).rows.length).toBe(world.markets.length);
     expect((await client.tickers()).rows.length).toBe(world.markets.length);
     expect(await client.orderBook('pBTC_PRV')).toMatchObject({ tickerId: 'pBTC_PRV', message: 'OK' });
-    const headers = { host: new URL(host.url).host, connection: 'keep-alive', accept: 'application/json' };
+    const headers = {
+      host: new URL(host.url).host,
+      connection: 'keep-alive',
+      accept: 'application/json',
+      'accept-encoding': 'gzip',
+    };
     const path = '/api/v1/public/market-data';
     expect(host.requests.map(({ method, path, headers, body }) => ({ method, path, headers, body }))).toEqual([
       { method: 'GET', path: `${path}/pairs`, headers, body: '' },
@@ -30,6 +35,14 @@ describe('what is the host asked', () => {
     ['/exchange', '/exchange/api/v1/public/market-data/pairs'],
     ['/exchange//', '/exchange/api/v1/public/market-data/pairs'],
     ['/?key=value', '/api/v1/public/market-data/pairs?key=value'],
+    ['/api/v1/public/market-data', '/api/v1/public/market-data/pairs'],
+    ['/api/v1/public/another/', '/api/v1/public/another/pairs'],
+    ['/api/v1/public/a%20partner', '/api/v1/public/a%20partner/pairs'],
+    ['/api/v1/public', '/api/v1/public/market-data/pairs'],
+    ['/api/v1/public/market-data/pairs', '/api/v1/public/market-data/pairs'],
+    ['/exchange/api/v1/public/another/tickers/?key=value', '/exchange/api/v1/public/another/pairs?key=value'],
+    ['/api/v1/public/another/orderbook?key=value&ticker_id=a&depth=5', '/api/v1/public/another/pairs?key=value'],
+    ['/api/v1/publication', '/api/v1/publication/api/v1/public/market-data/pairs'],
   ])('under the path that its address has: %s', async (path, asked) => {
     const { client, host } = await hostForTest({}, path);
     await client.pairs().catch(() => {});
@@ -93,7 +106,7 @@ describe('what can go wrong with a read', () => {
   const shape = (misfit: string) => ({
     code: 'UPSTREAM_BAD_SHAPE',
     retryable: true,
-    message: `The market-data host gave an answer of the wrong shape: ${misfit}.`,
+    message: `The market-data host sent an invalid response: ${misfit}.`,
     extensions: { upstream: 'MARKET_DATA' },
   });
 
@@ -111,7 +124,7 @@ describe('what can go wrong with a read', () => {
       {
         ...shape(''),
         code: 'UPSTREAM_FILTERED',
-        message: 'The market-data host is behind a traffic filter that answered in its place, with HTTP status 403.',
+        message: 'The market-data host is blocked by a traffic filter, which responded with HTTP status 403.',
       },
     ],
   ])('$kind', async (fault, failure) => {

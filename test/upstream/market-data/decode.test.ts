@@ -163,7 +163,7 @@ describe('what does not fit', () => {
     ['a book that is a list', readOrderBook, [], 'expected an object at $'],
     ['a side that is an object', readOrderBook, { ...book, bids: {} }, 'expected an array at $.bids'],
     ['the other side', readOrderBook, { ...book, asks: 5 }, 'expected an array at $.asks'],
-    ['a book without a ticker', readOrderBook, { ...book, ticker_id: null }, 'expected a text at $.ticker_id'],
+    ['a book without a ticker', readOrderBook, { ...book, ticker_id: null }, 'expected a string at $.ticker_id'],
     ['a book without a time', readOrderBook, { ...book, timestamp: null }, 'expected a Unix timestamp at $.timestamp'],
     ['a time below 0', readOrderBook, { ...book, timestamp: -1 }, 'expected a Unix timestamp at $.timestamp'],
     [

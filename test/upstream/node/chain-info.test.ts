@@ -130,10 +130,14 @@ describe('what does not fit', () => {
     ['a height below 0', withBeacon({ Height: -1 }), `expected an integer at ${beacon}.Height`],
     ['a height with a fraction', withBeacon({ Height: 1.5 }), `expected an integer at ${beacon}.Height`],
     ['a height above 2^53', withBeacon({ Height: 2n ** 53n }), `expected an integer at ${beacon}.Height`],
-    ['no hash', withBeacon({ Hash: null }), `expected a text at ${beacon}.Hash`],
+    ['no hash', withBeacon({ Hash: null }), `expected a string at ${beacon}.Hash`],
     ['no time', withBeacon({ Time: undefined }), `expected a Unix timestamp at ${beacon}.Time`],
-    ['signatures that are no text', withBeacon({ ValidationData: {} }), `expected a text at ${beacon}.ValidationData`],
-    ['no name', { ...recorded(), ChainName: 5 }, 'expected a text at $.Result.ChainName'],
+    [
+      'signatures that are no text',
+      withBeacon({ ValidationData: {} }),
+      `expected a string at ${beacon}.ValidationData`,
+    ],
+    ['no name', { ...recorded(), ChainName: 5 }, 'expected a string at $.Result.ChainName'],
     ['no count of shards', { ...recorded(), ActiveShards: '8' }, 'expected an integer at $.Result.ActiveShards'],
   ])('%s', (_, result, message) => {
     const read = () => readChainInfo(result);

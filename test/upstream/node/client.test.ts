@@ -41,6 +41,7 @@ describe('what is the node asked', () => {
           host: url.host,
           connection: 'close',
           accept: 'application/json',
+          'accept-encoding': 'gzip',
           'content-type': 'application/json',
           'content-length': String(body.length),
         },
@@ -70,7 +71,7 @@ describe('what can go wrong with a call', () => {
   const shape = (misfit: string) => ({
     code: 'UPSTREAM_BAD_SHAPE',
     retryable: true,
-    message: `The node gave an answer of the wrong shape: ${misfit}.`,
+    message: `The node sent an invalid response: ${misfit}.`,
     extensions: { upstream: 'NODE' },
   });
 
@@ -79,7 +80,7 @@ describe('what can go wrong with a call', () => {
     [{ kind: 'empty' }, 'it is not JSON'],
     [{ kind: 'truncated' }, 'it is not JSON'],
     [{ kind: 'reset-in-body' }, 'it is not JSON'],
-    [{ kind: 'wrong-id' }, 'expected the echoed id 1 at $.Id'],
+    [{ kind: 'wrong-id' }, 'expected the request id 1 at $.Id'],
     [{ kind: 'shape', path: ['Result'], value: null }, 'expected an object at $.Result'],
     [
       { kind: 'shape', path: ['Result', 'PDEPoolPairs', '*', 'Token1PoolValue'], value: 'many' },
@@ -112,8 +113,8 @@ describe('what can go wrong with a call', () => {
     const { client } = nodeAt(node.url);
     expect(await failureOf(client.exchangeState(TIP + 1))).toEqual({
       code: 'UPSTREAM_RPC_ERROR',
-      retryable: false,
-      message: 'The node answered with error -8000.',
+      retryable: true,
+      message: 'The node responded with error -8000.',
       extensions: { upstream: 'NODE' },
     });
   });
@@ -128,6 +129,15 @@ describe('what is held against the node', () => {
 
     node.faults.set({ kind: 'state-missing' });
     expect(await failureOf(client.exchangeState(TIP))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });
+    expect(health.read()).toMatchObject({ healthy: false, lastErrorCode: 'UPSTREAM_RPC_ERROR' });
+  });
+
+  test('that it failed to read an old state, which is something else than that the state is gone', async () => {
+    const { node } = await sandboxForTest();
+    const { client, health } = nodeAt(node.url);
+    await client.earlierState(TIP - 1);
+    node.faults.set({ kind: 'state-error', because: 'open /data/000123.ldb: too many open files' });
+    expect(await failureOf(client.earlierState(TIP - 1))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });
     expect(health.read()).toMatchObject({ healthy: false, lastErrorCode: 'UPSTREAM_RPC_ERROR' });
   });
 });

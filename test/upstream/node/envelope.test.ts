@@ -21,13 +21,13 @@ describe('what is in its envelope', () => {
 
   test.each([
     ['no object', [], 'expected an object at $'],
-    ['the answer to another request', { ...whole, Id: 8 }, 'expected the echoed id 7 at $.Id'],
-    ['an id of another type', { ...whole, Id: '7' }, 'expected the echoed id 7 at $.Id'],
-    ['no id', { ...whole, Id: undefined }, 'expected the echoed id 7 at $.Id'],
+    ['the answer to another request', { ...whole, Id: 8 }, 'expected the request id 7 at $.Id'],
+    ['an id of another type', { ...whole, Id: '7' }, 'expected the request id 7 at $.Id'],
+    ['no id', { ...whole, Id: undefined }, 'expected the request id 7 at $.Id'],
     ['no result', { ...whole, Result: null }, 'expected an object at $.Result'],
     ['a result that is a list', { ...whole, Result: [] }, 'expected an object at $.Result'],
     ['an error that is a text', { ...whole, Error: 'no' }, 'expected an object at $.Error'],
-    ['a trace that is no text', { ...whole, Error: { StackTrace: 5 } }, 'expected a text at $.Error.StackTrace'],
+    ['a trace that is no text', { ...whole, Error: { StackTrace: 5 } }, 'expected a string at $.Error.StackTrace'],
   ])('%s does not fit', (_, document, message) => {
     const read = () => readResult(document, 7);
     expect(read).toThrow(Misfit);
@@ -40,25 +40,25 @@ describe('what does an error of the node tell', () => {
     [
       'its code to clients; its message and the first line of its trace to the log',
       { Code: -8000, Message: 'Get pde state error', StackTrace: "-8000: Can't found\n/node/rpcserver/a.go:7" },
-      { rpcCode: -8000, message: 'The node answered with error -8000.' },
+      { rpcCode: -8000, message: 'The node responded with error -8000.' },
       { message: 'Get pde state error', because: "-8000: Can't found" },
     ],
     [
       'nothing where it says nothing',
       {},
-      { rpcCode: undefined, message: 'The node answered with an error.' },
+      { rpcCode: undefined, message: 'The node responded with an error.' },
       { message: undefined, because: '' },
     ],
     [
       'its message where that is all',
       { Message: 'no' },
-      { rpcCode: undefined, message: 'The node answered with an error.' },
+      { rpcCode: undefined, message: 'The node responded with an error.' },
       { message: 'no', because: '' },
     ],
     [
       'no code that is no number',
       { Code: '-8000', StackTrace: null },
-      { rpcCode: undefined, message: 'The node answered with an error.' },
+      { rpcCode: undefined, message: 'The node responded with an error.' },
       { message: undefined, because: '' },
     ],
   ])('%s', (_, error, told, details) => {
@@ -66,7 +66,7 @@ describe('what does an error of the node tell', () => {
       ...told,
       details,
       code: 'UPSTREAM_RPC_ERROR',
-      retryable: false,
+      retryable: told.rpcCode === -8000,
       extensions: { upstream: 'NODE' },
     };
     expect(() => readResult({ ...whole, Result: null, Error: error }, 7)).toThrow(expect.objectContaining(rpcError));

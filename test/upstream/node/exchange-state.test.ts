@@ -47,7 +47,7 @@ describe('what does the node say of its exchange', () => {
 
 describe('what does not fit', () => {
   const pools = '$.Result.PDEPoolPairs';
-  const keys = `expected keys of height 835380 and of the pool's tokens at ${pools}`;
+  const keys = `expected keys with height 835380 and the token ids of the pool at ${pools}`;
 
   test.each<[string, WireObject, string]>([
     ['no pools', {}, `expected an object at ${pools}`],

@@ -242,7 +242,7 @@ describe('how much of an answer is kept', () => {
     ['a pool that is too long', `${begun}"PDEPoolPairs":{"a":"${'b'.repeat(66_000)}`, 'more than 65536 bytes'],
     ['an error that is too long', `{"Error":"${'b'.repeat(2 ** 23)}`, 'more than 8388608 bytes'],
     ['too many names', `${begun}${'"a":{},'.repeat(2 ** 21)}`, 'more than 8388608 bytes'],
-    ['what is too deep', `${begun}"a":${'['.repeat(2_000)}`, 'more than 1000 levels'],
+    ['what is too deep', `${begun}"a":${'['.repeat(2_000)}`, 'more than 1000 levels of nesting'],
     [
       'too many pools',
       `${begun}"PDEPoolPairs":{${Array.from({ length: 100_001 }, (_, n) => `"${n}":0`).join()}}`,

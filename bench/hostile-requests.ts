@@ -1,0 +1,112 @@
+import type { Operation } from './operations.ts';
+
+/** One request that is meant to hold the gateway, within the limit of its body. */
+export type HostileRequest =
+  | { readonly post: string; readonly accept?: string }
+  | { readonly subscribe: Operation; readonly updates: number };
+
+/** The limit of a body. */
+const MAX_BYTES = 262_144;
+
+/** So many texts, one after another. */
+function repeat(count: number, text: (n: number) => string): string {
+  return Array.from({ length: count }, (_, n) => text(n)).join(' ');
+}
+
+const page = (fields: string) => `poolPairs(first: 54) { nodes { ${fields} } }`;
+const badPrices = (count: number, argument = 'decimals1: 99') => repeat(count, (n) => `a${n}: price(${argument})`);
+const threeLists = `{ ${repeat(3, (list) => `l${list}: ${page(badPrices(990)).replaceAll(' a', `\n a${list}x`)}`)} }`;
+const lines = (count: number) => '\n'.repeat(count);
+const fill = (start: string, end: string) => `${start}${'x'.repeat(MAX_BYTES - 200 - start.length - end.length)}${end}`;
+const post = (query: string, variables?: unknown): HostileRequest => ({ post: JSON.stringify({ query, variables }) });
+const IDS = 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }';
+const FIRST = 'query ($first: Int) { poolPairs(first: $first) { totalCount } }';
+const FILTER = 'query ($f: PoolPairFilter) { poolPairs(filter: $f) { totalCount } }';
+const EVERY_FIELD = 'id key beaconHeight token1PoolValue token2PoolValue price exactPrice inversePrice spotPrice';
+
+/** Requests by their names. */
+export const HOSTILE: Readonly<Record<string, HostileRequest>> = {
+  'three lists of 990 bad arguments': post(threeLists),
+  '1,800 bad arguments of a list': post(`{ ${page(badPrices(990))} }`),
+  'bad arguments behind 120,000 line breaks': post(`${lines(120_000)}{ ${page(badPrices(30))} }`),
+  'bad arguments in a variable': post(`query ($d: Int) { ${page(badPrices(900, 'decimals1: $d'))} }`, { d: 99 }),
+  'validation errors behind 100,000 line breaks': post(`${lines(100_000)}{ ${repeat(5_000, (n) => `a${n}`)} }`),
+  'misspelt fields': post(`{ ${repeat(5_000, (n) => `poolPair${n}`)} }`),
+  'misspelt arguments': post(`{ ${repeat(1_300, (n) => `a${n}: node(idd: 1) { id }`)} }`),
+  'unknown fields of a literal': post(`{ poolPairs(filter: { ${repeat(3_000, (n) => `x${n}: 1`)} }) { totalCount } }`),
+  'nested literals': post(`{ nodes(ids: ${'['.repeat(2_000)}1${']'.repeat(2_000)}) { id } }`),
+  'a syntax error behind line breaks': { post: `{"query":"${'\\n'.repeat(120_000)} { a b: }"}` },
+  'line breaks and nothing else': { post: `{"query":"${'\\n'.repeat(130_000)}"}` },
+  comments: { post: `{"query":"${'#\\n'.repeat(85_000)}{ beaconHeight }"}` },
+  'more tokens than allowed': post(`{ ${'a '.repeat(120_000)} }`),
+  'fields that may be one': post(`{ ${'chainInfo { id } '.repeat(2_400)} }`),
+  'fields that may be one, side by side': post(`{ ${'beaconHeight '.repeat(9_990)} }`),
+  'fields that may be one, in each other': post(`{ ${`poolPairs { nodes { ${'price '.repeat(40)} } } `.repeat(200)} }`),
+  'fragments that multiply': post(
+    `{ ...F0 } ${repeat(600, (n) => `fragment F${n} on Query { ...F${n + 1} ...F${n + 1} }`)} fragment F600 on Query { beaconHeight }`,
+  ),
+  'fragments that all spread each other': post(
+    `{ ${repeat(90, (n) => `...F${n}`)} } ${repeat(90, (n) => `fragment F${n} on Query { ${repeat(89 - n, (m) => `...F${n + 1 + m}`)} a${n}: beaconHeight }`)}`,
+  ),
+  'many operations with many variables': post(
+    `${repeat(600, (n) => `query Q${n}($v: Int) { ...F }`)} fragment F on Query { ${repeat(100, (n) => `a${n}: poolPairs(first: $v) { totalCount }`)} }`,
+  ),
+  'as many fields as allowed': post(
+    `{ ${repeat(9, (n) => `a${n}: poolPairs(first: 1) { nodes { ${'id '.repeat(900)} } }`)} }`,
+  ),
+  'as many aliases as allowed': post(
+    `{ ${repeat(3, (n) => `a${n}: poolPairs(first: 100) { nodes { ${repeat(990, (each) => `x${each}: key`)} } }`)} }`,
+  ),
+  'every field of every pool': post(
+    `{ ${repeat(20, (n) => `a${n}: poolPairs(first: 500) { nodes { ${EVERY_FIELD} token1 { id symbol } token2 { id symbol } } }`)} }`,
+  ),
+  'every token, again and again': post(`{ ${repeat(200, (n) => `a${n}: tokens { id symbol decimals }`)} }`),
+  'pages in orders of their own': post(
+    `{ ${repeat(900, (n) => `a${n}: poolPairs(first: 0, orderBy: NATIVE_LIQUIDITY_DESC, filter: { symbols: ["x${n}", "pBTC"] }) { totalCount }`)} }`,
+  ),
+  'the schema': post(`{ ${repeat(30, (n) => `a${n}: __schema { types { name fields { name type { name } } } }`)} }`),
+  'order books that nobody has': post(`{ ${repeat(390, (n) => `a${n}: orderBook(tickerId: "x${n}") { bestBid }`)} }`),
+  '50,000 bad ids': post(IDS, { ids: Array(50_000).fill('x') }),
+  '9,000 bad ids': post(IDS, { ids: Array(9_000).fill('x') }),
+  '9,000 ids in the document': post(`{ nodes(ids: [${repeat(9_900, () => '1')}]) { id } }`),
+  '3,000 tokens by their ids': post(IDS, { ids: Array(3_000).fill(`Token:${'0'.repeat(63)}4`) }),
+  'ids that are objects': post(IDS, { ids: Array(80_000).fill({}) }),
+  'numbers that are texts': post(FIRST, { first: Array(60_000).fill('x') }),
+  'unknown fields of a variable': post(FILTER, {
+    f: Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`x${n}`, 1])),
+  }),
+  'a long name of an unknown field': { post: fill(`{"query":"${FILTER}","variables":{"f":{"`, '":1}}}') },
+  'deep JSON as a variable': {
+    post: `{"query":"${FIRST}","variables":{"first":${'['.repeat(120_000)}${']'.repeat(120_000)}}}`,
+  },
+  'deep JSON that is no variable': {
+    post: `{"query":"{ beaconHeight }","variables":{"junk":${'['.repeat(120_000)}${']'.repeat(120_000)}}}`,
+  },
+  'deep JSON': { post: `${'['.repeat(130_000)}${']'.repeat(130_000)}` },
+  'a long number as a variable': { post: `{"query":"${FIRST}","variables":{"first":${'9'.repeat(250_000)}}}` },
+  'a long number': post(`{ poolPairs(first: ${'9'.repeat(250_000)}) { totalCount } }`),
+  'a long text': post(`{ node(id: "${'\\u00e4'.repeat(20_000)}") { id } }`),
+  'a long name': post(`{ ${'x'.repeat(250_000)} }`),
+  'a long alias in a list': post(`{ poolPairs(first: 30) { nodes { ${'x'.repeat(120_000)}: price(decimals1: 99) } } }`),
+  'many variables': post(`query (${repeat(1_900, (n) => `$v${n}: Int`)}) { beaconHeight }`),
+  'a list of bad prices, as events': { ...(post(threeLists) as { post: string }), accept: 'text/event-stream' },
+  'a page of bad prices on a websocket': { subscribe: { query: threeLists }, updates: 1 },
+  'bad prices at every update': {
+    subscribe: { query: `subscription { prices { poolPairs { ${badPrices(990)} } } }` },
+    updates: 3,
+  },
+  'bad prices behind line breaks at every update': {
+    subscribe: { query: `${lines(100_000)}subscription { prices { poolPairs { ${badPrices(900)} } } }` },
+    updates: 3,
+  },
+  'every field of every pool at every update': {
+    subscribe: {
+      query: `subscription { prices { poolPairs { ${repeat(20, (n) =>
+        EVERY_FIELD.split(' ')
+          .map((name) => `${name}${n}: ${name}`)
+          .join(' '),
+      )} } } }`,
+    },
+    updates: 3,
+  },
+};

@@ -1,0 +1,35 @@
+import type { NodeFault } from '../faults.ts';
+
+/** A limit on the JSON errors that one caller may cause. */
+export type ErrorLimit = Extract<NodeFault, { kind: 'error-limit' }>;
+
+const HOUR_MS = 3_600_000;
+
+/** Makes the counts of the errors that callers of a node have caused, for each limit since it was switched on. */
+export function createErrorLimits(): {
+  /** Whether a caller has caused more errors than the limit allows, and the window is not over yet. */
+  isExceeded(limit: ErrorLimit, caller: string): boolean;
+  /** A caller has caused an error. */
+  count(limit: ErrorLimit, caller: string): void;
+} {
+  const counts = new WeakMap<ErrorLimit, Map<string, { errors: number; lastAt: number }>>();
+
+  function countOf(limit: ErrorLimit, caller: string): { errors: number; lastAt: number } {
+    const callers = counts.get(limit) ?? new Map<string, { errors: number; lastAt: number }>();
+    counts.set(limit, callers);
+    const known = callers.get(caller);
+    const isOver = known === undefined || performance.now() - known.lastAt >= (limit.windowMs ?? HOUR_MS);
+    const count = isOver ? { errors: 0, lastAt: performance.now() } : known;
+    callers.set(caller, count);
+    return count;
+  }
+
+  return {
+    isExceeded: (limit, caller) => countOf(limit, caller).errors > limit.errors,
+    count(limit, caller) {
+      const count = countOf(limit, caller);
+      count.errors += 1;
+      count.lastAt = performance.now();
+    },
+  };
+}

@@ -1,0 +1,201 @@
+import {
+  type ASTVisitor,
+  type FieldNode,
+  GraphQLError,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  getNamedType,
+  isCompositeType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  Kind,
+  print,
+  type SelectionSetNode,
+  type ValidationContext,
+} from 'graphql';
+
+/** A field where it is selected: of objects of which type, and what it gives. */
+type Use = {
+  readonly parent: GraphQLNamedType | undefined;
+  readonly node: FieldNode;
+  readonly type: GraphQLOutputType | undefined;
+};
+
+/** A selection set with the type that it selects from. */
+type TypedSet = { readonly set: SelectionSetNode; readonly parent: GraphQLNamedType | undefined };
+
+/** Thrown for a document that takes too many steps to compare. */
+export class TooTangledError extends Error {}
+
+/** How many selections are looked at. A document without fragments needs two for each of its fields. */
+const MAX_STEPS = 60_000;
+
+/**
+ * The rule "Field Selection Merging" of the specification: fields with one name in the answer are the same field with the
+ * same arguments, or belong to objects of different types, and give values of one shape.
+ *
+ * graphql-js compares each field with each other one, which takes the square of their number. Here fields are grouped, and
+ * each is compared with the first of its group. Fields that are selected in several places are looked at once for each
+ * combination of places that is merged.
+ *
+ * @throws TooTangledError
+ */
+export function overlappingFields(context: ValidationContext): ASTVisitor {
+  const ids = new Map<SelectionSetNode, number>();
+  const groups = new Map<string, ReadonlyMap<string, readonly Use[]>>();
+  const seen = { shapes: new Set<string>(), fields: new Set<string>() };
+  const texts = new Map<FieldNode, string>();
+  const reported = new Set<FieldNode>();
+  let steps = 0;
+
+  function step(): void {
+    if (++steps > MAX_STEPS) throw new TooTangledError();
+  }
+
+  function keyOf(sets: readonly TypedSet[]): string {
+    const numbers = sets.map(({ set }) => {
+      const id = ids.get(set) ?? ids.size;
+      ids.set(set, id);
+      return id;
+    });
+    return [...new Set(numbers)].sort((a, b) => a - b).join();
+  }
+
+  /** The fields that some selection sets select together, by their names in the answer. */
+  function fieldsOf(sets: readonly TypedSet[], key: string): ReadonlyMap<string, readonly Use[]> {
+    const before = groups.get(key);
+    if (before !== undefined) return before;
+    const uses = new Map<string, Use[]>();
+    const visited = new Set<SelectionSetNode>();
+    for (const { set, parent } of sets) collect(set, parent, uses, visited);
+    groups.set(key, uses);
+    return uses;
+  }
+
+  function collect(
+    set: SelectionSetNode,
+    parent: GraphQLNamedType | undefined,
+    uses: Map<string, Use[]>,
+    visited: Set<SelectionSetNode>,
+  ): void {
+    if (visited.has(set)) return;
+    visited.add(set);
+    for (const selection of set.selections) {
+      step();
+      if (selection.kind === Kind.FIELD) {
+        const name = (selection.alias ?? selection.name).value;
+        const use = { parent, node: selection, type: typeOf(selection, parent) };
+        const others = uses.get(name);
+        if (others === undefined) uses.set(name, [use]);
+        else others.push(use);
+        continue;
+      }
+      const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : context.getFragment(selection.name.value);
+      const condition = fragment?.typeCondition?.name.value;
+      const type = condition === undefined ? parent : context.getSchema().getType(condition);
+      if (fragment != null) collect(fragment.selectionSet, type, uses, visited);
+    }
+  }
+
+  function typeOf(node: FieldNode, parent: GraphQLNamedType | undefined): GraphQLOutputType | undefined {
+    if (parent === undefined || !isCompositeType(parent)) return undefined;
+    return context.getSchema().getField(parent, node.name.value)?.type;
+  }
+
+  /** Whatever their objects are: values with one name in the answer have one shape. */
+  function checkShapes(sets: readonly TypedSet[]): void {
+    checkGroups(sets, seen.shapes, (uses) => {
+      checkEach(uses, (first, other) =>
+        first.type !== undefined && other.type !== undefined && !haveOneShape(first.type, other.type)
+          ? `they return conflicting types "${first.type}" and "${other.type}"`
+          : undefined,
+      );
+      checkShapes(insideOf(uses));
+    });
+  }
+
+  /** Of objects that can be of one type: what has one name in the answer is one field. */
+  function checkFields(sets: readonly TypedSet[]): void {
+    checkGroups(sets, seen.fields, (uses) => {
+      for (const some of byObjectType(uses)) {
+        checkEach(some, (first, other) => {
+          const [name, otherName] = [first.node.name.value, other.node.name.value];
+          if (name !== otherName) return `"${name}" and "${otherName}" are different fields`;
+          return argumentsOf(first.node) === argumentsOf(other.node) ? undefined : 'they have differing arguments';
+        });
+        checkFields(insideOf(some));
+      }
+    });
+  }
+
+  function checkGroups(sets: readonly TypedSet[], before: Set<string>, check: (uses: readonly Use[]) => void): void {
+    if (sets.length === 0) return;
+    const key = keyOf(sets);
+    if (before.has(key)) return;
+    before.add(key);
+    for (const uses of fieldsOf(sets, key).values()) check(uses);
+  }
+
+  function checkEach(uses: readonly Use[], conflictOf: (first: Use, other: Use) => string | undefined): void {
+    const [first, ...others] = uses;
+    for (const other of first === undefined ? [] : others) {
+      step();
+      const reason = first && conflictOf(first, other);
+      if (first === undefined || reason === undefined || reported.has(other.node)) continue;
+      reported.add(other.node);
+      const name = (first.node.alias ?? first.node.name).value;
+      const advice = 'Use different aliases on the fields to fetch both if this was intentional.';
+      context.reportError(
+        new GraphQLError(`Fields "${name}" conflict because ${reason}. ${advice}`, { nodes: [first.node, other.node] }),
+      );
+    }
+  }
+
+  function argumentsOf(node: FieldNode): string {
+    const before = texts.get(node);
+    if (before !== undefined) return before;
+    const text = (node.arguments ?? [])
+      .map(({ name, value }) => `${name.value}:${print(value)}`)
+      .sort()
+      .join();
+    texts.set(node, text);
+    return text;
+  }
+
+  return {
+    OperationDefinition({ operation, selectionSet }) {
+      const sets = [{ set: selectionSet, parent: context.getSchema().getRootType(operation) ?? undefined }];
+      checkFields(sets);
+      checkShapes(sets);
+      return false;
+    },
+    FragmentDefinition: () => false,
+  };
+}
+
+function insideOf(uses: readonly Use[]): readonly TypedSet[] {
+  return uses.flatMap(({ node: { selectionSet }, type }) =>
+    selectionSet === undefined ? [] : [{ set: selectionSet, parent: type && getNamedType(type) }],
+  );
+}
+
+/** The fields that objects of one type can have together: those of each object type, with those of interfaces and unions. */
+function byObjectType(uses: readonly Use[]): readonly (readonly Use[])[] {
+  const [first] = uses;
+  if (first !== undefined && uses.every(({ parent }) => parent === first.parent)) return [uses];
+  const types = new Set(uses.flatMap(({ parent }) => (isObjectType(parent) ? [parent] : [])));
+  if (types.size === 0) return [uses];
+  return [...types].map((type: GraphQLObjectType) =>
+    uses.filter(({ parent }) => parent === type || !isObjectType(parent)),
+  );
+}
+
+function haveOneShape(a: GraphQLOutputType, b: GraphQLOutputType): boolean {
+  if (isNonNullType(a) || isNonNullType(b))
+    return isNonNullType(a) && isNonNullType(b) && haveOneShape(a.ofType, b.ofType);
+  if (isListType(a) || isListType(b)) return isListType(a) && isListType(b) && haveOneShape(a.ofType, b.ofType);
+  return isLeafType(a) || isLeafType(b) ? a === b : true;
+}

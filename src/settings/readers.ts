@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs';
+import proxyAddr from 'proxy-addr';
+import { parseTokens, type Token } from '../domain/token.ts';
+
+/** The maximum of GraphQL's Int, and of a timer of Node in milliseconds. */
+export const MAX_INT32 = 2 ** 31 - 1;
+
+/** Shorter intervals would only load the upstreams. */
+const MIN_INTERVAL_MS = 50;
+
+/** Reads a time in milliseconds. @throws Error that says what was expected */
+export function readMilliseconds(text: string, min = 1): number {
+  return readWhole(text, min, MAX_INT32);
+}
+
+/** Reads the interval at which something is repeated, in milliseconds. @throws Error that says what was expected */
+export function readInterval(text: string): number {
+  return readMilliseconds(text, MIN_INTERVAL_MS);
+}
+
+/** Reads a whole number from `min` to `max`. @throws Error that says what was expected */
+export function readWhole(text: string, min: number, max: number): number {
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || number < min || number > max)
+    throw new Error(`expected a whole number from ${min} to ${max}`);
+  return number;
+}
+
+/** Reads a limit that is `undefined` when it is 0 or not set. @throws Error that says what was expected */
+export function readOptionalLimit(text: string): number | undefined {
+  return (text === '' ? 0 : readWhole(text, 0, MAX_INT32)) || undefined;
+}
+
+/** Reads values separated by commas; none if the text is empty. @throws Error of `read` */
+export function readList<Value>(text: string, read: (text: string) => Value): readonly Value[] {
+  return text === '' ? [] : text.split(',').map((part) => read(part.trim()));
+}
+
+/** Reads the address of a proxy, or a range of addresses. @throws Error that says what was expected */
+export function readProxy(text: string): string {
+  try {
+    proxyAddr.compile(text);
+    return text;
+  } catch (error) {
+    throw new Error('expected addresses or ranges, such as 10.0.0.0/8, or loopback, linklocal, uniquelocal', {
+      cause: error,
+    });
+  }
+}
+
+/** Reads a URL with http or https. @throws Error that says what was expected */
+export function readUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) throw new Error('expected a URL with http or https');
+  return url;
+}
+
+/** Reads URLs separated by commas. @throws Error that says which URL is wrong and what was expected, without its text */
+export function readUrls(text: string): readonly URL[] {
+  const texts = text.split(',');
+  return texts.map((url, index) => {
+    try {
+      return readUrl(url.trim());
+    } catch (error) {
+      const { message } = error as Error;
+      throw texts.length === 1 ? error : new Error(`URL ${index + 1} of ${texts.length}: ${message}`);
+    }
+  });
+}
+
+/** HTTP headers by their names in lower case. */
+export type HttpHeaders = Readonly<Record<string, string>>;
+
+/** Headers that the gateway sets itself, or that belong to one connection. */
+const RESERVED_HEADERS: readonly string[] = [
+  ...['host', 'accept', 'accept-encoding', 'content-type', 'content-length', 'content-encoding', 'expect'],
+  ...['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
+  ...['proxy-connection', 'proxy-authenticate', 'proxy-authorization'],
+];
+
+/**
+ * Reads HTTP headers, a `name: value` line each. The two characters `\n` separate lines too, because some readers of
+ * environment files do not unescape them.
+ *
+ * @throws Error that says what was expected on which line, without any of its text
+ */
+export function readHeaders(text: string): HttpHeaders {
+  const headers = new Map<string, string>();
+  for (const [index, line] of text.split(/\r?\n|\\n/).entries()) {
+    if (line.trim() === '') continue;
+    const fail = (problem: string) => new Error(`line ${index + 1}: ${problem}`);
+    const [, name, value] = /^\s*([!#$%&'*+.^_`|~\w-]+):\s*(.*?)\s*$/.exec(line) ?? [];
+    if (name === undefined || value === undefined) throw fail('expected `name: value`');
+    if (value === '') throw fail('the header has no value');
+    if (!/^[\t\x20-\x7e\x80-\xff]+$/.test(value)) throw fail('the value has characters that HTTP does not allow');
+    const key = name.toLowerCase();
+    if (RESERVED_HEADERS.includes(key)) throw fail(`\`${key}\` cannot be set`);
+    if (headers.has(key)) throw fail('the header is set twice');
+    headers.set(key, value);
+  }
+  return Object.fromEntries(headers);
+}
+
+/** Reads an address to listen on. @throws Error that says what was expected */
+export function readHost(text: string): string {
+  if (text === '') throw new Error('expected an address');
+  return text;
+}
+
+/** Reads one segment of a path. @throws Error that says what was expected */
+export function readSegment(text: string): string {
+  if (!/^[\w.~-]+$/.test(text) || /^\.\.?$/.test(text))
+    throw new Error('expected one segment of a path: letters, digits and - . _ ~');
+  return text;
+}
+
+/** Reads true or false. @throws Error that says what was expected */
+export function readBoolean(text: string): boolean {
+  if (text !== 'true' && text !== 'false') throw new Error('expected true or false');
+  return text === 'true';
+}
+
+/** Reads true or false; `undefined` if the text is empty. @throws Error that says what was expected */
+export function readOptionalBoolean(text: string): boolean | undefined {
+  return text === '' ? undefined : readBoolean(text);
+}
+
+/** Reads the origin of a page, or `*` for all. @throws Error that says what was expected */
+export function readOrigin(text: string): string {
+  if (text === '*') return text;
+  const url = readUrl(text);
+  if (url.origin !== text.toLowerCase()) throw new Error('expected origins, such as https://app.example, or *');
+  return url.origin;
+}
+
+/** Reads one of these words. @throws Error that lists them */
+export function readOneOf<Word extends string>(text: string, words: readonly Word[]): Word {
+  const word = words.find((known) => known === text);
+  if (word === undefined) throw new Error(`expected one of ${words.join(', ')}`);
+  return word;
+}
+
+/** Reads a tokens file. @throws Error that lists all its problems */
+export function readTokensFile(path: string): readonly Token[] {
+  const read = parseTokens(readJsonFile(path));
+  if ('problems' in read) throw new Error(read.problems.join('; '));
+  return read.tokens;
+}
+
+function readJsonFile(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new Error(error instanceof SyntaxError ? 'the file is not JSON' : 'the file cannot be read', {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,90 @@
+import { createRedactor, MIN_SECRET_LENGTH, type Redact, type Secret } from '../redact.ts';
+import type { HttpHeaders } from './readers.ts';
+import { type Config, SETTINGS, type Setting } from './settings.ts';
+
+type Settings = typeof SETTINGS;
+type SecretKey = { [Key in keyof Settings]: Settings[Key] extends { isSecret: true } ? Key : never }[keyof Settings];
+
+/** The settings that may contain secrets: URLs and headers of upstreams. */
+export type SecretSettings = Pick<Config, SecretKey>;
+
+const SECRET_KEYS = Object.entries<Setting>(SETTINGS)
+  .filter(([, { isSecret }]) => isSecret)
+  .map(([key]) => key as SecretKey);
+
+/**
+ * Creates the redactor of all secrets in the settings: user names, passwords, paths and query values of URLs, and the values
+ * of headers. Each text that leaves the process by the log or stderr goes through it.
+ */
+export function redactorOf(settings: SecretSettings): Redact {
+  return createRedactor(SECRET_KEYS.flatMap((key) => secretsOf(settings[key])));
+}
+
+function secretsOf(value: SecretSettings[SecretKey]): Secret[] {
+  if (value === undefined) return [];
+  if (value instanceof URL) return secretsOfUrl(value);
+  return isList(value) ? value.flatMap(secretsOfUrl) : secretsOfHeaders(value);
+}
+
+/** Array.isArray does not narrow types to readonly arrays. */
+function isList(value: readonly URL[] | HttpHeaders): value is readonly URL[] {
+  return Array.isArray(value);
+}
+
+function secretsOfUrl({ username, password, pathname, searchParams, hash }: URL): Secret[] {
+  return [
+    ...secretsOfCredentials(decoded(username), decoded(password)),
+    ...pathname.split('/').map(decoded).flatMap(secretsOfSegment),
+    ...[...searchParams].map(([name, value]) => ({ text: secretOfPair(name, value) })),
+    { text: decoded(hash.slice(1)) },
+  ];
+}
+
+/** Each alone, and joined as in the `authorization` header, because each alone may be too short to be redacted. */
+function secretsOfCredentials(name: string, password: string): Secret[] {
+  if (name === '' && password === '') return [];
+  const joined = `${name}:${password}`;
+  const bytes = Buffer.from(joined);
+  const encoded = [bytes.toString('base64').replace(/=+$/, ''), bytes.toString('base64url')];
+  return [joined, name, password, ...encoded].map((text) => ({ text }));
+}
+
+/** A parameter without a value may itself be a key. A value that is too short is redacted together with its name. */
+function secretOfPair(name: string, value: string): string {
+  if (value === '') return name;
+  return value.length < MIN_SECRET_LENGTH ? `${name}=${value}` : value;
+}
+
+/** Common words in paths. They are not secret, and logs contain many of them. */
+const COMMON_SEGMENT = /^(?:v\d{1,2}|api|public|json|json-?rpc|rpc|https?|market-data|pairs|tickers|orderbook)$/i;
+
+/** Maximum length of a path segment that is an ordinary word and not a key. */
+const MAX_WORD_LENGTH = 12;
+
+function secretsOfSegment(text: string): Secret[] {
+  if (COMMON_SEGMENT.test(text)) return [];
+  return [{ text, isWordOfPath: text.length <= MAX_WORD_LENGTH && /^[a-z]+(?:-[a-z]+)*$/i.test(text) }];
+}
+
+/** The whole values, and the parts of them that a host may repeat: tokens, cookies, credentials. */
+function secretsOfHeaders(headers: HttpHeaders): Secret[] {
+  return Object.values(headers).flatMap((value) => {
+    const parts = value.split(/[\s;,=]+/).filter((part) => part.length >= 6 || /\d/.test(part));
+    const [, token = ''] = /^\S+\s+(\S+)$/.exec(value) ?? [];
+    const alone = [value, token, ...parts].filter((text) => !AUTHENTICATION_SCHEME.test(text));
+    const [, basic] = /^basic\s+(\S+)$/i.exec(value) ?? [];
+    const [name = '', ...password] = basic === undefined ? [] : Buffer.from(basic, 'base64').toString().split(':');
+    return [...alone.map((text) => ({ text })), ...secretsOfCredentials(name, password.join(':'))];
+  });
+}
+
+const AUTHENTICATION_SCHEME = /^(?:basic|bearer|digest|token|api-?key)$/i;
+
+/** Decodes percent-encoding; a text with an invalid `%` stays as it is. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

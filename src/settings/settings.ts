@@ -1,0 +1,299 @@
+import { ADDRESS_LIMITS, LIMITS, type Limits, mapLimits } from '../graphql/limits.ts';
+import { LOG_LEVELS } from '../log.ts';
+import { ACCESS_LOG_MODES } from '../server/access-log.ts';
+import {
+  MAX_INT32,
+  readBoolean,
+  readHeaders,
+  readHost,
+  readInterval,
+  readList,
+  readMilliseconds,
+  readOneOf,
+  readOptionalBoolean,
+  readOptionalLimit,
+  readOrigin,
+  readProxy,
+  readSegment,
+  readTokensFile,
+  readUrl,
+  readUrls,
+  readWhole,
+} from './readers.ts';
+
+/** One setting. Its flag is its variable in lower case, with hyphens. */
+export type Setting<Value = unknown> = {
+  readonly variable: string;
+  /** As it would be written; the empty text is no value. */
+  readonly default: string;
+  /** What `--help`, the documents and `.env.example` print. */
+  readonly meaning: string;
+  /** Whether the flag alone, without a value, means `true`. */
+  readonly isSwitch?: true;
+  /** Whether the text may contain a password or a key: then it is never printed. */
+  readonly isSecret?: true;
+  /** Reads a text. @throws Error that says what was expected */
+  readonly read: (text: string) => Value;
+};
+
+type Settings = Readonly<Record<string, Setting>>;
+
+const FIRST = {
+  fullnodeUrls: {
+    variable: 'FULLNODE_URL',
+    default: '',
+    meaning: "URL of the full node's JSON-RPC API, or several URLs separated by commas.",
+    isSecret: true,
+    read: (text) => (text === '' ? [] : readUrls(text)),
+  },
+  marketDataUrl: {
+    variable: 'MARKET_DATA_URL',
+    default: '',
+    meaning:
+      'URL of the market-data host. The gateway appends the path `/api/v1/public/<partner>/…`, or what is missing of it.',
+    isSecret: true,
+    read: (text) => (text === '' ? undefined : readUrl(text)),
+  },
+  host: {
+    variable: 'HOST',
+    default: '127.0.0.1',
+    meaning: 'Address to listen on.',
+    read: readHost,
+  },
+  port: {
+    variable: 'PORT',
+    default: '4000',
+    meaning: 'Port to listen on. With 0, the system chooses a free port, and the log contains it.',
+    read: (text) => readWhole(text, 0, 65_535),
+  },
+  tokens: {
+    variable: 'TOKENS_FILE',
+    default: '',
+    meaning: 'Path of a JSON file `[{"id", "symbol", "decimals"}]`. Its tokens override those of the built-in list.',
+    read: (path) => (path === '' ? [] : readTokensFile(path)),
+  },
+  corsOrigins: {
+    variable: 'CORS_ORIGINS',
+    default: '',
+    meaning:
+      "Origins of pages that can send requests and open websockets, besides the gateway's own: separated by commas, or `*` for all.",
+    read: (text) => readList(text, readOrigin),
+  },
+} satisfies Settings;
+
+const UPSTREAMS = {
+  fullnodeHeaders: {
+    variable: 'FULLNODE_HEADERS',
+    default: '',
+    meaning: 'HTTP headers of every request to a node: `name: value` lines, separated by line breaks or `\\n`.',
+    isSecret: true,
+    read: readHeaders,
+  },
+  marketDataHeaders: {
+    variable: 'MARKET_DATA_HEADERS',
+    default: '',
+    meaning: 'HTTP headers of every request to the market-data host, written like `FULLNODE_HEADERS`.',
+    isSecret: true,
+    read: readHeaders,
+  },
+  marketDataPartner: {
+    variable: 'MARKET_DATA_PARTNER',
+    default: 'market-data',
+    meaning: 'Path segment that names the partner, unless `MARKET_DATA_URL` contains one.',
+    read: readSegment,
+  },
+  upstreamTimeoutMs: {
+    variable: 'UPSTREAM_TIMEOUT_MS',
+    default: '10000',
+    meaning: 'Maximum time for a complete response of an upstream, in milliseconds.',
+    read: readMilliseconds,
+  },
+  upstreamMaxConnections: {
+    variable: 'UPSTREAM_MAX_CONNECTIONS',
+    default: '16',
+    meaning: 'Maximum number of connections to one upstream host. Minimum 3, because two are reserved for polling.',
+    read: (text) => readWhole(text, 3, MAX_INT32),
+  },
+  upstreamMaxWaiting: {
+    variable: 'UPSTREAM_MAX_WAITING',
+    default: '1000',
+    meaning:
+      'Maximum number of client requests queued for an upstream. When the queue is full, the newest request of the client with the most queued requests fails with `UPSTREAM_BUSY`.',
+    read: (text) => readWhole(text, 0, MAX_INT32),
+  },
+  upstreamMaxPauseMs: {
+    variable: 'UPSTREAM_MAX_PAUSE_MS',
+    default: '15000',
+    meaning: 'Maximum back-off before the gateway tries a failing upstream again, in milliseconds.',
+    read: readMilliseconds,
+  },
+} satisfies Settings;
+
+const FRESHNESS = {
+  headPollMs: {
+    variable: 'HEAD_POLL_MS',
+    default: '1000',
+    meaning: 'How often the gateway polls the node for a new block, in milliseconds. Minimum 50.',
+    read: readInterval,
+  },
+  maxBlockAgeMs: {
+    variable: 'MAX_BLOCK_AGE_MS',
+    default: '600000',
+    meaning:
+      'Maximum age of the newest block, by its own timestamp, in milliseconds. If it is older, the head is stale and `/ready` returns 503.',
+    read: readMilliseconds,
+  },
+  marketPollMs: {
+    variable: 'MARKET_POLL_MS',
+    default: '10000',
+    meaning: 'How often the gateway polls pairs and tickers, in milliseconds. Minimum 50.',
+    read: readInterval,
+  },
+  marketMaxAgeMs: {
+    variable: 'MARKET_MAX_AGE_MS',
+    default: '600000',
+    meaning:
+      'Maximum age of pairs and tickers while the market-data host fails, in milliseconds. After that, their fields fail with the error of the host.',
+    read: readMilliseconds,
+  },
+  orderBookTtlMs: {
+    variable: 'ORDER_BOOK_TTL_MS',
+    default: '1000',
+    meaning:
+      'How long the gateway serves the same snapshot of an order book to all clients, in milliseconds. Minimum 50.',
+    read: readInterval,
+  },
+} satisfies Settings;
+
+const SERVER = {
+  graphiql: {
+    variable: 'GRAPHIQL',
+    default: 'true',
+    meaning: 'Whether browsers get GraphiQL: true or false.',
+    isSwitch: true,
+    read: readBoolean,
+  },
+  answerCacheBytes: {
+    variable: 'ANSWER_CACHE_BYTES',
+    default: '33554432',
+    meaning: 'Maximum size of the response cache, in bytes. 0 turns it off.',
+    read: (text) => readWhole(text, 0, MAX_INT32),
+  },
+  keepAliveMs: {
+    variable: 'KEEP_ALIVE_MS',
+    default: '12000',
+    meaning:
+      'How often the gateway pings websockets and idle event streams, in milliseconds. It disconnects a client that does not respond within two such intervals. Minimum 50.',
+    read: readInterval,
+  },
+  stopWindowMs: {
+    variable: 'STOP_WINDOW_MS',
+    default: '3000',
+    meaning:
+      'After a stop signal: how long the gateway still accepts requests while it closes websockets and streams one after another, in milliseconds.',
+    read: (text) => readMilliseconds(text, 0),
+  },
+  stopTimeoutMs: {
+    variable: 'STOP_TIMEOUT_MS',
+    default: '3000',
+    meaning: 'After `STOP_WINDOW_MS`: maximum time for pending requests to finish, in milliseconds.',
+    read: (text) => readMilliseconds(text, 0),
+  },
+  logLevel: {
+    variable: 'LOG_LEVEL',
+    default: 'info',
+    meaning: `Least severe level that is logged: ${LOG_LEVELS.join(', ')}.`,
+    read: (text) => readOneOf(text, LOG_LEVELS),
+  },
+  accessLog: {
+    variable: 'ACCESS_LOG',
+    default: 'errors',
+    meaning: `Which requests and operations are logged: ${ACCESS_LOG_MODES.join(', ')}. \`errors\` means refused operations and internal errors.`,
+    read: (text) => readOneOf(text, ACCESS_LOG_MODES),
+  },
+} satisfies Settings;
+
+const RATE_LIMITS = {
+  rateLimitPerSecond: {
+    variable: 'RATE_LIMIT_PER_SECOND',
+    default: '',
+    meaning: `${ADDRESS_LIMITS.rateLimitPerSecond.meaning} Not limited by default.`,
+    read: readOptionalLimit,
+  },
+  rateLimitBurst: {
+    variable: 'RATE_LIMIT_BURST',
+    default: '',
+    meaning: `${ADDRESS_LIMITS.rateLimitBurst.meaning} By default, the points of ten seconds.`,
+    read: readOptionalLimit,
+  },
+  maxConnectionsPerAddress: {
+    variable: 'MAX_CONNECTIONS_PER_ADDRESS',
+    default: '',
+    meaning: `${ADDRESS_LIMITS.maxConnectionsPerAddress.meaning} Not limited by default.`,
+    read: readOptionalLimit,
+  },
+  trustedProxies: {
+    variable: 'TRUSTED_PROXIES',
+    default: '',
+    meaning:
+      'Proxies whose `X-Forwarded-For` headers are trusted: addresses or ranges separated by commas, or `loopback`, `linklocal`, `uniquelocal`.',
+    read: (text) => readList(text, readProxy),
+  },
+} satisfies Settings;
+
+const SANDBOX = {
+  sandbox: {
+    variable: 'SANDBOX',
+    default: '',
+    meaning:
+      'Whether to serve simulated data of the built-in sandbox: true or false. By default, true if no upstream is configured and `NODE_ENV` is not `production`.',
+    isSwitch: true,
+    read: readOptionalBoolean,
+  },
+  sandboxBlockMs: {
+    variable: 'SANDBOX_BLOCK_MS',
+    default: '4000',
+    meaning: 'Block interval of the sandbox, in milliseconds.',
+    read: readMilliseconds,
+  },
+} satisfies Settings;
+
+/** The settings by subject, in the order in which they are printed. */
+export const SETTING_GROUPS = {
+  'The six that matter first': FIRST,
+  Upstreams: UPSTREAMS,
+  Freshness: FRESHNESS,
+  Server: SERVER,
+  Limits: mapLimits(limitSetting),
+  'Rate limits': RATE_LIMITS,
+  Sandbox: SANDBOX,
+} satisfies Readonly<Record<string, Settings>>;
+
+/** All settings. */
+export const SETTINGS = {
+  ...FIRST,
+  ...UPSTREAMS,
+  ...FRESHNESS,
+  ...SERVER,
+  ...SETTING_GROUPS.Limits,
+  ...RATE_LIMITS,
+  ...SANDBOX,
+};
+
+/** The values of all settings. */
+export type Config = { readonly [Key in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Key]['read']> };
+
+/** The flag of a setting, without its hyphens in front. */
+export function flagOf({ variable }: Setting): string {
+  return variable.toLowerCase().replaceAll('_', '-');
+}
+
+/** A limit has the same name as a variable and as a field of `service.limits`. */
+function limitSetting(name: keyof Limits): Setting<number> {
+  return {
+    variable: name.replace(/[A-Z]/g, '_$&').toUpperCase(),
+    default: String(LIMITS[name].default),
+    meaning: LIMITS[name].meaning,
+    read: (text) => readWhole(text, 1, MAX_INT32),
+  };
+}

@@ -1,0 +1,53 @@
+import { SETTINGS } from './settings.ts';
+
+/** Prefixes that only this gateway uses. Other unknown variables belong to other programs. */
+const OUR_PREFIX = /^(FULLNODE|MARKET)_/i;
+
+/** Variables that Kubernetes and Docker set for a service whose name is one of our prefixes. */
+const SERVICE_LINK = /_(SERVICE_(HOST|PORT)(_\w+)?|PORT(_\d+_(TCP|UDP)(_\w+)?)?)$/;
+
+/** Minimum length of a setting to suggest: short names, such as `PORT`, are similar to too many others. */
+const MIN_LENGTH = 6;
+
+const MAX_EDITS = 2;
+
+/**
+ * Finds variables that are probably misspelt settings: they have a prefix of ours, or differ from a setting in case or in
+ * one or two characters.
+ *
+ * @returns a sentence for each, without the value of the variable
+ */
+export function findUnknownVariables(env: NodeJS.ProcessEnv): string[] {
+  const ours = Object.values(SETTINGS).map(({ variable }) => variable);
+  const known = new Set(ours);
+
+  return Object.keys(env).flatMap((name) => {
+    if (known.has(name) || SERVICE_LINK.test(name)) return [];
+    const meant = nearestOf(name.toUpperCase(), ours);
+    if (meant === undefined && !OUR_PREFIX.test(name)) return [];
+    return [`${name} is not a setting${meant === undefined ? '' : `: did you mean ${meant}?`}`];
+  });
+}
+
+/** The setting with the smallest edit distance from a name, at most {@link MAX_EDITS}. */
+function nearestOf(name: string, ours: readonly string[]): string | undefined {
+  const near = ours
+    .filter(({ length }) => length >= MIN_LENGTH && Math.abs(length - name.length) <= MAX_EDITS)
+    .map((variable) => ({ variable, edits: editsBetween(name, variable) }))
+    .filter(({ edits }) => edits <= MAX_EDITS);
+  return near.sort((a, b) => a.edits - b.edits)[0]?.variable;
+}
+
+/** The Levenshtein distance of two texts. */
+function editsBetween(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, n) => n);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const [above = 0, diagonal = 0, left = 0] = [row[j], row[j - 1], next[j - 1]];
+      next.push(Math.min(above + 1, left + 1, diagonal + (a[i - 1] === b[j - 1] ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

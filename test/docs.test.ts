@@ -1,0 +1,199 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { parseEnv } from 'node:util';
+import { type GraphQLFieldMap, getNamedType, isObjectType } from 'graphql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { schema } from '../src/graphql/schema.ts';
+import { SETTING_GROUPS, SETTINGS } from '../src/settings/settings.ts';
+import { envExample, settingsTables } from '../src/settings/texts.ts';
+import { anchorsOf, PAGES, proseOf, type Sample, samplesIn } from './support/doc-pages.ts';
+import { errorsTable, metricsTable, replacePart } from './support/doc-tables.ts';
+import { startGateway } from './support/gateway.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+
+/** The sandbox as a newcomer first sees it, before its first own block. */
+let gateway: Awaited<ReturnType<typeof startGateway>>;
+let exposition: string;
+beforeAll(async () => {
+  gateway = await startGateway({ sandbox: { seed: 1 } });
+  const url = await gateway.app.listen(0, '127.0.0.1');
+  exposition = await (await fetch(new URL('/metrics', url))).text();
+});
+afterAll(() => gateway.close());
+
+describe('the pages', () => {
+  test.each(['README.md', 'ARCHITECTURE.md'])('%s has at most 200 lines', (path) => {
+    expect(read(path).trimEnd().split('\n').length).toBeLessThanOrEqual(200);
+  });
+
+  test('all pages of docs/ are linked from README, and all decisions from their index', () => {
+    const pages = globSync('docs/*.md', { cwd: ROOT });
+    expect(pages.length).toBeGreaterThan(10);
+    expect(pages.filter((path) => !read('README.md').includes(`](${path})`))).toEqual([]);
+    const decisions = globSync('docs/decisions/*.md', { cwd: ROOT }).map((path) => path.replace('docs/decisions/', ''));
+    const index = read('docs/decisions/README.md');
+    expect(decisions.filter((path) => path !== 'README.md' && !index.includes(`](${path})`))).toEqual([]);
+  });
+
+  test('ARCHITECTURE has a line for each folder of src', () => {
+    const folders = globSync('src/**/', { cwd: ROOT }).filter((path) => /^src\/(?!sandbox\/.)./.test(path));
+    const lines = read('ARCHITECTURE.md').split('\n');
+    expect(folders.length).toBeGreaterThan(10);
+    expect(folders.filter((path) => !lines.some((line) => line.startsWith(`| \`${path}/\``)))).toEqual([]);
+  });
+
+  test.each(PAGES)('the links of $path lead somewhere', (page) => {
+    const links = [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+    const lost = links.filter((link) => {
+      if (/^https?:/.test(link)) return false;
+      const [file = '', anchor] = link.split('#');
+      const path = file === '' ? page.path : normalize(join(dirname(page.path), file));
+      const target = PAGES.find((other) => other.path === path);
+      return !existsSync(join(ROOT, path)) || (anchor !== undefined && !(target && anchorsOf(target).has(anchor)));
+    });
+    expect(lost).toEqual([]);
+  });
+
+  test.each(PAGES.filter(({ path }) => path !== 'CHANGELOG.md'))('the files that $path names exist', ({ text }) => {
+    const paths = [...text.matchAll(/`((?:src|test|docs|soak|bench)\/[\w./-]*)`/g)].map(([, path = '']) => path);
+    expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
+  test('the tests that docs/reliability.md names exist', () => {
+    const tables = read('docs/reliability.md').matchAll(/^\| .* \| test in `test\/(\w+)\/`.*\n((?:\|.*\n)+)/gm);
+    const named = [...tables].flatMap(([, folder = '', rows = '']) => {
+      const column = folder === 'failure' ? -2 : -3;
+      return rows
+        .split('\n')
+        .slice(1, -1)
+        .flatMap((row) => [...(row.split('|').at(column) ?? '').matchAll(/`([\w/-]+)`/g)])
+        .map(([, name]) => [`test/${folder}/${name}.test.ts`, `test/${name}.test.ts`]);
+    });
+    expect(named.length).toBeGreaterThan(50);
+    expect(named.filter((paths) => !paths.some((path) => existsSync(join(ROOT, path))))).toEqual([]);
+  });
+});
+
+describe('the names on the pages', () => {
+  const source = globSync('src/**/*.ts', { cwd: ROOT }).map((path) => ({ path, text: read(path) }));
+  const ours = source.filter(({ path }) => !path.startsWith('src/sandbox/'));
+  const variables = Object.values(SETTINGS).map(({ variable }) => variable);
+  /** A misspelt setting as an example, and an option of sockets that Node lacks. */
+  const foreign = new Set(['FULNODE_URL', 'TCP_USER_TIMEOUT']);
+
+  test('settings, codes and values of enums exist in the code', () => {
+    const names = new Set(PAGES.flatMap(({ text }) => text.match(/\b[A-Z][A-Z\d]*(?:_[A-Z\d]+)+\b/g) ?? []));
+    const known = (name: string) => variables.includes(name) || ours.some(({ text }) => text.includes(name));
+    expect(names.size).toBeGreaterThan(50);
+    expect([...names].filter((name) => !foreign.has(name) && !known(name))).toEqual([]);
+  });
+
+  test('every reason of /ready is in docs/operating.md', () => {
+    const codes = ours
+      .filter(({ path }) => path !== 'src/errors.ts')
+      .flatMap(({ text }) => [...text.matchAll(/\{\s*code: '([A-Z_]+)',\s*message/g)].map(([, code]) => code));
+    const operating = read('docs/operating.md');
+    expect(codes.length).toBeGreaterThan(5);
+    expect(codes.filter((code) => !operating.includes(`| \`${code}\` |`))).toEqual([]);
+  });
+
+  test('fields exist in the schema', () => {
+    const fieldsOf = (name: string): GraphQLFieldMap<unknown, unknown> => {
+      const type = schema.getType(name);
+      return isObjectType(type) ? type.getFields() : {};
+    };
+    /** Whether a path of fields, such as `limits.maxDepth` of Service, can be selected. */
+    const isSelectable = (type: string, [name = '', ...others]: readonly string[]): boolean => {
+      const field = fieldsOf(type)[name];
+      return field !== undefined && (others.length === 0 || isSelectable(getNamedType(field.type).name, others));
+    };
+    const paths = PAGES.flatMap(({ text }) => [...text.matchAll(/`([A-Za-z]+(?:\.[a-z]\w*)+)`/g)])
+      .map(([, path = '']) => path.split('.'))
+      .map(([first = '', ...rest]) => (first in fieldsOf('Query') ? ['Query', first, ...rest] : [first, ...rest]))
+      .filter(([type = '']) => isObjectType(schema.getType(type)));
+    expect(paths.length).toBeGreaterThan(10);
+    expect(paths.filter(([type = '', ...names]) => !isSelectable(type, names))).toEqual([]);
+
+    const prices = [...read('docs/concepts.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, name = '']) => name);
+    expect(prices.length).toBeGreaterThan(3);
+    expect(prices.filter((name) => !(name in fieldsOf('PoolPair')))).toEqual([]);
+  });
+
+  test('metrics exist', () => {
+    const names = new Set(PAGES.flatMap(({ text }) => text.match(/\bpdex_\w+/g) ?? []));
+    const known = new Set([...exposition.matchAll(/^# HELP (\w+) /gm)].map(([, name]) => name));
+    expect(known.size).toBeGreaterThan(20);
+    expect([...names].filter((name) => !known.has(name.replace(/_(bucket|sum|count)$/, '')))).toEqual([]);
+  });
+});
+
+describe('what `npm run docs` prints', () => {
+  test('each setting is in one group', () => {
+    expect(
+      Object.values(SETTING_GROUPS)
+        .flatMap((settings) => Object.keys(settings))
+        .toSorted(),
+    ).toEqual(Object.keys(SETTINGS).toSorted());
+  });
+
+  test('the settings and .env.example are as the code has them', () => {
+    const page = read('docs/settings.md');
+    expect(replacePart(page, 'settings', settingsTables())).toBe(page);
+    expect(read('.env.example')).toBe(envExample());
+  });
+
+  test('the error codes are as the code has them', () => {
+    const page = read('docs/errors.md');
+    expect(replacePart(page, 'codes', errorsTable())).toBe(page);
+  });
+
+  test('the metrics are as the gateway describes them', () => {
+    const page = read('docs/operating.md');
+    expect(replacePart(page, 'metrics', metricsTable(exposition))).toBe(page);
+  });
+});
+
+describe('the samples', () => {
+  type Answer = { readonly data?: unknown; readonly errors?: readonly { readonly message: string }[] };
+  const jsonOf = (sample: Sample) => (sample.next?.language === 'json' ? JSON.parse(sample.next.text) : undefined);
+  const isAnswer = (json: object | undefined): json is Answer =>
+    json !== undefined && ('data' in json || 'errors' in json);
+  /** Messages are for people: a page may show an earlier wording. */
+  const withoutMessages = (answer: Answer) => ({
+    ...answer,
+    ...(answer.errors && { errors: answer.errors.map((error) => ({ ...error, message: '' })) }),
+  });
+
+  test('are there', () => {
+    expect(samplesIn('graphql').length).toBeGreaterThan(10);
+    expect(samplesIn('graphql').filter((sample) => isAnswer(jsonOf(sample))).length).toBeGreaterThan(2);
+    const languages = PAGES.flatMap(({ samples }) => samples.map(({ language }) => language));
+    const tested = ['', 'graphql', 'json', 'ini', 'js', 'ts', 'sh'];
+    expect(languages.filter((language) => !tested.includes(language))).toEqual([]);
+  });
+
+  test.each(samplesIn('graphql'))('GraphQL of $page: $text', async (sample) => {
+    const json = jsonOf(sample);
+    const expected = isAnswer(json) ? json : undefined;
+    const variables = expected === undefined ? json : undefined;
+    const isSubscription = sample.text.startsWith('subscription');
+    const answer = isSubscription
+      ? (await gateway.subscribe(sample.text, variables).next()).value
+      : await gateway.ask(sample.text, variables);
+    if (expected === undefined) expect(answer?.errors).toBeUndefined();
+    else expect(withoutMessages(answer ?? {})).toEqual(withoutMessages(expected));
+    expect(answer?.data).toBeTruthy();
+  });
+
+  test.each(samplesIn('json'))('JSON of $page', ({ text }) => {
+    expect(JSON.parse(text)).toBeTruthy();
+  });
+
+  test.each(samplesIn('ini'))('settings in $page: $text', ({ text }) => {
+    const names = Object.keys(parseEnv(text));
+    expect(names.length).toBeGreaterThan(0);
+    expect(names.filter((name) => !Object.values(SETTINGS).some(({ variable }) => variable === name))).toEqual([]);
+  });
+});

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { startGatewayForTest } from '../support/gateway.ts';
+import { WARN } from '../support/log.ts';
+
+const PAST = 'query ($at: BeaconHeight!) { poolPairs(first: 0, at: $at) { totalCount } }';
+const LOST = {
+  level: WARN,
+  pools: 0,
+  before: 54,
+  msg: 'an exchange state has fewer pools than the state at a lower height: the database of the node may be damaged',
+};
+
+test('a final state with fewer pools than one below it is warned of, and read again when it is requested again', async () => {
+  const { ask, sandbox, lines } = await startGatewayForTest({ sandbox: { history: 60 } });
+  const { height } = sandbox.world.tip;
+  expect((await ask(PAST, { at: height - 20 })).data.poolPairs.totalCount).toBe(54);
+  const at = height - 10;
+  const heal = sandbox.node.faults.set({
+    kind: 'shape',
+    on: 'getpdestate',
+    path: ['Result', 'PDEPoolPairs'],
+    value: {},
+  });
+  for (let times = 0; times < 2; times++) expect((await ask(PAST, { at })).data.poolPairs.totalCount).toBe(0);
+  expect(lines).toEqual([{ ...LOST, height: at }]);
+
+  heal();
+  const calls = sandbox.node.calls('getpdestate');
+  for (let times = 0; times < 2; times++) expect((await ask(PAST, { at })).data.poolPairs.totalCount).toBe(54);
+  expect(sandbox.node.calls('getpdestate')).toBe(calls + 1);
+});
+
+test('a head with fewer pools than the one before it is warned of once', async () => {
+  const { ask, sandbox, advance, lines } = await startGatewayForTest({ sandbox: { history: 60 } });
+  await ask('{ beaconHeight }');
+  const heal = sandbox.node.faults.set({
+    kind: 'shape',
+    on: 'getpdestate',
+    path: ['Result', 'PDEPoolPairs'],
+    value: {},
+  });
+  await advance();
+  expect(lines).toEqual([{ ...LOST, height: sandbox.world.tip.height }]);
+  heal();
+  await advance();
+  expect((await ask('{ poolPairs(first: 0) { totalCount } }')).data.poolPairs.totalCount).toBe(54);
+  expect(lines).toHaveLength(1);
+});

@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest';
+import type { BalancerOrder } from '../../src/sandbox/balancer.ts';
+import type { Block } from '../../src/sandbox/world/block.ts';
+import { keepEvents } from '../support/events.ts';
+import { startGatewayForTest } from '../support/gateway.ts';
+
+const WHOLE = `{
+  beaconHeight
+  bestBlock { height hash time }
+  poolPairs(first: 100) { nodes { token1PoolValue token2PoolValue } }
+}`;
+const HEADS = 'subscription { head { beaconHeight hash time stale } }';
+const PRICES = `subscription {
+  prices { beaconHeight blockTime poolPairs { token1PoolValue token2PoolValue } }
+}`;
+
+const timeOf = (block: Block | undefined) => block && new Date(block.time * 1_000).toISOString();
+
+type Pool = { readonly token1PoolValue: string; readonly token2PoolValue: string };
+
+type Published = { readonly beaconHeight: number; readonly blockTime: string; readonly poolPairs: readonly Pool[] };
+
+type Update = Readonly<Record<'head' | 'prices', Published>>;
+
+/** A gateway in front of two nodes behind one URL, of which the second is on a branch from the tip of the start on. */
+async function openForked(order: BalancerOrder) {
+  const gateway = await startGatewayForTest({ sandbox: { nodes: 2, balanced: { order }, history: 60 } });
+  const { sandbox, ask } = gateway;
+  const { world, nodes } = sandbox;
+  await ask('{ beaconHeight }');
+  const from = world.tip.height + 1;
+  nodes[1]?.faults.set({ kind: 'fork', from });
+
+  /** The blocks of a height: the chain's, and the branch's. */
+  const blocksAt = (height: number) =>
+    [world.block(height), world.branchBlock(from, height)].filter((block) => !!block);
+  const reservesOf = ({ reserves }: Block) =>
+    world.pools.map(({ index }) => `${reserves[index * 2]}/${reserves[index * 2 + 1]}`).toSorted();
+  const shown = (pools: readonly Pool[]) =>
+    pools.map(({ token1PoolValue, token2PoolValue }) => `${token1PoolValue}/${token2PoolValue}`).toSorted();
+
+  /** The block that the pools are of; by its hash or time where both blocks of a height have the same pools. */
+  function blockOf(height: number, pools: readonly Pool[], isMeant: (block: Block) => boolean): Block | undefined {
+    return blocksAt(height).find((block) => isMeant(block) && reservesOf(block).join() === shown(pools).join());
+  }
+
+  return { ...gateway, from, blockOf };
+}
+
+describe.each(['alternate', 'random'] as const)('two nodes behind one URL with different tips, %s', (order) => {
+  test('each answer is of one block whole, and each height is published', async () => {
+    const { sandbox, ask, subscribe, advance, blockOf, from, lines, app } = await openForked(order);
+    const heads = keepEvents(subscribe(HEADS));
+    const prices = keepEvents(subscribe(PRICES));
+    await expect.poll(() => [heads.answers.length, prices.answers.length]).toEqual([1, 1]);
+    const hashes = new Set<string>();
+    for (let blocks = 0; blocks < 12; blocks++) {
+      await advance();
+      for (let times = 0; times < 4; times++) {
+        const { data, errors } = await ask(WHOLE);
+        expect(errors).toBeUndefined();
+        const { height, hash, time } = data.bestBlock;
+        expect(height).toBe(sandbox.world.tip.height);
+        const block = blockOf(height, data.poolPairs.nodes, (each) => each.hash === hash);
+        expect(time).toBe(timeOf(block));
+        hashes.add(hash);
+      }
+    }
+    const tip = sandbox.world.tip.height;
+    const heights = Array.from({ length: tip - from + 1 }, (_, n) => from + n);
+    await expect.poll(() => prices.answers.at(-1)?.data?.['prices']).toMatchObject({ beaconHeight: tip });
+    const published = heads.answers.map(({ data }) => (data as Update).head.beaconHeight);
+    expect([...new Set(published)].slice(1)).toEqual(heights);
+    for (const { data, errors } of prices.answers) {
+      expect(errors).toBeUndefined();
+      const { beaconHeight, blockTime, poolPairs } = (data as Update).prices;
+      expect(blockOf(beaconHeight, poolPairs, (block) => timeOf(block) === blockTime)).toBeDefined();
+    }
+    // At most one block of a height takes the place of the other: the head does not change with every look.
+    for (const height of heights) expect(published.filter((each) => each === height).length).toBeLessThanOrEqual(2);
+    expect(lines).toEqual([]);
+    expect(app.service.sources.head.isStale()).toBe(false);
+    expect(hashes.size).toBeGreaterThanOrEqual(12);
+  });
+
+  test('an earlier state near the tip is never that of the other branch', async () => {
+    const { sandbox, ask, advance, blockOf, from } = await openForked(order);
+    const { world } = sandbox;
+    const outcomes = new Map<string, number>();
+    const calls = () => sandbox.nodes.reduce((sum, node) => sum + node.calls('getblockchaininfo'), 0);
+    /** Blocks come far apart: until the next, the tip is requested often. */
+    async function looks(): Promise<void> {
+      const until = calls() + 8;
+      await expect.poll(calls).toBeGreaterThanOrEqual(until);
+    }
+    for (let blocks = 0; blocks < 10; blocks++) {
+      await advance();
+      await looks();
+      for (let below = 1; below <= 2; below++) {
+        const at = world.tip.height - below;
+        const query =
+          'query ($at: BeaconHeight!) { bestBlock { hash } poolPairs(first: 100, at: $at) { nodes { token1PoolValue token2PoolValue } } }';
+        const { data, errors } = await ask(query, { at });
+        const isOfChain = data.bestBlock.hash === world.tip.hash;
+        const own = isOfChain ? world.block(at) : world.branchBlock(from, at);
+        if (errors === undefined) expect(blockOf(at, data.poolPairs.nodes, (block) => block === own)).toBe(own);
+        else expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_BAD_SHAPE' } }]);
+        const outcome = errors === undefined ? 'answered' : 'refused';
+        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+      }
+    }
+    // Of the height below the branch, which is requested twice, it is certain; of that below it only if the tip is as before.
+    expect([2, 3]).toContain(outcomes.get('answered'));
+    expect(outcomes.get('refused')).toBeGreaterThanOrEqual(17);
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { startGatewayForTest } from '../support/gateway.ts';
+import { INFO, WARN } from '../support/log.ts';
+import { openThreeNodes, POOLS } from './three-nodes.ts';
+
+const AT = 'query ($at: BeaconHeight!) { poolPairs(first: 0, at: $at) { totalCount } }';
+const HEALTH = '{ service { head { stale } upstreams { healthy lastErrorCode } } }';
+const TOO_MANY_FILES = { kind: 'state-error', because: 'open /data/000123.ldb: too many open files' } as const;
+const RPC_ERROR = {
+  message: 'The node responded with error -8000.',
+  path: ['poolPairs'],
+  extensions: { code: 'UPSTREAM_RPC_ERROR', upstream: 'NODE' },
+};
+
+describe('a node that answers -8000 because it failed to read a state', () => {
+  test('is an error of the node, not a height that is gone: in its health, once in the log, and it heals', async () => {
+    const { ask, untilHeight, sandbox, lines } = await startGatewayForTest({ sandbox: { history: 60 } });
+    const { height } = sandbox.world.tip;
+    await untilHeight(height);
+    sandbox.node.faults.set(TOO_MANY_FILES);
+    for (const at of [height - 9, height - 9, height - 10]) {
+      const { data, errors } = await ask(AT, { at });
+      expect(data).toEqual({ poolPairs: null });
+      expect(errors).toEqual([expect.objectContaining(RPC_ERROR)]);
+      expect(JSON.stringify(errors)).not.toContain('open');
+    }
+    expect((await ask(HEALTH)).data.service.upstreams[0].lastErrorCode).toBe('UPSTREAM_RPC_ERROR');
+    const node = new URL(sandbox.nodeUrl).host;
+    const broken = expect.objectContaining({
+      level: WARN,
+      msg: 'a node cannot read earlier states',
+      node,
+      code: 'UPSTREAM_RPC_ERROR',
+      retryable: true,
+      because: '-8000: open /data/000123.ldb: too many open files',
+    });
+    expect(lines).toEqual([broken]);
+
+    sandbox.node.faults.clear();
+    expect(await ask(AT, { at: height - 9 })).toEqual({ data: { poolPairs: POOLS } });
+    expect(lines).toEqual([broken, { level: INFO, msg: 'a node can read earlier states again', node }]);
+  });
+
+  test('costs nobody the state where another node can read it', async () => {
+    const { ask, untilHeight, sandbox } = await openThreeNodes();
+    const { height } = sandbox.world.tip;
+    await untilHeight(height);
+    sandbox.node.faults.set(TOO_MANY_FILES);
+    expect(await ask(AT, { at: height - 9 })).toEqual({ data: { poolPairs: POOLS } });
+  });
+
+  test('makes a height that another has pruned neither gone nor known to be there', async () => {
+    const { ask, untilHeight, sandbox } = await openThreeNodes();
+    const { height } = sandbox.world.tip;
+    await untilHeight(height);
+    for (const node of sandbox.nodes) node.faults.set({ kind: 'pruned', blocks: 5 });
+    sandbox.nodes[2]?.faults.clear();
+    sandbox.nodes[2]?.faults.set(TOO_MANY_FILES);
+    const { errors } = await ask(AT, { at: height - 9 });
+    expect(errors).toEqual([expect.objectContaining(RPC_ERROR)]);
+  });
+});
+
+describe('a node that answers -8000 because a height is in the future for it', () => {
+  test('though the chain has reached it: it is behind, and is called again shortly', async () => {
+    const { ask, untilHeight, sandbox } = await startGatewayForTest({ sandbox: { history: 60 } });
+    const { height } = sandbox.world.tip;
+    await untilHeight(height);
+    sandbox.node.faults.set({ kind: 'lag', blocks: 20, on: 'getpdestate', times: 1 });
+    expect(await ask(AT, { at: height - 9 })).toEqual({ data: { poolPairs: POOLS } });
+    expect(sandbox.node.calls('getpdestate')).toBe(3);
+  });
+
+  test('for long: a retryable error, because no node has said that the height is gone', async () => {
+    const { ask, untilHeight, sandbox } = await startGatewayForTest({ sandbox: { history: 60 } });
+    const { height } = sandbox.world.tip;
+    await untilHeight(height);
+    sandbox.node.faults.set({ kind: 'lag', blocks: 20, on: 'getpdestate' });
+    const { errors } = await ask(AT, { at: height - 9 });
+    expect(errors).toEqual([expect.objectContaining(RPC_ERROR)]);
+    sandbox.node.faults.clear();
+    expect(await ask(AT, { at: height - 9 })).toEqual({ data: { poolPairs: POOLS } });
+  });
+});

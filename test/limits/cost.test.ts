@@ -1,0 +1,83 @@
+import { beforeAll, expect, test } from 'vitest';
+import { startGateway } from '../support/gateway.ts';
+import { BTC, PRV } from '../support/tokens.ts';
+
+const POOL = `poolPair(token1Id: "${PRV}", token2Id: "${BTC}")`;
+
+let url = '';
+beforeAll(async () => {
+  const gateway = await startGateway({ sandbox: { pools: 40, history: 30 }, config: { maxOperationsPerRequest: 3 } });
+  url = await gateway.app.listen(0, '127.0.0.1');
+  await gateway.ask('{ beaconHeight pairs { id } tickers { id } }');
+  return gateway.close;
+});
+
+async function post(body: unknown, headers: Readonly<Record<string, string>> = { 'x-pdex-cost': '1' }) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+  return response.json();
+}
+
+const costOf = async (query: string) => (await post({ query })).extensions.cost;
+
+test('a request with the header x-pdex-cost gets the cost of its operation, each time', async () => {
+  const query = '{ beaconHeight }';
+  const answer = { data: { beaconHeight: expect.any(Number) } };
+  const cost = { points: 1, complexity: 0.05, values: 1 };
+  for (let n = 0; n < 3; n++) {
+    expect(await post({ query })).toEqual({ ...answer, extensions: { cost } });
+    expect(await post({ query }, {})).toEqual(answer);
+    expect(await post({ query }, { 'x-pdex-cost': '0' })).toEqual(answer);
+  }
+});
+
+test('so do requests by GET, which no cache keeps, and each operation of an array', async () => {
+  const get = () => fetch(`${url}?query={beaconHeight}`, { headers: { 'x-pdex-cost': '1' } });
+  for (let n = 0; n < 3; n++) {
+    const response = await get();
+    expect([response.headers.get('cache-control'), response.headers.get('etag')]).toEqual(['no-store', null]);
+    expect((await response.json()).extensions).toEqual({ cost: expect.objectContaining({ points: 1 }) });
+  }
+  const results = await post([{ query: '{ beaconHeight }' }, { query: '{ tokens { symbol } }' }]);
+  expect(results.map(({ extensions }: { extensions: object }) => extensions)).toEqual([
+    { cost: expect.objectContaining({ points: 1 }) },
+    { cost: await costOf('{ tokens { symbol } }') },
+  ]);
+});
+
+test('beside errors of fields too; an operation over a limit has no cost', async () => {
+  const partly = await post({ query: '{ beaconHeight poolPairs(first: -1) { totalCount } }' });
+  expect([partly.errors.length, partly.data.poolPairs, partly.extensions.cost.points]).toEqual([1, null, 2]);
+  const refused = await post({
+    query: `{ poolPairs(first: 500) { nodes { ${'pairs { poolPair { '.repeat(3)}id${' } }'.repeat(3)} } } }`,
+  });
+  expect([refused.errors[0].extensions.code, refused.extensions]).toEqual(['QUERY_TOO_COMPLEX', undefined]);
+});
+
+test('lists count with the lengths that they have', async () => {
+  const { data } = await post({
+    query: '{ tokens { symbol } pairs { id } tickers { id } chainInfo { bestBlocks { height } } }',
+  });
+  const { tokens, pairs, tickers, chainInfo } = data;
+  const withAValue = (objects: number) => Math.ceil(Math.round(objects * 1.05 * 100) / 100);
+  expect(tokens.length).toBeLessThan(100);
+  expect((await costOf('{ tokens { symbol } }')).points).toBe(withAValue(tokens.length));
+  expect((await costOf('{ pairs { id } }')).points).toBe(withAValue(pairs.length));
+  expect((await costOf('{ tickers { id } }')).points).toBe(withAValue(tickers.length));
+  expect((await costOf('{ chainInfo { bestBlocks { height } } }')).points).toBe(
+    withAValue(chainInfo.bestBlocks.length) + 1,
+  );
+});
+
+test('a small question costs little, a page no more than the pools that there are, and only sorting costs extra', async () => {
+  expect((await costOf(`{ ${POOL} { price } }`)).points).toBeLessThanOrEqual(4);
+  expect((await costOf('{ poolPairs(first: 1) { nodes { price } } }')).points).toBe(4);
+  const all = await costOf('{ poolPairs(first: 40) { nodes { id } } }');
+  expect(await costOf('{ poolPairs(first: 500) { nodes { id } } }')).toMatchObject({ complexity: all.complexity });
+  const sorted = await costOf('{ poolPairs(first: 40, orderBy: NATIVE_LIQUIDITY_DESC) { nodes { id } } }');
+  // Looking at 40 pools in the place of taking a page of them.
+  expect(sorted.points - all.points).toBe(39);
+});

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DOORS, nextMessage, openSocket } from '../support/doors.ts';
+import { startGateway } from '../support/gateway.ts';
+import { repeat } from '../support/operations.ts';
+
+let gateway: Awaited<ReturnType<typeof startGateway>>;
+let url = '';
+beforeAll(async () => {
+  gateway = await startGateway({ config: { headPollMs: 60_000, maxOperationsPerRequest: 3 } });
+  url = await gateway.app.listen(0, '127.0.0.1');
+  await gateway.ask('{ beaconHeight pairs { id } }');
+});
+afterAll(() => gateway.close());
+
+/** A page of pools, of each of which so many prices fail. */
+const badPrices = (prices: number, argument = '(decimals1: 99)') =>
+  `poolPairs(first: 20) { nodes { key ${repeat(prices, (n) => `a${n}: price${argument}`)} } }`;
+
+const more = (count: number) => ({
+  message: `${count} more ${count === 1 ? 'error is' : 'errors are'} not reported.`,
+  extensions: { code: 'TOO_MANY_ERRORS' },
+});
+
+describe('of many errors the first hundred are reported, and how many more there are', () => {
+  const query = `{ ${badPrices(30)} }`;
+
+  test.each(Object.entries(DOORS))('by %s', async (_name, ask) => {
+    const { data, errors = [] } = await ask(url, { query });
+    expect(errors).toHaveLength(101);
+    expect(errors[100]).toEqual(more(500));
+    expect(errors[0]).toEqual({
+      message: 'decimals1 is 99. It must be from 0 to 30.',
+      path: ['poolPairs', 'nodes', 0, 'a0'],
+      locations: [{ line: 1, column: query.indexOf('a0:') + 1 }],
+      extensions: { code: 'BAD_USER_INPUT' },
+    });
+    const nodes = (data?.['poolPairs'] as { nodes: Record<string, unknown>[] } | undefined)?.nodes ?? [];
+    expect(nodes).toHaveLength(20);
+    for (const { key, ...prices } of nodes) {
+      expect(key).toMatch(/^pdepool-/);
+      expect(prices).toEqual(Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`a${n}`, null])));
+    }
+  });
+
+  test('by each operation of an array', async () => {
+    const operations = [{ query }, { query: `{ ${badPrices(5)} }` }, { query: '{ nothing }' }];
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(operations) });
+    const answers: { errors: unknown[] }[] = await response.json();
+    expect(answers.map(({ errors }) => errors.length)).toEqual([101, 100, 1]);
+  });
+
+  test('by each update of a subscription', async () => {
+    const socket = await openSocket(url);
+    const prices = repeat(30, (n) => `a${n}: price(decimals2: -1)`);
+    const payload = { query: `subscription { prices { beaconHeight poolPairs { ${prices} } } }` };
+    socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload }));
+    const { errors, data } = JSON.parse(await nextMessage(socket)).payload;
+    expect(errors).toHaveLength(101);
+    expect(errors[100]).toEqual(more(data.prices.poolPairs.length * 30 - 100));
+    expect(errors[0].locations).toEqual([{ line: 1, column: payload.query.indexOf('a0:') + 1 }]);
+    socket.close();
+  });
+
+  test('with variables too, and where one is just one too many', async () => {
+    const { errors = [] } = await gateway.ask(
+      'query ($d: Int) { a: poolPairs(first: 20) { nodes { a: price(decimals1: $d) b: price(decimals2: $d) c: spotPrice(decimals1: $d) d: exactPrice(decimals1: $d) e: inversePrice(decimals2: $d) } } b: poolPairs(first: 1) { nodes { price(decimals1: $d) } } }',
+      { d: 31 },
+    );
+    expect(errors).toHaveLength(101);
+    expect(errors[100]).toEqual(more(1));
+  });
+});
+
+test('an argument that is bad for every object is checked once', async () => {
+  const { captureStackTrace } = Error;
+  let made = 0;
+  // What every GraphQLError calls as it is made, and nothing else here.
+  Error.captureStackTrace = (...args) => {
+    made++;
+    captureStackTrace(...args);
+  };
+  try {
+    const { errors } = await gateway.ask(`{ ${badPrices(200)} b: ${badPrices(200, '(decimals2: -1)')} }`);
+    expect(errors).toHaveLength(101);
+    // One for each that is reported, made again at the border, and where Yoga writes it.
+    expect(made).toBeLessThan(101 * 5);
+  } finally {
+    Error.captureStackTrace = captureStackTrace;
+  }
+});
+
+test('an error of ours keeps its stack in the log', async () => {
+  const { sources } = gateway.app.service;
+  const { pairs } = sources.market;
+  const { current } = pairs;
+  try {
+    Object.assign(pairs, { current: () => brokenSource() });
+    await gateway.ask('{ tokens { symbol } }');
+  } finally {
+    Object.assign(pairs, { current });
+  }
+  const [line] = gateway.lines.filter(({ msg }) => msg === 'internal error');
+  expect((line as unknown as { err: { stack: string } }).err.stack).toContain('brokenSource');
+});
+
+function brokenSource(): never {
+  throw new TypeError('a bug');
+}
+
+describe('what a client sent comes back in messages, but not all of it', () => {
+  test.each([
+    ['a number in the document', `{ poolPairs(first: ${'9'.repeat(200_000)}) { totalCount } }`, {}],
+    ['the name of a field', `{ ${'x'.repeat(200_000)} }`, {}],
+    ['a variable', 'query ($first: Int) { poolPairs(first: $first) { totalCount } }', { first: 'x'.repeat(200_000) }],
+    ['a token of the syntax', `{ "${'x'.repeat(200_000)}" }`, {}],
+    ['the name of a ticker', `{ orderBook(tickerId: "${'x'.repeat(900)}", depth: -1) { bestBid } }`, {}],
+  ])('%s', async (_name, query, variables) => {
+    const { errors = [] } = await gateway.ask(query, variables);
+    expect(errors.length).toBeGreaterThan(0);
+    for (const { message } of errors) expect(message.length).toBeLessThan(550);
+  });
+
+  test('many bad variables', async () => {
+    const query = 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }';
+    const { errors = [] } = await gateway.ask(query, { ids: Array(20_000).fill({}) });
+    expect(errors.length).toBeGreaterThan(0);
+    expect(errors.length).toBeLessThan(102);
+  });
+});

@@ -1,0 +1,99 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DOORS, fitsUrl, type Operation } from '../support/doors.ts';
+import { startGateway } from '../support/gateway.ts';
+
+/** The limit of a body, less what stands around the query. */
+const MAX_LENGTH = 200_000;
+
+/** A message quotes a bounded part of what was sent. */
+const MAX_MESSAGE_LENGTH = 600;
+
+let gateway: Awaited<ReturnType<typeof startGateway>>;
+let url = '';
+beforeAll(async () => {
+  gateway = await startGateway({ config: { headPollMs: 60_000, marketPollMs: 60_000 }, sandbox: { history: 20 } });
+  url = await gateway.app.listen(0, '127.0.0.1');
+  await gateway.ask('{ beaconHeight pairs { id } tickers { id } }');
+});
+afterAll(() => gateway.close());
+
+const repeat = (count: number, text: (n: number) => string) =>
+  Array.from({ length: count }, (_, n) => text(n)).join(' ');
+const page = (fields: string, first = 54) => `poolPairs(first: ${first}) { nodes { ${fields} } }`;
+
+/** What makes errors, long texts or much work, as part of an operation. */
+const FIELDS: readonly ((count: number) => string)[] = [
+  (count) => page(repeat(count, (n) => `a${n}: price(decimals1: 99)`)),
+  (count) => page(repeat(count, (n) => `b${n}: price(decimals2: $bad)`)),
+  (count) =>
+    page(
+      repeat(count, (n) => `c${n}: exactPrice(decimals1: ${'9'.repeat(1 + n)})`),
+      3,
+    ),
+  (count) => repeat(count, (n) => `missing${n}`),
+  (count) => repeat(count, (n) => `d${n}: poolPairs(first: -1) { totalCount }`),
+  (count) => repeat(count, (n) => `e${n}: node(id: "x${n}") { id }`),
+  (count) => repeat(count, (n) => `f${n}: poolPairs(filter: { wrong${n}: 1 }) { totalCount }`),
+  (count) => `g: nodes(ids: [${repeat(count, (n) => `"Token:${n}"`)}]) { id }`,
+  () => 'h: nodes(ids: $ids) { id }',
+  (count) => 'chainInfo { id } '.repeat(count),
+  (count) => `i: poolPairs(first: 9) { nodes { pairs { poolPair { ${'price '.repeat(count)} } } } }`,
+  (count) => `${'j'.repeat(count)}: beaconHeight`,
+  (count) => page(`${'k'.repeat(count)}: price(decimals1: 99)`),
+  (count) => `l: __schema { types { ${'name '.repeat(count)} fields { type { name } } } }`,
+];
+
+const field = fc
+  .tuple(fc.constantFrom(...FIELDS), fc.integer({ min: 1, max: 1_200 }))
+  .map(([write, count]) => write(count));
+
+/** Operations of any such fields, behind any number of line breaks, with variables that do not fit. */
+const hostile: fc.Arbitrary<Operation> = fc
+  .record({
+    fields: fc.array(field, { minLength: 1, maxLength: 4 }),
+    lines: fc.constantFrom(0, 3, 1_000, 60_000),
+    bad: fc.constantFrom<unknown>(99, -1, 'x', null, 1e300, [[[[]]]], 'y'.repeat(100_000)),
+    ids: fc.constantFrom(0, 1, 120, 9_000).map((count) => Array.from({ length: count }, (_, n) => `x:${n}`)),
+  })
+  .map(({ fields, lines, bad, ids }) => {
+    const body = fields.join(' ').slice(0, MAX_LENGTH - lines);
+    const variables = {
+      ...(body.includes('$bad') && { bad }),
+      ...(body.includes('$ids') && { ids }),
+    };
+    const defined = [
+      ...(body.includes('$bad') ? ['$bad: Int'] : []),
+      ...(body.includes('$ids') ? ['$ids: [ID!]!'] : []),
+    ];
+    const query = `${'\n'.repeat(lines)}query ${defined.length > 0 ? `(${defined.join(', ')}) ` : ''}{ ${body} }`;
+    return { query, variables };
+  });
+
+test('whatever is wrong with an operation: few errors, short messages, right lines, no failure of the gateway', async () => {
+  const doors = fc.constantFrom(...Object.entries(DOORS));
+  await fc.assert(
+    fc.asyncProperty(hostile, doors, async (operation, [door, ask]) => {
+      fc.pre(JSON.stringify(operation).length < 250_000 && (!door.endsWith('GET') || fitsUrl(operation)));
+      const { errors = [] } = await ask(url, operation);
+      const lines = operation.query.split('\n');
+
+      expect(errors.length).toBeLessThanOrEqual(101);
+      for (const { message, extensions, locations = [] } of errors as readonly AnyError[]) {
+        expect(message.length).toBeLessThanOrEqual(MAX_MESSAGE_LENGTH);
+        expect(extensions.code).not.toBe('INTERNAL_SERVER_ERROR');
+        for (const { line, column } of locations)
+          expect(column).toBeLessThanOrEqual((lines[line - 1]?.length ?? Number.NEGATIVE_INFINITY) + 1);
+      }
+      expect(await ask(url, { query: '{ __typename }' })).toEqual({ data: { __typename: 'Query' } });
+    }),
+    { numRuns: 60 },
+  );
+  expect(gateway.lines.filter(({ msg }) => msg === 'internal error')).toEqual([]);
+}, 120_000);
+
+type AnyError = {
+  readonly message: string;
+  readonly extensions: { readonly code: string };
+  readonly locations?: readonly { readonly line: number; readonly column: number }[];
+};

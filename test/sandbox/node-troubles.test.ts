@@ -1,0 +1,124 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import { ask, beaconState, bestBlocks, fixedSandbox, rpcBody, stateAt } from './support.ts';
+
+async function open(options: SandboxOptions = {}) {
+  const sandbox = await fixedSandbox({ history: 50, ...options });
+  onTestFinished(sandbox.close);
+  return sandbox;
+}
+
+const post = (url: string) => fetch(url, { method: 'POST', body: rpcBody('getblockchaininfo') });
+
+describe('a node on a branch of the chain', () => {
+  test('has blocks of its own in all calls, each on the one before, and the chain’s below them', async () => {
+    const { world, node, nodeUrl, advance } = await open();
+    const from = world.tip.height;
+    node.faults.set({ kind: 'fork', from });
+    advance(2);
+    const [own, previous] = [world.branchBlock(from, from + 2), world.branchBlock(from, from + 1)];
+    if (own === undefined || previous === undefined) throw new Error('the branch has no blocks');
+
+    expect((await bestBlocks(nodeUrl))['-1']).toMatchObject({ Height: from + 2, Hash: own.hash, Time: own.time });
+    expect(await beaconState(nodeUrl)).toMatchObject({
+      BeaconHeight: from + 2,
+      BestBlockHash: own.hash,
+      PreviousBestBlockHash: previous.hash,
+    });
+    for (let height = from; height <= from + 2; height++) {
+      const [main, branch] = [world.block(height), world.branchBlock(from, height)];
+      expect((await stateAt(nodeUrl, height)).Result.BeaconTimeStamp).toBe(branch?.time);
+      expect([branch?.hash, branch?.time, branch?.reserves]).not.toEqual([main?.hash, main?.time, main?.reserves]);
+      expect(branch?.time).not.toBe(main?.time);
+    }
+    expect((await stateAt(nodeUrl, from - 1)).Result.BeaconTimeStamp).toBe(world.block(from - 1)?.time);
+  });
+
+  test('comes back to the chain when the fault is cleared', async () => {
+    const { world, node, nodeUrl } = await open();
+    const heal = node.faults.set({ kind: 'fork', from: world.tip.height });
+    expect((await bestBlocks(nodeUrl))['-1']?.Hash).not.toBe(world.tip.hash);
+    heal();
+    expect((await bestBlocks(nodeUrl))['-1']?.Hash).toBe(world.tip.hash);
+  });
+});
+
+describe('a node that is still syncing', () => {
+  test('shows old blocks, more of them many times a second, until it has reached the tip', async () => {
+    const { world, node, nodeUrl } = await open();
+    node.faults.set({ kind: 'syncing', blocks: 40, everyMs: 10 });
+    const first = (await bestBlocks(nodeUrl))['-1'];
+    expect(first).toMatchObject({ Height: world.tip.height - 40, Time: world.block(world.tip.height - 40)?.time });
+    expect((await stateAt(nodeUrl, world.tip.height)).Error).toMatchObject({ Code: -8000 });
+    const heights: number[] = [];
+    await expect
+      .poll(async () => heights[heights.push((await bestBlocks(nodeUrl))['-1']?.Height ?? 0) - 1], { interval: 5 })
+      .toBe(world.tip.height);
+    expect(new Set(heights).size).toBeGreaterThan(3);
+  });
+});
+
+describe('a host with a rate limit', () => {
+  test.each(['node', 'marketData'] as const)('refuses what goes beyond it with 429: %s', async (name) => {
+    const sandbox = await open();
+    const call = () => (name === 'node' ? post(sandbox.nodeUrl) : ask(sandbox.marketDataUrl, 'pairs'));
+    sandbox[name].faults.set({ kind: 'rate-limit', perSecond: 0.5, burst: 2, retryAfter: true });
+    const statuses = [(await call()).status, (await call()).status];
+    const refused = await call();
+    expect([...statuses, refused.status, refused.headers.get('retry-after')]).toEqual([200, 200, 429, '2']);
+  });
+
+  test('answers again when time has passed; by default one call at once, without Retry-After', async () => {
+    const { node, nodeUrl } = await open();
+    node.faults.set({ kind: 'rate-limit', perSecond: 20 });
+    expect((await post(nodeUrl)).status).toBe(200);
+    const refused = await post(nodeUrl);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, null]);
+    await expect.poll(async () => (await post(nodeUrl)).status).toBe(200);
+  });
+});
+
+describe('nodes behind one URL', () => {
+  const hashAt = async (url: string) => (await bestBlocks(url))['-1']?.Hash;
+
+  test('answer in turn', async () => {
+    const { world, nodes, nodeUrls, node } = await open({ nodes: 2, balanced: {} });
+    node.faults.set({ kind: 'fork', from: world.tip.height });
+    const [url = ''] = nodeUrls;
+    const fork = world.branchBlock(world.tip.height, world.tip.height)?.hash;
+    const main = world.tip.hash;
+    expect(nodeUrls).toHaveLength(1);
+    expect([await hashAt(url), await hashAt(url), await hashAt(url), await hashAt(url)]).toEqual([
+      fork,
+      main,
+      fork,
+      main,
+    ]);
+    expect(nodes.map((each) => each.calls())).toEqual([2, 2]);
+  });
+
+  test('answer at random', async () => {
+    const { nodes, nodeUrls } = await open({ nodes: 2, balanced: { order: 'random' } });
+    for (let calls = 0; calls < 20; calls++) await hashAt(nodeUrls[0] ?? '');
+    const counts = nodes.map((each) => each.calls());
+    expect(Math.min(...counts)).toBeGreaterThan(2);
+    expect(counts).not.toEqual([10, 10]);
+  });
+
+  test('can be some of them; the others keep their own', async () => {
+    const { nodes, nodeUrls } = await open({ nodes: 3, balanced: { nodes: 2 } });
+    expect(nodeUrls).toHaveLength(2);
+    expect(nodeUrls[1]).toBe(nodes[2]?.url);
+    expect(nodes.map(({ url }) => url)).not.toContain(nodeUrls[0]);
+  });
+
+  test('break off the call when the one that answers does', async () => {
+    const { node, nodeUrls } = await open({ nodes: 2, balanced: {} });
+    const [url = ''] = nodeUrls;
+    node.faults.set({ kind: 'reset' });
+    await expect(post(url)).rejects.toThrow();
+    expect((await post(url)).status).toBe(200);
+    await node.stop();
+    await expect(post(url)).rejects.toThrow();
+  });
+});

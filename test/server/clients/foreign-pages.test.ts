@@ -1,0 +1,104 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Browser, chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { startGatewayForTest } from '../../support/gateway.ts';
+import { sumOf } from '../../support/metrics.ts';
+
+const CHROMIUM = '/usr/bin/chromium';
+const hasChromium = existsSync(CHROMIUM);
+
+/** What a page can make a browser send without being asked first, each as a script of the page. The last one leaves it. */
+const WAYS: Readonly<Record<string, string>> = {
+  'an image': 'new Image().src = GET',
+  'a script': 'add("script", { src: GET })',
+  'a style sheet': 'add("link", { rel: "stylesheet", href: GET })',
+  'a prefetched link': 'add("link", { rel: "prefetch", href: GET })',
+  'a frame': 'add("iframe", { src: GET })',
+  'a video': 'add("video", { src: GET, preload: "auto" })',
+  'a GET by fetch': 'fetch(GET).catch(() => {})',
+  'a GET by fetch that wants no answer': 'fetch(GET, { mode: "no-cors", referrerPolicy: "no-referrer" })',
+  'a POST by fetch that wants no answer': 'fetch(URL, { method: "POST", mode: "no-cors", body: BODY })',
+  'a beacon': 'navigator.sendBeacon(URL, BODY)',
+  'an event stream': 'new EventSource(GET)',
+  'a websocket': `new Promise((refused, opened) => {
+    const socket = new WebSocket(URL.replace("http", "ws"), "graphql-transport-ws");
+    socket.onerror = () => refused();
+    socket.onopen = () => opened(new Error("it was opened"));
+  })`,
+  'a form that is posted': 'add("form", { method: "POST", action: URL, enctype: "text/plain" }).submit()',
+};
+
+// On a machine without Chromium this says that it was skipped; CI installs it, and there a skip is a failure.
+test.runIf(process.env['CI'])('CI has a browser', () => expect(hasChromium).toBe(true));
+
+describe.skipIf(!hasChromium)('a page of another origin in a browser', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    const args = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'];
+    browser = await chromium.launch({ executablePath: CHROMIUM, args });
+  }, 60_000);
+  afterAll(() => browser?.close());
+
+  /** Serves an empty page. @returns its port */
+  async function servePage(): Promise<number> {
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>elsewhere</title><body>');
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    return (server.address() as AddressInfo).port;
+  }
+
+  async function open(corsOrigins: (port: number) => readonly string[]) {
+    const port = await servePage();
+    const { app } = await startGatewayForTest({ config: { corsOrigins: corsOrigins(port) } });
+    const url = await app.listen(0, '127.0.0.1');
+    const read = async (name: string, labels: Readonly<Record<string, string>>) =>
+      sumOf(await (await fetch(new URL('/metrics', url))).text(), name, labels);
+
+    async function openPage(host: string): Promise<(script: string) => Promise<void>> {
+      const page = await browser.newPage();
+      onTestFinished(() => page.close());
+      await page.goto(`http://${host}:${port}/`);
+      return (script) =>
+        page.evaluate(`(() => {
+          const URL = ${JSON.stringify(url)};
+          const GET = URL + "?query={service{version}}";
+          const BODY = '{"query":"{service{version}}"}';
+          const add = (name, given) => document.body.appendChild(Object.assign(document.createElement(name), given));
+          const result = ${script};
+          return result instanceof Promise ? result.then(() => {}) : undefined;
+        })()`);
+    }
+    return { openPage, read };
+  }
+
+  test('cannot have an operation executed by anything that it can send without being asked', async () => {
+    const { openPage, read } = await open(() => []);
+    const refused = () => read('pdex_http_requests_total', { door: 'graphql', status: '403' });
+    // Another port of the same host is of the same site, and another name of the machine is of another.
+    for (const host of ['127.0.0.1', 'localhost']) {
+      const run = await openPage(host);
+      for (const [name, script] of Object.entries(WAYS)) {
+        const before = await refused();
+        await run(script);
+        // What refuses websockets is not counted there: the page has seen it.
+        if (name !== 'a websocket') await expect.poll(refused, { message: name }).toBeGreaterThan(before);
+      }
+    }
+    expect(await read('pdex_answers_total', {})).toBe(0);
+    expect(await read('pdex_operations_total', {})).toBe(0);
+    expect(await read('pdex_http_requests_total', { door: 'graphql', status: '200' })).toBe(0);
+  }, 60_000);
+
+  test('can where its origin is listed', async () => {
+    const { openPage, read } = await open((port) => [`http://localhost:${port}`]);
+    const run = await openPage('localhost');
+    for (const way of ['a GET by fetch', 'an event stream']) await run(WAYS[way] ?? '');
+    await expect.poll(() => read('pdex_operations_total', { type: 'query', outcome: 'whole' })).toBeGreaterThan(1);
+  });
+});

@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { createSandbox } from '../../src/sandbox/sandbox.ts';
+
+const START = fileURLToPath(new URL('../../src/start.js', import.meta.url));
+
+const SECRETS = [
+  'some0ne',
+  's3cr:t',
+  's3cr%3At',
+  '0123456789abcdef',
+  'a key&more',
+  'a%20key',
+  'h34der value',
+  'other-h34der',
+];
+
+type Started = { readonly args?: readonly string[]; readonly env?: Record<string, string>; readonly file?: string };
+
+/** The whole output of a gateway, on stdout and on stderr, and how it ended. */
+function start({ args = [], env = {}, file = '' }: Started) {
+  const { FULLNODE_URL: _node, MARKET_DATA_URL: _host, ...inherited } = process.env;
+  const cwd = mkdtempSync(join(tmpdir(), 'gateway-'));
+  writeFileSync(join(cwd, '.env'), file);
+  const child = spawn(process.execPath, [START, '--port=0', '--log-level=trace', ...args], {
+    cwd,
+    env: { ...inherited, ...env },
+  });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+    rmSync(cwd, { recursive: true });
+  });
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].on('data', (chunk) => {
+      output[name] += chunk;
+    });
+  }
+  return { child, output, closed: once(child, 'close') as Promise<[number | null]> };
+}
+
+function expectNoSecret(text: string): void {
+  for (const secret of SECRETS) {
+    expect(text).not.toContain(secret);
+    expect(text).not.toContain(Buffer.from(`some0ne:${secret}`).toString('base64'));
+  }
+}
+
+const WRONG = 'htp://some0ne:s3cr%3At@host/0123456789abcdef?key=a%20key%26more';
+const HEADERS = 'x-key: h34der value\nHost: other-h34der\nother-h34der';
+
+test.each<[where: string, Started]>([
+  ['variables', { env: { FULLNODE_URL: `http://a,${WRONG}`, MARKET_DATA_URL: WRONG, FULLNODE_HEADERS: HEADERS } }],
+  ['flags', { args: [`--fullnode-url=${WRONG},b`, '--market-data-url', WRONG, '--fullnode-headers', HEADERS] }],
+  ['a file', { file: `FULLNODE_URL=${WRONG}\nMARKET_DATA_URL=${WRONG}\nFULLNODE_HEADERS="${HEADERS}"\n` }],
+  [
+    'misspelt flags',
+    { args: ['--fulnode-url', WRONG, `--market-url=${WRONG}`, '--fullnode-headers', 'x-key:', 'other-h34der'] },
+  ],
+])('wrong settings are not printed: %s', async (_, settings) => {
+  const { output, closed } = start(settings);
+  expect(await closed).toEqual([2, null]);
+  expect(output.stdout).toBe('');
+  expect(output.stderr.trim().split('\n').length).toBeGreaterThanOrEqual(3);
+  expectNoSecret(output.stderr);
+});
+
+test('headers from a file reach the upstreams, and nothing that is secret reaches the output, whatever the hosts repeat', async () => {
+  const sandbox = await createSandbox({ history: 5 });
+  onTestFinished(sandbox.close);
+  const urlOf = (url: string) => `${url.replace('//', '//some0ne:s3cr%3At@')}/0123456789abcdef?key=a%20key%26more`;
+  sandbox.node.faults.set({ kind: 'echo', as: 'text', status: 200 });
+  sandbox.marketData.faults.set({ kind: 'echo' });
+  const { child, output, closed } = start({
+    file: `FULLNODE_HEADERS="x-one: h34der value\nx-two: other-h34der#1"\nMARKET_DATA_HEADERS=x-one: h34der value\\nx-two: 2\n`,
+    env: { FULLNODE_URL: urlOf(sandbox.nodeUrl), MARKET_DATA_URL: urlOf(sandbox.marketDataUrl) },
+  });
+  await expect
+    .poll(() => output.stdout.match(/cannot be read/g)?.length, { timeout: 10_000 })
+    .toBeGreaterThanOrEqual(2);
+  child.kill('SIGTERM');
+  expect(await closed).toEqual([0, null]);
+
+  expect(sandbox.node.requests[0]?.headers).toMatchObject({ 'x-one': 'h34der value', 'x-two': 'other-h34der#1' });
+  expect(sandbox.marketData.requests[0]?.headers).toMatchObject({ 'x-one': 'h34der value', 'x-two': '2' });
+  expect(output.stdout).toContain('[redacted]');
+  expectNoSecret(output.stdout + output.stderr);
+});
+
+test('an error that nothing catches ends the process with 1, and is logged without secrets', async () => {
+  const url = 'http://some0ne:s3cr%3At@127.0.0.1:1/0123456789abcdef';
+  const late = `const fail = () => {
+    if (process.listenerCount('uncaughtException') > 0) throw new Error(${JSON.stringify(`cannot read ${url}`)});
+    setTimeout(fail, 20);
+  };
+  fail();`;
+  const { output, closed } = start({
+    env: { FULLNODE_URL: url, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(late)}` },
+  });
+  expect(await closed).toEqual([1, null]);
+  expect(output.stdout).toContain('cannot read http://[redacted]@127.0.0.1:1/[redacted]');
+  expectNoSecret(output.stdout + output.stderr);
+});

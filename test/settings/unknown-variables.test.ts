@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { SETTINGS } from '../../src/settings/settings.ts';
+import { findUnknownVariables } from '../../src/settings/unknown-variables.ts';
+
+const unknown = (...names: string[]) =>
+  findUnknownVariables(Object.fromEntries(names.map((name) => [name, 'a secret'])));
+
+test.each([
+  ['FULNODE_URL', 'FULLNODE_URL'],
+  ['FULL_NODE_URL', 'FULLNODE_URL'],
+  ['FULLNODE_URLS', 'FULLNODE_URL'],
+  ['FULLNODE_ULR', 'FULLNODE_URL'],
+  ['fullnode_url', 'FULLNODE_URL'],
+  ['MARKETDATA_URL', 'MARKET_DATA_URL'],
+  ['MARKET_DATA_PARTNERS', 'MARKET_DATA_PARTNER'],
+  ['CORS_ORIGIN', 'CORS_ORIGINS'],
+  ['TRUSTED_PROXY', undefined],
+  ['RATE_LIMIT_PER_SECONDS', 'RATE_LIMIT_PER_SECOND'],
+  ['SANDOBX', 'SANDBOX'],
+])('%s is near %s', (name, meant) => {
+  expect(unknown(name)).toEqual(meant === undefined ? [] : [`${name} is not a setting: did you mean ${meant}?`]);
+});
+
+test.each(['FULLNODE_RPC', 'FULLNODE_ADDRESS', 'MARKET_URL', 'MARKET_HOST'])('%s has a prefix of ours', (name) => {
+  expect(unknown(name)).toEqual([`${name} is not a setting`]);
+});
+
+test('every setting is known', () => {
+  expect(unknown(...Object.values(SETTINGS).map(({ variable }) => variable))).toEqual([]);
+});
+
+test('variables of others are not ours', () => {
+  const others = ['PATH', 'HOME', 'PORTS', 'POST', 'HOSTNAME', 'NODE_ENV', 'NODE_OPTIONS', 'LOGNAME', 'MARKETPLACE'];
+  // What Kubernetes sets for services that are named "fullnode" and "market".
+  const links = ['FULLNODE_SERVICE_HOST', 'FULLNODE_PORT_9334_TCP_ADDR', 'FULLNODE_PORT', 'MARKET_SERVICE_PORT_HTTP'];
+  expect(unknown(...others, ...links)).toEqual([]);
+});

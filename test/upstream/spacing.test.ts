@@ -1,0 +1,157 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { UpstreamBadStatusError, UpstreamFilteredError, UpstreamTimeoutError } from '../../src/errors.ts';
+import { createSpacing, type TurnOfCall } from '../../src/upstream/spacing.ts';
+
+const FIRST_MS = 250;
+const tooMany = (retryAfterMs?: number) => new UpstreamBadStatusError('NODE', 429, '', {}, { retryAfterMs });
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A host that allows so many calls a second, one at once, and the spacing in front of it. */
+function hostWith(perSecond: number, retryAfterMs?: number) {
+  const spacing = createSpacing({ firstMs: FIRST_MS });
+  const outcomes: ('answered' | 'refused')[] = [];
+  const answeredAt: number[] = [];
+  let tokens = 1;
+  let at = performance.now();
+
+  async function answer(name: string): Promise<string> {
+    tokens = Math.min(1, tokens + ((performance.now() - at) * perSecond) / 1_000);
+    at = performance.now();
+    outcomes.push(tokens < 1 ? 'refused' : 'answered');
+    if (tokens < 1) throw tooMany(retryAfterMs);
+    tokens -= 1;
+    answeredAt.push(at);
+    return name;
+  }
+
+  const call = (name = 'call', turn: Partial<TurnOfCall> = {}) =>
+    spacing.run(() => answer(name), { method: 'm', isForClient: false, ...turn });
+  return { spacing, outcomes, answeredAt, call };
+}
+
+/** Settles a promise while time passes. */
+async function settle<T>(promise: Promise<T>): Promise<T | Error> {
+  const settled = promise.catch((error: Error) => error);
+  let isSettled = false;
+  settled.then(() => {
+    isSettled = true;
+  });
+  while (!isSettled) await vi.advanceTimersByTimeAsync(10);
+  return settled;
+}
+
+describe('a host that limits the rate of calls', () => {
+  test('is called further and further apart, until it refuses hardly any: all calls are answered', async () => {
+    const { call, outcomes, answeredAt, spacing } = hostWith(2);
+    for (let calls = 0; calls < 40; calls++) expect(await settle(call())).toBe('call');
+    expect(spacing.spaceMs()).toBeGreaterThanOrEqual(FIRST_MS);
+    expect(outcomes.slice(-20).filter((outcome) => outcome === 'refused').length).toBeLessThanOrEqual(4);
+    const gaps = answeredAt.slice(1).map((at, index) => at - (answeredAt[index] ?? 0));
+    expect(Math.max(...gaps)).toBeLessThan(2_500);
+  });
+
+  test('a call is made again twice at the most, then it fails as it did', async () => {
+    const { call, outcomes } = hostWith(0.01);
+    await settle(call());
+    expect(await settle(call())).toMatchObject({ code: 'UPSTREAM_BAD_STATUS', status: 429 });
+    expect(outcomes).toEqual(['answered', 'refused', 'refused', 'refused']);
+  });
+
+  test('one that says how long to wait is not called again, and its calls are spaced from then on', async () => {
+    const { call, outcomes, spacing } = hostWith(2, 1_000);
+    await settle(call());
+    expect(await settle(call())).toMatchObject({ retryAfterMs: 1_000 });
+    expect([outcomes, spacing.spaceMs()]).toEqual([['answered', 'refused'], 1_000]);
+    expect(await settle(call())).toBe('call');
+  });
+
+  test('spaces have jitter', async () => {
+    const gaps = new Set<number>();
+    for (let hosts = 0; hosts < 5; hosts++) {
+      const { call, answeredAt } = hostWith(4);
+      for (let calls = 0; calls < 4; calls++) await settle(call());
+      gaps.add((answeredAt[3] ?? 0) - (answeredAt[2] ?? 0));
+    }
+    expect(gaps.size).toBeGreaterThan(1);
+  });
+
+  test('is called freely again when it has not refused for a while', async () => {
+    const { call, spacing } = hostWith(2);
+    for (let calls = 0; calls < 3; calls++) await settle(call());
+    expect(spacing.spaceMs()).toBeGreaterThan(0);
+    for (let waits = 0; waits < 4; waits++) {
+      await vi.advanceTimersByTimeAsync(10_000);
+      await settle(call());
+    }
+    expect(spacing.spaceMs()).toBe(0);
+  });
+});
+
+describe('whose turn is it', () => {
+  test('calls that follow the chain come before those for clients', async () => {
+    const { call } = hostWith(2);
+    await settle(call());
+    await settle(call());
+    const order: string[] = [];
+    const note = (promise: Promise<string>) => promise.then((name) => order.push(name));
+    const clients = ['a', 'b', 'c'].map((name) => note(call(name, { isForClient: true })));
+    await settle(Promise.all([...clients, note(call('tip'))]));
+    expect(order.indexOf('tip')).toBeLessThanOrEqual(1);
+  });
+
+  test('a call that is given up leaves the queue, and is not made', async () => {
+    const { call, outcomes } = hostWith(2);
+    await settle(call());
+    await settle(call());
+    const before = outcomes.length;
+    const over = new AbortController();
+    const waiting = call('given up', { signal: over.signal });
+    over.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(outcomes.length).toBe(before);
+  });
+});
+
+describe('what is no limit of rate', () => {
+  test.each([
+    ['another status', new UpstreamBadStatusError('NODE', 503, '', {})],
+    ['a page with another status', new UpstreamFilteredError('NODE', 403, {})],
+    ['no answer', new UpstreamTimeoutError('NODE', 5, {})],
+  ])('%s: the call fails at once', async (_, error) => {
+    const spacing = createSpacing({ firstMs: FIRST_MS });
+    let calls = 0;
+    const fail = async () => {
+      calls += 1;
+      throw error;
+    };
+    await expect(spacing.run(fail, { method: 'm', isForClient: false })).rejects.toBe(error);
+    expect([calls, spacing.spaceMs()]).toEqual([1, 0]);
+  });
+
+  test('a method that is always refused does not make the others wait longer and longer', async () => {
+    const spacing = createSpacing({ firstMs: FIRST_MS });
+    const refuse = () => Promise.reject(tooMany());
+    for (let calls = 0; calls < 5; calls++) {
+      await settle(spacing.run(refuse, { method: 'refused', isForClient: true }));
+      await settle(spacing.run(async () => 'tip', { method: 'tip', isForClient: false }));
+    }
+    expect(spacing.spaceMs()).toBe(FIRST_MS);
+  });
+
+  test('a page with status 429 is one', async () => {
+    const spacing = createSpacing({ firstMs: FIRST_MS });
+    const answers = [() => Promise.reject(new UpstreamFilteredError('NODE', 429, {})), async () => 'answer'];
+    expect(await settle(spacing.run(() => (answers.shift() ?? refused)(), { method: 'm', isForClient: false }))).toBe(
+      'answer',
+    );
+  });
+});
+
+const refused = () => Promise.reject(tooMany());

@@ -1,4 +1,4 @@
-import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql';
+import { type DocumentNode, GraphQLError, type GraphQLSchema, TokenKind } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { withoutStacks } from '../../errors.ts';
 import { parseDocument } from '../../graphql/document-locations.ts';
@@ -36,6 +36,9 @@ const MAX_CHARACTERS = 20_000;
 /** How many characters are kept in all; a parsed document takes about 60 bytes for each. */
 const MAX_CHARACTERS_IN_ALL = 500_000;
 
+/** How many brackets may be open at once for each level of nesting that is allowed: one of the selection, the rest of values. */
+const BRACKETS_PER_LEVEL = 5;
+
 /** Documents with more tokens are validated in several steps, each in a turn of the event loop of its own. */
 const MAX_TOKENS_AT_ONCE = 500;
 
@@ -51,7 +54,10 @@ export function createDocuments({ schema, limits, takeTurn = nextTurn, refused }
   function parse(text: string): ReadDocument {
     try {
       const document = withoutStacks(() => parseDocument(text, { maxTokens: limits.maxTokens }));
-      return isDeeperThan(limits.maxNesting, document) ? { errors: [tooDeep()] } : { document };
+      const isTooDeep =
+        isDeeperThan(limits.maxNesting, document) ||
+        hasMoreOpenBrackets(limits.maxNesting * BRACKETS_PER_LEVEL, document);
+      return isTooDeep ? { errors: [tooDeep()] } : { document };
     } catch (error) {
       if (error instanceof RangeError) return { errors: [tooDeep()] };
       if (!(error instanceof GraphQLError)) throw error;
@@ -107,6 +113,23 @@ function isDeeperThan(levels: number, { definitions }: DocumentNode): boolean {
   }
   return true;
 }
+
+/**
+ * Whether more brackets than that are open at once, in selections, lists, input objects and types together. What walks
+ * down such a document by calling itself would end where the stack of the moment ends.
+ */
+function hasMoreOpenBrackets(most: number, { loc }: DocumentNode): boolean {
+  let open = 0;
+  for (let token = loc?.startToken ?? null; token !== null; token = token.next) {
+    if (OPENING.has(token.kind)) open++;
+    else if (CLOSING.has(token.kind)) open--;
+    if (open > most) return true;
+  }
+  return false;
+}
+
+const OPENING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
+const CLOSING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
 
 function isTooLong({ message }: GraphQLError): boolean {
   return message.startsWith('Syntax Error: Document contains more than');

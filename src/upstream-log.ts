@@ -1,6 +1,6 @@
 import type { Upstream } from './errors.ts';
-import type { Watcher } from './live/follower.ts';
-import type { Head } from './live/head.ts';
+import type { Watcher } from './live/broadcast/follower.ts';
+import type { Head } from './live/chain/head.ts';
 import { describeError, type Log } from './log.ts';
 import type { UpstreamCall } from './upstream/health.ts';
 import type { NodeClient } from './upstream/node/client.ts';

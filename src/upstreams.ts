@@ -1,18 +1,19 @@
 import type { Instant } from './domain/instant.ts';
 import { createPoolDirectories } from './domain/pool-directory.ts';
 import type { Upstream } from './errors.ts';
-import { absentMarketData, absentNodes } from './live/absent.ts';
-import { createHeadFollower } from './live/head.ts';
-import { createMarketFollower } from './live/market.ts';
-import { createNodes } from './live/nodes.ts';
-import { createOrderBooks } from './live/order-books.ts';
-import { createPastStates } from './live/past-states.ts';
-import { createPoolCounts } from './live/pool-counts.ts';
+import { createHeadFollower } from './live/chain/head.ts';
+import { createNodes } from './live/chain/nodes.ts';
+import { createPastStates } from './live/chain/past-states.ts';
+import { createPoolCounts } from './live/chain/pool-counts.ts';
+import { createMarketFollower } from './live/market/lists.ts';
+import { createOrderBooks } from './live/market/order-books.ts';
+import { marketDataNotConfigured, nodesNotConfigured } from './live/not-configured.ts';
 import type { Sources } from './loaders/sources.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './server/metrics/metrics.ts';
 import { redactorOf } from './settings/secrets.ts';
 import type { Config } from './settings/settings.ts';
+import { type Bulkhead, createBulkhead } from './upstream/bulkhead.ts';
 import { type Circuit, createCircuit } from './upstream/circuit.ts';
 import { createHealthRecord, type HealthRecord, healthOfAll, type UpstreamHealth } from './upstream/health.ts';
 import { createHttpClient, type HttpClient, type HttpClientOptions } from './upstream/http.ts';
@@ -20,7 +21,6 @@ import { createMarketDataClient } from './upstream/market-data/client.ts';
 import { createNodeClient } from './upstream/node/client.ts';
 import { createWrittenPools } from './upstream/node/written-pools.ts';
 import { createSpacing } from './upstream/spacing.ts';
-import { createTurns, type Turns } from './upstream/turns.ts';
 import { createCallLog, createHeadLog, createNodeLog, createPastStateLog, createUpstreamLog } from './upstream-log.ts';
 
 /** What reading an upstream takes. */
@@ -66,7 +66,7 @@ export function connectNodes(surroundings: Surroundings): Connected<'head' | 'no
     const spacing = createSpacing({ firstMs: Math.min(FIRST_SPACE_MS, config.upstreamMaxPauseMs) });
     return { health, client: createNodeClient({ name, http, url, health, circuit, spacing, known }) };
   });
-  if (first === undefined) return notConfigured(absentNodes(), healthOf(surroundings, 'NODE', 'none'));
+  if (first === undefined) return notConfigured(nodesNotConfigured(), healthOf(surroundings, 'NODE', 'none'));
 
   const nodes = createNodes({
     clients: [first.client, ...others.map(({ client }) => client)],
@@ -122,7 +122,7 @@ export function connectMarketData(surroundings: Surroundings): Connected<'market
   const { config, log, now } = surroundings;
   const { marketDataUrl: baseUrl, marketDataPartner: partner, upstreamTimeoutMs: timeoutMs } = config;
   const health = healthOf(surroundings, 'MARKET_DATA', baseUrl?.host ?? 'none');
-  if (baseUrl === undefined) return notConfigured(absentMarketData(), health);
+  if (baseUrl === undefined) return notConfigured(marketDataNotConfigured(), health);
 
   const { marketPollMs: pollMs, marketMaxAgeMs: maxAgeMs, orderBookTtlMs: ttlMs } = config;
   const maxBytes = MAX_MARKET_DATA_ANSWER_BYTES;
@@ -188,8 +188,8 @@ function circuitOf({ config, metrics, log }: Surroundings, upstream: Upstream, h
   return createCircuit({ maxPauseMs: config.upstreamMaxPauseMs, onChange });
 }
 
-function turnsOf({ config }: Surroundings, upstream: Upstream): Turns {
-  return createTurns(upstream, {
+function turnsOf({ config }: Surroundings, upstream: Upstream): Bulkhead {
+  return createBulkhead(upstream, {
     atOnce: config.upstreamMaxConnections - CONNECTIONS_TO_FOLLOW,
     waiting: config.upstreamMaxWaiting,
     waitMs: config.upstreamTimeoutMs / 2,

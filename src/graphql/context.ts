@@ -1,10 +1,10 @@
 import { type BeaconHeight, parseBeaconHeight } from '../domain/beacon-height.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Upstream } from '../errors.ts';
-import type { Head } from '../live/head.ts';
+import type { Head } from '../live/chain/head.ts';
 import { createLoaders, type Loaders } from '../loaders/loaders.ts';
 import type { Sources } from '../loaders/sources.ts';
-import type { Asker } from '../upstream/fair-queue.ts';
+import type { Requester } from '../upstream/fair-queue.ts';
 import type { UpstreamHealth } from '../upstream/health.ts';
 import type { AddressLimits, Limits } from './limits.ts';
 
@@ -42,10 +42,10 @@ export type ContextOptions = {
 
 /** Makes the context of one answer: of an operation, or of one update of a subscription. */
 export function createContext(service: Service, { client, lastEventId, head }: ContextOptions = {}): Context {
-  const asker: Asker = { client: client ?? Symbol('an operation') };
+  const requester: Requester = { client: client ?? Symbol('an operation') };
   const afterEvent = lastEventId == null ? undefined : parseEventId(lastEventId);
   const { maxPageSize } = service.limits;
-  return { service, loaders: createLoaders(service.sources, { maxPageSize, asker, afterEvent }, head) };
+  return { service, loaders: createLoaders(service.sources, { maxPageSize, requester, afterEvent }, head) };
 }
 
 /** Reads the id of an event as the height that it is, or `undefined`: other texts that stand for numbers are no ids of ours. */

@@ -1,6 +1,6 @@
 import { type DocumentNode, type GraphQLSchema, getOperationAST } from 'graphql';
 import { ASSUMED_LIST_SIZE, VALUE } from './complexity.ts';
-import { countSentValues } from './given.ts';
+import { countSentValues } from './input-values.ts';
 import type { Inputs } from './inputs.ts';
 import { type Limits, requireAtMost } from './limits.ts';
 import type { SelectionCost } from './selection-cost.ts';

@@ -1,4 +1,3 @@
-import type { BucketRate } from '../domain/token-bucket.ts';
 import { QueryTooComplexError } from '../errors.ts';
 
 /** What a limit is, in words. */
@@ -89,9 +88,12 @@ export const ADDRESS_LIMITS = {
 /** The values of {@link LIMITS}. */
 export type Limits = { readonly [Name in keyof typeof LIMITS]: number };
 
+/** A token bucket: how many points it regains per second, and how many it can hold. Both are integers. */
+export type RateLimit = { readonly pointsPerSecond: number; readonly burst: number };
+
 /** The values of {@link ADDRESS_LIMITS}, `undefined` where a limit is not set. */
 export type AddressLimits = {
-  readonly rate: BucketRate | undefined;
+  readonly rate: RateLimit | undefined;
   readonly maxConnectionsPerAddress: number | undefined;
 };
 

@@ -13,8 +13,8 @@ import {
   type VariableValues,
 } from 'graphql';
 import { ASSUMED_LIST_SIZE, type Complexity, estimateField, estimateObjects, VALUE } from './complexity.ts';
-import { countValues, isIncluded } from './given.ts';
 import { namedHeights } from './heights.ts';
+import { countValues, isIncluded } from './input-values.ts';
 import type { Inputs } from './inputs.ts';
 import { type Limits, requireAtMost } from './limits.ts';
 import { add, NOTHING, type SelectionCost } from './selection-cost.ts';

@@ -1,13 +1,16 @@
 import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, validateSubscriptionArgs } from 'graphql';
 import type { Instant } from '../domain/instant.ts';
 import { withoutStacks } from '../errors.ts';
-import { type Feed, isFeed } from '../loaders/feed.ts';
+import { isSourceStream, type SourceStream } from '../loaders/source-stream.ts';
 import { createContext, type Service } from './context.ts';
 import type { Executor, Prepared } from './execution/execute.ts';
 import type { WrittenResult } from './execution/written-result.ts';
 
 /** An operation that was subscribed to: the values that come, and how the update of one is made for those who get it. */
-export type Subscription = Pick<Feed, 'listen' | 'isNews' | 'tellsOfPrevious' | 'heightOf' | 'after'> & {
+export type OpenedSubscription = Pick<
+  SourceStream,
+  'subscribe' | 'isChange' | 'dependsOnPrevious' | 'heightOf' | 'resumesAfter'
+> & {
   /** Makes the update of a value for a reader that got `previous` before it. */
   execute(value: unknown, previous: unknown): Promise<ExecutedUpdate>;
 };
@@ -20,12 +23,12 @@ export async function openSubscription(
   service: Service,
   executor: Executor,
   args: ExecutionArgs,
-): Promise<Subscription | ExecutionResult> {
+): Promise<OpenedSubscription | ExecutionResult> {
   const { schema, document, operationName, variableValues } = args;
   const validated = withoutStacks(() => validateSubscriptionArgs({ ...args, options: FEW_ERRORS }));
   if (!('schema' in validated)) return { errors: validated };
   const feed = await createSourceEventStream(validated);
-  if (!isFeed(feed)) return feed as ExecutionResult;
+  if (!isSourceStream(feed)) return feed as ExecutionResult;
 
   let run: Prepared | undefined;
   return {
@@ -35,7 +38,7 @@ export async function openSubscription(
       run ??= executor.prepare({ schema, document, operationName, variableValues });
       const context = createContext(service, { head: feed.headOf(value) });
       const result = await run(feed.toUpdate(value, previous), context);
-      return { result, holds: context.loaders.basis.holds };
+      return { result, holds: context.loaders.dependencies.areCurrent };
     },
   };
 }

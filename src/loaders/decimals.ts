@@ -3,7 +3,7 @@ import type { Pair } from '../domain/market.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token-id.ts';
 import { BadUserInputError } from '../errors.ts';
-import { type Soon, whenThere } from '../soon.ts';
+import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { ExchangeLoader } from './exchange.ts';
 import type { TokenLoader } from './token.ts';
 
@@ -38,8 +38,8 @@ export function quotePair<Price>(
   formula: (pool: PoolPair, baseId: TokenId, decimals1: number, decimals2: number) => Price | undefined,
   { baseId, targetId }: Pair,
   { exchange, tokens }: { readonly exchange: ExchangeLoader; readonly tokens: TokenLoader },
-): Soon<Price | undefined> {
-  return whenThere(exchange.poolPair(baseId, targetId), (pool) => {
+): MaybePromise<Price | undefined> {
+  return andThen(exchange.poolPair(baseId, targetId), (pool) => {
     if (pool === undefined) return undefined;
     return quote(
       (held, decimals1, decimals2) => formula(held, baseId, decimals1, decimals2),

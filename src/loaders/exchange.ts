@@ -7,11 +7,11 @@ import type { PoolLists } from '../domain/pool-list.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token-id.ts';
 import { HeightNotAvailableError } from '../errors.ts';
-import type { PastStates } from '../live/past-states.ts';
-import { type Soon, whenThere } from '../soon.ts';
-import type { Asker } from '../upstream/fair-queue.ts';
+import type { PastStates } from '../live/chain/past-states.ts';
+import { andThen, type MaybePromise } from '../maybe-promise.ts';
+import type { Requester } from '../upstream/fair-queue.ts';
+import type { HeadPin } from './head-pin.ts';
 import { type PageArguments, readPageArguments } from './page-arguments.ts';
-import type { HeadPin } from './pin.ts';
 import type { TokenLoader } from './token.ts';
 
 /** A page of pools, each with a way to go on from it. */
@@ -36,11 +36,11 @@ export const DEFAULT_ORDER: PoolPairOrder = 'ID_ASC';
 /** The exchange, at the answer's height or at an earlier one. */
 export type ExchangeLoader = {
   /** @throws HeightNotAvailableError, UpstreamError */
-  state(at?: BeaconHeight | null): Soon<ExchangeState>;
+  state(at?: BeaconHeight | null): MaybePromise<ExchangeState>;
   /** The pool of two tokens, named in either order; pinned where a height is given. */
-  poolPair(a: TokenId, b: TokenId, at?: BeaconHeight | null): Soon<PoolPair | undefined>;
+  poolPair(a: TokenId, b: TokenId, at?: BeaconHeight | null): MaybePromise<PoolPair | undefined>;
   /** @throws BadUserInputError for a page that cannot be */
-  poolPairs(args: PoolPairsArguments): Soon<PoolPairPage>;
+  poolPairs(args: PoolPairsArguments): MaybePromise<PoolPairPage>;
 };
 
 /** What an exchange loader is made of. */
@@ -50,22 +50,22 @@ export type ExchangeLoaderOptions = {
   readonly poolLists: PoolLists;
   readonly tokens: TokenLoader;
   readonly maxPageSize: number;
-  readonly asker: Asker;
+  readonly requester: Requester;
 };
 
 /** Makes the exchange loader of one answer: however many fields name a height, its state is read once. */
 export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLoader {
-  const { head, pastStates, poolLists, tokens, maxPageSize, asker } = options;
+  const { head, pastStates, poolLists, tokens, maxPageSize, requester } = options;
   /** Made when the first past height is asked for: most answers ask for none. */
   let pastStatesOfAnswer: DataLoader<BeaconHeight, ExchangeState> | undefined;
 
   async function readPast(heights: readonly BeaconHeight[]): Promise<(ExchangeState | Error)[]> {
     // The same head for all of them; each height notes whether what is read of it depends on that head.
     const [pinned] = await Promise.all(heights.map((height) => head.getFor(height)));
-    return pinned === undefined ? [] : pastStates.readAll(heights, pinned, asker);
+    return pinned === undefined ? [] : pastStates.readAll(heights, pinned, requester);
   }
 
-  function state(at?: BeaconHeight | null): Soon<ExchangeState> {
+  function state(at?: BeaconHeight | null): MaybePromise<ExchangeState> {
     const pinned = at == null ? head.current() : undefined;
     return pinned?.exchange ?? readState(at);
   }
@@ -78,19 +78,19 @@ export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLo
     return pastStatesOfAnswer.load(at);
   }
 
-  function poolPair(a: TokenId, b: TokenId, at?: BeaconHeight | null): Soon<PoolPair | undefined> {
-    return whenThere(state(at), (exchange) => {
+  function poolPair(a: TokenId, b: TokenId, at?: BeaconHeight | null): MaybePromise<PoolPair | undefined> {
+    return andThen(state(at), (exchange) => {
       const pool = findPoolPair(exchange, a, b);
       return pool !== undefined && at != null ? pin(pool) : pool;
     });
   }
 
-  function poolPairs(args: PoolPairsArguments): Soon<PoolPairPage> {
+  function poolPairs(args: PoolPairsArguments): MaybePromise<PoolPairPage> {
     const order = args.orderBy ?? DEFAULT_ORDER;
     const filter = filterFingerprint(args.filter ?? {});
     const { request, at } = readPageArguments(args, { filter, order }, maxPageSize);
 
-    return whenThere(state(at), (exchange) => {
+    return andThen(state(at), (exchange) => {
       const { beaconHeight } = exchange;
       const isCurrent = args.at == null && beaconHeight === head.currentFor(beaconHeight)?.beaconHeight;
       const shown = isCurrent ? exchange : poolLists.pinned(exchange);

@@ -1,28 +1,28 @@
-import type { Head } from '../live/head.ts';
-import { type Basis, createBasis } from './basis.ts';
+import type { Head } from '../live/chain/head.ts';
+import { createDependencies, type Dependencies } from './dependencies.ts';
 import { createExchangeLoader, type ExchangeLoader } from './exchange.ts';
+import { createHeadPin, type HeadPin } from './head-pin.ts';
 import { createMarketLoader, type MarketLoader } from './market.ts';
 import { createOrderBookLoader, type OrderBookLoader } from './order-book.ts';
-import { createHeadPin, type HeadPin } from './pin.ts';
+import { createSourceStreams, type SourceStreams, type SourceStreamsOptions } from './source-streams.ts';
 import type { Sources } from './sources.ts';
 import { createTokenLoader, type TokenLoader } from './token.ts';
-import { createUpdates, type Updates, type UpdatesOptions } from './updates.ts';
 
 /** Everything that one answer is made from. It describes one beacon height: the first that any of its fields asks for. */
 export type Loaders = {
   /** What the answer rests on, as far as it was read. */
-  readonly basis: Basis;
+  readonly dependencies: Dependencies;
   readonly head: HeadPin;
   readonly exchange: ExchangeLoader;
   readonly market: MarketLoader;
   readonly orderBooks: OrderBookLoader;
   readonly tokens: TokenLoader;
   /** Where it answers a subscription, what that streams. */
-  readonly updates: Updates;
+  readonly sourceStreams: SourceStreams;
 };
 
 /** What loaders must not go beyond, in whose turn they ask the upstreams, and what their client has got already. */
-export type LoaderOptions = Omit<UpdatesOptions, 'sources'> & { readonly maxPageSize: number };
+export type LoaderOptions = Omit<SourceStreamsOptions, 'sources'> & { readonly maxPageSize: number };
 
 /**
  * Makes the loaders of one answer, for the head given or else for the one that is current when it is first needed.
@@ -30,12 +30,12 @@ export type LoaderOptions = Omit<UpdatesOptions, 'sources'> & { readonly maxPage
  * Each is made when it is first asked for: most answers are made from one or two of them.
  */
 export function createLoaders(sources: Sources, options: LoaderOptions, pinned?: Head): Loaders {
-  const basis = createBasis();
-  const head = createHeadPin(sources.head, basis, pinned);
+  const dependencies = createDependencies();
+  const head = createHeadPin(sources.head, dependencies, pinned);
   const loaders = Object.create(MADE_WHEN_ASKED);
   loaders.sources = sources;
   loaders.options = options;
-  loaders.basis = basis;
+  loaders.dependencies = dependencies;
   loaders.head = head;
   loaders.made = {};
   return loaders;
@@ -54,9 +54,10 @@ type Making = Loaders & {
  * An object with getters of its own gets a hidden class of its own, which lives until the oldest garbage is collected, and
  * all that its getters know lives as long: that doubled the time of a page of pools.
  */
-const MADE_WHEN_ASKED: Pick<Loaders, 'market' | 'tokens' | 'exchange' | 'orderBooks' | 'updates'> & ThisType<Making> = {
+const MADE_WHEN_ASKED: Pick<Loaders, 'market' | 'tokens' | 'exchange' | 'orderBooks' | 'sourceStreams'> &
+  ThisType<Making> = {
   get market() {
-    this.made.market ??= createMarketLoader(this.sources.market, this.basis);
+    this.made.market ??= createMarketLoader(this.sources.market, this.dependencies);
     return this.made.market;
   },
   get tokens() {
@@ -70,11 +71,11 @@ const MADE_WHEN_ASKED: Pick<Loaders, 'market' | 'tokens' | 'exchange' | 'orderBo
     return this.made.exchange;
   },
   get orderBooks() {
-    this.made.orderBooks ??= createOrderBookLoader(this.sources.orderBooks, this.basis, this.options.asker);
+    this.made.orderBooks ??= createOrderBookLoader(this.sources.orderBooks, this.dependencies, this.options.requester);
     return this.made.orderBooks;
   },
-  get updates() {
-    this.made.updates ??= createUpdates({ sources: this.sources, ...this.options });
-    return this.made.updates;
+  get sourceStreams() {
+    this.made.sourceStreams ??= createSourceStreams({ sources: this.sources, ...this.options });
+    return this.made.sourceStreams;
   },
 };

@@ -1,9 +1,9 @@
 import { type Market, type Pair, type PairFilter, selectPairs, type Ticker, tokensKey } from '../domain/market.ts';
 import type { TokenId } from '../domain/token-id.ts';
 import { AmbiguousTickerError, BadUserInputError } from '../errors.ts';
-import type { Follower } from '../live/follower.ts';
-import type { MarketFollower, MarketReading } from '../live/market.ts';
-import type { Basis } from './basis.ts';
+import type { Follower } from '../live/broadcast/follower.ts';
+import type { MarketFollower, MarketReading } from '../live/market/lists.ts';
+import type { Dependencies } from './dependencies.ts';
 
 /** One of the two lists of the market-data host, as one answer sees it. */
 export type MarketList<P extends Pair> = {
@@ -30,12 +30,18 @@ export type PairIds = { readonly tickerId?: string | null | undefined; readonly 
 export type PairFilterInput = { readonly [K in keyof PairFilter]?: PairFilter[K] | null | undefined };
 
 /** Makes the market loader of one answer: each list stays what it was when it was first asked for. */
-export function createMarketLoader(follower: MarketFollower, basis: Basis): MarketLoader {
-  return { pairs: createMarketList(follower.pairs, basis), tickers: createMarketList(follower.tickers, basis) };
+export function createMarketLoader(follower: MarketFollower, dependencies: Dependencies): MarketLoader {
+  return {
+    pairs: createMarketList(follower.pairs, dependencies),
+    tickers: createMarketList(follower.tickers, dependencies),
+  };
 }
 
 /** Makes one list of one answer. */
-export function createMarketList<P extends Pair>(follower: Follower<MarketReading<P>>, basis: Basis): MarketList<P> {
+export function createMarketList<P extends Pair>(
+  follower: Follower<MarketReading<P>>,
+  dependencies: Dependencies,
+): MarketList<P> {
   let market: Market<P> | undefined;
   let noted: Market<P> | 'nothing' | undefined;
 
@@ -45,7 +51,7 @@ export function createMarketList<P extends Pair>(follower: Follower<MarketReadin
   function note(told: Market<P> | undefined): void {
     if (noted === (told ?? 'nothing')) return;
     noted = told ?? 'nothing';
-    basis.restsOn(marketNow, told, () => follower.current()?.nextAt);
+    dependencies.dependOn(marketNow, told, () => follower.current()?.nextAt);
   }
 
   function current(): Market<P> | undefined {

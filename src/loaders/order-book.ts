@@ -1,9 +1,9 @@
 import DataLoader from 'dataloader';
 import { atDepth } from '../domain/order-book.ts';
 import { BadUserInputError } from '../errors.ts';
-import type { OrderBookReading, OrderBooks } from '../live/order-books.ts';
-import type { Asker } from '../upstream/fair-queue.ts';
-import type { Basis } from './basis.ts';
+import type { OrderBookReading, OrderBooks } from '../live/market/order-books.ts';
+import type { Requester } from '../upstream/fair-queue.ts';
+import type { Dependencies } from './dependencies.ts';
 
 /** The order books of one answer. */
 export type OrderBookLoader = {
@@ -31,9 +31,13 @@ export type Depth = number | null | undefined;
 export const DEFAULT_DEPTH = 100;
 
 /** Makes the order-book loader of one answer: however many fields ask for a book, and to whatever depth, it is one reading. */
-export function createOrderBookLoader(orderBooks: OrderBooks, basis: Basis, asker: Asker): OrderBookLoader {
+export function createOrderBookLoader(
+  orderBooks: OrderBooks,
+  dependencies: Dependencies,
+  requester: Requester,
+): OrderBookLoader {
   const books = new DataLoader<string, OrderBookReading | undefined>((tickerIds) =>
-    Promise.all(tickerIds.map((tickerId) => orderBooks.read(tickerId, asker).catch((error: Error) => error))),
+    Promise.all(tickerIds.map((tickerId) => orderBooks.read(tickerId, requester).catch((error: Error) => error))),
   );
 
   return {
@@ -41,8 +45,8 @@ export function createOrderBookLoader(orderBooks: OrderBooks, basis: Basis, aske
       const entries = readDepth(depth);
       const reading = await books.load(tickerId);
       // That there is no such book was read at some moment too, which nobody notes.
-      if (reading === undefined) return basis.momentary(undefined);
-      basis.lastsUntil(reading.freshUntil);
+      if (reading === undefined) return dependencies.expireNow(undefined);
+      dependencies.expireAt(reading.freshUntil);
       return cutBook(reading, tickerId, entries);
     },
   };

@@ -1,10 +1,10 @@
 import type { PoolLists } from '../domain/pool-list.ts';
 import type { TokenList } from '../domain/token.ts';
-import type { HeadFollower } from '../live/head.ts';
-import type { MarketFollower } from '../live/market.ts';
-import type { Nodes } from '../live/nodes.ts';
-import type { OrderBooks } from '../live/order-books.ts';
-import type { PastStates } from '../live/past-states.ts';
+import type { HeadFollower } from '../live/chain/head.ts';
+import type { Nodes } from '../live/chain/nodes.ts';
+import type { PastStates } from '../live/chain/past-states.ts';
+import type { MarketFollower } from '../live/market/lists.ts';
+import type { OrderBooks } from '../live/market/order-books.ts';
 
 /** What is read once for everyone, and what loaders take their answers from. */
 export type Sources = {

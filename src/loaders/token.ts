@@ -1,8 +1,8 @@
 import type { Token, TokenList } from '../domain/token.ts';
 import type { TokenId } from '../domain/token-id.ts';
 import { UpstreamNotConfiguredError } from '../errors.ts';
+import type { HeadPin } from './head-pin.ts';
 import type { MarketLoader } from './market.ts';
-import type { HeadPin } from './pin.ts';
 
 /** What is known of tokens: by the token list first, then by what the market-data host calls them. */
 export type TokenLoader = {

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Log } from '../log.ts';
 import type { Caller, ClientAddresses } from './clients/client-address.ts';
-import type { ErrorSummary } from './error-summary.ts';
-import type { AnswerOrigin } from './metrics/metrics.ts';
-import { type Exchange, isEventStream } from './open-answers.ts';
-import type { OperationLabel } from './operation-label.ts';
+import { type HttpExchange, isEventStream } from './http/open-responses.ts';
+import type { ResponseSource } from './metrics/metrics.ts';
+import type { ErrorSummary } from './operations/error-summary.ts';
+import type { OperationLabel } from './operations/operation-label.ts';
 
 /** The modes of the access log. */
 export const ACCESS_LOG_MODES = ['off', 'errors', 'all'] as const;
@@ -17,7 +17,7 @@ export type AccessNote = {
   readonly label?: OperationLabel;
   readonly errors?: ErrorSummary | undefined;
   /** Where the answer to a plain query comes from. */
-  readonly from?: AnswerOrigin;
+  readonly from?: ResponseSource;
 };
 
 /** Something other than an HTTP request that has a line: an operation on a websocket, or a websocket that is refused. */
@@ -36,9 +36,9 @@ export type AccessLog = {
   /** Whether each request has a line, so that each needs a note. */
   readonly isAll: boolean;
   /** Called with each request before it is handled; `undefined` where there is nothing to do. */
-  readonly received: ((exchange: Exchange) => void) | undefined;
+  readonly received: ((exchange: HttpExchange) => void) | undefined;
   /** Called with each request when its answer is over; `undefined` where no request has a line. */
-  readonly answered: ((exchange: Exchange) => void) | undefined;
+  readonly answered: ((exchange: HttpExchange) => void) | undefined;
   /** Called with everything else; `undefined` as above. */
   readonly happened: ((event: AccessEvent) => void) | undefined;
 };
@@ -57,13 +57,13 @@ export function createAccessLog({ mode, log, clients }: AccessLogOptions): Acces
   const isTraced = log.isLevelEnabled('trace');
   const mayWrite = isAll ? () => true : createLineLimit(log);
 
-  function received({ request, id }: Exchange): void {
+  function received({ request, id }: HttpExchange): void {
     // Once a connection is closed, its address is gone: the client is looked up, and so remembered, before that.
     const client = clients.of(request);
     if (isTraced) log.trace({ requestId: id, client, ...routeOf(request) }, 'request received');
   }
 
-  function answered(exchange: Exchange): void {
+  function answered(exchange: HttpExchange): void {
     if (!(isAll || isNotable(exchange)) || !mayWrite()) return;
     const { request, response, id: requestId, begun, access } = exchange;
     const line = {
@@ -98,7 +98,7 @@ export function msSince(begun: number): number {
 }
 
 /** Whether the operation of a request was refused, or failed in the gateway itself. */
-function isNotable({ access, response, counts }: Exchange): boolean {
+function isNotable({ access, response, counts }: HttpExchange): boolean {
   return access?.errors?.isNotable || (response.statusCode >= 400 && counts.endpoint === 'graphql');
 }
 

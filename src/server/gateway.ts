@@ -8,33 +8,33 @@ import { createErrorMask } from '../graphql/errors.ts';
 import { createExecutor } from '../graphql/execution/execute.ts';
 import { createInputs } from '../graphql/inputs.ts';
 import { schema } from '../graphql/schema.ts';
-import { createBreather } from '../live/breather.ts';
+import { createTurnLimit } from '../live/broadcast/turn-limit.ts';
 import type { Log } from '../log.ts';
 import { type AccessLogMode, createAccessLog } from './access-log.ts';
-import { createEngine } from './answers/engine.ts';
-import { createExecution } from './answers/execution.ts';
-import { createGenerations } from './answers/generation.ts';
-import { createHttpCaching } from './answers/http-caching.ts';
-import { createKeptAnswers } from './answers/kept-answers.ts';
-import { createPersistedQueries } from './answers/persisted-queries.ts';
-import { createQueryDoor } from './answers/query-door.ts';
-import { createReplies } from './answers/replies.ts';
-import { createAdmission } from './clients/admission.ts';
 import { createClientAddresses } from './clients/client-address.ts';
-import { createConnectionBound } from './clients/connection-bound.ts';
+import { createConnectionLimits } from './clients/connection-limits.ts';
 import { createRateLimits } from './clients/rate-limits.ts';
 import { createContexts } from './context-of.ts';
-import { createDocuments } from './documents/documents.ts';
-import { createHttpServer } from './http.ts';
+import { createDataVersions } from './http/data-version.ts';
+import { createExecution } from './http/execution.ts';
+import { createGraphqlHandler } from './http/graphql-handler.ts';
+import { createHttpCaching } from './http/http-caching.ts';
+import { createOpenResponses } from './http/open-responses.ts';
+import { createRequestIds } from './http/request-id.ts';
+import { createResponseCache } from './http/response-cache.ts';
+import { createResponseWriter } from './http/response-writer.ts';
+import { createHttpServer } from './http/server.ts';
+import { abortStalledReaders } from './http/stalled-readers.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { createOpenAnswers } from './open-answers.ts';
-import { createQueryExecution } from './query-execution.ts';
-import { createRequestIds } from './request-id.ts';
-import { leaveStalledReaders } from './stalled-readers.ts';
-import { createUpdateGroups } from './updates/update-groups.ts';
-import { openWebSocketDoor } from './websocket/websocket.ts';
-import { createWebSocketLog } from './websocket/websocket-log.ts';
-import { createGatewayYoga, GRAPHQL_PATH, type Yoga } from './yoga.ts';
+import { createAdmission } from './operations/admission.ts';
+import { createDocuments } from './operations/documents.ts';
+import { createEngine } from './operations/engine.ts';
+import { createPersistedQueries } from './operations/persisted-queries.ts';
+import { createQueryExecution } from './operations/run.ts';
+import { createSubscriptionGroups } from './operations/subscription-groups.ts';
+import { createWebSocketLog } from './websocket/log.ts';
+import { createWebSocketTransport } from './websocket/transport.ts';
+import { createGatewayYoga, GRAPHQL_PATH, type Yoga } from './yoga/yoga.ts';
 
 /** The doors of the gateway. */
 export type Gateway = {
@@ -83,19 +83,19 @@ export function createGateway(options: GatewayOptions): Gateway {
   const clients = createClientAddresses(trustedProxies);
   const accessLog = createAccessLog({ mode: options.accessLog, log, clients });
   const { rate, maxConnectionsPerAddress: max } = limits;
-  const connections = max === undefined ? undefined : createConnectionBound(max, clients, metrics);
+  const connections = max === undefined ? undefined : createConnectionLimits(max, clients, metrics);
   const rates = rate && createRateLimits({ rate, clients, metrics, log, now });
   const inputs = createInputs();
   const admission = createAdmission(limits, rates, inputs);
   const persisted = createPersistedQueries();
   // One step of all long work in each turn of the event loop: requests that come together do not hold it together.
-  const turns = createBreather(1);
-  const documents = createDocuments({ schema, limits, takeTurn: turns.take, refused: metrics.refusedOperation });
+  const turns = createTurnLimit(1);
+  const documents = createDocuments({ schema, limits, takeTurn: turns.wait, refused: metrics.refusedOperation });
   const maskError = createErrorMask({ internal });
   const contextOf = createContexts(service, clients);
-  const executor = createExecutor({ inputs, takeTurn: turns.take });
+  const executor = createExecutor({ inputs, takeTurn: turns.wait });
   const queryExecution = createQueryExecution({ admission, executor, metrics, maskError });
-  const groups = createUpdateGroups({ service, executor, metrics, maskError });
+  const groups = createSubscriptionGroups({ service, executor, metrics, maskError });
   const yoga = createGatewayYoga({
     service,
     contextOf,
@@ -112,17 +112,17 @@ export function createGateway(options: GatewayOptions): Gateway {
     internal,
   });
   const engine = createEngine({ schema, documents, contextOf, admission, queries: queryExecution });
-  const generation = createGenerations(sources);
+  const generation = createDataVersions(sources);
   const isStopping = () => stopping !== undefined;
   const isLast = ({ socket }: IncomingMessage) => isStopping() || connections?.isBeyond(socket) === true;
-  const answers = createOpenAnswers(accessLog.answered);
-  const queries = createQueryDoor({
+  const answers = createOpenResponses(accessLog.answered);
+  const queries = createGraphqlHandler({
     yoga,
     execution: createExecution({ engine, fetchAPI: yoga.fetchAPI, persisted, admission, maskError }),
     persisted,
-    kept: createKeptAnswers({ maxBytes: answerCacheBytes, generation, now }),
+    kept: createResponseCache({ maxBytes: answerCacheBytes, generation, now }),
     generation,
-    replies: createReplies({
+    replies: createResponseWriter({
       caching: createHttpCaching(now),
       rates,
       answers,
@@ -152,7 +152,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     isStopping,
     isLast,
   });
-  const webSockets = openWebSocketDoor({
+  const webSockets = createWebSocketTransport({
     server,
     yoga,
     documents,
@@ -178,15 +178,15 @@ export function createGateway(options: GatewayOptions): Gateway {
     const isAlone = (await promisify(server.getConnections.bind(server))()) === 0;
     const windowMs = isAlone ? 0 : stopWindowMs;
     const silent = answers.silent();
-    answers.sayLast();
-    const left = Promise.all([webSockets.close(windowMs, stopTimeoutMs), answers.breakOffStreams(windowMs)]);
+    answers.closeAfterResponse();
+    const left = Promise.all([webSockets.close(windowMs, stopTimeoutMs), answers.abortStreams(windowMs)]);
     await sleep(windowMs);
 
     const outOfTime = sleep(stopTimeoutMs, undefined, { ref: false });
     await Promise.race([untilAllIn(server), outOfTime]);
     server.close();
     for (const socket of silent) if (socket.bytesRead === 0) socket.destroy();
-    await Promise.race([Promise.all([closed, left, answers.breakOffStreams(0)]), outOfTime]);
+    await Promise.race([Promise.all([closed, left, answers.abortStreams(0)]), outOfTime]);
     server.closeAllConnections();
     webSockets.tearDown();
     await closed;
@@ -197,7 +197,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     async listen(port, host) {
       server.listen(port, host);
       await once(server, 'listening');
-      server.once('close', leaveStalledReaders(answers.all, keepAliveMs));
+      server.once('close', abortStalledReaders(answers.all, keepAliveMs));
       const { address, family, port: taken } = server.address() as AddressInfo;
       return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}${GRAPHQL_PATH}`;
     },

@@ -1,9 +1,9 @@
 /** Who waits: one operation, which this object stands for, of one client, as far as it is known whose it is. */
-export type Asker = { readonly client: string | symbol };
+export type Requester = { readonly client: string | symbol };
 
 /**
- * Things that wait, each in the lane of one asker or in the lanes of several. Clients come round in a circle, so do the
- * askers of each client, and what one asker waits for comes in the order in which it was asked for.
+ * Things that wait, each in the lane of one requester or in the lanes of several. Clients come round in a circle, so do the
+ * requesters of each client, and what one requester waits for comes in the order in which it was asked for.
  *
  * Two circles, because either alone can be used up by one: a client that sends many operations would have as many places
  * among operations, and behind a proxy that is not known as one everybody is the same client.
@@ -12,52 +12,52 @@ export type FairQueue<T> = {
   /** How many things wait, each counted once. */
   size(): number;
   has(thing: T): boolean;
-  /** Puts a thing at the end of an asker's lane, unless it stands in it already. */
-  add(thing: T, asker: Asker): void;
+  /** Puts a thing at the end of an requester's lane, unless it stands in it already. */
+  add(thing: T, requester: Requester): void;
   /** Takes the thing whose turn it is out of every lane; `undefined` where none waits. */
   next(): T | undefined;
   /** Takes a thing out of one lane. */
-  leave(thing: T, asker: Asker): void;
+  leave(thing: T, requester: Requester): void;
   /** Takes a thing out of every lane. */
   remove(thing: T): void;
   /**
-   * What should go where there is no room: of the client that has brought the most things, and of its askers the one that
+   * What should go where there is no room: of the client that has brought the most things, and of its requesters the one that
    * has, the newest thing; one that other clients wait for too only where there is no other.
    */
   mostDispensable(): T | undefined;
 };
 
-/** Makes an empty queue. It knows an asker only while something waits in its lane. */
+/** Makes an empty queue. It knows an requester only while something waits in its lane. */
 export function createFairQueue<T>(): FairQueue<T> {
   /** Whose turn comes next stands first, in both circles. */
   const clients: Circle<Circle<Lane<T>>> = new Map();
   /** What waits, from the oldest on, and in whose lanes: first in the lane of who brought it. */
-  const askersOf = new Map<T, Set<Asker>>();
+  const askersOf = new Map<T, Set<Requester>>();
 
   function remove(thing: T): void {
-    for (const asker of askersOf.get(thing) ?? []) leave(thing, asker);
+    for (const requester of askersOf.get(thing) ?? []) leave(thing, requester);
   }
 
-  function leave(thing: T, asker: Asker): void {
-    const lanes = clients.get(asker.client);
-    lanes?.get(asker)?.delete(thing);
-    if (lanes?.get(asker)?.size === 0) lanes.delete(asker);
-    if (lanes?.size === 0) clients.delete(asker.client);
+  function leave(thing: T, requester: Requester): void {
+    const lanes = clients.get(requester.client);
+    lanes?.get(requester)?.delete(thing);
+    if (lanes?.get(requester)?.size === 0) lanes.delete(requester);
+    if (lanes?.size === 0) clients.delete(requester.client);
 
-    const askers = askersOf.get(thing);
-    askers?.delete(asker);
-    if (askers?.size === 0) askersOf.delete(thing);
+    const requesters = askersOf.get(thing);
+    requesters?.delete(requester);
+    if (requesters?.size === 0) askersOf.delete(thing);
   }
 
   return {
     size: () => askersOf.size,
     has: (thing) => askersOf.has(thing),
-    add(thing, asker) {
-      const lanes: Circle<Lane<T>> = clients.get(asker.client) ?? new Map();
-      const lane: Lane<T> = lanes.get(asker) ?? new Set();
-      const askers = askersOf.get(thing) ?? new Set();
-      clients.set(asker.client, lanes.set(asker, lane.add(thing)));
-      askersOf.set(thing, askers.add(asker));
+    add(thing, requester) {
+      const lanes: Circle<Lane<T>> = clients.get(requester.client) ?? new Map();
+      const lane: Lane<T> = lanes.get(requester) ?? new Set();
+      const requesters = askersOf.get(thing) ?? new Set();
+      clients.set(requester.client, lanes.set(requester, lane.add(thing)));
+      askersOf.set(thing, requesters.add(requester));
     },
     next() {
       const lanes = nextOf(clients);
@@ -69,12 +69,15 @@ export function createFairQueue<T>(): FairQueue<T> {
     leave,
     remove,
     mostDispensable() {
-      const newestFirst = [...askersOf].reverse().map(([thing, askers]) => ({ thing, askers, owner: firstOf(askers) }));
+      const newestFirst = [...askersOf]
+        .reverse()
+        .map(([thing, requesters]) => ({ thing, requesters, owner: firstOf(requesters) }));
       const client = mostFrequent(newestFirst.map(({ owner }) => owner.client));
       const ofClient = newestFirst.filter(({ owner }) => owner.client === client);
       const owner = mostFrequent(ofClient.map((each) => each.owner));
       const ofOwner = ofClient.filter((each) => each.owner === owner);
-      const isAlone = ({ askers }: (typeof ofOwner)[number]) => askers.values().every((each) => each.client === client);
+      const isAlone = ({ requesters }: (typeof ofOwner)[number]) =>
+        requesters.values().every((each) => each.client === client);
       return (ofOwner.find(isAlone) ?? ofOwner[0])?.thing;
     },
   };
@@ -96,8 +99,8 @@ function nextOf<Value>(circle: Circle<Value>): Value | undefined {
   return value;
 }
 
-function firstOf(askers: ReadonlySet<Asker>): Asker {
-  const [first] = askers;
+function firstOf(requesters: ReadonlySet<Requester>): Requester {
+  const [first] = requesters;
   if (first === undefined) throw new Error('something waits for nobody');
   return first;
 }

@@ -22,7 +22,7 @@ describe('graphql-sse', () => {
       gateway.sandbox.advance();
     }
     expect(updates).toEqual([0, 1, 2, 3].map((n) => head(start + n)));
-    await expect.poll(gateway.app.service.sources.head.listeners).toBe(0);
+    await expect.poll(gateway.app.service.sources.head.subscribers).toBe(0);
   });
 
   test('answers a query, with variables, as a stream of one', async () => {

@@ -63,7 +63,7 @@ describe('Apollo Client', () => {
     );
     expect(await codesThrown(Promise.reject(error))).toEqual(['BAD_USER_INPUT']);
     expect(sent[0]?.headers.get('accept')).toContain('multipart/mixed;boundary=graphql;subscriptionSpec=1.0');
-    expect(app.service.sources.head.listeners()).toBe(0);
+    expect(app.service.sources.head.subscribers()).toBe(0);
   });
 });
 

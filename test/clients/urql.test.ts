@@ -54,7 +54,7 @@ describe.each(Object.entries(WAYS))('urql, with subscriptions over %s,', (_name,
     await isEnough;
     unsubscribe();
     expect(heights).toEqual([height, height + 1, height + 2]);
-    await expect.poll(app.service.sources.head.listeners).toBe(0);
+    await expect.poll(app.service.sources.head.subscribers).toBe(0);
   });
 
   test('asks, and holds what a document answered until it is told to ask again', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { DOORS } from '../support/doors.ts';
 import { startGatewayForTest } from '../support/gateway.ts';
+import { DOORS } from '../support/transports.ts';
 import { connect } from '../support/websocket.ts';
 import { showFailure } from './scenario.ts';
 

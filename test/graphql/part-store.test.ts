@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { PoolPair } from '../../src/domain/pool-pair.ts';
 import { createPartStore, type Part } from '../../src/graphql/execution/part-store.ts';
 import type { ObjectPlan } from '../../src/graphql/execution/plan.ts';
-import { createBasis } from '../../src/loaders/basis.ts';
+import { createDependencies } from '../../src/loaders/dependencies.ts';
 
 const PLAN: ObjectPlan = { typename: 'PoolPair', fields: [], failure: undefined, hasVariables: false, isPart: true };
 const OTHER_PLAN: ObjectPlan = { ...PLAN };
@@ -16,7 +16,7 @@ const pool = (name: string): PoolPair => ({
 });
 const part = (length: number): Part => ({
   text: 'x'.repeat(length),
-  basis: createBasis(),
+  dependencies: createDependencies(),
   isFinal: true,
   usesHead: false,
 });

@@ -92,7 +92,7 @@ describe('an answer with the text of a pool that another answer has written', ()
     const [one, other] = [createContext(service), createContext(service)];
     for (const context of [one, other]) write(await newestPool(), context);
     expect(written.length).toBe(1);
-    expect([one, other].map(({ loaders }) => loaders.basis.isFinal())).toEqual([true, true]);
+    expect([one, other].map(({ loaders }) => loaders.dependencies.areImmutable())).toEqual([true, true]);
   });
 
   test('rests on market data where the text does, and has another text when that says otherwise', async () => {
@@ -101,7 +101,7 @@ describe('an answer with the text of a pool that another answer has written', ()
     const [one, other, late] = [createContext(service), createContext(service), createContext(service)];
     for (const context of [one, other]) write(pool, context);
     expect(written.length).toBe(1);
-    expect([one, other].map(({ loaders }) => loaders.basis.isFinal())).toEqual([false, false]);
+    expect([one, other].map(({ loaders }) => loaders.dependencies.areImmutable())).toEqual([false, false]);
     late.loaders.market.pairs.current();
 
     const before = service.sources.market.pairs.current()?.market;
@@ -115,7 +115,7 @@ describe('an answer with the text of a pool that another answer has written', ()
     }
     await expect.poll(() => service.sources.market.pairs.current()?.market === before).toBe(false);
 
-    expect([one, other].map(({ loaders }) => loaders.basis.holds(service.now()))).toEqual([false, false]);
+    expect([one, other].map(({ loaders }) => loaders.dependencies.areCurrent(service.now()))).toEqual([false, false]);
     const renamed = write(pool, createContext(service));
     expect(renamed).toBe(written.at(-1));
     expect(renamed).not.toBe(written[0]);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DOORS, fitsUrl } from '../support/doors.ts';
 import { startGateway } from '../support/gateway.ts';
 import { ABUSIVE, PAGED } from '../support/operations.ts';
+import { DOORS, fitsUrl } from '../support/transports.ts';
 
 const TOO_COMPLEX = [expect.objectContaining({ extensions: { code: 'QUERY_TOO_COMPLEX' } })];
 

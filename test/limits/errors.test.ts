@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DOORS, nextMessage, openSocket } from '../support/doors.ts';
 import { startGateway } from '../support/gateway.ts';
 import { repeat } from '../support/operations.ts';
+import { DOORS, nextMessage, openSocket } from '../support/transports.ts';
 
 let gateway: Awaited<ReturnType<typeof startGateway>>;
 let url = '';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DOORS, fitsUrl, nextMessage, openSocket } from '../support/doors.ts';
 import { startGateway, startGatewayForTest } from '../support/gateway.ts';
 import { HONEST, POOL } from '../support/operations.ts';
+import { DOORS, fitsUrl, nextMessage, openSocket } from '../support/transports.ts';
 
 describe('what an honest client asks for is answered whole', () => {
   let gateway: Awaited<ReturnType<typeof startGateway>>;

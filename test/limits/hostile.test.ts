@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DOORS, fitsUrl, type Operation } from '../support/doors.ts';
 import { startGateway } from '../support/gateway.ts';
+import { DOORS, fitsUrl, type Operation } from '../support/transports.ts';
 
 /** The limit of a body, less what stands around the query. */
 const MAX_LENGTH = 200_000;

@@ -7,9 +7,9 @@ import { WebSocket } from 'ws';
 import { createAccessLog } from '../../src/server/access-log.ts';
 import { createClientAddresses } from '../../src/server/clients/client-address.ts';
 import type { Config } from '../../src/settings/settings.ts';
-import { nextMessage, openSocket } from '../support/doors.ts';
 import { startGatewayForTest } from '../support/gateway.ts';
 import { createKeptLog, type LogLine } from '../support/log.ts';
+import { nextMessage, openSocket } from '../support/transports.ts';
 
 const SECRET = 'a-secret-variable';
 const QUERY =

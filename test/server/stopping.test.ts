@@ -3,9 +3,9 @@ import { connect as connectSocket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { openSocket } from '../support/doors.ts';
 import { readEvents } from '../support/events.ts';
 import { startGatewayForTest } from '../support/gateway.ts';
+import { openSocket } from '../support/transports.ts';
 import { connect, take } from '../support/websocket.ts';
 
 /** Whether a new connection is refused. */

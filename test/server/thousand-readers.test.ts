@@ -35,7 +35,7 @@ async function advance({ sandbox }: TestGateway, reader: Reader | undefined): Pr
 /** Makes blocks until only the good readers are left. @returns how long that took, in milliseconds */
 async function untilAlone(gateway: TestGateway, good: readonly Reader[]): Promise<number> {
   const start = performance.now();
-  while (gateway.app.service.sources.head.listeners() > good.length) await advance(gateway, good[0]);
+  while (gateway.app.service.sources.head.subscribers() > good.length) await advance(gateway, good[0]);
   return performance.now() - start;
 }
 
@@ -72,11 +72,11 @@ describe('a thousand readers at once', () => {
     const gateway = await startGatewayForTest({ config: { keepAliveMs: 60_000 }, sandbox: { history: 5 } });
     const url = await gateway.app.listen(0, '127.0.0.1');
     const readers = await openReaders(url, 'events', 1_000, PRICES);
-    expect(gateway.app.service.sources.head.listeners()).toBe(1_000);
+    expect(gateway.app.service.sources.head.subscribers()).toBe(1_000);
     const ends = readers.map(({ socket }) => once(socket, 'close'));
     for (const reader of readers) reader.cease('halfClose');
     await Promise.all(ends);
-    expect(gateway.app.service.sources.head.listeners()).toBe(0);
+    expect(gateway.app.service.sources.head.subscribers()).toBe(0);
   }, 30_000);
 });
 

@@ -12,10 +12,10 @@ test('a client that completes its operation stops all work for it', async () => 
   const client = connect(await app.listen(0, '127.0.0.1'));
   const updates = client.iterate({ query: PRICES });
   await updates.next();
-  expect(app.service.sources.head.listeners()).toBe(1);
+  expect(app.service.sources.head.subscribers()).toBe(1);
 
   await updates.return?.();
-  await vi.waitFor(() => expect(app.service.sources.head.listeners()).toBe(0));
+  await vi.waitFor(() => expect(app.service.sources.head.subscribers()).toBe(0));
 });
 
 test('a socket that closes stops all work for its operations', async () => {
@@ -26,10 +26,10 @@ test('a socket that closes stops all work for its operations', async () => {
   socket.send('{"type":"connection_init"}');
   await once(socket, 'message');
   for (const id of ['a', 'b', 'c']) socket.send(JSON.stringify({ type: 'subscribe', id, payload: { query: PRICES } }));
-  await vi.waitFor(() => expect(app.service.sources.head.listeners()).toBe(3));
+  await vi.waitFor(() => expect(app.service.sources.head.subscribers()).toBe(3));
 
   socket.terminate();
-  await vi.waitFor(() => expect(app.service.sources.head.listeners()).toBe(0));
+  await vi.waitFor(() => expect(app.service.sources.head.subscribers()).toBe(0));
 });
 
 test('a server-sent-events request that is broken off stops all work for it', async () => {
@@ -39,10 +39,10 @@ test('a server-sent-events request that is broken off stops all work for it', as
   const query = encodeURIComponent(PRICES);
   socket.write(`GET /graphql?query=${query} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n`);
   await once(socket, 'data');
-  await vi.waitFor(() => expect(app.service.sources.head.listeners()).toBe(1));
+  await vi.waitFor(() => expect(app.service.sources.head.subscribers()).toBe(1));
 
   socket.destroy();
-  await vi.waitFor(() => expect(app.service.sources.head.listeners()).toBe(0));
+  await vi.waitFor(() => expect(app.service.sources.head.subscribers()).toBe(0));
 });
 
 test('a server-sent-events request that is broken off before its stream begins leaves nothing open', async () => {
@@ -61,5 +61,5 @@ test('a server-sent-events request that is broken off before its stream begins l
 
   const metrics = async () => (await fetch(new URL('/metrics', url))).text();
   await vi.waitFor(async () => expect(await metrics()).toContain('{type="subscribe",outcome="whole"} 1'));
-  await vi.waitFor(() => expect(app.service.sources.orderBooks.listeners()).toBe(0));
+  await vi.waitFor(() => expect(app.service.sources.orderBooks.subscribers()).toBe(0));
 });

@@ -1,6 +1,6 @@
 import { getIntrospectionQuery } from 'graphql';
-import type { Operation } from './doors.ts';
 import { BTC, PRV } from './tokens.ts';
+import type { Operation } from './transports.ts';
 
 /** So many texts, one after another. */
 export function repeat(count: number, text: (n: number) => string): string {

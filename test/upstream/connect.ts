@@ -1,18 +1,18 @@
 import { onTestFinished } from 'vitest';
 import { createPoolDirectories } from '../../src/domain/pool-directory.ts';
 import type { Upstream } from '../../src/errors.ts';
-import { createNodes, type Nodes } from '../../src/live/nodes.ts';
-import { createPoolCounts, type PoolCounts } from '../../src/live/pool-counts.ts';
+import { createNodes, type Nodes } from '../../src/live/chain/nodes.ts';
+import { createPoolCounts, type PoolCounts } from '../../src/live/chain/pool-counts.ts';
+import { type Bulkhead, createBulkhead } from '../../src/upstream/bulkhead.ts';
 import { type Circuit, createCircuit } from '../../src/upstream/circuit.ts';
 import type { Reader } from '../../src/upstream/decode.ts';
-import type { Asker } from '../../src/upstream/fair-queue.ts';
+import type { Requester } from '../../src/upstream/fair-queue.ts';
 import { createHealthRecord, type HealthRecord } from '../../src/upstream/health.ts';
 import { createHttpClient, type HttpClient, type HttpClientOptions } from '../../src/upstream/http.ts';
 import { createMarketDataClient, type MarketDataClient } from '../../src/upstream/market-data/client.ts';
 import { createNodeClient, type NodeClient } from '../../src/upstream/node/client.ts';
 import { createWrittenPools } from '../../src/upstream/node/written-pools.ts';
 import { createSpacing } from '../../src/upstream/spacing.ts';
-import { createTurns, type Turns } from '../../src/upstream/turns.ts';
 
 /** A transport that has time and room for everything, or as it is said; it goes with the test. */
 export function httpForTest(upstream: Upstream, options: Partial<HttpClientOptions> = {}): HttpClient {
@@ -70,11 +70,11 @@ export function nodesOf(...clients: [NodeClient, ...NodeClient[]]): Nodes {
 }
 
 /** Whoever asks, where that makes no difference. */
-export const SOMEONE: Asker = { client: 'someone' };
+export const SOMEONE: Requester = { client: 'someone' };
 
 /** Turns for as much as a test asks at once. */
-export function turnsFor(upstream: Upstream): Turns {
-  return createTurns(upstream, { atOnce: 100, waiting: 0, waitMs: 10_000 });
+export function turnsFor(upstream: Upstream): Bulkhead {
+  return createBulkhead(upstream, { atOnce: 100, waiting: 0, waitMs: 10_000 });
 }
 
 /** Counts of pools whose losses nobody is notified of. */

@@ -2,14 +2,14 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { type Asker, createFairQueue } from '../../src/upstream/fair-queue.ts';
+import { createFairQueue, type Requester } from '../../src/upstream/fair-queue.ts';
 
-const askerOf = (client: string): Asker => ({ client });
+const askerOf = (client: string): Requester => ({ client });
 
 /** A queue in which these wait, by who asks, in this order; and all that waits in it, as it comes. */
-function queueOf(...waiting: [Asker, string[]][]) {
+function queueOf(...waiting: [Requester, string[]][]) {
   const queue = createFairQueue<string>();
-  for (const [asker, things] of waiting) for (const thing of things) queue.add(thing, asker);
+  for (const [requester, things] of waiting) for (const thing of things) queue.add(thing, requester);
   function takeAll(): string[] {
     return Array.from({ length: queue.size() }, () => queue.next() ?? 'nothing');
   }
@@ -63,11 +63,11 @@ test('who leaves a lane takes nothing from the others who wait there', () => {
 
 test('to make room, the newest of the longest lane goes', () => {
   const [long, short] = [askerOf('a'), askerOf('a')];
-  const others: [Asker, string[]][] = [
+  const others: [Requester, string[]][] = [
     [askerOf('b'), ['b1', 'b2', 'b3']],
     [askerOf('c'), ['c1']],
   ];
-  const most = (...waiting: [Asker, string[]][]) => queueOf(...waiting).mostDispensable();
+  const most = (...waiting: [Requester, string[]][]) => queueOf(...waiting).mostDispensable();
   expect(most([long, ['1', '2', '3', '4']], ...others)).toBe('4');
   expect(most([long, ['1', '2']], [short, ['s']], [askerOf('a'), ['t']], ...others)).toBe('2');
   expect(most([askerOf('a'), ['1', '2', '3']], ...others, [askerOf('d'), ['d1']])).toBe('b3');
@@ -83,19 +83,19 @@ test('to make room, what other clients wait for too stays where there is anythin
 
 test('what many ask for together makes none of their lanes longer, but that of who brought it', () => {
   const chart = ['1', '2', '3'];
-  const followers = Array.from({ length: 9 }, (): [Asker, string[]] => [askerOf('b'), chart]);
+  const followers = Array.from({ length: 9 }, (): [Requester, string[]] => [askerOf('b'), chart]);
   expect(queueOf([askerOf('a'), [...chart, '4']], ...followers, [askerOf('b'), ['5']]).mostDispensable()).toBe('4');
 });
 
-test('an asker for whom nothing waits any more is forgotten', async () => {
+test('an requester for whom nothing waits any more is forgotten', async () => {
   const queue = createFairQueue<string>();
   const forgotten = ['next', 'leave', 'remove'].map((way) => {
-    const asker = { client: way };
-    queue.add(way, asker);
-    if (way === 'leave') queue.leave(way, asker);
+    const requester = { client: way };
+    queue.add(way, requester);
+    if (way === 'leave') queue.leave(way, requester);
     else if (way === 'remove') queue.remove(way);
     else queue.next();
-    return new WeakRef(asker);
+    return new WeakRef(requester);
   });
   queue.add('still there', { client: 'another' });
   await immediate();

@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { QueryTooComplexError } from '../../errors.ts';
-import type { Soon } from '../../soon.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
 import type { Context } from '../context.ts';
 import { placeError } from '../errors.ts';
 import { createInputs, type Inputs } from '../inputs.ts';
@@ -33,13 +33,13 @@ export type ExecutedOperation = {
 
 /** Executes operations by plans that are made once for each. */
 export type Executor = {
-  execute(operation: ExecutedOperation): Soon<WrittenResult>;
+  execute(operation: ExecutedOperation): MaybePromise<WrittenResult>;
   /** Reads the variables of what is executed again and again. */
   prepare(operation: ExecutedOperation): Prepared;
 };
 
 /** An operation of which only the root and the context are still to come. */
-export type Prepared = (rootValue: unknown, contextValue: unknown) => Soon<WrittenResult>;
+export type Prepared = (rootValue: unknown, contextValue: unknown) => MaybePromise<WrittenResult>;
 
 /** How many fields of plans are kept in all. */
 const MAX_FIELDS_IN_ALL = 50_000;
@@ -123,7 +123,7 @@ export function createExecutor({ inputs = createInputs(), takeTurn = nextTurn }:
 type Known = { readonly id: string; readonly conditions: readonly string[] };
 type Kept = { readonly plan: OperationPlan | undefined };
 
-function run({ root }: OperationPlan, rootValue: unknown, execution: Execution): Soon<WrittenResult> {
+function run({ root }: OperationPlan, rootValue: unknown, execution: Execution): MaybePromise<WrittenResult> {
   const { errors } = execution;
   const toResult = (text: string) =>
     hasNone(errors) ? new WrittenResult(text) : new WrittenResult(text, reportErrors(errors));

@@ -1,11 +1,11 @@
 import type { PoolPair } from '../../domain/pool-pair.ts';
-import type { Basis } from '../../loaders/basis.ts';
+import type { Dependencies } from '../../loaders/dependencies.ts';
 import type { ObjectPlan } from './plan.ts';
 
 /** A text, and what it rests on beside its pool. */
 export type Part = {
   readonly text: string;
-  readonly basis: Basis;
+  readonly dependencies: Dependencies;
   readonly isFinal: boolean;
   /** Whether it depends on the newest head, as a pool of an earlier height does that shows what is current. */
   readonly usesHead: boolean;

@@ -61,7 +61,7 @@ export function createParts(): Parts {
       const { sources, now } = context.service;
       const newest = sources.head.current();
       if (newest === undefined || parts.unfit.has(plan)) return undefined;
-      if (before?.basis.holds(now())) return isTaken(before, context) ? before.text : undefined;
+      if (before?.dependencies.areCurrent(now())) return isTaken(before, context) ? before.text : undefined;
 
       // With loaders of its own, which learn all that it rests on, and not only what the answer has not asked for before.
       const own = createContext(context.service, { head: newest });
@@ -70,9 +70,9 @@ export function createParts(): Parts {
         parts.unfit.add(plan);
         return undefined;
       }
-      const { basis, head } = own.loaders;
-      const part = { text: toFlat(text), basis, isFinal: basis.isFinal(), usesHead: head.isUsed() };
-      if (basis.holds(now())) parts.kept.set(plan, pool, part);
+      const { dependencies, head } = own.loaders;
+      const part = { text: toFlat(text), dependencies, isFinal: dependencies.areImmutable(), usesHead: head.isUsed() };
+      if (dependencies.areCurrent(now())) parts.kept.set(plan, pool, part);
       return isTaken(part, context) ? text : undefined;
     },
   };
@@ -93,5 +93,5 @@ function isTaken({ isFinal, usesHead }: Part, { loaders, service }: Context): bo
   if (usesHead) loaders.head.current();
   loaders.market.pairs.current();
   loaders.market.tickers.current();
-  return loaders.basis.holds(service.now());
+  return loaders.dependencies.areCurrent(service.now());
 }

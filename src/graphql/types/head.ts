@@ -1,4 +1,4 @@
-import type { Head } from '../../live/head.ts';
+import type { Head } from '../../live/chain/head.ts';
 import { builder } from '../builder.ts';
 
 export const HeadRef = builder.objectRef<Head>('Head').implement({
@@ -25,12 +25,12 @@ export const HeadRef = builder.objectRef<Head>('Head').implement({
     }),
     ageMs: t.float({
       description: 'Milliseconds since `observedAt`.',
-      resolve: (head, _args, { service, loaders }) => loaders.basis.momentary(service.now() - head.observedAt),
+      resolve: (head, _args, { service, loaders }) => loaders.dependencies.expireNow(service.now() - head.observedAt),
     }),
     stale: t.boolean({
       description:
         'True if the node cannot be read, if no new height arrived for five times the usual block interval (at least 40 seconds), or if the newest block is older than the setting MAX_BLOCK_AGE_MS.',
-      resolve: (_head, _args, { service, loaders }) => loaders.basis.momentary(service.sources.head.isStale()),
+      resolve: (_head, _args, { service, loaders }) => loaders.dependencies.expireNow(service.sources.head.isStale()),
     }),
   }),
 });
@@ -40,7 +40,7 @@ builder.subscriptionField('head', (t) =>
     type: HeadRef,
     description:
       'Sends the current beacon height first, then each new one. A slow subscriber skips heights and receives the newest. If no height could be read yet, the first update is an error with null data, and the subscription stays open.',
-    subscribe: (_root, _args, { loaders }) => loaders.updates.head(),
+    subscribe: (_root, _args, { loaders }) => loaders.sourceStreams.head(),
     resolve: (head) => head,
   }),
 );

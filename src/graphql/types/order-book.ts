@@ -156,7 +156,7 @@ builder.subscriptionField('orderBook', (t) =>
       tickerId: t.arg.string({ required: true, description: 'Ticker id, `<base symbol>_<target symbol>`.' }),
       ...depthArg,
     },
-    subscribe: (_root, { tickerId, depth }, { loaders }) => loaders.updates.orderBook(tickerId, depth),
+    subscribe: (_root, { tickerId, depth }, { loaders }) => loaders.sourceStreams.orderBook(tickerId, depth),
     resolve: (reading) => reading,
   }),
 );

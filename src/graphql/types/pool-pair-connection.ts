@@ -2,7 +2,7 @@ import type { PoolPairOrder } from '../../domain/page.ts';
 import type { PoolPair } from '../../domain/pool-pair.ts';
 import { DEFAULT_ORDER, type PoolPairPage } from '../../loaders/exchange.ts';
 import { DEFAULT_PAGE_SIZE } from '../../loaders/page-arguments.ts';
-import { whenThere } from '../../soon.ts';
+import { andThen } from '../../maybe-promise.ts';
 import { builder } from '../builder.ts';
 import { objects, pageOfPools, poolsNow } from '../complexity.ts';
 import { PoolPairRef } from './pool-pair.ts';
@@ -85,7 +85,7 @@ builder.queryField('poolPairs', (t) =>
             'Beacon height to read instead of the current one. A future or pruned height is HEIGHT_NOT_AVAILABLE.',
         }),
       },
-      resolve: (_root, args, { loaders }) => whenThere(loaders.exchange.poolPairs(args), toConnection),
+      resolve: (_root, args, { loaders }) => andThen(loaders.exchange.poolPairs(args), toConnection),
     },
     PoolPairConnectionRef,
     PoolPairEdgeRef,
@@ -107,7 +107,7 @@ builder.objectField(TokenRef, 'poolPairs', (t) =>
         'Pools that contain this token, at the height of this response, one page at a time. The list, its limits and its cursors are the same as for `Query.poolPairs` with this token as the filter. Null with an error if the exchange state cannot be read.',
       args: orderArg,
       resolve: ({ tokenId }, args, { loaders }) =>
-        whenThere(loaders.exchange.poolPairs({ ...args, filter: { tokenId } }), toConnection),
+        andThen(loaders.exchange.poolPairs({ ...args, filter: { tokenId } }), toConnection),
     },
     PoolPairConnectionRef,
     PoolPairEdgeRef,

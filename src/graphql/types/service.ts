@@ -1,4 +1,4 @@
-import type { Freshness } from '../../live/market.ts';
+import type { Freshness } from '../../live/market/lists.ts';
 import type { UpstreamHealth } from '../../upstream/health.ts';
 import { builder } from '../builder.ts';
 import { objects } from '../complexity.ts';
@@ -115,6 +115,6 @@ builder.queryField('service', (t) =>
   t.field({
     type: ServiceRef,
     description: 'Version, health and limits of this gateway.',
-    resolve: (_root, _args, { service, loaders }) => loaders.basis.momentary(service),
+    resolve: (_root, _args, { service, loaders }) => loaders.dependencies.expireNow(service),
   }),
 );

@@ -115,7 +115,7 @@ builder.subscriptionField('tickers', (t) =>
     args: {
       filter: t.arg({ type: PairFilterInput, description: 'Filter. Without it, the list contains all tickers.' }),
     },
-    subscribe: (_root, { filter }, { loaders }) => loaders.updates.tickers(filter),
+    subscribe: (_root, { filter }, { loaders }) => loaders.sourceStreams.tickers(filter),
     resolve: (tickers) => tickers,
   }),
 );

@@ -1,18 +1,12 @@
 import type { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Instant } from '../../domain/instant.ts';
-import {
-  type BucketRate,
-  drain,
-  fullBucket,
-  msUntilAffordable,
-  refill,
-  type TokenBucket,
-} from '../../domain/token-bucket.ts';
+import type { RateLimit } from '../../graphql/limits.ts';
 import type { Log } from '../../log.ts';
-import type { Metrics, OperationDoor } from '../metrics/metrics.ts';
-import { overRate } from '../refusal.ts';
+import type { Metrics, OperationTransport } from '../metrics/metrics.ts';
+import { overRate } from '../operations/refusal.ts';
 import type { Caller, ClientAddresses } from './client-address.ts';
+import { drain, fullBucket, msUntilAffordable, refill, type TokenBucket } from './token-bucket.ts';
 
 /** A bucket of points for each client. */
 export type RateLimits = {
@@ -21,7 +15,7 @@ export type RateLimits = {
    *
    * @returns why not, where the client has not so many points
    */
-  charge(request: Caller, door: OperationDoor, points: number, paid?: number): GraphQLError | undefined;
+  charge(request: Caller, door: OperationTransport, points: number, paid?: number): GraphQLError | undefined;
   /** Takes what something has cost that is done already. It may leave a debt. */
   debit(request: Caller, points: number): void;
   /**
@@ -35,7 +29,7 @@ export type RateLimits = {
 
 /** What rate limits are made of. */
 export type RateLimitsOptions = {
-  readonly rate: BucketRate;
+  readonly rate: RateLimit;
   readonly clients: ClientAddresses;
   readonly metrics: Metrics;
   readonly log: Log;

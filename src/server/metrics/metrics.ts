@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Upstream } from '../../errors.ts';
 import type { Service } from '../../graphql/context.ts';
 import type { UpstreamCall } from '../../upstream/health.ts';
-import { type Count, createCounts, createTimes } from './plain-counts.ts';
+import { type Count, createCounts, createTimes } from './counters.ts';
 import { describeSources } from './source-metrics.ts';
 
 /** What is counted, for a Prometheus to read. Labels come from bounded sets only. */
@@ -18,13 +18,13 @@ export type Metrics = {
   /** What counts the requests of a door. */
   requestsOf(door: string): RequestCount;
   /** A plain query over HTTP was answered: with an answer that was kept, or with one that was made then. */
-  answered(from: AnswerOrigin): void;
+  answered(from: ResponseSource): void;
   /** An operation was executed, or one update of a subscription was. */
   executed(type: OperationType, outcome: Outcome, seconds?: number): void;
   /** An operation was not executed: its document is wrong or too much. */
   refusedOperation(): void;
   /** Something was refused because its client asked for too much at a time. */
-  limitedRate(door: OperationDoor): void;
+  limitedRate(door: OperationTransport): void;
   /** A request or a websocket was refused because its client has too many open. */
   refusedConnection(): void;
   /** A websocket opened (1) or closed (-1). */
@@ -45,10 +45,10 @@ export type RequestCount = {
 export type OperationType = 'query' | 'subscribe' | 'update';
 
 /** Where operations come in. */
-export type OperationDoor = 'http' | 'websocket';
+export type OperationTransport = 'http' | 'websocket';
 
 /** Where the answer to a plain query comes from. */
-export type AnswerOrigin = 'kept' | 'shared' | 'executed';
+export type ResponseSource = 'kept' | 'shared' | 'executed';
 
 /** How it ended: with whole data, with errors beside the data, or without data. */
 export type Outcome = 'whole' | 'partial' | 'failed';

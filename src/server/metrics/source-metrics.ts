@@ -93,7 +93,7 @@ export function describeSources({ sources, now, upstreams }: Service, registry: 
     labelNames: ['source'],
     registers,
     collect() {
-      for (const [source, { listeners }] of heard()) this.set({ source }, listeners());
+      for (const [source, { subscribers: listeners }] of heard()) this.set({ source }, listeners());
     },
   });
   new Counter({
@@ -103,7 +103,7 @@ export function describeSources({ sources, now, upstreams }: Service, registry: 
     registers,
     collect() {
       this.reset();
-      for (const [source, { skipped }] of heard()) this.inc({ source }, skipped());
+      for (const [source, { skippedValues: skipped }] of heard()) this.inc({ source }, skipped());
     },
   });
 

@@ -8,9 +8,9 @@ import { createClientAddresses } from '../../../src/server/clients/client-addres
 import { createRateLimits } from '../../../src/server/clients/rate-limits.ts';
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
 import type { Config } from '../../../src/settings/settings.ts';
-import type { Operation } from '../../support/doors.ts';
 import { readEvents } from '../../support/events.ts';
 import { START, startGateway, startGatewayForTest } from '../../support/gateway.ts';
+import type { Operation } from '../../support/transports.ts';
 
 /** Ten points a second, two hundred at once. */
 const LIMITED: Partial<Config> = { rateLimitPerSecond: 10, rateLimitBurst: 200 };

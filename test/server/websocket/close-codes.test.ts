@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { nextMessage, openSocket } from '../../support/doors.ts';
 import { startGateway } from '../../support/gateway.ts';
+import { nextMessage, openSocket } from '../../support/transports.ts';
 
 let gateway: Awaited<ReturnType<typeof startGateway>>;
 let url = '';
@@ -113,7 +113,7 @@ describe('a websocket is closed with', () => {
       4409,
       'Subscriber for 1 already exists',
     ]);
-    await vi.waitUntil(() => gateway.app.service.sources.head.listeners() === 0);
+    await vi.waitUntil(() => gateway.app.service.sources.head.subscribers() === 0);
   });
 
   test('4429 for a second connection_init', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { UpstreamRpcError, UpstreamTimeoutError } from '../../../src/errors.ts';
 import { createErrorBudget } from '../../../src/upstream/node/error-budget.ts';
 import { askUntilStateIsThere, whyStateIsMissing } from '../../../src/upstream/node/state-not-found.ts';
-import { blockNotFound, statePruned, stateUnreadable } from '../../live/heads.ts';
+import { blockNotFound, statePruned, stateUnreadable } from '../../live/chain/heads.ts';
 
 const rootNotFound = "-8000: Can't found ConsensusStateRootHash of beacon height";
 

@@ -1,0 +1,46 @@
+import { LRUCache } from 'lru-cache';
+import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import { type ExchangeState, poolCount } from '../../domain/exchange.ts';
+
+/** How many pools the states have that were read: pools of this exchange never vanish. */
+export type PoolCounts = {
+  /**
+   * Compares a state with those of lower heights, and notes it. A node with a damaged database answers with fewer pools
+   * instead of an error.
+   *
+   * @returns whether no lower height had more pools
+   */
+  isWhole(state: ExchangeState): boolean;
+};
+
+/** A state with fewer pools than one of a lower height. */
+export type LostPools = { readonly height: BeaconHeight; readonly pools: number; readonly before: number };
+
+/** So many heights are remembered as reported. */
+const HEIGHTS_REPORTED = 64;
+
+/** Creates the counts, with no state noted. `onLost` is called once for each height. */
+export function createPoolCounts(onLost: (lost: LostPools) => void): PoolCounts {
+  const reported = new LRUCache<BeaconHeight, true>({ max: HEIGHTS_REPORTED });
+  /** The heights at which there were more pools than below them, as far as states were read: from the lowest on. */
+  let steps: readonly { readonly height: BeaconHeight; readonly pools: number }[] = [];
+
+  return {
+    isWhole(state) {
+      const { beaconHeight: height } = state;
+      const pools = poolCount(state);
+      const before = steps.findLast((step) => step.height < height)?.pools ?? 0;
+      if (pools < before) {
+        if (!reported.has(height)) onLost({ height, pools, before });
+        reported.set(height, true);
+        return false;
+      }
+      if (pools > before) {
+        const isAbove = (step: { height: BeaconHeight; pools: number }) => step.height >= height && step.pools > pools;
+        const below = steps.filter((step) => step.height < height);
+        steps = [...below, { height, pools }, ...steps.filter(isAbove)];
+      }
+      return true;
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { UpstreamNotConfiguredError } from '../errors.ts';
+import { createBroadcast } from './broadcast/broadcast.ts';
+import type { Follower } from './broadcast/follower.ts';
+import type { Head, HeadFollower } from './chain/head.ts';
+import type { Nodes } from './chain/nodes.ts';
+import type { PastStates } from './chain/past-states.ts';
+import type { MarketFollower } from './market/lists.ts';
+import type { OrderBooks } from './market/order-books.ts';
+
+/** What is read of nodes where none is configured: nothing, and every attempt says so. */
+export function nodesNotConfigured(): {
+  head: HeadFollower;
+  nodes: { status: Nodes['status'] };
+  pastStates: PastStates;
+} {
+  const error = new UpstreamNotConfiguredError('NODE');
+  const head = absentFollower<Head>(error);
+  return {
+    head: {
+      ...head,
+      isStale: () => true,
+      problems: () => [],
+      nextAt: () => undefined,
+      subscribeAfter: () => head.subscribe,
+    },
+    nodes: { status: () => [] },
+    pastStates: {
+      read: () => Promise.reject(error),
+      readAll: async (heights) => heights.map(() => error),
+      prunedHeights: () => [],
+    },
+  };
+}
+
+/** What is read of a market-data host where none is configured: nothing, and every attempt says so. */
+export function marketDataNotConfigured(): { market: MarketFollower; orderBooks: OrderBooks } {
+  const error = new UpstreamNotConfiguredError('MARKET_DATA');
+  return {
+    market: { pairs: absentFollower(error), tickers: absentFollower(error), freshness: () => undefined },
+    orderBooks: {
+      read: () => Promise.reject(error),
+      subscribe: () => createBroadcast<never>().subscribe,
+      followed: () => 0,
+      subscribers: () => 0,
+      skippedValues: () => 0,
+    },
+  };
+}
+
+function absentFollower<T>(error: UpstreamNotConfiguredError): Follower<T> {
+  const latest = createBroadcast<T>();
+  return {
+    get: () => Promise.reject(error),
+    current: latest.current,
+    newest: latest.current,
+    subscribe: latest.subscribe,
+    subscribers: latest.subscribers,
+    skippedValues: latest.skippedValues,
+    isFailing: () => false,
+    stop() {},
+  };
+}

@@ -1,0 +1,115 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { GraphQLError } from 'graphql';
+import { headersForOrigin, varyFor } from '../clients/origins.ts';
+import type { RateLimits } from '../clients/rate-limits.ts';
+import { toAnswer } from '../operations/refusal.ts';
+import type { JsonType } from './accept.ts';
+import { COST_HEADER } from './cost-header.ts';
+import type { EncodedResponse } from './encoded-response.ts';
+import { type HttpCaching, hasTag } from './http-caching.ts';
+import type { HttpExchange, OpenResponses } from './open-responses.ts';
+import { REQUEST_ID_HEADER } from './request-id.ts';
+import { SANDBOX_HEADER } from './sandbox-header.ts';
+
+/** How answers of the GraphQL endpoint leave: what each of them tells beside its body. */
+export type ResponseWriter = {
+  /** Sends a finished answer, or only that whoever asks has it already. */
+  send(exchange: HttpExchange, type: JsonType, answer: EncodedResponse): void;
+  /** Sends why a request is refused. */
+  refuse(exchange: HttpExchange, type: JsonType, error: GraphQLError): void;
+  /** Begins an answer that is made elsewhere: caches keep nothing of it unless it says so itself. */
+  begin(exchange: HttpExchange): void;
+};
+
+/** What replies tell, and who follows them. */
+export type ResponseWriterOptions = {
+  readonly caching: HttpCaching;
+  readonly rates: RateLimits | undefined;
+  readonly answers: OpenResponses;
+  /** Whose pages may ask, beside those of the gateway itself. */
+  readonly corsOrigins: readonly string[];
+  /** Whether the data is simulated. */
+  readonly isSandbox: boolean;
+  /** Whether the answer to a request is the last on its connection. */
+  readonly isLast: (request: IncomingMessage) => boolean;
+};
+
+/** Makes what sends answers: all headers of one at once, because setting them one by one takes longer. */
+export function createResponseWriter({
+  caching,
+  rates,
+  answers,
+  corsOrigins,
+  isSandbox,
+  isLast,
+}: ResponseWriterOptions): ResponseWriter {
+  const vary = { get: varyFor(`accept, ${COST_HEADER}`, corsOrigins), post: varyFor(undefined, corsOrigins) };
+
+  function send(exchange: HttpExchange, type: JsonType, known: EncodedResponse): void {
+    const { request, response } = exchange;
+    const isGet = request.method === 'GET';
+    const { status, headers, body } = known;
+    if (response.destroyed) {
+      answers.follow(exchange);
+      return;
+    }
+    const all = commonHeaders(exchange);
+    if (rates !== undefined) all.push(...rates.standingHeaders(request, retryAfterIn(headers)));
+    const { etag, cacheControl } = isGet ? caching.of(known, type) : POSTED;
+    if (cacheControl !== undefined) all.push('cache-control', cacheControl);
+    if (etag !== undefined) all.push('etag', etag);
+    if (etag !== undefined && hasTag(request, etag)) {
+      response.writeHead(304, all);
+      response.end();
+    } else {
+      all.push('content-type', CONTENT_TYPES[type], 'content-length', String(body.length));
+      if (headers.length > 0) all.push(...headers);
+      response.writeHead(status, all);
+      response.end(body, 'latin1');
+    }
+    answers.written(exchange);
+  }
+
+  function refuse(exchange: HttpExchange, type: JsonType, error: GraphQLError): void {
+    const { request, response } = exchange;
+    const { status, headers, body } = toAnswer(error, type);
+    begin(exchange);
+    setAll(response, rates?.standingHeaders(request, headers['retry-after']) ?? []);
+    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+  }
+
+  function begin(exchange: HttpExchange): void {
+    answers.follow(exchange);
+    setAll(exchange.response, commonHeaders(exchange));
+    if (exchange.request.method === 'GET') exchange.response.setHeader('cache-control', 'no-store');
+  }
+
+  /** What every answer tells: the id of its request, whether it is simulated, what it depends on, who may read it, whether it is the last. */
+  function commonHeaders({ request, id }: HttpExchange): string[] {
+    const isGet = request.method === 'GET';
+    const all = isSandbox ? [REQUEST_ID_HEADER, id, ...SANDBOX_HEADER] : [REQUEST_ID_HEADER, id];
+    if (isGet || corsOrigins.length > 0) all.push(...(isGet ? vary.get : vary.post));
+    if (corsOrigins.length > 0) all.push(...headersForOrigin(request, corsOrigins));
+    if (isLast(request)) all.push('connection', 'close');
+    return all;
+  }
+
+  return { send, refuse, begin };
+}
+
+const CONTENT_TYPES: Readonly<Record<JsonType, string>> = {
+  'application/json': 'application/json; charset=utf-8',
+  'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
+};
+
+/** Caches keep nothing that was posted. */
+const POSTED = { etag: undefined, cacheControl: undefined };
+
+function setAll(response: ServerResponse, headers: readonly string[]): void {
+  for (let n = 0; n < headers.length; n += 2) response.setHeader(headers[n] ?? '', headers[n + 1] ?? '');
+}
+
+function retryAfterIn(headers: readonly string[]): string | undefined {
+  const place = headers.indexOf('retry-after');
+  return place < 0 ? undefined : headers[place + 1];
+}

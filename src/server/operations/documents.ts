@@ -1,0 +1,145 @@
+import { type DocumentNode, GraphQLError, type GraphQLSchema, TokenKind } from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { withoutStacks } from '../../errors.ts';
+import { parseDocument } from '../../graphql/document-locations.ts';
+import { placeError } from '../../graphql/errors.ts';
+import { MAX_ERRORS } from '../../graphql/execution/field-errors.ts';
+import { nextTurn, type TakeTurn } from '../../graphql/execution/time-slice.ts';
+import type { Limits } from '../../graphql/limits.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
+import { refusal } from './refusal.ts';
+import { createValidation, tooDeep } from './validation.ts';
+
+/** A document that may be executed, or why it is not. */
+export type ReadDocument =
+  | { readonly document: DocumentNode; readonly errors?: never }
+  | { readonly errors: readonly GraphQLError[]; readonly document?: never };
+
+/** Reads documents: parses and validates them, and remembers those that are valid. */
+export type Documents = {
+  /** Reads a document: at once where it is known or short, in several turns of the event loop where it is long. */
+  read(text: string): MaybePromise<ReadDocument>;
+};
+
+/** What documents are read with. */
+export type DocumentsOptions = {
+  readonly schema: GraphQLSchema;
+  readonly limits: Pick<Limits, 'maxTokens' | 'maxNesting'>;
+  readonly takeTurn?: TakeTurn;
+  /** Called for each document that is refused. */
+  readonly refused: () => void;
+};
+
+/** How long a text may be to be kept: honest documents are far shorter. */
+const MAX_CHARACTERS = 20_000;
+
+/** How many characters are kept in all; a parsed document takes about 60 bytes for each. */
+const MAX_CHARACTERS_IN_ALL = 500_000;
+
+/** How many brackets may be open at once for each level of nesting that is allowed: one of the selection, the rest of values. */
+const BRACKETS_PER_LEVEL = 5;
+
+/** Documents with more tokens are validated in several steps, each in a turn of the event loop of its own. */
+const MAX_TOKENS_AT_ONCE = 500;
+
+/** Makes the reader of documents, which knows none yet. */
+export function createDocuments({ schema, limits, takeTurn = nextTurn, refused }: DocumentsOptions): Documents {
+  const known = new LRUCache<string, ReadDocument>({
+    maxSize: MAX_CHARACTERS_IN_ALL,
+    maxEntrySize: MAX_CHARACTERS,
+    sizeCalculation: (_read, text) => text.length + 1,
+  });
+  const validation = createValidation(schema);
+
+  function parse(text: string): ReadDocument {
+    try {
+      const document = withoutStacks(() => parseDocument(text, { maxTokens: limits.maxTokens }));
+      const isTooDeep =
+        isDeeperThan(limits.maxNesting, document) ||
+        hasMoreOpenBrackets(limits.maxNesting * BRACKETS_PER_LEVEL, document);
+      return isTooDeep ? { errors: [tooDeep()] } : { document };
+    } catch (error) {
+      if (error instanceof RangeError) return { errors: [tooDeep()] };
+      if (!(error instanceof GraphQLError)) throw error;
+      return { errors: [isTooLong(error) ? tooLong(limits.maxTokens) : toRefusal('GRAPHQL_PARSE_FAILED', error)] };
+    }
+  }
+
+  function finish(text: string, document: DocumentNode, found: readonly GraphQLError[]): ReadDocument {
+    if (found.length === 0) {
+      const read = { document };
+      known.set(text, read);
+      return read;
+    }
+    const errors = found.slice(0, MAX_ERRORS + 1).map((error) => toRefusal('GRAPHQL_VALIDATION_FAILED', error));
+    refused();
+    return { errors };
+  }
+
+  async function validateInSteps(text: string, document: DocumentNode): Promise<ReadDocument> {
+    const errors: GraphQLError[] = [];
+    for (const validate of validation.steps) {
+      await takeTurn();
+      errors.push(...validate(document));
+      // It is refused for the work that it takes: the other steps would only take more.
+      if (errors.some(({ extensions }) => extensions['code'] === 'QUERY_TOO_COMPLEX')) break;
+    }
+    await takeTurn();
+    return finish(text, document, errors);
+  }
+
+  return {
+    read(text) {
+      const before = known.get(text);
+      if (before !== undefined) return before;
+      const parsed = parse(text);
+      const { document } = parsed;
+      if (document === undefined) refused();
+      else if ((document.tokenCount ?? 0) > MAX_TOKENS_AT_ONCE) return validateInSteps(text, document);
+      else return finish(text, document, validation.whole(document));
+      return parsed;
+    },
+  };
+}
+
+/** Whether selections are nested deeper than that, found without nesting calls. Fragments count each by itself. */
+function isDeeperThan(levels: number, { definitions }: DocumentNode): boolean {
+  let sets = definitions.flatMap((definition) => ('selectionSet' in definition ? [definition.selectionSet] : []));
+  for (let level = 0; level <= levels; level++) {
+    sets = sets.flatMap(({ selections }) =>
+      selections.flatMap((selection) => ('selectionSet' in selection ? [selection.selectionSet ?? []].flat() : [])),
+    );
+    if (sets.length === 0) return false;
+  }
+  return true;
+}
+
+/**
+ * Whether more brackets than that are open at once, in selections, lists, input objects and types together. What walks
+ * down such a document by calling itself would end where the stack of the moment ends.
+ */
+function hasMoreOpenBrackets(most: number, { loc }: DocumentNode): boolean {
+  let open = 0;
+  for (let token = loc?.startToken ?? null; token !== null; token = token.next) {
+    if (OPENING.has(token.kind)) open++;
+    else if (CLOSING.has(token.kind)) open--;
+    if (open > most) return true;
+  }
+  return false;
+}
+
+const OPENING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
+const CLOSING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
+
+function isTooLong({ message }: GraphQLError): boolean {
+  return message.startsWith('Syntax Error: Document contains more than');
+}
+
+function tooLong(maxTokens: number): GraphQLError {
+  return refusal('QUERY_TOO_COMPLEX', `The document has too many tokens. The maximum is ${maxTokens}.`);
+}
+
+/** An error of GraphQL itself as the error of what is not executed, with a code where it has none. */
+function toRefusal(code: string, error: GraphQLError): GraphQLError {
+  return placeError(error.message, error, { code, http: { status: 400, spec: true }, ...error.extensions });
+}

@@ -1,0 +1,61 @@
+import { GraphQLError } from 'graphql';
+import { type ErrorCode, withoutStacks } from '../../errors.ts';
+import { withoutHttp } from '../../graphql/execution/written-result.ts';
+
+/**
+ * The error of an operation that is not executed at all.
+ *
+ * Over HTTP it is a 400 for clients that accept `application/graphql-response+json`, and stays a 200 for those that know
+ * only `application/json`, as GraphQL over HTTP has it.
+ */
+export function refusal(code: ErrorCode, message: string): GraphQLError {
+  return withoutStacks(() => new GraphQLError(message, { extensions: { code, http: { status: 400, spec: true } } }));
+}
+
+/** The error of a request that is no GraphQL request: it has that status for every client. */
+export function badRequest(
+  status: number,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): GraphQLError {
+  const code: ErrorCode = 'BAD_USER_INPUT';
+  return withoutStacks(() => new GraphQLError(message, { extensions: { code, http: { status, headers } } }));
+}
+
+/** The error of what is refused until others have ended. */
+export function tooManyAtOnce(message: string): GraphQLError {
+  return new GraphQLError(message, { extensions: { code: 'RATE_LIMITED', http: { status: 429 } } });
+}
+
+/** The error of what can be asked again that much later; over HTTP a 429 for every client. */
+export function overRate(retryAfterMs: number): GraphQLError {
+  const headers = { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) };
+  return new GraphQLError(`This client address exceeds the rate limit. Retry in ${retryAfterMs} ms.`, {
+    extensions: { code: 'RATE_LIMITED', retryAfterMs, http: { status: 429, headers } },
+  });
+}
+
+/** An error of ours, for whoever asked over HTTP: a 500 for every client. */
+export function failure(masked: GraphQLError): GraphQLError {
+  return new GraphQLError(masked.message, { extensions: { ...masked.extensions, http: { status: 500 } } });
+}
+
+/** An HTTP answer that is written without the pipeline. */
+export type RefusedAnswer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+/** The answer of a request that is refused before its operation is known, in a type that the client accepts. */
+export function toAnswer(error: GraphQLError, accept: string | null | undefined): RefusedAnswer {
+  const { http } = error.extensions as { http: { status: number; headers?: Readonly<Record<string, string>> } };
+  const type = accept?.includes(GRAPHQL_RESPONSE) ? GRAPHQL_RESPONSE : 'application/json';
+  return {
+    status: http.status,
+    headers: { ...http.headers, 'content-type': `${type}; charset=utf-8` },
+    body: JSON.stringify({ errors: [withoutHttp(error)] }),
+  };
+}
+
+const GRAPHQL_RESPONSE = 'application/graphql-response+json';

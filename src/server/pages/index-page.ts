@@ -1,0 +1,126 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isNavigation } from '../http/navigation.ts';
+import { GRAPHQL_PATH } from '../yoga/yoga.ts';
+import { HEALTH_PATH } from './health.ts';
+import { READY_PATH } from './ready.ts';
+import { SCHEMA_PATH } from './schema-file.ts';
+
+/** The path of the page that leads to all others. */
+export const INDEX_PATH = '/';
+
+/** What the index says of the gateway. */
+export type IndexOptions = {
+  readonly version: string;
+  readonly isSandbox: boolean;
+  /** Whether browsers get GraphiQL. */
+  readonly graphiql: boolean;
+};
+
+type Link = { readonly path: string; readonly title: string; readonly text: string };
+type Body = { readonly type: string; readonly text: string };
+
+/** Creates the handler of `/`: a page for browsers, plain text for clients that prefer it, else JSON, with the same links. */
+export function createIndex(options: IndexOptions): (request: IncomingMessage, response: ServerResponse) => void {
+  const links = linksOf(options);
+  const page = { type: 'text/html; charset=utf-8', text: pageOf(options, links) };
+  const plain = { type: 'text/plain; charset=utf-8', text: plainOf(options, links) };
+  const json = { type: 'application/json', text: jsonOf(options, links) };
+
+  function bodyFor(request: IncomingMessage): Body {
+    if (isNavigation(request)) return page;
+    return /^\s*text\/plain\b/i.test(request.headers.accept ?? '') ? plain : json;
+  }
+
+  return (request, response) => {
+    const { type, text } = bodyFor(request);
+    response.writeHead(200, {
+      'content-type': type,
+      'content-length': Buffer.byteLength(text),
+      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:",
+      'cache-control': 'no-cache',
+      vary: 'accept, sec-fetch-mode',
+    });
+    response.end(text);
+  };
+}
+
+function linksOf({ graphiql }: IndexOptions): readonly Link[] {
+  const editor = [
+    { path: GRAPHQL_PATH, title: 'GraphiQL', text: 'Write queries and run them, with examples and live prices.' },
+    { path: `${GRAPHQL_PATH}#docs`, title: 'Documentation', text: 'Every type and field, in GraphiQL’s docs panel.' },
+  ];
+  return [
+    ...(graphiql ? editor : []),
+    { path: SCHEMA_PATH, title: 'Schema', text: 'All types and fields as a file, for code generators.' },
+    { path: HEALTH_PATH, title: 'Health', text: 'Whether the process runs.' },
+    { path: READY_PATH, title: 'Readiness', text: 'Whether the data is fresh, and if not, why.' },
+  ];
+}
+
+const SENTENCE = 'A GraphQL API over a blockchain node and the market data of its exchange.';
+const SANDBOX_SENTENCE = 'This is the sandbox: all data is simulated.';
+
+function jsonOf({ version, isSandbox }: IndexOptions, links: readonly Link[]): string {
+  const named = Object.fromEntries(links.map(({ title, path }) => [title.toLowerCase(), path]));
+  const index = { name: 'pdex-gateway', version, sandbox: isSandbox, graphql: GRAPHQL_PATH, links: named };
+  return `${JSON.stringify(index, null, 2)}\n`;
+}
+
+function plainOf({ version, isSandbox }: IndexOptions, links: readonly Link[]): string {
+  return [
+    `pdex-gateway ${version}`,
+    SENTENCE,
+    ...(isSandbox ? [SANDBOX_SENTENCE] : []),
+    '',
+    `${GRAPHQL_PATH}  GraphQL over HTTP (POST, GET), server-sent events and websockets.`,
+    ...links.map(({ path, title, text }) => `${path}  ${title}. ${text}`),
+    '',
+  ].join('\n');
+}
+
+/** Links are relative, so that they work behind a proxy that adds a prefix. */
+function pageOf({ version, isSandbox }: IndexOptions, links: readonly Link[]): string {
+  const items = links.map(
+    ({ path, title, text }) => `      <li><a href="${path.slice(1)}">${title}</a><br>${text}</li>\n`,
+  );
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <title>pdex-gateway</title>
+    <link rel="icon" href="data:,">
+    <style>${CSS}</style>
+  </head>
+  <body>
+    <main>
+    <h1>pdex-gateway</h1>
+    <p>${SENTENCE}</p>
+${isSandbox ? `    <p class="note">${SANDBOX_SENTENCE}</p>\n` : ''}    <nav aria-label="Where to go on">
+    <ul>
+${items.join('')}    </ul>
+    </nav>
+    <p>Programs send their queries to <code>${GRAPHQL_PATH}</code>, by POST or GET, as server-sent events or over a websocket.</p>
+    <footer>Version ${version}</footer>
+    </main>
+  </body>
+</html>
+`;
+}
+
+const CSS = `
+  :root { --text: #1b2430; --back: #fff; --link: #0b57d0; --quiet: #56606d; --note: #fff4d6; }
+  @media (prefers-color-scheme: dark) {
+    :root { --text: #e6e9ee; --back: #14181f; --link: #8ab4f8; --quiet: #a3adba; --note: #3d3417; }
+  }
+  body { margin: 0; background: var(--back); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; }
+  main { max-width: 36rem; margin: 0 auto; padding: 3rem 1.25rem; }
+  h1 { font-size: 1.75rem; margin: 0; }
+  ul { list-style: none; padding: 0; }
+  li { margin: 0 0 1rem; color: var(--quiet); }
+  a { color: var(--link); font-weight: 600; }
+  a:focus-visible { outline: 2px solid; outline-offset: 3px; }
+  .note { background: var(--note); padding: .5rem .75rem; border-radius: .25rem; }
+  footer { color: var(--quiet); margin-top: 2rem; }
+`;

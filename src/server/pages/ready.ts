@@ -1,0 +1,39 @@
+import type { ServerResponse } from 'node:http';
+import type { Service } from '../../graphql/context.ts';
+import type { Problem } from '../../live/chain/problems.ts';
+
+/** The path that tells whether clients should be sent here. */
+export const READY_PATH = '/ready';
+
+/** The reason while the gateway closes its connections. */
+export const STOPPING: Problem = { code: 'STOPPING', message: 'the gateway is stopping' };
+
+/** Answers 200 while every configured upstream is served fresh, else 503 with the reasons; and whether the data is simulated. */
+export function answerReady(
+  reasons: readonly Problem[],
+  { isSandbox: sandbox }: Service,
+  response: ServerResponse,
+): void {
+  const isReady = reasons.length === 0;
+  response.writeHead(isReady ? 200 : 503, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+  response.end(
+    `${JSON.stringify(isReady ? { status: 'ready', sandbox } : { status: 'not ready', reasons, sandbox })}\n`,
+  );
+}
+
+/** Why clients should not be sent here; empty where they should. */
+export function reasonsNotReady({ sources: { head, market }, configured }: Service): readonly Problem[] {
+  const reasons: Problem[] = [];
+  if (configured.has('NODE')) {
+    if (head.current() === undefined)
+      reasons.push({ code: 'HEAD_NOT_READ', message: 'no beacon height has been read yet' });
+    else reasons.push(...head.problems());
+  }
+  if (configured.has('MARKET_DATA')) {
+    const freshness = market.freshness();
+    if (freshness === undefined)
+      reasons.push({ code: 'MARKET_DATA_NOT_READ', message: 'pairs and tickers have not been read yet' });
+    else if (freshness.stale) reasons.push({ code: 'MARKET_DATA_STALE', message: 'pairs and tickers are stale' });
+  }
+  return reasons;
+}

@@ -1,0 +1,50 @@
+import { GraphQLError } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import { readContentType } from '../http/content-type.ts';
+import { hasInvalidUtf8 } from '../http/request-parameters.ts';
+import { badRequest } from '../operations/refusal.ts';
+
+/**
+ * Reads the parameters of a request, in the place of Yoga. Bodies are JSON or GraphQL in UTF-8: forms are refused, because no
+ * GraphQL client sends them. A request that cannot be read keeps its status, whatever the client accepts.
+ */
+export function useRequestBody(): Plugin {
+  return {
+    onRequestParse({ request, requestParser, setRequestParser }) {
+      if (request.method === 'GET' && requestParser !== undefined) {
+        const parseSearch = requestParser;
+        setRequestParser((given) => {
+          if (hasInvalidUtf8(given.url)) throw badRequest(400, 'The URL is not valid UTF-8.');
+          return orBadRequest('A parameter of the URL is not valid JSON.', () => parseSearch(given));
+        });
+      }
+      if (request.method !== 'POST') return;
+      if ((request.headers.get('content-encoding') ?? 'identity') !== 'identity')
+        throw badRequest(415, 'Compressed request bodies are not supported. Send the body without Content-Encoding.');
+      const kind = readContentType(request.headers.get('content-type') ?? undefined);
+      if (kind === undefined) throw badRequest(415, NOT_READ, { 'accept-post': 'application/json' });
+      setRequestParser(async (given) => {
+        const bytes = await given.arrayBuffer();
+        const text = orBadRequest('The body is not valid UTF-8.', () => UTF_8.decode(bytes));
+        if (kind === 'graphql') return { query: text };
+        const params: unknown = orBadRequest('The body is not valid JSON.', () => JSON.parse(text));
+        // In an array, null is an operation without a query, which has its own error.
+        if (Array.isArray(params)) return params.map((each) => each ?? {});
+        if (typeof params === 'object' && params !== null) return params;
+        throw badRequest(400, 'The body must be a JSON object with a query.');
+      });
+    },
+  };
+}
+
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
+
+const NOT_READ = 'Send the body as JSON in UTF-8, with the header "Content-Type: application/json".';
+
+function orBadRequest<T>(message: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof GraphQLError ? error : badRequest(400, message);
+  }
+}

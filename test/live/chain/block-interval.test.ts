@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { createBlockInterval } from '../../../src/live/chain/block-interval.ts';
+
+/** A pace with a clock, and steps at these times. */
+function paceWith(...times: number[]) {
+  const clock = { now: 0 };
+  const pace = createBlockInterval(() => clock.now);
+  for (const time of times) {
+    clock.now = time;
+    pace.observe();
+  }
+  const isOverdueAt = (time: number) => {
+    clock.now = time;
+    return pace.isOverdue();
+  };
+  return { isOverdueAt, nextAt: pace.nextAt };
+}
+
+describe('when is a step to be expected', () => {
+  test('nobody knows before it has happened twice', () => {
+    expect([paceWith().nextAt(), paceWith(1_000).nextAt()]).toEqual([undefined, undefined]);
+  });
+
+  test('the usual interval after the last, whatever a long pause was', () => {
+    expect(paceWith(0, 10_000, 20_000, 900_000, 910_000).nextAt()).toBe(920_000);
+  });
+});
+
+describe('when is a step overdue', () => {
+  test('never before the first', () => {
+    expect(paceWith().isOverdueAt(1e12)).toBe(false);
+  });
+
+  test('after 200 seconds where the interval is not known yet: five of the slowest blocks', () => {
+    const { isOverdueAt } = paceWith(1_000);
+    expect([isOverdueAt(201_000), isOverdueAt(201_001)]).toEqual([false, true]);
+  });
+
+  test('after five times the usual interval', () => {
+    const { isOverdueAt } = paceWith(0, 10_000, 20_000, 30_000);
+    expect([isOverdueAt(80_000), isOverdueAt(80_001)]).toEqual([false, true]);
+  });
+
+  test('one long pause does not make the next one usual', () => {
+    const { isOverdueAt } = paceWith(0, 10_000, 20_000, 900_000, 910_000);
+    expect([isOverdueAt(960_000), isOverdueAt(960_001)]).toEqual([false, true]);
+  });
+
+  test('a new pace is learnt, and the old one forgotten', () => {
+    const times = Array.from({ length: 30 }, (_, step) => (step < 20 ? step * 40_000 : 800_000 + (step - 20) * 10_000));
+    const { isOverdueAt } = paceWith(...times);
+    expect([isOverdueAt(940_000), isOverdueAt(940_001)]).toEqual([false, true]);
+  });
+
+  test('not before one of the slowest blocks, however quick a chain that caught up was', () => {
+    const { isOverdueAt } = paceWith(0, 10, 20, 30, 40);
+    expect([isOverdueAt(40_040), isOverdueAt(40_041)]).toEqual([false, true]);
+  });
+});

@@ -1,0 +1,501 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { ChainInfo } from '../../../src/domain/chain.ts';
+import { keepingPools, poolPairAt } from '../../../src/domain/exchange.ts';
+import { UpstreamRpcError, UpstreamUnreachableError } from '../../../src/errors.ts';
+import { toAsyncValues } from '../../../src/live/broadcast/async-values.ts';
+import { createHeadFollower, type Head, type HeadFollower, type HeadWatcher } from '../../../src/live/chain/head.ts';
+import { createNodes } from '../../../src/live/chain/nodes.ts';
+import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.ts';
+import type { NodeClient } from '../../../src/upstream/node/client.ts';
+import { nodeAt, nodesOf, uncounted } from '../../upstream/connect.ts';
+import { failureOf } from '../../upstream/failure.ts';
+import { chainInfoOf, exchangeOf, headOf, scriptedNode } from './heads.ts';
+
+const START = Date.UTC(2026, 0, 1);
+const TIP = 1_640_000;
+
+function followNode(node: NodeClient, clock = { now: START }): { head: HeadFollower; told: unknown[] } {
+  const told: unknown[] = [];
+  const watcher: HeadWatcher = {
+    failed: (error) => told.push(error instanceof Error ? error.message : error),
+    recovered: () => told.push('recovered'),
+    disagreed: (...heights) => told.push(heights),
+    fellFarBehind: (...heights) => told.push(['far behind', ...heights]),
+    caughtUp: (tip) => told.push(['caught up', tip]),
+  };
+  const head = createHeadFollower({
+    nodes: nodesOf(node),
+    pollMs: 5,
+    timeoutMs: 5_000,
+    maxPauseMs: 1,
+    maxBlockAgeMs: 600_000,
+    poolCounts: uncounted(),
+    headsKept: 10,
+    now: () => clock.now,
+    watcher,
+  });
+  onTestFinished(head.stop);
+  return { head, told };
+}
+
+/** Follows a sandbox from its first head on. */
+async function followSandbox() {
+  const sandbox: Sandbox = await createSandbox({ seed: 7, startTime: START / 1_000, history: 10 });
+  onTestFinished(sandbox.close);
+  const { client } = nodeAt(sandbox.nodeUrl);
+  const clock = { now: START };
+  const { head, told } = followNode(client, clock);
+  const heads = toAsyncValues(head.subscribe);
+
+  async function next(): Promise<Head> {
+    const result = await heads.next();
+    if (result.done) throw new Error('the heads have ended');
+    return result.value;
+  }
+
+  /** Waits until the tip was looked at a few more times. */
+  async function looks(): Promise<void> {
+    const until = sandbox.node.calls('getblockchaininfo') + 4;
+    await expect.poll(() => sandbox.node.calls('getblockchaininfo')).toBeGreaterThanOrEqual(until);
+  }
+
+  const first = await next();
+  return { sandbox, node: sandbox.node, client, clock, head, told, next, looks, first };
+}
+
+const callsOf = ({ node }: Sandbox) => ({
+  getbeaconbeststatedetail: node.calls('getbeaconbeststatedetail'),
+  getpdestate: node.calls('getpdestate'),
+});
+
+describe('what is a head', () => {
+  test('one height, read whole and as documented', async () => {
+    const { sandbox, client, first } = await followSandbox();
+    expect(first).toEqual({
+      beaconHeight: TIP,
+      previousHeight: undefined,
+      hash: sandbox.world.tip.hash,
+      time: START,
+      chainInfo: await client.chainInfo(),
+      exchange: keepingPools(await client.exchangeState(TIP)),
+      source: client,
+      observedAt: START,
+    });
+    const order = sandbox.node.requests.slice(0, 3).map(({ name }) => name);
+    expect(order).toEqual(['getblockchaininfo', 'getbeaconbeststatedetail', 'getpdestate']);
+  });
+
+  test('what keeps its pools made for as long as it is the newest', async () => {
+    const { sandbox, first, next } = await followSandbox();
+    const pool = poolPairAt(first.exchange, 0);
+    expect(poolPairAt(first.exchange, 0)).toBe(pool);
+    sandbox.advance();
+    await next();
+    expect(first.exchange.pools?.every((kept) => kept === undefined)).toBe(true);
+    expect(poolPairAt(first.exchange, 0)).toEqual(pool);
+  });
+
+  test('a new block makes a new one, which knows the height before', async () => {
+    const { sandbox, clock, next, first } = await followSandbox();
+    clock.now += 40_000;
+    sandbox.advance();
+    const second = await next();
+    expect(second).toMatchObject({
+      beaconHeight: TIP + 1,
+      previousHeight: TIP,
+      hash: sandbox.world.tip.hash,
+      time: START + 40_000,
+      observedAt: START + 40_000,
+    });
+    expect(second.exchange.beaconHeight).toBe(TIP + 1);
+    expect(second.exchange).not.toEqual(first.exchange);
+    expect(callsOf(sandbox)).toEqual({ getbeaconbeststatedetail: 2, getpdestate: 2 });
+  });
+
+  test('blocks that came between two looks are passed over', async () => {
+    const { sandbox, next } = await followSandbox();
+    sandbox.advance(5);
+    expect(await next()).toMatchObject({ beaconHeight: TIP + 5, previousHeight: TIP });
+  });
+
+  test('another block at the same height is read again, and says so by its previous height', async () => {
+    const { sandbox, next, first } = await followSandbox();
+    sandbox.replaceTip();
+    const second = await next();
+    expect(second).toMatchObject({ beaconHeight: TIP, previousHeight: TIP, hash: sandbox.world.tip.hash });
+    expect(second.hash).not.toBe(first.hash);
+    expect(second.exchange).not.toEqual(first.exchange);
+  });
+});
+
+describe('what does following cost', () => {
+  test('one small call a look, while nothing changes', async () => {
+    const { sandbox, looks } = await followSandbox();
+    sandbox.node.resetCalls();
+    await looks();
+    expect(callsOf(sandbox)).toEqual({ getbeaconbeststatedetail: 0, getpdestate: 0 });
+    expect(sandbox.node.calls()).toBe(sandbox.node.calls('getblockchaininfo'));
+  });
+
+  test('the same, while the node shows an older tip', async () => {
+    const { sandbox, node, looks } = await followSandbox();
+    node.faults.set({ kind: 'lag', blocks: 3 });
+    node.resetCalls();
+    await looks();
+    expect(callsOf(sandbox)).toEqual({ getbeaconbeststatedetail: 0, getpdestate: 0 });
+  });
+});
+
+describe('which way do heights go', () => {
+  test('never back: where the node lags, the head stays, until the node is ahead of it', async () => {
+    const { sandbox, node, head, next, looks, first, told } = await followSandbox();
+    node.faults.set({ kind: 'lag', blocks: 3 });
+    await looks();
+    expect(head.current()).toBe(first);
+    sandbox.advance(2);
+    await looks();
+    expect(head.current()).toBe(first);
+    sandbox.advance(3);
+    expect(await next()).toMatchObject({ beaconHeight: TIP + 2, previousHeight: TIP });
+    expect(told).toEqual([]);
+  });
+
+  test('never back, also where one node knows the tip and the next does not', async () => {
+    const { sandbox, node, next, told } = await followSandbox();
+    const heights: number[] = [];
+    for (let block = 1; block <= 5; block++) {
+      node.faults.set({ kind: 'lag', blocks: 2, times: 1 });
+      sandbox.advance();
+      const { beaconHeight } = await next();
+      heights.push(beaconHeight);
+    }
+    expect(heights).toEqual(heights.toSorted((a, b) => a - b));
+    expect(heights.at(-1)).toBe(TIP + 5);
+    expect(told).toEqual([]);
+  });
+});
+
+describe('what if the node does not have the state that it has just named', () => {
+  test('it is asked again shortly', async () => {
+    const { sandbox, node, next, told } = await followSandbox();
+    node.faults.set({ kind: 'state-missing', times: 1 });
+    sandbox.advance();
+    expect(await next()).toMatchObject({ beaconHeight: TIP + 1, previousHeight: TIP });
+    expect(told).toEqual([]);
+    expect(node.calls('getpdestate')).toBe(3);
+  });
+
+  test('five times at the most, then the reading has failed, and the next look begins anew', async () => {
+    const { sandbox, node, head, next, told } = await followSandbox();
+    node.faults.set({ kind: 'state-missing', times: 5 });
+    sandbox.advance();
+    expect(await next()).toMatchObject({ beaconHeight: TIP + 1, previousHeight: TIP });
+    expect(told).toEqual(['The node responded with error -8000.', 'recovered']);
+    expect(node.calls('getpdestate')).toBe(7);
+    expect(head.isFailing()).toBe(false);
+  });
+});
+
+describe('what if a block comes between two calls', () => {
+  test.each([
+    [
+      'the tip is asked for again, where it is the lower one',
+      { tips: [chainInfoOf(10), chainInfoOf(11)], heights: [11] },
+      ['chainInfo', 'beaconHeight', 'chainInfo', 'exchangeState 11'],
+    ],
+    [
+      'the height is asked for again, where it is the lower one',
+      { tips: [chainInfoOf(11)], heights: [10, 11] },
+      ['chainInfo', 'beaconHeight', 'beaconHeight', 'exchangeState 11'],
+    ],
+    [
+      'twice, where it is still lower',
+      { tips: [chainInfoOf(11)], heights: [10, 10, 11] },
+      ['chainInfo', 'beaconHeight', 'beaconHeight', 'beaconHeight', 'exchangeState 11'],
+    ],
+    [
+      'now one and now the other',
+      { tips: [chainInfoOf(9), chainInfoOf(11)], heights: [10, 11] },
+      ['chainInfo', 'beaconHeight', 'chainInfo', 'beaconHeight', 'exchangeState 11'],
+    ],
+  ])('%s', async (_, script, asked) => {
+    const node = scriptedNode(script);
+    const { head, told } = followNode(node);
+    expect(await head.get()).toEqual({ ...headOf(11), source: node, observedAt: START });
+    expect(node.asked.slice(0, asked.length)).toEqual(asked);
+    expect(told).toEqual([]);
+  });
+
+  test('no more than twice: then the block that the chain info tells of is read, with one warning', async () => {
+    const node = scriptedNode({ tips: [chainInfoOf(10)], heights: [11] });
+    const { head, told } = followNode(node);
+    expect(await head.get()).toEqual({ ...headOf(10), source: node, observedAt: START });
+    const asked = ['chainInfo', 'beaconHeight', 'chainInfo', 'chainInfo', 'exchangeState 10', 'chainInfo'];
+    expect(node.asked.slice(0, asked.length)).toEqual(asked);
+    expect(told).toEqual([[10, 11]]);
+  });
+
+  test('also where the other height stays behind: a head is of one block or there is none', async () => {
+    const node = scriptedNode({ tips: [chainInfoOf(11)], heights: [10] });
+    const { head, told } = followNode(node);
+    expect(await head.get()).toEqual({ ...headOf(11), source: node, observedAt: START });
+    expect(told).toEqual([[11, 10]]);
+  });
+
+  test('a tip whose state is not there is not published; the head stays, and the node is tried again later', async () => {
+    const node = scriptedNode({ tips: [chainInfoOf(10), chainInfoOf(10), chainInfoOf(1_000_000)], heights: [10] });
+    let isBack = false;
+    const exchangeState: NodeClient['exchangeState'] = async (height) => {
+      if (height > 11) throw new UpstreamRpcError(-8000, {});
+      return exchangeOf(height);
+    };
+    const chainInfo: NodeClient['chainInfo'] = async () => (isBack ? chainInfoOf(11) : node.chainInfo());
+    const { head, told } = followNode({ ...node, exchangeState, chainInfo });
+    const heads = toAsyncValues(head.subscribe);
+    expect(await heads.next()).toMatchObject({ value: { beaconHeight: 10 } });
+    await expect.poll(() => told).toEqual([[1_000_000, 10], 'The node responded with error -8000.']);
+    expect([head.current()?.chainInfo.beacon.height, head.isStale()]).toEqual([10, true]);
+    isBack = true;
+    expect(await heads.next()).toMatchObject({ value: { beaconHeight: 11, previousHeight: 10 } });
+    expect(told.at(-1)).toBe('recovered');
+  });
+});
+
+describe('what if a block is replaced while it is read', () => {
+  test('it is read again, and no head has the hash of one block and the pools of another', async () => {
+    const tips = ['old', 'new', 'new', 'new'].map((hash) => chainInfoOf(10, hash));
+    const node = scriptedNode({ tips, heights: [10] });
+    const { head } = followNode(node);
+    expect(await head.get()).toEqual({ ...headOf(10, 'new'), source: node, observedAt: START });
+    const reading = ['beaconHeight', 'exchangeState 10', 'chainInfo'];
+    expect(node.asked.slice(0, 7)).toEqual(['chainInfo', ...reading, ...reading]);
+  });
+
+  test('where the chain has gone on since, the time of the state tells it', async () => {
+    const node = scriptedNode({ tips: [chainInfoOf(10), chainInfoOf(11)], heights: [10, 11] });
+    const times: (number | undefined)[] = [];
+    const exchangeState: NodeClient['exchangeState'] = async (height) => {
+      const time = times.length === 0 ? 10 * 40_000 + 1 : height * 40_000;
+      times.push(time);
+      return { ...exchangeOf(height), time };
+    };
+    const { head } = followNode({ ...node, exchangeState });
+    expect(await head.get()).toMatchObject({ beaconHeight: 11, previousHeight: undefined });
+    expect(times).toEqual([400_001, 440_000]);
+  });
+
+  test('where it is replaced each time, there is no head, and no error of ours', async () => {
+    let blocks = 0;
+    const node = scriptedNode({ tips: [], heights: [10] });
+    const { head, told } = followNode({ ...node, chainInfo: async () => chainInfoOf(10, `block ${blocks++}`) });
+    const replaced = 'the newest block changed each time the gateway read it';
+    const failure = { code: 'UPSTREAM_BAD_SHAPE', message: `The node sent an invalid response: ${replaced}.` };
+    expect(await failureOf(head.get())).toMatchObject(failure);
+    expect(told).toEqual([failure.message]);
+  });
+});
+
+describe('what if the state is of another block than the tip, as behind a load balancer', () => {
+  /** A node whose states have these times, in turn and the last for ever. */
+  function nodeOf(tips: readonly ChainInfo[], times: readonly number[], heights = [10]) {
+    const node = scriptedNode({ tips, heights });
+    const left = [...times];
+    const exchangeState: NodeClient['exchangeState'] = async (height) => {
+      const [time] = left.length > 1 ? left.splice(0, 1) : left;
+      return { ...(await node.exchangeState(height)), time };
+    };
+    return { ...node, exchangeState };
+  }
+  const [a, b] = [chainInfoOf(10, 'a', 1_000), chainInfoOf(10, 'b', 2_000)];
+
+  test('where it has the time of the tip, the tip need not be requested again', async () => {
+    const node = nodeOf([a], [1_000]);
+    expect(await followNode(node).head.get()).toMatchObject({ hash: 'a', time: 1_000, exchange: { time: 1_000 } });
+    expect(node.asked.slice(0, 3)).toEqual(['chainInfo', 'beaconHeight', 'exchangeState 10']);
+  });
+
+  test('the tip is requested again until one has the time of the state', async () => {
+    const node = nodeOf([a, a, a, b], [2_000]);
+    expect(await followNode(node).head.get()).toMatchObject({ hash: 'b', time: 2_000, exchange: { time: 2_000 } });
+    const tips = ['chainInfo', 'chainInfo', 'chainInfo'];
+    expect(node.asked.slice(0, 6)).toEqual(['chainInfo', 'beaconHeight', 'exchangeState 10', ...tips]);
+  });
+
+  test('the state is requested again where its block is gone, and may belong to a tip that was shown before', async () => {
+    const node = nodeOf([a, b, b, b, b], [500, 1_000]);
+    expect(await followNode(node).head.get()).toMatchObject({ hash: 'a', time: 1_000, exchange: { time: 1_000 } });
+    expect(node.asked.filter((call) => call === 'exchangeState 10').length).toBe(2);
+  });
+
+  test('where the chain has gone on, the newest block is read', async () => {
+    const node = nodeOf([a, chainInfoOf(11, 'c', 3_000)], [2_000, 3_000], [10, 11]);
+    expect(await followNode(node).head.get()).toMatchObject({ beaconHeight: 11, hash: 'c', exchange: { time: 3_000 } });
+  });
+
+  test('where no block has its time, there is no head, and the error says so', async () => {
+    const { head } = followNode(nodeOf([a], [2_000]));
+    expect(await failureOf(head.get())).toMatchObject({
+      code: 'UPSTREAM_BAD_SHAPE',
+      message: 'The node sent an invalid response: none of its blocks has the time of its exchange state.',
+    });
+  });
+
+  test('the head stays while its block is still shown, and heights do not go back', async () => {
+    const tips = [a, b, a, b, b, a, chainInfoOf(9, 'z', 500), b, a];
+    const node = nodeOf([...tips, b], [1_000, 2_000]);
+    const heads = toAsyncValues(followNode(node).head.subscribe);
+    expect((await heads.next()).value).toMatchObject({ hash: 'a' });
+    expect((await heads.next()).value).toMatchObject({ beaconHeight: 10, previousHeight: 10, hash: 'b' });
+    expect(node.asked.filter((call) => call === 'chainInfo').length).toBeGreaterThanOrEqual(tips.length + 16);
+  });
+});
+
+describe('what if the tip falls far below the head, as that of a node whose database was lost', () => {
+  test('the head stays, and the fall is reported once; and once when the tip is near again', async () => {
+    const sandbox = await createSandbox({ seed: 7, startTime: START / 1_000, history: 120 });
+    onTestFinished(sandbox.close);
+    const { head, told } = followNode(nodeAt(sandbox.nodeUrl).client);
+    const looks = async () => {
+      const until = sandbox.node.calls('getblockchaininfo') + 4;
+      await expect.poll(() => sandbox.node.calls('getblockchaininfo')).toBeGreaterThanOrEqual(until);
+    };
+    const first = await head.get();
+    const heal = sandbox.node.faults.set({ kind: 'lag', blocks: 100 });
+    await looks();
+    expect([told, head.problems()]).toEqual([[], []]);
+
+    sandbox.node.faults.set({ kind: 'lag', blocks: 1 });
+    await looks();
+    expect(told).toEqual([['far behind', TIP - 101, TIP]]);
+    expect(head.problems()).toEqual([
+      {
+        code: 'NODE_FAR_BEHIND',
+        message: `the node reports beacon height ${TIP - 101}, far below the served height ${TIP}: it may have lost its database`,
+      },
+    ]);
+    expect([await head.get(), head.isStale()]).toEqual([first, false]);
+
+    heal();
+    await looks();
+    expect([told.slice(1), head.problems()]).toEqual([[['caught up', TIP - 1]], []]);
+  });
+});
+
+describe('when is a head stale', () => {
+  test('when no block has come for five of the usual intervals', async () => {
+    const { sandbox, clock, head, next } = await followSandbox();
+    clock.now = START + 200_000;
+    expect(head.isStale()).toBe(false);
+    clock.now = START + 200_001;
+    expect(head.isStale()).toBe(true);
+
+    clock.now = START + 300_000;
+    sandbox.advance();
+    await next();
+    expect(head.isStale()).toBe(false);
+    clock.now = START + 310_000;
+    sandbox.advance();
+    await next();
+    clock.now = START + 320_000;
+    sandbox.advance();
+    await next();
+    clock.now = START + 370_000;
+    expect(head.isStale()).toBe(false);
+    clock.now = START + 370_001;
+    expect(head.isStale()).toBe(true);
+  });
+
+  test('when its block was made too long ago, however quickly new heights come; what it is late by is no age', async () => {
+    const { sandbox, clock, head, next } = await followSandbox();
+    const codes = () => head.problems().map(({ code }) => code);
+    clock.now = START - 3_600_000;
+    expect([head.isStale(), codes()]).toEqual([false, []]);
+    // Ten hours: each new height is as old.
+    clock.now = START + 36_000_000;
+    for (let blocks = 0; blocks < 3; blocks++) {
+      sandbox.advance();
+      await next();
+      expect([head.isStale(), codes()]).toEqual([true, ['BLOCK_TOO_OLD']]);
+    }
+    clock.now = (sandbox.world.tip.time + 600) * 1_000;
+    sandbox.advance();
+    await next();
+    expect([head.isStale(), codes()]).toEqual([false, []]);
+  });
+
+  test('another block at the same height does not count as progress', async () => {
+    const { sandbox, clock, head, next } = await followSandbox();
+    clock.now = START + 200_001;
+    sandbox.replaceTip();
+    await next();
+    expect(head.isStale()).toBe(true);
+  });
+
+  test('while the node cannot be read; the last good head stays, and goes on when the node is back', async () => {
+    const { sandbox, node, head, told, next, looks, first } = await followSandbox();
+    node.faults.set({ kind: 'status', status: 503 });
+    await looks();
+    expect([head.isFailing(), head.isStale()]).toEqual([true, true]);
+    expect(await head.get()).toBe(first);
+    expect(told).toEqual(['The node responded with HTTP status 503.']);
+
+    node.faults.clear();
+    await looks();
+    expect([head.isFailing(), head.isStale(), head.current()]).toEqual([false, false, first]);
+    expect(told).toEqual(['The node responded with HTTP status 503.', 'recovered']);
+    sandbox.advance();
+    expect(await next()).toMatchObject({ beaconHeight: TIP + 1, previousHeight: TIP });
+  });
+});
+
+/** A node that shows a height, and gives states or owes them. */
+function nodeThatShows(height: number) {
+  const now = { height, isThere: true, isSlow: false };
+  const client: NodeClient = {
+    name: 'a node',
+    async chainInfo() {
+      if (!now.isThere) throw new UpstreamUnreachableError('NODE', {}, new Error('gone'));
+      return chainInfoOf(now.height);
+    },
+    spaceMs: () => 0,
+    beaconHeight: async () => now.height,
+    exchangeState: (at, signal) =>
+      now.isSlow
+        ? new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+        : Promise.resolve(exchangeOf(at)),
+    earlierState: async (at) => exchangeOf(at),
+  };
+  return { now, client };
+}
+
+describe('is a node that was slower than another read from again', () => {
+  test('at once when the other is gone, however long it would be left alone', async () => {
+    const [slow, quick] = [nodeThatShows(1), nodeThatShows(1)];
+    const watcher: HeadWatcher = { failed() {}, recovered() {}, disagreed() {}, fellFarBehind() {}, caughtUp() {} };
+    const age = { maxBlockAgeMs: Number.POSITIVE_INFINITY };
+    const times = { pollMs: 5, timeoutMs: 100, maxPauseMs: 3_600_000 };
+    const clients = [slow.client, quick.client] as const;
+    const nodes = createNodes({ clients, timeoutMs: 100, graceMs: 10, watch: () => watcher });
+    const head = createHeadFollower({
+      nodes,
+      ...times,
+      ...age,
+      poolCounts: uncounted(),
+      headsKept: 10,
+      now: () => START,
+      watcher,
+    });
+    onTestFinished(head.stop);
+    const heads = toAsyncValues(head.subscribe);
+    expect((await heads.next()).value).toMatchObject({ beaconHeight: 1, source: slow.client });
+
+    slow.now.isSlow = true;
+    slow.now.height = quick.now.height = 2;
+    expect((await heads.next()).value).toMatchObject({ beaconHeight: 2, source: quick.client });
+
+    quick.now.isThere = false;
+    slow.now.isSlow = false;
+    slow.now.height = 3;
+    expect((await heads.next()).value).toMatchObject({ beaconHeight: 3, source: slow.client });
+  });
+});

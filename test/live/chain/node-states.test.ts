@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import { createNodeStates } from '../../../src/live/chain/node-states.ts';
+import type { NodeClient } from '../../../src/upstream/node/client.ts';
+import { failureOf } from '../../upstream/failure.ts';
+import { exchangeOf, scriptedNode, statePruned, stateUnreadable } from './heads.ts';
+
+const NEWEST = 1_000;
+
+/** A node that has the heights from one on; it counts how many calls are under way at once. */
+function nodeFrom(oldest: number) {
+  const control = { underWay: 0, most: 0, calls: 0, isBroken: false };
+  const node: NodeClient = {
+    ...scriptedNode({ tips: [], heights: [] }),
+    async earlierState(height) {
+      control.calls += 1;
+      control.underWay += 1;
+      control.most = Math.max(control.most, control.underWay);
+      await new Promise((resolve) => setImmediate(resolve));
+      control.underWay -= 1;
+      if (control.isBroken) throw stateUnreadable();
+      if (height < oldest) throw statePruned();
+      return exchangeOf(height);
+    },
+  };
+  const states = createNodeStates();
+  const { signal } = new AbortController();
+  return { control, read: (height: number) => states.readFinal(node, height, NEWEST, signal) };
+}
+
+const heights = (from: number, length: number) => Array.from({ length }, (_, n) => from + n);
+
+describe('how many calls are under way at one node', () => {
+  test('four, until one shows that the node has all the heights', async () => {
+    const { control, read } = nodeFrom(1);
+    const readings = heights(500, 30).map(read);
+    expect(control.calls).toBe(4);
+    expect(await Promise.all(readings)).toEqual(heights(500, 30).map(exchangeOf));
+    expect([control.calls, control.most]).toEqual([30, 29]);
+  });
+
+  test('four, where the heights are pruned: what these show, the others need not call for', async () => {
+    const { control, read } = nodeFrom(900);
+    const outcomes = await Promise.all(heights(500, 30).map((height) => failureOf(read(height))));
+    expect(outcomes).toEqual(outcomes.map(() => expect.objectContaining({ code: 'UPSTREAM_RPC_ERROR' })));
+    expect(control.most).toBe(4);
+    expect(control.calls).toBeLessThan(15);
+  });
+
+  test('any number, where the node is known to have them', async () => {
+    const { control, read } = nodeFrom(1);
+    await read(400);
+    await Promise.all(heights(500, 30).map(read));
+    expect(control.most).toBe(30);
+  });
+
+  test('four again once it has failed often, until one shows that it has healed; what waits is not refused', async () => {
+    const { control, read } = nodeFrom(1);
+    await read(400);
+    control.isBroken = true;
+    for (const height of heights(500, 10)) expect(await failureOf(read(height))).toMatchObject({ retryable: true });
+    control.isBroken = false;
+    control.calls = 0;
+    control.most = 0;
+    const readings = heights(600, 30).map(read);
+    expect(control.calls).toBe(4);
+    expect(await Promise.all(readings)).toEqual(heights(600, 30).map(exchangeOf));
+    expect([control.calls, control.most]).toEqual([30, 29]);
+  });
+
+  test('none, when it has failed so often that no error is left', async () => {
+    const { control, read } = nodeFrom(1);
+    await read(400);
+    control.isBroken = true;
+    for (const height of heights(500, 20)) await failureOf(read(height));
+    control.calls = 0;
+    expect(await failureOf(read(600))).toMatchObject({ code: 'UPSTREAM_BUSY', retryable: true });
+    expect(control.calls).toBe(0);
+  });
+});

@@ -1,0 +1,399 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { UpstreamUnreachableError } from '../../../src/errors.ts';
+import { toAsyncValues } from '../../../src/live/broadcast/async-values.ts';
+import { createHeadFollower, type Head, type HeadFollower } from '../../../src/live/chain/head.ts';
+import { createNodes, type Nodes } from '../../../src/live/chain/nodes.ts';
+import { createPastStates } from '../../../src/live/chain/past-states.ts';
+import { createSandbox } from '../../../src/sandbox/sandbox.ts';
+import type { NodeClient } from '../../../src/upstream/node/client.ts';
+import { nodeAt, SOMEONE, turnsFor, UNWATCHED, uncounted } from '../../upstream/connect.ts';
+import { failureOf } from '../../upstream/failure.ts';
+import { blockNotFound, chainInfoOf, exchangeOf, scriptedNode, statePruned } from './heads.ts';
+
+const TIMEOUT_MS = 400;
+
+/** Three nodes of one world, looked at only when a test says so. */
+async function threeNodes() {
+  const sandbox = await createSandbox({ seed: 7, startTime: 1_795_176_000, history: 10, nodes: 3 });
+  onTestFinished(sandbox.close);
+  const clients = sandbox.nodes.map(({ url }) => nodeAt(url, { timeoutMs: TIMEOUT_MS }).client);
+  const told: unknown[] = [];
+  const { nodes } = nodesForTest(clients, told);
+  const [first, second, third] = sandbox.nodes;
+  if (first === undefined || second === undefined || third === undefined) throw new Error('three are needed');
+  const indexOf = (client: NodeClient | undefined) => (client === undefined ? -1 : clients.indexOf(client));
+  return { sandbox, first, second, third, clients, nodes, told, indexOf, tip: sandbox.world.tip.height };
+}
+
+function nodesForTest(clients: readonly NodeClient[], told: unknown[] = []): { nodes: Nodes } {
+  const [first, ...others] = clients;
+  if (first === undefined) throw new Error('one is needed');
+  const nodes = createNodes({
+    clients: [first, ...others],
+    timeoutMs: TIMEOUT_MS,
+    graceMs: 20,
+    watch: (node) => ({
+      failed: () => told.push(['failed', clients.indexOf(node)]),
+      recovered: () => told.push(['recovered', clients.indexOf(node)]),
+    }),
+  });
+  return { nodes };
+}
+
+/** Follows nodes with a look every few milliseconds. */
+function follow(nodes: Nodes): { head: HeadFollower; next(): Promise<Head>; failures: unknown[] } {
+  const failures: unknown[] = [];
+  const watcher = {
+    failed: (error: unknown) => failures.push(error),
+    recovered() {},
+    disagreed() {},
+    fellFarBehind() {},
+    caughtUp() {},
+  };
+  const head = createHeadFollower({
+    nodes,
+    pollMs: 5,
+    timeoutMs: TIMEOUT_MS,
+    maxPauseMs: 1,
+    maxBlockAgeMs: Number.POSITIVE_INFINITY,
+    poolCounts: uncounted(),
+    headsKept: 10,
+    now: Date.now,
+    watcher,
+  });
+  onTestFinished(head.stop);
+  const heads = toAsyncValues(head.subscribe);
+  return {
+    head,
+    failures,
+    async next() {
+      const result = await heads.next();
+      if (result.done) throw new Error('the heads have ended');
+      return result.value;
+    },
+  };
+}
+
+describe('which node is read from', () => {
+  test('the highest, and of equals the preferred one, else the first that is listed', async () => {
+    const { nodes, first, third, clients, indexOf } = await threeNodes();
+    const order = async (preferred?: NodeClient) => (await nodes.look(preferred)).map(({ node }) => indexOf(node));
+    expect(await order()).toEqual([0, 1, 2]);
+    expect(await order(clients[2])).toEqual([2, 0, 1]);
+    first.faults.set({ kind: 'lag', blocks: 1 });
+    third.faults.set({ kind: 'lag', blocks: 2 });
+    expect(await order(clients[2])).toEqual([1, 0, 2]);
+  });
+
+  test('one that fails is left out until it answers again, and is told of once', async () => {
+    const { nodes, second, indexOf, told, tip } = await threeNodes();
+    const order = async () => (await nodes.look()).map(({ node }) => indexOf(node));
+    second.faults.set({ kind: 'status', status: 503 });
+    expect([await order(), await order()]).toEqual([
+      [0, 2],
+      [0, 2],
+    ]);
+    expect(nodes.status().map(({ height }) => height)).toEqual([tip, undefined, tip]);
+    expect(told).toEqual([['failed', 1]]);
+    second.faults.clear();
+    await expect.poll(order).toEqual([0, 1, 2]);
+    expect(told).toEqual([
+      ['failed', 1],
+      ['recovered', 1],
+    ]);
+  });
+
+  test('one that hangs is waited for a moment once, and not asked again meanwhile', async () => {
+    const { nodes, first, second, indexOf } = await threeNodes();
+    first.faults.set({ kind: 'hang' });
+    const looks = [await nodes.look(), await nodes.look(), await nodes.look()];
+    expect(looks.map((seen) => seen.map(({ node }) => indexOf(node)))).toEqual(Array(3).fill([1, 2]));
+    expect([first.calls(), second.calls()]).toEqual([1, 3]);
+  });
+
+  test('where none answers, what the first has failed with is told', async () => {
+    const { nodes, first, second, third } = await threeNodes();
+    first.faults.set({ kind: 'html', status: 403 });
+    second.faults.set({ kind: 'reset' });
+    await third.stop();
+    expect(await failureOf(nodes.look())).toMatchObject({ code: 'UPSTREAM_FILTERED' });
+  });
+
+  test('one of another chain is never read from', async () => {
+    const { nodes, second, indexOf } = await threeNodes();
+    second.faults.set({ kind: 'shape', path: ['Result', 'ChainName'], value: 'another' });
+    expect((await nodes.look()).map(({ node }) => indexOf(node))).toEqual([0, 2]);
+  });
+});
+
+describe('what is a head of several nodes', () => {
+  test('whole from one node: the others are only looked at', async () => {
+    const { nodes, first, second, third, clients } = await threeNodes();
+    const { head } = follow(nodes);
+    expect((await head.get()).source).toBe(clients[0]);
+    expect([first, second, third].map((node) => node.calls('getpdestate'))).toEqual([1, 0, 0]);
+    expect([first, second, third].map((node) => node.calls('getbeaconbeststatedetail'))).toEqual([1, 0, 0]);
+  });
+
+  test('from the highest; a node that lags or goes back never lowers it', async () => {
+    const { sandbox, nodes, first, clients, tip } = await threeNodes();
+    const { head, next } = follow(nodes);
+    expect(await next()).toMatchObject({ beaconHeight: tip });
+    first.faults.set({ kind: 'lag', blocks: 3 });
+    sandbox.advance(2);
+    const second = await next();
+    expect([second.beaconHeight, second.source]).toEqual([tip + 2, clients[1]]);
+    expect(head.isStale()).toBe(false);
+    first.faults.clear();
+    sandbox.advance();
+    expect(await next()).toMatchObject({ beaconHeight: tip + 3, source: clients[1] });
+  });
+
+  test('from the next, where the first shows the tip but fails to give its state', async () => {
+    const { nodes, first, clients, tip } = await threeNodes();
+    first.faults.set({ kind: 'reset-in-body', on: 'getpdestate' });
+    const { head } = follow(nodes);
+    expect(await head.get()).toMatchObject({ beaconHeight: tip, source: clients[1] });
+  });
+
+  test('from the next, within one deadline, where the first hangs in the middle', async () => {
+    const { nodes, first, clients, tip } = await threeNodes();
+    first.faults.set({ kind: 'hang', on: 'getpdestate' });
+    const { head } = follow(nodes);
+    expect(await head.get()).toMatchObject({ beaconHeight: tip, source: clients[1] });
+  });
+
+  test('goes on through one node after another, and comes back to those that heal', async () => {
+    const { sandbox, nodes, first, second, third, indexOf, tip } = await threeNodes();
+    const { next } = follow(nodes);
+    await next();
+    const outages = [
+      { down: first, up: undefined },
+      { down: second, up: first },
+      { down: third, up: second },
+      { down: first, up: third },
+    ];
+    for (const [i, { down, up }] of outages.entries()) {
+      await up?.start();
+      await down.stop();
+      sandbox.advance();
+      const { beaconHeight, source } = await next();
+      expect(beaconHeight).toBe(tip + 1 + i);
+      expect(sandbox.nodes[indexOf(source)]).not.toBe(down);
+    }
+    await first.start();
+    sandbox.advance();
+    expect(await next()).toMatchObject({ beaconHeight: tip + 5 });
+  });
+
+  test('another block of another node at the same height is not believed while the head’s own is well', async () => {
+    const script = (hash: string) => scriptedNode({ tips: [chainInfoOf(10, hash)], heights: [10] });
+    const [own, other] = [script('own'), script('other')];
+    let isOwnWell = true;
+    const chainInfo: NodeClient['chainInfo'] = () =>
+      isOwnWell ? own.chainInfo() : Promise.reject(new UpstreamUnreachableError('NODE', {}, undefined));
+    const { nodes } = nodesForTest([{ ...own, chainInfo }, other]);
+    const { head, next } = follow(nodes);
+    expect(await next()).toMatchObject({ beaconHeight: 10, hash: 'own' });
+    const looks = other.asked.length;
+    await expect.poll(() => other.asked.length).toBeGreaterThan(looks + 3);
+    expect(head.current()?.hash).toBe('own');
+
+    isOwnWell = false;
+    expect(await next()).toMatchObject({ beaconHeight: 10, previousHeight: 10, hash: 'other', source: other });
+    isOwnWell = true;
+    const more = own.asked.length;
+    await expect.poll(() => own.asked.length).toBeGreaterThan(more + 3);
+    expect(head.current()?.hash).toBe('other');
+  });
+});
+
+describe('which node is doubted', () => {
+  /** A node whose blocks a test shows, and whose states a test can take away. */
+  function puppet(height: number) {
+    const control = { height, isHanging: false, isEmpty: false, states: 0 };
+    const node: NodeClient = {
+      ...scriptedNode({ tips: [], heights: [] }),
+      chainInfo: async () => chainInfoOf(control.height),
+      spaceMs: () => 0,
+      beaconHeight: async () => control.height,
+      async exchangeState(asked, signal) {
+        control.states += 1;
+        if (control.isEmpty) throw blockNotFound(asked);
+        if (!control.isHanging) return exchangeOf(asked);
+        return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+      },
+    };
+    return { node, control };
+  }
+
+  test('one that hangs at what it shows: the others are waited for, and then read without it', async () => {
+    const [hanging, slower] = [puppet(10), puppet(10)];
+    const { nodes } = nodesForTest([hanging.node, slower.node]);
+    const { head, next } = follow(nodes);
+    expect(await next()).toMatchObject({ beaconHeight: 10, source: hanging.node });
+    hanging.control.isHanging = true;
+    for (const height of [11, 12, 13]) {
+      hanging.control.height = height;
+      await expect.poll(() => nodes.status().map((status) => status.height)).toEqual([height, height - 1]);
+      slower.control.height = height;
+      expect(await next()).toMatchObject({ beaconHeight: height, source: slower.node });
+      expect(head.isStale()).toBe(false);
+    }
+    expect(hanging.control.states).toBeLessThanOrEqual(3);
+  });
+
+  test('one that claims a tip that it does not have is no reason to call the others stale', async () => {
+    const [liar, honest] = [puppet(10), puppet(10)];
+    const { nodes } = nodesForTest([honest.node, liar.node]);
+    const { next, failures } = follow(nodes);
+    await next();
+    Object.assign(liar.control, { height: 1_000_000, isEmpty: true });
+    await expect.poll(() => liar.control.states).toBeGreaterThan(0);
+    for (const height of [11, 12]) {
+      honest.control.height = height;
+      expect(await next()).toMatchObject({ beaconHeight: height, source: honest.node });
+    }
+    expect(failures).toEqual([]);
+  });
+
+  test('it is read again where there is no other', async () => {
+    const [first, second] = [puppet(10), puppet(10)];
+    const { nodes } = nodesForTest([first.node, second.node]);
+    const { next } = follow(nodes);
+    await next();
+    first.control.isEmpty = true;
+    for (const { control } of [first, second]) control.height = 11;
+    expect(await next()).toMatchObject({ beaconHeight: 11, source: second.node });
+    first.control.isEmpty = false;
+    second.node.chainInfo = () => Promise.reject(new UpstreamUnreachableError('NODE', {}, undefined));
+    first.control.height = 12;
+    expect(await next()).toMatchObject({ beaconHeight: 12, source: first.node });
+  });
+});
+
+describe('where is a past state read', () => {
+  /** A node that has the states from a height on. */
+  function nodeFrom(oldest: number, tip = chainInfoOf(100)): NodeClient & { readonly states: number[] } {
+    const states: number[] = [];
+    return {
+      ...scriptedNode({ tips: [tip], heights: [tip.beacon.height] }),
+      states,
+      async earlierState(height) {
+        states.push(height);
+        if (height < oldest) throw statePruned();
+        return exchangeOf(height);
+      },
+    };
+  }
+
+  async function statesOf(...clients: NodeClient[]) {
+    const { nodes } = nodesForTest(clients);
+    const { head } = follow(nodes);
+    const newest = await head.get();
+    const states = createPastStates({
+      nodes,
+      turns: turnsFor('NODE'),
+      poolCounts: uncounted(),
+      maxPauseMs: 60_000,
+      watch: UNWATCHED,
+    });
+    return (height: number) => states.read(height, newest, SOMEONE);
+  }
+
+  test('at the head’s own node; a final one that it has pruned, at any that still has it', async () => {
+    const [pruned, archive] = [nodeFrom(90), nodeFrom(1)];
+    const read = await statesOf(pruned, archive);
+    expect(await read(95)).toEqual(exchangeOf(95));
+    expect(await read(50)).toEqual(exchangeOf(50));
+    expect(pruned.states).toEqual([95, 50]);
+    expect(archive.states).toEqual([50]);
+  });
+
+  test('that no node has a height is asked once under each head, however many ask for it', async () => {
+    const [one, other] = [nodeFrom(90), nodeFrom(90)];
+    const read = await statesOf(one, other);
+    for (let reader = 0; reader < 5; reader++)
+      expect(await failureOf(read(50))).toMatchObject({ code: 'HEIGHT_NOT_AVAILABLE' });
+    expect([one.states, other.states]).toEqual([[50], [50]]);
+  });
+
+  test('a node that hangs costs its share once: then it is asked after the others', async () => {
+    const hanging = nodeFrom(1);
+    const earlierState: NodeClient['earlierState'] = async (height, signal) => {
+      hanging.states.push(height);
+      return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+    };
+    const other = nodeFrom(1);
+    const read = await statesOf({ ...hanging, earlierState }, other);
+    for (const height of [50, 51, 52]) expect(await read(height)).toEqual(exchangeOf(height));
+    expect([hanging.states, other.states]).toEqual([[50], [50, 51, 52]]);
+  });
+
+  test('that one has pruned a height says nothing while another that may have it is down', async () => {
+    const down: NodeClient['earlierState'] = () => Promise.reject(new UpstreamUnreachableError('NODE', {}, undefined));
+    const [pruned, archive] = [nodeFrom(90), { ...nodeFrom(1), earlierState: down }];
+    const read = await statesOf(pruned, archive);
+    expect(await failureOf(read(50))).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
+  });
+
+  test('never at a node of another chain or of a dead fork, however old the height is', async () => {
+    const strangers = [
+      nodeFrom(1, chainInfoOf(100, 'another block')),
+      nodeFrom(1, { ...chainInfoOf(90, 'mainnet block'), chainName: 'mainnet' }),
+    ];
+    const pruned = nodeFrom(90);
+    const read = await statesOf(pruned, ...strangers);
+    expect(await failureOf(read(50))).toMatchObject({ code: 'HEIGHT_NOT_AVAILABLE' });
+    expect(strangers.map(({ states }) => states)).toEqual([[], []]);
+  });
+
+  test('never at a node whose newest block was published and then left by the chain', async () => {
+    const [forked, main] = [nodeFrom(1, chainInfoOf(101, 'forked')), nodeFrom(1, chainInfoOf(100))];
+    let tip = chainInfoOf(100);
+    const chainInfo: NodeClient['chainInfo'] = async () => tip;
+    const down: NodeClient['earlierState'] = () => Promise.reject(new UpstreamUnreachableError('NODE', {}, undefined));
+    const source = { ...main, chainInfo, beaconHeight: async () => tip.beacon.height, earlierState: down };
+    const { nodes } = nodesForTest([source, forked]);
+    const { next } = follow(nodes);
+    expect(await next()).toMatchObject({ beaconHeight: 101, hash: 'forked' });
+    tip = chainInfoOf(110);
+    const head = await next();
+    expect(head).toMatchObject({ beaconHeight: 110, source });
+    const states = createPastStates({
+      nodes,
+      turns: turnsFor('NODE'),
+      poolCounts: uncounted(),
+      maxPauseMs: 1,
+      watch: UNWATCHED,
+    });
+    expect(await failureOf(states.read(101, head, SOMEONE))).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
+    expect(forked.states).toEqual([]);
+  });
+
+  test('one near the tip never at a node that shows another block, which may stand on others', async () => {
+    const down: NodeClient['earlierState'] = () => Promise.reject(new UpstreamUnreachableError('NODE', {}, undefined));
+    const own = { ...nodeFrom(1), earlierState: down };
+    const [stranger, friend] = [nodeFrom(1, chainInfoOf(100, 'another block')), nodeFrom(1)];
+    const readOfTwo = await statesOf(own, stranger);
+    expect(await failureOf(readOfTwo(99))).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
+    expect(stranger.states).toEqual([]);
+
+    const readOfThree = await statesOf(own, stranger, friend);
+    expect(await readOfThree(99)).toEqual(exchangeOf(99));
+    expect([stranger.states, friend.states]).toEqual([[], [99]]);
+  });
+
+  test('one near the tip also at a node that came to the head’s block after it was last looked at', async () => {
+    const down: NodeClient['earlierState'] = () => Promise.reject(new UpstreamUnreachableError('NODE', {}, undefined));
+    const own = { ...nodeFrom(1), earlierState: down };
+    let tip = chainInfoOf(99);
+    const late = { ...nodeFrom(1), chainInfo: async () => tip };
+    const read = await statesOf(own, late);
+    expect(await failureOf(read(99))).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
+    expect(late.states).toEqual([]);
+    tip = chainInfoOf(100);
+    expect(await read(99)).toEqual(exchangeOf(99));
+    expect(late.states).toEqual([99]);
+  });
+});

@@ -1,0 +1,219 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { UpstreamRpcError, UpstreamTimeoutError } from '../../../src/errors.ts';
+import type { Head } from '../../../src/live/chain/head.ts';
+import type { Nodes } from '../../../src/live/chain/nodes.ts';
+import { createPastStates, type PastStates } from '../../../src/live/chain/past-states.ts';
+import { createSandbox } from '../../../src/sandbox/sandbox.ts';
+import type { NodeClient } from '../../../src/upstream/node/client.ts';
+import { nodeAt, nodesOf, SOMEONE, turnsFor, UNWATCHED, uncounted } from '../../upstream/connect.ts';
+import { failureOf } from '../../upstream/failure.ts';
+import { blockNotFound, chainInfoOf, exchangeOf, headOf, scriptedNode, stateUnreadable } from './heads.ts';
+
+/** A node of which only states are asked, each reading failing with the next of these errors as long as there are any. */
+function nodeOf(...errors: Error[]): NodeClient & { readonly asked: number[] } {
+  const asked: number[] = [];
+  const earlierState = async (height: number) => {
+    asked.push(height);
+    const error = errors.shift();
+    if (error !== undefined) throw error;
+    return exchangeOf(height);
+  };
+  return { ...scriptedNode({ tips: [], heights: [] }), asked, earlierState, chainInfo: async () => chainInfoOf(1) };
+}
+
+/** Past states of one node, whose heads all come from it. */
+function statesOf(node: NodeClient): { states: PastStates; headAt(height: number, hash?: string): Head } {
+  const states = createPastStates({
+    nodes: nodesOf(node),
+    turns: turnsFor('NODE'),
+    poolCounts: uncounted(),
+    maxPauseMs: 1,
+    watch: UNWATCHED,
+  });
+  return { states, headAt: (height, hash) => headOf(height, hash, node) };
+}
+
+describe('how often is a state read', () => {
+  test('once, for all who ask for it at the same time, and ever after', async () => {
+    const node = nodeOf();
+    const { states, headAt } = statesOf(node);
+    const head = headAt(100);
+    const readings = await Promise.all(Array.from({ length: 50 }, () => states.read(97, head, SOMEONE)));
+    expect(new Set(readings)).toEqual(new Set([exchangeOf(97)]));
+    expect(await states.read(97, headAt(101), SOMEONE)).toBe(readings[0]);
+    expect(node.asked).toEqual([97]);
+  });
+
+  test('again under each new head, where the state can still be replaced together with the tip', async () => {
+    const node = nodeOf();
+    const { states, headAt } = statesOf(node);
+    const [one, other] = [headAt(100), headAt(100, 'another block')];
+    for (const head of [one, one, other, other, one]) await states.read(99, head, SOMEONE);
+    expect(node.asked.length).toBe(2);
+    await states.read(99, headAt(101), SOMEONE);
+    expect(node.asked.length).toBe(3);
+    for (const tip of [102, 103, 102]) await states.read(99, headAt(tip), SOMEONE);
+    expect(node.asked).toEqual([99, 99, 99, 99]);
+  });
+
+  test.each([50, 99])('again where it has failed, final or not: height %i under 100', async (height) => {
+    const node = nodeOf(new UpstreamTimeoutError('NODE', 5, {}));
+    const { states, headAt } = statesOf(node);
+    const head = headAt(100);
+    expect(await failureOf(states.read(height, head, SOMEONE))).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+    expect(await states.read(height, head, SOMEONE)).toEqual(exchangeOf(height));
+    expect(await states.read(height, head, SOMEONE)).toEqual(exchangeOf(height));
+    expect(node.asked).toEqual([height, height]);
+  });
+
+  test('64 are kept, and those that nobody has asked for the longest go first', async () => {
+    const node = nodeOf();
+    const { states, headAt } = statesOf(node);
+    const head = headAt(1_000);
+    const readAll = async (from: number, to: number) => {
+      for (let height = from; height <= to; height++) await states.read(height, head, SOMEONE);
+    };
+    await readAll(1, 64);
+    await readAll(1, 64);
+    expect(node.asked.length).toBe(64);
+
+    await states.read(1, head, SOMEONE);
+    await states.read(65, head, SOMEONE);
+    expect(node.asked.length).toBe(65);
+    await states.read(1, head, SOMEONE);
+    expect(node.asked.length).toBe(65);
+    await states.read(2, head, SOMEONE);
+    expect(node.asked.slice(64)).toEqual([65, 2]);
+  });
+});
+
+describe('what if the node does not have the state', () => {
+  test('a final one is pruned: it says so, with the newest height, after one call', async () => {
+    const sandbox = await createSandbox({ seed: 7, startTime: 1_795_176_000, history: 10 });
+    onTestFinished(sandbox.close);
+    const { client: node } = nodeAt(sandbox.nodeUrl);
+    const { states, headAt } = statesOf(node);
+    const head = headAt(sandbox.world.tip.height);
+    expect((await states.read(sandbox.world.oldestHeight, head, SOMEONE)).beaconHeight).toBe(
+      sandbox.world.oldestHeight,
+    );
+
+    sandbox.node.resetCalls();
+    const pruned = sandbox.world.oldestHeight - 1;
+    expect(await failureOf(states.read(pruned, head, SOMEONE))).toEqual({
+      code: 'HEIGHT_NOT_AVAILABLE',
+      retryable: false,
+      message: `The node no longer has the state at beacon height ${pruned}.`,
+      extensions: { beaconHeight: sandbox.world.tip.height },
+    });
+    expect(sandbox.node.calls('getpdestate')).toBe(1);
+  });
+
+  test('one near the tip may only be late: it is asked for again shortly', async () => {
+    const node = nodeOf(blockNotFound(99));
+    const { states, headAt } = statesOf(node);
+    expect(await states.read(99, headAt(100), SOMEONE)).toEqual(exchangeOf(99));
+    expect(node.asked).toEqual([99, 99]);
+  });
+
+  test('that the node failed to read a state is an error of the node, and the next request reads it', async () => {
+    const node = nodeOf(stateUnreadable());
+    const failures: unknown[] = [];
+    let recovered = 0;
+    const watch = () => ({ failed: (error: unknown) => failures.push(error), recovered: () => (recovered += 1) });
+    const states = createPastStates({
+      nodes: nodesOf(node),
+      turns: turnsFor('NODE'),
+      poolCounts: uncounted(),
+      maxPauseMs: 1,
+      watch,
+    });
+    const head = headOf(100, undefined, node);
+    expect(await failureOf(states.read(50, head, SOMEONE))).toEqual({
+      code: 'UPSTREAM_RPC_ERROR',
+      retryable: true,
+      message: 'The node responded with error -8000.',
+      extensions: { upstream: 'NODE' },
+    });
+    expect([failures, recovered]).toEqual([[stateUnreadable()], 0]);
+    expect(await states.read(50, head, SOMEONE)).toEqual(exchangeOf(50));
+    expect([failures.length, recovered, node.asked]).toEqual([1, 1, [50, 50]]);
+  });
+
+  test('any other error of the node is passed on', async () => {
+    const node = nodeOf(new UpstreamRpcError(-1003, {}), new UpstreamRpcError(undefined, {}));
+    const { states, headAt } = statesOf(node);
+    for (const height of [50, 99]) {
+      expect(await failureOf(states.read(height, headAt(100), SOMEONE))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });
+    }
+    expect(node.asked).toEqual([50, 99]);
+  });
+});
+
+describe('what if a state near the tip can be that of another block', () => {
+  const shown = (blockAt: Nodes['blockAt'], ...times: number[]) => {
+    const node = nodeOf();
+    const earlierState: NodeClient['earlierState'] = async (height) => {
+      const state = await node.earlierState(height);
+      return { ...state, time: times.length > 1 ? times.shift() : times[0] };
+    };
+    const client = { ...node, earlierState };
+    const nodes = { ...nodesOf(client), blockAt };
+    const states = createPastStates({
+      nodes,
+      turns: turnsFor('NODE'),
+      poolCounts: uncounted(),
+      maxPauseMs: 1,
+      watch: UNWATCHED,
+    });
+    return { node, read: () => states.read(99, headOf(100, undefined, client), SOMEONE) };
+  };
+
+  test('it is requested again until it has the time of the block that was shown', async () => {
+    const { node, read } = shown(() => ({ height: 99, hash: 'a', time: 7 }), 5, 5, 7);
+    expect(await read()).toMatchObject({ beaconHeight: 99, time: 7 });
+    expect(node.asked).toEqual([99, 99, 99]);
+  });
+
+  test('four times at the most: then it is not given', async () => {
+    const { node, read } = shown(() => ({ height: 99, hash: 'a', time: 7 }), 5);
+    expect(await failureOf(read())).toMatchObject({ code: 'UPSTREAM_BAD_SHAPE', retryable: true });
+    expect(node.asked).toEqual([99, 99, 99, 99]);
+  });
+
+  test('nor is it where the node shows two blocks in turn; then it is not requested', async () => {
+    const { node, read } = shown(() => 'uncertain', 7);
+    expect(await failureOf(read())).toMatchObject({ code: 'UPSTREAM_BAD_SHAPE', retryable: true });
+    expect(node.asked).toEqual([]);
+  });
+});
+
+describe('what if the newest blocks are replaced while one of them is read', () => {
+  test('it is not given: it may stand on others than the head', async () => {
+    const node = { ...nodeOf(), chainInfo: async () => chainInfoOf(100, 'another block') };
+    const { states, headAt } = statesOf(node);
+    expect(await failureOf(states.read(99, headAt(100), SOMEONE))).toMatchObject({
+      code: 'UPSTREAM_BAD_SHAPE',
+      retryable: true,
+    });
+    expect(await states.read(99, headAt(100, 'another block'), SOMEONE)).toEqual(exchangeOf(99));
+    expect(await states.read(50, headAt(100), SOMEONE)).toEqual(exchangeOf(50));
+  });
+});
+
+test('more heights than are kept are each read once, however many ask for them at the same time', async () => {
+  const reading = Promise.withResolvers<void>();
+  const node = nodeOf();
+  const earlierState: NodeClient['earlierState'] = async (height) => {
+    const state = await node.earlierState(height);
+    await reading.promise;
+    return state;
+  };
+  const { states, headAt } = statesOf({ ...node, earlierState });
+  const head = headAt(1_000);
+  const heights = Array.from({ length: 90 }, (_, n) => n + 1);
+  const readers = Array.from({ length: 5 }, () => heights.map((height) => states.read(height, head, SOMEONE)));
+  reading.resolve();
+  await Promise.all(readers.flat());
+  expect(node.asked).toEqual(heights);
+});

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { type ExchangeState, toExchangeState } from '../../../src/domain/exchange.ts';
+import { createPoolCounts, type LostPools } from '../../../src/live/chain/pool-counts.ts';
+
+const TOKEN = '0'.repeat(63);
+
+function stateOf(beaconHeight: number, pools: number): ExchangeState {
+  const pool = (n: number) => ({
+    beaconHeight,
+    token1Id: `${TOKEN}4`,
+    token2Id: n.toString(16).padStart(64, 'f'),
+    reserve1: 1n,
+    reserve2: 1n,
+  });
+  return toExchangeState(
+    beaconHeight,
+    Array.from({ length: pools }, (_, n) => pool(n)),
+  );
+}
+
+/** Notes states of these heights with so many pools. @returns which are whole, and what was reported */
+function note(...states: readonly (readonly [height: number, pools: number])[]) {
+  const lost: LostPools[] = [];
+  const counts = createPoolCounts((each) => lost.push(each));
+  const whole = states.map(([height, pools]) => counts.isWhole(stateOf(height, pools)));
+  return { whole, lost };
+}
+
+test('more pools at a higher height, or fewer at a lower one, are as they should be', () => {
+  expect(note([10, 3], [11, 3], [12, 5], [9, 2], [8, 2], [9, 3], [13, 5])).toEqual({
+    whole: Array(7).fill(true),
+    lost: [],
+  });
+});
+
+test('fewer pools than at a lower height are not, whichever was read first among those below', () => {
+  expect(note([10, 3], [20, 5], [15, 2], [15, 3], [15, 4], [30, 4], [30, 5])).toEqual({
+    whole: [true, true, false, true, true, false, true],
+    lost: [
+      { height: 15, pools: 2, before: 3 },
+      { height: 30, pools: 4, before: 5 },
+    ],
+  });
+});
+
+test('a state that is not whole is no measure for those above it', () => {
+  expect(note([10, 3], [11, 0], [12, 1], [12, 3]).whole).toEqual([true, false, false, true]);
+});
+
+test('the height with fewer pools that was read first is found out when it is read again', () => {
+  expect(note([10, 2], [9, 3], [10, 2]).whole).toEqual([true, true, false]);
+});
+
+test('a height is reported once', () => {
+  expect(note([10, 3], [11, 2], [11, 2], [12, 2]).lost).toHaveLength(2);
+});

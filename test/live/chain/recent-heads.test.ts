@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest';
+import { toAsyncValues } from '../../../src/live/broadcast/async-values.ts';
+import { createBroadcast } from '../../../src/live/broadcast/broadcast.ts';
+import type { Head } from '../../../src/live/chain/head.ts';
+import { createRecentHeads, headsAfter } from '../../../src/live/chain/recent-heads.ts';
+import { headOf } from './heads.ts';
+
+/** A chain whose heads a test makes; so many of them are kept. */
+function chainForTest(kept = 5) {
+  const recent = createRecentHeads(kept);
+  const { current, subscribe, subscribers, publish } = createBroadcast<Head>();
+
+  function show(height: number, hash?: string): void {
+    const head = { ...headOf(height, hash), previousHeight: current()?.beaconHeight };
+    recent.add(head);
+    publish(head);
+  }
+
+  function comeBackAfter(height: number) {
+    const heads = toAsyncValues(headsAfter({ recent, current, subscribe }, height));
+    const next = async () => {
+      const { value } = await heads.next();
+      return value && [value.beaconHeight, value.hash];
+    };
+    return { heads, next };
+  }
+
+  return { show, comeBackAfter, subscribers };
+}
+
+const block = (height: number, hash = `block ${height}`) => [height, hash];
+
+describe('what does a subscriber get that comes back', () => {
+  test('each height above the one it names, in order, then each new one; none twice', async () => {
+    const { show, comeBackAfter } = chainForTest();
+    for (const height of [1, 2, 3, 4]) show(height);
+    const { next } = comeBackAfter(2);
+    expect([await next(), await next()]).toEqual([block(3), block(4)]);
+    const fifth = next();
+    show(5);
+    expect(await fifth).toEqual(block(5));
+    show(6);
+    expect(await next()).toEqual(block(6));
+  });
+
+  test('also those that come while it catches up', async () => {
+    const { show, comeBackAfter } = chainForTest();
+    for (const height of [1, 2, 3]) show(height);
+    const { next } = comeBackAfter(1);
+    expect(await next()).toEqual(block(2));
+    show(4);
+    show(5);
+    expect([await next(), await next(), await next()]).toEqual([block(3), block(4), block(5)]);
+    const sixth = next();
+    show(6);
+    expect(await sixth).toEqual(block(6));
+  });
+
+  test('from the oldest that is kept, where it was away for too long', async () => {
+    const { show, comeBackAfter } = chainForTest(2);
+    for (const height of [1, 2, 3, 4]) show(height);
+    const { next } = comeBackAfter(1);
+    expect([await next(), await next()]).toEqual([block(3), block(4)]);
+  });
+
+  test('only what is new, where it has missed nothing', async () => {
+    const { show, comeBackAfter } = chainForTest();
+    show(1);
+    const { next } = comeBackAfter(1);
+    const second = next();
+    show(2);
+    expect(await second).toEqual(block(2));
+  });
+
+  test('nothing until its height is passed, where it has heard more than this gateway', async () => {
+    const { show, comeBackAfter } = chainForTest();
+    show(1);
+    const { next } = comeBackAfter(3);
+    const fourth = next();
+    for (const height of [2, 3, 4]) show(height);
+    expect(await fourth).toEqual(block(4));
+  });
+
+  test('of a block that was replaced only the newer one', async () => {
+    const { show, comeBackAfter } = chainForTest();
+    show(1);
+    show(2, 'replaced');
+    show(2, 'newer');
+    const { next } = comeBackAfter(1);
+    expect(await next()).toEqual(block(2, 'newer'));
+    const third = next();
+    show(3);
+    expect(await third).toEqual(block(3));
+  });
+
+  test('a block that takes the place of the last one that it got', async () => {
+    const { show, comeBackAfter } = chainForTest();
+    show(1);
+    show(2);
+    const { next } = comeBackAfter(1);
+    expect(await next()).toEqual(block(2));
+    const newer = next();
+    show(2, 'newer');
+    expect(await newer).toEqual(block(2, 'newer'));
+  });
+
+  test('a head once, that is kept a moment before it is published', async () => {
+    const recent = createRecentHeads(5);
+    const { current, subscribe, publish } = createBroadcast<Head>();
+    const [first, second, third] = [headOf(1), { ...headOf(1, 'newer'), previousHeight: 1 }, headOf(2)];
+    recent.add(first);
+    publish(first);
+    recent.add(second);
+    const heads = toAsyncValues(headsAfter({ recent, current, subscribe }, 0));
+    expect((await heads.next()).value).toBe(second);
+    const next = heads.next();
+    publish(second);
+    publish(third);
+    expect((await next).value).toBe(third);
+  });
+});
+
+describe('how does it end', () => {
+  test('when it is told to, also while it waits, and nobody listens any more', async () => {
+    const { show, comeBackAfter, subscribers } = chainForTest();
+    show(1);
+    const { heads } = comeBackAfter(1);
+    const waiting = heads.next();
+    expect(subscribers()).toBe(1);
+    await heads.return?.();
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    expect(await heads.next()).toEqual({ done: true, value: undefined });
+    expect(subscribers()).toBe(0);
+  });
+
+  test('before it has caught up', async () => {
+    const { show, comeBackAfter, subscribers } = chainForTest();
+    show(1);
+    show(2);
+    const { heads, next } = comeBackAfter(0);
+    expect(await next()).toEqual(block(1));
+    await heads.return?.();
+    expect(await heads.next()).toEqual({ done: true, value: undefined });
+    expect(subscribers()).toBe(0);
+  });
+});

@@ -1,0 +1,173 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createMarketFollower } from '../../../src/live/market/lists.ts';
+import { createSandbox } from '../../../src/sandbox/sandbox.ts';
+import { marketDataAt } from '../../upstream/connect.ts';
+import { failureOf } from '../../upstream/failure.ts';
+
+const POLL_MS = 5;
+const TIMEOUT_MS = 2_000;
+const MAX_AGE_MS = 600_000;
+
+async function followHost(prepare: (host: Awaited<ReturnType<typeof createSandbox>>['marketData']) => void = () => {}) {
+  const sandbox = await createSandbox({ seed: 7, startTime: 1_795_176_000, history: 5 });
+  onTestFinished(sandbox.close);
+  prepare(sandbox.marketData);
+  const { client: host } = marketDataAt(sandbox.marketDataUrl, { timeoutMs: TIMEOUT_MS });
+  const clock = { now: 1_000_000 };
+  const told: unknown[] = [];
+  const market = createMarketFollower({
+    host,
+    pollMs: POLL_MS,
+    timeoutMs: TIMEOUT_MS,
+    maxAgeMs: MAX_AGE_MS,
+    now: () => clock.now,
+    watch: () => ({
+      failed: (error) => told.push(error instanceof Error ? error.message : error),
+      recovered: () => told.push('recovered'),
+    }),
+  });
+  onTestFinished(() => {
+    market.pairs.stop();
+    market.tickers.stop();
+  });
+  return { sandbox, host: sandbox.marketData, client: host, clock, market, told };
+}
+
+const NO_TICKERS = 'The market-data host sent an invalid response: expected an array at $.tickers.';
+
+describe('what is read of a market-data host', () => {
+  test('pairs and tickers, each by itself', async () => {
+    const { client, market } = await followHost();
+    const [pairs, tickers] = await Promise.all([market.pairs.get(), market.tickers.get()]);
+    expect([pairs.observedAt, pairs.dropped, tickers.dropped]).toEqual([1_000_000, 0, 0]);
+    expect(pairs.market.rows).toEqual((await client.pairs()).rows);
+    expect(tickers.market.rows).toEqual((await client.tickers()).rows);
+    expect(market.freshness()).toEqual({ observedAt: 1_000_000, stale: false });
+  });
+
+  test('the same market for as long as the host says the same, though it was read later', async () => {
+    const { market, clock } = await followHost();
+    const first = await market.tickers.get();
+    clock.now += 5_000;
+    await expect.poll(() => market.tickers.current()?.observedAt).toBe(1_005_000);
+    expect(market.tickers.current()?.market).toBe(first.market);
+  });
+
+  test('another market when the host says something else', async () => {
+    const { sandbox, client, market } = await followHost();
+    const first = await market.tickers.get();
+    const pairs = await market.pairs.get();
+    sandbox.advance(3);
+    await expect.poll(() => market.tickers.current()?.market === first.market).toBe(false);
+    expect(market.tickers.current()?.market.rows).toEqual((await client.tickers()).rows);
+    expect(market.pairs.current()?.market).toBe(pairs.market);
+  });
+
+  test('how many rows could not be read', async () => {
+    const { market, sandbox } = await followHost((host) => {
+      host.faults.set({ kind: 'shape', path: ['pairs', 0, 'pool_id'], value: null });
+    });
+    const { dropped, market: read } = await market.pairs.get();
+    expect([dropped, read.rows.length]).toEqual([1, sandbox.world.markets.length - 1]);
+  });
+});
+
+test('others have their turn while a long list is prepared', async () => {
+  const row = { baseId: 'a', base: 'A', targetId: 'b', target: 'B' };
+  const rows = Array.from({ length: 20_000 }, (_, n) => ({ ...row, tickerId: `${n % 1_000}`, poolId: `${n}` }));
+  let turns = 0;
+  let isOver = false;
+  const count = () => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  const answer = async () => {
+    setImmediate(count);
+    return { rows, dropped: 0 };
+  };
+  const follow = { pollMs: 1e6, timeoutMs: TIMEOUT_MS, maxAgeMs: MAX_AGE_MS, now: () => 5 };
+  const { pairs, tickers } = createMarketFollower({
+    ...follow,
+    host: { pairs: answer, tickers: () => new Promise(() => {}), orderBook: async () => undefined },
+    watch: () => ({ failed: () => {}, recovered: () => {} }),
+  });
+  const { market } = await pairs.get();
+  isOver = true;
+  for (const list of [pairs, tickers]) list.stop();
+  expect(turns).toBeGreaterThanOrEqual(20);
+  expect(market.byPoolId.size).toBe(20_000);
+  expect(market.byTickerId.get('7')?.length).toBe(20);
+});
+
+describe('what if one list cannot be read', () => {
+  test('pairs go on while tickers say "no data" from the start', async () => {
+    const { market, told, host } = await followHost((control) => {
+      control.faults.set({ kind: 'no-data', on: 'tickers' });
+    });
+    expect((await market.pairs.get()).dropped).toBe(0);
+    expect(await failureOf(market.tickers.get())).toMatchObject({ code: 'UPSTREAM_BAD_SHAPE', message: NO_TICKERS });
+    expect(market.freshness()).toBeUndefined();
+    expect([market.pairs.isFailing(), market.tickers.isFailing()]).toEqual([false, true]);
+
+    host.faults.clear();
+    await expect.poll(() => market.freshness()).toEqual({ observedAt: 1_000_000, stale: false });
+    expect(told).toEqual([NO_TICKERS, 'recovered']);
+  });
+
+  test('pairs go on while tickers say so later; the last good tickers stay, and are stale', async () => {
+    const { market, told, host, clock } = await followHost();
+    const tickers = await market.tickers.get();
+    await market.pairs.get();
+    host.faults.set({ kind: 'no-data', on: 'tickers' });
+    await expect.poll(() => market.tickers.isFailing()).toBe(true);
+    const last = await market.tickers.get();
+    expect(last).toEqual(tickers);
+
+    clock.now += 10;
+    await expect.poll(() => market.pairs.current()?.observedAt).toBe(1_000_010);
+    expect(market.freshness()).toEqual({ observedAt: 1_000_000, stale: true });
+    expect(await market.tickers.get()).toBe(last);
+    expect(told).toEqual([NO_TICKERS]);
+  });
+});
+
+describe('when is a reading stale', () => {
+  test('when it has not been read for three intervals and the time that one may take', async () => {
+    const { market, clock, host } = await followHost();
+    await Promise.all([market.pairs.get(), market.tickers.get()]);
+    const callsOf = () => [host.calls('pairs'), host.calls('tickers')];
+    const before = callsOf();
+    host.faults.set({ kind: 'hang' });
+    await expect.poll(() => callsOf().every((calls, list) => calls > (before[list] ?? 0))).toBe(true);
+    const { observedAt } = market.freshness() ?? {};
+    expect(observedAt).toBe(1_000_000);
+    clock.now = 1_000_000 + 3 * POLL_MS + TIMEOUT_MS;
+    expect(market.freshness()).toEqual({ observedAt, stale: false });
+    clock.now += 1;
+    expect(market.freshness()).toEqual({ observedAt, stale: true });
+  });
+});
+
+describe('how old may a reading become', () => {
+  test('as old as is allowed while the host cannot be read: then its error is told, and age and news go on', async () => {
+    const { market, clock, host, sandbox } = await followHost();
+    const tickers = await market.tickers.get();
+    await market.pairs.get();
+    host.faults.set({ kind: 'status', status: 503 });
+    await expect.poll(() => market.tickers.isFailing() && market.pairs.isFailing()).toBe(true);
+
+    const { observedAt = 0 } = market.freshness() ?? {};
+    clock.now = observedAt + MAX_AGE_MS;
+    expect((await market.tickers.get()).market).toBe(tickers.market);
+    clock.now += 1;
+    expect(await failureOf(market.tickers.get())).toMatchObject({ code: 'UPSTREAM_BAD_STATUS' });
+    expect(await failureOf(market.pairs.get())).toMatchObject({ code: 'UPSTREAM_BAD_STATUS' });
+    expect(market.tickers.current()).toBeUndefined();
+    expect(market.freshness()).toEqual({ observedAt, stale: true });
+
+    host.faults.clear();
+    sandbox.advance();
+    await expect.poll(() => market.tickers.current()?.observedAt).toBe(clock.now);
+    expect((await market.pairs.get()).market.rows).toEqual(market.pairs.newest()?.market.rows);
+  });
+});

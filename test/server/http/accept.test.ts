@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createAcceptedTypes } from '../../../src/server/http/accept.ts';
+import { startGateway } from '../../support/gateway.ts';
+
+let gateway: Awaited<ReturnType<typeof startGateway>>;
+beforeAll(async () => {
+  gateway = await startGateway();
+  await gateway.ask('{ beaconHeight }');
+});
+afterAll(() => gateway.close());
+
+const ranges = fc.constantFrom(
+  'application/json',
+  'application/graphql-response+json',
+  'application/*',
+  'Application/JSON',
+  '*/*',
+  '*/json',
+  'text/html',
+  'text/event-stream',
+  'multipart/mixed',
+  'json',
+  '*',
+  '',
+);
+const parameters = fc.constantFrom(
+  '',
+  ';q=0.5',
+  '; charset=utf-8',
+  ';charset=UTF-8',
+  ';charset=latin1',
+  ';q=1;charset=utf-16',
+);
+const accepts = fc
+  .array(fc.tuple(ranges, parameters), { maxLength: 4 })
+  .map((items) => items.map(([range, more]) => range + more).join(', '));
+
+test('whether and as which JSON an answer is accepted is what Yoga finds', async () => {
+  const acceptedType = createAcceptedTypes();
+  await fc.assert(
+    fc.asyncProperty(accepts, async (accept) => {
+      const url = 'http://gateway/graphql?query={beaconHeight}';
+      const response = await gateway.app.fetch(url, { headers: { accept } });
+      const type = response.headers.get('content-type') ?? '';
+      await response.text();
+      const found = acceptedType(accept);
+      expect([accept, found === undefined ? undefined : `${found}; charset=utf-8`]).toEqual([
+        accept,
+        response.status === 200 && type.includes('json') ? type : undefined,
+      ]);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('no header accepts everything, as JSON', () => {
+  expect(createAcceptedTypes()(undefined)).toBe('application/json');
+});
+
+test.each([
+  ['application/json;q=0.1, application/graphql-response+json', 'application/graphql-response+json'],
+  ['application/graphql-response+json;q=0.9, application/json', 'application/json'],
+  ['application/json;q=0, */*', 'application/graphql-response+json'],
+  ['*/*;q=0.1, application/graphql-response+json;q=0.2', 'application/graphql-response+json'],
+  ['application/json;q=x, application/graphql-response+json;q=0.5', 'application/json'],
+  ['application/json;q=0', undefined],
+])('%s is answered by weight', (accept, type) => {
+  expect(createAcceptedTypes()(accept)).toBe(type);
+});

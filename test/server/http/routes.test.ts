@@ -1,0 +1,126 @@
+import { connect as connectSocket } from 'node:net';
+import { createClient } from 'graphql-ws';
+import { request } from 'undici';
+import { describe, expect, test } from 'vitest';
+import { startGatewayForTest } from '../../support/gateway.ts';
+import { sample } from '../../support/metrics.ts';
+
+async function open() {
+  const gateway = await startGatewayForTest();
+  const url = await gateway.app.listen(0, '127.0.0.1');
+  return { ...gateway, url, origin: new URL(url).origin };
+}
+
+describe('the HTTP door', () => {
+  test('answers a query by POST and by GET', async () => {
+    const { url, sandbox } = await open();
+    const { height } = sandbox.world.tip;
+    const posted = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        query: 'query Q($n: Int) { beaconHeight poolPairs(first: $n) { totalCount } }',
+        variables: { n: 1 },
+      }),
+    });
+    expect(posted.headers.get('content-type')).toMatch(/^application\/json/);
+    expect(await posted.json()).toEqual({ data: { beaconHeight: height, poolPairs: { totalCount: 54 } } });
+
+    const got = await fetch(`${url}?query=${encodeURIComponent('{ beaconHeight }')}`);
+    expect(await got.json()).toEqual({ data: { beaconHeight: height } });
+  });
+
+  test('is the same with a slash behind its path, by POST, GET, as a page and over a websocket', async () => {
+    const { url, sandbox } = await open();
+    const answer = { data: { beaconHeight: sandbox.world.tip.height } };
+    const headers = { 'content-type': 'application/json' };
+    const posted = await fetch(`${url}/`, { method: 'POST', headers, body: '{"query":"{ beaconHeight }"}' });
+    expect(await posted.json()).toEqual(answer);
+
+    for (const slash of ['', '/', '/']) {
+      expect(await (await fetch(`${url}${slash}?query={beaconHeight}`)).json()).toEqual(answer);
+    }
+    const metrics = await (await fetch(new URL('/metrics', url))).text();
+    expect(sample(metrics, 'pdex_answers_total{from="kept"}')).toBe(1);
+
+    // Node's fetch calls itself a page's own request, whatever it accepts.
+    const page = await request(`${url}/`, { headers: { accept: 'text/html' } });
+    expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+    await page.body.dump();
+    const client = createClient({ url: `${url.replace('http', 'ws')}/`, webSocketImpl: WebSocket });
+    for await (const result of client.iterate({ query: '{ beaconHeight }' })) expect(result).toEqual(answer);
+    await client.dispose();
+  });
+
+  test('tells that the process lives, at exactly one path, whatever the upstreams do', async () => {
+    const { origin, sandbox } = await open();
+    await sandbox.node.stop();
+    await sandbox.marketData.stop();
+    const health = await fetch(`${origin}/health`);
+    expect([health.status, await health.json()]).toEqual([200, { status: 'ok' }]);
+    for (const path of ['/healthy', '/health/', '/anything?x=/health', '/graphql//', '/graphqlx', '//']) {
+      expect([path, (await fetch(origin + path)).status]).toEqual([path, 404]);
+    }
+    expect((await fetch(`${origin}/health?x=1`)).status).toBe(200);
+    expect(await (await fetch(`${origin}/graphql?x=/health`)).text()).not.toBe('');
+  });
+
+  test('takes no forms', async () => {
+    const { url } = await open();
+    for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': type },
+        body: 'query={beaconHeight}',
+      });
+      expect([type, response.status]).toEqual([type, 415]);
+    }
+  });
+
+  test('takes no body larger than the limit', async () => {
+    const { url } = await open();
+    const body = JSON.stringify({ query: '{ beaconHeight }', variables: { text: 'x'.repeat(262_144) } });
+    const response = await request(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    expect(response.statusCode).toBe(413);
+    await response.body.dump();
+  });
+
+  test('gives a refused operation the status of a bad request where the client knows GraphQL over HTTP', async () => {
+    const { url } = await open();
+    const bodies = ['{', '{ nothing }', `{ ${'a: beaconHeight '.repeat(6_000)} }`].map((query) =>
+      JSON.stringify({ query }),
+    );
+    for (const body of [
+      ...bodies,
+      JSON.stringify({ query: 'query ($n: Int!) { poolPairs(first: $n) { totalCount } }' }),
+    ]) {
+      const headers = { 'content-type': 'application/json', accept: 'application/graphql-response+json' };
+      const response = await fetch(url, { method: 'POST', headers, body });
+      expect([response.status, Object.keys(await response.json())]).toEqual([400, ['errors']]);
+    }
+  });
+
+  test('tells what is wrong with a request that cannot be read, and nothing of itself', async () => {
+    const { url } = await open();
+    const { port } = new URL(url);
+    for (const host of ['a b', '[::bad', 'x:99999']) {
+      const socket = connectSocket(Number(port), '127.0.0.1');
+      socket.end(`GET /graphql?query={beaconHeight} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+      const answer = String(Buffer.concat(await socket.toArray()));
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+      expect(answer).not.toMatch(/node:|node_modules|\.js|\bat\b.*:\d+/);
+    }
+    for (const part of ['variables=x', 'extensions=x', 'variables=[1]']) {
+      const response = await fetch(`${url}?query={beaconHeight}&${part}`);
+      const { errors } = await response.json();
+      expect([part, response.status, errors[0].extensions]).toEqual([part, 400, { code: 'BAD_USER_INPUT' }]);
+    }
+  });
+
+  test('names no operation that is not there', async () => {
+    const { url } = await open();
+    const body = JSON.stringify({ query: 'query A { beaconHeight }', operationName: 'B' });
+    const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    expect((await response.json()).errors[0].extensions).toEqual({ code: 'BAD_USER_INPUT' });
+  });
+});

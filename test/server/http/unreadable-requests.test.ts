@@ -1,0 +1,235 @@
+import { once } from 'node:events';
+import { request } from 'undici';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startGateway } from '../../support/gateway.ts';
+import { nextMessage, openSocket } from '../../support/transports.ts';
+
+let gateway: Awaited<ReturnType<typeof startGateway>>;
+let url = '';
+beforeAll(async () => {
+  gateway = await startGateway({ config: { maxOperationsPerRequest: 3 } });
+  url = await gateway.app.listen(0, '127.0.0.1');
+});
+afterAll(() => gateway.close());
+
+const JSON_TYPE = 'application/json';
+const RESPONSE_TYPE = 'application/graphql-response+json';
+const HEIGHT = '{"query":"{beaconHeight}"}';
+
+type Sent = {
+  readonly headers?: Record<string, string>;
+  readonly body?: string | Buffer | AsyncIterable<Buffer>;
+  readonly search?: string;
+};
+
+async function send({ headers = { 'content-type': JSON_TYPE }, body, search = '' }: Sent) {
+  const method = body === undefined ? 'GET' : 'POST';
+  const response = await request(url + search, { method, headers, body: (body ?? null) as string | null });
+  const text = await response.body.text();
+  return { status: response.statusCode, headers: response.headers, answer: JSON.parse(text) };
+}
+
+/** A body of a length that is not known when it begins. */
+async function* chunksOf(body: string): AsyncGenerator<Buffer> {
+  yield Buffer.from(body);
+}
+
+const refusedWith = (message: RegExp | string) => ({
+  errors: [{ message: expect.stringMatching(message), extensions: { code: 'BAD_USER_INPUT' } }],
+});
+
+describe('a body', () => {
+  test.each([
+    'APPLICATION/JSON',
+    'Application/Json ; Charset=UTF-8',
+    'application/json;charset="utf-8"',
+    'application/json; charset=utf8; profile="x"',
+    'application/graphql+json',
+  ])('of the type %s is JSON', async (type) => {
+    const { height } = gateway.sandbox.world.tip;
+    // With its length, and without, as Yoga reads it.
+    for (const body of [HEIGHT, chunksOf(HEIGHT)]) {
+      const { status, answer } = await send({ headers: { 'content-type': type }, body });
+      expect([status, answer]).toEqual([200, { data: { beaconHeight: height } }]);
+    }
+  });
+
+  test.each([
+    ['text', { 'content-type': 'text/plain' }],
+    ['no type', {}],
+    ['a type that only begins so', { 'content-type': 'application/jsonp' }],
+    ['JSON in another charset', { 'content-type': 'application/json; charset=latin1' }],
+    ['a form', { 'content-type': 'application/x-www-form-urlencoded' }],
+    ['files', { 'content-type': 'multipart/form-data; boundary=x' }],
+    ['compressed JSON', { 'content-type': JSON_TYPE, 'content-encoding': 'gzip' }],
+  ])('of %s is refused with what to send', async (_name, headers) => {
+    for (const accept of [JSON_TYPE, RESPONSE_TYPE]) {
+      const { status, headers: answered, answer } = await send({ headers: { ...headers, accept }, body: HEIGHT });
+      expect([status, answered['content-type']]).toEqual([415, `${accept}; charset=utf-8`]);
+      expect(answer).toEqual(refusedWith(/(^| )Send the body (as JSON|without Content-Encoding)/));
+    }
+  });
+
+  test.each([
+    ['is no JSON', 'x', /not valid JSON/],
+    ['is empty', ' ', /not valid JSON/],
+    ['is no object', '1', /JSON object/],
+    ['is null', 'null', /JSON object/],
+    ['is not UTF-8', Buffer.from('{"query":"{beaconHeight}","variables":{"a":"\xff"}}', 'latin1'), /not valid UTF-8/],
+    [
+      'is not UTF-8 where it is a list',
+      Buffer.from('[{"query":"{beaconHeight # \xc3\x28\\n}"}]', 'latin1'),
+      /not valid UTF-8/,
+    ],
+    ['is not UTF-8 in its query', Buffer.from('{"query":"{beaconHeight # \xe2\x82\\n}"}', 'latin1'), /not valid UTF-8/],
+  ])('that %s is refused', async (_name, body, message) => {
+    for (const accept of [JSON_TYPE, RESPONSE_TYPE]) {
+      const { status, answer } = await send({ headers: { 'content-type': JSON_TYPE, accept }, body });
+      expect([status, answer]).toEqual([400, refusedWith(message)]);
+    }
+  });
+
+  test('in UTF-8 is read as such', async () => {
+    const body = JSON.stringify({ query: 'query ($id: ID!) { node(id: $id) { id } }', variables: { id: 'é€😀' } });
+    const { answer } = await send({ body });
+    expect(answer.errors[0].message).toContain('é€😀');
+  });
+
+  test('that is too large is refused with its code, also where its length comes last', async () => {
+    const body = JSON.stringify({ query: '{ beaconHeight }', variables: { text: 'x'.repeat(262_144) } });
+    for (const sent of [body, chunksOf(body)]) {
+      const { status, answer } = await send({ body: sent });
+      const error = { message: 'Request body too large', extensions: { code: 'QUERY_TOO_COMPLEX' } };
+      expect([status, answer]).toEqual([413, { errors: [error] }]);
+    }
+  });
+
+  test('of several operations has an error in the place of each that is none', async () => {
+    const { status, answer } = await send({ body: `[null,1,${HEIGHT}]` });
+    expect([status, answer]).toEqual([
+      200,
+      [
+        refusedWith('Must provide query string'),
+        refusedWith('Expected params to be an object'),
+        { data: { beaconHeight: gateway.sandbox.world.tip.height } },
+      ],
+    ]);
+  });
+});
+
+describe('a URL', () => {
+  test.each([
+    ['is not UTF-8', '?query={beaconHeight}%23%ff'],
+    ['is not UTF-8 in its variables', '?query={beaconHeight}&variables={"a":"%c3%28"}'],
+    ['has variables that are no JSON', '?query={beaconHeight}&variables=x'],
+  ])('that %s is refused', async (_name, search) => {
+    const { status, answer } = await send({ headers: {}, search });
+    expect([status, answer]).toEqual([
+      400,
+      refusedWith(/^(The URL is not valid UTF-8|A parameter of the URL is not valid JSON)\.$/),
+    ]);
+  });
+
+  test('may hold percent signs that encode nothing', async () => {
+    const search = '?query={beaconHeight}%23 100% %c3%a9'.replaceAll(' ', '+');
+    expect((await send({ headers: {}, search })).status).toBe(200);
+  });
+});
+
+test('a client that accepts no answer that there is learns which there are, before anything is executed', async () => {
+  const calls = gateway.sandbox.marketData.calls('orderbook');
+  const body = '{"query":"{orderBook(tickerId:\\"pBTC_PRV\\"){tickerId}}"}';
+  for (const accept of ['image/png', 'text/html', 'application/json;charset=latin1', 'application/json;q=0']) {
+    const { status, headers, answer } = await send({ headers: { 'content-type': JSON_TYPE, accept }, body });
+    expect([accept, status, headers['content-type']]).toEqual([accept, 406, `${JSON_TYPE}; charset=utf-8`]);
+    expect(answer).toEqual(
+      refusedWith(/^The Accept header must allow application\/graphql-response\+json or application\/json/),
+    );
+  }
+  expect(gateway.sandbox.marketData.calls('orderbook')).toBe(calls);
+});
+
+describe('an argument that turns out to be null when it is read', () => {
+  const CASES = [
+    [
+      'of a field costs that field',
+      'query ($id: String = "x") { service { sandbox } orderBook(tickerId: $id) { tickerId } }',
+      { data: { service: { sandbox: true }, orderBook: null }, path: ['orderBook'] },
+    ],
+    [
+      'of a directive costs the object around it',
+      'query ($id: Boolean = true) { service { sandbox } poolPairs(first: 1) { pageInfo { hasNextPage @include(if: $id) } } }',
+      { data: { service: { sandbox: true }, poolPairs: null }, path: ['poolPairs', 'pageInfo'] },
+    ],
+    [
+      'of a directive of the whole operation costs all',
+      'query ($id: Boolean = true) { service { sandbox } beaconHeight @skip(if: $id) }',
+      { data: null, path: undefined },
+    ],
+  ] as const;
+
+  test.each(CASES)('%s, and has its place, by every door', async (_name, query, { data, path }) => {
+    const operation = { query, variables: { id: null } };
+    const error = {
+      message: expect.stringMatching(/must not be null|not to be null/),
+      locations: expect.any(Array),
+      ...(path && { path }),
+      extensions: { code: 'BAD_USER_INPUT' },
+    };
+    for (const accept of [JSON_TYPE, RESPONSE_TYPE, `multipart/mixed;q=0.1, ${RESPONSE_TYPE}`]) {
+      const headers = { 'content-type': JSON_TYPE, accept };
+      const posted = await send({ headers, body: JSON.stringify(operation) });
+      expect([posted.status, posted.answer]).toEqual([200, { errors: [error], data }]);
+      const batched = await send({ headers, body: JSON.stringify([operation]) });
+      expect([batched.status, batched.answer]).toEqual([200, [{ errors: [error], data }]]);
+      const search = new URLSearchParams({ query, variables: '{"id":null}' });
+      const got = await send({ headers: { accept }, search: `?${search}` });
+      expect([got.status, got.answer]).toEqual([200, { errors: [error], data }]);
+    }
+    const socket = await openSocket(url);
+    socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload: operation }));
+    const { payload } = JSON.parse(await nextMessage(socket));
+    socket.close();
+    expect(payload).toEqual({ errors: [error], data });
+  });
+
+  test('is a bad request where nothing can be executed', async () => {
+    const query = 'query ($id: String!) { orderBook(tickerId: $id) { tickerId } }';
+    const body = JSON.stringify({ query, variables: { id: null } });
+    const { status, answer } = await send({ headers: { 'content-type': JSON_TYPE, accept: RESPONSE_TYPE }, body });
+    expect([status, Object.keys(answer), answer.errors[0].extensions]).toEqual([
+      400,
+      ['errors'],
+      { code: 'BAD_USER_INPUT' },
+    ]);
+  });
+});
+
+describe('on a websocket', () => {
+  test.each([
+    ['a name that no operation has', { query: 'query A { beaconHeight }', operationName: 'B' }],
+    ['no name where there are several operations', { query: 'query A { beaconHeight } query B { beaconHeight }' }],
+    ['a document without an operation', { query: 'fragment F on Query { beaconHeight }' }],
+  ])('%s is an error with its code', async (_name, payload) => {
+    const socket = await openSocket(url);
+    socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload }));
+    const answer = JSON.parse(await nextMessage(socket));
+    expect([answer.type, answer.id]).toEqual(['error', '1']);
+    expect(answer.payload[0].extensions.code).toMatch(/^(BAD_USER_INPUT|GRAPHQL_VALIDATION_FAILED)$/);
+    socket.close();
+  });
+
+  test.each([
+    ['a text', false, 1007],
+    ['bytes', true, 4400],
+  ])('%s that is not UTF-8 is not executed, and closes the socket', async (_name, binary, code) => {
+    const socket = await openSocket(url);
+    socket.on('error', () => {});
+    const message = '{"type":"subscribe","id":"1","payload":{"query":"{beaconHeight # \xff\\n}"}}';
+    const [closed] = await Promise.all([
+      Promise.race([once(socket, 'close'), once(socket, 'message').then(String)]),
+      socket.send(Buffer.from(message, 'latin1'), { binary }),
+    ]);
+    expect(closed[0]).toBe(code);
+  });
+});

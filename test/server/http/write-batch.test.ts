@@ -1,0 +1,39 @@
+import { setImmediate as immediate } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import { createWriteBatch } from '../../../src/server/http/write-batch.ts';
+
+test('what is put into it in one turn goes out at its end, in order', async () => {
+  const sent: number[] = [];
+  const put = createWriteBatch();
+  for (const answer of [1, 2, 3]) put(() => sent.push(answer));
+  expect(sent).toEqual([]);
+  await immediate();
+  expect(sent).toEqual([1, 2, 3]);
+});
+
+test('what is put into it while it sends goes out at the end of the next turn', async () => {
+  const sent: string[] = [];
+  const put = createWriteBatch();
+  put(() => {
+    sent.push('first');
+    put(() => sent.push('second'));
+  });
+  await immediate();
+  expect(sent).toEqual(['first']);
+  await immediate();
+  expect(sent).toEqual(['first', 'second']);
+});
+
+test('nothing waits for what takes long', () => {
+  const now = vi.spyOn(performance, 'now').mockReturnValue(1_000);
+  try {
+    const sent: number[] = [];
+    const put = createWriteBatch();
+    put(() => sent.push(1));
+    now.mockReturnValue(1_002);
+    put(() => sent.push(2));
+    expect(sent).toEqual([1, 2]);
+  } finally {
+    now.mockRestore();
+  }
+});

@@ -1,0 +1,105 @@
+import { GraphQLError } from 'graphql';
+import { describe, expect, test, vi } from 'vitest';
+import { DEFAULT_LIMITS } from '../../../src/graphql/limits.ts';
+import { schema } from '../../../src/graphql/schema.ts';
+import { createDocuments } from '../../../src/server/operations/documents.ts';
+import { repeat } from '../../support/operations.ts';
+
+const read = (text: string) => createDocuments({ schema, limits: DEFAULT_LIMITS, refused() {} }).read(text);
+
+describe('a document that is valid', () => {
+  test('is read once, if it is not long', async () => {
+    const documents = createDocuments({ schema, limits: DEFAULT_LIMITS, refused() {} });
+    const first = documents.read('{ beaconHeight }');
+    expect(documents.read('{ beaconHeight }')).toBe(first);
+    const long = `{ beaconHeight } ${'#'.repeat(20_000)}`;
+    expect(await documents.read(long)).not.toBe(await documents.read(long));
+    // Others take its place.
+    for (let n = 0; n < 40; n++) documents.read(`{ a${n}: beaconHeight } ${'#'.repeat(15_000)}`);
+    expect(documents.read('{ beaconHeight }')).not.toBe(first);
+  });
+
+  test('is read in several turns of the event loop, if it has many fields', async () => {
+    const reading = read(`{ ${repeat(900, (n) => `a${n}: beaconHeight`)} }`);
+    expect(reading).toBeInstanceOf(Promise);
+    expect((await reading).document?.definitions).toHaveLength(1);
+  });
+});
+
+describe('a document that is refused', () => {
+  test('is counted each time, and not kept', async () => {
+    let refused = 0;
+    const documents = createDocuments({ schema, limits: DEFAULT_LIMITS, refused: () => refused++ });
+    for (const text of ['{', '{', '{ nothing }', '{ nothing }', `{ ${repeat(900, (n) => `a${n}: nothing`)} }`]) {
+      await documents.read(text);
+    }
+    expect(refused).toBe(5);
+  });
+
+  test.each([
+    ['alone', '{ nothing }', [{ line: 1, column: 3 }]],
+    ['behind line breaks of every kind', '\n\r\n\r{ beaconHeight\n  nothing }', [{ line: 5, column: 3 }]],
+    ['in a fragment', '{ ...F }\nfragment F on Query { nothing }', [{ line: 2, column: 23 }]],
+    ['in an argument', '{ nodes(ids: [1,\n {}]) { id } }', [{ line: 2, column: 2 }]],
+  ])('says where it is wrong: %s', async (_name, text, locations) => {
+    const { errors } = await read(text);
+    expect(errors?.map((error) => error.toJSON().locations)).toEqual([locations]);
+  });
+
+  test('says where its syntax is wrong', async () => {
+    const { errors } = await read('\n\n{ a b: }');
+    expect(errors?.map((error) => error.toJSON())).toEqual([
+      {
+        message: 'Syntax Error: Expected Name, found "}".',
+        locations: [{ line: 3, column: 8 }],
+        extensions: { code: 'GRAPHQL_PARSE_FAILED', http: { status: 400, spec: true } },
+      },
+    ]);
+  });
+
+  test.each([100, 5_000])('reports a hundred errors of %i, and that there are more', async (count) => {
+    const { errors = [] } = await read(`${'\n'.repeat(100_000)}{ ${repeat(count + 1, (n) => `a${n}`)} }`);
+    expect(errors).toHaveLength(101);
+    expect(errors[0]?.locations).toEqual([{ line: 100_001, column: 3 }]);
+    expect(errors[100]?.message).toBe('Validation stopped after 100 errors.');
+    expect(errors[100]?.extensions['code']).toBe('TOO_MANY_ERRORS');
+  });
+
+  test('makes its errors without stacks, and its lines are counted once', async () => {
+    const lines = '\n'.repeat(50_000);
+    const matchAll = vi.spyOn(String.prototype, 'matchAll');
+    const text = `${lines}{ ${repeat(200, (n) => `a${n}`)} }`;
+    const { errors = [] } = await read(text);
+    const searched = matchAll.mock.contexts.reduce<number>((sum, each) => sum + String(each).length, 0);
+    matchAll.mockRestore();
+    expect(searched).toBe(text.length);
+    expect(errors.map(({ stack }) => stack)).toEqual(errors.map(() => expect.not.stringContaining('\n    at ')));
+    expect(errors.every((error) => error instanceof GraphQLError)).toBe(true);
+  });
+
+  test('repeats only the beginning of what it has', async () => {
+    const { errors } = await read(`{ poolPairs(first: ${'9'.repeat(250_000)}) { totalCount } }`);
+    expect(errors?.map(({ message }) => message.length <= 550)).toEqual([true]);
+    expect(errors?.[0]?.message).toMatch(/^Int cannot represent .*99… \(250\d\d\d characters\)$/);
+  });
+
+  test.each([
+    [
+      'variables of fragments in many operations',
+      `${repeat(600, (n) => `query Q${n}($v: Int) { ...F }`)} fragment F on Query { ${repeat(100, (n) => `a${n}: poolPairs(first: $v) { totalCount }`)} }`,
+    ],
+    [
+      'fragments of many operations',
+      `${repeat(500, (n) => `query Q${n} { ...F0 }`)} ${repeat(600, (n) => `fragment F${n} on Query { ...F${n + 1} }`)} fragment F600 on Query { beaconHeight }`,
+    ],
+  ])('is refused for the work that it takes: %s', async (_name, text) => {
+    const { errors } = await read(text);
+    expect(errors?.map(({ extensions }) => extensions['code'])).toEqual(['QUERY_TOO_COMPLEX']);
+  });
+
+  test('prints a large literal a few times only', async () => {
+    const { errors = [] } = await read(`{ poolPairs(filter: { ${repeat(3_000, (n) => `x${n}: 1`)} }) { totalCount } }`);
+    expect(errors).toHaveLength(6);
+    expect(errors[5]?.message).toBe('Validation stopped after 5 errors.');
+  });
+});

@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'vitest';
+import { WrittenResult } from '../../../src/graphql/execution/written-result.ts';
+import { toAsyncValues } from '../../../src/live/broadcast/async-values.ts';
+import { createBroadcast } from '../../../src/live/broadcast/broadcast.ts';
+import { encodeUpdate } from '../../../src/server/operations/encoded-update.ts';
+import { createSubscriptionGroup, type Made } from '../../../src/server/operations/subscription-group.ts';
+
+const END = { done: true, value: undefined };
+
+/** A group whose values are numbers, and whose updates say what they were made from, when the test says so. */
+function createGroup({ dependsOnPrevious = true, holds = (): boolean => true } = {}) {
+  const latest = createBroadcast<number>();
+  const asked: { value: unknown; previous: unknown; made: PromiseWithResolvers<Made> }[] = [];
+  let handedOver = 0;
+  let timesEmpty = 0;
+  const group = createSubscriptionGroup({
+    subscription: {
+      subscribe: latest.subscribe,
+      isChange: () => true,
+      dependsOnPrevious,
+      heightOf: () => undefined,
+      resumesAfter: undefined,
+      execute: () => Promise.reject(new Error('made by the test')),
+    },
+    make(value, previous) {
+      const made = Promise.withResolvers<Made>();
+      asked.push({ value, previous, made });
+      return made.promise;
+    },
+    turn: () => Promise.resolve(),
+    handedOver: () => {
+      handedOver += 1;
+    },
+    onEmpty: () => {
+      timesEmpty += 1;
+    },
+    now: () => 0,
+  });
+  const answer = () => {
+    for (const { value, previous, made } of asked) {
+      const result = new WrittenResult(JSON.stringify({ value, previous: previous ?? null }));
+      made.resolve({ update: encodeUpdate(result, undefined), holds });
+    }
+    return asked.splice(0).map(({ value, previous }) => [value, previous]);
+  };
+  return { latest, group, asked, answer, handedOver: () => handedOver, timesEmpty: () => timesEmpty };
+}
+
+/** Waits until so many updates are asked for. */
+const untilAsked = (asked: readonly unknown[], count: number) => expect.poll(() => asked.length).toBe(count);
+
+describe('one update is made', () => {
+  test('for all who have got the same before, and one for those who are behind', async () => {
+    const { latest, group, asked, answer, handedOver } = createGroup();
+    const members = Array.from({ length: 300 }, () => toAsyncValues(group.join));
+    latest.publish(1);
+    const first = members.map((member) => member.next());
+    await untilAsked(asked, 1);
+    expect(answer()).toEqual([[1, undefined]]);
+    expect(new Set((await Promise.all(first)).map(({ value }) => value)).size).toBe(1);
+
+    // Two of them pass a value over.
+    const [behind, inStep] = [members.slice(0, 2), members.slice(2)];
+    latest.publish(2);
+    const second = inStep.map((member) => member.next());
+    await untilAsked(asked, 1);
+    expect(answer()).toEqual([[2, 1]]);
+    await Promise.all(second);
+    latest.publish(3);
+    const third = [...inStep, ...behind].map((member) => member.next());
+    await untilAsked(asked, 2);
+    expect(answer()).toEqual(
+      expect.arrayContaining([
+        [3, 2],
+        [3, 1],
+      ]),
+    );
+    const texts = (await Promise.all(third)).map(({ value }) => value?.toText());
+    expect(texts.slice(-2)).toEqual(Array(2).fill('{"data":{"value":3,"previous":1}}'));
+    expect(new Set(texts.slice(0, -2))).toEqual(new Set(['{"data":{"value":3,"previous":2}}']));
+    expect(handedOver()).toBe(300 + 298 + 300);
+    expect(latest.skippedValues()).toBe(2);
+  });
+
+  test('for everyone, whatever they have got, where it does not tell of that', async () => {
+    const { latest, group, asked, answer } = createGroup({ dependsOnPrevious: false });
+    const [early, late] = [toAsyncValues(group.join), toAsyncValues(group.join)];
+    latest.publish(1);
+    const first = early.next();
+    await untilAsked(asked, 1);
+    answer();
+    await first;
+    latest.publish(2);
+    const second = [early.next(), late.next()];
+    await untilAsked(asked, 1);
+    expect(answer()).toEqual([[2, undefined]]);
+    const [one, other] = await Promise.all(second);
+    expect(one?.value).toBe(other?.value);
+  });
+
+  test('and serves those who come later only for as long as it is true', async () => {
+    let isTrue = true;
+    const { latest, group, asked, answer } = createGroup({ holds: () => isTrue });
+    latest.publish(1);
+    const first = toAsyncValues(group.join).next();
+    await untilAsked(asked, 1);
+    answer();
+    const { value } = await first;
+    expect((await toAsyncValues(group.join).next()).value).toBe(value);
+    isTrue = false;
+    const fresh = toAsyncValues(group.join).next();
+    await untilAsked(asked, 1);
+    answer();
+    expect((await fresh).value).not.toBe(value);
+  });
+
+  test('once for a moment that it tells of, for those who hear of it together', async () => {
+    const { latest, group, asked, answer } = createGroup({ dependsOnPrevious: false, holds: () => false });
+    const members = [toAsyncValues(group.join), toAsyncValues(group.join)];
+    latest.publish(1);
+    for (const member of members) {
+      const first = member.next();
+      await untilAsked(asked, 1);
+      answer();
+      await first;
+    }
+    latest.publish(2);
+    const [one, other] = members.map((member) => member.next());
+    await untilAsked(asked, 1);
+    answer();
+    expect((await one)?.value).toBe((await other)?.value);
+  });
+});
+
+describe('a member', () => {
+  test('that leaves while its update is made gets nothing, and the others get theirs', async () => {
+    const { latest, group, asked, answer, handedOver, timesEmpty } = createGroup();
+    const [leaver, stayer] = [toAsyncValues(group.join), toAsyncValues(group.join)];
+    latest.publish(1);
+    const [left, stayed] = [leaver.next(), stayer.next()];
+    await untilAsked(asked, 1);
+    expect(await leaver.return?.()).toEqual(END);
+    answer();
+    expect(await left).toEqual(END);
+    expect((await stayed).value?.toText()).toBe('{"data":{"value":1,"previous":null}}');
+    expect([handedOver(), latest.subscribers(), timesEmpty()]).toEqual([1, 1, 0]);
+    await stayer.return?.();
+    await stayer.return?.();
+    expect([latest.subscribers(), timesEmpty()]).toEqual([0, 1]);
+  });
+
+  test('hears that an update cannot be made, as all do who were to get it, and has left then', async () => {
+    const { latest, group, asked, timesEmpty } = createGroup();
+    const members = [toAsyncValues(group.join), toAsyncValues(group.join)];
+    latest.publish(1);
+    const failed = Promise.allSettled(members.map((member) => member.next()));
+    await untilAsked(asked, 1);
+    asked[0]?.made.reject(new Error('broken'));
+    expect(await failed).toEqual(Array(2).fill({ status: 'rejected', reason: new Error('broken') }));
+    expect([latest.subscribers(), timesEmpty()]).toEqual([0, 1]);
+  });
+});

@@ -1,0 +1,171 @@
+import { once } from 'node:events';
+import { parse } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { createContext } from '../../../src/graphql/context.ts';
+import { createErrorMask } from '../../../src/graphql/errors.ts';
+import { createExecutor } from '../../../src/graphql/execution/execute.ts';
+import { schema } from '../../../src/graphql/schema.ts';
+import { type AsyncValues, toAsyncValues } from '../../../src/live/broadcast/async-values.ts';
+import { createMetrics } from '../../../src/server/metrics/metrics.ts';
+import type { EncodedUpdate } from '../../../src/server/operations/encoded-update.ts';
+import { createSubscriptionGroups } from '../../../src/server/operations/subscription-groups.ts';
+import { startGatewayForTest, type TestGatewayOptions } from '../../support/gateway.ts';
+import { sample } from '../../support/metrics.ts';
+import { BTC } from '../../support/tokens.ts';
+import { openSocket } from '../../support/transports.ts';
+
+/** Groups over the sources of a gateway; a member takes its updates when the test does. */
+async function openGroups(options?: TestGatewayOptions) {
+  const gateway = await startGatewayForTest(options);
+  await gateway.untilHeight(gateway.sandbox.world.tip.height);
+  const { service } = gateway.app;
+  const metrics = createMetrics('test');
+  const maskError = createErrorMask({ internal() {} });
+  const groups = createSubscriptionGroups({ service, executor: createExecutor(), metrics, maskError });
+
+  async function join(query: string, variableValues = {}): Promise<AsyncValues<EncodedUpdate>> {
+    const contextValue = createContext(service);
+    const updates = await groups.subscribe({ schema, document: parse(query), variableValues, contextValue });
+    if (typeof updates !== 'function') throw new Error(JSON.stringify(updates));
+    return toAsyncValues(updates);
+  }
+  const joinMany = (count: number, query: string, variables?: object) =>
+    Promise.all(Array.from({ length: count }, () => join(query, variables)));
+
+  return { ...gateway, metrics, join, joinMany };
+}
+
+const nextOf = (members: readonly AsyncValues<EncodedUpdate>[]) =>
+  Promise.all(members.map(async (member) => (await member.next()).value));
+
+const countOf = (updates: readonly unknown[]) => new Set(updates).size;
+
+const dataOf = (update: EncodedUpdate | undefined) => JSON.parse(update?.toText() ?? '').data;
+
+describe('an update is executed and written once', () => {
+  test('for three hundred subscribers of one operation, and twice for two operations', async () => {
+    const { joinMany, advance, metrics, app } = await openGroups();
+    const prices = await joinMany(300, 'subscription { prices { beaconHeight previousHeight poolPairs { id } } }');
+    const heads = await joinMany(300, 'subscription { head { beaconHeight hash } }');
+    expect(countOf(await nextOf([...prices, ...heads]))).toBe(2);
+    const next = nextOf([...prices, ...heads]);
+    await advance();
+    expect(countOf(await next)).toBe(2);
+    expect(sample(await metrics.text(), 'pdex_updates_sent_total')).toBe(1_200);
+    await Promise.all([...prices, ...heads].map((member) => member.return?.()));
+    expect(app.service.sources.head.subscribers()).toBe(0);
+  });
+
+  test('for hundreds who come back after the same height, at each height that they missed', async () => {
+    const { joinMany, advance, sandbox } = await openGroups();
+    const after = sandbox.world.tip.height;
+    for (let height = 0; height < 3; height++) await advance();
+    const query = 'subscription ($after: BeaconHeight) { prices(afterHeight: $after) { beaconHeight previousHeight } }';
+    const members = await joinMany(200, query, { after });
+    for (const height of [1, 2, 3]) {
+      const updates = await nextOf(members);
+      expect(countOf(updates)).toBe(1);
+      expect(dataOf(updates[0]).prices).toEqual({ beaconHeight: after + height, previousHeight: after + height - 1 });
+    }
+  });
+
+  test('for who subscribes with the same variables, and not for who has others', async () => {
+    const { join } = await openGroups();
+    const query = 'subscription ($tokenIds: [TokenId!]) { prices(tokenIds: $tokenIds) { poolPairs { id } } }';
+    const of = async (tokenIds?: readonly string[]) => nextOf([await join(query, { tokenIds })]);
+    const updates = [await of([BTC]), await of([BTC]), await of()].flat();
+    expect(updates[0]).toBe(updates[1]);
+    expect(dataOf(updates[2]).prices.poolPairs.length).toBeGreaterThan(dataOf(updates[0]).prices.poolPairs.length);
+  });
+});
+
+describe('who is behind', () => {
+  test('is told of the update that it got last, and gets what has changed since then', async () => {
+    const { join, advance } = await openGroups();
+    const query =
+      'subscription { prices(onlyChanged: true) { beaconHeight previousHeight missedHeights poolPairs { id token1PoolValue } } }';
+    // The third has a group of its own, and does as the second.
+    const [quick, slow, alone] = await Promise.all([join(query), join(query), join(`${query} `)]);
+    const first = await nextOf([quick, slow, alone]);
+    const seen = new Set<string>();
+    for (let height = 0; height < 3; height++) {
+      await advance();
+      const [update] = await nextOf([quick]);
+      for (const { id } of dataOf(update).prices.poolPairs) seen.add(id);
+      expect(dataOf(update).prices.missedHeights).toBe(0);
+    }
+    const [late, expected] = await nextOf([slow, alone]);
+    const { prices } = dataOf(late);
+    expect(late?.toText()).toBe(expected?.toText());
+    expect(prices).toMatchObject({ previousHeight: dataOf(first[0]).prices.beaconHeight, missedHeights: 2 });
+    for (const { id } of prices.poolPairs) expect(seen).toContain(id);
+  });
+});
+
+describe('who comes later at the same height', () => {
+  test('is told of its own moment', async () => {
+    const { join, clock } = await openGroups();
+    const query = 'subscription { head { ageMs } }';
+    const [early] = await nextOf([await join(query)]);
+    clock.now += 1_500;
+    const [late] = await nextOf([await join(query)]);
+    expect(dataOf(late).head.ageMs).toBe(dataOf(early).head.ageMs + 1_500);
+  });
+
+  test('gets what has become true since then', async () => {
+    const { join, advance, sandbox } = await openGroups({ config: { marketPollMs: 60_000 } });
+    const query = 'subscription { tickers(filter: { tickerIds: ["pBTC_PRV"] }) { poolPair { beaconHeight } } }';
+    const [early] = await nextOf([await join(query)]);
+    const { height } = sandbox.world.tip;
+    await advance();
+    const [late, later] = [await nextOf([await join(query)]), await nextOf([await join(query)])].flat();
+    expect([early, late].map((update) => dataOf(update).tickers[0].poolPair.beaconHeight)).toEqual([
+      height,
+      height + 1,
+    ]);
+    expect(later).toBe(late);
+  });
+});
+
+describe('what is sent', () => {
+  test.each([
+    ['whole', 'subscription { prices { beaconHeight poolPairs { id price pairs { tickerId } } } }', {}],
+    [
+      'with errors',
+      'subscription { prices { beaconHeight poolPairs { id pairs { tickerId } } } }',
+      { without: 'MARKET_DATA' },
+    ],
+  ] as const)('is the same on a websocket, to the byte, as in an event: %s', async (name, query, options) => {
+    const gateway = await startGatewayForTest(options);
+    const url = await gateway.app.listen(0, '127.0.0.1');
+    await gateway.untilHeight(gateway.sandbox.world.tip.height);
+    const socket = await openSocket(url);
+    const messages: string[] = [];
+    socket.on('message', (message) => messages.push(String(message)));
+    for (const id of ['a', 'a "longer" one', 'ä']) {
+      socket.send(JSON.stringify({ type: 'subscribe', id, payload: { query } }));
+    }
+    const response = await fetch(`${url}?query=${encodeURIComponent(query)}`, {
+      headers: { accept: 'text/event-stream' },
+    });
+    let text = '';
+    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += chunk;
+      if (/data: .*\n\n$/.test(text)) break;
+    }
+    const written = /^data: (.*)$/m.exec(text)?.[1] ?? '';
+    await expect.poll(() => messages.length).toBe(3);
+    // Errors stand first, as the specification recommends.
+    expect(written.startsWith('{"errors":')).toBe(name === 'with errors');
+    expect(messages.sort()).toEqual(
+      ['a', 'a "longer" one', 'ä']
+        .map((id) => `{"id":${JSON.stringify(id)},"type":"next","payload":${written}}`)
+        .sort(),
+    );
+
+    for (const id of ['a', 'a "longer" one', 'ä']) socket.send(JSON.stringify({ type: 'complete', id }));
+    await expect.poll(() => gateway.app.service.sources.head.subscribers()).toBe(0);
+    socket.close();
+    await once(socket, 'close');
+  });
+});

@@ -1,0 +1,248 @@
+import { existsSync } from 'node:fs';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { request } from 'undici';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { GRAPHIQL_TABS } from '../../../src/server/pages/graphiql-tabs.ts';
+import { startGateway, startGatewayForTest } from '../../support/gateway.ts';
+
+const BROWSER_HEADERS = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+
+async function get(url: string, headers: Record<string, string>) {
+  const { statusCode, headers: answered, body } = await request(url, { headers });
+  return { status: statusCode, headers: answered, bytes: Buffer.from(await body.arrayBuffer()) };
+}
+
+describe('the page of GraphiQL', () => {
+  test('is sent compressed, and not again where the browser has it', async () => {
+    const { app } = await startGatewayForTest();
+    const url = await app.listen(0, '127.0.0.1');
+    const plain = await get(url, BROWSER_HEADERS);
+    const br = await get(url, { ...BROWSER_HEADERS, 'accept-encoding': 'gzip, deflate, br, zstd' });
+    const gzip = await get(url, { ...BROWSER_HEADERS, 'accept-encoding': 'gzip' });
+    expect([plain, br, gzip].map(({ headers }) => headers['content-encoding'])).toEqual([undefined, 'br', 'gzip']);
+    expect(brotliDecompressSync(br.bytes).equals(plain.bytes)).toBe(true);
+    expect(gunzipSync(gzip.bytes).equals(plain.bytes)).toBe(true);
+    expect(br.bytes.length).toBeLessThan(plain.bytes.length / 3);
+
+    const etag = String(br.headers['etag']);
+    const again = await get(url, { ...BROWSER_HEADERS, 'accept-encoding': 'br', 'if-none-match': etag });
+    expect([again.status, again.bytes.length]).toEqual([304, 0]);
+  });
+
+  test('is what a browser gets that opens a query as a page, and the query is not executed', async () => {
+    const { app } = await startGatewayForTest();
+    const url = await app.listen(0, '127.0.0.1');
+    const page = await get(url, BROWSER_HEADERS);
+    for (const headers of [
+      BROWSER_HEADERS,
+      { ...BROWSER_HEADERS, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' },
+      { accept: '*/*', 'sec-fetch-mode': 'navigate' },
+    ]) {
+      const { headers: answered } = await get(`${url}?query={beaconHeight}&variables={}`, headers);
+      expect([answered['content-type'], answered['etag']]).toEqual(['text/html; charset=utf-8', page.headers['etag']]);
+    }
+  });
+
+  test('fits the width of a phone', async () => {
+    const { app } = await startGatewayForTest();
+    const { bytes } = await get(await app.listen(0, '127.0.0.1'), BROWSER_HEADERS);
+    expect(String(bytes)).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
+  });
+
+  test('loads nothing from elsewhere', async () => {
+    const { app } = await startGatewayForTest();
+    const { bytes } = await get(await app.listen(0, '127.0.0.1'), BROWSER_HEADERS);
+    expect(String(bytes)).not.toMatch(/<(script|link|img)[^>]*(src|href)="https?:/);
+  });
+
+  test('is not in the way of queries, and can be switched off', async () => {
+    const { app, sandbox } = await startGatewayForTest();
+    const url = await app.listen(0, '127.0.0.1');
+    const answer = { data: { beaconHeight: sandbox.world.tip.height } };
+    for (const headers of [
+      {},
+      { accept: '*/*' },
+      { accept: 'application/json, text/html' },
+      { accept: 'text/html;q=0, application/json' },
+      { accept: 'text/html, application/json', 'sec-fetch-mode': 'cors' },
+      { ...BROWSER_HEADERS, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' },
+    ]) {
+      const query = await get(`${url}?query={beaconHeight}`, headers);
+      expect([headers, JSON.parse(String(query.bytes))]).toEqual([headers, answer]);
+    }
+
+    const { app: without } = await startGatewayForTest({ config: { graphiql: false } });
+    const off = await get(await without.listen(0, '127.0.0.1'), BROWSER_HEADERS);
+    expect(String(off.bytes)).not.toContain('<html');
+  });
+});
+
+const TABS = GRAPHIQL_TABS.map((tab) => ({ ...tab, name: /(?:query|subscription) (\w+)/.exec(tab.query)?.[1] ?? '' }));
+
+test.each(TABS)('the tab $name says what it shows, fits 50 columns, and works', async (tab) => {
+  const { ask, subscribe, sandbox } = await startGatewayForTest();
+  const { query, heightsBack } = tab;
+  expect(query).toMatch(/^# [A-Z]/);
+  expect(query.split('\n').filter((line) => line.length > 50)).toEqual([]);
+  expect(query).not.toMatch(/\d{6}/);
+
+  const variables = {
+    ...JSON.parse(tab.variables ?? '{}'),
+    ...(heightsBack === undefined ? {} : { height: sandbox.world.tip.height - heightsBack }),
+  };
+  const isLive = /^subscription/m.test(query);
+  const answer = isLive ? (await subscribe(query, variables).next()).value : await ask(query, variables);
+  expect(answer?.errors).toBeUndefined();
+  expect(answer?.data).toBeTruthy();
+});
+
+const CHROMIUM = '/usr/bin/chromium';
+const hasChromium = existsSync(CHROMIUM);
+
+// On a machine without Chromium this says that it was skipped; CI installs it, and there a skip is a failure.
+test.runIf(process.env['CI'])('CI has a browser', () => expect(hasChromium).toBe(true));
+
+describe.skipIf(!hasChromium)('GraphiQL in a browser without internet', { timeout: 60_000 }, () => {
+  let browser: Browser;
+  let page: Page;
+  let gateway: Awaited<ReturnType<typeof startGateway>>;
+  const elsewhere: string[] = [];
+
+  beforeAll(async () => {
+    gateway = await startGateway();
+    const url = await gateway.app.listen(0, '127.0.0.1');
+    const args = [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+    ];
+    browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: [...args, '--disable-component-update', '--disable-sync'],
+    });
+    page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+    page.setDefaultTimeout(8_000);
+    // 9 MB of page are parsed by a browser that shares two cores with other tests.
+    page.setDefaultNavigationTimeout(40_000);
+    await page.route(/^https?:\/\/(?!127\.0\.0\.1)/, (route) => {
+      elsewhere.push(route.request().url());
+      return route.abort();
+    });
+    await page.goto(url);
+    await tabButton('Prices').waitFor();
+  }, 60_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.close();
+  });
+
+  const tabButton = (name: string) => page.locator('.graphiql-tab-button').getByText(name, { exact: true });
+  const tabNames = () => page.locator('.graphiql-tab-button').allTextContents();
+  const activeTab = () => page.locator('.graphiql-tab-active .graphiql-tab-button').textContent();
+  const result = () => page.locator('.result-window');
+  const execute = () => page.locator('.graphiql-execute-button').click();
+
+  /** With the mouse, and held down for as long as a person does. */
+  async function choose(tab: string): Promise<void> {
+    await tabButton(tab).click({ delay: 80 });
+    expect(await activeTab()).toBe(tab);
+    // GraphiQL keeps the tab once it has read its operation: before that it would run the one of the tab before.
+    const index = (await tabNames()).indexOf(tab);
+    await page.waitForFunction((wanted) => {
+      const state = JSON.parse(globalThis.localStorage.getItem('graphiql:tabState') ?? '{}');
+      return state.activeTabIndex === wanted;
+    }, index);
+  }
+
+  test.each([
+    ['Market', 'cumulativeQuantity'],
+    ['Status', 'chainName'],
+    ['TimeTravel', '@1639910'],
+    ['Pages', 'endCursor'],
+    ['Prices', 'exactPrice'],
+  ])('one click of the mouse chooses the tab %s, and another runs it', async (tab, field) => {
+    await choose(tab);
+    await execute();
+    await result().getByText(field).first().waitFor();
+  });
+
+  test('each result shows what its operation costs', async () => {
+    await choose('Status');
+    const answered = page.waitForResponse((response) => response.request().method() === 'POST');
+    await execute();
+    expect((await (await answered).json()).extensions).toEqual({
+      cost: { points: expect.any(Number), complexity: expect.any(Number), values: expect.any(Number) },
+    });
+  });
+
+  test('live prices arrive over a websocket, height after height', async () => {
+    await choose('LivePrices');
+    await execute();
+    for (let block = 0; block < 3; block++) {
+      await result().getByText(String(gateway.sandbox.world.tip.height)).first().waitFor();
+      gateway.sandbox.advance();
+    }
+    expect(gateway.app.service.sources.head.subscribers()).toBe(1);
+    await execute();
+    await expect.poll(() => gateway.app.service.sources.head.subscribers()).toBe(0);
+  });
+
+  test('a reload shows the same tabs, and the one that was chosen', async () => {
+    const names = GRAPHIQL_TABS.length;
+    for (const tab of ['Status', 'LivePrices']) {
+      await choose(tab);
+      await page.reload();
+      await tabButton(tab).waitFor();
+      expect([await activeTab(), (await tabNames()).length]).toEqual([tab, names]);
+      expect(new URL(page.url()).search).toBe('');
+    }
+    await page.locator('.view-line').getByText('LivePrices').first().waitFor();
+  });
+
+  test('a link with a query and variables opens them in a tab, once', async () => {
+    const query = 'query Linked($height: BeaconHeight) { poolPairs(first: 1, at: $height) { nodes { id } } }';
+    const link = new URL(page.url());
+    link.search = String(new URLSearchParams({ query, variables: '{"height":1639950}' }));
+    for (let times = 0; times < 2; times++) {
+      await page.goto(link.href);
+      await tabButton('Linked').waitFor();
+      expect([await activeTab(), (await tabNames()).length]).toEqual(['Linked', GRAPHIQL_TABS.length + 1]);
+      expect(new URL(page.url()).search).toBe('');
+    }
+    await page.locator('.view-line').getByText('1639950').first().waitFor();
+    await execute();
+    await result().getByText('@1639950').first().waitFor();
+  });
+
+  test('a link opens its query for somebody who was never here before, beside the tabs', async () => {
+    const context = await browser.newContext();
+    const newcomer = await context.newPage();
+    newcomer.setDefaultTimeout(8_000);
+    newcomer.setDefaultNavigationTimeout(40_000);
+    const query = 'query Linked { beaconHeight }';
+    await newcomer.goto(`${page.url()}?query=${encodeURIComponent(query)}`);
+    const tabs = newcomer.locator('.graphiql-tab-button');
+    await tabs.getByText('Linked', { exact: true }).waitFor();
+    expect(await tabs.allTextContents()).toEqual(['Linked', ...TABS.map(({ name }) => name)]);
+    expect(await newcomer.locator('.graphiql-tab-active .graphiql-tab-button').textContent()).toBe('Linked');
+    await newcomer.locator('.graphiql-execute-button').click();
+    await newcomer.locator('.result-window').getByText('beaconHeight').first().waitFor();
+    await context.close();
+  });
+
+  test('the docs panel begins with what this endpoint is, and shows the manual', async () => {
+    await page.getByLabel('Show Documentation Explorer').click();
+    const docs = page.locator('.graphiql-doc-explorer');
+    await docs.getByText('market-data host').first().waitFor();
+    await docs.getByText('Query', { exact: true }).first().click();
+    await page.getByText('All queries. Each response des').first().waitFor();
+  });
+
+  test('nothing was asked of any other host', () => {
+    expect(elsewhere).toEqual([]);
+  });
+});

@@ -1,0 +1,141 @@
+import { existsSync } from 'node:fs';
+import { buildSchema, printSchema } from 'graphql';
+import { chromium } from 'playwright-core';
+import { request } from 'undici';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { schema } from '../../../src/graphql/schema.ts';
+import { startGatewayForTest, type TestGatewayOptions } from '../../support/gateway.ts';
+
+const BROWSER_HEADERS = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'sec-fetch-mode': 'navigate' };
+
+/** Node's own fetch would send headers of a page's request. */
+async function read(url: string, headers: Record<string, string>) {
+  const { statusCode: status, headers: answered, body } = await request(url, { headers });
+  return { status, type: answered['content-type'], text: await body.text() };
+}
+
+async function open(options?: TestGatewayOptions) {
+  const { app } = await startGatewayForTest(options);
+  const { origin } = new URL(await app.listen(0, '127.0.0.1'));
+  return { app, origin, get: (headers: Record<string, string> = {}) => read(`${origin}/`, headers) };
+}
+
+describe('the index', () => {
+  test('is JSON for programs, with links that are there', async () => {
+    const { app, origin, get } = await open();
+    const answer = await get();
+    expect(answer.type).toBe('application/json');
+    const index = JSON.parse(answer.text);
+    expect(index).toEqual({
+      name: 'pdex-gateway',
+      version: app.service.version,
+      sandbox: true,
+      graphql: '/graphql',
+      links: {
+        graphiql: '/graphql',
+        documentation: '/graphql#docs',
+        schema: '/schema.graphql',
+        health: '/health',
+        readiness: '/ready',
+      },
+    });
+    for (const path of Object.values<string>(index.links)) {
+      expect([path, (await read(origin + path, BROWSER_HEADERS)).status]).toEqual([path, 200]);
+    }
+  });
+
+  test('is plain text for those who prefer it, and a page for browsers, with the same links', async () => {
+    const { get } = await open();
+    const { links } = JSON.parse((await get()).text);
+    const plain = await get({ accept: 'text/plain' });
+    const page = await get(BROWSER_HEADERS);
+    expect([plain.type, page.type]).toEqual(['text/plain; charset=utf-8', 'text/html; charset=utf-8']);
+    for (const path of Object.values<string>(links)) {
+      expect(plain.text).toContain(`\n${path} `);
+      expect(page.text).toContain(`href="${path.slice(1)}"`);
+    }
+    for (const { text } of [plain, page]) expect(text).toContain('This is the sandbox: all data is simulated.');
+  });
+
+  test('does not lead to GraphiQL where that is switched off', async () => {
+    const { get } = await open({ config: { graphiql: false } });
+    const { links } = JSON.parse((await get()).text);
+    expect(Object.keys(links)).toEqual(['schema', 'health', 'readiness']);
+    expect((await get(BROWSER_HEADERS)).text).not.toContain('GraphiQL');
+  });
+
+  test('takes no operations, and says where they go', async () => {
+    const { origin } = await open();
+    const headers = { 'content-type': 'application/json' };
+    const posted = await fetch(`${origin}/`, { method: 'POST', headers, body: '{"query":"{ beaconHeight }"}' });
+    expect([posted.status, await posted.text()]).toEqual([404, 'Not found. The GraphQL endpoint is /graphql.\n']);
+  });
+
+  test('has an answer to HEAD, without a body', async () => {
+    const { origin } = await open();
+    const head = await fetch(`${origin}/`, { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+  });
+});
+
+test('the schema can be had as a file', async () => {
+  const { origin } = await open();
+  const answer = await fetch(`${origin}/schema.graphql`);
+  expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  expect(printSchema(buildSchema(await answer.text()))).toBe(printSchema(schema));
+});
+
+const CHROMIUM = '/usr/bin/chromium';
+
+describe.skipIf(!existsSync(CHROMIUM))('the index in a browser', { timeout: 60_000 }, () => {
+  test('asks nothing of other hosts, can be read in light and dark, fits a phone, and leads to GraphiQL by keyboard', async () => {
+    const { origin } = await open();
+    const browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
+    });
+    onTestFinished(() => browser.close());
+    const page = await browser.newPage({ viewport: { width: 320, height: 640 } });
+    page.setDefaultNavigationTimeout(40_000);
+    const asked: string[] = [];
+    const errors: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.goto(`${origin}/`);
+      expect(await page.evaluate(LOWEST_CONTRAST)).toBeGreaterThan(4.5);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+    }
+    expect([asked.filter((url) => !/^data:/.test(url)), errors]).toEqual([[`${origin}/`, `${origin}/`], []]);
+    expect(await page.evaluate('[document.documentElement.lang, document.querySelectorAll("main h1").length]')).toEqual(
+      ['en', 1],
+    );
+
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.locator('.graphiql-execute-button').waitFor();
+    expect(page.url()).toBe(`${origin}/graphql`);
+  });
+});
+
+/** The lowest contrast of a text with what is behind it, after WCAG's definition. */
+const LOWEST_CONTRAST = `
+  (() => {
+    const parse = (color) => (color.match(/[\\d.]+/g) ?? []).map(Number);
+    const luminance = (color) => {
+      const [r, g, b] = parse(color).map((part) => (part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4));
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const behind = (element) => {
+      const color = getComputedStyle(element).backgroundColor;
+      return parse(color)[3] === 0 && element.parentElement ? behind(element.parentElement) : color;
+    };
+    const contrasts = [...document.querySelectorAll('h1, p, a, li, footer, code')].map((element) => {
+      const [low, high] = [luminance(getComputedStyle(element).color), luminance(behind(element))].sort((a, b) => a - b);
+      return (high + 0.05) / (low + 0.05);
+    });
+    return Math.min(...contrasts);
+  })()
+`;

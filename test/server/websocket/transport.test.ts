@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import { describe, expect, test } from 'vitest';
+import { startGatewayForTest } from '../../support/gateway.ts';
+import { openSocket } from '../../support/transports.ts';
+import { connect, take } from '../../support/websocket.ts';
+
+async function open() {
+  const gateway = await startGatewayForTest();
+  return { ...gateway, client: connect(await gateway.app.listen(0, '127.0.0.1')) };
+}
+
+describe('the websocket door', () => {
+  test('streams prices: now, then at each beacon height', async () => {
+    const { client, sandbox } = await open();
+    const start = sandbox.world.tip.height;
+    const query =
+      'subscription { prices(tokenIds: ["0000000000000000000000000000000000000000000000000000000000000004"]) { beaconHeight previousHeight } }';
+    const updates = await take(client, query, 4, () => sandbox.advance());
+    expect(updates).toEqual(
+      [0, 1, 2, 3].map((n) => ({
+        data: { prices: { beaconHeight: start + n, previousHeight: n === 0 ? null : start + n - 1 } },
+      })),
+    );
+  });
+
+  test('answers queries too', async () => {
+    const { client, sandbox } = await open();
+    expect(await take(client, '{ beaconHeight }', 2)).toEqual([{ data: { beaconHeight: sandbox.world.tip.height } }]);
+  });
+
+  test('answers a query with the bytes of a POST, errors first', async () => {
+    const { app, sandbox } = await startGatewayForTest();
+    const url = await app.listen(0, '127.0.0.1');
+    const query = '{ poolPairs(first: -1) { totalCount } beaconHeight }';
+    const posted = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query }),
+    });
+    const text = await posted.text();
+    expect(text).toMatch(/^\{"errors":\[/);
+    expect(JSON.parse(text).data).toEqual({ poolPairs: null, beaconHeight: sandbox.world.tip.height });
+
+    const socket = await openSocket(url);
+    const answer = once(socket, 'message');
+    socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload: { query } }));
+    expect(String((await answer)[0])).toBe(`{"id":"1","type":"next","payload":${text}}`);
+    socket.close();
+    await once(socket, 'close');
+  });
+
+  test('holds the same limits and masks the same errors as HTTP', async () => {
+    const { client, sandbox } = await open();
+    await take(client, '{ beaconHeight }', 1);
+    sandbox.node.resetCalls();
+    const refused = async (query: string) => take(client, query, 1).catch((errors: unknown) => errors);
+    const coded = (code: string) => [expect.objectContaining({ extensions: { code } })];
+    expect(await refused('{')).toEqual(coded('GRAPHQL_PARSE_FAILED'));
+    expect(await refused('{ nothing }')).toEqual(coded('GRAPHQL_VALIDATION_FAILED'));
+    expect(await refused(`{ ${'beaconHeight '.repeat(10_000)} }`)).toEqual(coded('QUERY_TOO_COMPLEX'));
+    expect(await refused('subscription { prices(tokenIds: []) { beaconHeight } }')).toEqual([
+      expect.objectContaining({ errors: coded('BAD_USER_INPUT') }),
+    ]);
+    const aliases = Array.from({ length: 300 }, (_, n) => `a${n}: poolPairs(first: 500) { nodes { id } }`).join(' ');
+    expect(await refused(`{ ${aliases} }`)).toEqual([{ errors: coded('QUERY_TOO_COMPLEX') }]);
+    expect(await take(client, '{ poolPairs(first: -1) { totalCount } beaconHeight }', 1)).toEqual([
+      { data: { poolPairs: null, beaconHeight: sandbox.world.tip.height }, errors: coded('BAD_USER_INPUT') },
+    ]);
+    expect(sandbox.node.calls('getpdestate')).toBe(0);
+  });
+
+  test('opens so many operations on one socket and not one more', async () => {
+    const { client, app } = await open();
+    const operations = Array.from({ length: 100 }, () =>
+      client.iterate({ query: 'subscription { head { beaconHeight } }' }),
+    );
+    await Promise.all(operations.map((operation) => operation.next()));
+    expect(app.service.sources.head.subscribers()).toBe(100);
+    const refusal = await take(client, 'subscription { head { beaconHeight } }', 1).catch((errors: unknown) => errors);
+    expect(refusal).toEqual([expect.objectContaining({ extensions: { code: 'RATE_LIMITED' } })]);
+    expect(app.service.sources.head.subscribers()).toBe(100);
+  });
+
+  test('holds so many values on one socket together, and not more', async () => {
+    const { app } = await startGatewayForTest({ config: { maxValuesPerConnection: 500 } });
+    const client = connect(await app.listen(0, '127.0.0.1'));
+    await take(client, '{ beaconHeight }', 1);
+    const query = 'subscription { prices { poolPairs { id price token1PoolValue } } }';
+    const [first, second] = [client.iterate({ query }), client.iterate({ query })];
+    await Promise.all([first.next(), second.next()]);
+    const refusal = () => take(client, query, 1).catch((errors: unknown) => errors);
+    expect(await refusal()).toEqual([expect.objectContaining({ extensions: { code: 'RATE_LIMITED' } })]);
+    await first.return?.();
+    await expect.poll(refusal).toEqual([{ data: { prices: { poolPairs: expect.any(Array) } } }]);
+    await second.return?.();
+  });
+
+  test('loses no operation of a socket to a bad one beside it', async () => {
+    const { client, sandbox } = await open();
+    const updates = client.iterate<{ head: { beaconHeight: number } }>({
+      query: 'subscription { head { beaconHeight } }',
+    });
+    await updates.next();
+    await take(client, '{ nothing }', 1).catch(() => undefined);
+    sandbox.advance();
+    expect((await updates.next()).value.data.head.beaconHeight).toBe(sandbox.world.tip.height);
+  });
+});

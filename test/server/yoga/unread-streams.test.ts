@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { startGatewayForTest, type TestGatewayOptions } from '../../support/gateway.ts';
+
+const HEAD = { query: 'subscription { head { beaconHeight } }' };
+
+async function open(options?: TestGatewayOptions) {
+  const { app, sandbox } = await startGatewayForTest(options);
+  const url = await app.listen(0, '127.0.0.1');
+  const post = (body: unknown, accept: string) =>
+    fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept },
+      body: JSON.stringify(body),
+    });
+  return { post, height: sandbox.world.tip.height, listeners: app.service.sources.head.subscribers };
+}
+
+test.each([
+  ['application/json', 'application/json', ''],
+  ['application/graphql-response+json, application/json;q=0.9', 'application/graphql-response+json', ''],
+  [
+    'multipart/mixed;subscriptionSpec=1.0, application/json',
+    'application/json',
+    'Multipart subscriptions are not supported. ',
+  ],
+])(
+  'a client that accepts only %s learns how to subscribe, and nothing is left open for it',
+  async (accept, type, more) => {
+    const { post, listeners } = await open();
+    const response = await post(HEAD, accept);
+    expect([response.status, response.headers.get('content-type')]).toEqual([406, type]);
+    expect(await response.json()).toEqual({
+      errors: [
+        {
+          message: `${more}A subscription requires a websocket, or a client that accepts text/event-stream.`,
+          extensions: { code: 'BAD_USER_INPUT' },
+        },
+      ],
+    });
+    expect(listeners()).toBe(0);
+  },
+);
+
+test('a subscription among several operations of a request is refused by itself', async () => {
+  const { post, height, listeners } = await open({ config: { maxOperationsPerRequest: 3 } });
+  const response = await post([{ query: '{ beaconHeight }' }, HEAD, { query: '{ service { sandbox } }' }], '*/*');
+  expect(await response.json()).toEqual([
+    { data: { beaconHeight: height } },
+    {
+      errors: [
+        {
+          message: 'An array of operations cannot contain a subscription.',
+          extensions: { code: 'BAD_USER_INPUT' },
+        },
+      ],
+    },
+    { data: { service: { sandbox: true } } },
+  ]);
+  expect(listeners()).toBe(0);
+});

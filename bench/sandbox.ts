@@ -17,13 +17,13 @@ let timer: NodeJS.Timeout | undefined;
 
 answerTo('start', async (options: SandboxOptions): Promise<SandboxFacts> => {
   sandbox = await createSandbox(options);
-  const { nodeUrl, marketDataUrl, world } = sandbox;
-  const named = world.tokens.filter(({ symbol }) => symbol !== undefined);
+  const { nodeUrl, marketDataUrl, chain } = sandbox;
+  const named = chain.tokens.filter(({ symbol }) => symbol !== undefined);
   const tokens = named.map(({ id, symbol, decimals }) => ({ id, symbol, decimals }));
-  return { nodeUrl, marketDataUrl, tokens, tipHeight: world.tip.height };
+  return { nodeUrl, marketDataUrl, tokens, tipHeight: chain.tip.height };
 });
 answerTo('advance', () => sandbox?.advance());
-answerTo('tip height', () => sandbox?.world.tip.height);
+answerTo('tip height', () => sandbox?.chain.tip.height);
 answerTo('advance every', (everyMs: number) => {
   clearInterval(timer);
   if (everyMs > 0) timer = setInterval(() => sandbox?.advance(), everyMs);

@@ -14,7 +14,7 @@ export type Arguments = {
 export const USAGE = `Usage: npm run soak -- [flags]
 
   --minutes <number>  how long trouble lasts before all is healed (1)
-  --seed <number>     which world, which faults, which questions (a random one, which is printed)
+  --seed <number>     which chain, which faults, which questions (a random one, which is printed)
   --load <number>     how much is asked, as a multiple of the usual (1)
   --report <file>     where the result is written to, as Markdown
   --help              this text

@@ -1,4 +1,4 @@
-import type { Random } from '../src/sandbox/world/random.ts';
+import type { Random } from '../src/sandbox/chain/random.ts';
 import type { Outages } from './outages.ts';
 import { pause } from './stage.ts';
 import type { ShownBlocks } from './truth/shown-blocks.ts';

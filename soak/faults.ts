@@ -1,7 +1,7 @@
+import type { Random } from '../src/sandbox/chain/random.ts';
 import type { Aim, HttpFault, MarketDataFault, NodeFault } from '../src/sandbox/faults.ts';
 import type { MarketDataCall } from '../src/sandbox/market-data-host.ts';
 import type { NodeCall } from '../src/sandbox/node-host.ts';
-import type { Random } from '../src/sandbox/world/random.ts';
 import { pick } from './stage.ts';
 
 /** A fault with the calls that it befalls; or `stopped`, for a host that does not even listen. */

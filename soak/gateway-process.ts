@@ -133,9 +133,9 @@ function parseLine(text: string): (LogLine & { readonly graphql?: string }) | un
   }
 }
 
-function writeTokens({ world }: Sandbox, folder: string): string {
+function writeTokens({ chain }: Sandbox, folder: string): string {
   const path = join(folder, 'tokens.json');
-  const named = world.tokens.filter(({ symbol }) => symbol !== undefined);
+  const named = chain.tokens.filter(({ symbol }) => symbol !== undefined);
   writeFileSync(path, JSON.stringify(named.map(({ id, symbol, decimals }) => ({ id, symbol, decimals }))));
   return path;
 }

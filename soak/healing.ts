@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Random } from '../src/sandbox/world/random.ts';
+import type { Random } from '../src/sandbox/chain/random.ts';
 import { createHttpClient } from './ask.ts';
 import type { LoyalSubscribers } from './clients/loyal.ts';
 import type { GatewayProcess } from './gateway-process.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createRandom } from '../src/sandbox/chain/random.ts';
 import { createSandbox } from '../src/sandbox/sandbox.ts';
-import { createRandom } from '../src/sandbox/world/random.ts';
 import type { Arguments } from './arguments.ts';
 import { makeBlocks } from './blocks.ts';
 import { abuse } from './clients/abuser.ts';

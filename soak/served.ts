@@ -1,4 +1,4 @@
-import type { Block } from '../src/sandbox/world/block.ts';
+import type { Block } from '../src/sandbox/chain/block.ts';
 import type { Moment } from './judge.ts';
 import type { Outages } from './outages.ts';
 import { FORGIVEN, type Forgiven } from './strictness.ts';
@@ -42,7 +42,7 @@ const NEAR = 30;
 
 /** Makes the comparison of a run. */
 export function createServed(shown: ShownBlocks, outages: Outages, forgiven: Forgiven = FORGIVEN): Served {
-  let highest = shown.world.tip.height;
+  let highest = shown.chain.tip.height;
   const told = new Set<number>();
 
   function fitAny(blocks: readonly Block[], claim: Claim): string | undefined {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Random } from '../src/sandbox/world/random.ts';
+import type { Random } from '../src/sandbox/chain/random.ts';
 import type { Judge } from './judge.ts';
 import type { Outages } from './outages.ts';
 import type { Served } from './served.ts';

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '../src/sandbox/chain/random.ts';
 import type { Sandbox } from '../src/sandbox/sandbox.ts';
-import type { Random } from '../src/sandbox/world/random.ts';
 import type { GatewayProcess } from './gateway-process.ts';
 import type { Answer, Question } from './judge.ts';
 import { askOnePool } from './questions/heads.ts';

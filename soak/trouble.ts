@@ -1,5 +1,5 @@
+import type { Random } from '../src/sandbox/chain/random.ts';
 import type { Sandbox } from '../src/sandbox/sandbox.ts';
-import type { Random } from '../src/sandbox/world/random.ts';
 import { createFaultDeck, type MarketDataTrouble, type NodeTrouble } from './faults.ts';
 import type { HostName, Outages } from './outages.ts';
 import { pause } from './stage.ts';
@@ -112,8 +112,8 @@ export async function makeForks(
     await pause(random, ...FORKED_MS, signal);
     heal();
     branch.end();
-    const { height } = shown.world.tip;
-    while (!signal.aborted && shown.world.tip.height < height + BLOCKS_UNTIL_FINAL)
+    const { height } = shown.chain.tip;
+    while (!signal.aborted && shown.chain.tip.height < height + BLOCKS_UNTIL_FINAL)
       await pause(random, 50, 100, signal);
     over();
   }

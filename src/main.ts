@@ -88,7 +88,7 @@ function onStopSignal(stop: (signal: NodeJS.Signals) => Promise<void>): void {
 
 /** The same settings with the sandbox in the place of the upstreams, and what it says of its tokens below those given. */
 function playedBy(sandbox: Sandbox, config: Config): Config {
-  const tokens = sandbox.world.tokens
+  const tokens = sandbox.chain.tokens
     .filter((token) => token.symbol !== undefined)
     .map(({ id, symbol, decimals }) => ({ tokenId: id, symbol, decimals }));
   return {

@@ -1,5 +1,5 @@
 import { getIntrospectionQuery } from 'graphql';
-import type { Random } from '../../src/sandbox/world/random.ts';
+import type { Random } from '../../src/sandbox/chain/random.ts';
 import type { Question } from '../judge.ts';
 import { pick, type Stage } from '../stage.ts';
 
@@ -18,8 +18,8 @@ const ABUSES: readonly ((stage: Stage, random: Random) => Omit<Question, 'kind'>
   () => ({ query: many(500, () => 'poolPairs(first: 100) { nodes { id } }'), fails: 'QUERY_TOO_COMPLEX' }),
   () => ({ query: multiplying(12), fails: 'QUERY_TOO_COMPLEX' }),
   () => ({ query: many(4_000, () => 'beaconHeight'), fails: 'QUERY_TOO_COMPLEX' }),
-  ({ shown: { world } }) => ({
-    query: many(70, (index) => `poolPairs(first: 1, at: ${world.tip.height - 10 - index}) { totalCount }`),
+  ({ shown: { chain } }) => ({
+    query: many(70, (index) => `poolPairs(first: 1, at: ${chain.tip.height - 10 - index}) { totalCount }`),
     fails: 'QUERY_TOO_COMPLEX',
   }),
   () => ({ query: '{ poolPairs(first: 501) { totalCount } }', fails: 'BAD_USER_INPUT' }),

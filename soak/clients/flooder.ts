@@ -1,4 +1,4 @@
-import type { Random } from '../../src/sandbox/world/random.ts';
+import type { Random } from '../../src/sandbox/chain/random.ts';
 import { createHttpClient } from '../ask.ts';
 import type { Question } from '../judge.ts';
 import { openSocket } from '../socket.ts';

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { WebSocket } from 'ws';
-import type { Random } from '../../src/sandbox/world/random.ts';
+import type { Random } from '../../src/sandbox/chain/random.ts';
 import { introduce, openBareSocket } from '../socket.ts';
 import { type Client, pause, pick, type Stage } from '../stage.ts';
 

@@ -1,4 +1,4 @@
-import type { Random } from '../../src/sandbox/world/random.ts';
+import type { Random } from '../../src/sandbox/chain/random.ts';
 import { openEventStream } from '../event-stream.ts';
 import { type Departure, openSocket } from '../socket.ts';
 import { type Client, pause, pick, type Stage } from '../stage.ts';

@@ -1,4 +1,4 @@
-import type { Random } from '../../src/sandbox/world/random.ts';
+import type { Random } from '../../src/sandbox/chain/random.ts';
 import { openEventStream } from '../event-stream.ts';
 import { openSocket } from '../socket.ts';
 import type { Stage } from '../stage.ts';
@@ -61,7 +61,7 @@ export async function openLoyalSubscribers(stage: Stage, random: Random, sockets
       }
     },
     notAtTip() {
-      const { height } = shown.world.tip;
+      const { height } = shown.chain.tip;
       return followers
         .filter(({ stream, isOpen }) => !isOpen() || (stream.height() ?? height) !== height)
         .map(({ name, stream, isOpen }) => `${stream.kind} of ${name}, ${isOpen() ? `at ${stream.height()}` : 'gone'}`);

@@ -1,4 +1,4 @@
-import type { Random } from '../../src/sandbox/world/random.ts';
+import type { Random } from '../../src/sandbox/chain/random.ts';
 import { createHttpClient, type HttpClient } from '../ask.ts';
 import type { Question } from '../judge.ts';
 import { type Client, pause, pick, type Stage } from '../stage.ts';
@@ -45,7 +45,7 @@ async function walk(stage: Stage, random: Random, client: HttpClient) {
 type Variables = { readonly first: number; readonly nonEmpty: boolean; readonly after: string | null };
 
 function pageQuestion(stage: Stage, variables: Variables, start: number, of: number | undefined): Question {
-  const { world } = stage.shown;
+  const { chain } = stage.shown;
   return {
     kind: 'a page of pools',
     query: `query ($first: Int!, $after: String, $nonEmpty: Boolean!) {
@@ -65,7 +65,7 @@ function pageQuestion(stage: Stage, variables: Variables, start: number, of: num
       return (
         stage.served.misfit(beaconHeight, moment, () => undefined) ??
         stage.served.misfitAt(height, (block) => {
-          const all = [...poolsAt(world, block).values()].filter(
+          const all = [...poolsAt(chain, block).values()].filter(
             ({ token1PoolValue, token2PoolValue }) =>
               !variables.nonEmpty || (token1PoolValue !== '0' && token2PoolValue !== '0'),
           );

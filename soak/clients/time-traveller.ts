@@ -12,11 +12,11 @@ const ASKS_FOR_MS = 250;
 export const travelInTime: Client = async (stage, name, random) => {
   const { shown, signal, load } = stage;
   const client = createHttpClient(stage, name);
-  let { hash } = shown.world.tip;
+  let { hash } = shown.chain.tip;
   while (!signal.aborted) {
     await pause(random, 0, 20, signal);
-    if (hash === shown.world.tip.hash) continue;
-    hash = shown.world.tip.hash;
+    if (hash === shown.chain.tip.hash) continue;
+    hash = shown.chain.tip.hash;
     const until = performance.now() + ASKS_FOR_MS * load;
     while (performance.now() < until && !signal.aborted) await client.ask(askPast(stage, random, WHOLE_HISTORY));
   }

@@ -1,4 +1,4 @@
-import type { Random } from '../../src/sandbox/world/random.ts';
+import type { Random } from '../../src/sandbox/chain/random.ts';
 import type { Question } from '../judge.ts';
 import { pick, type Stage } from '../stage.ts';
 import { listMisfit } from '../truth/market.ts';
@@ -12,11 +12,11 @@ type Part = { readonly page: number; readonly step: number };
 
 /** One pool at many earlier heights: a part of a chart. */
 export function askChart({ shown, served }: Stage, random: Random, { page, step }: Part): Question {
-  const { world } = shown;
-  const pool = pick(random, world.pools);
+  const { chain } = shown;
+  const pool = pick(random, chain.pools);
   const newest = served.highest() - 1 - page * POINTS * step;
   const heights = Array.from({ length: POINTS }, (_, point) => newest - point * step).filter(
-    (height) => height >= world.oldestHeight,
+    (height) => height >= chain.oldestHeight,
   );
   const points = heights.map((at) => `h${at}: poolPair(token1Id: $a, token2Id: $b, at: ${at}) { ${POOL_FIELDS} }`);
   return {
@@ -30,7 +30,7 @@ export function askChart({ shown, served }: Stage, random: Random, { page, step 
         const told = data[`h${height}`] as PoolTold | null | undefined;
         if (told === undefined) continue;
         const misfit = served.misfitAt(height, (block) => {
-          const expected = poolsAt(world, block).get(`PoolPair:${pool.id}`);
+          const expected = poolsAt(chain, block).get(`PoolPair:${pool.id}`);
           return listMisfit([told], [expected ? pinned(expected) : null], `at ${height}`);
         });
         if (misfit !== undefined) return misfit;

@@ -1,5 +1,5 @@
-import type { Block } from '../../src/sandbox/world/block.ts';
-import type { Random } from '../../src/sandbox/world/random.ts';
+import type { Block } from '../../src/sandbox/chain/block.ts';
+import type { Random } from '../../src/sandbox/chain/random.ts';
 import type { Question } from '../judge.ts';
 import { pick, type Stage } from '../stage.ts';
 import { BEST_BLOCK_FIELDS, bestBlocksAt } from '../truth/chain-info.ts';
@@ -19,8 +19,8 @@ const CHAIN = { chainName: 'sandbox', activeShards: 8 } as const;
 
 /** All that the gateway tells of the newest block, in one answer: every field must be of the same block. */
 export function askWholeHead({ shown, served }: Stage, random: Random): Question {
-  const { world } = shown;
-  const pool = pick(random, world.pools);
+  const { chain } = shown;
+  const pool = pick(random, chain.pools);
   const chainId = random.below(9) - 1;
   return {
     kind: 'a whole head',
@@ -39,7 +39,7 @@ export function askWholeHead({ shown, served }: Stage, random: Random): Question
       const { service, chainInfo, bestBlock, poolPairs, poolPair } = data;
 
       function ofChain(block: Block): string | undefined {
-        const blocks = bestBlocksAt(world, block);
+        const blocks = bestBlocksAt(chain, block);
         const head = { hash: block.hash, time: new Date(block.time * 1_000).toISOString() };
         return (
           (service && listMisfit([service.head], [head], 'service.head')) ??
@@ -48,7 +48,7 @@ export function askWholeHead({ shown, served }: Stage, random: Random): Question
         );
       }
       function ofPools(block: Block): string | undefined {
-        const pools = poolsAt(world, block);
+        const pools = poolsAt(chain, block);
         const all = { totalCount: pools.size, nodes: [...pools.values()] };
         const one = pools.get(`PoolPair:${pool.id}`) ?? null;
         return (
@@ -64,8 +64,8 @@ export function askWholeHead({ shown, served }: Stage, random: Random): Question
 
 /** One pool and the height, as the smallest of clients asks. */
 export function askOnePool({ shown, served }: Stage, random: Random): Question {
-  const { world } = shown;
-  const pool = pick(random, world.pools);
+  const { chain } = shown;
+  const pool = pick(random, chain.pools);
   return {
     kind: 'one pool',
     query: `query ($a: TokenId!, $b: TokenId!) { beaconHeight poolPair(token1Id: $a, token2Id: $b) { ${POOL_FIELDS} } }`,
@@ -73,7 +73,7 @@ export function askOnePool({ shown, served }: Stage, random: Random): Question {
     check({ beaconHeight: height, poolPair }: Told, moment) {
       if (height === undefined || poolPair === undefined) return undefined;
       return served.misfit(height, moment, (block) =>
-        listMisfit([poolPair], [poolsAt(world, block).get(`PoolPair:${pool.id}`) ?? null], 'poolPair'),
+        listMisfit([poolPair], [poolsAt(chain, block).get(`PoolPair:${pool.id}`) ?? null], 'poolPair'),
       );
     },
   };

@@ -1,4 +1,4 @@
-import type { Random } from '../../src/sandbox/world/random.ts';
+import type { Random } from '../../src/sandbox/chain/random.ts';
 import type { Question } from '../judge.ts';
 import { pick, type Stage } from '../stage.ts';
 import { listMisfit, marketsWithBook, PAIR_FIELDS, pairsOf, TICKER_FIELDS } from '../truth/market.ts';
@@ -13,7 +13,7 @@ export function askTickers({ shown, served }: Stage): Question {
     check(data, { sentAt }) {
       const { tickers, pairs } = data as { tickers?: readonly unknown[]; pairs?: readonly unknown[] };
       return (
-        (pairs && listMisfit(pairs, pairsOf(shown.world), 'pairs')) ??
+        (pairs && listMisfit(pairs, pairsOf(shown.chain), 'pairs')) ??
         (tickers && tickersMisfit(tickers, served.markets(sentAt)))
       );
     },
@@ -35,9 +35,9 @@ export function tickersMisfit(
 
 /** A ticker with its order book, and the node's pool of the same two tokens: both upstreams in one answer. */
 export function askTicker({ shown, served }: Stage, random: Random): Question {
-  const { world } = shown;
-  const market = pick(random, marketsWithBook(world));
-  const place = world.markets.indexOf(market);
+  const { chain } = shown;
+  const market = pick(random, marketsWithBook(chain));
+  const place = chain.markets.indexOf(market);
   const depth = pick(random, [0, 2, 7, 20, 100]);
   return {
     kind: 'a ticker with its book and its pool',
@@ -67,13 +67,13 @@ export function askTicker({ shown, served }: Stage, random: Random): Question {
           ? undefined
           : bookMisfit(
               orderBook,
-              (block) => bookOf(world, market, block, depth),
+              (block) => bookOf(chain, market, block, depth),
               shown.since(moment.sentAt - BOOK_MS),
             )) ??
         (beaconHeight === undefined || pair === undefined
           ? undefined
           : served.misfit(beaconHeight, moment, (block) =>
-              listMisfit([pair.poolPair], [poolsAt(world, block).get(id) ?? null], 'poolPair'),
+              listMisfit([pair.poolPair], [poolsAt(chain, block).get(id) ?? null], 'poolPair'),
             ))
       );
     },

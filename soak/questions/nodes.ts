@@ -1,4 +1,4 @@
-import type { Random } from '../../src/sandbox/world/random.ts';
+import type { Random } from '../../src/sandbox/chain/random.ts';
 import type { Question } from '../judge.ts';
 import { pick, type Stage } from '../stage.ts';
 import { listMisfit } from '../truth/market.ts';
@@ -6,8 +6,8 @@ import { POOL_FIELDS, type PoolTold, pinned, poolsAt, tokenTold } from '../truth
 
 /** Objects read again by their ids, as a client's cache does: a token, a pool of now and one of an earlier height. */
 export function askNodes({ shown, served }: Stage, random: Random): Question {
-  const { world } = shown;
-  const pool = pick(random, world.pools);
+  const { chain } = shown;
+  const pool = pick(random, chain.pools);
   const height = served.highest() - 5 - random.below(1_000);
   const id = `PoolPair:${pool.id}`;
   return {
@@ -17,12 +17,12 @@ export function askNodes({ shown, served }: Stage, random: Random): Question {
     check(data, moment) {
       const { beaconHeight, nodes } = data as { beaconHeight?: number; nodes?: readonly (PoolTold | null)[] };
       if (beaconHeight === undefined || nodes === undefined) return undefined;
-      const past = world.block(height);
-      const pastPool = past && poolsAt(world, past).get(id);
+      const past = chain.block(height);
+      const pastPool = past && poolsAt(chain, past).get(id);
       return served.misfit(beaconHeight, moment, (block) => {
         const expected = [
           tokenTold(pool.token1),
-          poolsAt(world, block).get(id) ?? null,
+          poolsAt(chain, block).get(id) ?? null,
           pastPool ? pinned(pastPool) : null,
         ];
         return listMisfit(nodes, expected, 'nodes');

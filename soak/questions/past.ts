@@ -1,4 +1,4 @@
-import type { Random } from '../../src/sandbox/world/random.ts';
+import type { Random } from '../../src/sandbox/chain/random.ts';
 import type { Question } from '../judge.ts';
 import { pick, type Stage } from '../stage.ts';
 import { listMisfit } from '../truth/market.ts';
@@ -19,13 +19,13 @@ const REACHES = [3, 12, 60, WHOLE_HISTORY];
 
 /** Pools at several earlier heights beside the current one, not further back than that. */
 export function askPast({ shown, served }: Stage, random: Random, reach = pick(random, REACHES)): Question {
-  const { world } = shown;
+  const { chain } = shown;
   // The gateway may be behind the tip, and an answer that it has given tells how far it is.
   const tip = served.highest();
   const heights = Array.from({ length: 1 + random.below(4) }, () =>
-    Math.max(world.oldestHeight, tip - 1 - random.below(reach - 1)),
+    Math.max(chain.oldestHeight, tip - 1 - random.below(reach - 1)),
   );
-  const pool = pick(random, world.pools);
+  const pool = pick(random, chain.pools);
   const aliases = heights.map((height, index) => `at${index}: poolPair(token1Id: $a, token2Id: $b, at: ${height})`);
   const [first = tip - 1] = heights;
 
@@ -44,20 +44,20 @@ export function askPast({ shown, served }: Stage, random: Random, reach = pick(r
         const told = data[`at${index}`] as PoolTold | null | undefined;
         if (told === undefined) return undefined;
         return served.misfitAt(height, (block) => {
-          const expected = poolsAt(world, block).get(`PoolPair:${pool.id}`);
+          const expected = poolsAt(chain, block).get(`PoolPair:${pool.id}`);
           return listMisfit([told], [expected ? pinned(expected) : null], `at ${height}`);
         });
       });
       const allMisfit =
         all &&
         served.misfitAt(first, (block) =>
-          listMisfit(all.nodes, [...poolsAt(world, block).values()].reverse().map(pinned), `poolPairs at ${first}`),
+          listMisfit(all.nodes, [...poolsAt(chain, block).values()].reverse().map(pinned), `poolPairs at ${first}`),
         );
       return (
         poolMisfit.find((misfit) => misfit !== undefined) ??
         allMisfit ??
         served.misfit(beaconHeight, moment, (block) => {
-          const now = poolsAt(world, block).get(`PoolPair:${pool.id}`);
+          const now = poolsAt(chain, block).get(`PoolPair:${pool.id}`);
           return late == null
             ? undefined
             : listMisfit(late.pairs, Array(late.pairs.length).fill({ poolPair: now }), 'late.pairs');
@@ -68,9 +68,9 @@ export function askPast({ shown, served }: Stage, random: Random, reach = pick(r
 }
 
 /** A height that is in the future, or that the nodes have pruned. */
-export function askUnavailable({ shown: { world } }: Stage, random: Random): Question {
+export function askUnavailable({ shown: { chain } }: Stage, random: Random): Question {
   const isPruned = random.chance(0.5);
-  const height = isPruned ? world.oldestHeight - 1 - random.below(100) : world.tip.height + 1_000;
+  const height = isPruned ? chain.oldestHeight - 1 - random.below(100) : chain.tip.height + 1_000;
   return {
     kind: 'a height that is not there',
     query: `{ poolPairs(first: 1, at: ${height}) { totalCount } }`,

@@ -1,4 +1,4 @@
-import type { Random } from '../../src/sandbox/world/random.ts';
+import type { Random } from '../../src/sandbox/chain/random.ts';
 import { pick, type Stage } from '../stage.ts';
 import { createHeadStream } from './head-stream.ts';
 import { createOrderBookStream, createTickersStream } from './market-streams.ts';

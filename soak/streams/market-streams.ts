@@ -1,4 +1,4 @@
-import type { Random } from '../../src/sandbox/world/random.ts';
+import type { Random } from '../../src/sandbox/chain/random.ts';
 import { bookMisfit, tickersMisfit } from '../questions/market.ts';
 import { pick, type Stage } from '../stage.ts';
 import { marketsWithBook, TICKER_FIELDS } from '../truth/market.ts';
@@ -28,8 +28,8 @@ export function createTickersStream({ shown }: Stage): Stream {
 
 /** Follows the book of a market: each update must be a book that the host showed, and never an older one than before. */
 export function createOrderBookStream({ shown }: Stage, random: Random): Stream {
-  const { world } = shown;
-  const market = pick(random, marketsWithBook(world));
+  const { chain } = shown;
+  const market = pick(random, marketsWithBook(chain));
   const depth = pick(random, [0, 2, 20, 100]);
   let newest = '';
   return {
@@ -42,7 +42,7 @@ export function createOrderBookStream({ shown }: Stage, random: Random): Stream 
       const book = data['orderBook'] as Book;
       if (book.timestamp < newest) return `a book of ${book.timestamp} after one of ${newest}`;
       newest = book.timestamp;
-      return bookMisfit(book, (block) => bookOf(world, market, block, depth), shown.since(0));
+      return bookMisfit(book, (block) => bookOf(chain, market, block, depth), shown.since(0));
     },
   };
 }

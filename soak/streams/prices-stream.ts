@@ -1,5 +1,5 @@
-import type { Block } from '../../src/sandbox/world/block.ts';
-import type { Random } from '../../src/sandbox/world/random.ts';
+import type { Block } from '../../src/sandbox/chain/block.ts';
+import type { Random } from '../../src/sandbox/chain/random.ts';
 import { pick, type Stage } from '../stage.ts';
 import { listMisfit } from '../truth/market.ts';
 import { POOL_FIELDS, type PoolTold, poolsAt } from '../truth/pools.ts';
@@ -24,7 +24,7 @@ const QUERY = `subscription ($onlyChanged: Boolean!, $poolPairs: [PoolPairKey!],
 
 /** Follows prices of all pools, or of some. */
 export function createPricesStream(stage: Stage, random: Random): Stream {
-  const { pools, tokens } = stage.shown.world;
+  const { pools, tokens } = stage.shown.chain;
   const onlyChanged = random.chance(0.5);
   return follow(
     stage,
@@ -78,7 +78,7 @@ function follow(stage: Stage, wish: Wish, after?: number): Stream {
 
   /** A height that was told before a listener came back, and that is still kept, must not be passed over. */
   function owedMisfit(before: number, height: number): string | undefined {
-    const oldestKept = shown.world.tip.height - HEIGHTS_KEPT + 1;
+    const oldestKept = shown.chain.tip.height - HEIGHTS_KEPT + 1;
     for (let owed = Math.max(before + 1, oldestKept); owed < Math.min(height, newestAtStart + 1); owed++)
       if (served.wasTold(owed))
         return `${owed} is passed over between ${before} and ${height}, who came back after ${after}`;
@@ -89,7 +89,7 @@ function follow(stage: Stage, wish: Wish, after?: number): Stream {
     const isOfTime = (block: Block) => new Date(block.time * 1_000).toISOString() === update.blockTime;
     const ofChain = (block: Block) => (isOfTime(block) ? undefined : `blockTime ${update.blockTime}`);
     return served.misfitOfHeadAt(update.beaconHeight, ofChain, (block) => {
-      const expected = [...poolsAt(shown.world, block).values()].filter(
+      const expected = [...poolsAt(shown.chain, block).values()].filter(
         (pool) => isWanted(pool.id) && (isFirst || !onlyChanged || reserves.get(pool.id) !== reservesOf(pool)),
       );
       return listMisfit(update.poolPairs, expected, 'poolPairs');

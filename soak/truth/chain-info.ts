@@ -1,7 +1,7 @@
+import type { Block } from '../../src/sandbox/chain/block.ts';
+import type { Chain } from '../../src/sandbox/chain/chain.ts';
 import { chainInfo } from '../../src/sandbox/node/chain-info.ts';
 import { committeesOf } from '../../src/sandbox/node/committees.ts';
-import type { Block } from '../../src/sandbox/world/block.ts';
-import type { World } from '../../src/sandbox/world/world.ts';
 
 /** What is asked of the newest block of a chain. */
 export const BEST_BLOCK_FIELDS =
@@ -25,11 +25,11 @@ type NodeBlock = {
 const told = new WeakMap<Block, readonly BestBlockTold[]>();
 
 /** The newest blocks of all chains while a block is the tip: the beacon chain's, then the shards' in order. */
-export function bestBlocksAt(world: World, tip: Block): readonly BestBlockTold[] {
+export function bestBlocksAt(chain: Chain, tip: Block): readonly BestBlockTold[] {
   const known = told.get(tip);
   if (known) return known;
 
-  const { BestBlocks: blocks } = chainInfo(world.seed, committeesOf(world.seed), tip) as unknown as {
+  const { BestBlocks: blocks } = chainInfo(chain.seed, committeesOf(chain.seed), tip) as unknown as {
     readonly BestBlocks: ReadonlyMap<string, NodeBlock>;
   };
   const fresh = [...blocks].map(([id, block]) => bestBlock(Number(id), block));

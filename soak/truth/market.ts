@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Chain } from '../../src/sandbox/chain/chain.ts';
+import type { ChainMarket } from '../../src/sandbox/chain/markets.ts';
+import { figuresOf } from '../../src/sandbox/chain/tickers.ts';
+import { marketSymbol } from '../../src/sandbox/chain/tokens.ts';
 import { tickersAnswer } from '../../src/sandbox/market-data/answers.ts';
-import type { WorldMarket } from '../../src/sandbox/world/markets.ts';
-import { figuresOf } from '../../src/sandbox/world/tickers.ts';
-import { marketSymbol } from '../../src/sandbox/world/tokens.ts';
-import type { World } from '../../src/sandbox/world/world.ts';
 
 /** What is asked of a ticker, and in this order told. */
 export const TICKER_FIELDS =
@@ -15,9 +15,9 @@ export const PAIR_FIELDS = 'poolId tickerId baseId targetId base target';
 /** A ticker as the gateway is to tell it. */
 export type TickerRow = Readonly<Record<string, string | number | null>>;
 
-/** The tickers of a world's tip, in the host's order. */
-export function tickersOf(world: World): readonly TickerRow[] {
-  const { tickers } = tickersAnswer(world.markets, figuresOf(world));
+/** The tickers of a chain's tip, in the host's order. */
+export function tickersOf(chain: Chain): readonly TickerRow[] {
+  const { tickers } = tickersAnswer(chain.markets, figuresOf(chain));
   return tickers.map((ticker) => ({
     poolId: ticker.pool_id,
     tickerId: ticker.ticker_id,
@@ -31,9 +31,9 @@ export function tickersOf(world: World): readonly TickerRow[] {
   }));
 }
 
-/** The pairs of a world, which never change, in the host's order. */
-export function pairsOf(world: World): readonly TickerRow[] {
-  return world.markets.map((market) => ({
+/** The pairs of a chain, which never change, in the host's order. */
+export function pairsOf(chain: Chain): readonly TickerRow[] {
+  return chain.markets.map((market) => ({
     poolId: market.poolId,
     tickerId: market.tickerId,
     baseId: market.base.id,
@@ -44,9 +44,9 @@ export function pairsOf(world: World): readonly TickerRow[] {
 }
 
 /** The markets whose ticker id names them alone, and which have a book. */
-export function marketsWithBook(world: World): readonly WorldMarket[] {
-  const byTicker = Map.groupBy(world.markets, ({ tickerId }) => tickerId);
-  return world.markets.filter(({ tickerId }) => byTicker.get(tickerId)?.length === 1);
+export function marketsWithBook(chain: Chain): readonly ChainMarket[] {
+  const byTicker = Map.groupBy(chain.markets, ({ tickerId }) => tickerId);
+  return chain.markets.filter(({ tickerId }) => byTicker.get(tickerId)?.length === 1);
 }
 
 /** What tells two lists apart: the first row that differs. */

@@ -1,7 +1,7 @@
-import type { Block } from '../../src/sandbox/world/block.ts';
-import type { WorldMarket } from '../../src/sandbox/world/markets.ts';
-import { type Order, ordersOf } from '../../src/sandbox/world/order-book.ts';
-import type { World } from '../../src/sandbox/world/world.ts';
+import type { Block } from '../../src/sandbox/chain/block.ts';
+import type { Chain } from '../../src/sandbox/chain/chain.ts';
+import type { ChainMarket } from '../../src/sandbox/chain/markets.ts';
+import { type Order, ordersOf } from '../../src/sandbox/chain/order-book.ts';
 
 /** What is asked of an order book. */
 export const BOOK_FIELDS =
@@ -19,8 +19,8 @@ export type Book = {
 type Entry = { readonly price: number; readonly quantity: number; readonly cumulativeQuantity: number };
 
 /** The book of a market at a block, to a depth of both sides together; 0 is everything. */
-export function bookOf(world: World, market: WorldMarket, block: Block, depth: number): Book {
-  const orders = ordersOf(world.seed, market, block);
+export function bookOf(chain: Chain, market: ChainMarket, block: Block, depth: number): Book {
+  const orders = ordersOf(chain.seed, market, block);
   const bids = inOrder(orders.bids).reverse();
   const asks = inOrder(orders.asks);
   const [bestBid, bestAsk] = [bids[0]?.[0], asks[0]?.[0]];

@@ -1,7 +1,7 @@
-import type { Block } from '../../src/sandbox/world/block.ts';
-import type { WorldPool } from '../../src/sandbox/world/pools.ts';
-import type { WorldToken } from '../../src/sandbox/world/tokens.ts';
-import type { World } from '../../src/sandbox/world/world.ts';
+import type { Block } from '../../src/sandbox/chain/block.ts';
+import type { Chain } from '../../src/sandbox/chain/chain.ts';
+import type { ChainPool } from '../../src/sandbox/chain/pools.ts';
+import type { ChainToken } from '../../src/sandbox/chain/tokens.ts';
 import { NO_QUOTES, quotesOf } from './formula.ts';
 
 /** What is asked of a pool, and in this order told. */
@@ -19,11 +19,11 @@ export type PoolTold = {
 const told = new WeakMap<Block, ReadonlyMap<string, PoolTold>>();
 
 /** Every pool at a block, by the readable id that it has as long as that block is the newest; in order of these ids. */
-export function poolsAt(world: World, block: Block): ReadonlyMap<string, PoolTold> {
+export function poolsAt(chain: Chain, block: Block): ReadonlyMap<string, PoolTold> {
   const known = told.get(block);
   if (known) return known;
 
-  const pools = world.poolsAt(block.height).toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  const pools = chain.poolsAt(block.height).toSorted((one, other) => (one.id < other.id ? -1 : 1));
   const fresh = new Map(pools.map((pool) => [`PoolPair:${pool.id}`, poolAt(pool, block)]));
   told.set(block, fresh);
   return fresh;
@@ -35,11 +35,11 @@ export function pinned(pool: PoolTold): PoolTold {
 }
 
 /** What the tokens file of the gateway says of a token: nothing where nobody has named it. */
-export function tokenTold({ id, symbol, decimals }: WorldToken) {
+export function tokenTold({ id, symbol, decimals }: ChainToken) {
   return symbol === undefined ? { tokenId: id, symbol: null, decimals: null } : { tokenId: id, symbol, decimals };
 }
 
-function poolAt(pool: WorldPool, { height, reserves }: Block): PoolTold {
+function poolAt(pool: ChainPool, { height, reserves }: Block): PoolTold {
   const [reserve1 = 0n, reserve2 = 0n] = reserves.subarray(pool.index * 2, pool.index * 2 + 2);
   const token1 = tokenTold(pool.token1);
   const token2 = tokenTold(pool.token2);

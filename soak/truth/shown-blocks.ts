@@ -1,5 +1,5 @@
+import type { Block } from '../../src/sandbox/chain/block.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import type { Block } from '../../src/sandbox/world/block.ts';
 import { type TickerRow, tickersOf } from './market.ts';
 
 /** A block that was the tip for a while. */
@@ -20,7 +20,7 @@ export type Branch = { readonly from: number; end(): void };
 
 /** Every block that the nodes ever showed, those that were replaced among them. Only through it does the chain go on. */
 export type ShownBlocks = {
-  readonly world: Sandbox['world'];
+  readonly chain: Sandbox['chain'];
   /** Makes blocks, one after the other. */
   advance(count?: number): void;
   replaceTip(): void;
@@ -40,7 +40,7 @@ const TICKERS_KEPT = 400;
 
 /** Starts to note what a sandbox shows. */
 export function createShownBlocks(sandbox: Sandbox): ShownBlocks {
-  const { world } = sandbox;
+  const { chain } = sandbox;
   const shown: ShownBlock[] = [];
   const replaced = new Map<number, Block[]>();
   const branches = new Set<number>();
@@ -54,10 +54,10 @@ export function createShownBlocks(sandbox: Sandbox): ShownBlocks {
     if (before) shown[shown.length - 1] = { ...before, goneAt: now };
     const forgotten = shown[shown.length - TICKERS_KEPT];
     if (forgotten) shown[shown.length - TICKERS_KEPT] = { ...forgotten, tickers: [] };
-    const { height } = world.tip;
-    const others = [...branches].map((from) => world.branchBlock(from, height)).filter((block) => block !== undefined);
+    const { height } = chain.tip;
+    const others = [...branches].map((from) => chain.branchBlock(from, height)).filter((block) => block !== undefined);
     if (others.length > 0) branched.set(height, new Set([...(branched.get(height) ?? []), ...others]));
-    shown.push({ block: world.tip, others, shownAt: now, goneAt: Number.POSITIVE_INFINITY, tickers: tickersOf(world) });
+    shown.push({ block: chain.tip, others, shownAt: now, goneAt: Number.POSITIVE_INFINITY, tickers: tickersOf(chain) });
   }
 
   function since(moment: number): ShownBlock[] {
@@ -71,7 +71,7 @@ export function createShownBlocks(sandbox: Sandbox): ShownBlocks {
   }
 
   return {
-    world,
+    chain,
     count,
     advance(blocks = 1) {
       for (let made = 0; made < blocks; made++) {
@@ -81,14 +81,14 @@ export function createShownBlocks(sandbox: Sandbox): ShownBlocks {
       }
     },
     replaceTip() {
-      const { height } = world.tip;
-      replaced.set(height, [world.tip, ...(replaced.get(height) ?? [])]);
+      const { height } = chain.tip;
+      replaced.set(height, [chain.tip, ...(replaced.get(height) ?? [])]);
       sandbox.replaceTip();
       count.replaced += 1;
       note();
     },
     branch() {
-      const { height: from } = world.tip;
+      const { height: from } = chain.tip;
       branches.add(from);
       note();
       return {
@@ -100,7 +100,7 @@ export function createShownBlocks(sandbox: Sandbox): ShownBlocks {
       };
     },
     at(height) {
-      const block = world.block(height);
+      const block = chain.block(height);
       return block ? [block, ...(replaced.get(height) ?? []), ...(branched.get(height) ?? [])] : [];
     },
     tipAt(moment) {

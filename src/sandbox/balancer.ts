@@ -1,6 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { createRandom } from './chain/random.ts';
 import { type Address, listen, urlOf } from './http/listen.ts';
-import { createRandom } from './world/random.ts';
 
 /** Which of its nodes a load balancer sends a connection to: one after another, or any. */
 export type BalancerOrder = 'alternate' | 'random';

@@ -9,7 +9,7 @@ const usage = `Usage: npm run sandbox -- [flags]
   --one-url                  puts all nodes behind one URL, as a load balancer does: each call is answered by the next
   --market-data-port <port>  where the market-data host listens (9333)
   --host <address>           on which address (127.0.0.1)
-  --seed <number>            which world (1)
+  --seed <number>            which chain (1)
   --block-ms <number>        how often a block is made; 0 for never (4000)
   --help                     this text`;
 
@@ -82,7 +82,7 @@ function reasonOf(error: unknown): string {
   return error.message;
 }
 
-function introduction({ nodeUrls, nodes, marketDataUrl, world }: Sandbox): string {
+function introduction({ nodeUrls, nodes, marketDataUrl, chain }: Sandbox): string {
   const get = (call: string) => `curl -s '${marketDataUrl}/api/v1/public/market-data/${call}'`;
   const rpc = (method: string, params: unknown) => {
     const body = JSON.stringify({ id: 1, jsonrpc: '1.0', method, params });
@@ -93,10 +93,10 @@ function introduction({ nodeUrls, nodes, marketDataUrl, world }: Sandbox): strin
 
 ${get('pairs')}
 ${get('tickers')}
-${get(`orderbook?ticker_id=${world.markets[0]?.tickerId}`)}
+${get(`orderbook?ticker_id=${chain.markets[0]?.tickerId}`)}
 ${rpc('getblockchaininfo', [])}
 ${rpc('getbeaconbeststatedetail', [''])}
-${rpc('getpdestate', [{ BeaconHeight: world.tip.height }])}
+${rpc('getpdestate', [{ BeaconHeight: chain.tip.height }])}
 
 The gateway on top of it:
 FULLNODE_URL=${nodeUrls.join(',')} MARKET_DATA_URL=${marketDataUrl} npm start

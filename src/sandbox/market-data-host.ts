@@ -1,12 +1,12 @@
+import type { Block } from './chain/block.ts';
+import type { Chain } from './chain/chain.ts';
+import { ordersOf } from './chain/order-book.ts';
+import { figuresOf } from './chain/tickers.ts';
 import type { MarketDataFault } from './faults.ts';
 import { createHost, type HostControl } from './http/host.ts';
 import type { Address } from './http/listen.ts';
 import { type Answer, webWire } from './http/wire.ts';
 import { orderBookAnswer, pairsAnswer, tickersAnswer } from './market-data/answers.ts';
-import type { Block } from './world/block.ts';
-import { ordersOf } from './world/order-book.ts';
-import { figuresOf } from './world/tickers.ts';
-import type { World } from './world/world.ts';
 
 /** The calls a market-data host answers. */
 export type MarketDataCall = (typeof marketDataCalls)[number];
@@ -27,28 +27,28 @@ const marketDataCalls = ['pairs', 'tickers', 'orderbook'] as const;
 const pathPattern = /^\/api\/v1\/public\/[^/]+\/(pairs|tickers|orderbook)$/;
 const listsOf = { pairs: ['pairs'], tickers: ['tickers'], orderbook: ['bids', 'asks'] } as const;
 
-/** Starts a host that publishes the markets of `world`. */
+/** Starts a host that publishes the markets of `chain`. */
 export function createMarketDataHost(
-  world: World,
+  chain: Chain,
   address: Address,
   manners: MarketDataManners,
 ): Promise<MarketDataControl> {
-  const pairs = json(200, pairsAnswer(world.markets));
+  const pairs = json(200, pairsAnswer(chain.markets));
   const books = new Map<string, Answer>();
   let tickers = pairs;
   let tip: Block | undefined;
 
   function refresh(): void {
-    if (tip === world.tip) return;
-    tip = world.tip;
-    tickers = json(200, tickersAnswer(world.markets, figuresOf(world)));
+    if (tip === chain.tip) return;
+    tip = chain.tip;
+    tickers = json(200, tickersAnswer(chain.markets, figuresOf(chain)));
     books.clear();
   }
 
   function bookOf(tickerId: string): Answer {
-    const timestamp = world.tip.time * (manners.timestampUnit === 'milliseconds' ? 1_000 : 1);
+    const timestamp = chain.tip.time * (manners.timestampUnit === 'milliseconds' ? 1_000 : 1);
     // Where several pools share the ticker there is one book all the same: that of the first.
-    const market = world.markets.find((candidate) => candidate.tickerId === tickerId);
+    const market = chain.markets.find((candidate) => candidate.tickerId === tickerId);
     if (!market) {
       switch (manners.unknownTicker) {
         case 'empty':
@@ -60,7 +60,7 @@ export function createMarketDataHost(
       }
     }
 
-    const book = orderBookAnswer(tickerId, timestamp, ordersOf(world.seed, market, world.tip));
+    const book = orderBookAnswer(tickerId, timestamp, ordersOf(chain.seed, market, chain.tip));
     const bids = manners.malformedBooks.includes(tickerId) ? [['n/a', null], ...(book.bids ?? [])] : book.bids;
     return json(200, { ...book, bids });
   }
@@ -83,7 +83,7 @@ export function createMarketDataHost(
       const tickerId = tickerIdOf(params);
       if (tickerId === '') return json(400, { message: 'ticker_id is required' });
       const book = books.get(tickerId) ?? bookOf(tickerId);
-      if (books.size < world.markets.length) books.set(tickerId, book);
+      if (books.size < chain.markets.length) books.set(tickerId, book);
       return book;
     },
     wire: webWire,

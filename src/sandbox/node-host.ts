@@ -1,3 +1,5 @@
+import type { Block } from './chain/block.ts';
+import type { Chain } from './chain/chain.ts';
 import type { NodeFault } from './faults.ts';
 import { createHost, type HostControl, type RecordedRequest } from './http/host.ts';
 import type { Address } from './http/listen.ts';
@@ -10,8 +12,6 @@ import { createExchangeStatePrinter } from './node/exchange-state.ts';
 import { printGo, toGo } from './node/go-json.ts';
 import { parseRpcRequest, printEnvelope, type RpcOutcome } from './node/rpc.ts';
 import { blockNotFound, heightInvalid, payloadInvalid, stateError, statePruned } from './node/rpc-errors.ts';
-import type { Block } from './world/block.ts';
-import type { World } from './world/world.ts';
 
 /** The calls a node answers. */
 export type NodeCall = (typeof nodeCalls)[number];
@@ -34,10 +34,10 @@ const crossOrigin: Headers = [
 const headers: Headers = [...crossOrigin, ['Content-Type', 'application/json']];
 const resultsKept = 6;
 
-/** Starts a node that tells what `world` is, over JSON-RPC 1.0, with all the manners of the real one. */
-export function createNodeHost(world: World, address: Address, maxClients: number): Promise<NodeControl> {
-  const committees = committeesOf(world.seed);
-  const printState = createExchangeStatePrinter(world);
+/** Starts a node that tells what `chain` is, over JSON-RPC 1.0, with all the manners of the real one. */
+export function createNodeHost(chain: Chain, address: Address, maxClients: number): Promise<NodeControl> {
+  const committees = committeesOf(chain.seed);
+  const printState = createExchangeStatePrinter(chain);
   const results = new Map<string, Buffer>();
   const errorLimits = createErrorLimits();
   const syncing = new WeakMap<NodeFault, { readonly startedAt: number; readonly tip: number }>();
@@ -54,30 +54,30 @@ export function createNodeHost(world: World, address: Address, maxClients: numbe
   /** What the node takes for the chain: how far it has come, and on which branch. */
   function chainShown(faults: readonly NodeFault[]): { tip: Block; block(height: number): Block | undefined } {
     const from = faults.find((fault) => fault.kind === 'fork')?.from;
-    const block = (height: number) => (from === undefined ? world.block(height) : world.branchBlock(from, height));
+    const block = (height: number) => (from === undefined ? chain.block(height) : chain.branchBlock(from, height));
     const behind = faults.reduce((sum, fault) => sum + blocksBehind(fault), 0);
-    return { tip: block(Math.max(world.oldestHeight, world.tip.height - behind)) ?? world.tip, block };
+    return { tip: block(Math.max(chain.oldestHeight, chain.tip.height - behind)) ?? chain.tip, block };
   }
 
   function blocksBehind(fault: NodeFault): number {
     if (fault.kind === 'lag') return fault.blocks;
     if (fault.kind !== 'syncing') return 0;
-    const { startedAt, tip } = syncing.get(fault) ?? { startedAt: Date.now(), tip: world.tip.height };
+    const { startedAt, tip } = syncing.get(fault) ?? { startedAt: Date.now(), tip: chain.tip.height };
     syncing.set(fault, { startedAt, tip });
     const reached = tip - fault.blocks + Math.floor((Date.now() - startedAt) / (fault.everyMs ?? 20));
-    return Math.max(0, world.tip.height - reached);
+    return Math.max(0, chain.tip.height - reached);
   }
 
   function call(name: NodeCall, params: unknown, faults: readonly NodeFault[]): RpcOutcome {
     const { tip, block: blockAt } = chainShown(faults);
     switch (name) {
       case 'getblockchaininfo':
-        return printed(name, tip, () => printGo(chainInfo(world.seed, committees, tip), 1));
+        return printed(name, tip, () => printGo(chainInfo(chain.seed, committees, tip), 1));
       case 'getbeaconbeststatedetail': {
         const previous = blockAt(tip.height - 1);
         const epochStart = blockAt(tip.height - (tip.height % epochBlocks));
         const below = { previous, epochStart };
-        return printed(name, tip, () => printGo(beaconState(world.seed, committees, tip, below), 1));
+        return printed(name, tip, () => printGo(beaconState(chain.seed, committees, tip, below), 1));
       }
       case 'getpdestate': {
         const [first] = Array.isArray(params) ? params : [];
@@ -102,7 +102,7 @@ export function createNodeHost(world: World, address: Address, maxClients: numbe
       return { name: nodeCalls.find((name) => name === request?.method), params: request?.params };
     },
     fits(fault, { name, params }) {
-      if (fault.kind === 'state-missing') return name === 'getpdestate' && heightOf(params) === world.tip.height;
+      if (fault.kind === 'state-missing') return name === 'getpdestate' && heightOf(params) === chain.tip.height;
       return name === 'getpdestate' || (fault.kind !== 'pruned' && fault.kind !== 'state-error');
     },
     answer({ method, name, from }, body, faults) {

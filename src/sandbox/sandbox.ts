@@ -1,8 +1,8 @@
 import { type Balancer, type BalancerOrder, createBalancer } from './balancer.ts';
+import type { Block } from './chain/block.ts';
+import { type Chain, createChain } from './chain/chain.ts';
 import { createMarketDataHost, type MarketDataControl, type MarketDataManners } from './market-data-host.ts';
 import { createNodeHost, type NodeControl } from './node-host.ts';
-import type { Block } from './world/block.ts';
-import { createWorld, type World } from './world/world.ts';
 
 /** What a sandbox is made from. With a `seed` and a `startTime` two sandboxes give the same answers, byte for byte. */
 export type SandboxOptions = Partial<MarketDataManners> & {
@@ -19,7 +19,7 @@ export type SandboxOptions = Partial<MarketDataManners> & {
   readonly blockMs?: number | undefined;
   /** `127.0.0.1` by default. */
   readonly host?: string;
-  /** How many nodes tell the same world, each with faults of its own; 1 by default. */
+  /** How many nodes tell the same chain, each with faults of its own; 1 by default. */
   readonly nodes?: number;
   /** Puts the first nodes, all by default, behind one URL: each call is answered by another of them. */
   readonly balanced?: { readonly nodes?: number; readonly order?: BalancerOrder } | undefined;
@@ -41,14 +41,14 @@ export type SandboxOptions = Partial<MarketDataManners> & {
   readonly maxClients?: number;
 };
 
-/** A node and a market-data host over one simulated world, reachable over HTTP. */
+/** A node and a market-data host over one simulated chain, reachable over HTTP. */
 export type Sandbox = {
   readonly nodeUrl: string;
   /** What a gateway is pointed at: one URL for the nodes behind a load balancer, and one for each other node. */
   readonly nodeUrls: readonly string[];
   readonly marketDataUrl: string;
   /** The truth behind both hosts. */
-  readonly world: World;
+  readonly chain: Chain;
   readonly node: NodeControl;
   /** All nodes, the one above first. */
   readonly nodes: readonly [NodeControl, ...NodeControl[]];
@@ -63,10 +63,10 @@ export type Sandbox = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Makes a world and starts both hosts on it. Rejects when a port is taken. */
+/** Makes a chain and starts both hosts on it. Rejects when a port is taken. */
 export async function createSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { host = '127.0.0.1', ports = {}, blockMs = 0, startTime } = options;
-  const world = createWorld({
+  const chain = createChain({
     seed: options.seed ?? 1,
     startHeight: options.startHeight ?? 1_640_000,
     startTime: startTime === undefined ? unixNow() : unixSeconds(startTime),
@@ -80,10 +80,10 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   });
 
   const { maxClients = 500 } = options;
-  const node = await createNodeHost(world, { host, port: ports.node ?? 0 }, maxClients);
+  const node = await createNodeHost(chain, { host, port: ports.node ?? 0 }, maxClients);
   const nodes: [NodeControl, ...NodeControl[]] = [node];
   for (let more = 1; more < (options.nodes ?? 1); more++) {
-    nodes.push(await createNodeHost(world, { host, port: 0 }, maxClients));
+    nodes.push(await createNodeHost(chain, { host, port: 0 }, maxClients));
   }
   const { nodes: balanced = nodes.length, order = 'alternate' } = options.balanced ?? { nodes: 0 };
   const urls = nodes.map(({ url }) => url);
@@ -91,7 +91,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     balanced > 0 ? await createBalancer(urls.slice(0, balanced), order, { host, port: 0 }) : undefined;
   const stopNodes = () => Promise.all([balancer?.stop(), ...nodes.map((each) => each.stop())]);
   const marketData = await createMarketDataHost(
-    world,
+    chain,
     { host, port: ports.marketData ?? 0 },
     {
       unknownTicker: options.unknownTicker ?? '404',
@@ -102,7 +102,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     await stopNodes();
     throw error;
   });
-  const timer = blockMs > 0 ? setInterval(() => world.advance(1), blockMs).unref() : undefined;
+  const timer = blockMs > 0 ? setInterval(() => chain.advance(1), blockMs).unref() : undefined;
 
   async function close(): Promise<void> {
     clearInterval(timer);
@@ -112,12 +112,12 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     nodeUrl: node.url,
     nodeUrls: [...(balancer === undefined ? [] : [balancer.url]), ...urls.slice(balanced)],
     marketDataUrl: marketData.url,
-    world,
+    chain,
     node,
     nodes,
     marketData,
-    advance: (blocks = 1) => world.advance(blocks),
-    replaceTip: () => world.replaceTip(),
+    advance: (blocks = 1) => chain.advance(blocks),
+    replaceTip: () => chain.replaceTip(),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -40,7 +40,7 @@ async function open() {
         .map(({ id, beaconHeight }) => [id, beaconHeight]),
     );
 
-  return { ...gateway, client, poolsHeld, height: gateway.sandbox.world.tip.height };
+  return { ...gateway, client, poolsHeld, height: gateway.sandbox.chain.tip.height };
 }
 
 describe("Apollo Client's normalised cache", () => {

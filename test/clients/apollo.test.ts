@@ -14,7 +14,7 @@ const HEADS = gql`subscription { head { beaconHeight } }`;
 
 async function open(options?: TestGatewayOptions) {
   const gateway = await serveGatewayForTest(options);
-  return { gateway, client: connectApollo(gateway), height: gateway.sandbox.world.tip.height };
+  return { gateway, client: connectApollo(gateway), height: gateway.sandbox.chain.tip.height };
 }
 
 describe('Apollo Client', () => {
@@ -42,7 +42,7 @@ describe('Apollo Client', () => {
 
   test('goes on with its subscription at the gateway that takes the place of one that stopped', async () => {
     const gateway = await serveGatewayForTest();
-    const start = gateway.sandbox.world.tip.height;
+    const start = gateway.sandbox.chain.tip.height;
     const { promise: isReplaced, resolve: replaced } = Promise.withResolvers<void>();
     const client = connectApollo(gateway, { retryWait: () => isReplaced });
     const updates: unknown[] = [];

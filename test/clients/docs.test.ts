@@ -36,7 +36,7 @@ describe('programs on the pages', () => {
 
   test.each(printing)('$page: $name prints the height, and each new one that it subscribes to', async (sample) => {
     const { url, sandbox } = await serveGatewayForTest();
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     expect(sample.text).toContain(ADDRESS);
     const isLive = /subscription/.test(sample.text);
     const { child, ended, errors } = start(sample.text.replaceAll(ADDRESS, new URL(url).host), sample.language);
@@ -67,7 +67,7 @@ describe('commands on the pages', () => {
   beforeAll(async () => {
     gateway = await startGateway();
     ({ host } = new URL(await gateway.app.listen(0, '127.0.0.1')));
-    await gateway.untilHeight(gateway.sandbox.world.tip.height);
+    await gateway.untilHeight(gateway.sandbox.chain.tip.height);
     expect((await gateway.ask('{ pairs { id } tickers { id } }')).errors).toBeUndefined();
   });
   afterAll(() => gateway.close());

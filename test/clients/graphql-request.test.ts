@@ -13,7 +13,7 @@ import { BTC, PRV } from '../support/tokens.ts';
 
 async function open(options?: Parameters<typeof serveGatewayForTest>[0]) {
   const gateway = await serveGatewayForTest(options);
-  return { ...gateway, client: new GraphQLClient(gateway.url), height: gateway.sandbox.world.tip.height };
+  return { ...gateway, client: new GraphQLClient(gateway.url), height: gateway.sandbox.chain.tip.height };
 }
 
 /** What a client throws, for a look at it. */

@@ -14,7 +14,7 @@ function connect({ url }: ServedGateway, options: Partial<ClientOptions<false>> 
 describe('graphql-sse', () => {
   test('iterates over several heights, and ends where the reader leaves', async () => {
     const gateway = await serveGatewayForTest();
-    const start = gateway.sandbox.world.tip.height;
+    const start = gateway.sandbox.chain.tip.height;
     const updates = [];
     for await (const update of connect(gateway).iterate(HEAD)) {
       updates.push(update);
@@ -49,7 +49,7 @@ describe('graphql-sse', () => {
 
   test('goes on with the gateway that takes the place of one that stopped', async () => {
     const gateway = await serveGatewayForTest();
-    const start = gateway.sandbox.world.tip.height;
+    const start = gateway.sandbox.chain.tip.height;
     const { promise: isReplaced, resolve: replaced } = Promise.withResolvers<void>();
     const updates = connect(gateway, { retry: () => isReplaced }).iterate(HEAD);
     expect((await updates.next()).value).toEqual(head(start));

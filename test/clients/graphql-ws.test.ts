@@ -14,7 +14,7 @@ function connect({ webSocketUrl }: ServedGateway, options: Partial<ClientOptions
 describe('graphql-ws', () => {
   test('iterates over several heights, and ends where the reader leaves', async () => {
     const gateway = await serveGatewayForTest();
-    const start = gateway.sandbox.world.tip.height;
+    const start = gateway.sandbox.chain.tip.height;
     const updates = [];
     for await (const update of connect(gateway).iterate(HEAD)) {
       updates.push(update);
@@ -47,7 +47,7 @@ describe('graphql-ws', () => {
 
   test('carries several subscriptions and a query on one socket', async () => {
     const gateway = await serveGatewayForTest();
-    const start = gateway.sandbox.world.tip.height;
+    const start = gateway.sandbox.chain.tip.height;
     let sockets = 0;
     const client = connect(gateway, { on: { opened: () => sockets++ } });
     const heads = client.iterate(HEAD);
@@ -65,7 +65,7 @@ describe('graphql-ws', () => {
 
   test('goes on with the gateway that takes the place of one that stopped', async () => {
     const gateway = await serveGatewayForTest();
-    const start = gateway.sandbox.world.tip.height;
+    const start = gateway.sandbox.chain.tip.height;
     const { promise: isReplaced, resolve: replaced } = Promise.withResolvers<void>();
     const codes: number[] = [];
     const client = connect(gateway, {
@@ -85,7 +85,7 @@ describe('graphql-ws', () => {
 
   test('gives up an operation that is refused, with its code, and keeps the socket', async () => {
     const gateway = await serveGatewayForTest();
-    const start = gateway.sandbox.world.tip.height;
+    const start = gateway.sandbox.chain.tip.height;
     let sockets = 0;
     const client = connect(gateway, { on: { opened: () => sockets++ } });
     const heads = client.iterate(HEAD);

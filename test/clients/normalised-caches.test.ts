@@ -50,7 +50,7 @@ const objectTypes = Object.values(schema.getTypeMap()).filter((type) => isObject
 async function open() {
   const gateway = await serveGatewayForTest();
   await gateway.ask('{ beaconHeight pairs { id } tickers { id } }');
-  return { ...gateway, height: gateway.sandbox.world.tip.height };
+  return { ...gateway, height: gateway.sandbox.chain.tip.height };
 }
 
 type Edge = {

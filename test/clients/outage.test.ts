@@ -82,7 +82,7 @@ test.each(Object.entries(CLIENTS))(
   '%s shows the error of an upstream that could not be read yet, and then the updates',
   async (_name, follow) => {
     const gateway = await serveGatewayForTest({ before: ({ node }) => node.stop() });
-    const { height } = gateway.sandbox.world.tip;
+    const { height } = gateway.sandbox.chain.tip;
     const shown: unknown[] = [];
     follow(gateway, (each) => shown.push(each));
     await expect.poll(() => shown).toEqual([['UPSTREAM_UNREACHABLE']]);

@@ -32,7 +32,7 @@ describe('Apollo Client with its persisted queries', () => {
     `;
       for (let n = 0; n < 3; n++) {
         const { data } = await client.query({ query, fetchPolicy: 'no-cache' });
-        expect(data).toEqual({ beaconHeight: gateway.sandbox.world.tip.height });
+        expect(data).toEqual({ beaconHeight: gateway.sandbox.chain.tip.height });
       }
       const hashed = useGETForHashedQueries ? 'GET' : 'POST';
       expect(asked).toEqual([

@@ -21,7 +21,7 @@ async function open() {
     sent.push({ headers: new Headers(init?.headers), body: JSON.parse(String(init?.body ?? '{}')) });
     return fetch(input, init);
   };
-  return { ...gateway, sent, keepingFetch, height: gateway.sandbox.world.tip.height };
+  return { ...gateway, sent, keepingFetch, height: gateway.sandbox.chain.tip.height };
 }
 
 describe('Apollo Client', () => {

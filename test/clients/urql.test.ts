@@ -36,7 +36,7 @@ const WAYS = {
 
 async function open(connect: (typeof WAYS)[keyof typeof WAYS], options: Options = {}) {
   const gateway = await serveGatewayForTest();
-  return { ...gateway, client: connect(gateway, options), height: gateway.sandbox.world.tip.height };
+  return { ...gateway, client: connect(gateway, options), height: gateway.sandbox.chain.tip.height };
 }
 
 const codesOf = (error: CombinedError | undefined) => error?.graphQLErrors.map(({ extensions }) => extensions['code']);

@@ -16,7 +16,7 @@ describe('a subscription that needs both upstreams, one of which fails', () => {
       sandbox: { history: 60 },
       before: ({ marketData }) => void marketData.faults.set({ kind: 'html', status: 403 }),
     });
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     const prices = keepEvents(subscribe(PRICES));
     await expect.poll(() => prices.answers.length).toBe(1);
     await advance();

@@ -12,7 +12,7 @@ const open = (options: TestGatewayOptions = {}) => startGatewayForTest({ sandbox
 describe('a chain that is not yet final', () => {
   test('a height that goes back is not served, and nobody is told of it', async () => {
     const { ask, subscribe, advance, sandbox, lines } = await open();
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     const heads = keepEvents(subscribe(HEADS));
     await expect.poll(() => heads.answers.length).toBe(1);
     await advance(2);
@@ -35,7 +35,7 @@ describe('a chain that is not yet final', () => {
 
   test('a tip that no longer moves is stale after five times the usual interval, and fresh with the next block', async () => {
     const { ask, sandbox, clock, untilHeight, lines } = await open();
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     await untilHeight(height);
     const stale = async () => (await ask(STATUS)).data.service.head.stale;
     clock.now += 5 * 40_000;
@@ -53,14 +53,14 @@ describe('a chain that is not yet final', () => {
 
   test('a block that takes the place of the tip is read whole and told at the same height', async () => {
     const { ask, subscribe, sandbox, lines } = await open();
-    const { height, hash } = sandbox.world.tip;
+    const { height, hash } = sandbox.chain.tip;
     const heads = keepEvents(subscribe(HEADS));
     await expect.poll(() => heads.answers.length).toBe(1);
     sandbox.replaceTip();
     await expect.poll(() => heads.answers.length).toBe(2);
     expect(heads.answers).toEqual([
       { data: { head: { beaconHeight: height, previousHeight: null, hash } } },
-      { data: { head: { beaconHeight: height, previousHeight: height, hash: sandbox.world.tip.hash } } },
+      { data: { head: { beaconHeight: height, previousHeight: height, hash: sandbox.chain.tip.hash } } },
     ]);
     expect((await ask(STATUS)).data.service.head.stale).toBe(false);
     expect(lines).toEqual([]);
@@ -68,7 +68,7 @@ describe('a chain that is not yet final', () => {
 
   test('a state of the block below a replaced tip is asked for again, one that is final is not', async () => {
     const { ask, untilHeight, sandbox, subscribe } = await open();
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     const query = 'query ($at: BeaconHeight!) { poolPairs(first: 0, at: $at) { totalCount } }';
     const callsFor = async (at: number) => {
       const calls = sandbox.node.calls('getpdestate');
@@ -114,13 +114,13 @@ describe('a node that says -8000, which is that it has no such state', () => {
     expect(lines).toEqual([broken(sandbox.nodeUrl)]);
 
     sandbox.node.faults.clear();
-    await expect.poll(async () => (await ask(query)).data.beaconHeight).toBe(sandbox.world.tip.height);
+    await expect.poll(async () => (await ask(query)).data.beaconHeight).toBe(sandbox.chain.tip.height);
     expect(lines).toEqual([broken(sandbox.nodeUrl), HEALED]);
   });
 
   test('at a new tip for long: the last height is served as stale, earlier ones are read, and it goes on', async () => {
     const { ask, subscribe, untilHeight, sandbox, lines } = await open();
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     const heads = keepEvents(subscribe(HEADS));
     await untilHeight(height);
     sandbox.node.faults.set({ kind: 'state-missing' });
@@ -144,7 +144,7 @@ describe('a node that says -8000, which is that it has no such state', () => {
 
   test('at an old height: that is an answer and no fault of the node, told with the newest height', async () => {
     const { ask, sandbox, lines } = await open();
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     const { data, errors } = await ask(`{ beaconHeight poolPairs(at: ${height - 1_000}) { totalCount } }`);
     expect(data).toEqual({ beaconHeight: height, poolPairs: null });
     expect(errors).toEqual([

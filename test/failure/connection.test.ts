@@ -61,7 +61,7 @@ describe('by whichever way a client comes, it is told the same of an upstream th
 
   test('a subscription on a websocket stays open and goes on with the newest', async () => {
     const { app, sandbox, ask } = await startGatewayForTest({ sandbox: { history: 60 } });
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     const client = connect(await app.listen(0, '127.0.0.1'));
     const heads = client.iterate({ query: 'subscription { head { beaconHeight } }' });
     const first = await heads.next();

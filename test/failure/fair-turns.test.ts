@@ -18,10 +18,10 @@ function answerOf(heights: readonly number[]) {
 
 /** Heights that nobody has read yet, at a node that is known to have them and takes its time for each. */
 async function slowHeights({ ask, sandbox }: TestGateway): Promise<{ chart: number[]; single: number[] }> {
-  await ask(chartOf([sandbox.world.tip.height - 101]));
+  await ask(chartOf([sandbox.chain.tip.height - 101]));
   sandbox.node.faults.set({ kind: 'delay', ms: 20, on: 'getpdestate' });
   sandbox.node.resetCalls();
-  const { height } = sandbox.world.tip;
+  const { height } = sandbox.chain.tip;
   return { chart: Array.from({ length: 64 }, (_, point) => height - 10 - point), single: [height - 100] };
 }
 

@@ -59,7 +59,7 @@ describe.each(CASES)('a subscription to %s that is opened before it could be rea
     if (upstream === 'NODE') await expect.poll(() => events.answers.length).toBeGreaterThan(2);
     expect(events.answers.slice(0, 2)).toEqual([
       unreachable(field, upstream),
-      { data: data(sandbox.world.tip.height - 20) },
+      { data: data(sandbox.chain.tip.height - 20) },
     ]);
     expect([events.isOpen(), events.answers.slice(2).flatMap(({ errors }) => errors ?? [])]).toEqual([true, []]);
   });
@@ -73,7 +73,7 @@ describe.each(CASES)('a subscription to %s that is opened before it could be rea
     expect(first).toEqual(Array(5).fill({ done: false, value: unreachable(field, upstream) }));
     const second = Promise.all(readers.map((reader) => reader.next()));
     await heal();
-    expect(await second).toEqual(Array(5).fill({ done: false, value: { data: data(sandbox.world.tip.height) } }));
+    expect(await second).toEqual(Array(5).fill({ done: false, value: { data: data(sandbox.chain.tip.height) } }));
     const text = await (await fetch(new URL('/metrics', url))).text();
     expect(sumOf(text, 'pdex_operations_total', { type: 'subscribe', outcome: 'whole' })).toBe(5);
     expect(sumOf(text, 'pdex_operations_total', { type: 'update', outcome: 'failed' })).toBe(5);
@@ -91,7 +91,7 @@ describe('prices that are resumed while no height is known', () => {
     ['begin with the newest after one far above it', 5_000, { previousHeight: undefined, missedHeights: 0 }, 0],
   ])('%s', async (_name, distance, expected, blocks) => {
     const { subscribe, heal, sandbox } = await startInOutage();
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     const events = keepEvents(subscribe(after(height + distance)));
     await expect.poll(() => events.answers.length).toBe(1);
     await heal();
@@ -121,7 +121,7 @@ describe('prices that are resumed while no height is known', () => {
   test('go on after the last event of a browser, and its id is not lost by the error', async () => {
     const { app, heal, sandbox } = await startInOutage();
     const url = await app.listen(0, '127.0.0.1');
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     const response = await fetch(`${url}?query=${encodeURIComponent(QUERIES.prices)}`, {
       headers: { accept: 'text/event-stream', 'last-event-id': String(height - 3) },
     });

@@ -24,7 +24,7 @@ async function open(upstream: Upstream, config: TestGatewayOptions['config']) {
 
 /** What only a new call could tell. */
 function askAnew({ ask, sandbox }: Pick<TestGateway, 'ask' | 'sandbox'>, upstream: Upstream) {
-  return ask(QUERIES[upstream], upstream === 'NODE' ? { at: sandbox.world.tip.height - 30 } : {});
+  return ask(QUERIES[upstream], upstream === 'NODE' ? { at: sandbox.chain.tip.height - 30 } : {});
 }
 
 describe.each(UPSTREAMS)('%s, left alone because it is down', (upstream) => {
@@ -72,7 +72,7 @@ describe.each(UPSTREAMS)('%s, left alone because it is down', (upstream) => {
     const { host, leftAlone, ask, sandbox, app, advance } = gateway;
     if (upstream === 'NODE') sandbox.node.faults.set({ kind: 'hang', on: 'getpdestate' });
     else sandbox.marketData.faults.set({ kind: 'hang', on: 'orderbook' });
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     const fields = Array.from({ length: 12 }, (_, n) =>
       upstream === 'NODE'
         ? `a${n}: poolPairs(first: 0, at: ${height - 30 - n}) { totalCount }`

@@ -12,7 +12,7 @@ const LOST = {
 
 test('a final state with fewer pools than one below it is warned of, and read again when it is requested again', async () => {
   const { ask, sandbox, lines } = await startGatewayForTest({ sandbox: { history: 60 } });
-  const { height } = sandbox.world.tip;
+  const { height } = sandbox.chain.tip;
   expect((await ask(PAST, { at: height - 20 })).data.poolPairs.totalCount).toBe(54);
   const at = height - 10;
   const heal = sandbox.node.faults.set({
@@ -40,7 +40,7 @@ test('a head with fewer pools than the one before it is warned of once', async (
     value: {},
   });
   await advance();
-  expect(lines).toEqual([{ ...LOST, height: sandbox.world.tip.height }]);
+  expect(lines).toEqual([{ ...LOST, height: sandbox.chain.tip.height }]);
   heal();
   await advance();
   expect((await ask('{ poolPairs(first: 0) { totalCount } }')).data.poolPairs.totalCount).toBe(54);

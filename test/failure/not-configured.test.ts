@@ -12,7 +12,7 @@ describe('an upstream that is not configured', () => {
   test('leaves the data of the node whole where it is the market-data host', async () => {
     const { ask, sandbox } = await startGatewayForTest({ without: 'MARKET_DATA' });
     const { data, errors } = await ask(BOTH);
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     expect(data).toEqual({
       beaconHeight: height,
       poolPairs: { nodes: [{ beaconHeight: height, pairs: null }] },

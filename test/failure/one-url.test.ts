@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { BalancerOrder } from '../../src/sandbox/balancer.ts';
-import type { Block } from '../../src/sandbox/world/block.ts';
+import type { Block } from '../../src/sandbox/chain/block.ts';
 import { keepEvents } from '../support/events.ts';
 import { startGatewayForTest } from '../support/gateway.ts';
 
@@ -26,16 +26,16 @@ type Update = Readonly<Record<'head' | 'prices', Published>>;
 async function openForked(order: BalancerOrder) {
   const gateway = await startGatewayForTest({ sandbox: { nodes: 2, balanced: { order }, history: 60 } });
   const { sandbox, ask } = gateway;
-  const { world, nodes } = sandbox;
+  const { chain, nodes } = sandbox;
   await ask('{ beaconHeight }');
-  const from = world.tip.height + 1;
+  const from = chain.tip.height + 1;
   nodes[1]?.faults.set({ kind: 'fork', from });
 
   /** The blocks of a height: the chain's, and the branch's. */
   const blocksAt = (height: number) =>
-    [world.block(height), world.branchBlock(from, height)].filter((block) => !!block);
+    [chain.block(height), chain.branchBlock(from, height)].filter((block) => !!block);
   const reservesOf = ({ reserves }: Block) =>
-    world.pools.map(({ index }) => `${reserves[index * 2]}/${reserves[index * 2 + 1]}`).toSorted();
+    chain.pools.map(({ index }) => `${reserves[index * 2]}/${reserves[index * 2 + 1]}`).toSorted();
   const shown = (pools: readonly Pool[]) =>
     pools.map(({ token1PoolValue, token2PoolValue }) => `${token1PoolValue}/${token2PoolValue}`).toSorted();
 
@@ -60,13 +60,13 @@ describe.each(['alternate', 'random'] as const)('two nodes behind one URL with d
         const { data, errors } = await ask(WHOLE);
         expect(errors).toBeUndefined();
         const { height, hash, time } = data.bestBlock;
-        expect(height).toBe(sandbox.world.tip.height);
+        expect(height).toBe(sandbox.chain.tip.height);
         const block = blockOf(height, data.poolPairs.nodes, (each) => each.hash === hash);
         expect(time).toBe(timeOf(block));
         hashes.add(hash);
       }
     }
-    const tip = sandbox.world.tip.height;
+    const tip = sandbox.chain.tip.height;
     const heights = Array.from({ length: tip - from + 1 }, (_, n) => from + n);
     await expect.poll(() => prices.answers.at(-1)?.data?.['prices']).toMatchObject({ beaconHeight: tip });
     const published = heads.answers.map(({ data }) => (data as Update).head.beaconHeight);
@@ -85,7 +85,7 @@ describe.each(['alternate', 'random'] as const)('two nodes behind one URL with d
 
   test('an earlier state near the tip is never that of the other branch', async () => {
     const { sandbox, ask, advance, blockOf, from } = await openForked(order);
-    const { world } = sandbox;
+    const { chain } = sandbox;
     const outcomes = new Map<string, number>();
     const calls = () => sandbox.nodes.reduce((sum, node) => sum + node.calls('getblockchaininfo'), 0);
     /** Blocks come far apart: until the next, the tip is requested often. */
@@ -97,12 +97,12 @@ describe.each(['alternate', 'random'] as const)('two nodes behind one URL with d
       await advance();
       await looks();
       for (let below = 1; below <= 2; below++) {
-        const at = world.tip.height - below;
+        const at = chain.tip.height - below;
         const query =
           'query ($at: BeaconHeight!) { bestBlock { hash } poolPairs(first: 100, at: $at) { nodes { token1PoolValue token2PoolValue } } }';
         const { data, errors } = await ask(query, { at });
-        const isOfChain = data.bestBlock.hash === world.tip.hash;
-        const own = isOfChain ? world.block(at) : world.branchBlock(from, at);
+        const isOfChain = data.bestBlock.hash === chain.tip.hash;
+        const own = isOfChain ? chain.block(at) : chain.branchBlock(from, at);
         if (errors === undefined) expect(blockOf(at, data.poolPairs.nodes, (block) => block === own)).toBe(own);
         else expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_BAD_SHAPE' } }]);
         const outcome = errors === undefined ? 'answered' : 'refused';

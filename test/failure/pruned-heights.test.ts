@@ -13,9 +13,9 @@ async function open(options: TestGatewayOptions = {}) {
   const gateway = await startGatewayForTest({ sandbox: { history: 400 }, ...options });
   const { sandbox, untilHeight } = gateway;
   for (const node of sandbox.nodes) node.faults.set(PRUNED);
-  await untilHeight(sandbox.world.tip.height);
+  await untilHeight(sandbox.chain.tip.height);
   for (const node of sandbox.nodes) node.resetCalls();
-  return { ...gateway, tip: sandbox.world.tip.height };
+  return { ...gateway, tip: sandbox.chain.tip.height };
 }
 
 /** One operation over several heights. */
@@ -85,7 +85,7 @@ describe('heights that the node has pruned', () => {
 
   test('are read from a node that has them, and the others are not called for them again', async () => {
     const { ask, untilHeight, sandbox } = await openThreeNodes();
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     await untilHeight(height);
     const [first, second, archive] = sandbox.nodes;
     for (const node of [first, second]) node?.faults.set({ kind: 'pruned', blocks: 5 });
@@ -116,7 +116,7 @@ describe('a node that limits errors', () => {
     expect(await ask(AT, { at: tip - 9 })).toEqual({ data: { poolPairs: POOLS } });
     await advance();
     expect((await ask('{ beaconHeight service { head { stale } } }')).data).toEqual({
-      beaconHeight: sandbox.world.tip.height,
+      beaconHeight: sandbox.chain.tip.height,
       service: { head: { stale: false } },
     });
   });

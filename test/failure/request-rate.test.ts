@@ -16,7 +16,7 @@ describe.each([false, true])(
         before: ({ node }) => void node.faults.set({ kind: 'rate-limit', perSecond: 2, burst: 1, retryAfter }),
       });
       const { sandbox, app, ask, subscribe } = gateway;
-      const { height } = sandbox.world.tip;
+      const { height } = sandbox.chain.tip;
       const served = () => app.service.sources.head.current()?.beaconHeight;
       await expect.poll(served, { timeout: 15_000 }).toBe(height);
       const heads = keepEvents(subscribe(HEADS));

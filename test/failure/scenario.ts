@@ -39,7 +39,7 @@ const UPSTREAMS: readonly [string, Upstream][] = [
 async function failsFromTheStart(upstream: Upstream, failure: Failure): Promise<void> {
   const gateway = await open(failure, (sandbox) => breakDown(sandbox, upstream, failure));
   const { sandbox, ask, subscribe, lines } = gateway;
-  const { height } = sandbox.world.tip;
+  const { height } = sandbox.chain.tip;
   const variables = earlier(height);
 
   const answer = await ask(BOTH, variables);
@@ -69,7 +69,7 @@ async function failsFromTheStart(upstream: Upstream, failure: Failure): Promise<
 async function failsAfterGoodReadings(upstream: Upstream, failure: Failure): Promise<void> {
   const gateway = await open(failure);
   const { sandbox, ask, subscribe, clock, lines, untilHeight, advance } = gateway;
-  const { height } = sandbox.world.tip;
+  const { height } = sandbox.chain.tip;
   const variables = earlier(height);
   await ask(BOTH, { ...variables, past: variables.known });
   const prices = keepEvents(subscribe(SUBSCRIPTIONS.prices));

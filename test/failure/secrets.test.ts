@@ -52,7 +52,7 @@ test.each<[HttpFault, code: string]>([
   });
   const { origin } = new URL(await app.listen(0, '127.0.0.1'));
   const answer = await ask(`{
-    beaconHeight poolPairs(at: ${sandbox.world.tip.height - 5}, first: 1) { totalCount }
+    beaconHeight poolPairs(at: ${sandbox.chain.tip.height - 5}, first: 1) { totalCount }
     pairs { id } tickers { tickerId } orderBook(tickerId: "pBTC_PRV") { tickerId } service { upstreams { lastErrorCode } }
   }`);
   await expect.poll(() => lines.filter((line) => line['code'] === code).length).toBeGreaterThanOrEqual(4);

@@ -5,7 +5,7 @@ import { breakDown, FRESH, HEADS, openThreeNodes, POOLS, REFUSED, STATE } from '
 describe('of three nodes', () => {
   test('one that lags is not read from, and is not an error', async () => {
     const { sandbox, advance, ask, nodesFigure, lines } = await openThreeNodes();
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     await ask('{ beaconHeight }');
     sandbox.node.faults.set({ kind: 'lag', blocks: 3 });
     await advance();
@@ -19,7 +19,7 @@ describe('of three nodes', () => {
 
   test('one whose tip no longer moves is left for those whose tip does, and no height is missed', async () => {
     const { sandbox, advance, ask, subscribe, nodesFigure } = await openThreeNodes();
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     const heads = keepEvents(subscribe(HEADS));
     await ask('{ beaconHeight }');
     for (const blocks of [1, 2, 3]) {
@@ -44,7 +44,7 @@ describe('of three nodes', () => {
 
   test('an archive answers for those that have pruned a height; what none has is told as not available', async () => {
     const { sandbox, ask, lines } = await openThreeNodes();
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     await ask('{ beaconHeight }');
     const [first, second, archive] = sandbox.nodes;
     for (const node of [first, second]) node?.faults.set({ kind: 'pruned', blocks: 5 });
@@ -63,7 +63,7 @@ describe('of three nodes', () => {
 
   test('one that shows another block at the same height is believed only when the one that is read is gone', async () => {
     const { sandbox, ask, subscribe } = await openThreeNodes();
-    const { height, hash } = sandbox.world.tip;
+    const { height, hash } = sandbox.chain.tip;
     const heads = keepEvents(subscribe(HEADS));
     await ask('{ beaconHeight }');
     const other = 'another-block';
@@ -98,6 +98,6 @@ describe('of three nodes', () => {
     await breakDown(sandbox, 0, REFUSED);
     sandbox.advance(3);
     await expect.poll(() => nodesFigure('pdex_node_read')).toEqual([0, 0, 1]);
-    expect((await ask('{ beaconHeight }')).data.beaconHeight).toBe(sandbox.world.tip.height - 1);
+    expect((await ask('{ beaconHeight }')).data.beaconHeight).toBe(sandbox.chain.tip.height - 1);
   });
 });

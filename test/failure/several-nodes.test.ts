@@ -32,7 +32,7 @@ describe.each(ONE_FAILS)('of three nodes the one that is read %s', (_, fault, co
       await openThreeNodes({
         before: (started) => breakDown(started, 0, fault),
       });
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     await untilHeight(height);
     expect(await ask(STATE, { at: height - 9 })).toEqual({
       data: { beaconHeight: height, now: POOLS, earlier: POOLS, service: FRESH },
@@ -53,7 +53,7 @@ describe.each(ONE_FAILS)('of three nodes the one that is read %s', (_, fault, co
   test('after good readings: the chain goes on from another, and subscribers notice nothing', async () => {
     const { sandbox, ask, subscribe, lines, hosts, nodesFigure, readyStatus, untilHeight, advance } =
       await openThreeNodes();
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     const heads = keepEvents(subscribe(HEADS));
     await untilHeight(height);
     await ask('{ pairs { id } tickers { id } }');
@@ -99,7 +99,7 @@ describe('three nodes', () => {
       expect(lines).toEqual([...hosts.map((host) => broken(host, code)), all]);
 
       await heal(sandbox, 2);
-      await expect.poll(() => ask('{ beaconHeight }')).toEqual({ data: { beaconHeight: sandbox.world.tip.height } });
+      await expect.poll(() => ask('{ beaconHeight }')).toEqual({ data: { beaconHeight: sandbox.chain.tip.height } });
       await expect.poll(() => lines.length).toBe(6);
       expect(lines.slice(4)).toEqual([
         healed(hosts[2]),
@@ -112,7 +112,7 @@ describe('three nodes', () => {
 
   test('that all reset connections after good readings: the last height is served as stale, and it goes on when one comes back', async () => {
     const { sandbox, ask, subscribe, untilHeight, readyStatus } = await openThreeNodes();
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     const heads = keepEvents(subscribe(HEADS));
     await untilHeight(height);
     for (const which of [0, 1, 2]) await breakDown(sandbox, which, { kind: 'reset' });

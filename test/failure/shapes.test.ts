@@ -56,7 +56,7 @@ describe('an answer of the node of the wrong shape is told with the place, and n
   ])('%s: %j is %j', async (on, path, value, misfit) => {
     const fault = { kind: 'shape', on, path, value } as const;
     const { sandbox, ask, lines, untilHeight } = await open({ before: ({ node }) => void node.faults.set(fault) });
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     const answer = await ask(QUERY);
     expect(answer.data).toEqual({ ...whole(height), beaconHeight: null });
     expect(answer.errors).toEqual([lost('NODE', ['beaconHeight'], misfit)]);
@@ -83,7 +83,7 @@ describe('an answer of the market-data host of the wrong shape costs only what i
   ])('%s: %j is %j', async (on, path, value, misfit) => {
     const fault = { kind: 'shape', on, path, value } as const;
     const { sandbox, ask, lines } = await open({ before: ({ marketData }) => void marketData.faults.set(fault) });
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     const answer = await ask(QUERY);
     expect(answer.data).toEqual({ ...whole(height), [on]: null });
     expect(answer.errors).toEqual([lost('MARKET_DATA', [on], misfit)]);
@@ -107,7 +107,7 @@ describe('an answer of the market-data host of the wrong shape costs only what i
     const { sandbox, ask, clock } = await open();
     await ask('{ pairs { id } }');
     const off = sandbox.marketData.faults.set({ kind: 'shape', on: 'orderbook', path, value });
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     const answer = await ask(QUERY);
     expect(answer.data).toEqual({ ...whole(height), orderBook: null });
     expect(answer.errors).toEqual([lost('MARKET_DATA', ['orderBook'], misfit)]);
@@ -127,7 +127,7 @@ describe('an answer of the market-data host of the wrong shape costs only what i
       const { data, errors } = await ask(`{ ${on} { id } service { marketData { stale } } }`);
       expect([errors, data[on].length, data.service.marketData]).toEqual([
         undefined,
-        sandbox.world.markets.length - 1,
+        sandbox.chain.markets.length - 1,
         { stale: false },
       ]);
       const metrics = await (await fetch(new URL('/metrics', await app.listen(0, '127.0.0.1')))).text();
@@ -143,7 +143,7 @@ describe('"no data" with status 200 is no success', () => {
       before: ({ marketData }) => void marketData.faults.set({ kind: 'no-data', on }),
     });
     const answer = await ask(QUERY);
-    expect(answer.data).toEqual({ ...whole(sandbox.world.tip.height), [on]: null });
+    expect(answer.data).toEqual({ ...whole(sandbox.chain.tip.height), [on]: null });
     expect(answer.errors).toEqual([lost('MARKET_DATA', [on], `expected an array at $.${on}`)]);
   });
 

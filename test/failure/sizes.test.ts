@@ -8,7 +8,7 @@ async function metricsOf({ app }: Pick<TestGateway, 'app'>): Promise<string> {
 
 test('a state of 2,000 pools and 100,000 shares is read as any other, now and at an earlier height', async () => {
   const gateway = await startGatewayForTest({ sandbox: { pools: 2_000, sharesPerPool: 50, history: 20 } });
-  const { height } = gateway.sandbox.world.tip;
+  const { height } = gateway.sandbox.chain.tip;
   const query = `{ beaconHeight now: poolPairs(first: 0) { totalCount } earlier: poolPairs(first: 0, at: ${height - 9}) { totalCount } }`;
   const [large, small] = await Promise.all([gateway.ask(query), gateway.ask('{ pairs { id } }')]);
   const pools = { totalCount: 2_000 };
@@ -23,7 +23,7 @@ test('an answer of the market-data host that goes on and on is broken off at 32 
     before: ({ marketData }) => void marketData.faults.set({ kind: 'endless', on: 'pairs', times: 1 }),
   });
   const { data, errors } = await ask('{ pairs { id } tickers { __typename } }');
-  expect(data).toEqual({ pairs: null, tickers: sandbox.world.markets.map(() => ({ __typename: 'Ticker' })) });
+  expect(data).toEqual({ pairs: null, tickers: sandbox.chain.markets.map(() => ({ __typename: 'Ticker' })) });
   expect(errors).toEqual([
     {
       message: 'The market-data host sent an invalid response: more than 33554432 bytes.',
@@ -49,5 +49,5 @@ test('an answer of the node that goes on and on is broken off at 128 MiB', async
       extensions: { code: 'UPSTREAM_BAD_SHAPE', upstream: 'NODE' },
     },
   ]);
-  await expect.poll(() => ask('{ beaconHeight }')).toEqual({ data: { beaconHeight: sandbox.world.tip.height } });
+  await expect.poll(() => ask('{ beaconHeight }')).toEqual({ data: { beaconHeight: sandbox.chain.tip.height } });
 }, 60_000);

@@ -15,7 +15,7 @@ const RPC_ERROR = {
 describe('a node that answers -8000 because it failed to read a state', () => {
   test('is an error of the node, not a height that is gone: in its health, once in the log, and it heals', async () => {
     const { ask, untilHeight, sandbox, lines } = await startGatewayForTest({ sandbox: { history: 60 } });
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     await untilHeight(height);
     sandbox.node.faults.set(TOO_MANY_FILES);
     for (const at of [height - 9, height - 9, height - 10]) {
@@ -43,7 +43,7 @@ describe('a node that answers -8000 because it failed to read a state', () => {
 
   test('costs nobody the state where another node can read it', async () => {
     const { ask, untilHeight, sandbox } = await openThreeNodes();
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     await untilHeight(height);
     sandbox.node.faults.set(TOO_MANY_FILES);
     expect(await ask(AT, { at: height - 9 })).toEqual({ data: { poolPairs: POOLS } });
@@ -51,7 +51,7 @@ describe('a node that answers -8000 because it failed to read a state', () => {
 
   test('makes a height that another has pruned neither gone nor known to be there', async () => {
     const { ask, untilHeight, sandbox } = await openThreeNodes();
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     await untilHeight(height);
     for (const node of sandbox.nodes) node.faults.set({ kind: 'pruned', blocks: 5 });
     sandbox.nodes[2]?.faults.clear();
@@ -64,7 +64,7 @@ describe('a node that answers -8000 because it failed to read a state', () => {
 describe('a node that answers -8000 because a height is in the future for it', () => {
   test('though the chain has reached it: it is behind, and is called again shortly', async () => {
     const { ask, untilHeight, sandbox } = await startGatewayForTest({ sandbox: { history: 60 } });
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     await untilHeight(height);
     sandbox.node.faults.set({ kind: 'lag', blocks: 20, on: 'getpdestate', times: 1 });
     expect(await ask(AT, { at: height - 9 })).toEqual({ data: { poolPairs: POOLS } });
@@ -73,7 +73,7 @@ describe('a node that answers -8000 because a height is in the future for it', (
 
   test('for long: a retryable error, because no node has said that the height is gone', async () => {
     const { ask, untilHeight, sandbox } = await startGatewayForTest({ sandbox: { history: 60 } });
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     await untilHeight(height);
     sandbox.node.faults.set({ kind: 'lag', blocks: 20, on: 'getpdestate' });
     const { errors } = await ask(AT, { at: height - 9 });

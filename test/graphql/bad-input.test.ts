@@ -31,7 +31,7 @@ describe('bad input costs its own field, and the rest of the answer is whole', (
     ['a token that is none', 'token(id: "x") { id }'],
   ])('%s', async (_name, field) => {
     const { data, errors } = await gateway.ask(`{ bad: ${field} beaconHeight }`);
-    expect(data).toEqual({ bad: null, beaconHeight: gateway.sandbox.world.tip.height });
+    expect(data).toEqual({ bad: null, beaconHeight: gateway.sandbox.chain.tip.height });
     expect(errors).toEqual([
       {
         message: expect.any(String),
@@ -58,7 +58,7 @@ describe('bad input costs its own field, and the rest of the answer is whole', (
       'query ($at: BeaconHeight, $id: TokenId!) { poolPairs(at: $at) { totalCount } token(id: $id) { id } beaconHeight }',
       { at: 'x', id: 'y' },
     );
-    expect(data).toEqual({ poolPairs: null, token: null, beaconHeight: gateway.sandbox.world.tip.height });
+    expect(data).toEqual({ poolPairs: null, token: null, beaconHeight: gateway.sandbox.chain.tip.height });
     expect(errors?.map(({ path, extensions }) => [path, extensions.code])).toEqual([
       [['poolPairs'], 'BAD_USER_INPUT'],
       [['token'], 'BAD_USER_INPUT'],

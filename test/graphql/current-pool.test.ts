@@ -9,7 +9,7 @@ const NOW = `{ poolPair(token1Id: "${PRV}", token2Id: "${BTC}") { ${POOL} } }`;
 describe('PoolPair.current', () => {
   test('leads from a pool at an earlier height to the pool of now', async () => {
     const { ask, sandbox } = await serveGatewayForTest();
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     const at = height - 5;
     const { data: now } = await ask(NOW);
     const { data } = await ask(
@@ -30,7 +30,7 @@ describe('PoolPair.current', () => {
     const page = `query ($after: String) {
       poolPairs(first: 20, after: $after) { nodes { ${POOL} current { ${POOL} } } pageInfo { endCursor } }
     }`;
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     const { data: first } = await ask(page);
     const after = first.poolPairs.pageInfo.endCursor;
     for (let blocks = 1; blocks < 4; blocks++) {
@@ -47,7 +47,7 @@ describe('PoolPair.current', () => {
   test('makes an answer of an earlier height one that lasts until the next block', async () => {
     const { url, advance, sandbox, ask, clock } = await serveGatewayForTest({ config: { marketPollMs: 600_000 } });
     await ask('{ pairs { id } tickers { id } beaconHeight }');
-    const at = sandbox.world.tip.height - 9;
+    const at = sandbox.chain.tip.height - 9;
     const get = (fields: string) =>
       fetch(`${url}?${new URLSearchParams({ query: `{ poolPairs(at: ${at}) { nodes { ${fields} } } }` })}`);
     for (let blocks = 0; blocks < 4; blocks++) {
@@ -59,7 +59,7 @@ describe('PoolPair.current', () => {
       const response = await get(`${POOL} current { ${POOL} }`);
       expect(response.headers.get('cache-control')).toBe('max-age=40');
       const { data } = await response.json();
-      expect(data.poolPairs.nodes[0].current.beaconHeight).toBe(sandbox.world.tip.height);
+      expect(data.poolPairs.nodes[0].current.beaconHeight).toBe(sandbox.chain.tip.height);
       if (requests % 3 !== 2) continue;
       clock.now += 40_000;
       await advance();

@@ -114,7 +114,7 @@ describe('an operation that is executed by its plan is answered as it would be w
   test.each(Object.entries(HONEST).filter(([name]) => !/introspection|types by name/.test(name)))(
     '%s',
     async (_name, toOperation) => {
-      const { query, variables, operationName } = toOperation(gateway.sandbox.world.tip.height);
+      const { query, variables, operationName } = toOperation(gateway.sandbox.chain.tip.height);
       await executions.expectSame({ document: parse(query), variableValues: variables, operationName });
     },
   );

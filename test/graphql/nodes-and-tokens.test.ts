@@ -10,13 +10,13 @@ afterAll(() => gateway.close());
 
 describe('any object by its id', () => {
   test('every kind of id leads back to the object that has it', async () => {
-    const { world } = gateway.sandbox;
-    const poolId = world.markets[0]?.poolId;
+    const { chain } = gateway.sandbox;
+    const poolId = chain.markets[0]?.poolId;
     const ids = [
       `Pair:${poolId}`,
       `Ticker:${poolId}`,
       `PoolPair:${PRV}-${BTC}`,
-      `PoolPair:${PRV}-${BTC}@${world.tip.height - 50}`,
+      `PoolPair:${PRV}-${BTC}@${chain.tip.height - 50}`,
       `Token:${BTC}`,
       'ChainInfo:sandbox',
       'BestBlock:-1',
@@ -30,7 +30,7 @@ describe('any object by its id', () => {
     expect(data.nodes.map(({ __typename, id }: { __typename: string; id: string }) => [__typename, id])).toEqual(
       ids.map((id) => [id.split(':')[0], id]),
     );
-    expect(data.nodes[3].beaconHeight).toBe(world.tip.height - 50);
+    expect(data.nodes[3].beaconHeight).toBe(chain.tip.height - 50);
 
     const { data: one } = await gateway.ask(`{ node(id: "Token:${BTC}") { id ... on Token { symbol decimals } } }`);
     expect(one.node).toEqual({ id: `Token:${BTC}`, symbol: 'BTC', decimals: 9 });
@@ -77,7 +77,7 @@ describe('tokens', () => {
   test('are those of the list and of every pool and pair, and nothing is guessed of them', async () => {
     await gateway.ask('{ pairs { id } poolPairs { totalCount } }');
     const { data } = await gateway.ask('{ tokens { id tokenId symbol decimals } }');
-    const { tokens } = gateway.sandbox.world;
+    const { tokens } = gateway.sandbox.chain;
     expect(data.tokens).toHaveLength(tokens.length);
     const nameless = tokens.find(({ symbol }) => symbol === undefined);
     expect(data.tokens).toContainEqual({
@@ -90,7 +90,7 @@ describe('tokens', () => {
   });
 
   test('a token that nobody has is null, one that only a pool holds is not', async () => {
-    const nameless = gateway.sandbox.world.tokens.find(({ symbol }) => symbol === undefined);
+    const nameless = gateway.sandbox.chain.tokens.find(({ symbol }) => symbol === undefined);
     const { data, errors } = await gateway.ask(
       `{ a: token(id: "${NOBODYS}") { id } b: token(id: "${nameless?.id}") { decimals } }`,
     );

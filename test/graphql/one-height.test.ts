@@ -6,16 +6,16 @@ describe('one answer describes one height', () => {
     const { ask, sandbox } = await startGatewayForTest();
     const { data, errors } = await ask('{ a: poolPairs { totalCount } b: poolPairs { totalCount } beaconHeight }');
     expect(errors).toBeUndefined();
-    expect(data).toEqual({ a: { totalCount: 54 }, b: { totalCount: 54 }, beaconHeight: sandbox.world.tip.height });
+    expect(data).toEqual({ a: { totalCount: 54 }, b: { totalCount: 54 }, beaconHeight: sandbox.chain.tip.height });
     expect(sandbox.node.calls('getpdestate')).toBe(1);
   });
 
   test('a new block is served whole, and the height before it is told', async () => {
     const { ask, advance, sandbox } = await startGatewayForTest();
     await ask('{ beaconHeight }');
-    const before = sandbox.world.tip.height;
+    const before = sandbox.chain.tip.height;
     await advance();
-    const { tip } = sandbox.world;
+    const { tip } = sandbox.chain;
     const { data } = await ask(`{
       beaconHeight
       bestBlock { height hash }
@@ -40,7 +40,7 @@ describe('one answer describes one height', () => {
     const { ask, sandbox } = await startGatewayForTest({
       before: ({ node }) => void node.faults.set({ kind: 'delay', ms: 100, on: 'getpdestate' }),
     });
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     expect((await ask(query)).data).toMatchObject({
       service: { head: { beaconHeight: height } },
       beaconHeight: height,
@@ -57,21 +57,21 @@ describe('one answer describes one height', () => {
 
   test('a block that is replaced at its height is read again', async () => {
     const { ask, subscribe, sandbox } = await startGatewayForTest();
-    const { height, hash } = sandbox.world.tip;
+    const { height, hash } = sandbox.chain.tip;
     const heads = subscribe('subscription { head { beaconHeight previousHeight hash } }');
     expect(await heads.next()).toMatchObject({
       value: { data: { head: { beaconHeight: height, previousHeight: null, hash } } },
     });
 
     sandbox.replaceTip();
-    const again = { beaconHeight: height, previousHeight: height, hash: sandbox.world.tip.hash };
+    const again = { beaconHeight: height, previousHeight: height, hash: sandbox.chain.tip.hash };
     expect(await heads.next()).toMatchObject({ value: { data: { head: again } } });
-    expect(sandbox.world.tip.hash).not.toBe(hash);
-    const pool = sandbox.world.pools.find(({ index }) => index === 0);
+    expect(sandbox.chain.tip.hash).not.toBe(hash);
+    const pool = sandbox.chain.pools.find(({ index }) => index === 0);
     const { data } = await ask(
       `{ poolPair(token1Id: "${pool?.token1.id}", token2Id: "${pool?.token2.id}") { token1PoolValue } }`,
     );
-    expect(data.poolPair.token1PoolValue).toBe(String(pool && sandbox.world.reserves(pool)?.reserve1));
+    expect(data.poolPair.token1PoolValue).toBe(String(pool && sandbox.chain.reserves(pool)?.reserve1));
     await heads.return(undefined);
   });
 });
@@ -87,14 +87,14 @@ describe('what many ask costs the upstreams once', () => {
       '{ beaconHeight poolPairs(first: 100) { nodes { price } } pairs { poolPair { price } ticker { lastPrice } } }';
     const answers = await Promise.all(Array.from({ length: 300 }, () => ask(query)));
     expect(answers.every(({ errors }) => errors === undefined)).toBe(true);
-    expect(answers.every(({ data }) => data.beaconHeight === sandbox.world.tip.height)).toBe(true);
+    expect(answers.every(({ data }) => data.beaconHeight === sandbox.chain.tip.height)).toBe(true);
     expect([sandbox.node.calls(), sandbox.marketData.calls()]).toEqual([0, 0]);
   });
 
   test('forty pools at four earlier heights cost four reads, and for the next client none', async () => {
     const { ask, sandbox } = await startGatewayForTest();
-    const pools = sandbox.world.pools.slice(0, 10);
-    const heights = [10, 20, 30, 40].map((back) => sandbox.world.tip.height - back);
+    const pools = sandbox.chain.pools.slice(0, 10);
+    const heights = [10, 20, 30, 40].map((back) => sandbox.chain.tip.height - back);
     await ask('{ beaconHeight }');
     sandbox.node.resetCalls();
 
@@ -112,7 +112,7 @@ describe('what many ask costs the upstreams once', () => {
         heights.flatMap((at) =>
           pools.map((pool) => [
             `p${pool.index}_${at}`,
-            { beaconHeight: at, token1PoolValue: String(sandbox.world.reserves(pool, at)?.reserve1) },
+            { beaconHeight: at, token1PoolValue: String(sandbox.chain.reserves(pool, at)?.reserve1) },
           ]),
         ),
       ),

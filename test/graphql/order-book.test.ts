@@ -138,7 +138,7 @@ describe('an order book', () => {
     expect(errors).toBeUndefined();
     expect(data.orderBook.quality).toEqual({ entriesDropped: expect.any(Number), timestampUnit: 'MILLISECONDS' });
     expect(data.orderBook.quality.entriesDropped).toBeGreaterThan(0);
-    expect(Date.parse(data.orderBook.timestamp)).toBeGreaterThan((sandbox.world.tip.time - 3_600) * 1_000);
+    expect(Date.parse(data.orderBook.timestamp)).toBeGreaterThan((sandbox.chain.tip.time - 3_600) * 1_000);
   });
 });
 

@@ -24,7 +24,7 @@ async function walk(gateway: TestGateway, variables: PoolPageQueryVariables, fir
 describe('pools, a page at a time', () => {
   test('a walk in either direction visits each pool once, in each order', async () => {
     const gateway = await startGatewayForTest();
-    const ids = gateway.sandbox.world.pools.map(({ token1, token2 }) => `PoolPair:${token1.id}-${token2.id}`).sort();
+    const ids = gateway.sandbox.chain.pools.map(({ token1, token2 }) => `PoolPair:${token1.id}-${token2.id}`).sort();
     expect(await walk(gateway, { orderBy: 'ID_ASC' }, 7)).toEqual(ids);
     expect(await walk(gateway, { orderBy: 'ID_DESC' }, 10)).toEqual(ids.toReversed());
 
@@ -37,7 +37,7 @@ describe('pools, a page at a time', () => {
   test('the next page is read from the same height, also when the chain has gone on', async () => {
     const gateway = await startGatewayForTest();
     const first = await page(gateway, { first: 50 });
-    const height = gateway.sandbox.world.tip.height;
+    const height = gateway.sandbox.chain.tip.height;
     expect(first.edges[0]?.node).toEqual({ id: expect.not.stringContaining('@'), beaconHeight: height });
 
     await gateway.advance(3);
@@ -77,7 +77,7 @@ describe('pools, a page at a time', () => {
 
   test('a filter leaves only the pools that pass all of it', async () => {
     const gateway = await startGatewayForTest();
-    const { pools } = gateway.sandbox.world;
+    const { pools } = gateway.sandbox.chain;
     const withEth = pools.filter(({ token1, token2 }) => [token1.id, token2.id].includes(ETH));
     expect((await page(gateway, { filter: { tokenId: ETH } })).totalCount).toBe(withEth.length);
     const named = pools.filter(({ token1, token2 }) =>
@@ -94,7 +94,7 @@ describe('pools, a page at a time', () => {
     const misuses: PoolPageQueryVariables[] = [
       { after, filter: { nonEmpty: true } },
       { after, orderBy: 'ID_DESC' },
-      { after, at: gateway.sandbox.world.tip.height - 1 },
+      { after, at: gateway.sandbox.chain.tip.height - 1 },
       { after: 'nonsense' },
       { after: '' },
       { before: Buffer.from('1:2:3').toString('base64url') },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { figuresOf } from '../../src/sandbox/world/tickers.ts';
-import { marketSymbol } from '../../src/sandbox/world/tokens.ts';
+import { figuresOf } from '../../src/sandbox/chain/tickers.ts';
+import { marketSymbol } from '../../src/sandbox/chain/tokens.ts';
 import { startGateway } from '../support/gateway.ts';
 import { BTC, PRV } from '../support/tokens.ts';
 
@@ -12,14 +12,14 @@ afterAll(() => gateway.close());
 
 describe('pairs and tickers', () => {
   test("come in the host's order, joined with each other and with the node's pools", async () => {
-    const { world } = gateway.sandbox;
+    const { chain } = gateway.sandbox;
     const { data, errors } = await gateway.ask(`{
       pairs { id tickerId baseId base targetId target poolId baseToken { tokenId } targetToken { tokenId } ticker { id } poolPair { id } }
       tickers { id tickerId baseCurrency targetCurrency poolId lastPrice baseVolume targetVolume pair { id } }
     }`);
     expect(errors).toBeUndefined();
     expect(data.pairs).toEqual(
-      world.markets.map(({ tickerId, poolId, base, target, nodePool }) => ({
+      chain.markets.map(({ tickerId, poolId, base, target, nodePool }) => ({
         id: `Pair:${poolId}`,
         tickerId,
         baseId: base.id,
@@ -33,9 +33,9 @@ describe('pairs and tickers', () => {
         poolPair: nodePool === undefined ? null : { id: `PoolPair:${nodePool.token1.id}-${nodePool.token2.id}` },
       })),
     );
-    const figures = figuresOf(world);
+    const figures = figuresOf(chain);
     expect(data.tickers).toEqual(
-      world.markets.map(({ tickerId, poolId, base, target, oddity }, index) => ({
+      chain.markets.map(({ tickerId, poolId, base, target, oddity }, index) => ({
         id: `Ticker:${poolId}`,
         tickerId,
         baseCurrency: marketSymbol(base),
@@ -50,7 +50,7 @@ describe('pairs and tickers', () => {
   });
 
   test('a filter leaves those that pass all of it, and an empty list nothing', async () => {
-    const { world } = gateway.sandbox;
+    const { chain } = gateway.sandbox;
     const { data } = await gateway.ask(
       `query ($poolIds: [String!]) {
         byTicker: pairs(filter: { tickerIds: ["pBTC_PRV", "pFXC_PRV"] }) { tickerId }
@@ -60,23 +60,23 @@ describe('pairs and tickers', () => {
         none: pairs(filter: { tickerIds: [] }) { id }
         nothingSaid: pairs(filter: { tickerIds: null, base: null }) { id }
       }`,
-      { poolIds: [world.markets[3]?.poolId, 'no such pool'] },
+      { poolIds: [chain.markets[3]?.poolId, 'no such pool'] },
     );
     expect(data).toEqual({
       byTicker: expect.arrayContaining([{ tickerId: 'pBTC_PRV' }, { tickerId: 'pFXC_PRV' }]),
-      byPool: [{ poolId: world.markets[3]?.poolId }],
-      byToken: world.markets
+      byPool: [{ poolId: chain.markets[3]?.poolId }],
+      byToken: chain.markets
         .filter(({ base, target }) => base.id === BTC || target.id === BTC)
         .map(({ tickerId }) => ({ tickerId })),
       both: [{ tickerId: 'pBTC_PRV' }],
       none: [],
-      nothingSaid: world.markets.map(({ poolId }) => ({ id: `Pair:${poolId}` })),
+      nothingSaid: chain.markets.map(({ poolId }) => ({ id: `Pair:${poolId}` })),
     });
     expect(data.byTicker).toHaveLength(3);
   });
 
   test('a ticker id that names several pools is ambiguous, unless the pool id says which', async () => {
-    const poolIds = gateway.sandbox.world.markets
+    const poolIds = gateway.sandbox.chain.markets
       .filter(({ tickerId }) => tickerId === 'pFXC_PRV')
       .map(({ poolId }) => poolId);
     const { data, errors } = await gateway.ask(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { WorldPool } from '../../src/sandbox/world/pools.ts';
+import type { ChainPool } from '../../src/sandbox/chain/pools.ts';
 import { startGateway } from '../support/gateway.ts';
 import { PoolPriceDocument } from '../support/generated/documents.ts';
 import { BTC, NOBODYS, PRV } from '../support/tokens.ts';
@@ -16,22 +16,22 @@ function documentedPrice(t1: bigint, t2: bigint, d1: number, d2: number): number
   return (Number(t1) - x) / 10 ** d1;
 }
 
-function reserves(pool: WorldPool): [bigint, bigint] {
-  const { reserve1 = 0n, reserve2 = 0n } = gateway.sandbox.world.reserves(pool) ?? {};
+function reserves(pool: ChainPool): [bigint, bigint] {
+  const { reserve1 = 0n, reserve2 = 0n } = gateway.sandbox.chain.reserves(pool) ?? {};
   return [reserve1, reserve2];
 }
 
 describe('the pool of two tokens', () => {
   test('is found whichever of the two is named first, and says everything of itself', async () => {
-    const { world } = gateway.sandbox;
-    const pool = world.pools.find(({ token1, token2 }) => token1.id === PRV && token2.id === BTC);
+    const { chain } = gateway.sandbox;
+    const pool = chain.pools.find(({ token1, token2 }) => token1.id === PRV && token2.id === BTC);
     const [t1, t2] = pool ? reserves(pool) : [0n, 0n];
     const expected = {
-      beaconHeight: world.tip.height,
+      beaconHeight: chain.tip.height,
       poolPair: {
         id: `PoolPair:${PRV}-${BTC}`,
-        key: `pdepool-${world.tip.height}-${PRV}-${BTC}`,
-        beaconHeight: world.tip.height,
+        key: `pdepool-${chain.tip.height}-${PRV}-${BTC}`,
+        beaconHeight: chain.tip.height,
         token1PoolValue: t1.toString(),
         token2PoolValue: t2.toString(),
         price: documentedPrice(t1, t2, 9, 9),
@@ -56,7 +56,7 @@ describe('the pool of two tokens', () => {
     const { data } = await gateway.ask(
       '{ poolPairs(first: 100) { nodes { id price exactPrice spotPrice token1 { decimals } token2 { decimals } } } }',
     );
-    const expected = gateway.sandbox.world.pools.map((pool) => {
+    const expected = gateway.sandbox.chain.pools.map((pool) => {
       const [t1, t2] = reserves(pool);
       const decimals = [pool.token1, pool.token2].map((token) => (token.symbol === undefined ? null : token.decimals));
       const [d1, d2] = decimals;
@@ -75,7 +75,7 @@ describe('the pool of two tokens', () => {
   });
 
   test('has amounts above 2^53 to the last unit', async () => {
-    const large = gateway.sandbox.world.pools.find((pool) => reserves(pool).some((amount) => amount > 2n ** 63n));
+    const large = gateway.sandbox.chain.pools.find((pool) => reserves(pool).some((amount) => amount > 2n ** 63n));
     const { data } = await gateway.ask(
       `{ poolPair(token1Id: "${large?.token1.id}", token2Id: "${large?.token2.id}") { token1PoolValue token2PoolValue } }`,
     );

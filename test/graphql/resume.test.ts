@@ -21,9 +21,9 @@ async function updatesAfter(gateway: TestGateway, after: number, count: number, 
 /** A gateway that has served so many heights one by one, the last of them at `tip`. */
 async function gatewayAfter(blocks: number, config = {}) {
   const gateway = await startGatewayForTest({ config });
-  await gateway.untilHeight(gateway.sandbox.world.tip.height);
+  await gateway.untilHeight(gateway.sandbox.chain.tip.height);
   for (let block = 0; block < blocks; block++) await gateway.advance();
-  return { gateway, tip: gateway.sandbox.world.tip.height };
+  return { gateway, tip: gateway.sandbox.chain.tip.height };
 }
 
 const shown = ({ beaconHeight, previousHeight, missedHeights }: Record<string, unknown>) => [
@@ -76,7 +76,7 @@ describe('prices after a height', () => {
   test('begin with all pools also where only changes are wanted', async () => {
     const { gateway, tip } = await gatewayAfter(2);
     const [first, second] = await updatesAfter(gateway, tip - 2, 2, true);
-    expect(first.poolPairs.length).toBe(gateway.sandbox.world.pools.length);
+    expect(first.poolPairs.length).toBe(gateway.sandbox.chain.pools.length);
     expect(second.poolPairs.length).toBeLessThan(first.poolPairs.length);
   });
 

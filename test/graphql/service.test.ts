@@ -25,10 +25,10 @@ describe('the service field', () => {
       version,
       sandbox: true,
       head: {
-        beaconHeight: sandbox.world.tip.height,
+        beaconHeight: sandbox.chain.tip.height,
         previousHeight: null,
-        hash: sandbox.world.tip.hash,
-        time: new Date(sandbox.world.tip.time * 1_000).toISOString(),
+        hash: sandbox.chain.tip.hash,
+        time: new Date(sandbox.chain.tip.time * 1_000).toISOString(),
         observedAt,
         ageMs: 1_500,
         stale: false,

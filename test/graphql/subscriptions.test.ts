@@ -5,8 +5,8 @@ import { BTC, ETH, NOBODYS, PRV, USDT } from '../support/tokens.ts';
 describe('prices', () => {
   test('come at once, then recomputed at each beacon height', async () => {
     const { subscribe, sandbox } = await startGatewayForTest();
-    const { world } = sandbox;
-    const pool = world.pools.find(({ token1, token2 }) => token1.id === PRV && token2.id === BTC);
+    const { chain } = sandbox;
+    const pool = chain.pools.find(({ token1, token2 }) => token1.id === PRV && token2.id === BTC);
     const updates = subscribe(
       `subscription { prices(poolPairs: [{ token1Id: "${BTC}", token2Id: "${PRV}" }]) { beaconHeight previousHeight blockTime poolPairs { id beaconHeight token1PoolValue pairs { tickerId poolPair { beaconHeight } } } } }`,
     );
@@ -15,15 +15,15 @@ describe('prices', () => {
       expect(value).toEqual({
         data: {
           prices: {
-            beaconHeight: world.tip.height,
-            previousHeight: update === 0 ? null : world.tip.height - 1,
-            blockTime: new Date(world.tip.time * 1_000).toISOString(),
+            beaconHeight: chain.tip.height,
+            previousHeight: update === 0 ? null : chain.tip.height - 1,
+            blockTime: new Date(chain.tip.time * 1_000).toISOString(),
             poolPairs: [
               {
                 id: `PoolPair:${PRV}-${BTC}`,
-                beaconHeight: world.tip.height,
-                token1PoolValue: String(pool && world.reserves(pool)?.reserve1),
-                pairs: [{ tickerId: 'pBTC_PRV', poolPair: { beaconHeight: world.tip.height } }],
+                beaconHeight: chain.tip.height,
+                token1PoolValue: String(pool && chain.reserves(pool)?.reserve1),
+                pairs: [{ tickerId: 'pBTC_PRV', poolPair: { beaconHeight: chain.tip.height } }],
               },
             ],
           },
@@ -36,7 +36,7 @@ describe('prices', () => {
 
   test('are of the pools named, of the pools of a token, of both together, or of all', async () => {
     const { subscribe, sandbox } = await startGatewayForTest();
-    const { pools } = sandbox.world;
+    const { pools } = sandbox.chain;
     const firstOf = async (args: string) => {
       const updates = subscribe(`subscription { prices${args} { poolPairs { id } } }`);
       const { value } = await updates.next();
@@ -57,16 +57,16 @@ describe('prices', () => {
 
   test('can leave out pools that did not change, from the second update on', async () => {
     const { subscribe, sandbox } = await startGatewayForTest();
-    const { world } = sandbox;
+    const { chain } = sandbox;
     const updates = subscribe('subscription { prices(onlyChanged: true) { beaconHeight poolPairs { id } } }');
     const first = await updates.next();
     expect(first.value?.data.prices.poolPairs).toHaveLength(54);
 
     for (let block = 0; block < 5; block++) {
       sandbox.advance();
-      const { height } = world.tip;
-      const changed = world.pools.filter((pool) => {
-        const [before, after] = [world.reserves(pool, height - 1), world.reserves(pool, height)];
+      const { height } = chain.tip;
+      const changed = chain.pools.filter((pool) => {
+        const [before, after] = [chain.reserves(pool, height - 1), chain.reserves(pool, height)];
         return before?.reserve1 !== after?.reserve1 || before?.reserve2 !== after?.reserve2;
       });
       const { value } = await updates.next();
@@ -102,7 +102,7 @@ describe('market data', () => {
             lastPrice: expect.any(Number),
             baseVolume: expect.any(Number),
             pair: { tickerId: 'pBTC_PRV' },
-            poolPair: { beaconHeight: sandbox.world.tip.height },
+            poolPair: { beaconHeight: sandbox.chain.tip.height },
           },
         ],
       },
@@ -148,13 +148,13 @@ test('each update is an answer of its own: what hangs on it is of its height, no
   const query = 'subscription { tickers(filter: { tickerIds: ["pBTC_PRV"] }) { lastPrice poolPair { beaconHeight } } }';
   const updates = subscribe(query);
   const heightOf = async () => (await updates.next()).value?.data.tickers[0].poolPair.beaconHeight;
-  expect(await heightOf()).toBe(sandbox.world.tip.height);
+  expect(await heightOf()).toBe(sandbox.chain.tip.height);
 
   for (let update = 0; update < 3; update++) {
     const clear = sandbox.marketData.faults.set({ kind: 'no-data', on: 'tickers' });
     await advance(25);
     clear();
-    expect(await heightOf()).toBe(sandbox.world.tip.height);
+    expect(await heightOf()).toBe(sandbox.chain.tip.height);
   }
   await updates.return(undefined);
 });

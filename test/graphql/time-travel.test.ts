@@ -14,49 +14,49 @@ const pair = { token1Id: PRV, token2Id: BTC };
 
 describe('the exchange as it was', () => {
   test('a pool at an earlier height is another object than the pool as of now', async () => {
-    const { world } = gateway.sandbox;
-    const at = world.tip.height - 100;
-    const pool = world.pools.find(({ token1, token2 }) => token1.id === PRV && token2.id === BTC);
+    const { chain } = gateway.sandbox;
+    const at = chain.tip.height - 100;
+    const pool = chain.pools.find(({ token1, token2 }) => token1.id === PRV && token2.id === BTC);
     const { data } = await gateway.ask(PoolPriceDocument, { ...pair, at });
     expect(data).toMatchObject({
-      beaconHeight: world.tip.height,
+      beaconHeight: chain.tip.height,
       poolPair: {
         id: `PoolPair:${PRV}-${BTC}@${at}`,
         key: `pdepool-${at}-${PRV}-${BTC}`,
         beaconHeight: at,
-        token1PoolValue: String(pool && world.reserves(pool, at)?.reserve1),
+        token1PoolValue: String(pool && chain.reserves(pool, at)?.reserve1),
       },
     });
   });
 
   test('a pool at the current height that was asked for by its height is pinned too, and costs no call', async () => {
-    const { world, node } = gateway.sandbox;
+    const { chain, node } = gateway.sandbox;
     const calls = node.calls('getpdestate');
-    const { data } = await gateway.ask(PoolPriceDocument, { ...pair, at: world.tip.height });
-    expect(data?.poolPair?.id).toBe(`PoolPair:${PRV}-${BTC}@${world.tip.height}`);
+    const { data } = await gateway.ask(PoolPriceDocument, { ...pair, at: chain.tip.height });
+    expect(data?.poolPair?.id).toBe(`PoolPair:${PRV}-${BTC}@${chain.tip.height}`);
     expect(node.calls('getpdestate')).toBe(calls);
   });
 
   test('a height in the future is not available, and the newest is told, without a call', async () => {
-    const { world, node } = gateway.sandbox;
+    const { chain, node } = gateway.sandbox;
     const calls = node.calls('getpdestate');
-    const { data, errors } = await gateway.ask(PoolPriceDocument, { ...pair, at: world.tip.height + 1 });
-    expect(data).toEqual({ beaconHeight: world.tip.height, poolPair: null });
+    const { data, errors } = await gateway.ask(PoolPriceDocument, { ...pair, at: chain.tip.height + 1 });
+    expect(data).toEqual({ beaconHeight: chain.tip.height, poolPair: null });
     expect(errors).toEqual([
       expect.objectContaining({
         path: ['poolPair'],
-        extensions: { code: 'HEIGHT_NOT_AVAILABLE', beaconHeight: world.tip.height },
+        extensions: { code: 'HEIGHT_NOT_AVAILABLE', beaconHeight: chain.tip.height },
       }),
     ]);
     expect(node.calls('getpdestate')).toBe(calls);
   });
 
   test('a height that the node has pruned is not available either', async () => {
-    const { world } = gateway.sandbox;
-    const { data, errors } = await gateway.ask(PoolPriceDocument, { ...pair, at: world.oldestHeight - 1 });
-    expect(data).toEqual({ beaconHeight: world.tip.height, poolPair: null });
+    const { chain } = gateway.sandbox;
+    const { data, errors } = await gateway.ask(PoolPriceDocument, { ...pair, at: chain.oldestHeight - 1 });
+    expect(data).toEqual({ beaconHeight: chain.tip.height, poolPair: null });
     expect(errors?.map(({ extensions }) => extensions)).toEqual([
-      { code: 'HEIGHT_NOT_AVAILABLE', beaconHeight: world.tip.height },
+      { code: 'HEIGHT_NOT_AVAILABLE', beaconHeight: chain.tip.height },
     ]);
     const { data: after } = await gateway.ask('{ service { upstreams { upstream healthy } } }');
     expect(after.service.upstreams).toEqual([
@@ -66,9 +66,9 @@ describe('the exchange as it was', () => {
   });
 
   test('a pool that did not exist yet is null', async () => {
-    const { world } = gateway.sandbox;
-    const late = world.pools.find(({ bornBehindTip }) => bornBehindTip !== undefined);
-    const at = world.tip.height - (late?.bornBehindTip ?? 0) - 10;
+    const { chain } = gateway.sandbox;
+    const late = chain.pools.find(({ bornBehindTip }) => bornBehindTip !== undefined);
+    const at = chain.tip.height - (late?.bornBehindTip ?? 0) - 10;
     const { data, errors } = await gateway.ask(
       `{ before: poolPair(token1Id: "${late?.token1.id}", token2Id: "${late?.token2.id}", at: ${at}) { id }
          now: poolPair(token1Id: "${late?.token1.id}", token2Id: "${late?.token2.id}") { id } }`,
@@ -78,11 +78,11 @@ describe('the exchange as it was', () => {
   });
 
   test('one operation reads at most so many heights', async () => {
-    const { world, node } = gateway.sandbox;
+    const { chain, node } = gateway.sandbox;
     node.resetCalls();
     const fields = Array.from(
       { length: 65 },
-      (_, back) => `p${back}: poolPairs(at: ${world.tip.height - 500 - back}, first: 1) { totalCount }`,
+      (_, back) => `p${back}: poolPairs(at: ${chain.tip.height - 500 - back}, first: 1) { totalCount }`,
     );
     const { errors } = await gateway.ask(`{ ${fields.join(' ')} }`);
     expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['QUERY_TOO_COMPLEX']);

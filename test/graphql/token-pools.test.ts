@@ -28,7 +28,7 @@ describe('Token.poolPairs', () => {
     for (const id of [PRV, BTC]) {
       const { data, errors } = await ask(OF_TOKEN, { id, ...variables });
       expect(errors).toBeUndefined();
-      const held = sandbox.world.pools.filter(({ token1, token2 }) => token1.id === id || token2.id === id);
+      const held = sandbox.chain.pools.filter(({ token1, token2 }) => token1.id === id || token2.id === id);
       expect(data.token.poolPairs.totalCount).toBe(held.length);
       expect(data.token).toEqual((await ask(FILTERED, { id, ...variables })).data);
     }
@@ -36,7 +36,7 @@ describe('Token.poolPairs', () => {
 
   test('is walked through by its cursors, at the height where the walk began', async () => {
     const { ask, advance, sandbox } = await startGatewayForTest();
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     const { data: whole } = await ask(OF_TOKEN, { id: PRV });
     const ids: string[] = [];
     let after: string | null = null;

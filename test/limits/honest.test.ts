@@ -17,7 +17,7 @@ describe('what an honest client asks for is answered whole', () => {
       ([, toOperation]) => !door.endsWith('GET') || fitsUrl(toOperation(1)),
     );
     test.each(operations)(`by ${door}: %s`, async (_name, toOperation) => {
-      const answer = await ask(url, toOperation(gateway.sandbox.world.tip.height));
+      const answer = await ask(url, toOperation(gateway.sandbox.chain.tip.height));
       expect(answer.errors).toBeUndefined();
       expect(answer.data).toBeTruthy();
     });
@@ -47,7 +47,7 @@ describe('all pools of an exchange of 2,000 in one subscription', () => {
         query: `subscription { prices { beaconHeight poolPairs { ${fields} } } }`,
       });
       expect(answer?.errors).toBeUndefined();
-      expect(answer?.data).toMatchObject({ prices: { poolPairs: { length: gateway.sandbox.world.pools.length } } });
+      expect(answer?.data).toMatchObject({ prices: { poolPairs: { length: gateway.sandbox.chain.pools.length } } });
     }
   });
 });

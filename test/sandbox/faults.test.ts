@@ -202,7 +202,7 @@ describe('a fault', () => {
   });
 
   test('shape puts a value where a path leads and leaves the rest, to the last digit', async () => {
-    const height = sandbox.world.tip.height;
+    const height = sandbox.chain.tip.height;
     const before = await rpcText(sandbox.nodeUrl, 'getpdestate', [{ BeaconHeight: height }]);
     sandbox.node.faults.set({ kind: 'shape', path: ['Result', 'BeaconTimeStamp'], value: 'x', times: 1 });
     const after = await rpcText(sandbox.nodeUrl, 'getpdestate', [{ BeaconHeight: height }]);
@@ -232,7 +232,7 @@ describe('a fault', () => {
   });
 
   test('state-missing befalls the exchange state of the tip alone', async () => {
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     sandbox.node.faults.set({ kind: 'state-missing', times: 1 });
     expect((await beaconState(sandbox.nodeUrl)).BeaconHeight).toBe(height);
     expect((await stateAt(sandbox.nodeUrl, height - 1)).Error).toBe(null);
@@ -241,9 +241,9 @@ describe('a fault', () => {
   });
 
   test('lag shows an earlier tip in all calls until it is cleared', async () => {
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     const clear = sandbox.node.faults.set({ kind: 'lag', blocks: 3 });
-    const earlier = sandbox.world.block(height - 3);
+    const earlier = sandbox.chain.block(height - 3);
     expect((await bestBlocks(sandbox.nodeUrl))['-1']).toMatchObject({
       Height: height - 3,
       Hash: earlier?.hash,
@@ -257,7 +257,7 @@ describe('a fault', () => {
   });
 
   test('pruned leaves the states of the newest blocks', async () => {
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     sandbox.node.faults.set({ kind: 'pruned', blocks: 10 });
     expect((await stateAt(sandbox.nodeUrl, height - 10)).Error).toBe(null);
     const { Error: error } = await stateAt(sandbox.nodeUrl, height - 11);
@@ -268,7 +268,7 @@ describe('a fault', () => {
   });
 
   test('state-error answers exchange states with that cause', async () => {
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     sandbox.node.faults.set({ kind: 'state-error', because: 'open /data/7.ldb: too many open files', times: 1 });
     expect((await beaconState(sandbox.nodeUrl)).BeaconHeight).toBe(height);
     const { Error: error } = await stateAt(sandbox.nodeUrl, height);
@@ -281,7 +281,7 @@ describe('a fault', () => {
   });
 
   test('error-limit closes every call of a method that has failed too often, until the window is over', async () => {
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     sandbox.node.faults.set({ kind: 'error-limit', errors: 2, windowMs: 200 });
     for (let errors = 0; errors < 3; errors++) {
       expect((await stateAt(sandbox.nodeUrl, height + 1)).Error?.Code).toBe(-8000);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ordersOf } from '../../src/sandbox/chain/order-book.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { ordersOf } from '../../src/sandbox/world/order-book.ts';
 import { ask, askJson, fixedSandbox, noon } from './support.ts';
 
 const id = expect.stringMatching(/^[0-9a-f]{64}$/);
@@ -18,7 +18,7 @@ describe('pairs', () => {
     const answer = await read('pairs');
     expect(Object.keys(answer)).toEqual(['pairs', 'message']);
     expect(answer.message).toBe('OK');
-    expect(answer.pairs).toHaveLength(sandbox.world.markets.length);
+    expect(answer.pairs).toHaveLength(sandbox.chain.markets.length);
     for (const pair of answer.pairs) {
       expect(Object.keys(pair)).toEqual(['ticker_id', 'base_id', 'base', 'target_id', 'target', 'pool_id']);
       const { base, target } = pair;
@@ -86,7 +86,7 @@ describe('orderbook', () => {
   });
 
   test('is one for a ticker that several pools share', async () => {
-    const { seed, markets, tip } = sandbox.world;
+    const { seed, markets, tip } = sandbox.chain;
     const [first, second] = markets.filter(({ tickerId }) => tickerId === 'PRV_pUSDT');
     if (!first || !second) throw new Error('several pools share this ticker');
     const { bids, asks } = await read('orderbook?ticker_id=PRV_pUSDT');

@@ -98,10 +98,10 @@ describe('getbeaconbeststatedetail', () => {
     expect(text.length).toBeGreaterThan(25_000);
     expect(Result.BeaconHeight).toBe(start);
     expect(Result.Epoch).toBe(4_686);
-    expect(Result.BestBlockHash).toBe(sandbox.world.tip.hash);
-    expect(Result.PreviousBestBlockHash).toBe(sandbox.world.block(start - 1)?.hash);
+    expect(Result.BestBlockHash).toBe(sandbox.chain.tip.hash);
+    expect(Result.PreviousBestBlockHash).toBe(sandbox.chain.block(start - 1)?.hash);
     expect(Object.keys(Result.BestShardHash)).toEqual([...'01234567']);
-    expect(Result.BestShardHeight[3]).toBe(sandbox.world.tip.shards[3]?.height);
+    expect(Result.BestShardHeight[3]).toBe(sandbox.chain.tip.shards[3]?.height);
     expect(Result.BeaconCommittee[0]).toEqual({
       IncPubKey: expect.any(String),
       MiningPubKey: { bls: expect.any(String), dsa: expect.any(String) },
@@ -159,8 +159,8 @@ describe('getpdestate', () => {
 
   test('tells what the pools hold, exactly', async () => {
     const text = await rpcText(sandbox.nodeUrl, 'getpdestate', [{ BeaconHeight: start }]);
-    for (const pool of sandbox.world.pools) {
-      const held = sandbox.world.reserves(pool);
+    for (const pool of sandbox.chain.pools) {
+      const held = sandbox.chain.reserves(pool);
       expect(text).toContain(
         [
           `\t\t\t"pdepool-${start}-${pool.id}": {`,
@@ -173,7 +173,7 @@ describe('getpdestate', () => {
       );
     }
     expect(text).toMatch(/"Token2PoolValue": 1\d{19}\n/);
-    expect(Object.keys(JSON.parse(text).Result.PDEPoolPairs)).toHaveLength(sandbox.world.pools.length);
+    expect(Object.keys(JSON.parse(text).Result.PDEPoolPairs)).toHaveLength(sandbox.chain.pools.length);
   });
 
   test('shows contributions that wait for their other half', async () => {
@@ -248,7 +248,7 @@ describe('getpdestate', () => {
   test('answers the oldest height that it retains, and none below', async () => {
     await using other = await fixedSandbox({ history: 10, retention: 15 });
     other.advance(30);
-    const { oldestHeight } = other.world;
+    const { oldestHeight } = other.chain;
     expect(oldestHeight).toBe(start + 30 - 14);
     expect((await stateAt(other.nodeUrl, oldestHeight)).Error).toBe(null);
     expect((await stateAt(other.nodeUrl, oldestHeight - 1)).Error?.Code).toBe(-8000);

@@ -12,11 +12,11 @@ const post = (url: string) => fetch(url, { method: 'POST', body: rpcBody('getblo
 
 describe('a node on a branch of the chain', () => {
   test('has blocks of its own in all calls, each on the one before, and the chain’s below them', async () => {
-    const { world, node, nodeUrl, advance } = await open();
-    const from = world.tip.height;
+    const { chain, node, nodeUrl, advance } = await open();
+    const from = chain.tip.height;
     node.faults.set({ kind: 'fork', from });
     advance(2);
-    const [own, previous] = [world.branchBlock(from, from + 2), world.branchBlock(from, from + 1)];
+    const [own, previous] = [chain.branchBlock(from, from + 2), chain.branchBlock(from, from + 1)];
     if (own === undefined || previous === undefined) throw new Error('the branch has no blocks');
 
     expect((await bestBlocks(nodeUrl))['-1']).toMatchObject({ Height: from + 2, Hash: own.hash, Time: own.time });
@@ -26,34 +26,34 @@ describe('a node on a branch of the chain', () => {
       PreviousBestBlockHash: previous.hash,
     });
     for (let height = from; height <= from + 2; height++) {
-      const [main, branch] = [world.block(height), world.branchBlock(from, height)];
+      const [main, branch] = [chain.block(height), chain.branchBlock(from, height)];
       expect((await stateAt(nodeUrl, height)).Result.BeaconTimeStamp).toBe(branch?.time);
       expect([branch?.hash, branch?.time, branch?.reserves]).not.toEqual([main?.hash, main?.time, main?.reserves]);
       expect(branch?.time).not.toBe(main?.time);
     }
-    expect((await stateAt(nodeUrl, from - 1)).Result.BeaconTimeStamp).toBe(world.block(from - 1)?.time);
+    expect((await stateAt(nodeUrl, from - 1)).Result.BeaconTimeStamp).toBe(chain.block(from - 1)?.time);
   });
 
   test('comes back to the chain when the fault is cleared', async () => {
-    const { world, node, nodeUrl } = await open();
-    const heal = node.faults.set({ kind: 'fork', from: world.tip.height });
-    expect((await bestBlocks(nodeUrl))['-1']?.Hash).not.toBe(world.tip.hash);
+    const { chain, node, nodeUrl } = await open();
+    const heal = node.faults.set({ kind: 'fork', from: chain.tip.height });
+    expect((await bestBlocks(nodeUrl))['-1']?.Hash).not.toBe(chain.tip.hash);
     heal();
-    expect((await bestBlocks(nodeUrl))['-1']?.Hash).toBe(world.tip.hash);
+    expect((await bestBlocks(nodeUrl))['-1']?.Hash).toBe(chain.tip.hash);
   });
 });
 
 describe('a node that is still syncing', () => {
   test('shows old blocks, more of them many times a second, until it has reached the tip', async () => {
-    const { world, node, nodeUrl } = await open();
+    const { chain, node, nodeUrl } = await open();
     node.faults.set({ kind: 'syncing', blocks: 40, everyMs: 10 });
     const first = (await bestBlocks(nodeUrl))['-1'];
-    expect(first).toMatchObject({ Height: world.tip.height - 40, Time: world.block(world.tip.height - 40)?.time });
-    expect((await stateAt(nodeUrl, world.tip.height)).Error).toMatchObject({ Code: -8000 });
+    expect(first).toMatchObject({ Height: chain.tip.height - 40, Time: chain.block(chain.tip.height - 40)?.time });
+    expect((await stateAt(nodeUrl, chain.tip.height)).Error).toMatchObject({ Code: -8000 });
     const heights: number[] = [];
     await expect
       .poll(async () => heights[heights.push((await bestBlocks(nodeUrl))['-1']?.Height ?? 0) - 1], { interval: 5 })
-      .toBe(world.tip.height);
+      .toBe(chain.tip.height);
     expect(new Set(heights).size).toBeGreaterThan(3);
   });
 });
@@ -82,11 +82,11 @@ describe('nodes behind one URL', () => {
   const hashAt = async (url: string) => (await bestBlocks(url))['-1']?.Hash;
 
   test('answer in turn', async () => {
-    const { world, nodes, nodeUrls, node } = await open({ nodes: 2, balanced: {} });
-    node.faults.set({ kind: 'fork', from: world.tip.height });
+    const { chain, nodes, nodeUrls, node } = await open({ nodes: 2, balanced: {} });
+    node.faults.set({ kind: 'fork', from: chain.tip.height });
     const [url = ''] = nodeUrls;
-    const fork = world.branchBlock(world.tip.height, world.tip.height)?.hash;
-    const main = world.tip.hash;
+    const fork = chain.branchBlock(chain.tip.height, chain.tip.height)?.hash;
+    const main = chain.tip.hash;
     expect(nodeUrls).toHaveLength(1);
     expect([await hashAt(url), await hashAt(url), await hashAt(url), await hashAt(url)]).toEqual([
       fork,

@@ -11,7 +11,7 @@ describe('a sandbox', () => {
       const say = async () => [
         await rpcText(nodeUrl, 'getblockchaininfo'),
         await rpcText(nodeUrl, 'getbeaconbeststatedetail', ['']),
-        await rpcText(nodeUrl, 'getpdestate', [{ BeaconHeight: sandbox.world.tip.height }]),
+        await rpcText(nodeUrl, 'getpdestate', [{ BeaconHeight: sandbox.chain.tip.height }]),
         await (await ask(marketDataUrl, 'pairs')).text(),
         await (await ask(marketDataUrl, 'tickers')).text(),
         await (await ask(marketDataUrl, 'orderbook?ticker_id=pBTC_PRV')).text(),
@@ -38,11 +38,11 @@ describe('a sandbox', () => {
     await using sandbox = await fixedSandbox({ history: 5 });
     sandbox.advance();
     sandbox.advance(4);
-    expect(sandbox.world.tip).toMatchObject({ height: 1_640_005, time: noon + 5 * 40 });
+    expect(sandbox.chain.tip).toMatchObject({ height: 1_640_005, time: noon + 5 * 40 });
     expect((await stateAt(sandbox.nodeUrl, 1_640_005)).Result.BeaconTimeStamp).toBe(noon + 5 * 40);
   });
 
-  test('has several nodes that tell one world, each with faults of its own', async () => {
+  test('has several nodes that tell one chain, each with faults of its own', async () => {
     await using sandbox = await fixedSandbox({ nodes: 3, history: 5 });
     const [first, second, third] = sandbox.nodes;
     expect(sandbox.node).toBe(first);
@@ -57,12 +57,12 @@ describe('a sandbox', () => {
 
   test('makes blocks by itself where a pace is given', async () => {
     await using sandbox = await fixedSandbox({ history: 5, blockMs: 2 });
-    await expect.poll(() => sandbox.world.tip.height).toBeGreaterThan(1_640_003);
+    await expect.poll(() => sandbox.chain.tip.height).toBeGreaterThan(1_640_003);
   });
 
   test('replaces its tip, with another hash and other reserves at the same height', async () => {
     await using sandbox = await fixedSandbox({ history: 5 });
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     const see = async () => ({
       info: (await bestBlocks(sandbox.nodeUrl))['-1'],
       pools: (await stateAt(sandbox.nodeUrl, height)).Result.PDEPoolPairs,
@@ -78,30 +78,30 @@ describe('a sandbox', () => {
   test('starts at the time it is given, as a date or in seconds, with blocks 40 s apart', async () => {
     await using one = await createSandbox({ startTime: new Date(noon * 1_000), history: 5 });
     await using other = await fixedSandbox({ startTime: noon, history: 5 });
-    for (const { world } of [one, other]) {
-      expect(world.tip.time).toBe(noon);
-      expect(world.block(world.oldestHeight)?.time).toBe(noon - 5 * 40);
+    for (const { chain } of [one, other]) {
+      expect(chain.tip.time).toBe(noon);
+      expect(chain.block(chain.oldestHeight)?.time).toBe(noon - 5 * 40);
     }
   });
 
   test('follows the real clock where it is given no time', async () => {
     const before = Math.floor(Date.now() / 1_000);
     await using sandbox = await createSandbox({ history: 5 });
-    const started = sandbox.world.tip.time;
+    const started = sandbox.chain.tip.time;
     sandbox.advance(100);
     const after = Math.floor(Date.now() / 1_000);
 
     expect(started).toBeGreaterThanOrEqual(before);
-    expect(sandbox.world.block(sandbox.world.oldestHeight)?.time).toBe(started - 5 * 40);
-    expect(sandbox.world.tip.time).toBeGreaterThanOrEqual(started);
-    expect(sandbox.world.tip.time).toBeLessThanOrEqual(after);
+    expect(sandbox.chain.block(sandbox.chain.oldestHeight)?.time).toBe(started - 5 * 40);
+    expect(sandbox.chain.tip.time).toBeGreaterThanOrEqual(started);
+    expect(sandbox.chain.tip.time).toBeLessThanOrEqual(after);
     const { timestamp } = await askJson(sandbox.marketDataUrl, 'orderbook?ticker_id=pBTC_PRV');
-    expect(timestamp).toBe(sandbox.world.tip.time);
+    expect(timestamp).toBe(sandbox.chain.tip.time);
   });
 
   test('answers with 10,000 pools and 100,000 shares', async () => {
     await using sandbox = await fixedSandbox({ pools: 10_000, sharesPerPool: 10, history: 5 });
-    const text = await rpcText(sandbox.nodeUrl, 'getpdestate', [{ BeaconHeight: sandbox.world.tip.height }]);
+    const text = await rpcText(sandbox.nodeUrl, 'getpdestate', [{ BeaconHeight: sandbox.chain.tip.height }]);
     const { Result } = JSON.parse(text);
     expect(text.length).toBeGreaterThan(28_000_000);
     expect(Object.keys(Result.PDEPoolPairs)).toHaveLength(10_000);

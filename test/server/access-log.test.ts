@@ -64,7 +64,7 @@ describe('with ACCESS_LOG=all', () => {
   test('answers that are shared have one too', async () => {
     const { url, access, sandbox } = await open();
     sandbox.node.faults.set({ kind: 'delay', ms: 200 });
-    const query = `{ poolPairs(first: 1, at: ${sandbox.world.tip.height - 5}) { totalCount } }`;
+    const query = `{ poolPairs(first: 1, at: ${sandbox.chain.tip.height - 5}) { totalCount } }`;
     await Promise.all([post(url, { query }), post(url, { query })].map(async (response) => (await response).text()));
     expect(
       access()
@@ -133,7 +133,7 @@ describe('with ACCESS_LOG=all', () => {
     const { url, access, sandbox } = await open();
     sandbox.node.resetCalls();
     sandbox.node.faults.set({ kind: 'delay', ms: 1_000 });
-    const query = `{ poolPairs(first: 1, at: ${sandbox.world.tip.height - 9}) { totalCount } }`;
+    const query = `{ poolPairs(first: 1, at: ${sandbox.chain.tip.height - 9}) { totalCount } }`;
     const leaving = new AbortController();
     const headers = { ...ID, 'content-type': 'application/json' };
     const sent = fetch(url, { method: 'POST', headers, body: JSON.stringify({ query }), signal: leaving.signal });
@@ -333,7 +333,7 @@ describe('the levels below info', () => {
     socket.close(4999);
     await expect.poll(() => messages(lines)).toContain('websocket closed');
     const host = new URL(sandbox.nodeUrl).host;
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     expect(lines).toContainEqual({
       level: 20,
       upstream: 'NODE',
@@ -350,7 +350,7 @@ describe('the levels below info', () => {
       level: 20,
       beaconHeight: height,
       previousHeight: height - 1,
-      hash: sandbox.world.tip.hash,
+      hash: sandbox.chain.tip.hash,
       node: host,
       msg: 'new head',
     });

@@ -31,7 +31,7 @@ describe('the clients of a gateway that stops', () => {
     const first = await startGatewayForTest({ config: { stopWindowMs: 500 } });
     const url = await first.app.listen(0, '127.0.0.1');
     const second = await startGatewayForTest();
-    const height = second.sandbox.world.tip.height + 7;
+    const height = second.sandbox.chain.tip.height + 7;
     await second.advance(7);
 
     const clients = Array.from({ length: 200 }, () => connectPatiently(url));

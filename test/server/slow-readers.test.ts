@@ -30,7 +30,7 @@ test('a websocket reader that stops reading skips heights, and nothing queues fo
     socket.on('message', (message) => {
       const height = /"beaconHeight":(\d+)/.exec(String(message))?.[1];
       if (height !== undefined) heights.push(Number(height));
-      if (Number(height) === gateway.sandbox.world.tip.height && heights.length > 1) resolve();
+      if (Number(height) === gateway.sandbox.chain.tip.height && heights.length > 1) resolve();
     });
   });
   await once(socket, 'open');
@@ -43,7 +43,7 @@ test('a websocket reader that stops reading skips heights, and nothing queues fo
   const skipped = await makeBlocks(gateway, url);
   socket.resume();
   await untilTip;
-  expectSkipped(heights, skipped, gateway.sandbox.world.tip.height);
+  expectSkipped(heights, skipped, gateway.sandbox.chain.tip.height);
   socket.terminate();
 }, 60_000);
 
@@ -69,7 +69,7 @@ test('of all that was made for a stalled reader of server-sent events, the gatew
   const served = async () => (await gateway.ask('{ beaconHeight }')).data.beaconHeight;
   while ((await figure(url, 'pdex_updates_skipped_total{source="head"}')) < 3) {
     gateway.sandbox.advance();
-    await expect.poll(served, { interval: 10 }).toBe(gateway.sandbox.world.tip.height);
+    await expect.poll(served, { interval: 10 }).toBe(gateway.sandbox.chain.tip.height);
   }
   const made = await figure(url, 'pdex_operations_total{type="update",outcome="whole"}');
 
@@ -92,7 +92,7 @@ test('a reader of server-sent events that stops reading skips heights, and nothi
 
   socket.pause();
   const skipped = await makeBlocks(gateway, url);
-  const { height: tip } = gateway.sandbox.world.tip;
+  const { height: tip } = gateway.sandbox.chain.tip;
   expectSkipped(await heightsUntil(socket, tip), skipped, tip);
   socket.destroy();
 }, 60_000);

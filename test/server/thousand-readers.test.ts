@@ -29,7 +29,7 @@ async function figure(url: string, name: string): Promise<number> {
 /** Makes a block and waits until a good reader has it. */
 async function advance({ sandbox }: TestGateway, reader: Reader | undefined): Promise<void> {
   sandbox.advance();
-  await vi.waitUntil(() => reader?.heights.at(-1) === sandbox.world.tip.height, { timeout: 10_000, interval: 5 });
+  await vi.waitUntil(() => reader?.heights.at(-1) === sandbox.chain.tip.height, { timeout: 10_000, interval: 5 });
 }
 
 /** Makes blocks until only the good readers are left. @returns how long that took, in milliseconds */
@@ -49,8 +49,8 @@ async function expectEveryHeight(readers: readonly Reader[], from: number, to: n
 describe('a thousand readers at once', () => {
   test('websockets that stop reading, half-close or no longer answer are gone within two ping periods, and others miss nothing', async () => {
     const gateway = await startGatewayForTest({ config: { keepAliveMs: PERIOD_MS }, sandbox: { history: 5 } });
-    const { world } = gateway.sandbox;
-    const from = world.tip.height;
+    const { chain } = gateway.sandbox;
+    const from = chain.tip.height;
     const url = await gateway.app.listen(0, '127.0.0.1');
     const bad = await openReaders(url, 'websocket', 1_000, PRICES);
     const good = [
@@ -64,7 +64,7 @@ describe('a thousand readers at once', () => {
     expect(await untilAlone(gateway, good)).toBeLessThan(2 * PERIOD_MS + SLACK_MS);
     expect(await figure(url, 'pdex_websockets')).toBe(5);
     expect(await figure(url, 'pdex_subscriptions{source="head"}')).toBe(10);
-    await expectEveryHeight(good, from, world.tip.height);
+    await expectEveryHeight(good, from, chain.tip.height);
     for (const { socket } of [...bad, ...good]) socket.destroy();
   }, 30_000);
 
@@ -86,8 +86,8 @@ describe('a reader of server-sent events that stops reading', () => {
       config: { keepAliveMs: PERIOD_MS },
       sandbox: { pools: 900, history: 5 },
     });
-    const { world } = gateway.sandbox;
-    const from = world.tip.height;
+    const { chain } = gateway.sandbox;
+    const from = chain.tip.height;
     const url = await gateway.app.listen(0, '127.0.0.1');
     const bad = await openReaders(url, 'events', 20, LARGE);
     const good = await openReaders(url, 'events', 1, PRICES);
@@ -97,7 +97,7 @@ describe('a reader of server-sent events that stops reading', () => {
       skipped = await figure(url, 'pdex_updates_skipped_total{source="head"}');
     }
     expect(await untilAlone(gateway, good)).toBeLessThan(2 * PERIOD_MS + SLACK_MS);
-    await expectEveryHeight(good, from, world.tip.height);
+    await expectEveryHeight(good, from, chain.tip.height);
     for (const { socket } of [...bad, ...good]) socket.destroy();
   }, 30_000);
 });

@@ -2,8 +2,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createOutages } from '../../soak/outages.ts';
 import { createServed } from '../../soak/served.ts';
 import { createShownBlocks } from '../../soak/truth/shown-blocks.ts';
+import type { Block } from '../../src/sandbox/chain/block.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
-import type { Block } from '../../src/sandbox/world/block.ts';
 
 async function startShown() {
   const sandbox = await createSandbox({ seed: 7, history: 10 });
@@ -16,26 +16,26 @@ const now = () => ({ sentAt: performance.now(), answeredAt: performance.now(), f
 
 test('a block of a branch was shown from the beginning of the branch to its end, and is right for as long as it is fresh', async () => {
   const shown = await startShown();
-  const { world } = shown;
+  const { chain } = shown;
   const served = createServed(shown, createOutages(1));
   const branch = shown.branch();
   shown.advance();
   branch.end();
   shown.advance();
-  const { height } = world.tip;
+  const { height } = chain.tip;
   const counts = [height - 3, height - 2, height - 1, height].map((each) => shown.at(each).length);
   expect([branch.from, counts]).toEqual([height - 2, [1, 2, 2, 1]]);
 
-  const own = world.branchBlock(branch.from, height - 1);
+  const own = chain.branchBlock(branch.from, height - 1);
   expect(served.misfit(height - 1, now(), only(own))).toBeUndefined();
-  expect(served.misfitAt(height - 1, only(world.branchBlock(branch.from, height)))).toBeDefined();
+  expect(served.misfitAt(height - 1, only(chain.branchBlock(branch.from, height)))).toBeDefined();
 });
 
 test('the chain of one branch with the pools of the other is wrong', async () => {
   const shown = await startShown();
   const served = createServed(shown, createOutages(1));
   const { from } = shown.branch();
-  const [main, own] = [shown.world.tip, shown.world.branchBlock(from, from)];
+  const [main, own] = [shown.chain.tip, shown.chain.branchBlock(from, from)];
   expect(served.misfitOfHead(from, now(), only(own), only(own))).toBeUndefined();
   expect(served.misfitOfHead(from, now(), only(main), only(own))).toBeDefined();
 });

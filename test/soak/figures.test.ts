@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { judgeMemory, type Sample, slopeOf } from '../../soak/figures.ts';
-import { createRandom } from '../../src/sandbox/world/random.ts';
+import { createRandom } from '../../src/sandbox/chain/random.ts';
 
 /** Samples of so many minutes, 5 s apart, of a heap that grows so much an hour and wavers by so much. */
 function samplesOf(minutes: number, growthMb: number, waveringMb: number): Sample[] {

@@ -18,17 +18,17 @@ async function startResumed() {
   const judge = createJudge(outages, () => {});
   const signal = new AbortController().signal;
   const stage: Stage = { url: new URL('http://gateway'), shown, served, outages, judge, load: 1, signal };
-  const after = shown.world.tip.height;
+  const after = shown.chain.tip.height;
   for (let block = 0; block < 2; block++) {
     shown.advance();
     const now = performance.now();
-    served.misfit(shown.world.tip.height, { sentAt: now, answeredAt: now, floor: 0 }, () => undefined);
+    served.misfit(shown.chain.tip.height, { sentAt: now, answeredAt: now, floor: 0 }, () => undefined);
   }
   const stream = createAllPricesStream(stage, after);
 
   /** Takes the true update of so many heights later, after one of so many heights later. */
   function take(height: number, previous: number) {
-    const block = shown.world.block(after + height);
+    const block = shown.chain.block(after + height);
     if (!block) throw new Error(`there is no block ${height} later`);
     return stream.take({
       prices: {
@@ -36,7 +36,7 @@ async function startResumed() {
         previousHeight: after + previous,
         missedHeights: Math.max(0, height - previous - 1),
         blockTime: new Date(block.time * 1_000).toISOString(),
-        poolPairs: [...poolsAt(shown.world, block).values()],
+        poolPairs: [...poolsAt(shown.chain, block).values()],
       },
     });
   }

@@ -2,8 +2,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createOutages } from '../../soak/outages.ts';
 import { createServed } from '../../soak/served.ts';
 import { createShownBlocks } from '../../soak/truth/shown-blocks.ts';
+import type { Block } from '../../src/sandbox/chain/block.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
-import type { Block } from '../../src/sandbox/world/block.ts';
 
 /** Holds a gateway to everything, or to nothing that can be forgiven. */
 function forgiving(each: boolean) {
@@ -27,9 +27,9 @@ test('while one of two nodes lags the other can be read, unless that is forgiven
 
 test('the chain of one block with the pools of another is wrong, unless that is forgiven', async () => {
   const shown = await startShown();
-  const first = shown.world.tip;
+  const first = shown.chain.tip;
   shown.replaceTip();
-  const { tip } = shown.world;
+  const { tip } = shown.chain;
   const only = (block: Block) => (told: Block) => (told === block ? undefined : 'of another block');
   for (const each of [true, false]) {
     const served = createServed(shown, createOutages(1), forgiving(each));
@@ -43,9 +43,9 @@ test('the chain of one block with the pools of another is wrong, unless that is 
 
 test('the chain of a height with the pools of the next is wrong, unless that is forgiven', async () => {
   const shown = await startShown();
-  const first = shown.world.tip;
+  const first = shown.chain.tip;
   shown.advance();
-  const { tip } = shown.world;
+  const { tip } = shown.chain;
   const only = (block: Block) => (told: Block) => (told === block ? undefined : 'of another block');
   for (const each of [true, false]) {
     const served = createServed(shown, createOutages(1), forgiving(each));

@@ -8,7 +8,7 @@ import { askPast } from '../../soak/questions/past.ts';
 import { createServed } from '../../soak/served.ts';
 import type { Stage } from '../../soak/stage.ts';
 import { createShownBlocks } from '../../soak/truth/shown-blocks.ts';
-import { createRandom } from '../../src/sandbox/world/random.ts';
+import { createRandom } from '../../src/sandbox/chain/random.ts';
 import { startGatewayForTest } from '../support/gateway.ts';
 
 /** A gateway, and the stage of a soak around it. */
@@ -46,7 +46,7 @@ describe('what does the soak find', () => {
     const random = createRandom('right');
     for (let block = 0; block < 3; block++) {
       stage.shown.advance();
-      await untilHeight(stage.shown.world.tip.height);
+      await untilHeight(stage.shown.chain.tip.height);
       for (const ask of [askWholeHead, askOnePool, askPast, askTicker])
         expect(await misfitOf(ask(stage, random))).toBeUndefined();
     }
@@ -54,7 +54,7 @@ describe('what does the soak find', () => {
 
   test('one unit too much in one reserve', async () => {
     const { stage, misfitOf, untilHeight } = await startStage();
-    await untilHeight(stage.shown.world.tip.height);
+    await untilHeight(stage.shown.chain.tip.height);
     const misfit = await misfitOf(askWholeHead(stage, createRandom('reserve')), ({ data }) => {
       const [pool] = (data as { poolPairs: { nodes: { token1PoolValue: string }[] } }).poolPairs.nodes;
       if (pool) pool.token1PoolValue = String(BigInt(pool.token1PoolValue) + 1n);
@@ -64,7 +64,7 @@ describe('what does the soak find', () => {
 
   test('a height that goes back', async () => {
     const { stage, misfitOf, untilHeight } = await startStage();
-    const { height } = stage.shown.world.tip;
+    const { height } = stage.shown.chain.tip;
     stage.shown.advance();
     await untilHeight(height + 1);
     const random = createRandom('back');

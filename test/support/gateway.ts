@@ -2,8 +2,8 @@ import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { print } from 'graphql';
 import { onTestFinished } from 'vitest';
 import { type App, createApp } from '../../src/app.ts';
+import type { Block } from '../../src/sandbox/chain/block.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
-import type { Block } from '../../src/sandbox/world/block.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
 import { redactorOf } from '../../src/settings/secrets.ts';
 import type { Config } from '../../src/settings/settings.ts';
@@ -65,7 +65,7 @@ const pasts = new Map<string, readonly Block[]>();
 async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const key = JSON.stringify(options);
   const sandbox = await createSandbox({ ...options, past: pasts.get(key) });
-  if (!pasts.has(key)) pasts.set(key, [...sandbox.world.blocks()]);
+  if (!pasts.has(key)) pasts.set(key, [...sandbox.chain.blocks()]);
   return sandbox;
 }
 
@@ -80,7 +80,7 @@ export async function startGateway(
     ...(readConfig([], {}) as Config),
     fullnodeUrls: options.without === 'NODE' ? [] : sandbox.nodeUrls.map((url) => new URL(url)),
     marketDataUrl: options.without === 'MARKET_DATA' ? undefined : new URL(sandbox.marketDataUrl),
-    tokens: sandbox.world.tokens
+    tokens: sandbox.chain.tokens
       .filter(({ symbol }) => symbol !== undefined)
       .map(({ id, symbol, decimals }) => ({ tokenId: id, symbol, decimals })),
     headPollMs: 50,
@@ -120,7 +120,7 @@ export async function startGateway(
 
   async function advance(blocks = 1): Promise<void> {
     sandbox.advance(blocks);
-    await untilHeight(sandbox.world.tip.height);
+    await untilHeight(sandbox.chain.tip.height);
   }
 
   async function close(): Promise<void> {

@@ -1,10 +1,10 @@
-import type { WorldMarket } from '../world/markets.ts';
-import type { Orders } from '../world/order-book.ts';
-import type { Figures } from '../world/tickers.ts';
-import { marketSymbol } from '../world/tokens.ts';
+import type { ChainMarket } from '../chain/markets.ts';
+import type { Orders } from '../chain/order-book.ts';
+import type { Figures } from '../chain/tickers.ts';
+import { marketSymbol } from '../chain/tokens.ts';
 
 /** The answer of `pairs`. */
-export function pairsAnswer(markets: readonly WorldMarket[]) {
+export function pairsAnswer(markets: readonly ChainMarket[]) {
   const pairs = markets.map(({ tickerId, base, target, poolId }) => ({
     ticker_id: tickerId,
     base_id: base.id,
@@ -17,7 +17,7 @@ export function pairsAnswer(markets: readonly WorldMarket[]) {
 }
 
 /** The answer of `tickers`, given the figures of each market. */
-export function tickersAnswer(markets: readonly WorldMarket[], figures: readonly Figures[]) {
+export function tickersAnswer(markets: readonly ChainMarket[], figures: readonly Figures[]) {
   const tickers = markets.map((market, i) => ({
     ticker_id: market.tickerId,
     base_id: market.base.id,
@@ -35,7 +35,7 @@ export function orderBookAnswer(tickerId: string, timestamp: number, orders: Ord
   return { bids: orders.bids, asks: orders.asks, message: 'OK', ticker_id: tickerId, timestamp };
 }
 
-function figuresShown({ oddity }: WorldMarket, figures: Figures | undefined) {
+function figuresShown({ oddity }: ChainMarket, figures: Figures | undefined) {
   if (oddity === 'absent figures' || !figures) return {};
   if (oddity === 'null figures') return { last_price: null, base_volume: null, target_volume: null };
   return {

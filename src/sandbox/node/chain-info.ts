@@ -1,6 +1,6 @@
-import type { Block } from '../world/block.ts';
-import { createRandom } from '../world/random.ts';
-import { shardHash } from '../world/shards.ts';
+import type { Block } from '../chain/block.ts';
+import { createRandom } from '../chain/random.ts';
+import { shardHash } from '../chain/shards.ts';
 import type { Committees, Validator } from './committees.ts';
 import type { GoValue } from './go-json.ts';
 

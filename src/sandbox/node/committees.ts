@@ -1,5 +1,5 @@
-import { createRandom, type Random } from '../world/random.ts';
-import { shardCount } from '../world/shards.ts';
+import { createRandom, type Random } from '../chain/random.ts';
+import { shardCount } from '../chain/shards.ts';
 
 /** The keys of one validator, as the beacon's state shows them, and the long one that stands in the blocks it makes. */
 export type Validator = {
@@ -9,10 +9,10 @@ export type Validator = {
   readonly blockKey: string;
 };
 
-/** The validators of a chain, which stay the same for as long as the world lasts. */
+/** The validators of a chain, which stay the same for as long as the chain lasts. */
 export type Committees = { readonly beacon: readonly Validator[]; readonly shards: readonly (readonly Validator[])[] };
 
-/** The validators of the world of a seed. */
+/** The validators of the chain of a seed. */
 export function committeesOf(seed: number): Committees {
   const random = createRandom(seed, 'committees');
   const committee = (size: number) => Array.from({ length: size }, () => validatorFrom(random));

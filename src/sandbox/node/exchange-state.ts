@@ -1,19 +1,19 @@
-import type { Block } from '../world/block.ts';
-import type { WorldPool } from '../world/pools.ts';
-import { createRandom } from '../world/random.ts';
-import type { World } from '../world/world.ts';
+import type { Block } from '../chain/block.ts';
+import type { Chain } from '../chain/chain.ts';
+import type { ChainPool } from '../chain/pools.ts';
+import { createRandom } from '../chain/random.ts';
 import { type GoValue, printGo } from './go-json.ts';
 
 /**
  * Makes the printer of the results of `getpdestate`, one level deep. Built line by line from what stays the same at every
  * height, because a large exchange has a hundred thousand lines.
  */
-export function createExchangeStatePrinter(world: World): (block: Block) => string {
-  const { seed, pools, providers } = world;
+export function createExchangeStatePrinter(chain: Chain): (block: Block) => string {
+  const { seed, pools, providers } = chain;
   const sorted = [...pools].sort((one, other) => (one.id < other.id ? -1 : 1));
-  const fragments = new Map<WorldPool, Fragments>();
+  const fragments = new Map<ChainPool, Fragments>();
 
-  function fragmentsOf(pool: WorldPool): Fragments {
+  function fragmentsOf(pool: ChainPool): Fragments {
     const known = fragments.get(pool);
     if (known) return known;
     const keys = providers.of(pool.index).map((address) => `-${pool.id}-${address}": `);
@@ -28,7 +28,7 @@ export function createExchangeStatePrinter(world: World): (block: Block) => stri
 
   return (block) => {
     const { height, reserves, shares, fees } = block;
-    const shown = new Set(world.poolsAt(height));
+    const shown = new Set(chain.poolsAt(height));
     const poolLines: string[] = [];
     const shareLines: string[] = [];
     const feeLines: string[] = [];
@@ -48,7 +48,7 @@ export function createExchangeStatePrinter(world: World): (block: Block) => stri
     }
 
     const sections = [
-      `"WaitingPDEContributions": ${printGo(waitingAt(world, seed, height), 2)}`,
+      `"WaitingPDEContributions": ${printGo(waitingAt(chain, seed, height), 2)}`,
       `"PDEPoolPairs": ${map(poolLines)}`,
       `"PDEShares": ${map(shareLines)}`,
       `"PDETradingFees": ${map(feeLines)}`,
@@ -65,7 +65,7 @@ function map(lines: readonly string[]): string {
 }
 
 // Contributions that wait for their other half; they come and go every 60 blocks, and sometimes there are none.
-function waitingAt({ pools, providers }: World, seed: number, height: number): GoValue {
+function waitingAt({ pools, providers }: Chain, seed: number, height: number): GoValue {
   const random = createRandom(seed, 'waiting', Math.floor(height / 60));
   const waiting = new Map<string, GoValue>();
   for (let count = random.below(4); count > 0 && providers.perPool > 0; count--) {

@@ -1,4 +1,4 @@
-import { createRandom } from '../world/random.ts';
+import { createRandom } from '../chain/random.ts';
 import { printGoFloat } from './go-json.ts';
 import type { RpcError } from './rpc.ts';
 

@@ -74,7 +74,7 @@ describe('what is a head', () => {
     expect(first).toEqual({
       beaconHeight: TIP,
       previousHeight: undefined,
-      hash: sandbox.world.tip.hash,
+      hash: sandbox.chain.tip.hash,
       time: START,
       chainInfo: await client.chainInfo(),
       exchange: keepingPools(await client.exchangeState(TIP)),
@@ -103,7 +103,7 @@ describe('what is a head', () => {
     expect(second).toMatchObject({
       beaconHeight: TIP + 1,
       previousHeight: TIP,
-      hash: sandbox.world.tip.hash,
+      hash: sandbox.chain.tip.hash,
       time: START + 40_000,
       observedAt: START + 40_000,
     });
@@ -122,7 +122,7 @@ describe('what is a head', () => {
     const { sandbox, next, first } = await followSandbox();
     sandbox.replaceTip();
     const second = await next();
-    expect(second).toMatchObject({ beaconHeight: TIP, previousHeight: TIP, hash: sandbox.world.tip.hash });
+    expect(second).toMatchObject({ beaconHeight: TIP, previousHeight: TIP, hash: sandbox.chain.tip.hash });
     expect(second.hash).not.toBe(first.hash);
     expect(second.exchange).not.toEqual(first.exchange);
   });
@@ -417,7 +417,7 @@ describe('when is a head stale', () => {
       await next();
       expect([head.isStale(), codes()]).toEqual([true, ['BLOCK_TOO_OLD']]);
     }
-    clock.now = (sandbox.world.tip.time + 600) * 1_000;
+    clock.now = (sandbox.chain.tip.time + 600) * 1_000;
     sandbox.advance();
     await next();
     expect([head.isStale(), codes()]).toEqual([false, []]);

@@ -12,7 +12,7 @@ import { blockNotFound, chainInfoOf, exchangeOf, scriptedNode, statePruned } fro
 
 const TIMEOUT_MS = 400;
 
-/** Three nodes of one world, looked at only when a test says so. */
+/** Three nodes of one chain, looked at only when a test says so. */
 async function threeNodes() {
   const sandbox = await createSandbox({ seed: 7, startTime: 1_795_176_000, history: 10, nodes: 3 });
   onTestFinished(sandbox.close);
@@ -22,7 +22,7 @@ async function threeNodes() {
   const [first, second, third] = sandbox.nodes;
   if (first === undefined || second === undefined || third === undefined) throw new Error('three are needed');
   const indexOf = (client: NodeClient | undefined) => (client === undefined ? -1 : clients.indexOf(client));
-  return { sandbox, first, second, third, clients, nodes, told, indexOf, tip: sandbox.world.tip.height };
+  return { sandbox, first, second, third, clients, nodes, told, indexOf, tip: sandbox.chain.tip.height };
 }
 
 function nodesForTest(clients: readonly NodeClient[], told: unknown[] = []): { nodes: Nodes } {

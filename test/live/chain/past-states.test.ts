@@ -93,18 +93,18 @@ describe('what if the node does not have the state', () => {
     onTestFinished(sandbox.close);
     const { client: node } = nodeAt(sandbox.nodeUrl);
     const { states, headAt } = statesOf(node);
-    const head = headAt(sandbox.world.tip.height);
-    expect((await states.read(sandbox.world.oldestHeight, head, SOMEONE)).beaconHeight).toBe(
-      sandbox.world.oldestHeight,
+    const head = headAt(sandbox.chain.tip.height);
+    expect((await states.read(sandbox.chain.oldestHeight, head, SOMEONE)).beaconHeight).toBe(
+      sandbox.chain.oldestHeight,
     );
 
     sandbox.node.resetCalls();
-    const pruned = sandbox.world.oldestHeight - 1;
+    const pruned = sandbox.chain.oldestHeight - 1;
     expect(await failureOf(states.read(pruned, head, SOMEONE))).toEqual({
       code: 'HEIGHT_NOT_AVAILABLE',
       retryable: false,
       message: `The node no longer has the state at beacon height ${pruned}.`,
-      extensions: { beaconHeight: sandbox.world.tip.height },
+      extensions: { beaconHeight: sandbox.chain.tip.height },
     });
     expect(sandbox.node.calls('getpdestate')).toBe(1);
   });

@@ -68,7 +68,7 @@ describe('what is read of a market-data host', () => {
       host.faults.set({ kind: 'shape', path: ['pairs', 0, 'pool_id'], value: null });
     });
     const { dropped, market: read } = await market.pairs.get();
-    expect([dropped, read.rows.length]).toEqual([1, sandbox.world.markets.length - 1]);
+    expect([dropped, read.rows.length]).toEqual([1, sandbox.chain.markets.length - 1]);
   });
 });
 

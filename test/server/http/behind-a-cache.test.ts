@@ -53,7 +53,7 @@ describe.skipIf(!existsSync(NGINX))('behind nginx as a cache', () => {
 
   test('a new height is told before the time is over that was promised with the old one', async () => {
     const { get, sandbox, advance, clock } = await open();
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     const first = await get('{ beaconHeight }');
     expect(first).toMatchObject({ cache: 'MISS', cacheControl: 'max-age=2', body: { data: { beaconHeight: height } } });
     clock.now += 100;
@@ -86,7 +86,7 @@ describe.skipIf(!existsSync(NGINX))('behind nginx as a cache', () => {
 
   test('what tells of final heights stays, whatever comes', async () => {
     const { get, sandbox, advance, clock, answered } = await open();
-    const query = `{ poolPairs(at: ${sandbox.world.tip.height - 5}, first: 2) { totalCount nodes { id token1PoolValue } } }`;
+    const query = `{ poolPairs(at: ${sandbox.chain.tip.height - 5}, first: 2) { totalCount nodes { id token1PoolValue } } }`;
     const first = await get(query);
     expect(first).toMatchObject({ cache: 'MISS', cacheControl: 'public, max-age=31536000, immutable' });
     clock.now += BLOCK_MS;

@@ -26,7 +26,7 @@ const PRICES = 'subscription { prices { poolPairs { id } } }';
 /** A gateway that has served three heights, one by one. */
 async function gatewayOfThreeHeights() {
   const gateway = await startGatewayForTest();
-  const first = gateway.sandbox.world.tip.height;
+  const first = gateway.sandbox.chain.tip.height;
   await gateway.untilHeight(first);
   await gateway.advance();
   await gateway.advance();

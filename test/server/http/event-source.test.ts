@@ -122,7 +122,7 @@ describe.skipIf(!hasBrowser)("a browser's EventSource", () => {
   }
 
   test('gets what it has subscribed to', async () => {
-    const { height } = gateway.sandbox.world.tip;
+    const { height } = gateway.sandbox.chain.tip;
     expect(await open({ query: HEADS })).toEqual({
       type: 'next',
       isClosed: false,

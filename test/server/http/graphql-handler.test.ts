@@ -31,14 +31,14 @@ describe('a plain query', () => {
     const { post, counted, sandbox, advance } = await open();
     for (let n = 0; n < 3; n++) {
       expect(await (await post('{ beaconHeight }')).json()).toEqual({
-        data: { beaconHeight: sandbox.world.tip.height },
+        data: { beaconHeight: sandbox.chain.tip.height },
       });
     }
     expect(await counted()).toEqual({ kept: 1, shared: 0, executed: 2 });
     await advance();
     for (let n = 0; n < 3; n++) {
       expect(await (await post('{ beaconHeight }')).json()).toEqual({
-        data: { beaconHeight: sandbox.world.tip.height },
+        data: { beaconHeight: sandbox.chain.tip.height },
       });
     }
     expect(await counted()).toEqual({ kept: 2, shared: 0, executed: 4 });
@@ -47,7 +47,7 @@ describe('a plain query', () => {
   test('is executed once for all who ask it at the same time, also where it fails', async () => {
     const { post, counted, sandbox } = await open({ sandbox: { history: 20 } });
     sandbox.node.faults.set({ kind: 'delay', ms: 200, on: 'getpdestate' });
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     for (const at of [height - 10, height + 10]) {
       const query = `{ poolPairs(at: ${at}) { totalCount } }`;
       const texts = await Promise.all(Array.from({ length: 5 }, async () => (await post(query)).text()));
@@ -75,7 +75,7 @@ describe('a plain query', () => {
     let highest = 0;
     for (let n = 0; n < 10; n++) {
       const moved = advance();
-      while (highest < sandbox.world.tip.height) {
+      while (highest < sandbox.chain.tip.height) {
         const { data } = await (await post('{ beaconHeight }')).json();
         expect(data.beaconHeight).toBeGreaterThanOrEqual(highest);
         highest = data.beaconHeight;

@@ -103,7 +103,7 @@ describe('a GET by someone who has the answer', () => {
     const response = await get('{ beaconHeight }', { 'if-none-match': tag });
     expect([response.status, await response.json()]).toEqual([
       200,
-      { data: { beaconHeight: sandbox.world.tip.height } },
+      { data: { beaconHeight: sandbox.chain.tip.height } },
     ]);
   });
 

@@ -14,7 +14,7 @@ async function open() {
 describe('the HTTP door', () => {
   test('answers a query by POST and by GET', async () => {
     const { url, sandbox } = await open();
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     const posted = await fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -32,7 +32,7 @@ describe('the HTTP door', () => {
 
   test('is the same with a slash behind its path, by POST, GET, as a page and over a websocket', async () => {
     const { url, sandbox } = await open();
-    const answer = { data: { beaconHeight: sandbox.world.tip.height } };
+    const answer = { data: { beaconHeight: sandbox.chain.tip.height } };
     const headers = { 'content-type': 'application/json' };
     const posted = await fetch(`${url}/`, { method: 'POST', headers, body: '{"query":"{ beaconHeight }"}' });
     expect(await posted.json()).toEqual(answer);

@@ -46,7 +46,7 @@ describe('a body', () => {
     'application/json; charset=utf8; profile="x"',
     'application/graphql+json',
   ])('of the type %s is JSON', async (type) => {
-    const { height } = gateway.sandbox.world.tip;
+    const { height } = gateway.sandbox.chain.tip;
     // With its length, and without, as Yoga reads it.
     for (const body of [HEIGHT, chunksOf(HEIGHT)]) {
       const { status, answer } = await send({ headers: { 'content-type': type }, body });
@@ -111,7 +111,7 @@ describe('a body', () => {
       [
         refusedWith('Must provide query string'),
         refusedWith('Expected params to be an object'),
-        { data: { beaconHeight: gateway.sandbox.world.tip.height } },
+        { data: { beaconHeight: gateway.sandbox.chain.tip.height } },
       ],
     ]);
   });

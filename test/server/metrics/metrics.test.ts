@@ -37,7 +37,7 @@ describe('the metrics', () => {
     expect(sample(text, 'pdex_upstream_calls_total{upstream="NODE",method="getpdestate",outcome="OK"}')).toBe(1);
     expect(sample(text, 'pdex_upstream_calls_total{upstream="MARKET_DATA",method="pairs",outcome="OK"}')).toBe(1);
     expect(sample(text, 'pdex_upstream_read_bytes_total{upstream="NODE"}')).toBeGreaterThan(100_000);
-    expect(sample(text, 'pdex_head_beacon_height')).toBe(sandbox.world.tip.height);
+    expect(sample(text, 'pdex_head_beacon_height')).toBe(sandbox.chain.tip.height);
     expect(sample(text, 'pdex_market_data_dropped_rows{list="pairs"}')).toBe(0);
     expect(text).toMatch(/^pdex_build_info\{version="\d+\.\d+\.\d+",node="v\d+\.\d+\.\d+",sandbox="true"\} 1$/m);
     expect(text).toMatch(/^nodejs_eventloop_lag_seconds /m);

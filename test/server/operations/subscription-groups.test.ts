@@ -17,7 +17,7 @@ import { openSocket } from '../../support/transports.ts';
 /** Groups over the sources of a gateway; a member takes its updates when the test does. */
 async function openGroups(options?: TestGatewayOptions) {
   const gateway = await startGatewayForTest(options);
-  await gateway.untilHeight(gateway.sandbox.world.tip.height);
+  await gateway.untilHeight(gateway.sandbox.chain.tip.height);
   const { service } = gateway.app;
   const metrics = createMetrics('test');
   const maskError = createErrorMask({ internal() {} });
@@ -58,7 +58,7 @@ describe('an update is executed and written once', () => {
 
   test('for hundreds who come back after the same height, at each height that they missed', async () => {
     const { joinMany, advance, sandbox } = await openGroups();
-    const after = sandbox.world.tip.height;
+    const after = sandbox.chain.tip.height;
     for (let height = 0; height < 3; height++) await advance();
     const query = 'subscription ($after: BeaconHeight) { prices(afterHeight: $after) { beaconHeight previousHeight } }';
     const members = await joinMany(200, query, { after });
@@ -116,7 +116,7 @@ describe('who comes later at the same height', () => {
     const { join, advance, sandbox } = await openGroups({ config: { marketPollMs: 60_000 } });
     const query = 'subscription { tickers(filter: { tickerIds: ["pBTC_PRV"] }) { poolPair { beaconHeight } } }';
     const [early] = await nextOf([await join(query)]);
-    const { height } = sandbox.world.tip;
+    const { height } = sandbox.chain.tip;
     await advance();
     const [late, later] = [await nextOf([await join(query)]), await nextOf([await join(query)])].flat();
     expect([early, late].map((update) => dataOf(update).tickers[0].poolPair.beaconHeight)).toEqual([
@@ -138,7 +138,7 @@ describe('what is sent', () => {
   ] as const)('is the same on a websocket, to the byte, as in an event: %s', async (name, query, options) => {
     const gateway = await startGatewayForTest(options);
     const url = await gateway.app.listen(0, '127.0.0.1');
-    await gateway.untilHeight(gateway.sandbox.world.tip.height);
+    await gateway.untilHeight(gateway.sandbox.chain.tip.height);
     const socket = await openSocket(url);
     const messages: string[] = [];
     socket.on('message', (message) => messages.push(String(message)));

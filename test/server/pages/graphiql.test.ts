@@ -59,7 +59,7 @@ describe('the page of GraphiQL', () => {
   test('is not in the way of queries, and can be switched off', async () => {
     const { app, sandbox } = await startGatewayForTest();
     const url = await app.listen(0, '127.0.0.1');
-    const answer = { data: { beaconHeight: sandbox.world.tip.height } };
+    const answer = { data: { beaconHeight: sandbox.chain.tip.height } };
     for (const headers of [
       {},
       { accept: '*/*' },
@@ -89,7 +89,7 @@ test.each(TABS)('the tab $name says what it shows, fits 50 columns, and works', 
 
   const variables = {
     ...JSON.parse(tab.variables ?? '{}'),
-    ...(heightsBack === undefined ? {} : { height: sandbox.world.tip.height - heightsBack }),
+    ...(heightsBack === undefined ? {} : { height: sandbox.chain.tip.height - heightsBack }),
   };
   const isLive = /^subscription/m.test(query);
   const answer = isLive ? (await subscribe(query, variables).next()).value : await ask(query, variables);
@@ -183,7 +183,7 @@ describe.skipIf(!hasChromium)('GraphiQL in a browser without internet', { timeou
     await choose('LivePrices');
     await execute();
     for (let block = 0; block < 3; block++) {
-      await result().getByText(String(gateway.sandbox.world.tip.height)).first().waitFor();
+      await result().getByText(String(gateway.sandbox.chain.tip.height)).first().waitFor();
       gateway.sandbox.advance();
     }
     expect(gateway.app.service.sources.head.subscribers()).toBe(1);

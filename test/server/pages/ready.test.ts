@@ -68,7 +68,7 @@ test('a gateway in front of a node that still syncs is not ready, however many n
   });
   const { ask, ready, untilHeight, app, sandbox } = gateway;
   await untilRead(gateway);
-  const { tip } = sandbox.world;
+  const { tip } = sandbox.chain;
   await untilHeight(tip.height - 890);
   expect(await ready()).toEqual([
     503,
@@ -94,7 +94,7 @@ test('a gateway whose node has lost its database goes on serving, says so once, 
   const gateway = await open({ sandbox: { history: 300 } });
   const { ask, ready, sandbox, lines } = gateway;
   await untilRead(gateway);
-  const { height } = sandbox.world.tip;
+  const { height } = sandbox.chain.tip;
   const heal = sandbox.node.faults.set({ kind: 'lag', blocks: 1_000 });
   const message = `the node reports beacon height ${height - 300}, far below the served height ${height}: it may have lost its database`;
   await expect.poll(ready).toEqual(notReady({ code: 'NODE_FAR_BEHIND', message }));

@@ -12,7 +12,7 @@ async function open() {
 describe('the websocket door', () => {
   test('streams prices: now, then at each beacon height', async () => {
     const { client, sandbox } = await open();
-    const start = sandbox.world.tip.height;
+    const start = sandbox.chain.tip.height;
     const query =
       'subscription { prices(tokenIds: ["0000000000000000000000000000000000000000000000000000000000000004"]) { beaconHeight previousHeight } }';
     const updates = await take(client, query, 4, () => sandbox.advance());
@@ -25,7 +25,7 @@ describe('the websocket door', () => {
 
   test('answers queries too', async () => {
     const { client, sandbox } = await open();
-    expect(await take(client, '{ beaconHeight }', 2)).toEqual([{ data: { beaconHeight: sandbox.world.tip.height } }]);
+    expect(await take(client, '{ beaconHeight }', 2)).toEqual([{ data: { beaconHeight: sandbox.chain.tip.height } }]);
   });
 
   test('answers a query with the bytes of a POST, errors first', async () => {
@@ -39,7 +39,7 @@ describe('the websocket door', () => {
     });
     const text = await posted.text();
     expect(text).toMatch(/^\{"errors":\[/);
-    expect(JSON.parse(text).data).toEqual({ poolPairs: null, beaconHeight: sandbox.world.tip.height });
+    expect(JSON.parse(text).data).toEqual({ poolPairs: null, beaconHeight: sandbox.chain.tip.height });
 
     const socket = await openSocket(url);
     const answer = once(socket, 'message');
@@ -64,7 +64,7 @@ describe('the websocket door', () => {
     const aliases = Array.from({ length: 300 }, (_, n) => `a${n}: poolPairs(first: 500) { nodes { id } }`).join(' ');
     expect(await refused(`{ ${aliases} }`)).toEqual([{ errors: coded('QUERY_TOO_COMPLEX') }]);
     expect(await take(client, '{ poolPairs(first: -1) { totalCount } beaconHeight }', 1)).toEqual([
-      { data: { poolPairs: null, beaconHeight: sandbox.world.tip.height }, errors: coded('BAD_USER_INPUT') },
+      { data: { poolPairs: null, beaconHeight: sandbox.chain.tip.height }, errors: coded('BAD_USER_INPUT') },
     ]);
     expect(sandbox.node.calls('getpdestate')).toBe(0);
   });
@@ -103,6 +103,6 @@ describe('the websocket door', () => {
     await updates.next();
     await take(client, '{ nothing }', 1).catch(() => undefined);
     sandbox.advance();
-    expect((await updates.next()).value.data.head.beaconHeight).toBe(sandbox.world.tip.height);
+    expect((await updates.next()).value.data.head.beaconHeight).toBe(sandbox.chain.tip.height);
   });
 });

@@ -12,7 +12,7 @@ async function open(options?: TestGatewayOptions) {
       headers: { 'content-type': 'application/json', accept },
       body: JSON.stringify(body),
     });
-  return { post, height: sandbox.world.tip.height, listeners: app.service.sources.head.subscribers };
+  return { post, height: sandbox.chain.tip.height, listeners: app.service.sources.head.subscribers };
 }
 
 test.each([

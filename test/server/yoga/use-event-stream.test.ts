@@ -29,7 +29,7 @@ test('a reader that waits for an event hears something within each keep-alive pe
     'no-cache',
     'keep-alive',
   ]);
-  const event = `event: next\ndata: {"data":{"head":{"beaconHeight":${sandbox.world.tip.height}}}}\n\n`;
+  const event = `event: next\ndata: {"data":{"head":{"beaconHeight":${sandbox.chain.tip.height}}}}\n\n`;
   expect(await readUntil(response, /\n\n:\n\n:\n\n$/)).toBe(`:\n\n${event}:\n\n:\n\n`);
 });
 

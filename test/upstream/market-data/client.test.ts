@@ -7,14 +7,14 @@ import { failureOf } from '../failure.ts';
 async function hostForTest(options: SandboxOptions = {}, path = '', partner = 'market-data') {
   const sandbox: Sandbox = await createSandbox({ seed: 7, startTime: 1_795_176_000, history: 5, ...options });
   onTestFinished(sandbox.close);
-  return { ...marketDataAt(sandbox.marketDataUrl + path, { partner }), host: sandbox.marketData, world: sandbox.world };
+  return { ...marketDataAt(sandbox.marketDataUrl + path, { partner }), host: sandbox.marketData, chain: sandbox.chain };
 }
 
 describe('what is the host asked', () => {
   test('its three documented addresses, without a body', async () => {
-    const { client, host, world } = await hostForTest();
-    expect((await client.pairs()).rows.length).toBe(world.markets.length);
-    expect((await client.tickers()).rows.length).toBe(world.markets.length);
+    const { client, host, chain } = await hostForTest();
+    expect((await client.pairs()).rows.length).toBe(chain.markets.length);
+    expect((await client.tickers()).rows.length).toBe(chain.markets.length);
     expect(await client.orderBook('pBTC_PRV')).toMatchObject({ tickerId: 'pBTC_PRV', message: 'OK' });
     const headers = {
       host: new URL(host.url).host,
@@ -141,9 +141,9 @@ describe('what can go wrong with a read', () => {
   });
 
   test('a row that cannot be read costs that row', async () => {
-    const { client, host, world } = await hostForTest();
+    const { client, host, chain } = await hostForTest();
     host.faults.set({ kind: 'shape', path: ['pairs', 0, 'base_id'], value: 'pDAF' });
     const { rows, dropped } = await client.pairs();
-    expect([rows.length, dropped]).toEqual([world.markets.length - 1, 1]);
+    expect([rows.length, dropped]).toEqual([chain.markets.length - 1, 1]);
   });
 });

@@ -15,7 +15,7 @@ const TIP = 1_640_000;
 
 describe('what is the node asked', () => {
   test('the three documented calls, each in exactly the documented form', async () => {
-    const { node, world } = await sandboxForTest();
+    const { node, chain } = await sandboxForTest();
     const url = new URL('/rpc?key=value', node.url);
     const { client } = nodeAt(url);
     const chainInfo = await client.chainInfo();
@@ -25,7 +25,7 @@ describe('what is the node asked', () => {
       TIP,
       TIP,
       TIP,
-      world.pools.length,
+      chain.pools.length,
     ]);
 
     const bodies = [
@@ -54,16 +54,16 @@ describe('what is the node asked', () => {
     const sandbox = await sandboxForTest();
     const { client } = nodeAt(sandbox.nodeUrl);
     const state = await client.exchangeState(TIP - 3);
-    for (const pool of sandbox.world.poolsAt(TIP - 3)) {
+    for (const pool of sandbox.chain.poolsAt(TIP - 3)) {
       const [token1Id, token2Id] = [pool.token1.id, pool.token2.id];
       expect(findPoolPair(state, token1Id, token2Id)).toEqual({
         beaconHeight: TIP - 3,
         token1Id,
         token2Id,
-        ...sandbox.world.reserves(pool, TIP - 3),
+        ...sandbox.chain.reserves(pool, TIP - 3),
       });
     }
-    expect(poolCount(state)).toBe(sandbox.world.poolsAt(TIP - 3).length);
+    expect(poolCount(state)).toBe(sandbox.chain.poolsAt(TIP - 3).length);
   });
 });
 

@@ -1,5 +1,5 @@
-import type { WorldMarket } from './markets.ts';
-import type { Venue, WorldPool } from './pools.ts';
+import type { ChainMarket } from './markets.ts';
+import type { ChainPool, Venue } from './pools.ts';
 import type { Providers } from './providers.ts';
 import { createRandom, type Random } from './random.ts';
 import { firstShards, nextShards, type Shard } from './shards.ts';
@@ -29,19 +29,19 @@ export function branchVersion(from: number): number {
 
 const firstBranchVersion = 1_000_000;
 
-/** What a world consists of from its first block on. */
+/** What a chain consists of from its first block on. */
 export type Stage = {
   readonly seed: number;
-  readonly pools: readonly WorldPool[];
-  readonly markets: readonly WorldMarket[];
+  readonly pools: readonly ChainPool[];
+  readonly markets: readonly ChainMarket[];
   readonly providers: Providers;
   /** The most trades that one block begins with; markets that follow their price come on top. */
   readonly tradesPerBlock: number;
   /** Whether a pool has come to be at a height. */
-  exists(pool: WorldPool, height: number): boolean;
+  exists(pool: ChainPool, height: number): boolean;
 };
 
-/** The block a world begins with. */
+/** The block a chain begins with. */
 export function firstBlock(stage: Stage, height: number, time: number): Block {
   const { seed, pools, markets, providers } = stage;
   return {
@@ -66,7 +66,7 @@ export function firstBlock(stage: Stage, height: number, time: number): Block {
 export function createNextBlock(stage: Stage): (previous: Block, time: number, version?: number) => Block {
   const { seed, pools, markets, tradesPerBlock } = stage;
   const followers = Map.groupBy(markets, ({ nodePool }) => nodePool);
-  const traded: readonly (Venue | WorldPool)[] = [
+  const traded: readonly (Venue | ChainPool)[] = [
     ...pools.filter(({ initial }) => initial[0] > 0n),
     ...markets.filter(({ nodePool, oddity }) => !nodePool && !oddity?.endsWith('figures')),
   ];
@@ -148,7 +148,7 @@ function moveLiquidity(stage: Stage, previous: Block, reserves: BigUint64Array, 
   const after1 = reserve1 + (reserve1 * change) / total;
   const after2 = reserve2 + (reserve2 * change) / total;
 
-  // The last units of a pool stay: with nothing left it could not trade for the rest of the world's life.
+  // The last units of a pool stay: with nothing left it could not trade for the rest of the chain's life.
   if (after1 > maxReserve || after2 > maxReserve || after1 < pool.initial[0] / 4n || after2 < pool.initial[1] / 4n) {
     return undefined;
   }

@@ -1,12 +1,12 @@
 import { type Block, branchVersion, createNextBlock, firstBlock, type Stage } from './block.ts';
-import { marketsOf, type WorldMarket } from './markets.ts';
-import { poolsOf, type WorldPool } from './pools.ts';
+import { type ChainMarket, marketsOf } from './markets.ts';
+import { type ChainPool, poolsOf } from './pools.ts';
 import { createProviders, type Providers } from './providers.ts';
 import { blockSeconds } from './shards.ts';
-import type { WorldToken } from './tokens.ts';
+import type { ChainToken } from './tokens.ts';
 
-/** What a world is made from; the same options make the same world, to the last bit. */
-export type WorldOptions = {
+/** What a chain is made from; the same options make the same chain, to the last bit. */
+export type ChainOptions = {
   readonly seed: number;
   /** The beacon height of the first tip. */
   readonly startHeight: number;
@@ -16,7 +16,7 @@ export type WorldOptions = {
   readonly clock: (() => number) | undefined;
   /** How many blocks lie behind the first tip. */
   readonly history: number;
-  /** Blocks of a world with the same options, from its oldest to its first tip: they are not made again. */
+  /** Blocks of a chain with the same options, from its oldest to its first tip: they are not made again. */
   readonly past?: readonly Block[] | undefined;
   /** How many heights are kept at most, the tip's included; `undefined` for what is reasonable. */
   readonly retention: number | undefined;
@@ -30,13 +30,13 @@ export type WorldOptions = {
 export type Reserves = { readonly reserve1: bigint; readonly reserve2: bigint };
 
 /** The truth that both hosts tell: a chain, its pools and the markets of the exchange's newer generation. */
-export type World = {
+export type Chain = {
   readonly seed: number;
   /** Every token of a pool or market, without repetition. */
-  readonly tokens: readonly WorldToken[];
+  readonly tokens: readonly ChainToken[];
   /** The node's pools, in no particular order. */
-  readonly pools: readonly WorldPool[];
-  readonly markets: readonly WorldMarket[];
+  readonly pools: readonly ChainPool[];
+  readonly markets: readonly ChainMarket[];
   readonly providers: Providers;
   readonly tip: Block;
   /** The lowest height whose state is still answered. */
@@ -46,15 +46,15 @@ export type World = {
   /** The same on the branch that leaves the chain at `from`: that one's own blocks from there on, up to the height of the tip. */
   branchBlock(from: number, height: number): Block | undefined;
   /** The pools that exist at a height. */
-  poolsAt(height: number): readonly WorldPool[];
+  poolsAt(height: number): readonly ChainPool[];
   /** What a pool or market holds at a height, the tip's by default; `undefined` where the height has no block or pool. */
-  reserves(venue: WorldPool | WorldMarket, height?: number): Reserves | undefined;
+  reserves(venue: ChainPool | ChainMarket, height?: number): Reserves | undefined;
   /** The retained blocks from the oldest to the tip. */
   blocks(): Iterable<Block>;
 };
 
-/** A world together with what makes it go on. */
-export type GrowingWorld = World & {
+/** A chain together with what makes it go on. */
+export type GrowingChain = Chain & {
   /** Makes blocks. */
   advance(blocks: number): void;
   /** Puts another block, with another hash and other trades, in the place of the tip. */
@@ -69,15 +69,15 @@ function branchDelaySeconds(from: number): number {
   return 7 + 2 * (from % 8);
 }
 
-/** Makes a world with its history, of blocks 40 s apart. Blocks after that come only when `advance` is called. */
-export function createWorld(options: WorldOptions): GrowingWorld {
+/** Makes a chain with its history, of blocks 40 s apart. Blocks after that come only when `advance` is called. */
+export function createChain(options: ChainOptions): GrowingChain {
   const { seed, startHeight, startTime, clock, history } = options;
   const pools = poolsOf(seed, options.pools);
   const markets = marketsOf(seed, pools);
   const providers = createProviders(seed, pools, options.sharesPerPool);
   const retention = options.retention ?? reasonableRetention(pools.length + markets.length, history);
-  const born = (pool: WorldPool) => (pool.bornBehindTip === undefined ? 0 : startHeight - pool.bornBehindTip);
-  const exists = (pool: WorldPool, height: number) => height >= born(pool);
+  const born = (pool: ChainPool) => (pool.bornBehindTip === undefined ? 0 : startHeight - pool.bornBehindTip);
+  const exists = (pool: ChainPool, height: number) => height >= born(pool);
   const latecomers = pools.some(({ bornBehindTip }) => bornBehindTip !== undefined);
 
   const stage: Stage = { seed, pools, markets, providers, tradesPerBlock: options.tradesPerBlock, exists };
@@ -106,9 +106,9 @@ export function createWorld(options: WorldOptions): GrowingWorld {
     branches.set(from, branch);
     while (from + branch.length <= height) {
       const previous = branch.at(-1) ?? blocks.get(from - 1);
-      const chain = blocks.get(from + branch.length);
-      if (previous === undefined || chain === undefined) return undefined;
-      branch.push(createNext(previous, chain.time + branchDelaySeconds(from), branchVersion(from)));
+      const replaced = blocks.get(from + branch.length);
+      if (previous === undefined || replaced === undefined) return undefined;
+      branch.push(createNext(previous, replaced.time + branchDelaySeconds(from), branchVersion(from)));
     }
     return branch[height - from];
   }
@@ -139,7 +139,7 @@ export function createWorld(options: WorldOptions): GrowingWorld {
     },
     replaceTip() {
       const previous = blocks.get(tip.height - 1);
-      if (!previous) throw new Error('a world of one block has nothing to put another tip on');
+      if (!previous) throw new Error('a chain of one block has nothing to put another tip on');
       // Another block in the same place is made later, by another producer: its time tells the two apart.
       show(createNext(previous, Math.max(tip.time + 1, timeAfter(previous)), tip.version + 1));
     },

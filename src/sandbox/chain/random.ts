@@ -17,8 +17,8 @@ export type Random = {
 };
 
 /**
- * Makes a stream from its parts, such as the seed of the world, the name of a purpose and a height, so that any part of
- * the world can be made again without replaying what came before it. The generator is sfc32.
+ * Makes a stream from its parts, such as the seed of the chain, the name of a purpose and a height, so that any part of
+ * the chain can be made again without replaying what came before it. The generator is sfc32.
  */
 export function createRandom(...parts: readonly (string | number)[]): Random {
   let [a, b, c] = fnv(parts.join('/'));
@@ -36,7 +36,7 @@ export function createRandom(...parts: readonly (string | number)[]): Random {
 
   const unit = () => word() / 2 ** 32;
   const below = (limit: number) => Math.floor(unit() * limit);
-  // Joined: a text that grew by each digit would stay a chain of as many pieces, and a world keeps thousands of hashes.
+  // Joined: a text that grew by each digit would stay a chain of as many pieces, and a chain keeps thousands of hashes.
   const draw = (digits: string, length: number) => {
     const drawn = [];
     for (let i = 0; i < length; i++) drawn.push(digits[below(digits.length)]);
@@ -57,7 +57,7 @@ export function createRandom(...parts: readonly (string | number)[]): Random {
   };
 }
 
-// Three hashes of a text, in one pass: a world is made of thousands of streams.
+// Three hashes of a text, in one pass: a chain is made of thousands of streams.
 function fnv(text: string): [number, number, number] {
   let [a, b, c] = [0x811c9dc5, 0x9e3779b9, 0x85ebca6b];
   for (let i = 0; i < text.length; i++) {

@@ -1,11 +1,11 @@
 import { createRandom } from './random.ts';
 
-/** A token as the world knows it; `symbol` is `undefined` for one that nobody outside the chain has named. */
-export type WorldToken = {
+/** A token as the chain knows it; `symbol` is `undefined` for one that nobody outside the chain has named. */
+export type ChainToken = {
   readonly id: string;
   readonly symbol: string | undefined;
   readonly decimals: number;
-  /** What one whole token is worth when the world begins, in US dollars. */
+  /** What one whole token is worth when the chain begins, in US dollars. */
   readonly usd: number;
 };
 
@@ -50,19 +50,19 @@ const catalogue = [
   ['newer USDT', 'USDT', 6, 1, '076a4423fa20922526bd50b0d7b0dc1c593ce16e15ba141ede5fb5a28aa3f229'],
 ] as const;
 
-const catalogued = new Map<string, WorldToken>(
+const catalogued = new Map<string, ChainToken>(
   catalogue.map(([name, symbol, decimals, usd, id]) => [name, { id, symbol, decimals, usd }]),
 );
 
 /** The token of the catalogue that has this name. */
-export function tokenNamed(name: TokenName): WorldToken {
+export function tokenNamed(name: TokenName): ChainToken {
   const token = catalogued.get(name);
   if (!token) throw new Error(`the catalogue has no token ${name}`);
   return token;
 }
 
-/** One of any number of further tokens, for worlds with more pools than the catalogue describes. */
-export function furtherToken(number: number): WorldToken {
+/** One of any number of further tokens, for chains with more pools than the catalogue describes. */
+export function furtherToken(number: number): ChainToken {
   const random = createRandom('further token', number);
   return {
     id: random.hex(64),
@@ -73,6 +73,6 @@ export function furtherToken(number: number): WorldToken {
 }
 
 /** The symbol under which market data shows a token: bridged ones carry a `p`, the native coin does not. */
-export function marketSymbol(token: WorldToken): string {
+export function marketSymbol(token: ChainToken): string {
   return token.symbol === 'PRV' ? 'PRV' : `p${token.symbol}`;
 }

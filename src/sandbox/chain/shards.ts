@@ -1,6 +1,6 @@
 import { createRandom } from './random.ts';
 
-/** Seconds between two beacon blocks of the history, and of a world without a clock. */
+/** Seconds between two beacon blocks of the history, and of a chain without a clock. */
 export const blockSeconds = 40;
 
 /** How many shards the chain has beside its beacon. */
@@ -19,7 +19,7 @@ export type Shard = {
 /** What a shard's block takes from the beacon block that first has it. */
 type BeaconBlock = { readonly height: number; readonly time: number };
 
-/** The shards as they stand at the first height of a world. */
+/** The shards as they stand at the first height of a chain. */
 export function firstShards(seed: number, beacon: BeaconBlock): readonly Shard[] {
   const random = createRandom(seed, 'shards');
   return Array.from({ length: shardCount }, (_, id) => {

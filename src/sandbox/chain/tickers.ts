@@ -1,7 +1,7 @@
 import type { Block } from './block.ts';
-import type { WorldMarket } from './markets.ts';
-import type { WorldToken } from './tokens.ts';
-import type { World } from './world.ts';
+import type { Chain } from './chain.ts';
+import type { ChainMarket } from './markets.ts';
+import type { ChainToken } from './tokens.ts';
 
 /** What a market did in the last 24 hours, in whole tokens; prices are target tokens for one base token. */
 export type Figures = {
@@ -14,11 +14,11 @@ export type Figures = {
 const windowSeconds = 24 * 60 * 60;
 
 /** The figures of all markets at the tip, in their order, from the trades of the retained blocks. */
-export function figuresOf(world: World): readonly Figures[] {
-  const { markets, pools, tip } = world;
+export function figuresOf(chain: Chain): readonly Figures[] {
+  const { markets, pools, tip } = chain;
   const sums = markets.map(() => ({ base: 0n, target: 0n, last: undefined as readonly [bigint, bigint] | undefined }));
 
-  for (const block of world.blocks()) {
+  for (const block of chain.blocks()) {
     for (const { venue, sideIn, amountIn, amountOut } of block.trades) {
       const market = markets[venue - pools.length];
       const sum = sums[venue - pools.length];
@@ -44,12 +44,12 @@ export function figuresOf(world: World): readonly Figures[] {
 }
 
 /** Target tokens for one base token, as the reserves of a market stand in a block. */
-export function priceOf({ index, token1, token2, base }: WorldMarket, block: Block): number {
+export function priceOf({ index, token1, token2, base }: ChainMarket, block: Block): number {
   const [reserve1 = 0n, reserve2 = 0n] = block.reserves.subarray(index * 2, index * 2 + 2);
   const price = whole(reserve2, token2) / whole(reserve1, token1);
   return base === token1 ? price : 1 / price;
 }
 
-function whole(amount: bigint, token: WorldToken): number {
+function whole(amount: bigint, token: ChainToken): number {
   return Number(amount) / 10 ** token.decimals;
 }

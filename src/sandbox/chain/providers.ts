@@ -1,4 +1,4 @@
-import type { WorldPool } from './pools.ts';
+import type { ChainPool } from './pools.ts';
 import { createRandom } from './random.ts';
 
 /** Who provides the pools' liquidity, which does not change; how much each has does, and stands in the blocks. */
@@ -10,13 +10,13 @@ export type Providers = {
   first(pool: number): number;
   /** Whether the share at this place has an entry among the trading fees. */
   earnsFees(place: number): boolean;
-  /** What every place holds when the world begins. */
+  /** What every place holds when the chain begins. */
   readonly initialShares: BigUint64Array;
   readonly initialFees: BigUint64Array;
 };
 
-/** Makes the providers of a world: everyone provides several pools, and some have left with nothing. */
-export function createProviders(seed: number, pools: readonly WorldPool[], perPool: number): Providers {
+/** Makes the providers of a chain: everyone provides several pools, and some have left with nothing. */
+export function createProviders(seed: number, pools: readonly ChainPool[], perPool: number): Providers {
   const addresses = addressesOf(seed, Math.max(60, perPool, Math.min(5_000, perPool * 8)));
   const initialShares = new BigUint64Array(pools.length * perPool);
   const initialFees = new BigUint64Array(pools.length * perPool);

@@ -1,6 +1,6 @@
-import { type Venue, venueOf, type WorldPool } from './pools.ts';
+import { type ChainPool, type Venue, venueOf } from './pools.ts';
 import { createRandom } from './random.ts';
-import { marketSymbol, type TokenName, tokenNamed, type WorldToken } from './tokens.ts';
+import { type ChainToken, marketSymbol, type TokenName, tokenNamed } from './tokens.ts';
 
 /** What is odd about a market's figures, each of them seen in the recorded answers or to be expected. */
 export type MarketOddity =
@@ -13,13 +13,13 @@ export type MarketOddity =
   | 'crossed book';
 
 /** A market of the newer generation of the exchange: a pool of its own, though often of two tokens that the node pools. */
-export type WorldMarket = Venue & {
+export type ChainMarket = Venue & {
   readonly tickerId: string;
   readonly poolId: string;
-  readonly base: WorldToken;
-  readonly target: WorldToken;
+  readonly base: ChainToken;
+  readonly target: ChainToken;
   /** The node's pool whose price the market follows. */
-  readonly nodePool: WorldPool | undefined;
+  readonly nodePool: ChainPool | undefined;
   readonly oddity: MarketOddity | undefined;
 };
 
@@ -56,11 +56,11 @@ const withoutNodePool: readonly (readonly [TokenName, TokenName, number, string?
   ['TOMO', 'USDC', 2_000],
 ];
 
-/** The markets of a world with these pools: of each pool whose tokens have names and that holds any, and a few more. */
-export function marketsOf(seed: number, pools: readonly WorldPool[]): readonly WorldMarket[] {
-  const markets: WorldMarket[] = [];
+/** The markets of a chain with these pools: of each pool whose tokens have names and that holds any, and a few more. */
+export function marketsOf(seed: number, pools: readonly ChainPool[]): readonly ChainMarket[] {
+  const markets: ChainMarket[] = [];
 
-  function add(base: WorldToken, target: WorldToken, usd: number, nodePool?: WorldPool, suffix?: string): void {
+  function add(base: ChainToken, target: ChainToken, usd: number, nodePool?: ChainPool, suffix?: string): void {
     const index = pools.length + markets.length;
     const random = createRandom(seed, 'market', index);
     const { token1, token2, initial } = venueOf(random.between(0.99, 1.01), index, base, target, usd);
@@ -86,7 +86,7 @@ export function marketsOf(seed: number, pools: readonly WorldPool[]): readonly W
   return markets;
 }
 
-function rank({ symbol = '' }: WorldToken): number {
+function rank({ symbol = '' }: ChainToken): number {
   const place = targets.indexOf(symbol);
   return place === -1 ? targets.length : place;
 }

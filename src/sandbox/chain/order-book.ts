@@ -1,5 +1,5 @@
 import type { Block } from './block.ts';
-import type { WorldMarket } from './markets.ts';
+import type { ChainMarket } from './markets.ts';
 import { createRandom, type Random } from './random.ts';
 import { priceOf } from './tickers.ts';
 
@@ -13,7 +13,7 @@ export type Orders = { readonly bids: readonly Order[]; readonly asks: readonly 
  * The orders of a market at a block. Most books are sorted and uncrossed; the oddity of a market says which is not. The
  * same block always has the same orders.
  */
-export function ordersOf(seed: number, market: WorldMarket, block: Block): Orders {
+export function ordersOf(seed: number, market: ChainMarket, block: Block): Orders {
   switch (market.oddity) {
     case 'empty book':
       return { bids: [], asks: [] };
@@ -30,7 +30,7 @@ export function ordersOf(seed: number, market: WorldMarket, block: Block): Order
 const poolFee = 0.003;
 
 // The levels of a side stay where they are around the price; each block changes the quantities of some.
-function sortedSide(seed: number, market: WorldMarket, block: Block, direction: 1 | -1): readonly Order[] {
+function sortedSide(seed: number, market: ChainMarket, block: Block, direction: 1 | -1): readonly Order[] {
   const levels = createRandom(seed, 'levels', market.index, direction);
   const changes = createRandom(seed, 'levels', market.index, direction, block.height, block.version);
   const { usd, decimals } = market.base;
@@ -53,7 +53,7 @@ function wholeUnits(quantity: number, decimals: number): number {
 }
 
 // As odd as the recorded book: prices that repeat, bids of 1e-8, asks far away, dust in the quantities.
-function unsortedOrders(seed: number, market: WorldMarket, block: Block, crossing: number): Orders {
+function unsortedOrders(seed: number, market: ChainMarket, block: Block, crossing: number): Orders {
   const random = createRandom(seed, 'orders', market.index, block.height, block.version);
   const price = priceOf(market, block);
   const bids = recordedSide(random, price * crossing, -1);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type Order, type Orders, ordersOf } from '../../src/sandbox/world/order-book.ts';
-import { figuresOf, priceOf } from '../../src/sandbox/world/tickers.ts';
-import { trade } from '../../src/sandbox/world/trade.ts';
-import { createWorld, type WorldOptions } from '../../src/sandbox/world/world.ts';
+import { type ChainOptions, createChain } from '../../src/sandbox/chain/chain.ts';
+import { type Order, type Orders, ordersOf } from '../../src/sandbox/chain/order-book.ts';
+import { figuresOf, priceOf } from '../../src/sandbox/chain/tickers.ts';
+import { trade } from '../../src/sandbox/chain/trade.ts';
 import { noon } from './support.ts';
 
-const options: WorldOptions = {
+const options: ChainOptions = {
   seed: 7,
   startHeight: 1_640_000,
   startTime: noon,
@@ -16,8 +16,8 @@ const options: WorldOptions = {
   sharesPerPool: 6,
   tradesPerBlock: 10,
 };
-const day = createWorld(options);
-const young = (changes: Partial<WorldOptions> = {}) => createWorld({ ...options, history: 50, ...changes });
+const day = createChain(options);
+const young = (changes: Partial<ChainOptions> = {}) => createChain({ ...options, history: 50, ...changes });
 
 describe('the chain', () => {
   test('has a day of blocks, 40 s apart, behind its first tip', () => {
@@ -30,38 +30,38 @@ describe('the chain', () => {
 
   test('goes on at the pace at which its blocks are made, where it has a clock', () => {
     let now = noon;
-    const world = young({ clock: () => now });
-    const times = () => [...world.blocks()].slice(-4).map(({ time }) => time - noon);
+    const chain = young({ clock: () => now });
+    const times = () => [...chain.blocks()].slice(-4).map(({ time }) => time - noon);
     expect(times()).toEqual([-120, -80, -40, 0]);
 
     now += 4;
-    world.advance(1);
+    chain.advance(1);
     now += 5;
-    world.advance(2);
+    chain.advance(2);
     expect(times()).toEqual([0, 4, 9, 9]);
     now -= 60;
-    world.advance(1);
+    chain.advance(1);
     expect(times()).toEqual([4, 9, 9, 9]);
   });
 
   test('gives a tip that replaces another a later time, whatever its clock shows', () => {
-    const world = young({ clock: () => noon });
-    world.advance(1);
-    world.replaceTip();
-    expect(world.tip.time).toBe(noon + 1);
-    world.replaceTip();
-    expect(world.tip.time).toBe(noon + 2);
+    const chain = young({ clock: () => noon });
+    chain.advance(1);
+    chain.replaceTip();
+    expect(chain.tip.time).toBe(noon + 1);
+    chain.replaceTip();
+    expect(chain.tip.time).toBe(noon + 2);
   });
 
   test('has shards whose blocks are never later than the beacon, nor earlier than those before them', () => {
     let now = noon;
-    const world = young({ clock: () => now });
+    const chain = young({ clock: () => now });
     for (let block = 0; block < 100; block++) {
-      const before = world.tip;
+      const before = chain.tip;
       now += block % 6;
-      world.advance(1);
-      for (const [id, { time, height }] of world.tip.shards.entries()) {
-        expect(time).toBeLessThanOrEqual(world.tip.time);
+      chain.advance(1);
+      for (const [id, { time, height }] of chain.tip.shards.entries()) {
+        expect(time).toBeLessThanOrEqual(chain.tip.time);
         expect(time).toBeGreaterThanOrEqual(before.shards[id]?.time ?? 0);
         if (height === before.shards[id]?.height) expect(time).toBe(before.shards[id]?.time);
       }
@@ -78,25 +78,25 @@ describe('the chain', () => {
   });
 
   test('prunes what is older than it retains', () => {
-    const world = young({ history: 10, retention: 20 });
-    world.advance(100);
-    expect(world.oldestHeight).toBe(world.tip.height - 19);
-    expect(world.block(world.oldestHeight)).toBeDefined();
-    expect(world.block(world.oldestHeight - 1)).toBeUndefined();
-    expect(world.block(world.tip.height + 1)).toBeUndefined();
-    expect([...world.blocks()]).toHaveLength(20);
+    const chain = young({ history: 10, retention: 20 });
+    chain.advance(100);
+    expect(chain.oldestHeight).toBe(chain.tip.height - 19);
+    expect(chain.block(chain.oldestHeight)).toBeDefined();
+    expect(chain.block(chain.oldestHeight - 1)).toBeUndefined();
+    expect(chain.block(chain.tip.height + 1)).toBeUndefined();
+    expect([...chain.blocks()]).toHaveLength(20);
   });
 
   test('replaces its tip by a block of the same height, made a second later, with another hash and other trades', () => {
-    const world = young();
-    const before = world.tip;
-    world.replaceTip();
-    expect(world.tip).toMatchObject({ height: before.height, time: before.time + 1 });
-    expect(world.tip.hash).not.toBe(before.hash);
-    expect(world.tip.trades).not.toEqual(before.trades);
-    expect(world.block(before.height)).toBe(world.tip);
-    world.replaceTip();
-    expect(world.tip.hash).not.toBe(before.hash);
+    const chain = young();
+    const before = chain.tip;
+    chain.replaceTip();
+    expect(chain.tip).toMatchObject({ height: before.height, time: before.time + 1 });
+    expect(chain.tip.hash).not.toBe(before.hash);
+    expect(chain.tip.trades).not.toEqual(before.trades);
+    expect(chain.block(before.height)).toBe(chain.tip);
+    chain.replaceTip();
+    expect(chain.tip.hash).not.toBe(before.hash);
   });
 });
 
@@ -152,10 +152,10 @@ describe('the pools', () => {
   });
 
   test('survive weeks of blocks near to where they began', { timeout: 60_000 }, () => {
-    const world = young({ retention: 100 });
-    world.advance(30_000);
-    for (const pool of world.pools) {
-      const held = world.reserves(pool);
+    const chain = young({ retention: 100 });
+    chain.advance(30_000);
+    for (const pool of chain.pools) {
+      const held = chain.reserves(pool);
       const ratio = Number(held?.reserve1 ?? 0n) / Number(pool.initial[0] || 1n);
       if (pool.initial[0] > 0n) expect(ratio > 0.2 && ratio < 2).toBe(true);
     }
@@ -164,9 +164,9 @@ describe('the pools', () => {
 
 describe('the past', () => {
   test('never changes', () => {
-    const world = young();
+    const chain = young();
     const copy = (height: number) => {
-      const block = world.block(height);
+      const block = chain.block(height);
       return [
         block?.hash,
         block?.reserves.join(),
@@ -175,10 +175,10 @@ describe('the past', () => {
         JSON.stringify(block?.shards),
       ];
     };
-    const heights = [world.tip.height, world.tip.height - 1, world.tip.height - 30];
+    const heights = [chain.tip.height, chain.tip.height - 1, chain.tip.height - 30];
     const before = heights.map(copy);
-    world.advance(200);
-    world.replaceTip();
+    chain.advance(200);
+    chain.replaceTip();
     expect(heights.map(copy)).toEqual(before);
   });
 
@@ -253,27 +253,27 @@ describe('the markets', () => {
 
   test('have volumes of a day by the clock, however quickly blocks are made', () => {
     let now = noon;
-    const world = createWorld({ ...options, clock: () => now, tradesPerBlock: 40 });
-    const volumes = () => figuresOf(world).map(({ baseVolume }) => baseVolume);
+    const chain = createChain({ ...options, clock: () => now, tradesPerBlock: 40 });
+    const volumes = () => figuresOf(chain).map(({ baseVolume }) => baseVolume);
     const first = volumes();
     now += 1;
-    world.advance(1);
+    chain.advance(1);
     expect(Math.min(...volumes().map((volume, i) => volume - (first[i] ?? 0)))).toBeGreaterThanOrEqual(-1e-9);
     now += 24 * 60 * 60;
-    world.advance(1);
-    const ofOneBlock = world.tip.trades.filter(({ venue }) => venue >= world.pools.length);
+    chain.advance(1);
+    const ofOneBlock = chain.tip.trades.filter(({ venue }) => venue >= chain.pools.length);
     expect(volumes().filter((volume) => volume > 0)).toHaveLength(new Set(ofOneBlock.map(({ venue }) => venue)).size);
   });
 
   test('have volumes that are the sum of the trades of the last 2,160 blocks', () => {
-    const world = createWorld(options);
-    world.advance(100);
-    const figures = figuresOf(world);
+    const chain = createChain(options);
+    chain.advance(100);
+    const figures = figuresOf(chain);
 
-    for (const [i, market] of world.markets.entries()) {
+    for (const [i, market] of chain.markets.entries()) {
       const sums = [0n, 0n];
-      for (let height = world.tip.height; height > world.tip.height - 2_160; height--) {
-        for (const made of world.block(height)?.trades ?? []) {
+      for (let height = chain.tip.height; height > chain.tip.height - 2_160; height--) {
+        for (const made of chain.block(height)?.trades ?? []) {
           if (made.venue !== market.index) continue;
           sums[made.sideIn] = (sums[made.sideIn] ?? 0n) + made.amountIn;
           sums[1 - made.sideIn] = (sums[1 - made.sideIn] ?? 0n) + made.amountOut;
@@ -331,12 +331,12 @@ describe('the order books', () => {
   });
 
   test('keep most of their levels from one block to the next, and change some', () => {
-    const world = young();
-    const market = world.markets[0];
+    const chain = young();
+    const market = chain.markets[0];
     if (!market) throw new Error('there is a market');
-    const quantities = () => ordersOf(world.seed, market, world.tip).bids.map(([, quantity]) => quantity);
+    const quantities = () => ordersOf(chain.seed, market, chain.tip).bids.map(([, quantity]) => quantity);
     const before = quantities();
-    world.advance(1);
+    chain.advance(1);
     const same = quantities().filter((quantity, i) => quantity === before[i]).length;
     expect(same).toBeGreaterThan(before.length / 2);
     expect(same).toBeLessThan(before.length);
@@ -352,12 +352,12 @@ describe('the order books', () => {
   });
 });
 
-describe('a large world', () => {
+describe('a large chain', () => {
   test('has as many pools and shares as are asked for', () => {
-    const world = young({ pools: 2_000, sharesPerPool: 10, history: 5 });
-    expect(world.pools).toHaveLength(2_000);
-    expect(new Set(world.pools.map(({ id }) => id)).size).toBe(2_000);
-    expect(world.tip.shares).toHaveLength(20_000);
-    expect(new Set(world.providers.of(1_999)).size).toBe(10);
+    const chain = young({ pools: 2_000, sharesPerPool: 10, history: 5 });
+    expect(chain.pools).toHaveLength(2_000);
+    expect(new Set(chain.pools.map(({ id }) => id)).size).toBe(2_000);
+    expect(chain.tip.shares).toHaveLength(20_000);
+    expect(new Set(chain.providers.of(1_999)).size).toBe(10);
   });
 });

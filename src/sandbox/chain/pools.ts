@@ -1,18 +1,18 @@
 import { createRandom } from './random.ts';
-import { furtherToken, type TokenName, tokenNamed, type WorldToken } from './tokens.ts';
+import { type ChainToken, furtherToken, type TokenName, tokenNamed } from './tokens.ts';
 
 /** A constant-product pool of two tokens; `token1` has the lexicographically smaller id. */
 export type Venue = {
   /** Where the two reserves of the pool stand in the row of a block: at twice this number, and after it. */
   readonly index: number;
-  readonly token1: WorldToken;
-  readonly token2: WorldToken;
-  /** What the two reserves were when the world began, in smallest units. */
+  readonly token1: ChainToken;
+  readonly token2: ChainToken;
+  /** What the two reserves were when the chain began, in smallest units. */
   readonly initial: readonly [bigint, bigint];
 };
 
 /** A pool of the node's exchange state. */
-export type WorldPool = Venue & {
+export type ChainPool = Venue & {
   /** `<id of token 1>-<id of token 2>`, the part of its key that is the same at every height. */
   readonly id: string;
   /** How many blocks behind the first tip the pool came to be; `undefined` for one that was always there. */
@@ -79,8 +79,8 @@ const catalogue: readonly (readonly [TokenName, TokenName, number])[] = [
 const quotes: readonly TokenName[] = ['PRV', 'BTC', 'USDT'];
 
 /** The first `count` pools of the exchange: those of the catalogue, then as many further ones as are asked for. */
-export function poolsOf(seed: number, count = catalogue.length): readonly WorldPool[] {
-  const further = new Map<number, WorldToken>();
+export function poolsOf(seed: number, count = catalogue.length): readonly ChainPool[] {
+  const further = new Map<number, ChainToken>();
   const furtherOf = (number: number) => {
     const token = further.get(number) ?? furtherToken(number);
     further.set(number, token);
@@ -97,7 +97,7 @@ export function poolsOf(seed: number, count = catalogue.length): readonly WorldP
   });
 }
 
-function toPool(seed: number, index: number, one: WorldToken, other: WorldToken, usd: number): WorldPool {
+function toPool(seed: number, index: number, one: ChainToken, other: ChainToken, usd: number): ChainPool {
   const venue = venueOf(createRandom(seed, 'pool', index).between(0.97, 1.03), index, one, other, usd);
   const id = `${venue.token1.id}-${venue.token2.id}`;
   const names = [venue.token1.symbol, venue.token2.symbol].join();
@@ -107,9 +107,9 @@ function toPool(seed: number, index: number, one: WorldToken, other: WorldToken,
 }
 
 /** A pool that holds `usd` of each of two tokens, given in any order, with the second side off by the factor `skew`. */
-export function venueOf(skew: number, index: number, one: WorldToken, other: WorldToken, usd: number): Venue {
+export function venueOf(skew: number, index: number, one: ChainToken, other: ChainToken, usd: number): Venue {
   const [token1, token2] = one.id < other.id ? [one, other] : [other, one];
-  const amountOf = (token: WorldToken, worth: number) => BigInt(Math.round((worth / token.usd) * 10 ** token.decimals));
+  const amountOf = (token: ChainToken, worth: number) => BigInt(Math.round((worth / token.usd) * 10 ** token.decimals));
 
   return { index, token1, token2, initial: [amountOf(token1, usd), amountOf(token2, usd * skew)] };
 }

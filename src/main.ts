@@ -36,7 +36,7 @@ async function serve(config: Config): Promise<void> {
   for (const unknown of findUnknownVariables(process.env)) log.warn(unknown);
   if (sandbox) log.warn('the built-in sandbox simulates the node and the market data: no price is real');
 
-  const effective = sandbox ? playedBy(sandbox, config) : config;
+  const effective = sandbox ? withSandbox(sandbox, config) : config;
   const app = createApp({ config: effective, isSandbox, log });
   onStopSignal(async (signal) => {
     log.info({ signal }, 'stopping');
@@ -51,13 +51,13 @@ async function serve(config: Config): Promise<void> {
     log.info({ graphql: url, ...upstreams }, 'serving');
   } catch (error) {
     const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-    log.fatal(`cannot listen on ${host}:${config.port}: ${reasonNotListening(error)}`);
+    log.fatal(`cannot listen on ${host}:${config.port}: ${listenProblem(error)}`);
     process.exit(1);
   }
 }
 
-/** Why the server cannot listen, for the one line that the operator reads. */
-function reasonNotListening(error: unknown): string {
+/** Why the server cannot listen, in words. */
+function listenProblem(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException;
   return LISTEN_ERRORS.get(code) ?? message;
 }
@@ -70,8 +70,8 @@ const LISTEN_ERRORS: ReadonlyMap<string, string> = new Map([
   ['EAI_AGAIN', 'the host is unknown'],
 ]);
 
-/** npm and its shell pass a signal on that the process has got already: only a later one means "now, whatever is open". */
-const ONE_SIGNAL_MS = 1_000;
+/** npm and its shell forward a signal that the process has already received. Only a later one stops it immediately. */
+const DUPLICATE_SIGNAL_MS = 1_000;
 
 function onStopSignal(stop: (signal: NodeJS.Signals) => Promise<void>): void {
   let firstAt: number | undefined;
@@ -79,15 +79,15 @@ function onStopSignal(stop: (signal: NodeJS.Signals) => Promise<void>): void {
     if (firstAt === undefined) {
       firstAt = performance.now();
       void stop(signal);
-    } else if (performance.now() - firstAt > ONE_SIGNAL_MS) {
+    } else if (performance.now() - firstAt > DUPLICATE_SIGNAL_MS) {
       process.exit(1);
     }
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, handle);
 }
 
-/** The same settings with the sandbox in the place of the upstreams, and what it says of its tokens below those given. */
-function playedBy(sandbox: Sandbox, config: Config): Config {
+/** The settings with the sandbox as both upstreams, and with its tokens. The configured tokens override them. */
+function withSandbox(sandbox: Sandbox, config: Config): Config {
   const tokens = sandbox.chain.tokens
     .filter((token) => token.symbol !== undefined)
     .map(({ id, symbol, decimals }) => ({ tokenId: id, symbol, decimals }));

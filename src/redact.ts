@@ -4,24 +4,24 @@ export type Redact = (text: string) => string;
 /** A text that must not leave the process. */
 export type Secret = {
   readonly text: string;
-  /** Whether it is a path segment that may be an ordinary word: such is replaced behind a slash only. */
+  /** Whether it is a path segment that may be an ordinary word: it is replaced only after a slash. */
   readonly isWordOfPath?: boolean;
 };
 
-/** Shorter ones are a part of too many words; the caller joins them with what stands beside them. */
+/** Minimum length of a secret that is replaced. Shorter texts are parts of too many words. */
 export const MIN_SECRET_LENGTH = 3;
 
-/** From this length on, a secret is replaced inside of words too, and in upper and lower case. */
+/** Minimum length of a secret that is also replaced inside words, and in upper and lower case. */
 const LONG_SECRET_LENGTH = 8;
 
-/** So much of a very long secret decides; what follows may be cut off. */
-const DECISIVE_LENGTH = 40;
+/** Number of characters that identify a very long secret. The rest may be cut off. */
+const PREFIX_LENGTH = 40;
 
 const REPLACEMENT = '[redacted]';
 
 /**
- * Creates a redactor. It finds each secret as it is, percent-encoded, escaped as in JSON or HTML, or any mixture of these,
- * up to four times over. The longest secret comes first, so that no part of it remains.
+ * Creates a redactor. It finds each secret as it is, percent-encoded, escaped as in JSON or HTML, or in any mixture of these,
+ * up to four levels deep. The longest secret is matched first, so that no part of it remains.
  */
 export function createRedactor(secrets: readonly Secret[]): Redact {
   const patterns = [...secrets]
@@ -34,7 +34,7 @@ export function createRedactor(secrets: readonly Secret[]): Redact {
   return (text) => text.replace(pattern, REPLACEMENT);
 }
 
-/** In a text that was typed as a setting: leaves of each URL its scheme and host, whatever it is the URL of. */
+/** Redacts each URL in the text of a setting. Only its scheme and host remain. */
 export function redactUrls(text: string): string {
   return text
     .replace(/([a-z][a-z\d+.-]*:\/\/)([^\s"'<>]*)/gi, (_, scheme: string, rest: string) => {
@@ -45,7 +45,7 @@ export function redactUrls(text: string): string {
     .replace(/[^\s"'<>/]+@/g, `${REPLACEMENT}@`);
 }
 
-/** What may stand before a short secret: no letter or digit, unless it ends an escape. */
+/** Matches before a short secret: no letter or digit, unless it ends an escape. */
 const BEFORE_WORD = '(?:(?<![A-Za-z0-9])|(?<=%[0-9A-Fa-f]{2})|(?<=\\\\[nrtbf])|(?<=\\\\u[0-9A-Fa-f]{4}))';
 const AFTER_WORD = '(?![A-Za-z0-9])';
 const BEHIND_SLASH = '(?<=/|%2[Ff]|\\\\u002[Ff])';
@@ -53,13 +53,13 @@ const BEHIND_SLASH = '(?<=/|%2[Ff]|\\\\u002[Ff])';
 function toPattern({ text, isWordOfPath = false }: Secret): string {
   if (isWordOfPath) return BEHIND_SLASH + anyForm(text, true) + AFTER_WORD;
   const isLong = text.length >= LONG_SECRET_LENGTH;
-  // A short word without digits is one that texts may have in upper case, such as NODE.
+  // A short word without digits may also be an ordinary word in upper case, such as NODE.
   const isWord = /^[a-z]*$/i.test(text);
   if (!isLong) return BEFORE_WORD + anyForm(text, !isWord) + AFTER_WORD;
-  return anyForm(text.slice(0, DECISIVE_LENGTH), true) + tailOf(text.slice(DECISIVE_LENGTH));
+  return anyForm(text.slice(0, PREFIX_LENGTH), true) + tailOf(text.slice(PREFIX_LENGTH));
 }
 
-/** What follows the decisive part: any of the characters of the rest, however they are encoded. */
+/** Matches what follows the prefix: any of the characters of the rest, in any encoding. */
 function tailOf(rest: string): string {
   if (rest === '') return '';
   const isPlain = /^[\w.~-]*$/.test(rest);
@@ -70,11 +70,11 @@ function tailOf(rest: string): string {
 }
 
 function anyForm(text: string, ignoresCase: boolean): string {
-  // A run of backslashes is one piece: which of them escapes which other cannot be decided, nor tried.
+  // A run of backslashes is one piece, because it is ambiguous which of them escapes which.
   return (text.match(/\\+|[^\\]/gu) ?? []).map((piece) => anyFormOf(piece, ignoresCase)).join('');
 }
 
-/** One character in all the ways in which it is written. How often escapes are escaped is bounded, and so is the search. */
+/** Matches one character in all its encodings. The levels of escaping are limited, so that matching stays fast. */
 function anyFormOf(character: string, ignoresCase: boolean): string {
   if (character === '%') return '(?:%(?:25){0,3}|&#(?:0{0,4}37|[xX]0{0,4}25);|&percnt;)';
   if (character.startsWith('\\')) return `(?:\\\\|%(?:25){0,3}5[cC]|&#0{0,4}92;){1,${4 * character.length}}`;
@@ -84,7 +84,7 @@ function anyFormOf(character: string, ignoresCase: boolean): string {
     return `(?:${literal}|${percent})`;
   }
   const bytes = Buffer.from(character);
-  // A host may read UTF-8 as Latin-1, or the other way round.
+  // A host may decode UTF-8 as Latin-1, or the other way round.
   const misread = bytes.length === 1 ? '' : `|${bytes.toString('latin1')}|\ufffd{1,4}`;
   const code = character.codePointAt(0) ?? 0;
   const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
@@ -101,7 +101,7 @@ const NAMED_ENTITIES: Readonly<Record<string, string>> = {
   "'": '|apos',
 };
 
-/** A character that stands for itself, with the backslashes that JSON or a shell puts before it. */
+/** Matches a literal character, with the backslashes that JSON or a shell puts before it. */
 function literalOf(character: string): string {
   switch (character) {
     case ' ':

@@ -159,7 +159,7 @@ function nameOf({ host }: URL, before: readonly URL[]): string {
 function healthOf({ now, metrics, log }: Surroundings, upstream: Upstream, host: string): HealthRecord {
   const logCall = createCallLog(log, host);
   return createHealthRecord(upstream, now, (call) => {
-    metrics.calledUpstream(call);
+    metrics.recordUpstreamCall(call);
     logCall?.(call);
   });
 }
@@ -173,16 +173,16 @@ function httpOf({ config, metrics, log }: Surroundings, host: HostOptions): Http
     maxConnections: config.upstreamMaxConnections,
     redact: redactorOf(config),
     onRead(bytes) {
-      metrics.readUpstream(host.upstream, bytes);
+      metrics.recordUpstreamBytes(host.upstream, bytes);
       log.trace({ upstream: host.upstream, bytes }, 'upstream response read');
     },
   });
 }
 
 function circuitOf({ config, metrics, log }: Surroundings, upstream: Upstream, host: string): Circuit {
-  metrics.leftAlone(upstream, host, false);
+  metrics.setCircuitOpen(upstream, host, false);
   const onChange = (isOpen: boolean) => {
-    metrics.leftAlone(upstream, host, isOpen);
+    metrics.setCircuitOpen(upstream, host, isOpen);
     log.debug({ upstream, host }, isOpen ? 'circuit open: the gateway pauses requests to the host' : 'circuit closed');
   };
   return createCircuit({ maxPauseMs: config.upstreamMaxPauseMs, onChange });

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Log } from '../log.ts';
-import type { Caller, ClientAddresses } from './clients/client-address.ts';
+import type { ClientAddresses, ClientIdentity } from './clients/client-address.ts';
 import { type HttpExchange, isEventStream } from './http/open-responses.ts';
 import type { ResponseSource } from './metrics/metrics.ts';
 import type { ErrorSummary } from './operations/error-summary.ts';
@@ -12,58 +12,57 @@ export const ACCESS_LOG_MODES = ['off', 'errors', 'all'] as const;
 /** Which requests and operations have a line in the log. */
 export type AccessLogMode = (typeof ACCESS_LOG_MODES)[number];
 
-/** What the access log says of the operation of a request. */
-export type AccessNote = {
+/** What a line of the access log says about the operation of a request. */
+export type AccessDetails = {
   readonly label?: OperationLabel;
   readonly errors?: ErrorSummary | undefined;
-  /** Where the answer to a plain query comes from. */
   readonly from?: ResponseSource;
 };
 
-/** Something other than an HTTP request that has a line: an operation on a websocket, or a websocket that is refused. */
-export type AccessEvent = AccessNote & {
+/** An event on a websocket that is logged: an operation, or a websocket that is refused, opened or closed. */
+export type AccessEvent = AccessDetails & {
   readonly message: string;
   readonly requestId: string;
-  readonly caller: Caller;
+  readonly client: ClientIdentity;
   readonly facts?: object;
 };
 
 /**
- * Writes a line for each request and operation, or only for those that were refused or failed in the gateway itself. A line
- * never holds the text of a query, its variables or the parameters of a URL.
+ * Writes a line for each request and operation, or only for refused operations and internal errors. A line never contains the
+ * text of a query, its variables or the parameters of a URL.
  */
 export type AccessLog = {
-  /** Whether each request has a line, so that each needs a note. */
+  /** Whether every request and operation is logged. */
   readonly isAll: boolean;
-  /** Called with each request before it is handled; `undefined` where there is nothing to do. */
-  readonly received: ((exchange: HttpExchange) => void) | undefined;
-  /** Called with each request when its answer is over; `undefined` where no request has a line. */
-  readonly answered: ((exchange: HttpExchange) => void) | undefined;
-  /** Called with everything else; `undefined` as above. */
-  readonly happened: ((event: AccessEvent) => void) | undefined;
+  /** Called with each request before it is handled; `undefined` if there is nothing to do. */
+  readonly onRequest: ((exchange: HttpExchange) => void) | undefined;
+  /** Called with each request when its response has ended; `undefined` if no request is logged. */
+  readonly onResponse: ((exchange: HttpExchange) => void) | undefined;
+  /** Called with each event on a websocket; `undefined` if none is logged. */
+  readonly onEvent: ((event: AccessEvent) => void) | undefined;
 };
 
-/** What the access log is made of. */
+/** Dependencies of the access log. */
 export type AccessLogOptions = {
   readonly mode: AccessLogMode;
   readonly log: Log;
   readonly clients: ClientAddresses;
 };
 
-/** Creates the access log. It reads its mode and the level of the log once, so that a mode that is off costs nothing. */
+/** Creates the access log. It reads the mode and the log level once, so that it costs nothing when it is off. */
 export function createAccessLog({ mode, log, clients }: AccessLogOptions): AccessLog {
   const isOn = mode !== 'off' && log.isLevelEnabled('info');
   const isAll = isOn && mode === 'all';
   const isTraced = log.isLevelEnabled('trace');
   const mayWrite = isAll ? () => true : createLineLimit(log);
 
-  function received({ request, id }: HttpExchange): void {
-    // Once a connection is closed, its address is gone: the client is looked up, and so remembered, before that.
+  function onRequest({ request, id }: HttpExchange): void {
+    // A closed socket no longer has an address: this stores it while the socket is open.
     const client = clients.of(request);
     if (isTraced) log.trace({ requestId: id, client, ...routeOf(request) }, 'request received');
   }
 
-  function answered(exchange: HttpExchange): void {
+  function onResponse(exchange: HttpExchange): void {
     if (!(isAll || isNotable(exchange)) || !mayWrite()) return;
     const { request, response, id: requestId, begun, access } = exchange;
     const line = {
@@ -78,31 +77,31 @@ export function createAccessLog({ mode, log, clients }: AccessLogOptions): Acces
     log.info(line, isEventStream(response) ? 'event stream ended' : 'request');
   }
 
-  function happened(event: AccessEvent): void {
+  function onEvent(event: AccessEvent): void {
     if (!(isAll || event.errors?.isNotable) || !mayWrite()) return;
-    const { requestId, caller, facts, message } = event;
-    log.info({ requestId, client: clients.of(caller), ...toFields(event), ...facts }, message);
+    const { requestId, client, facts, message } = event;
+    log.info({ requestId, client: clients.of(client), ...toFields(event), ...facts }, message);
   }
 
   return {
     isAll,
-    received: isAll || isTraced ? received : undefined,
-    answered: isOn ? answered : undefined,
-    happened: isOn ? happened : undefined,
+    onRequest: isAll || isTraced ? onRequest : undefined,
+    onResponse: isOn ? onResponse : undefined,
+    onEvent: isOn ? onEvent : undefined,
   };
 }
 
-/** How long ago that was on the clock of `performance`, to a tenth of a millisecond. */
+/** Milliseconds since a time of `performance.now()`, rounded to a tenth. */
 export function msSince(begun: number): number {
   return Math.round((performance.now() - begun) * 10) / 10;
 }
 
-/** Whether the operation of a request was refused, or failed in the gateway itself. */
+/** Whether the operation of a request was refused or failed with an internal error. */
 function isNotable({ access, response, counts }: HttpExchange): boolean {
   return access?.errors?.isNotable || (response.statusCode >= 400 && counts.endpoint === 'graphql');
 }
 
-/** No path that leads somewhere is longer. */
+/** Maximum length of a logged path. Every path of the gateway is shorter. */
 const MAX_PATH_LENGTH = 200;
 
 function routeOf({ method, url = '' }: IncomingMessage): object {
@@ -110,14 +109,14 @@ function routeOf({ method, url = '' }: IncomingMessage): object {
   return { method, path: path.slice(0, MAX_PATH_LENGTH) };
 }
 
-function toFields({ label, errors, from }: AccessNote = {}): object {
+function toFields({ label, errors, from }: AccessDetails = {}): object {
   return { ...label, ...(errors && { codes: errors.codes }), ...(from && { from }) };
 }
 
 const WINDOW_MS = 10_000;
 const LINES_PER_WINDOW = 100;
 
-/** Bounds the lines about refused operations: otherwise a hostile client could fill the disk with them. */
+/** Limits the lines about refused operations: otherwise a hostile client could fill the disk with them. */
 function createLineLimit(log: Log): () => boolean {
   let begunAt = Number.NEGATIVE_INFINITY;
   let lines = 0;

@@ -1,10 +1,10 @@
 import { type Context, createContext, type Service } from '../graphql/context.ts';
-import type { Caller, ClientAddresses } from './clients/client-address.ts';
+import type { ClientAddresses, ClientIdentity } from './clients/client-address.ts';
 
 /** What the doors put into the context of an operation. */
 export type DoorContext = {
   /** Over HTTP its request, on a websocket the one that opened it; a test that asks without a door gives none. */
-  readonly req?: Caller;
+  readonly req?: ClientIdentity;
   /** The same as Yoga has it. */
   readonly request?: { readonly headers: { get(name: string): string | null } };
 };

@@ -90,7 +90,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const persisted = createPersistedQueries();
   // One step of all long work in each turn of the event loop: requests that come together do not hold it together.
   const turns = createTurnLimit(1);
-  const documents = createDocuments({ schema, limits, takeTurn: turns.wait, refused: metrics.refusedOperation });
+  const documents = createDocuments({ schema, limits, takeTurn: turns.wait, refused: metrics.recordRefusedOperation });
   const maskError = createErrorMask({ internal });
   const contextOf = createContexts(service, clients);
   const executor = createExecutor({ inputs, takeTurn: turns.wait });
@@ -104,7 +104,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     persisted,
     documents,
     metrics,
-    logsAccess: accessLog.answered !== undefined,
+    logsAccess: accessLog.onResponse !== undefined,
     queries: queryExecution,
     groups,
     keepAliveMs,
@@ -114,8 +114,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const engine = createEngine({ schema, documents, contextOf, admission, queries: queryExecution });
   const generation = createDataVersions(sources);
   const isStopping = () => stopping !== undefined;
-  const isLast = ({ socket }: IncomingMessage) => isStopping() || connections?.isBeyond(socket) === true;
-  const answers = createOpenResponses(accessLog.answered);
+  const isLast = ({ socket }: IncomingMessage) => isStopping() || connections?.isOverLimit(socket) === true;
+  const answers = createOpenResponses(accessLog.onResponse);
   const queries = createGraphqlHandler({
     yoga,
     execution: createExecution({ engine, fetchAPI: yoga.fetchAPI, persisted, admission, maskError }),
@@ -169,7 +169,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     keepAliveMs,
     internal,
   });
-  metrics.describe(service);
+  metrics.registerSources(service);
 
   async function stop(): Promise<void> {
     if (!server.listening) return webSockets.close(0, stopTimeoutMs);

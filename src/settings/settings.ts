@@ -38,7 +38,7 @@ export type Setting<Value = unknown> = {
 
 type Settings = Readonly<Record<string, Setting>>;
 
-const FIRST = {
+const ESSENTIAL = {
   fullnodeUrls: {
     variable: 'FULLNODE_URL',
     default: '',
@@ -260,7 +260,7 @@ const SANDBOX = {
 
 /** The settings by subject, in the order in which they are printed. */
 export const SETTING_GROUPS = {
-  'The six that matter first': FIRST,
+  'The six that matter first': ESSENTIAL,
   Upstreams: UPSTREAMS,
   Freshness: FRESHNESS,
   Server: SERVER,
@@ -271,7 +271,7 @@ export const SETTING_GROUPS = {
 
 /** All settings. */
 export const SETTINGS = {
-  ...FIRST,
+  ...ESSENTIAL,
   ...UPSTREAMS,
   ...FRESHNESS,
   ...SERVER,

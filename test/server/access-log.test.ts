@@ -297,10 +297,10 @@ describe('with ACCESS_LOG=errors', () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
     const { log, lines } = createKeptLog();
-    const { happened } = createAccessLog({ mode: 'errors', log, clients: createClientAddresses([]) });
+    const { onEvent: happened } = createAccessLog({ mode: 'errors', log, clients: createClientAddresses([]) });
     const errors = { codes: ['RATE_LIMITED'], isNotable: true };
     const refuse = () =>
-      happened?.({ message: 'refused', requestId: '1', caller: { headers: {}, socket: new Socket() }, errors });
+      happened?.({ message: 'refused', requestId: '1', client: { headers: {}, socket: new Socket() }, errors });
     for (let n = 0; n < 150; n++) refuse();
     expect(lines.length).toBe(100);
     vi.advanceTimersByTime(10_001);

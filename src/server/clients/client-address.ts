@@ -2,28 +2,28 @@ import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv6, type Socket } from 'node:net';
 import proxyAddr from 'proxy-addr';
 
-/** What tells who asks, of a request or of what a websocket keeps of the one that opened it. */
-export type Caller = Pick<IncomingMessage, 'headers' | 'socket'>;
+/** The socket and headers that identify a client: of an HTTP request, or of the request that opened a websocket. */
+export type ClientIdentity = Pick<IncomingMessage, 'headers' | 'socket'>;
 
-/** The header in which proxies say whom they ask for. */
+/** The header in which proxies send the address of the client. */
 export const FORWARDED_FOR_HEADER = 'x-forwarded-for';
 
-/** Knows who asks. */
+/** Finds the addresses of clients. */
 export type ClientAddresses = {
   /**
-   * One name for all addresses of a client: an IPv4 address, or the first 64 bits of an IPv6 address, because one line has
-   * all the others. It stays the same after the connection is gone.
+   * The client of a request: its IPv4 address, or the first 64 bits of its IPv6 address, because one subscriber line usually
+   * has a whole /64 network. The result stays the same after the connection is closed.
    */
-  of(request: Caller): string;
-  /** The same of what is connected, whatever it will say of itself. */
+  of(request: ClientIdentity): string;
+  /** The peer of a connection, without regard to headers. */
   ofConnection(socket: Socket): string;
-  /** Whether what connects from an address is a proxy that asks for others. */
+  /** Whether an address is that of a trusted proxy. */
   isProxy(address: string | undefined): boolean;
 };
 
 /**
- * Makes what knows clients. What a request says of itself in `X-Forwarded-For` is believed as far as trusted proxies have
- * written it, from the nearest on; so nobody can pass for another.
+ * Creates the client addresses. `X-Forwarded-For` is trusted only as far as trusted proxies have written it, from the nearest
+ * one on, so that no client can pretend to have another address.
  *
  * @param trustedProxies addresses and ranges
  */
@@ -31,27 +31,27 @@ export function createClientAddresses(trustedProxies: readonly string[]): Client
   const isTrusted = proxyAddr.compile([...trustedProxies]);
   const isProxy = (address: string | undefined) => address !== undefined && isTrusted(address, 0);
   const connections = new WeakMap<Socket, Connection>();
-  const throughProxies = new WeakMap<Caller, string>();
+  const throughProxies = new WeakMap<ClientIdentity, string>();
 
-  /** Looked at once for all that is asked on it: when it is gone, it says nothing of itself any more. */
+  /** Reads the address once for each connection, because a closed socket no longer has one. */
   function connectionOf(socket: Socket): Connection {
-    const before = connections.get(socket);
-    if (before !== undefined) return before;
+    const known = connections.get(socket);
+    if (known !== undefined) return known;
     const { remoteAddress } = socket;
     const connection = { client: clientOf(remoteAddress) ?? UNKNOWN, isProxy: isProxy(remoteAddress) };
     connections.set(socket, connection);
     return connection;
   }
 
-  function read(request: Caller): string {
-    // What a trusted proxy wrote may still be no address, such as "unknown": then the proxy itself answers for it.
+  function read(request: ClientIdentity): string {
+    // A trusted proxy may write something else than an address, such as "unknown". The client is then the proxy.
     const addresses = proxyAddr.all(request as IncomingMessage, isTrusted).map(clientOf);
     return addresses.findLast((address) => address !== undefined) ?? UNKNOWN;
   }
 
   return {
     of(request) {
-      // Node takes the socket from a request whose body is too large, so that the connection survives to carry the answer.
+      // Node detaches the socket from a request whose body is too large, so that the connection can still send the response.
       if ((request.socket as Socket | null) === null) return throughProxies.get(request) ?? UNKNOWN;
       const connection = connectionOf(request.socket);
       if (!connection.isProxy) return connection.client;
@@ -64,13 +64,13 @@ export function createClientAddresses(trustedProxies: readonly string[]): Client
   };
 }
 
-/** Who is connected, and whether it asks for others. */
+/** The peer of a connection, and whether it is a trusted proxy. */
 type Connection = { readonly client: string; readonly isProxy: boolean };
 
-/** The client of a connection that was gone before anyone looked, or that its request no longer names. */
+/** The client of a connection that was closed before its address was read. */
 const UNKNOWN = 'unknown';
 
-/** The client that an address belongs to; some proxies write a port behind it. */
+/** The client of an address; some proxies append a port to it. */
 function clientOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const [, bracketed, withoutPort] = /^\[([^\]]*)\](?::\d+)?$|^([\d.]+):\d+$/.exec(text) ?? [];
@@ -79,9 +79,9 @@ function clientOf(text: string | undefined): string | undefined {
   return isIPv6(address) ? networkOf(address) : address;
 }
 
-/** The first 64 bits of an IPv6 address, or the IPv4 address that it stands for. */
+/** The first 64 bits of an IPv6 address, or the IPv4 address that is mapped to it. */
 function networkOf(address: string): string {
-  // A URL writes an address in one way only: lowercase, hexadecimal, without leading zeros.
+  // A URL normalises the address: lowercase, hexadecimal, without leading zeros.
   const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [head = [], tail = []] = canonical.split('::').map((half) => half.split(':').filter((group) => group !== ''));
   const groups = [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail];

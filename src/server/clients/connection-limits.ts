@@ -7,34 +7,34 @@ import { toAnswer, tooManyAtOnce } from '../operations/refusal.ts';
 import type { ClientAddresses } from './client-address.ts';
 
 /**
- * Bounds what each client has open at once, websockets among it.
+ * Limits the open connections of each client, including websockets.
  *
- * Who connects directly is counted by connection. Connections of a proxy are shared by its clients, and are not bounded:
- * they are counted by what is under way on them, which is a request or a websocket.
+ * A client that connects directly is counted by connection. The clients of a proxy share its connections, which are not
+ * limited: these clients are counted by their open requests and websockets.
  */
 export type ConnectionLimits = {
-  /** Counts a connection, as soon as it is there. */
-  opened(socket: Socket): void;
-  /** Whether a connection is over the bound: it gets one answer, and is closed. */
-  isBeyond(socket: Duplex): boolean;
-  /** Whether a request of the endpoint may be answered. What answers it is counted until it closes. */
-  admits(request: IncomingMessage, answer: ServerResponse | Duplex): boolean;
-  /** Why a request or a websocket is refused. */
+  /** Counts a new connection. */
+  connected(socket: Socket): void;
+  /** Whether a connection exceeds the limit: it gets one response and is closed. */
+  isOverLimit(socket: Duplex): boolean;
+  /** Whether a GraphQL request or a websocket is allowed. If the client uses a proxy, it counts until `answer` is closed. */
+  admit(request: IncomingMessage, answer: ServerResponse | Duplex): boolean;
+  /** The error of a refused request or websocket. */
   readonly refusal: GraphQLError;
-  /** Answers a request that may not be. */
+  /** Sends the error to a refused request. */
   refuse(request: IncomingMessage, response: ServerResponse): void;
 };
 
-/** How long a connection over the bound may take for its one answer. */
-const BEYOND_MS = 2_000;
+/** Maximum time of a connection over the limit. */
+const OVER_LIMIT_MS = 2_000;
 
-/** Makes the bound. */
+/** Creates the limits, of `max` connections for each client. */
 export function createConnectionLimits(max: number, clients: ClientAddresses, metrics: Metrics): ConnectionLimits {
   const open = new Map<string, number>();
-  const beyond = new WeakSet<Duplex>();
+  const overLimit = new WeakSet<Duplex>();
   const refusal = tooManyAtOnce(`This client address has too many open connections. The maximum is ${max}.`);
 
-  function enter(client: string, counted: ServerResponse | Duplex): boolean {
+  function acquire(client: string, counted: ServerResponse | Duplex): boolean {
     const before = open.get(client) ?? 0;
     if (before >= max) return false;
     open.set(client, before + 1);
@@ -47,18 +47,19 @@ export function createConnectionLimits(max: number, clients: ClientAddresses, me
   }
 
   return {
-    opened(socket) {
-      if (clients.isProxy(socket.remoteAddress) || enter(clients.ofConnection(socket), socket)) return;
-      beyond.add(socket);
-      const timer = setTimeout(() => socket.destroy(), BEYOND_MS);
+    connected(socket) {
+      if (clients.isProxy(socket.remoteAddress) || acquire(clients.ofConnection(socket), socket)) return;
+      overLimit.add(socket);
+      const timer = setTimeout(() => socket.destroy(), OVER_LIMIT_MS);
       socket.once('close', () => clearTimeout(timer));
     },
-    isBeyond: (socket) => beyond.has(socket),
-    admits(request, answer) {
+    isOverLimit: (socket) => overLimit.has(socket),
+    admit(request, answer) {
       const { socket } = request;
-      const isFree = clients.isProxy(socket.remoteAddress) ? enter(clients.of(request), answer) : !beyond.has(socket);
-      if (!isFree) metrics.refusedConnection();
-      return isFree;
+      const isViaProxy = clients.isProxy(socket.remoteAddress);
+      const isAdmitted = isViaProxy ? acquire(clients.of(request), answer) : !overLimit.has(socket);
+      if (!isAdmitted) metrics.recordRefusedConnection();
+      return isAdmitted;
     },
     refusal,
     refuse(request, response) {

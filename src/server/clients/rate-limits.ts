@@ -5,29 +5,34 @@ import type { RateLimit } from '../../graphql/limits.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics, OperationTransport } from '../metrics/metrics.ts';
 import { overRate } from '../operations/refusal.ts';
-import type { Caller, ClientAddresses } from './client-address.ts';
-import { drain, fullBucket, msUntilAffordable, refill, type TokenBucket } from './token-bucket.ts';
+import type { ClientAddresses, ClientIdentity } from './client-address.ts';
+import { drain, fullBucket, msUntilAvailable, refill, type TokenBucket } from './token-bucket.ts';
 
-/** A bucket of points for each client. */
+/** A token bucket of points for each client. */
 export type RateLimits = {
   /**
-   * Takes what something costs, without what was paid for it before, or nothing.
+   * Takes the cost of an operation, less the points that were paid for it before. Takes nothing if the client has too few.
    *
-   * @returns why not, where the client has not so many points
+   * @returns the error of a client that has too few points
    */
-  charge(request: Caller, door: OperationTransport, points: number, paid?: number): GraphQLError | undefined;
-  /** Takes what something has cost that is done already. It may leave a debt. */
-  debit(request: Caller, points: number): void;
+  charge(
+    request: ClientIdentity,
+    transport: OperationTransport,
+    points: number,
+    paid?: number,
+  ): GraphQLError | undefined;
+  /** Takes the cost of work that is already done. The client may owe points afterwards. */
+  debit(request: ClientIdentity, points: number): void;
   /**
-   * Tells a client how it stands, in the fields of the IETF's draft "RateLimit header fields for HTTP".
+   * The rate limit and the points of a client, in the fields of the IETF draft "RateLimit header fields for HTTP".
    *
-   * @param retryAfter what the answer says of that, in seconds: the draft asks that it does not point to an earlier moment
-   * @returns names and values of headers in turn
+   * @param retryAfter the `retry-after` of the response, in seconds: the draft says that the reset must not be earlier
+   * @returns names and values of headers, alternating
    */
-  standingHeaders(request: Caller, retryAfter?: string): readonly [string, string, string, string];
+  headersFor(request: ClientIdentity, retryAfter?: string): readonly [string, string, string, string];
 };
 
-/** What rate limits are made of. */
+/** Dependencies of the rate limits. */
 export type RateLimitsOptions = {
   readonly rate: RateLimit;
   readonly clients: ClientAddresses;
@@ -37,60 +42,60 @@ export type RateLimitsOptions = {
 };
 
 /**
- * How many clients are remembered. Beyond, the one that asked least recently is forgotten, as if it had a full bucket:
- * whoever can make that happen has had as many full buckets of his own.
+ * Maximum number of buckets. One more removes the least recently used, whose client then has a full bucket again. An attacker
+ * gains nothing: to remove a bucket he needs this many addresses, each with a full bucket of its own.
  */
 const MAX_CLIENTS = 100_000;
 
-/** The log tells of refusals this often, however many there are: a hostile client would fill it. */
+/** Minimum time between two log lines about refusals: otherwise a hostile client could fill the log. */
 const LOG_INTERVAL_MS = 60_000;
 
-/** Makes the buckets, all of them full. */
+/** Creates the rate limits. Each bucket is full at first. */
 export function createRateLimits({ rate, clients, metrics, log, now }: RateLimitsOptions): RateLimits {
   const buckets = new LRUCache<string, TokenBucket>({ max: MAX_CLIENTS });
   const bucketOf = (client: string) => {
     const known = buckets.get(client);
     return known === undefined ? fullBucket(rate, now()) : refill(known, rate, now());
   };
-  const tell = createRefusalLog(log, now);
+  const logRefusal = createRefusalLog(log, now);
   const policy = `"default";q=${rate.burst};w=${Math.ceil(rate.burst / rate.pointsPerSecond)}`;
 
   return {
-    charge(request, door, points, paid = 0) {
+    charge(request, transport, points, paid = 0) {
       const client = clients.of(request);
       const bucket = bucketOf(client);
-      if (msUntilAffordable(bucket, rate, points, paid) === 0) {
+      if (msUntilAvailable(bucket, rate, points, paid) === 0) {
         buckets.set(client, drain(bucket, points - paid));
         return undefined;
       }
       buckets.set(client, bucket);
-      metrics.limitedRate(door);
-      tell(client);
-      // What was paid is gone: it was the price of what was done to learn the rest.
-      return overRate(msUntilAffordable(bucket, rate, points));
+      metrics.recordRateLimited(transport);
+      logRefusal(client);
+      // The paid points are not returned: they paid for the work of measuring the cost.
+      return overRate(msUntilAvailable(bucket, rate, points));
     },
     debit(request, points) {
       const client = clients.of(request);
       buckets.set(client, drain(bucketOf(client), points));
     },
-    standingHeaders(request, retryAfter) {
+    headersFor(request, retryAfter) {
       const bucket = bucketOf(clients.of(request));
       const remaining = Math.max(0, Math.floor(bucket.thousandths / 1_000));
-      const seconds = retryAfter ?? Math.ceil(msUntilAffordable(bucket, rate, rate.burst) / 1_000);
+      const seconds = retryAfter ?? Math.ceil(msUntilAvailable(bucket, rate, rate.burst) / 1_000);
       return ['ratelimit-policy', policy, 'ratelimit', `"default";r=${remaining};t=${seconds}`];
     },
   };
 }
 
-/** Makes what tells the log of refusals: the first at once, then how many there were. */
+/** Creates the log of refusals: one line at the first, later lines with the number since then. */
 function createRefusalLog(log: Log, now: () => Instant): (client: string) => void {
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let loggedAt = Number.NEGATIVE_INFINITY;
   let refused = 0;
   return (client) => {
     refused++;
-    if (Math.abs(now() - toldAt) < LOG_INTERVAL_MS) return;
+    if (Math.abs(now() - loggedAt) < LOG_INTERVAL_MS) return;
     log.warn({ refused, latest: client }, 'refusing requests over the rate limit');
-    toldAt = now();
+    loggedAt = now();
     refused = 0;
   };
 }

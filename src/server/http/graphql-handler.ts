@@ -3,7 +3,7 @@ import type { GraphQLError } from 'graphql';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { AccessLog } from '../access-log.ts';
 import type { ConnectionLimits } from '../clients/connection-limits.ts';
-import { answerPreflight, isAllowedOrigin, isPreflight, originNotAllowed } from '../clients/origins.ts';
+import { handlePreflight, isAllowedOrigin, isPreflight, originNotAllowed } from '../clients/origins.ts';
 import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
 import type { Admission } from '../operations/admission.ts';
 import { summarizeRefusal } from '../operations/error-summary.ts';
@@ -89,14 +89,14 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const isGet = method === 'GET';
     if (isPreflight(request, corsOrigins)) {
       replies.begin(exchange);
-      answerPreflight(request, response);
+      handlePreflight(request, response);
       return;
     }
     if (!isAllowedOrigin(request, corsOrigins)) {
       refuse(exchange, acceptedType(headers.accept) ?? 'application/json', originNotAllowed(request));
       return;
     }
-    if (connections?.admits(request, response) === false) {
+    if (connections?.admit(request, response) === false) {
       replies.begin(exchange);
       connections.refuse(request, response);
       return;
@@ -165,7 +165,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     if (making instanceof Promise) shared?.share(text, begun, making);
     return andThen(making, (made) => {
       if (shared !== undefined) kept.store(text, made, begun);
-      metrics.answered('executed');
+      metrics.recordResponseSource('executed');
       send(asked, made, 'executed');
     });
   }
@@ -182,7 +182,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       refuse(exchange, type, refused, labelOfPlain(asked));
       return;
     }
-    metrics.answered(from);
+    metrics.recordResponseSource(from);
     send(asked, known, from);
   }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { AccessNote } from '../access-log.ts';
-import type { RequestCount } from '../metrics/metrics.ts';
+import type { AccessDetails } from '../access-log.ts';
+import type { EndpointMetrics } from '../metrics/metrics.ts';
 import { stagger } from '../stagger.ts';
 
 /** A request, and the answer that is made to it. */
@@ -13,9 +13,9 @@ export type HttpExchange = {
   /** When its head had come, on the clock of `performance`. */
   readonly begun: number;
   /** Who counts it when it is over. */
-  readonly counts: RequestCount;
+  readonly counts: EndpointMetrics;
   /** What the access log is to say of its operation. */
-  access?: AccessNote | undefined;
+  access?: AccessDetails | undefined;
 };
 
 /** The answers that are under way on an HTTP server, and the connections that they go out on. */
@@ -93,7 +93,7 @@ export function createOpenResponses(answered?: (exchange: HttpExchange) => void)
 }
 
 function count({ response, begun, counts }: HttpExchange): void {
-  counts.answered(response.statusCode, isEventStream(response) ? undefined : (performance.now() - begun) / 1_000);
+  counts.recordResponse(response.statusCode, isEventStream(response) ? undefined : (performance.now() - begun) / 1_000);
 }
 
 /** Whether an answer is a stream of events, which ends only when its reader goes. */

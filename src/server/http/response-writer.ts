@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
-import { headersForOrigin, varyFor } from '../clients/origins.ts';
+import { corsHeaders, varyHeader } from '../clients/origins.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
 import { toAnswer } from '../operations/refusal.ts';
 import type { JsonType } from './accept.ts';
@@ -43,7 +43,7 @@ export function createResponseWriter({
   isSandbox,
   isLast,
 }: ResponseWriterOptions): ResponseWriter {
-  const vary = { get: varyFor(`accept, ${COST_HEADER}`, corsOrigins), post: varyFor(undefined, corsOrigins) };
+  const vary = { get: varyHeader(`accept, ${COST_HEADER}`, corsOrigins), post: varyHeader(undefined, corsOrigins) };
 
   function send(exchange: HttpExchange, type: JsonType, known: EncodedResponse): void {
     const { request, response } = exchange;
@@ -54,7 +54,7 @@ export function createResponseWriter({
       return;
     }
     const all = commonHeaders(exchange);
-    if (rates !== undefined) all.push(...rates.standingHeaders(request, retryAfterIn(headers)));
+    if (rates !== undefined) all.push(...rates.headersFor(request, retryAfterIn(headers)));
     const { etag, cacheControl } = isGet ? caching.of(known, type) : POSTED;
     if (cacheControl !== undefined) all.push('cache-control', cacheControl);
     if (etag !== undefined) all.push('etag', etag);
@@ -74,7 +74,7 @@ export function createResponseWriter({
     const { request, response } = exchange;
     const { status, headers, body } = toAnswer(error, type);
     begin(exchange);
-    setAll(response, rates?.standingHeaders(request, headers['retry-after']) ?? []);
+    setAll(response, rates?.headersFor(request, headers['retry-after']) ?? []);
     response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
   }
 
@@ -89,7 +89,7 @@ export function createResponseWriter({
     const isGet = request.method === 'GET';
     const all = isSandbox ? [REQUEST_ID_HEADER, id, ...SANDBOX_HEADER] : [REQUEST_ID_HEADER, id];
     if (isGet || corsOrigins.length > 0) all.push(...(isGet ? vary.get : vary.post));
-    if (corsOrigins.length > 0) all.push(...headersForOrigin(request, corsOrigins));
+    if (corsOrigins.length > 0) all.push(...corsHeaders(request, corsOrigins));
     if (isLast(request)) all.push('connection', 'close');
     return all;
   }

@@ -2,12 +2,12 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions, ty
 import type { Service } from '../../graphql/context.ts';
 import type { AccessLog } from '../access-log.ts';
 import type { ConnectionLimits } from '../clients/connection-limits.ts';
-import type { Metrics, RequestCount } from '../metrics/metrics.ts';
+import type { EndpointMetrics, Metrics } from '../metrics/metrics.ts';
 import { createGraphiqlHandler } from '../pages/graphiql.ts';
-import { answerHealth, HEALTH_PATH } from '../pages/health.ts';
+import { HEALTH_PATH, handleHealth } from '../pages/health.ts';
 import { createIndex, INDEX_PATH } from '../pages/index-page.ts';
-import { answerReady, READY_PATH, reasonsNotReady, STOPPING } from '../pages/ready.ts';
-import { answerSchema, SCHEMA_PATH } from '../pages/schema-file.ts';
+import { handleReady, READY_PATH, readinessProblems, STOPPING } from '../pages/ready.ts';
+import { handleSchema, SCHEMA_PATH } from '../pages/schema-file.ts';
 import { GRAPHQL_PATH } from '../yoga/yoga.ts';
 import type { GraphqlHandler } from './graphql-handler.ts';
 import { isNavigation } from './navigation.ts';
@@ -38,23 +38,23 @@ export type HttpServerOptions = {
 };
 
 /** Answers what comes to one path, and says how its answers go to those who follow them. */
-type Door = { readonly counts: RequestCount; open(exchange: HttpExchange): void };
+type Door = { readonly counts: EndpointMetrics; open(exchange: HttpExchange): void };
 
 /** Makes the HTTP server: each path leads to one door, and no other path leads anywhere. */
 export function createHttpServer(options: HttpServerOptions): Server {
   const { queries, answers, service, metrics, requestIds, connections, keepAliveMs, isStopping, isLast } = options;
-  const graphql: Door = { counts: metrics.requestsOf('graphql'), open: queries };
+  const graphql: Door = { counts: metrics.endpointMetrics('graphql'), open: queries };
   const graphiql = plain(
     'graphiql',
     createGraphiqlHandler(service.isSandbox ? 'pdex-gateway (sandbox)' : 'pdex-gateway'),
   );
   const ready = plain('ready', (_request, response) =>
-    answerReady(isStopping() ? [STOPPING] : reasonsNotReady(service), service, response),
+    handleReady(isStopping() ? [STOPPING] : readinessProblems(service), service, response),
   );
   const doors: ReadonlyMap<string, Door> = new Map([
     [GRAPHQL_PATH, graphql],
-    [SCHEMA_PATH, plain('schema', answerSchema)],
-    [HEALTH_PATH, plain('health', answerHealth)],
+    [SCHEMA_PATH, plain('schema', handleSchema)],
+    [HEALTH_PATH, plain('health', handleHealth)],
     [READY_PATH, ready],
     [METRICS_PATH, plain('metrics', (_request, response) => answerMetrics(metrics, response))],
   ]);
@@ -62,12 +62,12 @@ export function createHttpServer(options: HttpServerOptions): Server {
   const unreadable = plain('unreadable', answerUnreadable);
   const nowhere = plain('nowhere', answerNowhere);
   const isReadableHost = createHostReader();
-  const { received } = options.accessLog;
+  const { onRequest: received } = options.accessLog;
 
   /** A door whose answers are followed from their beginning on. */
   function plain(name: string, open: (request: IncomingMessage, response: ServerResponse) => unknown): Door {
     return {
-      counts: metrics.requestsOf(name),
+      counts: metrics.endpointMetrics(name),
       open(exchange) {
         const { request, response, id } = exchange;
         response.setHeader(REQUEST_ID_HEADER, id);
@@ -100,7 +100,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     if (!server.listening) setImmediate(() => server.closeIdleConnections());
   });
   server.on('connection', answers.connected);
-  if (connections) server.on('connection', connections.opened);
+  if (connections) server.on('connection', connections.connected);
   return server;
 }
 

@@ -1,33 +1,35 @@
 import type { Metric, MetricValueWithName, Registry } from 'prom-client';
 
-/** What is counted, and the names of the labels that tell the counts apart. */
-export type Counted = { readonly name: string; readonly help: string; readonly labelNames: readonly string[] };
+/** Name, help and label names of a counter. */
+export type CounterOptions = { readonly name: string; readonly help: string; readonly labelNames: readonly string[] };
 
-/** What is timed, and the bounds of the buckets that are told of it, in seconds. */
-export type Timed = Counted & { readonly buckets: readonly number[] };
+/** The same of a histogram, with the upper bounds of its buckets, in seconds. */
+export type HistogramOptions = CounterOptions & { readonly buckets: readonly number[] };
 
-/** The values of labels, in the order of their names. */
+/** The values of labels, in the order of the label names. */
 export type LabelValues = readonly (string | number)[];
 
-/** One number that only rises. */
-export type Count = { add(): void };
+/** The counter of one set of label values. */
+export type FastCounter = { inc(): void };
 
-/** How long something took, each time that it was done. */
-export type Times = { observe(seconds: number): void };
+/** The histogram of one set of label values. */
+export type FastHistogram = { observe(seconds: number): void };
 
-/** What is told of labels. */
 type Labels = Readonly<Record<string, string | number>>;
 
 /**
- * Makes counts and tells a registry of them.
+ * Creates the counters of a metric and registers them.
  *
- * They are plain numbers until someone reads them: the library's own counters look labels up each time, which takes longer
- * than all else that a request for a kept answer does here.
+ * They are plain numbers until they are read. The counters of prom-client look up the labels at each increment, which takes
+ * longer than everything else that a response cache hit counts.
  *
- * @returns the count with some labels, made when it is first asked for
+ * @returns the counter of some label values, which is created at its first use
  */
-export function createCounts({ name, help, labelNames }: Counted, registry: Registry): (labels: LabelValues) => Count {
-  const all = new Map<string | number, Count & { readonly labels: Labels; value: number }>();
+export function createCounters(
+  { name, help, labelNames }: CounterOptions,
+  registry: Registry,
+): (labels: LabelValues) => FastCounter {
+  const all = new Map<string | number, FastCounter & { readonly labels: Labels; value: number }>();
   register(registry, { name, help, type: 'counter' }, () =>
     [...all.values()].map(({ labels, value }) => ({ labels, value })),
   );
@@ -37,9 +39,9 @@ export function createCounts({ name, help, labelNames }: Counted, registry: Regi
     const before = all.get(key);
     if (before !== undefined) return before;
     const count = {
-      labels: named(labelNames, labels),
+      labels: toLabels(labelNames, labels),
       value: 0,
-      add() {
+      inc() {
         count.value += 1;
       },
     };
@@ -48,12 +50,15 @@ export function createCounts({ name, help, labelNames }: Counted, registry: Regi
   };
 }
 
-/** Makes times and tells a registry of them as a histogram, as {@link createCounts} does. */
-export function createTimes(about: Timed, registry: Registry): (labels: LabelValues) => Times {
-  const { name, help, labelNames, buckets: bounds } = about;
-  const all = new Map<string | number, Histogram>();
+/** Creates the histograms of a metric and registers them, as {@link createCounters} does. */
+export function createHistograms(
+  options: HistogramOptions,
+  registry: Registry,
+): (labels: LabelValues) => FastHistogram {
+  const { name, help, labelNames, buckets: bounds } = options;
+  const all = new Map<string | number, HistogramState>();
   register(registry, { name, help, type: 'histogram' }, () =>
-    [...all.values()].flatMap((histogram) => toValues(name, bounds, histogram)),
+    [...all.values()].flatMap((histogram) => toSamples(name, bounds, histogram)),
   );
 
   return (labels) => {
@@ -61,7 +66,7 @@ export function createTimes(about: Timed, registry: Registry): (labels: LabelVal
     const before = all.get(key);
     if (before !== undefined) return before;
     const histogram = {
-      labels: named(labelNames, labels),
+      labels: toLabels(labelNames, labels),
       buckets: bounds.map(() => 0),
       count: 0,
       sum: 0,
@@ -78,27 +83,27 @@ export function createTimes(about: Timed, registry: Registry): (labels: LabelVal
   };
 }
 
-type Histogram = Times & {
+type HistogramState = FastHistogram & {
   readonly labels: Labels;
-  /** How many took as long as each bucket allows, and longer than the one before. */
+  /** The number of values in each bucket, without those of the buckets below. */
   readonly buckets: number[];
   count: number;
   sum: number;
 };
 
-/** What is counted by one label is found by its value, which need not be written anew. */
+/** A single label value is its own key, so that no text is built. */
 function keyOf(labels: LabelValues): string | number {
   return labels.length === 1 ? (labels[0] ?? '') : labels.join();
 }
 
-function named(names: readonly string[], values: LabelValues): Labels {
+function toLabels(names: readonly string[], values: LabelValues): Labels {
   return Object.fromEntries(names.map((name, place) => [name, values[place] ?? '']));
 }
 
-function toValues(
+function toSamples(
   name: string,
   bounds: readonly number[],
-  { labels, buckets: each, count, sum }: Histogram,
+  { labels, buckets: each, count, sum }: HistogramState,
 ): MetricValueWithName<string>[] {
   if (count === 0) return [];
   let below = 0;
@@ -114,12 +119,12 @@ function toValues(
   ];
 }
 
-/** All that a registry asks of a metric is its name, and what it is when it is read. */
+/** A registry needs only the name of a metric, and the function that reads its values. */
 function register(
   registry: Registry,
-  about: { readonly name: string; readonly help: string; readonly type: string },
+  options: { readonly name: string; readonly help: string; readonly type: string },
   values: () => readonly object[],
 ): void {
-  const metric = { ...about, get: async () => ({ ...about, aggregator: 'sum', values: values() }) };
+  const metric = { ...options, get: async () => ({ ...options, aggregator: 'sum', values: values() }) };
   registry.registerMetric(metric as unknown as Metric);
 }

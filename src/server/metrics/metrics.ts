@@ -2,64 +2,63 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Upstream } from '../../errors.ts';
 import type { Service } from '../../graphql/context.ts';
 import type { UpstreamCall } from '../../upstream/health.ts';
-import { type Count, createCounts, createTimes } from './counters.ts';
-import { describeSources } from './source-metrics.ts';
+import { createCounters, createHistograms, type FastCounter } from './counters.ts';
+import { registerSourceMetrics } from './source-metrics.ts';
 
-/** What is counted, for a Prometheus to read. Labels come from bounded sets only. */
+/** The metrics that Prometheus reads. Every label has a limited set of values. */
 export type Metrics = {
   readonly contentType: string;
   text(): Promise<string>;
-  /** A call to an upstream has ended. */
-  calledUpstream(call: UpstreamCall): void;
-  /** An answer of an upstream was read. */
-  readUpstream(upstream: Upstream, bytes: number): void;
-  /** A host begins to be left alone because it is down, or no longer is. */
-  leftAlone(upstream: Upstream, host: string, isLeftAlone: boolean): void;
-  /** What counts the requests of a door. */
-  requestsOf(door: string): RequestCount;
-  /** A plain query over HTTP was answered: with an answer that was kept, or with one that was made then. */
-  answered(from: ResponseSource): void;
-  /** An operation was executed, or one update of a subscription was. */
-  executed(type: OperationType, outcome: Outcome, seconds?: number): void;
-  /** An operation was not executed: its document is wrong or too much. */
-  refusedOperation(): void;
-  /** Something was refused because its client asked for too much at a time. */
-  limitedRate(door: OperationTransport): void;
-  /** A request or a websocket was refused because its client has too many open. */
-  refusedConnection(): void;
-  /** A websocket opened (1) or closed (-1). */
-  countWebSockets(difference: 1 | -1): void;
-  /** Adds what the gateway follows: how old it is, who listens, what was passed over. */
-  describe(service: Service): void;
+  /** Counts a request to an upstream, and its duration. */
+  recordUpstreamCall(call: UpstreamCall): void;
+  /** Counts the bytes of a response of an upstream. */
+  recordUpstreamBytes(upstream: Upstream, bytes: number): void;
+  /** Sets whether the circuit of a host is open. */
+  setCircuitOpen(upstream: Upstream, host: string, isOpen: boolean): void;
+  /** The metrics of an HTTP endpoint. */
+  endpointMetrics(endpoint: string): EndpointMetrics;
+  /** Counts a response to a plain query over HTTP. */
+  recordResponseSource(from: ResponseSource): void;
+  /** Counts an operation that was executed, or an update of a subscription. */
+  recordOperation(type: OperationType, outcome: Outcome, seconds?: number): void;
+  /** Counts an operation that was not executed because it is invalid or exceeds a limit. */
+  recordRefusedOperation(): void;
+  /** Counts a request or an operation that exceeds the rate limit of its client. */
+  recordRateLimited(transport: OperationTransport): void;
+  /** Counts a request or a websocket that exceeds the connection limit of its client. */
+  recordRefusedConnection(): void;
+  /** Counts a websocket that opened (1) or closed (-1). */
+  addWebSockets(difference: 1 | -1): void;
+  /** Adds the gauges of what the gateway follows: ages, subscriptions, skipped updates. Called once. */
+  registerSources(service: Service): void;
 };
 
-/** Counts the requests of one door. */
-export type RequestCount = {
-  /** The name of the door. */
+/** The metrics of one HTTP endpoint. */
+export type EndpointMetrics = {
   readonly endpoint: string;
-  /** A request was answered with a status; a stream of events has no time that means anything. */
-  answered(status: number, seconds: number | undefined): void;
+  /** Counts a response. Event streams have no duration. */
+  recordResponse(status: number, seconds: number | undefined): void;
 };
 
-/** What was executed. */
+/** The label `type` of `pdex_operations_total`. */
 export type OperationType = 'query' | 'subscribe' | 'update';
 
-/** Where operations come in. */
+/** The transport of an operation. */
 export type OperationTransport = 'http' | 'websocket';
 
-/** Where the answer to a plain query comes from. */
+/** The origin of a response to a plain query: the response cache, the execution of another request, or its own execution. */
 export type ResponseSource = 'kept' | 'shared' | 'executed';
 
-/** How it ended: with whole data, with errors beside the data, or without data. */
+/** The outcome of an operation: data without errors, data with errors, or no data. */
 export type Outcome = 'whole' | 'partial' | 'failed';
 
-const ANSWER_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const RESPONSE_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const UPSTREAM_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Gauges of the library that are named like counters, which Prometheus' own check refuses. */
+/** Gauges of prom-client that are named like counters, which `promtool check metrics` rejects. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
-/** Makes the metrics of one gateway, those of the process among them. */
+/** Creates the metrics of one gateway, including those of the process. */
 export function createMetrics(version: string, isSandbox = false): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -72,7 +71,7 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
     labelNames: ['version', 'node', 'sandbox'],
     registers,
   }).set({ version, node: process.version, sandbox: String(isSandbox) }, 1);
-  const requests = createCounts(
+  const requests = createCounters(
     {
       name: 'pdex_http_requests_total',
       help: 'HTTP requests with a response, by endpoint (label door) and status.',
@@ -80,16 +79,16 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
     },
     registry,
   );
-  const requestSeconds = createTimes(
+  const requestSeconds = createHistograms(
     {
       name: 'pdex_http_request_duration_seconds',
       help: 'Time from the request headers to the end of the response, in seconds, by endpoint (label door). Event streams are not included.',
       labelNames: ['door'],
-      buckets: ANSWER_SECONDS,
+      buckets: RESPONSE_SECONDS,
     },
     registry,
   );
-  const answersFrom = createCounts(
+  const responses = createCounters(
     {
       name: 'pdex_answers_total',
       help: 'Responses to plain queries over HTTP, by origin: kept (from the response cache), shared (one execution for several concurrent requests) or executed.',
@@ -97,12 +96,12 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
     },
     registry,
   );
-  const answers = {
-    kept: answersFrom(['kept']),
-    shared: answersFrom(['shared']),
-    executed: answersFrom(['executed']),
+  const responsesFrom = {
+    kept: responses(['kept']),
+    shared: responses(['shared']),
+    executed: responses(['executed']),
   };
-  const operations = createCounts(
+  const operations = createCounters(
     {
       name: 'pdex_operations_total',
       help: 'Operations, by type and outcome. Each update of a subscription counts as one operation.',
@@ -110,12 +109,12 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
     },
     registry,
   );
-  const operationSeconds = createTimes(
+  const operationSeconds = createHistograms(
     {
       name: 'pdex_operation_duration_seconds',
       help: 'Time to execute a query or to start a subscription, in seconds, by type.',
       labelNames: ['type'],
-      buckets: ANSWER_SECONDS,
+      buckets: RESPONSE_SECONDS,
     },
     registry,
   );
@@ -155,7 +154,7 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
     labelNames: ['upstream'],
     registers,
   });
-  const leftAlone = new Gauge({
+  const circuitOpen = new Gauge({
     name: 'pdex_upstream_left_alone',
     help: '1 while the circuit of a host is open, so the gateway pauses requests to it; otherwise 0.',
     labelNames: ['upstream', 'host'],
@@ -165,35 +164,35 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
-    calledUpstream({ upstream, method, outcome, seconds }) {
+    recordUpstreamCall({ upstream, method, outcome, seconds }) {
       calls.inc({ upstream, method, outcome });
       callSeconds.observe({ upstream, method }, seconds);
     },
-    readUpstream: (upstream, bytes) => bytesRead.inc({ upstream }, bytes),
-    leftAlone: (upstream, host, isLeftAlone) => leftAlone.set({ upstream, host }, Number(isLeftAlone)),
-    requestsOf(door) {
-      const times = requestSeconds([door]);
-      const statuses = new Map<number, Count>();
+    recordUpstreamBytes: (upstream, bytes) => bytesRead.inc({ upstream }, bytes),
+    setCircuitOpen: (upstream, host, isOpen) => circuitOpen.set({ upstream, host }, Number(isOpen)),
+    endpointMetrics(endpoint) {
+      const durations = requestSeconds([endpoint]);
+      const byStatus = new Map<number, FastCounter>();
       return {
-        endpoint: door,
-        answered(status, seconds) {
-          const count = statuses.get(status) ?? requests([door, status]);
-          statuses.set(status, count);
-          count.add();
-          if (seconds !== undefined) times.observe(seconds);
+        endpoint,
+        recordResponse(status, seconds) {
+          const counter = byStatus.get(status) ?? requests([endpoint, status]);
+          byStatus.set(status, counter);
+          counter.inc();
+          if (seconds !== undefined) durations.observe(seconds);
         },
       };
     },
-    answered: (from) => answers[from].add(),
-    executed(type, outcome, seconds) {
+    recordResponseSource: (from) => responsesFrom[from].inc(),
+    recordOperation(type, outcome, seconds) {
       if (type === 'update') updates.inc();
-      operations([type, outcome]).add();
+      operations([type, outcome]).inc();
       if (seconds !== undefined) operationSeconds([type]).observe(seconds);
     },
-    refusedOperation: () => operations(['any', 'refused']).add(),
-    limitedRate: (door) => rateLimited.inc({ door }),
-    refusedConnection: () => connectionsRefused.inc(),
-    countWebSockets: (difference) => webSockets.inc(difference),
-    describe: (service) => describeSources(service, registry),
+    recordRefusedOperation: () => operations(['any', 'refused']).inc(),
+    recordRateLimited: (transport) => rateLimited.inc({ door: transport }),
+    recordRefusedConnection: () => connectionsRefused.inc(),
+    addWebSockets: (difference) => webSockets.inc(difference),
+    registerSources: (service) => registerSourceMetrics(service, registry),
   };
 }

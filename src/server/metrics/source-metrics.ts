@@ -1,10 +1,15 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Service } from '../../graphql/context.ts';
 
-/** Registers what the gateway follows: each figure is read when somebody asks for it. */
-export function describeSources({ sources, now, upstreams }: Service, registry: Registry): void {
+/** Registers the gauges of what the gateway follows. Each value is read when Prometheus reads the metrics. */
+export function registerSourceMetrics({ sources, now, upstreams }: Service, registry: Registry): void {
   const { head, nodes, pastStates, market, orderBooks } = sources;
   const registers = [registry];
+  const broadcasts = [
+    ['head', head],
+    ['tickers', market.tickers],
+    ['order_books', orderBooks],
+  ] as const;
 
   gauge('pdex_head_beacon_height', 'Newest beacon height that the gateway serves.', () => head.current()?.beaconHeight);
   gauge('pdex_head_age_seconds', 'Time since the gateway read the newest beacon height, in seconds.', () =>
@@ -93,7 +98,7 @@ export function describeSources({ sources, now, upstreams }: Service, registry: 
     labelNames: ['source'],
     registers,
     collect() {
-      for (const [source, { subscribers: listeners }] of heard()) this.set({ source }, listeners());
+      for (const [source, broadcast] of broadcasts) this.set({ source }, broadcast.subscribers());
     },
   });
   new Counter({
@@ -103,17 +108,9 @@ export function describeSources({ sources, now, upstreams }: Service, registry: 
     registers,
     collect() {
       this.reset();
-      for (const [source, { skippedValues: skipped }] of heard()) this.inc({ source }, skipped());
+      for (const [source, broadcast] of broadcasts) this.inc({ source }, broadcast.skippedValues());
     },
   });
-
-  function heard() {
-    return [
-      ['head', head],
-      ['tickers', market.tickers],
-      ['order_books', orderBooks],
-    ] as const;
-  }
 
   function gauge(name: string, help: string, read: () => number | undefined): void {
     new Gauge({

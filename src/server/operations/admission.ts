@@ -4,7 +4,7 @@ import { costOfSent, createCostMeasure, type Operation, type OperationCost } fro
 import { textOf } from '../../graphql/document-locations.ts';
 import { createInputs, type Inputs } from '../../graphql/inputs.ts';
 import type { Limits } from '../../graphql/limits.ts';
-import type { Caller } from '../clients/client-address.ts';
+import type { ClientIdentity } from '../clients/client-address.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
 import type { OperationTransport } from '../metrics/metrics.ts';
 import { refusal } from './refusal.ts';
@@ -19,7 +19,7 @@ export type Admission = {
    *
    * @returns why not, where that is not paid
    */
-  chargeRequest(request: Caller, door: OperationTransport): GraphQLError | undefined;
+  chargeRequest(request: ClientIdentity, door: OperationTransport): GraphQLError | undefined;
   /** Charges for a document before it is read: what it costs to refuse one. @throws GraphQLError where it is not paid */
   chargeDocument(context: object, text: string): void;
   /** About how many values one answer holds; 0 for an operation that asks for too much. */
@@ -33,7 +33,7 @@ export type Admission = {
   /** What an operation has taken of its client's points, by its context. */
   paid(context: object): number;
   /** Charges a request for an answer that was made for another and took so many points. @returns why it is not given */
-  chargeAgain(request: Caller, points: number): GraphQLError | undefined;
+  chargeAgain(request: ClientIdentity, points: number): GraphQLError | undefined;
 };
 
 /** What an operation costs, with the points that a rate limit charges for it. */
@@ -58,7 +58,7 @@ export function createAdmission(
   let last: { readonly context: object; readonly measured: Measured } | undefined;
   const costOf = createCostMeasure(limits, inputs);
   /** Requests that have paid a point, which their first operation need not pay again. */
-  const prepaid = new WeakSet<Caller>();
+  const prepaid = new WeakSet<ClientIdentity>();
 
   function ticketOf(context: object): Ticket {
     const ticket = tickets.get(context) ?? { paid: 0 };
@@ -147,4 +147,4 @@ function pointsOfDocument(text: string): number {
 }
 
 /** What the doors put into the context of an operation: over HTTP both, on a websocket what is kept of the request that opened it. */
-type DoorContext = { readonly req?: Caller; readonly res?: unknown };
+type DoorContext = { readonly req?: ClientIdentity; readonly res?: unknown };

@@ -33,7 +33,7 @@ export function createQueryExecution(options: QueryExecutionOptions): QueryExecu
   function refusalOf(operation: Operation): GraphQLError | undefined {
     const refusal = admission.refusalOf(operation);
     // What is over a rate is counted by itself, on every door.
-    if (refusal !== undefined && refusal.extensions['code'] !== 'RATE_LIMITED') metrics.refusedOperation();
+    if (refusal !== undefined && refusal.extensions['code'] !== 'RATE_LIMITED') metrics.recordRefusedOperation();
     return refusal;
   }
 
@@ -43,7 +43,7 @@ export function createQueryExecution(options: QueryExecutionOptions): QueryExecu
   ): MaybePromise<WrittenResult> {
     const start = performance.now();
     return andThen(executor.execute(operation), (result) => {
-      metrics.executed('query', outcomeOf(result), (performance.now() - start) / 1_000);
+      metrics.recordOperation('query', outcomeOf(result), (performance.now() - start) / 1_000);
       if (result.errors !== undefined) admission.chargeErrors(operation.contextValue, result.errors.length);
       const masked = maskErrors(result, maskError);
       return extensions === undefined ? masked : new WrittenResult(masked.text, masked.errors, extensions);

@@ -60,7 +60,7 @@ export function createSubscriptionGroups({
         }
       },
       turn: giving.wait,
-      handedOver: ({ outcome }) => metrics.executed('update', outcome),
+      handedOver: ({ outcome }) => metrics.recordOperation('update', outcome),
       onEmpty: () => groups.get(key) === group && groups.delete(key),
       now: service.now,
     });

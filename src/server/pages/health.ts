@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 export const HEALTH_PATH = '/health';
 
 /** Answers 200 while the process lives, whatever its upstreams do: a supervisor restarts what does not answer this. */
-export function answerHealth(_request: IncomingMessage, response: ServerResponse): void {
+export function handleHealth(_request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' });
   response.end('{"status":"ok"}\n');
 }

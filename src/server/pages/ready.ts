@@ -9,7 +9,7 @@ export const READY_PATH = '/ready';
 export const STOPPING: Problem = { code: 'STOPPING', message: 'the gateway is stopping' };
 
 /** Answers 200 while every configured upstream is served fresh, else 503 with the reasons; and whether the data is simulated. */
-export function answerReady(
+export function handleReady(
   reasons: readonly Problem[],
   { isSandbox: sandbox }: Service,
   response: ServerResponse,
@@ -22,7 +22,7 @@ export function answerReady(
 }
 
 /** Why clients should not be sent here; empty where they should. */
-export function reasonsNotReady({ sources: { head, market }, configured }: Service): readonly Problem[] {
+export function readinessProblems({ sources: { head, market }, configured }: Service): readonly Problem[] {
   const reasons: Problem[] = [];
   if (configured.has('NODE')) {
     if (head.current() === undefined)

@@ -8,7 +8,7 @@ export const SCHEMA_PATH = '/schema.graphql';
 let printed: Buffer | undefined;
 
 /** Answers with the schema as text, which browsers show. */
-export function answerSchema(_request: IncomingMessage, response: ServerResponse): void {
+export function handleSchema(_request: IncomingMessage, response: ServerResponse): void {
   printed ??= Buffer.from(`${printSchema(schema)}\n`);
   response.writeHead(200, {
     'content-type': 'text/plain; charset=utf-8',

@@ -2,14 +2,14 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { SubscribePayload } from 'graphql-ws';
 import type { Log } from '../../log.ts';
 import { type AccessLog, msSince } from '../access-log.ts';
-import type { Caller, ClientAddresses } from '../clients/client-address.ts';
+import type { ClientAddresses, ClientIdentity } from '../clients/client-address.ts';
 import { type ErrorSummary, summarizeErrors, summarizeRefusal } from '../operations/error-summary.ts';
 import { labelOf, type OperationLabel } from '../operations/operation-label.ts';
 import { isStream } from '../stream.ts';
 
 /** An operation on a websocket. */
 export type SocketOperation = {
-  readonly caller: Caller;
+  readonly caller: ClientIdentity;
   readonly requestId: string;
   readonly id: string;
   readonly payload: SubscribePayload;
@@ -18,8 +18,8 @@ export type SocketOperation = {
 /** What the log says of websockets and their operations, in the order in which it is called. */
 export type WebSocketLog = {
   /** A websocket is refused before it is opened. */
-  refused(caller: Caller, requestId: string, error: GraphQLError): void;
-  opened(caller: Caller, requestId: string): void;
+  refused(caller: ClientIdentity, requestId: string, error: GraphQLError): void;
+  opened(caller: ClientIdentity, requestId: string): void;
   /** A client sends an operation. */
   begun(operation: SocketOperation): void;
   /** An operation will not be executed; nothing more is kept of it. */
@@ -29,8 +29,8 @@ export type WebSocketLog = {
   /** An operation is executed, or a subscription started; called while its payload is still there. */
   executed(operation: SocketOperation, result: unknown): void;
   /** An operation has ended, by whichever side. */
-  completed(caller: Caller, id: string): void;
-  closed(caller: Caller, code: number | undefined): void;
+  completed(caller: ClientIdentity, id: string): void;
+  closed(caller: ClientIdentity, code: number | undefined): void;
 };
 
 /** What is kept of an open websocket that is logged. */
@@ -50,10 +50,10 @@ type OpenOperation = {
 
 /** Creates the log of websockets. Where nothing is logged, nothing is kept of them. */
 export function createWebSocketLog(accessLog: AccessLog, clients: ClientAddresses, log: Log): WebSocketLog {
-  const { isAll, happened } = accessLog;
+  const { isAll, onEvent: happened } = accessLog;
   const level = isAll ? 'info' : 'debug';
   const logsSockets = log.isLevelEnabled(level);
-  const open = new Map<Caller, OpenSocket>();
+  const open = new Map<ClientIdentity, OpenSocket>();
 
   return {
     refused(caller, requestId, error) {
@@ -61,7 +61,7 @@ export function createWebSocketLog(accessLog: AccessLog, clients: ClientAddresse
       happened?.({
         message: 'websocket refused',
         requestId,
-        caller,
+        client: caller,
         errors: summarizeRefusal(error),
         facts: { status },
       });
@@ -86,7 +86,7 @@ export function createWebSocketLog(accessLog: AccessLog, clients: ClientAddresse
       // Of a subscription that had started, the payload is gone.
       const label = hadStarted ? open.get(caller)?.operations.get(id)?.label : labelOf(payload);
       const message = hadStarted ? 'websocket subscription failed' : 'websocket operation refused';
-      happened({ message, requestId, caller, ...(label && { label }), errors });
+      happened({ message, requestId, client: caller, ...(label && { label }), errors });
     },
     executed({ caller, requestId, id, payload }, result) {
       if (happened === undefined) return;
@@ -94,12 +94,12 @@ export function createWebSocketLog(accessLog: AccessLog, clients: ClientAddresse
       const operation = open.get(caller)?.operations.get(id);
       if (operation === undefined) {
         if (!errors?.isNotable) return;
-        happened({ message: 'websocket operation failed', requestId, caller, label: labelOf(payload), errors });
+        happened({ message: 'websocket operation failed', requestId, client: caller, label: labelOf(payload), errors });
       } else {
         operation.errors = errors;
         operation.isSubscription = isStream(result);
         if (!operation.isSubscription) return;
-        happened({ message: 'websocket subscription started', requestId, caller, label: operation.label });
+        happened({ message: 'websocket subscription started', requestId, client: caller, label: operation.label });
       }
     },
     completed(caller, id) {
@@ -109,7 +109,7 @@ export function createWebSocketLog(accessLog: AccessLog, clients: ClientAddresse
       operations?.delete(id);
       const { requestId, label, errors, begunAt, isSubscription } = operation;
       const message = isSubscription ? 'websocket subscription ended' : 'websocket operation';
-      happened?.({ message, requestId, caller, label, errors, facts: { ms: msSince(begunAt) } });
+      happened?.({ message, requestId, client: caller, label, errors, facts: { ms: msSince(begunAt) } });
     },
     closed(caller, code) {
       const socket = open.get(caller);

@@ -2,7 +2,7 @@ import { type ExecutionArgs, GraphQLError, getOperationAST } from 'graphql';
 import type { Context as ConnectionContext, SubscribePayload } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { Limits } from '../../graphql/limits.ts';
-import type { Caller } from '../clients/client-address.ts';
+import type { ClientIdentity } from '../clients/client-address.ts';
 import type { Admission } from '../operations/admission.ts';
 import type { Documents } from '../operations/documents.ts';
 import { badRequest, tooManyAtOnce } from '../operations/refusal.ts';
@@ -17,7 +17,7 @@ export type OperationArgs = ExecutionArgs & {
   readonly contextValue: object;
   readonly requestId: string;
   readonly socket: WebSocket;
-  readonly caller: Caller;
+  readonly caller: ClientIdentity;
   readonly id: string;
   readonly payload: SubscribePayload;
 };

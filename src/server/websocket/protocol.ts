@@ -7,13 +7,13 @@ import {
   type ServerOptions,
 } from 'graphql-ws';
 import type { RawData, WebSocket, WebSocketServer } from 'ws';
-import type { Caller } from '../clients/client-address.ts';
+import type { ClientIdentity } from '../clients/client-address.ts';
 import { createKeepAlive } from './keep-alive.ts';
 
 /** What is known of the peer of a connection. */
 export type Peer = {
   readonly socket: WebSocket;
-  readonly caller: Caller;
+  readonly caller: ClientIdentity;
   /** About how many values each of its open operations gives. */
   open: readonly { readonly id: string; readonly values: number }[];
 };
@@ -42,7 +42,7 @@ export function speakProtocol(sockets: WebSocketServer, options: ProtocolOptions
   const connections = new WeakMap<WebSocket, Connection>();
   sockets.options.handleProtocols = handleProtocols;
 
-  sockets.on('connection', (socket: WebSocket, caller: Caller) => {
+  sockets.on('connection', (socket: WebSocket, caller: ClientIdentity) => {
     const { protocol: spoken } = socket;
     const connection: Connection = {
       socket,

@@ -7,7 +7,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { type WrittenResult, withoutHttp } from '../../graphql/execution/written-result.ts';
 import type { Limits } from '../../graphql/limits.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
-import { type Caller, FORWARDED_FOR_HEADER } from '../clients/client-address.ts';
+import { type ClientIdentity, FORWARDED_FOR_HEADER } from '../clients/client-address.ts';
 import type { ConnectionLimits } from '../clients/connection-limits.ts';
 import { isAllowedOrigin, originNotAllowed } from '../clients/origins.ts';
 import { REQUEST_ID_HEADER, type RequestIds } from '../http/request-id.ts';
@@ -81,16 +81,16 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
       return;
     }
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
-      metrics.countWebSockets(1);
+      metrics.addWebSockets(1);
       log.opened(caller, requestId);
       sockets.emit('connection', webSocket, caller);
     });
   });
 
-  function refusalOf(request: IncomingMessage, socket: Duplex, caller: Caller): GraphQLError | undefined {
+  function refusalOf(request: IncomingMessage, socket: Duplex, caller: ClientIdentity): GraphQLError | undefined {
     if (pathOf(request) !== GRAPHQL_PATH) return NOTHING_HERE;
     if (!isAllowedOrigin(request, corsOrigins)) return originNotAllowed(request);
-    if (connections?.admits(request, socket) === false) return connections.refusal;
+    if (connections?.admit(request, socket) === false) return connections.refusal;
     return admission.chargeRequest(caller, 'websocket');
   }
 
@@ -100,7 +100,7 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
   }
 
   /** The request id of an operation: that of its websocket, and its own. */
-  function idOf(caller: Caller, operationId: string): string {
+  function idOf(caller: ClientIdentity, operationId: string): string {
     return `${requestIds.of(caller)}/${operationId.slice(0, MAX_LOGGED_ID)}`;
   }
 
@@ -157,7 +157,7 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
       return errors.map(withoutHttp);
     },
     onClose(connection, code) {
-      metrics.countWebSockets(-1);
+      metrics.addWebSockets(-1);
       log.closed(connection.extra.caller, code);
     },
   });
@@ -203,7 +203,7 @@ function refuseUpgrade(socket: Duplex, error: GraphQLError): void {
 }
 
 /** What is kept of the request that opened a websocket, which has much more, for as long as the websocket is open. */
-function toCaller({ headers, socket }: IncomingMessage, requestId: string): Caller {
+function toCaller({ headers, socket }: IncomingMessage, requestId: string): ClientIdentity {
   const forwardedFor = headers[FORWARDED_FOR_HEADER];
   const kept = { [REQUEST_ID_HEADER]: requestId };
   return { headers: forwardedFor === undefined ? kept : { ...kept, [FORWARDED_FOR_HEADER]: forwardedFor }, socket };

@@ -15,7 +15,7 @@ export function useMetrics(metrics: Metrics): Plugin {
       return {
         onSubscribeResult({ result }) {
           const outcome = isStream(result) ? 'whole' : outcomeOf(result as ExecutionResult);
-          metrics.executed('subscribe', outcome, (performance.now() - start) / 1_000);
+          metrics.recordOperation('subscribe', outcome, (performance.now() - start) / 1_000);
         },
       };
     },

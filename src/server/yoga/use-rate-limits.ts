@@ -24,7 +24,7 @@ export function useRateLimits(admission: Admission, rates: RateLimits): Plugin<o
     onResponse({ request, response, serverContext: { req } }) {
       if (req === undefined || request.method === 'OPTIONS') return;
       const retryAfter = response.headers.get('retry-after') ?? undefined;
-      const [policyName, policy, name, standing] = rates.standingHeaders(req, retryAfter);
+      const [policyName, policy, name, standing] = rates.headersFor(req, retryAfter);
       response.headers.set(policyName, policy);
       response.headers.set(name, standing);
     },

@@ -4,7 +4,7 @@ import type { RateLimit } from '../../../src/graphql/limits.ts';
 import {
   drain,
   fullBucket,
-  msUntilAffordable,
+  msUntilAvailable,
   refill,
   type TokenBucket,
 } from '../../../src/server/clients/token-bucket.ts';
@@ -23,7 +23,7 @@ const START = Date.UTC(2026, 0, 1);
 /** Asks for the points where they can be had. */
 function ask(bucket: TokenBucket, rate: RateLimit, now: number, points: number): [TokenBucket, given: number] {
   const filled = refill(bucket, rate, now);
-  return msUntilAffordable(filled, rate, points) === 0 ? [drain(filled, points), points] : [filled, 0];
+  return msUntilAvailable(filled, rate, points) === 0 ? [drain(filled, points), points] : [filled, 0];
 }
 
 describe('a bucket of points', () => {
@@ -71,8 +71,8 @@ describe('a bucket of points', () => {
     fc.assert(
       fc.property(anyRate, anyAsked, anyAsked, (rate, first, { points }) => {
         const bucket = drain(fullBucket(rate, START), first.points);
-        const waitMs = msUntilAffordable(bucket, rate, points);
-        const at = (ms: number) => msUntilAffordable(refill(bucket, rate, START + ms), rate, points);
+        const waitMs = msUntilAvailable(bucket, rate, points);
+        const at = (ms: number) => msUntilAvailable(refill(bucket, rate, START + ms), rate, points);
         expect(at(waitMs)).toBe(0);
         if (waitMs > 0) expect(at(waitMs - 1)).toBe(1);
       }),
@@ -82,25 +82,25 @@ describe('a bucket of points', () => {
   test('gives what costs more than it holds when it is full, and is in debt then', () => {
     const rate = { pointsPerSecond: 10, burst: 100 };
     const full = fullBucket(rate, START);
-    expect(msUntilAffordable(drain(full, 1), rate, 250)).toBe(100);
+    expect(msUntilAvailable(drain(full, 1), rate, 250)).toBe(100);
     const [indebted, given] = ask(full, rate, START, 250);
     expect(given).toBe(250);
-    expect(msUntilAffordable(indebted, rate, 1)).toBe(15_100);
+    expect(msUntilAvailable(indebted, rate, 1)).toBe(15_100);
   });
 
   test('needs only the rest of what is paid in part', () => {
     const rate = { pointsPerSecond: 10, burst: 100 };
     const bucket = drain(fullBucket(rate, START), 40);
-    expect(msUntilAffordable(bucket, rate, 80, 20)).toBe(0);
-    expect(msUntilAffordable(bucket, rate, 80)).toBe(2_000);
-    expect(msUntilAffordable(bucket, rate, 500, 40)).toBe(0);
+    expect(msUntilAvailable(bucket, rate, 80, 20)).toBe(0);
+    expect(msUntilAvailable(bucket, rate, 80)).toBe(2_000);
+    expect(msUntilAvailable(bucket, rate, 500, 40)).toBe(0);
   });
 
   test('gets nothing from a clock that is set back, and waits for no old time', () => {
     const rate = { pointsPerSecond: 10, burst: 100 };
     const empty = drain(fullBucket(rate, START), 100);
     const back = refill(empty, rate, START - 3_600_000);
-    expect(msUntilAffordable(back, rate, 1)).toBe(100);
-    expect(msUntilAffordable(refill(back, rate, START - 3_600_000 + 100), rate, 1)).toBe(0);
+    expect(msUntilAvailable(back, rate, 1)).toBe(100);
+    expect(msUntilAvailable(refill(back, rate, START - 3_600_000 + 100), rate, 1)).toBe(0);
   });
 });

@@ -55,7 +55,7 @@ async function openDoor(execution: Execution) {
     corsOrigins: [],
     maxBodyBytes: DEFAULT_LIMITS.maxBodyBytes,
   });
-  const counts = metrics.requestsOf('graphql');
+  const counts = metrics.endpointMetrics('graphql');
   const server = createServer((request, response) =>
     door({ request, response, id: requestIds.of(request), begun: 0, counts }),
   );

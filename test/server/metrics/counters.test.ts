@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Counter, Histogram, Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { createCounts, createTimes } from '../../../src/server/metrics/counters.ts';
+import { createCounters, createHistograms } from '../../../src/server/metrics/counters.ts';
 
 const BUCKETS = [0.001, 0.01, 0.1, 1];
 const REQUESTS = { name: 'requests_total', help: 'Requests.', labelNames: ['door', 'status'] };
@@ -18,14 +18,14 @@ test('what is counted in plain numbers reads as the library’s own counters do'
   await fc.assert(
     fc.asyncProperty(fc.array(answered), async (all) => {
       const ours = new Registry();
-      const counts = createCounts(REQUESTS, ours);
-      const times = createTimes(SECONDS, ours);
+      const counts = createCounters(REQUESTS, ours);
+      const times = createHistograms(SECONDS, ours);
       const theirs = new Registry();
       const registers = [theirs];
       const counter = new Counter({ ...REQUESTS, registers });
       const histogram = new Histogram({ ...SECONDS, registers });
       for (const { door, status, seconds: took } of all) {
-        counts([door, status]).add();
+        counts([door, status]).inc();
         counter.inc({ door, status });
         if (took === undefined) continue;
         times([door]).observe(took);

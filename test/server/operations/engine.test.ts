@@ -28,7 +28,7 @@ function createTestEngine(service: Service) {
   const executor = createExecutor();
   const groups = createSubscriptionGroups({ service, executor, metrics, maskError });
   const persisted = createPersistedQueries();
-  const documents = createDocuments({ schema, limits: service.limits, refused: metrics.refusedOperation });
+  const documents = createDocuments({ schema, limits: service.limits, refused: metrics.recordRefusedOperation });
   const queries = createQueryExecution({ admission, executor, metrics, maskError });
   const door = {
     rates: undefined,

@@ -22,7 +22,7 @@ export type GatewayProcess = {
 };
 
 /** What a process has of memory, in bytes. */
-export type MemoryInUse = {
+type MemoryInUse = {
   /** What lives in V8's heap. */
   readonly heapUsed: number;
   /** What V8's heap takes, free pages among it. */

@@ -10,7 +10,7 @@ import type { Stream } from './streams/stream.ts';
 export type Departure = 'politely' | 'breaking off' | 'half-closing' | 'vanishing';
 
 /** A websocket that speaks graphql-transport-ws, by hand so that it can also misbehave. */
-export type Socket = {
+type Socket = {
   /** Opens a subscription, whose updates are judged. @returns how to complete it */
   follow(stream: Stream): () => void;
   /** Asks, has the answer judged, and resolves when it has come or the connection is gone. */

@@ -10,7 +10,7 @@ import type { Log } from './log.ts';
 import { createGateway, type Gateway } from './server/gateway.ts';
 import { createMetrics } from './server/metrics/metrics.ts';
 import { MAX_INT32 } from './settings/readers.ts';
-import type { Config } from './settings/settings.ts';
+import { type Config, DEFAULT_BURST_SECONDS } from './settings/settings.ts';
 import { connectMarketData, connectNodes } from './upstreams.ts';
 
 /** The gateway with all that it follows. */
@@ -71,11 +71,11 @@ export function readVersion(): string {
   return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
 }
 
-/** The limits of client addresses. Without a burst, an address can save up the points of ten seconds. */
+/** The limits of client addresses. */
 function addressLimitsOf({ rateLimitPerSecond, rateLimitBurst, maxConnectionsPerAddress }: Config): AddressLimits {
   const rate = rateLimitPerSecond && {
     pointsPerSecond: rateLimitPerSecond,
-    burst: rateLimitBurst ?? Math.min(10 * rateLimitPerSecond, MAX_INT32),
+    burst: rateLimitBurst ?? Math.min(DEFAULT_BURST_SECONDS * rateLimitPerSecond, MAX_INT32),
   };
   return { rate: rate || undefined, maxConnectionsPerAddress };
 }

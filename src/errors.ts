@@ -1,7 +1,10 @@
-/** One of the two sources that the gateway reads. */
+/** One of the two upstreams of the gateway. */
 export type Upstream = 'NODE' | 'MARKET_DATA';
 
 const UPSTREAM_NAMES: Record<Upstream, string> = { NODE: 'The node', MARKET_DATA: 'The market-data host' };
+
+/** Maximum number of errors in a response. Creating one takes as long as writing hundreds of values. */
+export const MAX_ERRORS = 100;
 
 /** Every `extensions.code` that a client can get. A code never changes its meaning. */
 export const ERROR_CODES = {
@@ -53,8 +56,7 @@ export const ERROR_CODES = {
     remedy: 'Add the origin to `CORS_ORIGINS`.',
   },
   TOO_MANY_ERRORS: {
-    cause:
-      'A response has more than a hundred errors. This is the last one. It has no `path`, and its message has the number of the others.',
+    cause: `A response has more than ${MAX_ERRORS} errors. This is the last one. It has no \`path\`, and its message has the number of the errors that are not reported.`,
     remedy: 'Correct the first ones.',
   },
   PERSISTED_QUERY_NOT_FOUND: {
@@ -81,12 +83,12 @@ export type ErrorCode = keyof typeof ERROR_CODES;
 /** A code of an error of an upstream. */
 export type UpstreamErrorCode = Extract<ErrorCode, `UPSTREAM_${string}`>;
 
-/** What a log line needs and a client must never see: addresses, bodies, causes. */
+/** Details for the log that clients must never see: addresses, bodies, causes. */
 export type ErrorDetails = Readonly<Record<string, unknown>>;
 
 /**
- * Runs something that makes errors for clients, without their stacks: nobody reads them, and taking one costs ten times as
- * much as the error itself. What it runs must not wait for anything.
+ * Runs a synchronous function whose errors get no stack traces. Nobody reads the stack of an error for a client, and capturing
+ * it takes ten times as long as creating the error.
  */
 export function withoutStacks<T>(run: () => T): T {
   const { stackTraceLimit } = Error;
@@ -99,8 +101,8 @@ export function withoutStacks<T>(run: () => T): T {
 }
 
 /**
- * An error that a client is told about: its message and its `extensions` are safe to send, its `details` are not. It has no
- * stack, see {@link withoutStacks}: its code says what happened, and its cause has a stack of its own.
+ * An error that is sent to clients. Its message and `extensions` are safe to send, its `details` are only for the log. It has
+ * no stack, see {@link withoutStacks}; its cause has one.
  */
 export abstract class GatewayError extends Error {
   abstract readonly code: ErrorCode;
@@ -121,23 +123,23 @@ export abstract class GatewayError extends Error {
     return retryable === true;
   }
 
-  /** What the client gets beside the code. */
+  /** The extensions that the client gets in addition to the code. */
   get extensions(): Readonly<Record<string, unknown>> {
     return {};
   }
 }
 
-/** An argument that cannot mean anything. */
+/** An argument or a request is invalid. */
 export class BadUserInputError extends GatewayError {
   readonly code = 'BAD_USER_INPUT';
 }
 
-/** The operation asks for more than the limits of this gateway allow. */
+/** An operation exceeds a limit. */
 export class QueryTooComplexError extends GatewayError {
   readonly code = 'QUERY_TOO_COMPLEX';
 }
 
-/** Stands at the end of the errors of an answer in which more went wrong than is reported. */
+/** The last error of a response with more than {@link MAX_ERRORS} errors. */
 export class TooManyErrorsError extends GatewayError {
   readonly code = 'TOO_MANY_ERRORS';
 
@@ -146,7 +148,7 @@ export class TooManyErrorsError extends GatewayError {
   }
 }
 
-/** A ticker id that names several pools. */
+/** A ticker id names several pools. */
 export class AmbiguousTickerError extends GatewayError {
   readonly code = 'AMBIGUOUS_TICKER';
   readonly poolIds: readonly string[];
@@ -161,7 +163,7 @@ export class AmbiguousTickerError extends GatewayError {
   }
 }
 
-/** A height in the future, or one that the node has pruned. */
+/** A height is in the future, or the node has pruned it. */
 export class HeightNotAvailableError extends GatewayError {
   readonly code = 'HEIGHT_NOT_AVAILABLE';
   readonly newestHeight: number;
@@ -180,11 +182,11 @@ export class HeightNotAvailableError extends GatewayError {
   }
 }
 
-/** Something went wrong at an upstream; which one is all that a client learns of it beside the code. */
+/** An error of an upstream. A client gets only the code and the name of the upstream. */
 export abstract class UpstreamError extends GatewayError {
   abstract override readonly code: UpstreamErrorCode;
   readonly upstream: Upstream;
-  /** How long the upstream said that it wants to be left alone. */
+  /** The `Retry-After` of the upstream. */
   readonly retryAfterMs: number | undefined = undefined;
 
   constructor(upstream: Upstream, what: string, details?: ErrorDetails, cause?: unknown) {
@@ -197,7 +199,7 @@ export abstract class UpstreamError extends GatewayError {
   }
 }
 
-/** No address was given for this upstream. */
+/** The upstream has no address in the settings. */
 export class UpstreamNotConfiguredError extends UpstreamError {
   readonly code = 'UPSTREAM_NOT_CONFIGURED';
 
@@ -206,7 +208,7 @@ export class UpstreamNotConfiguredError extends UpstreamError {
   }
 }
 
-/** No connection, or it broke before the answer was whole. */
+/** The connection failed, or it was closed before the response was complete. */
 export class UpstreamUnreachableError extends UpstreamError {
   readonly code = 'UPSTREAM_UNREACHABLE';
 
@@ -215,7 +217,7 @@ export class UpstreamUnreachableError extends UpstreamError {
   }
 }
 
-/** The answer was not whole when its time was over. */
+/** The response was not complete within the timeout. */
 export class UpstreamTimeoutError extends UpstreamError {
   readonly code = 'UPSTREAM_TIMEOUT';
 
@@ -224,15 +226,15 @@ export class UpstreamTimeoutError extends UpstreamError {
   }
 }
 
-/** An HTTP status that is no success. */
+/** The upstream responded with an HTTP status other than success. */
 export class UpstreamBadStatusError extends UpstreamError {
   readonly code = 'UPSTREAM_BAD_STATUS';
   override readonly retryAfterMs: number | undefined;
   readonly status: number;
-  /** What came with the status; never for a client. */
+  /** The body of the response. It must not be sent to clients. */
   readonly body: string;
 
-  /** @param more `meaning` goes on after the status, safe to send as the whole message is */
+  /** @param options `meaning` is appended to the message after the status, and must be safe to send */
   constructor(
     upstream: Upstream,
     status: number,
@@ -251,7 +253,7 @@ export class UpstreamBadStatusError extends UpstreamError {
   }
 }
 
-/** A page meant for a person: the traffic filter in front of the upstream stepped in. */
+/** A traffic filter in front of the upstream responded with a page for people. */
 export class UpstreamFilteredError extends UpstreamError {
   readonly code = 'UPSTREAM_FILTERED';
   override readonly retryAfterMs: number | undefined;
@@ -264,10 +266,10 @@ export class UpstreamFilteredError extends UpstreamError {
   }
 }
 
-/** Codes of errors that the node gives where it could not read the beacon state or the exchange state. */
+/** JSON-RPC error codes of a node that could not read the beacon state or the exchange state. */
 const RETRYABLE_RPC_CODES: ReadonlySet<number | undefined> = new Set([-3000, -8000]);
 
-/** The node responded with an error of its own. */
+/** The node responded with a JSON-RPC error. */
 export class UpstreamRpcError extends UpstreamError {
   readonly code = 'UPSTREAM_RPC_ERROR';
   readonly rpcCode: number | undefined;
@@ -282,23 +284,23 @@ export class UpstreamRpcError extends UpstreamError {
   }
 }
 
-/** The answer is not what the interface specification says: not JSON, or a misfit at some path. */
+/** The response does not match the interface specification: it is not JSON, or has a wrong value at some path. */
 export class UpstreamBadShapeError extends UpstreamError {
   readonly code = 'UPSTREAM_BAD_SHAPE';
 
-  constructor(upstream: Upstream, misfit: string, details: ErrorDetails = {}, cause?: unknown) {
-    super(upstream, `sent an invalid response: ${misfit}`, details, cause);
+  constructor(upstream: Upstream, problem: string, details: ErrorDetails = {}, cause?: unknown) {
+    super(upstream, `sent an invalid response: ${problem}`, details, cause);
   }
 }
 
 /**
- * The gateway does not call the upstream now: too many requests wait for it already, or it has answered with so many errors
- * that it could stop answering the gateway.
+ * The gateway does not call the upstream now: its queue is full, a request waited in it for too long, or the upstream
+ * responded with so many errors that more of them could make it block the gateway.
  */
 export class UpstreamBusyError extends UpstreamError {
   readonly code = 'UPSTREAM_BUSY';
 
-  constructor(upstream: Upstream, because = 'has too many queued requests') {
-    super(upstream, because);
+  constructor(upstream: Upstream, reason = 'has too many queued requests') {
+    super(upstream, reason);
   }
 }

@@ -16,7 +16,7 @@ export type ShownBlock = {
 };
 
 /** A branch that is shown beside the chain. */
-export type Branch = { readonly from: number; end(): void };
+type Branch = { readonly from: number; end(): void };
 
 /** Every block that the nodes ever showed, those that were replaced among them. Only through it does the chain go on. */
 export type ShownBlocks = {

@@ -99,7 +99,7 @@ export type Faults<Fault, Name extends string> = {
 };
 
 /** The faults of a host together with what only the host asks. */
-export type FaultsOfHost<Fault, Name extends string> = Faults<Fault, Name> & {
+type FaultsOfHost<Fault, Name extends string> = Faults<Fault, Name> & {
   /** The faults that befall a call of this name, each thereby used once. `fits` may spare the call. */
   take(name: Name | undefined, fits: (fault: Fault) => boolean): readonly Fault[];
 };

@@ -20,7 +20,7 @@ export type AccessDetails = {
 };
 
 /** An event on a websocket that is logged: an operation, or a websocket that is refused, opened or closed. */
-export type AccessEvent = AccessDetails & {
+type AccessEvent = AccessDetails & {
   readonly message: string;
   readonly requestId: string;
   readonly client: ClientIdentity;
@@ -43,7 +43,7 @@ export type AccessLog = {
 };
 
 /** Dependencies of the access log. */
-export type AccessLogOptions = {
+type AccessLogOptions = {
   readonly mode: AccessLogMode;
   readonly log: Log;
   readonly clients: ClientAddresses;

@@ -5,8 +5,8 @@ import { parseTokens, type Token } from '../domain/token.ts';
 /** The maximum of GraphQL's Int, and of a timer of Node in milliseconds. */
 export const MAX_INT32 = 2 ** 31 - 1;
 
-/** Shorter intervals would only load the upstreams. */
-const MIN_INTERVAL_MS = 50;
+/** Minimum of intervals. Shorter ones would only load the upstreams. */
+export const MIN_INTERVAL_MS = 50;
 
 /** Reads a time in milliseconds. @throws Error that says what was expected */
 export function readMilliseconds(text: string, min = 1): number {

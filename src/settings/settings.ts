@@ -3,6 +3,7 @@ import { LOG_LEVELS } from '../log.ts';
 import { ACCESS_LOG_MODES } from '../server/access-log.ts';
 import {
   MAX_INT32,
+  MIN_INTERVAL_MS,
   readBoolean,
   readHeaders,
   readHost,
@@ -24,19 +25,22 @@ import {
 /** One setting. Its flag is its variable in lower case, with hyphens. */
 export type Setting<Value = unknown> = {
   readonly variable: string;
-  /** As it would be written; the empty text is no value. */
+  /** The text of the default. An empty text means that the setting is not set. */
   readonly default: string;
-  /** What `--help`, the documents and `.env.example` print. */
+  /** The description in `--help`, the documents and `.env.example`. */
   readonly meaning: string;
   /** Whether the flag alone, without a value, means `true`. */
   readonly isSwitch?: true;
-  /** Whether the text may contain a password or a key: then it is never printed. */
+  /** Whether the text may contain a password or a key, so that it is never printed. */
   readonly isSecret?: true;
   /** Reads a text. @throws Error that says what was expected */
   readonly read: (text: string) => Value;
 };
 
 type Settings = Readonly<Record<string, Setting>>;
+
+/** The default of `RATE_LIMIT_BURST`, in seconds of `RATE_LIMIT_PER_SECOND`. */
+export const DEFAULT_BURST_SECONDS = 10;
 
 const ESSENTIAL = {
   fullnodeUrls: {
@@ -50,7 +54,7 @@ const ESSENTIAL = {
     variable: 'MARKET_DATA_URL',
     default: '',
     meaning:
-      'URL of the market-data host. The gateway appends the path `/api/v1/public/<partner>/…`, or what is missing of it.',
+      'URL of the market-data host. The gateway appends the path `/api/v1/public/<partner>/…`, or the part of it that the URL lacks.',
     isSecret: true,
     read: (text) => (text === '' ? undefined : readUrl(text)),
   },
@@ -63,7 +67,7 @@ const ESSENTIAL = {
   port: {
     variable: 'PORT',
     default: '4000',
-    meaning: 'Port to listen on. With 0, the system chooses a free port, and the log contains it.',
+    meaning: 'Port to listen on. With 0, the system chooses a free port, which the log contains.',
     read: (text) => readWhole(text, 0, 65_535),
   },
   tokens: {
@@ -133,7 +137,7 @@ const FRESHNESS = {
   headPollMs: {
     variable: 'HEAD_POLL_MS',
     default: '1000',
-    meaning: 'How often the gateway polls the node for a new block, in milliseconds. Minimum 50.',
+    meaning: `How often the gateway polls the node for a new block, in milliseconds. Minimum ${MIN_INTERVAL_MS}.`,
     read: readInterval,
   },
   maxBlockAgeMs: {
@@ -146,7 +150,7 @@ const FRESHNESS = {
   marketPollMs: {
     variable: 'MARKET_POLL_MS',
     default: '10000',
-    meaning: 'How often the gateway polls pairs and tickers, in milliseconds. Minimum 50.',
+    meaning: `How often the gateway polls pairs and tickers, in milliseconds. Minimum ${MIN_INTERVAL_MS}.`,
     read: readInterval,
   },
   marketMaxAgeMs: {
@@ -159,8 +163,7 @@ const FRESHNESS = {
   orderBookTtlMs: {
     variable: 'ORDER_BOOK_TTL_MS',
     default: '1000',
-    meaning:
-      'How long the gateway serves the same snapshot of an order book to all clients, in milliseconds. Minimum 50.',
+    meaning: `How long the gateway serves the same snapshot of an order book to all clients, in milliseconds. Minimum ${MIN_INTERVAL_MS}.`,
     read: readInterval,
   },
 } satisfies Settings;
@@ -182,8 +185,7 @@ const SERVER = {
   keepAliveMs: {
     variable: 'KEEP_ALIVE_MS',
     default: '12000',
-    meaning:
-      'How often the gateway pings websockets and idle event streams, in milliseconds. It disconnects a client that does not respond within two such intervals. Minimum 50.',
+    meaning: `How often the gateway pings websockets and idle event streams, in milliseconds. It disconnects a client that does not respond within two such intervals. Minimum ${MIN_INTERVAL_MS}.`,
     read: readInterval,
   },
   stopWindowMs: {
@@ -223,7 +225,7 @@ const RATE_LIMITS = {
   rateLimitBurst: {
     variable: 'RATE_LIMIT_BURST',
     default: '',
-    meaning: `${ADDRESS_LIMITS.rateLimitBurst.meaning} By default, the points of ten seconds.`,
+    meaning: `${ADDRESS_LIMITS.rateLimitBurst.meaning} By default, the points of ${DEFAULT_BURST_SECONDS} seconds.`,
     read: readOptionalLimit,
   },
   maxConnectionsPerAddress: {

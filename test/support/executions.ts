@@ -1,7 +1,7 @@
 import { type DocumentNode, type ExecutionResult, execute, type GraphQLSchema, validate } from 'graphql';
 import { expect } from 'vitest';
+import { MAX_ERRORS } from '../../src/errors.ts';
 import { createExecutor, type ExecutedOperation } from '../../src/graphql/execution/execute.ts';
-import { MAX_ERRORS } from '../../src/graphql/execution/field-errors.ts';
 
 /** What one execution gave, as text: data byte for byte, and each error with what was thrown. */
 type Told = { readonly data: string; readonly errors: readonly object[] };

@@ -1,12 +1,9 @@
 import { type FieldNode, GraphQLError, locatedError } from 'graphql';
-import { TooManyErrorsError, withoutStacks } from '../../errors.ts';
+import { MAX_ERRORS, TooManyErrorsError, withoutStacks } from '../../errors.ts';
 import type { Place } from './plan.ts';
 
 /** What went wrong in one answer, in the order in which it did: the first errors, and how many came after them. */
 export type FieldErrors = { readonly reported: GraphQLError[]; more: number };
-
-/** How many errors of one answer are reported. Making one takes as long as writing hundreds of values. */
-export const MAX_ERRORS = 100;
 
 /** No errors yet. */
 export function createFieldErrors(): FieldErrors {

@@ -27,7 +27,7 @@ export type ChainOptions = {
 };
 
 /** Two reserves in smallest units, in the order of the tokens' ids. */
-export type Reserves = { readonly reserve1: bigint; readonly reserve2: bigint };
+type Reserves = { readonly reserve1: bigint; readonly reserve2: bigint };
 
 /** The truth that both hosts tell: a chain, its pools and the markets of the exchange's newer generation. */
 export type Chain = {
@@ -54,7 +54,7 @@ export type Chain = {
 };
 
 /** A chain together with what makes it go on. */
-export type GrowingChain = Chain & {
+type GrowingChain = Chain & {
   /** Makes blocks. */
   advance(blocks: number): void;
   /** Puts another block, with another hash and other trades, in the place of the tip. */

@@ -3,7 +3,7 @@ import { createRandom } from './random.ts';
 import { type ChainToken, marketSymbol, type TokenName, tokenNamed } from './tokens.ts';
 
 /** What is odd about a market's figures, each of them seen in the recorded answers or to be expected. */
-export type MarketOddity =
+type MarketOddity =
   | 'no target volume'
   | 'null figures'
   | 'absent figures'

@@ -45,7 +45,7 @@ export type HostControl<Fault, Name extends string> = {
 };
 
 /** What distinguishes one host from another. */
-export type HostBehaviour<Fault, Name extends string> = {
+type HostBehaviour<Fault, Name extends string> = {
   identify(method: string, path: string, body: string): { name: Name | undefined; params: unknown };
   /** Whether a fault that is aimed at a call would change anything about it. */
   fits(fault: Fault, call: RecordedRequest<Name>): boolean;

@@ -3,7 +3,7 @@ import type { AnyFault } from '../faults.ts';
 type RateLimit = AnyFault & { readonly kind: 'rate-limit' };
 
 /** The token buckets of a host: one for each rate limit that is switched on. */
-export type RateLimits = {
+type RateLimits = {
   /** Takes a token for a call from the bucket of each limit that befalls it. @returns the refusal where one is empty */
   refusal(faults: readonly AnyFault[]): (AnyFault & { readonly kind: 'status' }) | undefined;
 };

@@ -1,7 +1,7 @@
 import type { NodeFault } from '../faults.ts';
 
 /** A limit on the JSON errors that one caller may cause. */
-export type ErrorLimit = Extract<NodeFault, { kind: 'error-limit' }>;
+type ErrorLimit = Extract<NodeFault, { kind: 'error-limit' }>;
 
 const HOUR_MS = 3_600_000;
 

@@ -1,7 +1,7 @@
 import { type GoValue, printGo, quoteGo } from './go-json.ts';
 
 /** A request as the node reads it. */
-export type RpcRequest = {
+type RpcRequest = {
   readonly id: unknown;
   readonly jsonrpc: string;
   readonly method: string;

@@ -33,7 +33,7 @@ export type RateLimits = {
 };
 
 /** Dependencies of the rate limits. */
-export type RateLimitsOptions = {
+type RateLimitsOptions = {
   readonly rate: RateLimit;
   readonly clients: ClientAddresses;
   readonly metrics: Metrics;

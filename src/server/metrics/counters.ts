@@ -1,19 +1,19 @@
 import type { Metric, MetricValueWithName, Registry } from 'prom-client';
 
 /** Name, help and label names of a counter. */
-export type CounterOptions = { readonly name: string; readonly help: string; readonly labelNames: readonly string[] };
+type CounterOptions = { readonly name: string; readonly help: string; readonly labelNames: readonly string[] };
 
 /** The same of a histogram, with the upper bounds of its buckets, in seconds. */
-export type HistogramOptions = CounterOptions & { readonly buckets: readonly number[] };
+type HistogramOptions = CounterOptions & { readonly buckets: readonly number[] };
 
 /** The values of labels, in the order of the label names. */
-export type LabelValues = readonly (string | number)[];
+type LabelValues = readonly (string | number)[];
 
 /** The counter of one set of label values. */
 export type FastCounter = { inc(): void };
 
 /** The histogram of one set of label values. */
-export type FastHistogram = { observe(seconds: number): void };
+type FastHistogram = { observe(seconds: number): void };
 
 type Labels = Readonly<Record<string, string | number>>;
 

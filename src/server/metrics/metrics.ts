@@ -41,7 +41,7 @@ export type EndpointMetrics = {
 };
 
 /** The label `type` of `pdex_operations_total`. */
-export type OperationType = 'query' | 'subscribe' | 'update';
+type OperationType = 'query' | 'subscribe' | 'update';
 
 /** The transport of an operation. */
 export type OperationTransport = 'http' | 'websocket';

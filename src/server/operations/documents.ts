@@ -1,9 +1,9 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema, TokenKind } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { withoutStacks } from '../../errors.ts';
+import { MAX_ERRORS, withoutStacks } from '../../errors.ts';
 import { parseDocument } from '../../graphql/document-locations.ts';
 import { placeError } from '../../graphql/errors.ts';
-import { MAX_ERRORS } from '../../graphql/execution/field-errors.ts';
+
 import { nextTurn, type TakeTurn } from '../../graphql/execution/time-slice.ts';
 import type { Limits } from '../../graphql/limits.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';

@@ -16,9 +16,9 @@ import {
   VariablesInAllowedPositionRule,
   validate,
 } from 'graphql';
-import { TooManyErrorsError, withoutStacks } from '../../errors.ts';
+import { MAX_ERRORS, TooManyErrorsError, withoutStacks } from '../../errors.ts';
 import { textOf } from '../../graphql/document-locations.ts';
-import { MAX_ERRORS } from '../../graphql/execution/field-errors.ts';
+
 import { overlappingFields, TooTangledError } from './overlapping-fields.ts';
 import { refusal } from './refusal.ts';
 import { explainDirective } from './unknown-directive.ts';

@@ -3,8 +3,8 @@ import type { GraphiQLOptions } from 'graphql-yoga';
 import { GRAPHIQL_TABS } from './graphiql-tabs.ts';
 
 /**
- * The page of GraphiQL, with this title. The package has all of it, so that it works without internet: 9 MB. It is loaded when it is first
- * needed.
+ * Renders the page of GraphiQL. It contains everything, 9 MB, so that it works without internet access. The package is loaded
+ * at the first call.
  */
 export async function renderGraphiqlPage(title: string): Promise<string> {
   const options: GraphiQLOptions = {
@@ -43,7 +43,7 @@ export async function renderGraphiqlPage(title: string): Promise<string> {
     <script type="module">
       ${start}
       const options = ${JSON.stringify(options)};
-      const startOptions = await withStart(options).catch(() => options);
+      const startOptions = await toStartOptions(options).catch(() => options);
       YogaGraphiQL.renderYogaGraphiQL(document.getElementById('root'), startOptions);
     </script>
   </body>
@@ -51,8 +51,8 @@ export async function renderGraphiqlPage(title: string): Promise<string> {
 `;
 }
 
-// The package makes a tab jump while it is pressed, so that the click misses it. On a phone, what is side by side elsewhere
-// is one below the other.
+// The styles of GraphiQL move a tab while it is pressed, so that the click can miss it. On a narrow screen, the panels are below
+// each other.
 const OWN_CSS = `
   html, body { margin: 0; height: 100%; }
   .graphiql-container { height: 100vh; height: 100dvh; }

@@ -1,26 +1,26 @@
 // @ts-nocheck This runs in the browser; the project has no types of browsers.
 
 /**
- * GraphiQL's options with which it starts: with the query of the URL, or else with the tab that was active last. With
- * `#docs` in the URL its documentation is open.
+ * The options that GraphiQL starts with. It opens the query of the URL, or the tab that was active last. `#docs` in the URL
+ * opens the documentation panel.
  *
- * GraphiQL keeps its tabs in `localStorage`, and opens one more at a reload unless the query, variables and headers that it
- * starts with are exactly those of a tab. It would also write each edited query, without its variables, into the URL.
+ * GraphiQL stores its tabs in `localStorage`. At a reload it would open one more tab, unless the initial query, variables and
+ * headers are exactly those of a stored tab. It would also write each edited query, without its variables, into the URL.
  */
-export async function withStart(options) {
+export async function toStartOptions(options) {
   const linked = tabOf(new URL(location.href).searchParams);
   if (location.hash === '#docs') localStorage.setItem('graphiql:visiblePlugin', 'Documentation Explorer');
   history.replaceState(null, '', location.pathname);
 
-  const kept = readKeptTabs();
-  if (kept && linked) {
-    const place = kept.tabs.findIndex((tab) => tab.query === linked.query && isSame(tab.variables, linked.variables));
-    kept.activeTabIndex = place === -1 ? kept.tabs.push(linked) - 1 : place;
-    localStorage.setItem(KEPT_TABS, JSON.stringify(kept));
+  const stored = readStoredTabs();
+  if (stored && linked) {
+    const index = stored.tabs.findIndex((tab) => tab.query === linked.query && isSame(tab.variables, linked.variables));
+    stored.activeTabIndex = index === -1 ? stored.tabs.push(linked) - 1 : index;
+    localStorage.setItem(STORED_TABS, JSON.stringify(stored));
   }
 
-  const defaultTabs = kept ? options.defaultTabs : [...(linked ? [linked] : []), ...(await withHeights(options))];
-  const { query, variables, headers } = kept ? kept.tabs[kept.activeTabIndex] : defaultTabs[0];
+  const defaultTabs = stored ? options.defaultTabs : [...(linked ? [linked] : []), ...(await withHeights(options))];
+  const { query, variables, headers } = stored ? stored.tabs[stored.activeTabIndex] : defaultTabs[0];
   for (const name of ['query', 'variables', 'headers']) localStorage.removeItem(`graphiql:${name}`);
 
   return {
@@ -33,7 +33,7 @@ export async function withStart(options) {
   };
 }
 
-const KEPT_TABS = 'graphiql:tabState';
+const STORED_TABS = 'graphiql:tabState';
 
 function tabOf(parameters) {
   const query = parameters.get('query');
@@ -56,16 +56,16 @@ function isSame(variables, others) {
   return (variables ?? '') === (others ?? '');
 }
 
-function readKeptTabs() {
+function readStoredTabs() {
   try {
-    const kept = JSON.parse(localStorage.getItem(KEPT_TABS));
-    if (kept.tabs[kept.activeTabIndex]) return kept;
+    const stored = JSON.parse(localStorage.getItem(STORED_TABS));
+    if (stored.tabs[stored.activeTabIndex]) return stored;
   } catch {}
-  localStorage.removeItem(KEPT_TABS);
+  localStorage.removeItem(STORED_TABS);
   return undefined;
 }
 
-// A tab that reads an earlier height gets one that this gateway can read: so many blocks below the newest.
+// Sets the variable `height` of tabs with `heightsBack`, relative to the newest height of this gateway.
 async function withHeights({ defaultTabs }) {
   const newest = await newestHeight().catch(() => undefined);
   return defaultTabs.map(({ heightsBack, ...tab }) =>

@@ -1,10 +1,10 @@
 /** A tab that GraphiQL opens with. */
-export type GraphiqlTab = {
-  /** Begins with a comment that says what the tab shows; no line is longer than 50 columns. */
+type GraphiqlTab = {
+  /** Begins with a comment about what the tab shows. No line is longer than 50 columns. */
   readonly query: string;
   /** As JSON. */
   readonly variables?: string;
-  /** The variable `height` is set to the height so many blocks below the newest. */
+  /** Sets the variable `height` to the newest height minus this number. */
   readonly heightsBack?: number;
 };
 

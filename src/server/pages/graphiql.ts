@@ -4,16 +4,16 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { renderGraphiqlPage } from './graphiql-page.ts';
 
-/** A page in each of the encodings that browsers take. */
+/** A page in each content encoding. */
 type Page = { readonly etag: string; readonly bodies: ReadonlyMap<Encoding, Buffer> };
 type Encoding = 'br' | 'gzip' | 'identity';
 
-/** Quality 5 of 11 comes within a few percent of the best at a fraction of its time. */
+/** Quality 5 of 11 compresses nearly as well as 11 in a fraction of its time. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
 /**
- * Creates the handler that answers with GraphiQL. The page of 9 MB is made at the first request, sent compressed, and not
- * sent again to a browser that has it. A foreign page cannot show it in a frame, where it would send operations for that page.
+ * Creates the handler of GraphiQL. The page of 9 MB is rendered at the first request and sent compressed. A browser that has
+ * it gets status 304. Pages of other origins cannot show it in a frame, where it would send operations for them.
  */
 export function createGraphiqlHandler(
   title: string,
@@ -21,14 +21,14 @@ export function createGraphiqlHandler(
   let page: Promise<Page> | undefined;
 
   return async (request, response) => {
-    page ??= makePage(title);
+    page ??= renderPage(title);
     const { etag, bodies } = await page;
     const encoding = acceptedEncoding(request);
     response.setHeader('vary', 'accept, accept-encoding, sec-fetch-mode');
     response.setHeader('cache-control', 'no-cache');
     response.setHeader('etag', etag);
     response.setHeader('content-security-policy', "frame-ancestors 'self'");
-    if (hasIt(request, etag)) {
+    if (isNotModified(request, etag)) {
       response.writeHead(304).end();
       return;
     }
@@ -39,7 +39,7 @@ export function createGraphiqlHandler(
   };
 }
 
-async function makePage(title: string): Promise<Page> {
+async function renderPage(title: string): Promise<Page> {
   const html = Buffer.from(await renderGraphiqlPage(title));
   const [br, gz] = await Promise.all([promisify(brotliCompress)(html, BROTLI), promisify(gzip)(html)]);
   return {
@@ -58,8 +58,8 @@ function acceptedEncoding(request: IncomingMessage): Encoding {
   return /\bgzip\b/.test(accepted) ? 'gzip' : 'identity';
 }
 
-/** A cache in between may send several tags, or mark one as weak. */
-function hasIt({ headers }: IncomingMessage, etag: string): boolean {
+/** A cache between the browser and the gateway may send several tags, or mark one as weak. */
+function isNotModified({ headers }: IncomingMessage, etag: string): boolean {
   const tags = (headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
   return tags.includes(etag) || tags.includes('*');
 }

@@ -5,11 +5,11 @@ import { HEALTH_PATH } from './health.ts';
 import { READY_PATH } from './ready.ts';
 import { SCHEMA_PATH } from './schema-file.ts';
 
-/** The path of the page that leads to all others. */
+/** The path of the index, which links to all other pages. */
 export const INDEX_PATH = '/';
 
-/** What the index says of the gateway. */
-export type IndexOptions = {
+/** Facts about the gateway that the index shows. */
+type IndexOptions = {
   readonly version: string;
   readonly isSandbox: boolean;
   /** Whether browsers get GraphiQL. */
@@ -19,7 +19,7 @@ export type IndexOptions = {
 type Link = { readonly path: string; readonly title: string; readonly text: string };
 type Body = { readonly type: string; readonly text: string };
 
-/** Creates the handler of `/`: a page for browsers, plain text for clients that prefer it, else JSON, with the same links. */
+/** Creates the handler of `/`: HTML for browsers, plain text for clients that prefer it, otherwise JSON, with the same links. */
 export function createIndex(options: IndexOptions): (request: IncomingMessage, response: ServerResponse) => void {
   const links = linksOf(options);
   const page = { type: 'text/html; charset=utf-8', text: pageOf(options, links) };
@@ -97,7 +97,7 @@ function pageOf({ version, isSandbox }: IndexOptions, links: readonly Link[]): s
     <main>
     <h1>pdex-gateway</h1>
     <p>${SENTENCE}</p>
-${isSandbox ? `    <p class="note">${SANDBOX_SENTENCE}</p>\n` : ''}    <nav aria-label="Where to go on">
+${isSandbox ? `    <p class="note">${SANDBOX_SENTENCE}</p>\n` : ''}    <nav aria-label="Pages">
     <ul>
 ${items.join('')}    </ul>
     </nav>

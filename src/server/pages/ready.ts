@@ -2,13 +2,13 @@ import type { ServerResponse } from 'node:http';
 import type { Service } from '../../graphql/context.ts';
 import type { Problem } from '../../live/chain/problems.ts';
 
-/** The path that tells whether clients should be sent here. */
+/** The path of the readiness check. */
 export const READY_PATH = '/ready';
 
 /** The reason while the gateway closes its connections. */
 export const STOPPING: Problem = { code: 'STOPPING', message: 'the gateway is stopping' };
 
-/** Answers 200 while every configured upstream is served fresh, else 503 with the reasons; and whether the data is simulated. */
+/** Responds with 200 if there is no reason against it, otherwise with 503 and the reasons; and whether the data is simulated. */
 export function handleReady(
   reasons: readonly Problem[],
   { isSandbox: sandbox }: Service,
@@ -21,7 +21,7 @@ export function handleReady(
   );
 }
 
-/** Why clients should not be sent here; empty where they should. */
+/** Why the gateway is not ready for clients: the data of each configured upstream must be fresh. Empty if it is ready. */
 export function readinessProblems({ sources: { head, market }, configured }: Service): readonly Problem[] {
   const reasons: Problem[] = [];
   if (configured.has('NODE')) {

@@ -7,7 +7,7 @@ export const SCHEMA_PATH = '/schema.graphql';
 
 let printed: Buffer | undefined;
 
-/** Answers with the schema as text, which browsers show. */
+/** Responds with the schema as plain text, which browsers display. */
 export function handleSchema(_request: IncomingMessage, response: ServerResponse): void {
   printed ??= Buffer.from(`${printSchema(schema)}\n`);
   response.writeHead(200, {

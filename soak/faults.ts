@@ -1,13 +1,13 @@
 import type { Random } from '../src/sandbox/chain/random.ts';
-import type { Aim, HttpFault, MarketDataFault, NodeFault } from '../src/sandbox/faults.ts';
+import type { FaultTarget, HttpFault, MarketDataFault, NodeFault } from '../src/sandbox/faults.ts';
 import type { MarketDataCall } from '../src/sandbox/market-data-host.ts';
 import type { NodeCall } from '../src/sandbox/node-host.ts';
 import { pick } from './stage.ts';
 
 /** A fault with the calls that it befalls; or `stopped`, for a host that does not even listen. */
-export type NodeTrouble = (NodeFault & Aim<NodeCall>) | 'stopped';
+export type NodeTrouble = (NodeFault & FaultTarget<NodeCall>) | 'stopped';
 /** The same for the market-data host. */
-export type MarketDataTrouble = (MarketDataFault & Aim<MarketDataCall>) | 'stopped';
+export type MarketDataTrouble = (MarketDataFault & FaultTarget<MarketDataCall>) | 'stopped';
 
 const NODE_CALLS: readonly NodeCall[] = ['getblockchaininfo', 'getbeaconbeststatedetail', 'getpdestate'];
 const MARKET_DATA_CALLS: readonly MarketDataCall[] = ['pairs', 'tickers', 'orderbook'];
@@ -28,7 +28,7 @@ const HTTP_FAULTS: readonly ((random: Random) => HttpFault)[] = [
 ];
 
 /** Misfits that cannot be taken for a right answer: a wrong number of the right type would be the node's own word. */
-const NODE_SHAPES: readonly (NodeFault & Aim<NodeCall>)[] = [
+const NODE_SHAPES: readonly (NodeFault & FaultTarget<NodeCall>)[] = [
   { kind: 'shape', on: 'getblockchaininfo', path: ['Result', 'BestBlocks'], value: undefined },
   { kind: 'shape', on: 'getblockchaininfo', path: ['Result', 'BestBlocks', '-1', 'Height'], value: 'high' },
   { kind: 'shape', on: 'getblockchaininfo', path: ['Result', 'BestBlocks', '*', 'Hash'], value: 7 },
@@ -37,7 +37,7 @@ const NODE_SHAPES: readonly (NodeFault & Aim<NodeCall>)[] = [
   { kind: 'shape', on: 'getpdestate', path: ['Result', 'PDEPoolPairs', '*', 'Token1PoolValue'], value: -1 },
   { kind: 'shape', on: 'getpdestate', path: ['Result'], value: null },
 ];
-const MARKET_DATA_SHAPES: readonly (MarketDataFault & Aim<MarketDataCall>)[] = [
+const MARKET_DATA_SHAPES: readonly (MarketDataFault & FaultTarget<MarketDataCall>)[] = [
   { kind: 'shape', on: 'pairs', path: ['pairs'], value: 'none' },
   { kind: 'shape', on: 'tickers', path: ['tickers'], value: undefined },
   { kind: 'shape', on: 'orderbook', path: ['bids'], value: 7 },

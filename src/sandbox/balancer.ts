@@ -2,20 +2,20 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { createRandom } from './chain/random.ts';
 import { type Address, listen, urlOf } from './http/listen.ts';
 
-/** Which of its nodes a load balancer sends a connection to: one after another, or any. */
+/** How a load balancer selects the node of a connection: round robin, or at random. */
 export type BalancerOrder = 'alternate' | 'random';
 
-/** A load balancer: one URL, behind which each call is answered by another node. */
+/** A load balancer: one URL, behind which each request goes to another node. */
 export type Balancer = {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly url: string;
-  /** Breaks all connections and refuses new ones. */
+  /** Closes all connections and refuses new ones. */
   stop(): Promise<void>;
 };
 
 /**
- * Starts a load balancer in front of nodes. It passes on bytes: a node closes the connection after each answer, so that each
- * call is a connection of its own.
+ * Starts a load balancer in front of nodes. It forwards bytes. Because a node closes the connection after each response, each
+ * request has a connection of its own.
  */
 export async function createBalancer(
   urls: readonly string[],

@@ -1,110 +1,107 @@
-/** How a body is compressed, as `Content-Encoding` names it. */
+/** A value of `Content-Encoding`. */
 export type Encoding = 'gzip' | 'deflate' | 'br';
 
-/** What can go wrong between any host and its client. Kinds that replace the answer do so whatever it would have been. */
+/** Faults of any host. Kinds that replace the response do so regardless of the request. */
 export type HttpFault =
-  /** Answers later. */
+  /** Delays the response. */
   | { readonly kind: 'delay'; readonly ms: number }
-  /** Never answers, and keeps the connection open. */
+  /** Never responds, and keeps the connection open. */
   | { readonly kind: 'hang' }
-  /** Sends the body a byte at a time, every 5 ms or so many. */
+  /** Sends the body one byte at a time, every 5 ms by default. */
   | { readonly kind: 'drip'; readonly everyMs?: number }
-  /** A status with a text, as a proxy sends it. */
+  /** Responds with a status and a text, as a proxy does. */
   | { readonly kind: 'status'; readonly status: number; readonly body?: string; readonly retryAfter?: string | number }
   /**
-   * Refuses what goes beyond a rate with status 429, as a proxy with a token bucket does: `burst` calls at once, 1 by
-   * default, and `perSecond` on average. With `retryAfter` it says how many whole seconds to wait.
+   * Responds with status 429 above a rate, as a proxy with a token bucket does: `burst` requests at once, 1 by default, and
+   * `perSecond` on average. With `retryAfter`, the response has that header, in whole seconds.
    */
   | { readonly kind: 'rate-limit'; readonly perSecond: number; readonly burst?: number; readonly retryAfter?: boolean }
-  /** A page meant for a person, by default with status 200. */
+  /** Responds with a page for people, as a traffic filter does; by default with status 200. */
   | { readonly kind: 'html'; readonly status?: number }
-  /** Half of the body, then an orderly end. */
+  /** Sends half of the body, then closes the connection gracefully. */
   | { readonly kind: 'truncated' }
-  /** Status 200 and a body that is not JSON. */
+  /** Responds with status 200 and a body that is not JSON. */
   | { readonly kind: 'garbage' }
-  /** Status 200 and no body. */
+  /** Responds with status 200 and an empty body. */
   | { readonly kind: 'empty' }
-  /**
-   * Puts `value` where `path` leads in the answer; `'*'` in a path leads to every key or element. The value `undefined`
-   * removes the key.
-   */
+  /** Replaces the value at `path` in the response; `'*'` matches every key or element. The value `undefined` removes the key. */
   | { readonly kind: 'shape'; readonly path: readonly (string | number)[]; readonly value: unknown }
-  /** A body that goes on for as long as the client reads. */
+  /** Sends a body that never ends. */
   | { readonly kind: 'endless' }
-  /** A redirect with a page, as nginx sends it: by default with status 301. */
+  /** Responds with a redirect and a page, as nginx does; by default with status 301. */
   | { readonly kind: 'redirect'; readonly to: string; readonly status?: number }
-  /** The page of nginx for a plain HTTP request to a port that expects HTTPS. */
+  /** Responds with nginx's page for a plain HTTP request to an HTTPS port. */
   | { readonly kind: 'https-expected' }
-  /** Repeats the URL and the headers of the request, encoded and decoded: by default with status 404, as JSON. */
+  /** Responds with the URL and the headers of the request, encoded and decoded: by default with status 404, as JSON. */
   | { readonly kind: 'echo'; readonly status?: number; readonly as?: 'json' | 'text' }
-  /** Compresses the body, by default with gzip; with `ifAsked` only where the client accepts that. */
+  /** Compresses the body, by default with gzip; with `ifAsked`, only if the client accepts that encoding. */
   | { readonly kind: 'compressed'; readonly encoding?: Encoding; readonly ifAsked?: boolean }
-  /** Resets the connection instead of answering. */
+  /** Resets the connection instead of responding. */
   | { readonly kind: 'reset' }
   /** Resets the connection in the middle of the body. */
   | { readonly kind: 'reset-in-body' };
 
-/** What can go wrong with a node beside `HttpFault`. */
+/** Faults of a node. */
 export type NodeFault =
   | HttpFault
-  /** Shows a tip that lies `blocks` lower, in all calls, and knows nothing above it. */
+  /** Reports a tip that is `blocks` lower, in all calls, and knows no block above it. */
   | { readonly kind: 'lag'; readonly blocks: number }
-  /** Shows blocks of its own from the height `from` on, in all calls: its branch of the chain. */
+  /** Reports other blocks from the height `from` on, in all calls: its own branch of the chain. */
   | { readonly kind: 'fork'; readonly from: number }
   /**
-   * Is still syncing: shows a tip that lies `blocks` lower when it is first called, and one block more every `everyMs`, 20
-   * by default, until it has reached the others.
+   * Is still syncing: its tip is `blocks` lower at the first call, and moves one block every `everyMs`, 20 by default, until it
+   * has reached that of the chain.
    */
   | { readonly kind: 'syncing'; readonly blocks: number; readonly everyMs?: number }
-  /** Answers the exchange state of the tip as if there were no such block yet. */
+  /** Responds to requests for the exchange state of the tip as if the block did not exist yet. */
   | { readonly kind: 'state-missing' }
-  /** Has pruned every exchange state more than so many blocks below its tip. */
+  /** Has pruned every exchange state that is more than `blocks` below its tip. */
   | { readonly kind: 'pruned'; readonly blocks: number }
-  /** Answers every exchange state with error -8000 and this cause. */
+  /** Responds to every request for an exchange state with error -8000 and this cause. */
   | { readonly kind: 'state-error'; readonly because: string }
   /**
-   * Allows each client address so many JSON errors per method within a window, an hour by default. Beyond that, every call
-   * of the method closes without a byte until a window has passed since the last error that counted.
+   * Allows each client address a number of JSON errors per method within a window, an hour by default. After that, it closes
+   * the connection of every call of the method without a byte, until a window has passed since the last counted error.
    */
   | { readonly kind: 'error-limit'; readonly errors: number; readonly windowMs?: number }
-  /** Echoes another id than it was sent. */
+  /** Responds with another id than that of the request. */
   | { readonly kind: 'wrong-id' };
 
-/** What can go wrong with a market-data host beside `HttpFault`. */
+/** Faults of a market-data host. */
 export type MarketDataFault =
   | HttpFault
-  /** Status 200, the message "no data", and null where there should be a list. */
+  /** Responds with status 200, the message "no data", and null instead of lists. */
   | { readonly kind: 'no-data' };
 
-/** Any fault of any host. */
+/** A fault of any host. */
 export type AnyFault = NodeFault | MarketDataFault;
 
-/** Which calls a fault befalls: by default every one, until it is cleared. */
-export type Aim<Name extends string> = {
+/** The calls that a fault applies to: by default all, until it is cleared. */
+export type FaultTarget<Name extends string> = {
   /** Only calls of this name. */
   readonly on?: Name;
-  /** Only so many calls, then it clears itself. */
+  /** Only this number of calls, then the fault clears itself. */
   readonly times?: number;
 };
 
 /**
- * The faults that are switched on. Of several that fit a call the oldest befalls it and the others wait for the next
- * one, so that faults with `times` follow each other; those that `joins` names join whatever else befalls the call.
+ * The active faults. If several match a call, the oldest applies and the others wait for the next call, so that faults with
+ * `times` follow each other. The kinds of {@link isCombined} also apply together with others.
  */
 export type Faults<Fault, Name extends string> = {
-  /** Switches a fault on and returns what switches it off. */
-  set(fault: Fault & Aim<Name>): () => void;
-  /** Switches all faults off. */
+  /** Activates a fault. @returns a function that deactivates it */
+  set(fault: Fault & FaultTarget<Name>): () => void;
+  /** Deactivates all faults. */
   clear(): void;
 };
 
-/** The faults of a host together with what only the host asks. */
+/** The faults of a host, as the host sees them. */
 type FaultsOfHost<Fault, Name extends string> = Faults<Fault, Name> & {
-  /** The faults that befall a call of this name, each thereby used once. `fits` may spare the call. */
-  take(name: Name | undefined, fits: (fault: Fault) => boolean): readonly Fault[];
+  /** The faults that apply to a call, each of which is used once by this. A fault applies only if `matches` returns true. */
+  take(name: Name | undefined, matches: (fault: Fault) => boolean): readonly Fault[];
 };
 
-const JOINING: ReadonlySet<AnyFault['kind']> = new Set([
+const COMBINED: ReadonlySet<AnyFault['kind']> = new Set([
   'delay',
   'rate-limit',
   'lag',
@@ -115,14 +112,14 @@ const JOINING: ReadonlySet<AnyFault['kind']> = new Set([
   'error-limit',
 ]);
 
-/** Whether a fault joins others that befall the same call. */
-export function joins(fault: AnyFault): boolean {
-  return JOINING.has(fault.kind);
+/** Whether a fault applies together with others to the same call. */
+export function isCombined(fault: AnyFault): boolean {
+  return COMBINED.has(fault.kind);
 }
 
-/** Makes the faults of a host, all switched off. */
+/** Creates the faults of a host. None is active at first. */
 export function createFaults<Fault extends AnyFault, Name extends string>(): FaultsOfHost<Fault, Name> {
-  const active: { readonly fault: Fault & Aim<Name>; left: number }[] = [];
+  const active: { readonly fault: Fault & FaultTarget<Name>; left: number }[] = [];
   const drop = (entry: (typeof active)[number]) => {
     const place = active.indexOf(entry);
     if (place !== -1) active.splice(place, 1);
@@ -135,10 +132,10 @@ export function createFaults<Fault extends AnyFault, Name extends string>(): Fau
       return () => drop(entry);
     },
     clear: () => void active.splice(0),
-    take(name, fits) {
-      const fitting = active.filter(({ fault }) => (fault.on === undefined || fault.on === name) && fits(fault));
-      const main = fitting.find(({ fault }) => !joins(fault));
-      const taken = fitting.filter((entry) => entry === main || joins(entry.fault));
+    take(name, matches) {
+      const matching = active.filter(({ fault }) => (fault.on === undefined || fault.on === name) && matches(fault));
+      const main = matching.find(({ fault }) => !isCombined(fault));
+      const taken = matching.filter((entry) => entry === main || isCombined(entry.fault));
 
       for (const entry of taken) {
         entry.left -= 1;

@@ -2,16 +2,16 @@
 import { parseArgs } from 'node:util';
 import { createSandbox, type Sandbox } from './sandbox.ts';
 
-const usage = `Usage: npm run sandbox -- [flags]
+const USAGE = `Usage: npm run sandbox -- [flags]
 
-  --node-port <port>         where the node listens (9334)
-  --nodes <number>           how many nodes tell the same chain, the others on free ports (1)
-  --one-url                  puts all nodes behind one URL, as a load balancer does: each call is answered by the next
-  --market-data-port <port>  where the market-data host listens (9333)
-  --host <address>           on which address (127.0.0.1)
-  --seed <number>            which chain (1)
-  --block-ms <number>        how often a block is made; 0 for never (4000)
-  --help                     this text`;
+  --node-port <port>         port of the node (9334)
+  --nodes <number>           number of nodes with the same chain; the others use free ports (1)
+  --one-url                  puts all nodes behind one URL, as a load balancer does: each call goes to the next node
+  --market-data-port <port>  port of the market-data host (9333)
+  --host <address>           address to listen on (127.0.0.1)
+  --seed <number>            seed of the simulated chain (1)
+  --block-ms <number>        block interval in milliseconds; 0 for no new blocks (4000)
+  --help                     prints this text`;
 
 type Settings = {
   seed: number;
@@ -48,7 +48,7 @@ function settingsFrom(args: string[]): Settings {
     } as const;
     const { values } = parseArgs({ args, options });
     if (values.help) {
-      process.stdout.write(`${usage}\n`);
+      process.stdout.write(`${USAGE}\n`);
       process.exit(0);
     }
     return {
@@ -63,7 +63,7 @@ function settingsFrom(args: string[]): Settings {
       },
     };
   } catch (error) {
-    process.stderr.write(`${reasonOf(error)}\n\n${usage}\n`);
+    process.stderr.write(`${reasonOf(error)}\n\n${USAGE}\n`);
     process.exit(2);
   }
 }

@@ -5,33 +5,33 @@ import { figuresOf } from './chain/tickers.ts';
 import type { MarketDataFault } from './faults.ts';
 import { createHost, type HostControl } from './http/host.ts';
 import type { Address } from './http/listen.ts';
-import { type Answer, webWire } from './http/wire.ts';
+import { type Answer, createWebWriter } from './http/response-writer.ts';
 import { orderBookAnswer, pairsAnswer, tickersAnswer } from './market-data/answers.ts';
 
-/** The calls a market-data host answers. */
-export type MarketDataCall = (typeof marketDataCalls)[number];
+/** The calls of a market-data host. */
+export type MarketDataCall = (typeof MARKET_DATA_CALLS)[number];
 
-/** A market-data host, seen from a test. */
+/** What tests see of a market-data host. */
 export type MarketDataControl = HostControl<MarketDataFault, MarketDataCall>;
 
-/** In what a market-data host may differ from another. */
-export type MarketDataManners = {
-  /** What it answers for a ticker that it does not know: a status with a JSON error, or 200 with empty or null sides. */
+/** What differs between market-data hosts. */
+export type MarketDataBehaviour = {
+  /** The response for an unknown ticker: a status with a JSON error, or 200 with empty or null sides. */
   readonly unknownTicker: '404' | '400' | 'empty' | 'null';
   readonly timestampUnit: 'seconds' | 'milliseconds';
-  /** Tickers whose book holds an entry that is not two numbers. */
+  /** Tickers whose book contains an entry that is not two numbers. */
   readonly malformedBooks: readonly string[];
 };
 
-const marketDataCalls = ['pairs', 'tickers', 'orderbook'] as const;
-const pathPattern = /^\/api\/v1\/public\/[^/]+\/(pairs|tickers|orderbook)$/;
-const listsOf = { pairs: ['pairs'], tickers: ['tickers'], orderbook: ['bids', 'asks'] } as const;
+const MARKET_DATA_CALLS = ['pairs', 'tickers', 'orderbook'] as const;
+const PATH = /^\/api\/v1\/public\/[^/]+\/(pairs|tickers|orderbook)$/;
+const LISTS = { pairs: ['pairs'], tickers: ['tickers'], orderbook: ['bids', 'asks'] } as const;
 
-/** Starts a host that publishes the markets of `chain`. */
+/** Starts a host that publishes the markets of a chain. */
 export function createMarketDataHost(
   chain: Chain,
   address: Address,
-  manners: MarketDataManners,
+  behaviour: MarketDataBehaviour,
 ): Promise<MarketDataControl> {
   const pairs = json(200, pairsAnswer(chain.markets));
   const books = new Map<string, Answer>();
@@ -46,33 +46,33 @@ export function createMarketDataHost(
   }
 
   function bookOf(tickerId: string): Answer {
-    const timestamp = chain.tip.time * (manners.timestampUnit === 'milliseconds' ? 1_000 : 1);
-    // Where several pools share the ticker there is one book all the same: that of the first.
+    const timestamp = chain.tip.time * (behaviour.timestampUnit === 'milliseconds' ? 1_000 : 1);
+    // If several pools share the ticker, the host has only the book of the first.
     const market = chain.markets.find((candidate) => candidate.tickerId === tickerId);
     if (!market) {
-      switch (manners.unknownTicker) {
+      switch (behaviour.unknownTicker) {
         case 'empty':
           return json(200, orderBookAnswer(tickerId, timestamp, { bids: [], asks: [] }));
         case 'null':
           return json(200, orderBookAnswer(tickerId, timestamp, { bids: null, asks: null }));
         default:
-          return json(Number(manners.unknownTicker), { message: 'ticker_id not found' });
+          return json(Number(behaviour.unknownTicker), { message: 'ticker_id not found' });
       }
     }
 
     const book = orderBookAnswer(tickerId, timestamp, ordersOf(chain.seed, market, chain.tip));
-    const bids = manners.malformedBooks.includes(tickerId) ? [['n/a', null], ...(book.bids ?? [])] : book.bids;
+    const bids = behaviour.malformedBooks.includes(tickerId) ? [['n/a', null], ...(book.bids ?? [])] : book.bids;
     return json(200, { ...book, bids });
   }
 
   return createHost<MarketDataFault, MarketDataCall>(address, {
     identify(method, path) {
       const url = URL.parse(path, 'http://host');
-      const named = method === 'GET' ? pathPattern.exec(url?.pathname ?? '')?.[1] : undefined;
-      const name = marketDataCalls.find((call) => call === named);
+      const named = method === 'GET' ? PATH.exec(url?.pathname ?? '')?.[1] : undefined;
+      const name = MARKET_DATA_CALLS.find((call) => call === named);
       return { name, params: Object.fromEntries(url?.searchParams ?? []) };
     },
-    fits: () => true,
+    matches: () => true,
     answer({ name, params }, _body, faults) {
       if (!name) return json(404, { message: 'not found' });
       if (faults.some(({ kind }) => kind === 'no-data')) return noData(name);
@@ -86,7 +86,7 @@ export function createMarketDataHost(
       if (books.size < chain.markets.length) books.set(tickerId, book);
       return book;
     },
-    wire: webWire,
+    createWriter: createWebWriter,
     keepsAlive: true,
   });
 }
@@ -97,7 +97,7 @@ function tickerIdOf(params: unknown): string {
 }
 
 function noData(name: MarketDataCall): Answer {
-  return json(200, { message: 'no data', ...Object.fromEntries(listsOf[name].map((list) => [list, null])) });
+  return json(200, { message: 'no data', ...Object.fromEntries(LISTS[name].map((list) => [list, null])) });
 }
 
 function json(status: number, value: unknown): Answer {

@@ -3,9 +3,9 @@ import type { Chain } from './chain/chain.ts';
 import type { NodeFault } from './faults.ts';
 import { createHost, type HostControl, type RecordedRequest } from './http/host.ts';
 import type { Address } from './http/listen.ts';
-import { type Answer, type Headers, nodeWire } from './http/wire.ts';
+import { type Answer, createNodeWriter, type Headers } from './http/response-writer.ts';
 import { beaconState } from './node/beacon-state.ts';
-import { chainInfo, epochBlocks } from './node/chain-info.ts';
+import { BLOCKS_PER_EPOCH, chainInfo } from './node/chain-info.ts';
 import { committeesOf } from './node/committees.ts';
 import { createErrorLimits } from './node/error-limits.ts';
 import { createExchangeStatePrinter } from './node/exchange-state.ts';
@@ -13,15 +13,15 @@ import { printGo, toGo } from './node/go-json.ts';
 import { parseRpcRequest, printEnvelope, type RpcOutcome } from './node/rpc.ts';
 import { blockNotFound, heightInvalid, payloadInvalid, stateError, statePruned } from './node/rpc-errors.ts';
 
-/** The calls a node answers. */
-export type NodeCall = (typeof nodeCalls)[number];
+/** The calls of a node. */
+export type NodeCall = (typeof NODE_CALLS)[number];
 
-/** A node, seen from a test. */
+/** What tests see of a node. */
 export type NodeControl = HostControl<NodeFault, NodeCall>;
 
-const nodeCalls = ['getblockchaininfo', 'getbeaconbeststatedetail', 'getpdestate'] as const;
+const NODE_CALLS = ['getblockchaininfo', 'getbeaconbeststatedetail', 'getpdestate'] as const;
 
-const crossOrigin: Headers = [
+const CORS_HEADERS: Headers = [
   ['Access-Control-Allow-Credentials', 'true'],
   [
     'Access-Control-Allow-Headers',
@@ -31,10 +31,10 @@ const crossOrigin: Headers = [
   ['Access-Control-Allow-Origin', '*'],
   ['Connection', 'close'],
 ];
-const headers: Headers = [...crossOrigin, ['Content-Type', 'application/json']];
-const resultsKept = 6;
+const HEADERS: Headers = [...CORS_HEADERS, ['Content-Type', 'application/json']];
+const MAX_CACHED_RESULTS = 6;
 
-/** Starts a node that tells what `chain` is, over JSON-RPC 1.0, with all the manners of the real one. */
+/** Starts a node of a chain, over JSON-RPC 1.0. It behaves like the real node in every detail. */
 export function createNodeHost(chain: Chain, address: Address, maxClients: number): Promise<NodeControl> {
   const committees = committeesOf(chain.seed);
   const printState = createExchangeStatePrinter(chain);
@@ -47,12 +47,12 @@ export function createNodeHost(chain: Chain, address: Address, maxClients: numbe
     const result = results.get(key) ?? Buffer.from(print());
     results.delete(key);
     results.set(key, result);
-    for (const oldest of results.keys()) if (results.size > resultsKept) results.delete(oldest);
+    for (const oldest of results.keys()) if (results.size > MAX_CACHED_RESULTS) results.delete(oldest);
     return { result };
   }
 
-  /** What the node takes for the chain: how far it has come, and on which branch. */
-  function chainShown(faults: readonly NodeFault[]): { tip: Block; block(height: number): Block | undefined } {
+  /** The chain as this node sees it: its tip, and the blocks of its branch. */
+  function visibleChain(faults: readonly NodeFault[]): { tip: Block; block(height: number): Block | undefined } {
     const from = faults.find((fault) => fault.kind === 'fork')?.from;
     const block = (height: number) => (from === undefined ? chain.block(height) : chain.branchBlock(from, height));
     const behind = faults.reduce((sum, fault) => sum + blocksBehind(fault), 0);
@@ -69,13 +69,13 @@ export function createNodeHost(chain: Chain, address: Address, maxClients: numbe
   }
 
   function call(name: NodeCall, params: unknown, faults: readonly NodeFault[]): RpcOutcome {
-    const { tip, block: blockAt } = chainShown(faults);
+    const { tip, block: blockAt } = visibleChain(faults);
     switch (name) {
       case 'getblockchaininfo':
         return printed(name, tip, () => printGo(chainInfo(chain.seed, committees, tip), 1));
       case 'getbeaconbeststatedetail': {
         const previous = blockAt(tip.height - 1);
-        const epochStart = blockAt(tip.height - (tip.height % epochBlocks));
+        const epochStart = blockAt(tip.height - (tip.height % BLOCKS_PER_EPOCH));
         const below = { previous, epochStart };
         return printed(name, tip, () => printGo(beaconState(chain.seed, committees, tip, below), 1));
       }
@@ -99,28 +99,28 @@ export function createNodeHost(chain: Chain, address: Address, maxClients: numbe
   return createHost<NodeFault, NodeCall>(address, {
     identify(method, _path, body) {
       const request = hasNoBody(method) ? undefined : parseRpcRequest(body);
-      return { name: nodeCalls.find((name) => name === request?.method), params: request?.params };
+      return { name: NODE_CALLS.find((name) => name === request?.method), params: request?.params };
     },
-    fits(fault, { name, params }) {
+    matches(fault, { name, params }) {
       if (fault.kind === 'state-missing') return name === 'getpdestate' && heightOf(params) === chain.tip.height;
       return name === 'getpdestate' || (fault.kind !== 'pruned' && fault.kind !== 'state-error');
     },
     answer({ method, name, from }, body, faults) {
-      if (hasNoBody(method)) return bodiless(method);
+      if (hasNoBody(method)) return responseWithoutBody(method);
       const request = parseRpcRequest(body);
-      if (!request) return { status: 400, headers, body: [] };
+      if (!request) return { status: 400, headers: HEADERS, body: [] };
       if (typeof request.id !== 'string' && typeof request.id !== 'number') return undefined;
-      if (!name) return { status: 500, headers, body: [] };
+      if (!name) return { status: 500, headers: HEADERS, body: [] };
 
       const id = faults.some(({ kind }) => kind === 'wrong-id') ? otherThan(request.id) : request.id;
       const limits = faults.filter((fault) => fault.kind === 'error-limit');
-      const caller = `${from} ${name}`;
-      if (limits.some((limit) => errorLimits.isExceeded(limit, caller))) return undefined;
+      const client = `${from} ${name}`;
+      if (limits.some((limit) => errorLimits.isExceeded(limit, client))) return undefined;
       const outcome = call(name, request.params, faults);
-      if ('error' in outcome) for (const limit of limits) errorLimits.count(limit, caller);
-      return { status: 200, headers, body: printEnvelope(id, request, toGo(request.params), outcome) };
+      if ('error' in outcome) for (const limit of limits) errorLimits.count(limit, client);
+      return { status: 200, headers: HEADERS, body: printEnvelope(id, request, toGo(request.params), outcome) };
     },
-    wire: nodeWire,
+    createWriter: createNodeWriter,
     keepsAlive: false,
     tooBusy: { maxClients, answer: tooBusy },
   });
@@ -143,9 +143,9 @@ function hasNoBody(method: RecordedRequest<NodeCall>['method']): boolean {
   return method === 'OPTIONS' || method === 'HEAD';
 }
 
-function bodiless(method: string): Answer {
+function responseWithoutBody(method: string): Answer {
   const length: Headers = method === 'OPTIONS' ? [['Content-Length', '0']] : [];
-  return { status: 200, headers: [...headers, ['Date', new Date().toUTCString()], ...length], body: [] };
+  return { status: 200, headers: [...HEADERS, ['Date', new Date().toUTCString()], ...length], body: [] };
 }
 
 function tooBusy(): Answer {
@@ -156,5 +156,5 @@ function tooBusy(): Answer {
     ['Date', new Date().toUTCString()],
     ['Content-Length', String(body.length)],
   ];
-  return { status: 503, headers: [...crossOrigin, ...plain], body: [body] };
+  return { status: 503, headers: [...CORS_HEADERS, ...plain], body: [body] };
 }

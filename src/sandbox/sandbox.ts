@@ -1,11 +1,11 @@
 import { type Balancer, type BalancerOrder, createBalancer } from './balancer.ts';
 import type { Block } from './chain/block.ts';
 import { type Chain, createChain } from './chain/chain.ts';
-import { createMarketDataHost, type MarketDataControl, type MarketDataManners } from './market-data-host.ts';
+import { createMarketDataHost, type MarketDataBehaviour, type MarketDataControl } from './market-data-host.ts';
 import { createNodeHost, type NodeControl } from './node-host.ts';
 
 /** What a sandbox is made from. With a `seed` and a `startTime` two sandboxes give the same answers, byte for byte. */
-export type SandboxOptions = Partial<MarketDataManners> & {
+export type SandboxOptions = Partial<MarketDataBehaviour> & {
   /** 1 by default. */
   readonly seed?: number;
   /**

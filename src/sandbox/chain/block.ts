@@ -3,7 +3,7 @@ import type { ChainPool, Venue } from './pools.ts';
 import type { Providers } from './providers.ts';
 import { createRandom, type Random } from './random.ts';
 import { firstShards, nextShards, type Shard } from './shards.ts';
-import { maxReserve, type Side, type Trade, trade, tradeTowards } from './trade.ts';
+import { MAX_RESERVE, type Side, type Trade, trade, tradeTowards } from './trade.ts';
 
 /** A beacon block with everything that holds once it is there. Never changed after it was made. */
 export type Block = {
@@ -24,13 +24,13 @@ export type Block = {
 
 /** The version of the blocks of a branch that leaves the chain at a height: above all that count blocks. */
 export function branchVersion(from: number): number {
-  return firstBranchVersion + from;
+  return FIRST_BRANCH_VERSION + from;
 }
 
-const firstBranchVersion = 1_000_000;
+const FIRST_BRANCH_VERSION = 1_000_000;
 
 /** What a chain consists of from its first block on. */
-export type Stage = {
+export type Genesis = {
   readonly seed: number;
   readonly pools: readonly ChainPool[];
   readonly markets: readonly ChainMarket[];
@@ -42,7 +42,7 @@ export type Stage = {
 };
 
 /** The block a chain begins with. */
-export function firstBlock(stage: Stage, height: number, time: number): Block {
+export function firstBlock(stage: Genesis, height: number, time: number): Block {
   const { seed, pools, markets, providers } = stage;
   return {
     height,
@@ -63,7 +63,7 @@ export function firstBlock(stage: Stage, height: number, time: number): Block {
  * Makes the function that makes the block after another, with a time in Unix seconds. A `version` above 0 asks for
  * another block than those that were shown at this height before.
  */
-export function createNextBlock(stage: Stage): (previous: Block, time: number, version?: number) => Block {
+export function createNextBlock(stage: Genesis): (previous: Block, time: number, version?: number) => Block {
   const { seed, pools, markets, tradesPerBlock } = stage;
   const followers = Map.groupBy(markets, ({ nodePool }) => nodePool);
   const traded: readonly (Venue | ChainPool)[] = [
@@ -127,7 +127,7 @@ function ratioOf(reserves: Readonly<BigUint64Array>, venue: number): number {
 }
 
 // One provider adds to or takes from one pool, and the fees of that pool's providers are paid out.
-function moveLiquidity(stage: Stage, previous: Block, reserves: BigUint64Array, random: Random) {
+function moveLiquidity(stage: Genesis, previous: Block, reserves: BigUint64Array, random: Random) {
   const pool = stage.pools[random.below(stage.pools.length)];
   const { perPool, first, earnsFees } = stage.providers;
   if (!pool || perPool === 0 || !stage.exists(pool, previous.height + 1)) return undefined;
@@ -149,7 +149,7 @@ function moveLiquidity(stage: Stage, previous: Block, reserves: BigUint64Array, 
   const after2 = reserve2 + (reserve2 * change) / total;
 
   // The last units of a pool stay: with nothing left it could not trade for the rest of the chain's life.
-  if (after1 > maxReserve || after2 > maxReserve || after1 < pool.initial[0] / 4n || after2 < pool.initial[1] / 4n) {
+  if (after1 > MAX_RESERVE || after2 > MAX_RESERVE || after1 < pool.initial[0] / 4n || after2 < pool.initial[1] / 4n) {
     return undefined;
   }
   reserves[place1] = after1;

@@ -1,8 +1,8 @@
-import { type Block, branchVersion, createNextBlock, firstBlock, type Stage } from './block.ts';
+import { type Block, branchVersion, createNextBlock, firstBlock, type Genesis } from './block.ts';
 import { type ChainMarket, marketsOf } from './markets.ts';
 import { type ChainPool, poolsOf } from './pools.ts';
 import { createProviders, type Providers } from './providers.ts';
-import { blockSeconds } from './shards.ts';
+import { BLOCK_SECONDS } from './shards.ts';
 import type { ChainToken } from './tokens.ts';
 
 /** What a chain is made from; the same options make the same chain, to the last bit. */
@@ -80,10 +80,10 @@ export function createChain(options: ChainOptions): GrowingChain {
   const exists = (pool: ChainPool, height: number) => height >= born(pool);
   const latecomers = pools.some(({ bornBehindTip }) => bornBehindTip !== undefined);
 
-  const stage: Stage = { seed, pools, markets, providers, tradesPerBlock: options.tradesPerBlock, exists };
+  const stage: Genesis = { seed, pools, markets, providers, tradesPerBlock: options.tradesPerBlock, exists };
   const createNext = createNextBlock(stage);
   const [first, ...later] = options.past ?? [];
-  let tip = first ?? firstBlock(stage, startHeight - history, startTime - history * blockSeconds);
+  let tip = first ?? firstBlock(stage, startHeight - history, startTime - history * BLOCK_SECONDS);
   const blocks = new Map([[tip.height, tip]]);
   const branches = new Map<number, Block[]>();
   let oldestHeight = tip.height;
@@ -94,10 +94,10 @@ export function createChain(options: ChainOptions): GrowingChain {
     for (; tip.height - oldestHeight >= retention; oldestHeight++) blocks.delete(oldestHeight);
   }
   function timeAfter(previous: Block): number {
-    return clock ? Math.max(previous.time, clock()) : previous.time + blockSeconds;
+    return clock ? Math.max(previous.time, clock()) : previous.time + BLOCK_SECONDS;
   }
   for (const block of later) show(block);
-  while (tip.height < startHeight) show(createNext(tip, tip.time + blockSeconds));
+  while (tip.height < startHeight) show(createNext(tip, tip.time + BLOCK_SECONDS));
 
   function branchBlock(from: number, height: number): Block | undefined {
     if (height < from) return blocks.get(height);

@@ -24,16 +24,16 @@ export type ChainMarket = Venue & {
 };
 
 // From the most usual target of a pair to the least.
-const targets = ['USDT', 'USDC', 'DAI', 'BUSD', 'PRV', 'BTC', 'ETH'];
+const TARGETS = ['USDT', 'USDC', 'DAI', 'BUSD', 'PRV', 'BTC', 'ETH'];
 
 // Market-data symbols of pairs that several pools trade, with the number of pools.
-const severalPools: ReadonlyMap<string, number> = new Map([
+const POOLS_OF_PAIR: ReadonlyMap<string, number> = new Map([
   ['PRV_pUSDT', 3],
   ['pETH_pUSDT', 2],
   ['pBTC_pUSDC', 2],
 ]);
 
-const oddities: ReadonlyMap<string, MarketOddity> = new Map([
+const ODDITIES: ReadonlyMap<string, MarketOddity> = new Map([
   ['pDAF_PRV', 'no target volume'],
   ['pTOMO_PRV', 'null figures'],
   ['pTOMO_pUSDC', 'absent figures'],
@@ -48,7 +48,7 @@ const oddities: ReadonlyMap<string, MarketOddity> = new Map([
 ]);
 
 // Pairs of which the node has no pool: base, target, US dollars a side, and the end of the pool id where it is recorded.
-const withoutNodePool: readonly (readonly [TokenName, TokenName, number, string?])[] = [
+const MARKETS_WITHOUT_NODE_POOL: readonly (readonly [TokenName, TokenName, number, string?])[] = [
   ['newer DAF', 'PRV', 9_000, '1516fc5dec2655f701a5cbf7163d736334592dec9fd853419d80bc41ea48e2fd'],
   ['newer ETH', 'newer USDT', 310_000, 'd3976e67fbefe50eb3f4ec9f2266b734a49f3c97effa825117db84ac08f60b6d'],
   ['NEO', 'USDC', 26_000],
@@ -66,7 +66,7 @@ export function marketsOf(seed: number, pools: readonly ChainPool[]): readonly C
     const { token1, token2, initial } = venueOf(random.between(0.99, 1.01), index, base, target, usd);
     const tickerId = `${marketSymbol(base)}_${marketSymbol(target)}`;
     const poolId = `${token1.id}-${token2.id}-${suffix ?? random.hex(64)}`;
-    const oddity = oddities.get(tickerId);
+    const oddity = ODDITIES.get(tickerId);
 
     markets.push({ index, token1, token2, initial, tickerId, poolId, base, target, nodePool, oddity });
   }
@@ -76,17 +76,17 @@ export function marketsOf(seed: number, pools: readonly ChainPool[]): readonly C
     const [base, target] =
       rank(pool.token1) > rank(pool.token2) ? [pool.token1, pool.token2] : [pool.token2, pool.token1];
     const usd = (Number(pool.initial[0]) / 10 ** pool.token1.decimals) * pool.token1.usd;
-    const count = severalPools.get(`${marketSymbol(base)}_${marketSymbol(target)}`) ?? 1;
+    const count = POOLS_OF_PAIR.get(`${marketSymbol(base)}_${marketSymbol(target)}`) ?? 1;
 
     for (let copy = 1; copy <= count; copy++) add(base, target, (usd * 0.4) / copy, pool);
   }
-  for (const [base, target, usd, suffix] of withoutNodePool) {
+  for (const [base, target, usd, suffix] of MARKETS_WITHOUT_NODE_POOL) {
     add(tokenNamed(base), tokenNamed(target), usd, undefined, suffix);
   }
   return markets;
 }
 
 function rank({ symbol = '' }: ChainToken): number {
-  const place = targets.indexOf(symbol);
-  return place === -1 ? targets.length : place;
+  const place = TARGETS.indexOf(symbol);
+  return place === -1 ? TARGETS.length : place;
 }

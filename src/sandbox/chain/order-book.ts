@@ -27,7 +27,7 @@ export function ordersOf(seed: number, market: ChainMarket, block: Block): Order
 }
 
 // What a trade against a pool costs: between the two prices that the pool gives, nobody places an order.
-const poolFee = 0.003;
+const POOL_FEE = 0.003;
 
 // The levels of a side stay where they are around the price; each block changes the quantities of some.
 function sortedSide(seed: number, market: ChainMarket, block: Block, direction: 1 | -1): readonly Order[] {
@@ -37,7 +37,7 @@ function sortedSide(seed: number, market: ChainMarket, block: Block, direction: 
   const price = priceOf(market, block);
   const orders: Order[] = [];
 
-  let away = poolFee;
+  let away = POOL_FEE;
   for (let left = market.oddity === 'thin book' ? 1 + levels.below(8) : 51 + levels.below(60); left > 0; left--) {
     const worth = 10 ** levels.between(1, 4) * (changes.chance(0.2) ? changes.between(0.3, 1) : 1);
     orders.push([significant(price * (1 + direction * away), 6), wholeUnits(worth / usd, decimals)]);

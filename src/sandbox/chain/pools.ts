@@ -20,7 +20,7 @@ export type ChainPool = Venue & {
 };
 
 // The two tokens and what lies on each side, in US dollars.
-const catalogue: readonly (readonly [TokenName, TokenName, number])[] = [
+const CATALOGUE: readonly (readonly [TokenName, TokenName, number])[] = [
   ['PRV', 'BTC', 1_620_000],
   ['PRV', 'ETH', 410_000],
   ['PRV', 'USDT', 730_000],
@@ -76,10 +76,10 @@ const catalogue: readonly (readonly [TokenName, TokenName, number])[] = [
   ['BTC', 'INO', 0],
   ['USDC', 'FXC of 4 decimals', 0],
 ];
-const quotes: readonly TokenName[] = ['PRV', 'BTC', 'USDT'];
+const QUOTES: readonly TokenName[] = ['PRV', 'BTC', 'USDT'];
 
 /** The first `count` pools of the exchange: those of the catalogue, then as many further ones as are asked for. */
-export function poolsOf(seed: number, count = catalogue.length): readonly ChainPool[] {
+export function poolsOf(seed: number, count = CATALOGUE.length): readonly ChainPool[] {
   const further = new Map<number, ChainToken>();
   const furtherOf = (number: number) => {
     const token = further.get(number) ?? furtherToken(number);
@@ -88,12 +88,12 @@ export function poolsOf(seed: number, count = catalogue.length): readonly ChainP
   };
 
   return Array.from({ length: count }, (_, index) => {
-    const listed = catalogue[index];
+    const listed = CATALOGUE[index];
     if (listed) return toPool(seed, index, tokenNamed(listed[0]), tokenNamed(listed[1]), listed[2]);
 
-    const number = index - catalogue.length;
-    const quote = tokenNamed(quotes[number % quotes.length] ?? 'PRV');
-    return toPool(seed, index, furtherOf(Math.floor(number / quotes.length)), quote, 1_000 + (number % 97) * 500);
+    const number = index - CATALOGUE.length;
+    const quote = tokenNamed(QUOTES[number % QUOTES.length] ?? 'PRV');
+    return toPool(seed, index, furtherOf(Math.floor(number / QUOTES.length)), quote, 1_000 + (number % 97) * 500);
   });
 }
 

@@ -1,6 +1,6 @@
-const hexDigits = '0123456789abcdef';
-const base58Digits = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
-const base64Digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+const HEX_DIGITS = '0123456789abcdef';
+const BASE58_DIGITS = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+const BASE64_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
 /** A stream of numbers that depends on nothing but the parts it was made from. */
 export type Random = {
@@ -48,11 +48,11 @@ export function createRandom(...parts: readonly (string | number)[]): Random {
     below,
     between: (low, high) => low + unit() * (high - low),
     chance: (probability) => unit() < probability,
-    hex: (length) => draw(hexDigits, length),
-    base58: (length) => draw(base58Digits, length),
+    hex: (length) => draw(HEX_DIGITS, length),
+    base58: (length) => draw(BASE58_DIGITS, length),
     base64: (bytes) => {
       const padding = (3 - (bytes % 3)) % 3;
-      return draw(base64Digits, Math.ceil(bytes / 3) * 4 - padding) + '='.repeat(padding);
+      return draw(BASE64_DIGITS, Math.ceil(bytes / 3) * 4 - padding) + '='.repeat(padding);
     },
   };
 }

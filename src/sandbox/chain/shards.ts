@@ -1,10 +1,10 @@
 import { createRandom } from './random.ts';
 
 /** Seconds between two beacon blocks of the history, and of a chain without a clock. */
-export const blockSeconds = 40;
+export const BLOCK_SECONDS = 40;
 
 /** How many shards the chain has beside its beacon. */
-export const shardCount = 8;
+export const SHARD_COUNT = 8;
 
 /** Where one shard stands. */
 export type Shard = {
@@ -22,13 +22,13 @@ type BeaconBlock = { readonly height: number; readonly time: number };
 /** The shards as they stand at the first height of a chain. */
 export function firstShards(seed: number, beacon: BeaconBlock): readonly Shard[] {
   const random = createRandom(seed, 'shards');
-  return Array.from({ length: shardCount }, (_, id) => {
+  return Array.from({ length: SHARD_COUNT }, (_, id) => {
     const height = Math.floor(beacon.height * random.between(0.985, 1.002));
     return {
       height,
       totalTxs: 20_000 + random.below(180_000),
       since: beacon.height,
-      time: timeOf(id, height, beacon, blockSeconds),
+      time: timeOf(id, height, beacon, BLOCK_SECONDS),
     };
   });
 }

@@ -11,7 +11,7 @@ export type Figures = {
   readonly targetVolume: number;
 };
 
-const windowSeconds = 24 * 60 * 60;
+const WINDOW_SECONDS = 24 * 60 * 60;
 
 /** The figures of all markets at the tip, in their order, from the trades of the retained blocks. */
 export function figuresOf(chain: Chain): readonly Figures[] {
@@ -27,7 +27,7 @@ export function figuresOf(chain: Chain): readonly Figures[] {
       const baseWentIn = (sideIn === 0) === (market.token1 === market.base);
       const [base, target] = baseWentIn ? [amountIn, amountOut] : [amountOut, amountIn];
       sum.last = [base, target];
-      if (tip.time - block.time >= windowSeconds) continue;
+      if (tip.time - block.time >= WINDOW_SECONDS) continue;
       sum.base += base;
       sum.target += target;
     }

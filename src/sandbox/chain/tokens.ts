@@ -10,9 +10,9 @@ export type ChainToken = {
 };
 
 /** The name under which the catalogues of pools and markets refer to a token; unlike a symbol it is unique. */
-export type TokenName = (typeof catalogue)[number][0];
+export type TokenName = (typeof CATALOGUE)[number][0];
 
-const catalogue = [
+const CATALOGUE = [
   ['PRV', 'PRV', 9, 0.85, '0000000000000000000000000000000000000000000000000000000000000004'],
   ['BTC', 'BTC', 9, 9451, 'b832e5d3b1f01a4f0623f7fe91d6673461e1f5d37d91fe78c5c2e6183ff39696'],
   ['ETH', 'ETH', 9, 240, 'ffd8d42dc40a8d166ea4848baf8b5f6e912ad79875f4373070b59392b1756c8f'],
@@ -50,13 +50,13 @@ const catalogue = [
   ['newer USDT', 'USDT', 6, 1, '076a4423fa20922526bd50b0d7b0dc1c593ce16e15ba141ede5fb5a28aa3f229'],
 ] as const;
 
-const catalogued = new Map<string, ChainToken>(
-  catalogue.map(([name, symbol, decimals, usd, id]) => [name, { id, symbol, decimals, usd }]),
+const TOKENS_BY_NAME = new Map<string, ChainToken>(
+  CATALOGUE.map(([name, symbol, decimals, usd, id]) => [name, { id, symbol, decimals, usd }]),
 );
 
 /** The token of the catalogue that has this name. */
 export function tokenNamed(name: TokenName): ChainToken {
-  const token = catalogued.get(name);
+  const token = TOKENS_BY_NAME.get(name);
   if (!token) throw new Error(`the catalogue has no token ${name}`);
   return token;
 }

@@ -1,5 +1,5 @@
 /** The largest reserve that trades and contributions may lead to, some way below the unsigned 64 bits of the chain. */
-export const maxReserve = 18_000_000_000_000_000_000n;
+export const MAX_RESERVE = 18_000_000_000_000_000_000n;
 
 /** The two sides of a pool, in the order of its tokens. */
 export type Side = 0 | 1;
@@ -24,7 +24,7 @@ export function trade(reserves: BigUint64Array, venue: number, sideIn: Side, amo
   const placeOut = venue * 2 + 1 - sideIn;
   const reserveIn = reserves[placeIn] ?? 0n;
   const reserveOut = reserves[placeOut] ?? 0n;
-  if (amountIn <= 0n || reserveIn === 0n || reserveOut === 0n || reserveIn + amountIn > maxReserve) return undefined;
+  if (amountIn <= 0n || reserveIn === 0n || reserveOut === 0n || reserveIn + amountIn > MAX_RESERVE) return undefined;
 
   const effective = (amountIn * 997n) / 1000n;
   const amountOut = (reserveOut * effective) / (reserveIn + effective);

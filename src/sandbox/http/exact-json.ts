@@ -1,13 +1,13 @@
 type Reviver = (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown;
 
-/** Parses JSON with every integer above 2^53 as a bigint. Throws a SyntaxError. */
+/** Parses JSON. Integers that a double cannot represent become bigint. @throws SyntaxError */
 export function parseExactly(text: string): unknown {
   const exact: Reviver = (_key, value, { source = '' }) =>
     typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? BigInt(source) : value;
   return JSON.parse(text, exact as (key: string, value: unknown) => unknown);
 }
 
-/** Prints what `parseExactly` parsed, without white space. */
+/** Prints a value of {@link parseExactly} as JSON without white space. */
 export function printExactly(value: unknown): string {
   if (typeof value === 'bigint') return value.toString();
   if (Array.isArray(value)) return `[${value.map(printExactly).join(',')}]`;
@@ -18,7 +18,7 @@ export function printExactly(value: unknown): string {
   return JSON.stringify(value) ?? 'null';
 }
 
-/** A copy of a document with `value` where `path` leads; `'*'` leads to every key or element, other steps may be new. */
+/** A copy of a document with another value at `path`. `'*'` matches every key or element; other keys may be new. */
 export function replaceAt(document: unknown, path: readonly (string | number)[], value: unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined) return value;

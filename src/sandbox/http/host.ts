@@ -2,13 +2,13 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type AnyFault, createFaults, type Faults, joins } from '../faults.ts';
-import { compress, deliver, spoil } from './deliver.ts';
+import { type AnyFault, createFaults, type Faults, isCombined } from '../faults.ts';
+import { applyFault, compress, sendResponse } from './faulty-response.ts';
 import { type Address, listen, urlOf } from './listen.ts';
 import { createRateLimits } from './rate-limit.ts';
-import type { Answer, Wire } from './wire.ts';
+import type { Answer, ResponseWriter } from './response-writer.ts';
 
-/** A request as the host got it. */
+/** A request that the host received. */
 export type RecordedRequest<Name extends string> = {
   readonly method: string;
   /** The path with its query. */
@@ -16,9 +16,9 @@ export type RecordedRequest<Name extends string> = {
   readonly headers: IncomingHttpHeaders;
   /** The first 4,096 characters. */
   readonly body: string;
-  /** The call that was asked for; `undefined` for a request that is none. */
+  /** The call; `undefined` if the host has no such call. */
   readonly name: Name | undefined;
-  /** The parameters as they were sent: those of the RPC call, or those of the query as an object. */
+  /** The parameters of the RPC call, or of the query string as an object. */
   readonly params: unknown;
   /** The address of the client. */
   readonly from: string;
@@ -26,42 +26,42 @@ export type RecordedRequest<Name extends string> = {
   readonly at: number;
 };
 
-/** A host seen from a test: where it is, what it was asked, what goes wrong with it. */
+/** What tests see of a host: its URL, its faults, the requests that it received. */
 export type HostControl<Fault, Name extends string> = {
-  /** Without a slash at the end; the same after a stop and a start. */
+  /** Without a trailing slash. It stays the same after a stop and a start. */
   readonly url: string;
   readonly faults: Faults<Fault, Name>;
-  /** How many requests arrived since the start or `resetCalls`: of one name, or of all kinds. */
+  /** The number of requests since the start or `resetCalls`: of one call, or all of them. */
   calls(name?: Name): number;
-  /** The last 1,000 requests, the oldest first. */
+  /** The last {@link MAX_RECORDED_REQUESTS} requests, the oldest first. */
   readonly requests: readonly RecordedRequest<Name>[];
-  /** Forgets counts and requests. */
+  /** Clears the counts and the requests. */
   resetCalls(): void;
   /** Listens again on the same port. */
   start(): Promise<void>;
-  /** Breaks all connections and refuses new ones. */
+  /** Closes all connections and refuses new ones. */
   stop(): Promise<void>;
   openConnections(): number;
 };
 
-/** What distinguishes one host from another. */
+/** What differs between the hosts. */
 type HostBehaviour<Fault, Name extends string> = {
   identify(method: string, path: string, body: string): { name: Name | undefined; params: unknown };
-  /** Whether a fault that is aimed at a call would change anything about it. */
-  fits(fault: Fault, call: RecordedRequest<Name>): boolean;
-  /** The answer, given the faults that befall the call; `undefined` closes the connection without a byte. */
+  /** Whether a fault would change anything about a call. */
+  matches(fault: Fault, call: RecordedRequest<Name>): boolean;
+  /** The response with these faults; `undefined` closes the connection without a byte. */
   answer(call: RecordedRequest<Name>, body: string, faults: readonly Fault[]): Answer | undefined;
-  wire(request: IncomingMessage, response: ServerResponse): Wire;
+  createWriter(request: IncomingMessage, response: ServerResponse): ResponseWriter;
   /** Whether a connection serves more than one request. */
   readonly keepsAlive: boolean;
-  /** The answer to a request that finds more than `maxClients` under way. */
+  /** The response while more than `maxClients` requests are pending. */
   readonly tooBusy?: { readonly maxClients: number; readonly answer: () => Answer };
 };
 
-const requestsKept = 1_000;
-const bodyKept = 4_096;
+const MAX_RECORDED_REQUESTS = 1_000;
+const MAX_RECORDED_BODY = 4_096;
 
-/** Makes a host and has it listen. Rejects when the port is taken. */
+/** Creates a host that listens. Rejects if the port is in use. */
 export async function createHost<Fault extends AnyFault, Name extends string>(
   address: Address,
   behaviour: HostBehaviour<Fault, Name>,
@@ -79,31 +79,31 @@ export async function createHost<Fault extends AnyFault, Name extends string>(
   function record(request: IncomingMessage, body: string): RecordedRequest<Name> {
     const { method = '', url: path = '/', headers } = request;
     const from = request.socket.remoteAddress ?? '';
-    const call = { method, path, headers, body: body.slice(0, bodyKept), from, at: Date.now() };
+    const call = { method, path, headers, body: body.slice(0, MAX_RECORDED_BODY), from, at: Date.now() };
     const recorded = { ...call, ...behaviour.identify(method, path, body) };
 
     total += 1;
     if (recorded.name !== undefined) counts.set(recorded.name, (counts.get(recorded.name) ?? 0) + 1);
     requests.push(recorded);
-    if (requests.length >= requestsKept * 2) requests = requests.slice(-requestsKept);
+    if (requests.length >= MAX_RECORDED_REQUESTS * 2) requests = requests.slice(-MAX_RECORDED_REQUESTS);
     return recorded;
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse, crowded: boolean): Promise<void> {
     const body = await text(request);
     const call = record(request, body);
-    const taken = faults.take(call.name, (fault) => behaviour.fits(fault, call));
-    const wire = behaviour.wire(request, response);
+    const taken = faults.take(call.name, (fault) => behaviour.matches(fault, call));
+    const writer = behaviour.createWriter(request, response);
 
     for (const fault of taken as readonly AnyFault[]) if (fault.kind === 'delay') await pause(fault.ms);
     const answer = crowded ? behaviour.tooBusy?.answer() : behaviour.answer(call, body, taken);
-    if (!answer) return wire.hangUp();
+    if (!answer) return writer.close();
 
-    const fault = rateLimits.refusal(taken) ?? taken.find((candidate) => !joins(candidate));
-    const spoilt = spoil(answer, fault, call);
-    await deliver(
-      wire,
-      compress(spoilt, taken as readonly AnyFault[], String(request.headers['accept-encoding'])),
+    const fault = rateLimits.refusal(taken) ?? taken.find((candidate) => !isCombined(candidate));
+    const faulty = applyFault(answer, fault, call);
+    await sendResponse(
+      writer,
+      compress(faulty, taken as readonly AnyFault[], String(request.headers['accept-encoding'])),
       fault,
     );
   }
@@ -116,7 +116,7 @@ export async function createHost<Fault extends AnyFault, Name extends string>(
       clients -= 1;
     });
     const crowded = clients > (behaviour.tooBusy?.maxClients ?? Number.POSITIVE_INFINITY);
-    // A client that goes away while it sends is no concern of anyone.
+    // A client may disconnect while it sends the request.
     serve(request, response, crowded).catch(() => request.socket.destroy());
   });
   server.on('connection', (socket: Socket) => {
@@ -135,7 +135,7 @@ export async function createHost<Fault extends AnyFault, Name extends string>(
     faults,
     calls: (name) => (name === undefined ? total : (counts.get(name) ?? 0)),
     get requests() {
-      return requests.slice(-requestsKept);
+      return requests.slice(-MAX_RECORDED_REQUESTS);
     },
     resetCalls() {
       requests = [];

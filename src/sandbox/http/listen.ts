@@ -1,9 +1,9 @@
 import type { AddressInfo, Server } from 'node:net';
 
-/** Where a host listens; port 0 takes a free one. */
+/** The address to listen on. With port 0, the system chooses a free port. */
 export type Address = { readonly host: string; readonly port: number };
 
-/** Has a server listen. @returns the port that it listens on. Rejects when it is taken */
+/** Starts to listen. @returns the port. Rejects if it is in use */
 export function listen(server: Server, { host, port }: Address): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -14,7 +14,7 @@ export function listen(server: Server, { host, port }: Address): Promise<number>
   });
 }
 
-/** The URL of an address, without a slash at the end. */
+/** The URL of an address, without a trailing slash. */
 export function urlOf({ host, port }: Address): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -2,13 +2,13 @@ import type { AnyFault } from '../faults.ts';
 
 type RateLimit = AnyFault & { readonly kind: 'rate-limit' };
 
-/** The token buckets of a host: one for each rate limit that is switched on. */
+/** The token buckets of a host: one for each active rate limit. */
 type RateLimits = {
-  /** Takes a token for a call from the bucket of each limit that befalls it. @returns the refusal where one is empty */
+  /** Takes a token for a call from the bucket of each limit. @returns the refusal if a bucket is empty */
   refusal(faults: readonly AnyFault[]): (AnyFault & { readonly kind: 'status' }) | undefined;
 };
 
-/** Makes the buckets of a host. Each is full when its limit first befalls a call. */
+/** Creates the buckets of a host. Each is full at its first call. */
 export function createRateLimits(): RateLimits {
   const buckets = new WeakMap<RateLimit, { tokens: number; at: number }>();
 

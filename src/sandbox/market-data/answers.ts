@@ -3,7 +3,7 @@ import type { Orders } from '../chain/order-book.ts';
 import type { Figures } from '../chain/tickers.ts';
 import { marketSymbol } from '../chain/tokens.ts';
 
-/** The answer of `pairs`. */
+/** The response of `pairs`. */
 export function pairsAnswer(markets: readonly ChainMarket[]) {
   const pairs = markets.map(({ tickerId, base, target, poolId }) => ({
     ticker_id: tickerId,
@@ -16,7 +16,7 @@ export function pairsAnswer(markets: readonly ChainMarket[]) {
   return { pairs, message: 'OK' };
 }
 
-/** The answer of `tickers`, given the figures of each market. */
+/** The response of `tickers`, with the figures of each market. */
 export function tickersAnswer(markets: readonly ChainMarket[], figures: readonly Figures[]) {
   const tickers = markets.map((market, i) => ({
     ticker_id: market.tickerId,
@@ -30,7 +30,7 @@ export function tickersAnswer(markets: readonly ChainMarket[], figures: readonly
   return { tickers, message: 'OK' };
 }
 
-/** The answer of `orderbook`; `null` sides are how some hosts say that they know no such ticker. */
+/** The response of `orderbook`. Some hosts send `null` sides for an unknown ticker. */
 export function orderBookAnswer(tickerId: string, timestamp: number, orders: Orders | { bids: null; asks: null }) {
   return { bids: orders.bids, asks: orders.asks, message: 'OK', ticker_id: tickerId, timestamp };
 }

@@ -1,18 +1,18 @@
 import type { Block } from '../chain/block.ts';
 import { createRandom } from '../chain/random.ts';
 import { type Shard, shardHash } from '../chain/shards.ts';
-import { epochBlocks, epochOf } from './chain-info.ts';
+import { BLOCKS_PER_EPOCH, epochOf } from './chain-info.ts';
 import type { Committees, Validator } from './committees.ts';
 import type { GoValue } from './go-json.ts';
 
-/** The blocks below its own that a state of the beacon refers to, where they are retained. */
+/** The earlier blocks that a beacon state refers to, if the chain still has them. */
 type BlocksBelow = {
   readonly previous: Block | undefined;
-  /** The one with which the epoch began. */
+  /** The first block of the epoch. */
   readonly epochStart: Block | undefined;
 };
 
-/** The result of `getbeaconbeststatedetail`: tens of kilobytes around one height. */
+/** The result of `getbeaconbeststatedetail`: tens of kilobytes. */
 export function beaconState(seed: number, committees: Committees, tip: Block, below: BlocksBelow): GoValue {
   const everyone = [...committees.beacon, ...committees.shards.flat()];
   const ofShards = (value: (shard: Shard, id: number) => GoValue) =>
@@ -38,7 +38,7 @@ export function beaconState(seed: number, committees: Committees, tip: Block, be
     AutoStaking: everyone.map((validator) => ({ ...keysOf(validator), IsAutoStake: false })),
     CurrentRandomNumber: randomNumber(seed, epochOf(tip.height)),
     CurrentRandomTimeStamp: below.epochStart?.time ?? tip.time,
-    IsGetRandomNumber: tip.height % epochBlocks > epochBlocks / 2,
+    IsGetRandomNumber: tip.height % BLOCKS_PER_EPOCH > BLOCKS_PER_EPOCH / 2,
     MaxBeaconCommitteeSize: 4,
     MinBeaconCommitteeSize: 4,
     MaxShardCommitteeSize: 32,
@@ -53,7 +53,7 @@ function keysOf({ publicKey, bls, dsa }: Validator) {
   return { IncPubKey: publicKey, MiningPubKey: { bls, dsa } };
 }
 
-// Between 2^61 and 2^62: more than a double can hold to the unit.
+// Between 2^61 and 2^62: more than a double can represent exactly.
 function randomNumber(seed: number, epoch: number): bigint {
   return 2n ** 61n + BigInt(`0x${createRandom(seed, 'random number', epoch).hex(15)}`) * 2n + 1n;
 }

@@ -4,12 +4,12 @@ import { shardHash } from '../chain/shards.ts';
 import type { Committees, Validator } from './committees.ts';
 import type { GoValue } from './go-json.ts';
 
-/** How many beacon blocks an epoch has. */
-export const epochBlocks = 350;
+/** Number of beacon blocks in an epoch. */
+export const BLOCKS_PER_EPOCH = 350;
 
-/** The epoch of a beacon height, as the node counts. */
+/** The epoch of a beacon height. The first is 1. */
 export function epochOf(height: number): number {
-  return Math.floor((height - 1) / epochBlocks) + 1;
+  return Math.floor((height - 1) / BLOCKS_PER_EPOCH) + 1;
 }
 
 /** The result of `getblockchaininfo` for a node whose newest beacon block is `tip`. */
@@ -22,8 +22,8 @@ export function chainInfo(seed: number, committees: Committees, tip: Block): GoV
     ...signatures(seed, tip.hash, tip.height, committees.beacon),
     Epoch: epochOf(tip.height),
     Time: tip.time,
-    RemainingBlockEpoch: epochBlocks - (tip.height % epochBlocks),
-    EpochBlock: epochBlocks,
+    RemainingBlockEpoch: BLOCKS_PER_EPOCH - (tip.height % BLOCKS_PER_EPOCH),
+    EpochBlock: BLOCKS_PER_EPOCH,
   });
   for (const [id, shard] of tip.shards.entries()) {
     const hash = shardHash(seed, id, shard);
@@ -41,7 +41,7 @@ export function chainInfo(seed: number, committees: Committees, tip: Block): GoV
   return { ChainName: 'sandbox', BestBlocks: bestBlocks, ActiveShards: tip.shards.length };
 }
 
-// Who made a block and who agreed to it. Some sign without the others, and now and then nothing is recorded.
+// The producer and the signatures of a block. Not all validators sign, and some blocks have no signatures.
 function signatures(seed: number, hash: string, height: number, committee: readonly Validator[]) {
   const random = createRandom(seed, 'signatures', hash);
   const indexes = committee.map((_, index) => index).filter((index) => index === 0 || random.chance(0.9));

@@ -1,7 +1,7 @@
 import { createRandom, type Random } from '../chain/random.ts';
-import { shardCount } from '../chain/shards.ts';
+import { SHARD_COUNT } from '../chain/shards.ts';
 
-/** The keys of one validator, as the beacon's state shows them, and the long one that stands in the blocks it makes. */
+/** The keys of a validator in the beacon state, and the longer key in the blocks that it produces. */
 export type Validator = {
   readonly publicKey: string;
   readonly bls: string;
@@ -9,14 +9,14 @@ export type Validator = {
   readonly blockKey: string;
 };
 
-/** The validators of a chain, which stay the same for as long as the chain lasts. */
+/** The validators of the beacon and of each shard. They never change. */
 export type Committees = { readonly beacon: readonly Validator[]; readonly shards: readonly (readonly Validator[])[] };
 
-/** The validators of the chain of a seed. */
+/** The validators of a chain with this seed. */
 export function committeesOf(seed: number): Committees {
   const random = createRandom(seed, 'committees');
   const committee = (size: number) => Array.from({ length: size }, () => validatorFrom(random));
-  return { beacon: committee(4), shards: Array.from({ length: shardCount }, () => committee(4 + random.below(3))) };
+  return { beacon: committee(4), shards: Array.from({ length: SHARD_COUNT }, () => committee(4 + random.below(3))) };
 }
 
 function validatorFrom(random: Random): Validator {

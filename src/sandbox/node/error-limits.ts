@@ -1,16 +1,16 @@
 import type { NodeFault } from '../faults.ts';
 
-/** A limit on the JSON errors that one caller may cause. */
+/** A limit on the JSON errors of one client. */
 type ErrorLimit = Extract<NodeFault, { kind: 'error-limit' }>;
 
 const HOUR_MS = 3_600_000;
 
-/** Makes the counts of the errors that callers of a node have caused, for each limit since it was switched on. */
+/** Creates the counts of JSON errors of each client, for each limit. */
 export function createErrorLimits(): {
-  /** Whether a caller has caused more errors than the limit allows, and the window is not over yet. */
-  isExceeded(limit: ErrorLimit, caller: string): boolean;
-  /** A caller has caused an error. */
-  count(limit: ErrorLimit, caller: string): void;
+  /** Whether a client has caused more errors than the limit allows within the window. */
+  isExceeded(limit: ErrorLimit, client: string): boolean;
+  /** Counts an error of a client. */
+  count(limit: ErrorLimit, client: string): void;
 } {
   const counts = new WeakMap<ErrorLimit, Map<string, { errors: number; lastAt: number }>>();
 

@@ -5,8 +5,8 @@ import { createRandom } from '../chain/random.ts';
 import { type GoValue, printGo } from './go-json.ts';
 
 /**
- * Makes the printer of the results of `getpdestate`, one level deep. Built line by line from what stays the same at every
- * height, because a large exchange has a hundred thousand lines.
+ * Creates the printer of results of `getpdestate`, indented by one level. It assembles lines from fragments that are the same
+ * at every height, because a large exchange has a hundred thousand lines.
  */
 export function createExchangeStatePrinter(chain: Chain): (block: Block) => string {
   const { seed, pools, providers } = chain;
@@ -64,7 +64,7 @@ function map(lines: readonly string[]): string {
   return lines.length === 0 ? '{}' : `{\n\t\t\t${lines.join(',\n\t\t\t')}\n\t\t}`;
 }
 
-// Contributions that wait for their other half; they come and go every 60 blocks, and sometimes there are none.
+// Contributions that wait for their other half. They change every 60 blocks, and sometimes there are none.
 function waitingAt({ pools, providers }: Chain, seed: number, height: number): GoValue {
   const random = createRandom(seed, 'waiting', Math.floor(height / 60));
   const waiting = new Map<string, GoValue>();

@@ -1,6 +1,6 @@
 /**
- * A value as a Go program prints it: a plain object is a struct, whose fields keep their order, a Map is a map, whose
- * keys are sorted, and a bigint is an integer, printed exactly.
+ * A value that Go prints: a plain object is a struct, whose fields keep their order; a Map is a map, whose keys are sorted;
+ * a bigint is an integer, which is printed exactly.
  */
 export type GoValue =
   | null
@@ -12,7 +12,7 @@ export type GoValue =
   | ReadonlyMap<string, GoValue>
   | { readonly [field: string]: GoValue };
 
-/** Prints a value as Go's `MarshalIndent` with tabs does, at a depth of indentation. */
+/** Prints a value like Go's `MarshalIndent` with tabs, at a depth of indentation. */
 export function printGo(value: GoValue, depth = 0): string {
   if (typeof value === 'string') return quoteGo(value);
   if (value === null || typeof value !== 'object') return String(value);
@@ -29,14 +29,14 @@ export function printGo(value: GoValue, depth = 0): string {
   return block('{', lines, '}', depth);
 }
 
-/** Quotes a text as Go does, which escapes what could end a script element. */
+/** Quotes a text like Go, which escapes characters that could end a script element. */
 export function quoteGo(text: string): string {
   return JSON.stringify(text).replace(/[<>&\u2028\u2029]/g, (char) => {
     return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 }
 
-/** What JSON holds, as Go decodes it into an empty interface: objects become maps. */
+/** A JSON value as Go decodes it into an empty interface: objects become maps. */
 export function toGo(json: unknown): GoValue {
   if (Array.isArray(json)) return json.map(toGo);
   if (typeof json === 'object' && json !== null) {
@@ -45,7 +45,7 @@ export function toGo(json: unknown): GoValue {
   return typeof json === 'string' || typeof json === 'number' || typeof json === 'boolean' ? json : null;
 }
 
-/** A float64 as Go's `%v` prints it: with an exponent of at least two digits below 1e-4 and from a million on. */
+/** Prints a float64 like Go's `%v`: below 1e-4 and from a million on with an exponent of at least two digits. */
 export function printGoFloat(value: number): string {
   const [digits = '', exponent = '0'] = value.toExponential().split('e');
   const power = Number(exponent);

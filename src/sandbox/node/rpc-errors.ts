@@ -2,28 +2,28 @@ import { createRandom } from '../chain/random.ts';
 import { printGoFloat } from './go-json.ts';
 import type { RpcError } from './rpc.ts';
 
-/** The parameters of a call are no list that begins with an object. */
+/** The parameters are not a list that begins with an object. */
 export function payloadInvalid(): RpcError {
   return withTrace(-1003, 'Invalid parameters', 'Payload data is invalid', 86);
 }
 
-/** The parameters of a call hold no height, or one that is not an integer. */
+/** The parameters contain no height, or one that is not an integer. */
 export function heightInvalid(): RpcError {
   return withTrace(-1003, 'Invalid parameters', 'Beacon height is invalid', 94);
 }
 
-/** The node does not have the block of a height: it is zero, or in the future for this node. */
+/** The node has no block at a height: it is zero, or in the future for this node. */
 export function blockNotFound(height: number): RpcError {
   return stateError(`${rootNotFound(height)}, error Beacon, Block Height ${height} not found`);
 }
 
-/** The node has pruned the exchange state of a height: the record of its root is gone, or the root itself. */
+/** The node has pruned the exchange state of a height: either the record of its root, or the root itself. */
 export function statePruned(height: number): RpcError {
   if (height % 2 === 1) return stateError(`${rootNotFound(height)}, error leveldb: not found`);
   return stateError(`missing trie node ${createRandom(height, 'state root').hex(64)} (path )`);
 }
 
-/** The node cannot give an exchange state, for a reason of its own. */
+/** The node cannot read an exchange state. */
 export function stateError(because: string): RpcError {
   return withTrace(-8000, 'Get pde state error', because, 98);
 }
@@ -32,7 +32,7 @@ function rootNotFound(height: number): string {
   return `Can't found ConsensusStateRootHash of beacon height ${printGoFloat(height)}`;
 }
 
-// The first line says what happened; the rest is where in the server, with paths of its files.
+// The first line is the error. The rest is the stack trace, with paths of the server's files.
 function withTrace(code: number, message: string, cause: string, line: number): RpcError {
   const server = 'github.com/incognitochain/incognito-chain/rpcserver';
   const trace = [

@@ -1,21 +1,21 @@
 import { type GoValue, printGo, quoteGo } from './go-json.ts';
 
-/** A request as the node reads it. */
+/** A decoded request. */
 type RpcRequest = {
   readonly id: unknown;
   readonly jsonrpc: string;
   readonly method: string;
-  /** `null` when there were none. */
+  /** `null` if the request has none. */
   readonly params: unknown;
 };
 
 /** An error of the node's application, sent with HTTP status 200. */
 export type RpcError = { readonly Code: number; readonly Message: string; readonly StackTrace: string };
 
-/** What a call leads to: a result, already printed one level deep, or an error. */
+/** The outcome of a call: a result, already printed and indented by one level, or an error. */
 export type RpcOutcome = { readonly result: Buffer } | { readonly error: RpcError };
 
-/** Reads a request body, its names in upper or lower case alike; `undefined` for what Go would not decode into one. */
+/** Parses a request body. Names are case-insensitive. `undefined` if Go would not decode it. */
 export function parseRpcRequest(body: string): RpcRequest | undefined {
   const json = parse(body);
   if (json === undefined || typeof json !== 'object' || Array.isArray(json)) return undefined;
@@ -27,7 +27,7 @@ export function parseRpcRequest(body: string): RpcRequest | undefined {
   return { id: fields.get('id') ?? null, jsonrpc, method, params: fields.get('params') ?? null };
 }
 
-/** The answer's envelope around an outcome, in pieces. */
+/** Prints the JSON-RPC response with an outcome, in pieces. */
 export function printEnvelope(
   id: string | number,
   request: RpcRequest,

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
-import type { Answer, Headers } from './wire.ts';
+import type { Answer, Headers } from './response-writer.ts';
 
-/** What a host may repeat of a request. */
+/** The parts of a request that a host may repeat. */
 export type EchoedRequest = {
   readonly method: string;
   /** The path with its query. */
@@ -9,17 +9,17 @@ export type EchoedRequest = {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 };
 
-const html: Headers = [['Content-Type', 'text/html']];
+const HTML: Headers = [['Content-Type', 'text/html']];
 
-/** A redirect with the page that nginx sends with it. */
+/** A redirect with the page of nginx. */
 export function redirect(status: number, to: string): Answer {
-  return { status, headers: [...html, ['Location', to]], body: [nginxPage(`${status} ${STATUS_CODES[status]}`)] };
+  return { status, headers: [...HTML, ['Location', to]], body: [nginxPage(`${status} ${STATUS_CODES[status]}`)] };
 }
 
-/** The answer of nginx to a plain HTTP request at a port of HTTPS. */
+/** The response of nginx to a plain HTTP request at an HTTPS port. */
 export function httpsExpected(): Answer {
   const body = nginxPage('400 The plain HTTP request was sent to HTTPS port');
-  return { status: 400, headers: html, body: [body] };
+  return { status: 400, headers: HTML, body: [body] };
 }
 
 function nginxPage(title: string): Buffer {
@@ -36,12 +36,12 @@ function nginxPage(title: string): Buffer {
   return Buffer.from(lines.join('\r\n'));
 }
 
-/** Headers that say nothing of who sent a request. */
-const plainHeaders = ['accept', 'accept-encoding', 'connection', 'content-length', 'content-type', 'host'];
+/** Headers that every client sends. */
+const STANDARD_HEADERS = ['accept', 'accept-encoding', 'connection', 'content-length', 'content-type', 'host'];
 
-/** An answer that repeats what it was sent, as some hosts do when they refuse: the URL, the headers, the credentials decoded. */
+/** A response that repeats the URL, the headers and the decoded credentials of the request, as some hosts do in errors. */
 export function echo({ method, path, headers }: EchoedRequest, status: number, as: 'json' | 'text'): Answer {
-  const sent = Object.entries(headers).filter(([name]) => !plainHeaders.includes(name));
+  const sent = Object.entries(headers).filter(([name]) => !STANDARD_HEADERS.includes(name));
   const { authorization = '' } = headers;
   const [, base64 = ''] = /^Basic (.*)$/.exec(String(authorization)) ?? [];
   const credentials = Buffer.from(base64, 'base64').toString();

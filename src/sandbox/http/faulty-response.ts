@@ -1,18 +1,18 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { AnyFault, Encoding } from '../faults.ts';
+import { type EchoedRequest, echo, httpsExpected, redirect } from './error-pages.ts';
 import { parseExactly, printExactly, replaceAt } from './exact-json.ts';
-import { type EchoedRequest, echo, httpsExpected, redirect } from './replacements.ts';
-import type { Answer, Wire } from './wire.ts';
+import type { Answer, ResponseWriter } from './response-writer.ts';
 
-const page = `<!DOCTYPE html>
+const FILTER_PAGE = `<!DOCTYPE html>
 <html lang="en"><head><title>Just a moment...</title></head>
 <body><h1>Checking your browser before you proceed</h1></body></html>
 `;
-const garbage = '}{ "Id": 1, Result: undefined,, NaN \u0000';
+const GARBAGE = '}{ "Id": 1, Result: undefined,, NaN \u0000';
 
-/** The answer that a fault puts in the place of the right one; the right one for faults of the way it is sent. */
-export function spoil(answer: Answer, fault: AnyFault | undefined, request: EchoedRequest): Answer {
+/** The response after a fault that replaces it. Faults of the transmission leave it as it is. */
+export function applyFault(answer: Answer, fault: AnyFault | undefined, request: EchoedRequest): Answer {
   switch (fault?.kind) {
     case 'status': {
       const { status, body = '', retryAfter } = fault;
@@ -23,7 +23,7 @@ export function spoil(answer: Answer, fault: AnyFault | undefined, request: Echo
       return {
         status: fault.status ?? 200,
         headers: [['Content-Type', 'text/html; charset=UTF-8']],
-        body: [Buffer.from(page)],
+        body: [Buffer.from(FILTER_PAGE)],
       };
     case 'redirect':
       return redirect(fault.status ?? 301, fault.to);
@@ -32,7 +32,7 @@ export function spoil(answer: Answer, fault: AnyFault | undefined, request: Echo
     case 'echo':
       return echo(request, fault.status ?? 404, fault.as ?? 'json');
     case 'garbage':
-      return { ...answer, status: 200, body: [Buffer.from(garbage)] };
+      return { ...answer, status: 200, body: [Buffer.from(GARBAGE)] };
     case 'empty':
       return { ...answer, status: 200, body: [] };
     case 'shape': {
@@ -44,25 +44,25 @@ export function spoil(answer: Answer, fault: AnyFault | undefined, request: Echo
   }
 }
 
-const compressors: Record<Encoding, (bytes: Buffer) => Buffer> = {
+const COMPRESSORS: Record<Encoding, (bytes: Buffer) => Buffer> = {
   gzip: gzipSync,
   deflate: deflateSync,
   br: brotliCompressSync,
 };
 
-/** The answer with its body compressed as the faults have it. */
+/** The response, compressed if a fault says so. */
 export function compress(answer: Answer, faults: readonly AnyFault[], acceptEncoding: string): Answer {
   const fault = faults.find((each) => each.kind === 'compressed');
   if (fault === undefined) return answer;
   const { encoding = 'gzip', ifAsked = false } = fault;
   if (ifAsked && !acceptEncoding.includes(encoding)) return answer;
 
-  const body = compressors[encoding](Buffer.concat(answer.body));
+  const body = COMPRESSORS[encoding](Buffer.concat(answer.body));
   return { ...answer, headers: [...answer.headers, ['Content-Encoding', encoding]], body: [body] };
 }
 
-/** Sends an answer whole, or in the way a fault has it. */
-export async function deliver(wire: Wire, answer: Answer, fault: AnyFault | undefined): Promise<void> {
+/** Sends a response, in the way of a fault of the transmission if there is one. */
+export async function sendResponse(writer: ResponseWriter, answer: Answer, fault: AnyFault | undefined): Promise<void> {
   const { status, headers, body } = answer;
   const length = body.reduce((sum, piece) => sum + piece.length, 0);
   const half = () => Buffer.concat(body).subarray(0, Math.floor(length / 2));
@@ -71,32 +71,32 @@ export async function deliver(wire: Wire, answer: Answer, fault: AnyFault | unde
     case 'hang':
       return;
     case 'reset':
-      return wire.reset();
+      return writer.reset();
     case 'truncated':
-      wire.head(status, headers, length);
-      await wire.write(half());
-      return wire.hangUp();
+      writer.head(status, headers, length);
+      await writer.write(half());
+      return writer.close();
     case 'reset-in-body':
-      wire.head(status, headers, length);
-      await wire.write(half());
-      // A reset overtakes what the client has not read yet; this lets it read.
+      writer.head(status, headers, length);
+      await writer.write(half());
+      // A reset discards what the client has not read yet: this gives it time to read.
       await pause(20);
-      return wire.reset();
+      return writer.reset();
     case 'drip':
-      wire.head(status, headers, length);
+      writer.head(status, headers, length);
       for (const byte of Buffer.concat(body)) {
-        if (!(await wire.write(Buffer.of(byte)))) return;
+        if (!(await writer.write(Buffer.of(byte)))) return;
         await (fault.everyMs === 0 ? nextTurn() : pause(fault.everyMs ?? 5));
       }
-      return wire.end();
+      return writer.end();
     case 'endless':
-      wire.head(status, headers, undefined);
-      for (const piece of body) await wire.write(piece);
-      while (await wire.write(Buffer.alloc(65_536, ' '))) await pause(1);
+      writer.head(status, headers, undefined);
+      for (const piece of body) await writer.write(piece);
+      while (await writer.write(Buffer.alloc(65_536, ' '))) await pause(1);
       return;
     default:
-      wire.head(status, headers, length);
-      for (const piece of body) wire.write(piece);
-      return wire.end();
+      writer.head(status, headers, length);
+      for (const piece of body) writer.write(piece);
+      return writer.end();
   }
 }

@@ -1,44 +1,44 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 
-/** Header names and values, in the order in which they are sent. */
+/** Names and values of headers, in the order in which they are sent. */
 export type Headers = readonly (readonly [name: string, value: string])[];
 
-/** An answer as it leaves when nothing goes wrong; the body in pieces, so that a large one is never copied. */
+/** A response without faults. The body is in pieces, so that a large one is never copied. */
 export type Answer = { readonly status: number; readonly headers: Headers; readonly body: readonly Buffer[] };
 
-/** One answer under way, seen closely enough to break it anywhere. */
-export type Wire = {
-  /** Sends the head; `length` is that of the body to come, `undefined` when there is no telling. */
+/** Writes one response, which can be interrupted anywhere. */
+export type ResponseWriter = {
+  /** Sends the head; `length` is that of the body, `undefined` if it is not known. */
   head(status: number, headers: Headers, length: number | undefined): void;
-  /** Resolves once the bytes have left, with `false` when the connection is gone. */
+  /** Resolves when the bytes have left, with `false` if the connection is closed. */
   write(bytes: Buffer): Promise<boolean>;
-  /** Ends the answer as a whole one ends. */
+  /** Ends a complete response. */
   end(): void;
-  /** Closes the connection after what was written, whether or not the answer is whole. */
-  hangUp(): void;
+  /** Closes the connection after the written bytes, even if the response is not complete. */
+  close(): void;
   reset(): void;
 };
 
 /**
- * The wire of a node: bare bytes, because the node writes its answers past its HTTP library, without a length, without
- * chunks and without a date. The body ends where the connection does.
+ * Creates the writer of a node. It writes bare bytes, because the real node bypasses its HTTP library: without a length, without
+ * chunks and without a date. The body ends with the connection.
  */
-export function nodeWire({ socket, httpVersion }: IncomingMessage): Wire {
-  const hangUp = () => socket.destroySoon();
+export function createNodeWriter({ socket, httpVersion }: IncomingMessage): ResponseWriter {
+  const close = () => socket.destroySoon();
   return {
     head(status, headers) {
       const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`);
       socket.write(`HTTP/${httpVersion} ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`);
     },
     write: (bytes) => written((done) => socket.write(bytes, done)),
-    end: hangUp,
-    hangUp,
+    end: close,
+    close,
     reset: () => socket.resetAndDestroy(),
   };
 }
 
-/** The wire of an ordinary web host, with lengths and connections that stay. */
-export function webWire({ socket }: IncomingMessage, response: ServerResponse): Wire {
+/** Creates the writer of an ordinary web host, with content lengths and persistent connections. */
+export function createWebWriter({ socket }: IncomingMessage, response: ServerResponse): ResponseWriter {
   return {
     head(status, headers, length) {
       for (const [name, value] of headers) response.setHeader(name, value);
@@ -48,7 +48,7 @@ export function webWire({ socket }: IncomingMessage, response: ServerResponse): 
     },
     write: (bytes) => written((done) => response.write(bytes, done)),
     end: () => response.end(),
-    hangUp: () => socket.destroySoon(),
+    close: () => socket.destroySoon(),
     reset: () => socket.resetAndDestroy(),
   };
 }

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { Instant } from './domain/instant.ts';
-import { createPoolLists } from './domain/pool-list.ts';
 import { KNOWN_TOKENS, toTokenList } from './domain/token.ts';
 import type { Upstream } from './errors.ts';
 import type { Service } from './graphql/context.ts';
 import { type AddressLimits, mapLimits } from './graphql/limits.ts';
+import { createPoolCache } from './loaders/pool-cache.ts';
 import type { Sources } from './loaders/sources.ts';
 import type { Log } from './log.ts';
 import { createGateway, type Gateway } from './server/gateway.ts';
@@ -41,7 +41,7 @@ export function createApp({ config, isSandbox, log, now = Date.now }: AppOptions
   const sources: Sources = {
     ...nodes.sources,
     ...marketData.sources,
-    poolLists: createPoolLists(),
+    pools: createPoolCache(),
     tokens: toTokenList([...KNOWN_TOKENS.values(), ...config.tokens]),
   };
   const service: Service = {

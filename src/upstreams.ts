@@ -1,5 +1,4 @@
 import type { Instant } from './domain/instant.ts';
-import { createPoolDirectories } from './domain/pool-directory.ts';
 import type { Upstream } from './errors.ts';
 import { createHeadFollower } from './live/chain/head.ts';
 import { createNodes } from './live/chain/nodes.ts';
@@ -19,7 +18,7 @@ import { createHealthRecord, type HealthRecord, healthOfAll, type UpstreamHealth
 import { createHttpClient, type HttpClient, type HttpClientOptions } from './upstream/http.ts';
 import { createMarketDataClient } from './upstream/market-data/client.ts';
 import { createNodeClient } from './upstream/node/client.ts';
-import { createWrittenPools } from './upstream/node/written-pools.ts';
+import { createStateReader } from './upstream/node/state-reader.ts';
 import { createSpacing } from './upstream/spacing.ts';
 import { createCallLog, createHeadLog, createNodeLog, createPastStateLog, createUpstreamLog } from './upstream-log.ts';
 
@@ -58,13 +57,13 @@ export function connectNodes(surroundings: Surroundings): Connected<'head' | 'no
     keepAlive: false,
     headers: config.fullnodeHeaders,
   });
-  const known = { directories: createPoolDirectories(), written: createWrittenPools() };
+  const stateReader = createStateReader();
   const [first, ...others] = fullnodeUrls.map((url, n) => {
     const name = nameOf(url, fullnodeUrls.slice(0, n));
     const health = healthOf(surroundings, 'NODE', name);
     const circuit = circuitOf(surroundings, 'NODE', name);
     const spacing = createSpacing({ firstMs: Math.min(FIRST_SPACE_MS, config.upstreamMaxPauseMs) });
-    return { health, client: createNodeClient({ name, http, url, health, circuit, spacing, known }) };
+    return { health, client: createNodeClient({ name, http, url, health, circuit, spacing, stateReader }) };
   });
   if (first === undefined) return notConfigured(nodesNotConfigured(), healthOf(surroundings, 'NODE', 'none'));
 

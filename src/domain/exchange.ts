@@ -1,92 +1,110 @@
 import type { BeaconHeight } from './beacon-height.ts';
-import { createExchangeDraft } from './exchange-draft.ts';
 import type { Instant } from './instant.ts';
-import { createPoolDirectories, type PoolDirectory } from './pool-directory.ts';
 import type { PoolPair } from './pool-pair.ts';
 import type { TokenId } from './token-id.ts';
 
 /**
  * The exchange's state at one beacon height.
  *
- * Many heights are kept, so each holds only what is its own: 16 bytes a pool. A pool is made when it is looked at.
+ * Many heights are held in memory, so a state takes 16 bytes a pool: a `PoolPair` is created when somebody reads it.
  */
 export type ExchangeState = {
   readonly beaconHeight: BeaconHeight;
-  /** When its block was made; `undefined` where the node does not say. */
+  /** When its block was produced; `undefined` if the node does not report it. */
   readonly time: Instant | undefined;
-  /** Its pools: at which place each of them is. */
   readonly directory: PoolDirectory;
-  /** Two for each place: in the smallest unit of token 1, then of token 2. */
+  /** Two for each place of the directory, in the smallest unit: of token 1, then of token 2. */
   readonly reserves: BigUint64Array;
-  /** The pools that were looked at, by place, where each is made only once. */
-  readonly pools?: (PoolPair | undefined)[];
-  /** Whether its pools are pinned to its height. */
-  readonly isPinned?: true;
 };
 
-/** Makes a state of pools, in order of their ids; of several with one id, the last stays. */
-export function toExchangeState(beaconHeight: BeaconHeight, pools: readonly PoolPair[], time?: Instant): ExchangeState {
-  const draft = createExchangeDraft(beaconHeight, createPoolDirectories());
-  for (const pool of pools) draft.add(pool);
-  return draft.toState(time);
+/**
+ * Which pools an exchange has. The place of a pool is its index in ascending order of ids.
+ *
+ * New pools are rare and no pool is removed, so the states of many heights share one directory.
+ */
+export type PoolDirectory = {
+  readonly ids: readonly string[];
+  readonly token1Ids: readonly TokenId[];
+  readonly token2Ids: readonly TokenId[];
+  /** The place of each pool, by its id. */
+  readonly places: ReadonlyMap<string, number>;
+  /** The places of the pools that contain a token on either side, ascending. */
+  readonly placesOfToken: ReadonlyMap<TokenId, readonly number[]>;
+};
+
+/**
+ * Creates the directory of these pools.
+ *
+ * @param ids in ascending order, each once
+ * @param similar a directory with mostly the same pools: its strings are used again, so that each is in memory once
+ */
+export function toPoolDirectory(ids: readonly string[], similar?: PoolDirectory): PoolDirectory {
+  const tokens = new Map<string, TokenId>();
+  for (const tokenId of similar?.placesOfToken.keys() ?? []) tokens.set(tokenId, tokenId);
+  const sameString = (text: string) => {
+    const known = tokens.get(text);
+    if (known === undefined) tokens.set(text, text);
+    return known ?? text;
+  };
+
+  const ownIds: string[] = [];
+  const token1Ids: TokenId[] = [];
+  const token2Ids: TokenId[] = [];
+  const places = new Map<string, number>();
+  for (const [place, id] of ids.entries()) {
+    const placeInSimilar = similar?.places.get(id) ?? -1;
+    const dash = id.indexOf('-');
+    const ownId = similar?.ids[placeInSimilar] ?? id;
+    ownIds.push(ownId);
+    token1Ids.push(similar?.token1Ids[placeInSimilar] ?? sameString(id.slice(0, dash)));
+    token2Ids.push(similar?.token2Ids[placeInSimilar] ?? sameString(id.slice(dash + 1)));
+    places.set(ownId, place);
+  }
+  return { ids: ownIds, token1Ids, token2Ids, places, placesOfToken: indexByToken(token1Ids, token2Ids) };
 }
 
-/** How many pools a state has. */
+function indexByToken(token1Ids: readonly TokenId[], token2Ids: readonly TokenId[]): Map<TokenId, number[]> {
+  const index = new Map<TokenId, number[]>();
+  const add = (tokenId: TokenId, place: number) => {
+    const places = index.get(tokenId);
+    if (places === undefined) index.set(tokenId, [place]);
+    else if (places.at(-1) !== place) places.push(place);
+  };
+  for (const [place, token1Id] of token1Ids.entries()) {
+    add(token1Id, place);
+    add(token2Ids[place] ?? '', place);
+  }
+  return index;
+}
+
+/** Number of pools of a state. */
 export function poolCount(state: ExchangeState): number {
   return state.directory.ids.length;
 }
 
-/** The pool at that place of the directory, which must be one. */
-export function poolPairAt(state: ExchangeState, place: number): PoolPair {
-  if (state.pools === undefined) return makePool(state, place);
-  const pool = state.pools[place] ?? makePool(state, place);
-  state.pools[place] = pool;
-  return pool;
-}
-
-/** The same for a short look: it is not kept, so that filtering a state does not leave all of its pools behind. */
-export function glancePoolPairAt(state: ExchangeState, place: number): PoolPair {
-  return state.pools?.[place] ?? makePool(state, place);
-}
-
-/** The same state, which makes each of its pools only once: for the one that everybody looks at. */
-export function keepingPools(state: ExchangeState): ExchangeState {
-  return { ...state, pools: Array<PoolPair | undefined>(poolCount(state)) };
-}
-
-/** Lets go of the pools that were looked at, for a state that few look at any more; each is made again when it is. */
-export function forgetPools(state: ExchangeState): void {
-  state.pools?.fill(undefined);
-}
-
-function makePool({ beaconHeight, directory, reserves, isPinned }: ExchangeState, place: number): PoolPair {
-  const pool = {
+/** The pool at a place of the directory: a new object each time. */
+export function poolPairAt({ beaconHeight, directory, reserves }: ExchangeState, place: number): PoolPair {
+  return {
     beaconHeight,
     token1Id: directory.token1Ids[place] ?? '',
     token2Id: directory.token2Ids[place] ?? '',
     reserve1: reserves[place * 2] ?? 0n,
     reserve2: reserves[place * 2 + 1] ?? 0n,
   };
-  return isPinned ? pin(pool) : pool;
 }
 
-/** The pool at its height for ever. */
-export function pin(pool: PoolPair): PoolPair {
-  return { ...pool, isPinned: true };
-}
-
-/** The place of the pool of two tokens, named in either order. */
+/** The place of the pool of two tokens, in either order. */
 export function findPlace({ directory: { places } }: ExchangeState, a: TokenId, b: TokenId): number | undefined {
   return places.get(`${a}-${b}`) ?? places.get(`${b}-${a}`);
 }
 
-/** The pool of two tokens, named in either order. */
+/** The pool of two tokens, in either order. */
 export function findPoolPair(state: ExchangeState, a: TokenId, b: TokenId): PoolPair | undefined {
   const place = findPlace(state, a, b);
   return place === undefined ? undefined : poolPairAt(state, place);
 }
 
-/** Whether a state holds the same reserves of a pool as one before it, in which the pool may be at another place or not at all. */
+/** Whether a pool has the same reserves as in an earlier state, where it may be at another place or missing. */
 export function isUnchanged(state: ExchangeState, place: number, before: ExchangeState): boolean {
   const id = state.directory.ids[place] ?? '';
   const placeBefore = state.directory === before.directory ? place : before.directory.places.get(id);

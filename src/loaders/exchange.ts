@@ -1,10 +1,9 @@
 import DataLoader from 'dataloader';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { filterFingerprint, formatCursor } from '../domain/cursor.ts';
-import { type ExchangeState, findPoolPair, pin } from '../domain/exchange.ts';
+import { type ExchangeState, findPoolPair } from '../domain/exchange.ts';
 import { cutPage, type Page, type PoolPairOrder, positionOf } from '../domain/page.ts';
-import type { PoolLists } from '../domain/pool-list.ts';
-import type { PoolPair } from '../domain/pool-pair.ts';
+import { type PoolPair, pin } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token-id.ts';
 import { HeightNotAvailableError } from '../errors.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
@@ -12,6 +11,7 @@ import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { Requester } from '../upstream/fair-queue.ts';
 import type { HeadPin } from './head-pin.ts';
 import { type PageArguments, readPageArguments } from './page-arguments.ts';
+import type { PoolCache } from './pool-cache.ts';
 import type { TokenLoader } from './token.ts';
 
 /** A page of pools, each with a way to go on from it. */
@@ -47,7 +47,7 @@ export type ExchangeLoader = {
 export type ExchangeLoaderOptions = {
   readonly head: HeadPin;
   readonly pastStates: PastStates;
-  readonly poolLists: PoolLists;
+  readonly pools: PoolCache;
   readonly tokens: TokenLoader;
   readonly maxPageSize: number;
   readonly requester: Requester;
@@ -55,7 +55,7 @@ export type ExchangeLoaderOptions = {
 
 /** Makes the exchange loader of one answer: however many fields name a height, its state is read once. */
 export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLoader {
-  const { head, pastStates, poolLists, tokens, maxPageSize, requester } = options;
+  const { head, pastStates, pools, tokens, maxPageSize, requester } = options;
   /** Made when the first past height is asked for: most answers ask for none. */
   let pastStatesOfAnswer: DataLoader<BeaconHeight, ExchangeState> | undefined;
 
@@ -80,8 +80,9 @@ export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLo
 
   function poolPair(a: TokenId, b: TokenId, at?: BeaconHeight | null): MaybePromise<PoolPair | undefined> {
     return andThen(state(at), (exchange) => {
+      if (at == null) return pools.of(exchange).find(a, b);
       const pool = findPoolPair(exchange, a, b);
-      return pool !== undefined && at != null ? pin(pool) : pool;
+      return pool && pin(pool);
     });
   }
 
@@ -93,8 +94,8 @@ export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLo
     return andThen(state(at), (exchange) => {
       const { beaconHeight } = exchange;
       const isCurrent = args.at == null && beaconHeight === head.currentFor(beaconHeight)?.beaconHeight;
-      const shown = isCurrent ? exchange : poolLists.pinned(exchange);
-      const page = cutPage(poolLists.select(shown, toFilter(args.filter), order), request, order);
+      const statePools = isCurrent ? pools.of(exchange) : pools.pinned(exchange);
+      const page = cutPage(statePools.select(toFilter(args.filter), order), request, order);
       const cursorOf = (pool: PoolPair) => formatCursor({ beaconHeight, filter, order, position: positionOf(pool) });
       return { ...page, cursorOf };
     });

@@ -66,8 +66,8 @@ const MADE_WHEN_ASKED: Pick<Loaders, 'market' | 'tokens' | 'exchange' | 'orderBo
   },
   get exchange() {
     const { head, tokens, sources, options } = this;
-    const { pastStates, poolLists } = sources;
-    this.made.exchange ??= createExchangeLoader({ head, pastStates, poolLists, tokens, ...options });
+    const { pastStates, pools } = sources;
+    this.made.exchange ??= createExchangeLoader({ head, pastStates, pools, tokens, ...options });
     return this.made.exchange;
   },
   get orderBooks() {

@@ -1,7 +1,8 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
+import type { ExchangeState, PoolDirectory } from '../domain/exchange.ts';
 import { selectPairs, type Ticker } from '../domain/market.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
-import { createPriceSelection, type PriceSelection } from '../domain/price-selection.ts';
+import { changedPlaces, type PriceSelection, selectPlaces } from '../domain/price-selection.ts';
 import { BadUserInputError, HeightNotAvailableError, UpstreamError, UpstreamNotConfiguredError } from '../errors.ts';
 import type { Follower } from '../live/broadcast/follower.ts';
 import type { Subscribe } from '../live/broadcast/subscriber.ts';
@@ -12,6 +13,7 @@ import { noTicker, type OrderBookReading } from '../live/market/order-books.ts';
 import type { Requester } from '../upstream/fair-queue.ts';
 import { type PairFilterInput, toFilter } from './market.ts';
 import { type CutOrderBook, cutBook, type Depth, readDepth } from './order-book.ts';
+import type { PoolCache } from './pool-cache.ts';
 import { afterOutage, createSourceStream, type SourceStream } from './source-stream.ts';
 import type { Sources } from './sources.ts';
 
@@ -82,7 +84,8 @@ export function createSourceStreams({ sources, requester, afterEvent }: SourceSt
       // A browser repeats the id of its last event for ever: it begins with the newest prices instead.
       if (afterEvent === undefined && after !== undefined && newest && isFarAhead(after, newest))
         throw new HeightNotAvailableError(after, newest.beaconHeight);
-      const select = createPriceSelection({ poolPairs: poolPairs ?? undefined, tokenIds: tokenIds ?? undefined });
+      const selection = { poolPairs: poolPairs ?? undefined, tokenIds: tokenIds ?? undefined };
+      const select = createPoolSelector(sources.pools, selection);
       return createSourceStream<Head, PriceUpdate>({
         subscribe: listenNow,
         toUpdate: (head, previous) => ({
@@ -117,6 +120,22 @@ export function createSourceStreams({ sources, requester, afterEvent }: SourceSt
         toUpdate: (reading) => cutBook(reading, tickerId, entries),
       });
     },
+  };
+}
+
+/** Selects pools of a state; only those that changed, if an earlier state is passed. */
+type SelectPools = (state: ExchangeState, before: ExchangeState | undefined) => PoolPair[];
+
+/** Creates the selector of one subscription. It looks for the pools again only when the state has another directory. */
+function createPoolSelector(pools: PoolCache, selection: PriceSelection): SelectPools {
+  let found: { readonly directory: PoolDirectory; readonly places: readonly number[] } | undefined;
+
+  return (state, before) => {
+    const { directory } = state;
+    if (found?.directory !== directory) found = { directory, places: selectPlaces(state, selection) };
+    const places = before === undefined ? found.places : changedPlaces(state, found.places, before);
+    const { at } = pools.of(state);
+    return places.map((place) => at(place));
   };
 }
 

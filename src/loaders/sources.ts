@@ -1,10 +1,10 @@
-import type { PoolLists } from '../domain/pool-list.ts';
 import type { TokenList } from '../domain/token.ts';
 import type { HeadFollower } from '../live/chain/head.ts';
 import type { Nodes } from '../live/chain/nodes.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
 import type { MarketFollower } from '../live/market/lists.ts';
 import type { OrderBooks } from '../live/market/order-books.ts';
+import type { PoolCache } from './pool-cache.ts';
 
 /** What is read once for everyone, and what loaders take their answers from. */
 export type Sources = {
@@ -12,8 +12,7 @@ export type Sources = {
   /** How the nodes are that the head is read from. */
   readonly nodes: Pick<Nodes, 'status'>;
   readonly pastStates: PastStates;
-  /** Pools in the orders that clients ask for. */
-  readonly poolLists: PoolLists;
+  readonly pools: PoolCache;
   readonly market: MarketFollower;
   readonly orderBooks: OrderBooks;
   readonly tokens: TokenList;

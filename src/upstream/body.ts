@@ -1,35 +1,47 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createByteList } from './byte-list.ts';
-import type { Reader } from './decode.ts';
-import { Excess } from './wire.ts';
+import { createByteBuffer } from './byte-buffer.ts';
+import { TooLargeError } from './wire.ts';
+
+/** Takes in a response while it arrives, and returns its value at the end. It is used for one response. */
+export type ResponseReader<T> = {
+  /**
+   * Reads a chunk, whose memory is freed afterwards.
+   *
+   * @throws SyntaxError, ShapeError or TooLargeError as soon as the response cannot be read; nothing more is written then
+   */
+  write(chunk: Buffer): void;
+  /** The value of the complete response. @throws SyntaxError, ShapeError, UpstreamError */
+  end(): T;
+};
 
 /** How a body is read. */
 export type BodyOptions = {
-  /** What takes it in. Where nothing does, only its beginning is read. */
-  readonly write?: Reader<unknown>['write'] | undefined;
-  /** How much of its beginning is told. */
+  /** Receives the chunks. Without it, only the beginning is read. */
+  readonly write?: ResponseReader<unknown>['write'] | undefined;
+  /** How much of the beginning is returned. */
   readonly beginningBytes: number;
-  /** The largest that is read. */
+  /** The largest body that is read. */
   readonly maxBytes: number;
 };
 
-/** What was read of a body. */
+/** What is known of a body after it was read. */
 export type Body = {
-  /** How many bytes came. */
+  /** How many bytes arrived. */
   readonly bytes: number;
-  /** Its first characters but white space, as UTF-8: what it is where it is not what was asked for. */
+  /** Its first characters without leading white space, as UTF-8. They show what an unexpected body is. */
   readonly beginning: string;
-  /** Why it was not read to its end: what the reader has thrown, or Excess. */
+  /** Why it was not read to its end: what `write` has thrown, or TooLargeError. */
   readonly failure: unknown;
 };
 
-/** For how long chunks that are there already are read one after another, before others have their turn. */
+/** After so much work on chunks that have already arrived, the reader yields to the event loop. */
 const WORK_AT_ONCE_MS = 2;
 
 /**
- * Reads a body as it comes, without keeping it. It is left as soon as it cannot be read and its beginning is known.
+ * Passes a body on while it arrives, without storing it. Once it cannot be read and its beginning is known, the rest is
+ * not read.
  *
- * @throws what the connection fails with
+ * @throws the error of the connection
  */
 export async function readBody(
   body: AsyncIterable<Buffer>,
@@ -44,7 +56,7 @@ export async function readBody(
     bytes += chunk.length;
     beginning.write(chunk);
     if (bytes > maxBytes) {
-      failure ??= new Excess(`${maxBytes} bytes`);
+      failure ??= new TooLargeError(`${maxBytes} bytes`);
       break;
     }
     failure ??= failureOf(write, chunk);
@@ -61,8 +73,8 @@ export async function readBody(
 }
 
 /**
- * Gives the memory of a chunk back at once. Left to the next collection, what has come of a large answer until then would be
- * resident together: the young generation waits for some 60 MB of such memory. A part of a buffer that others share stays.
+ * Frees the memory of a chunk at once. V8 would wait until some 60 MB of chunks have gathered. A chunk that is a part of a
+ * larger buffer is not freed.
  */
 function release(chunk: Buffer): void {
   if (chunk.length === chunk.buffer.byteLength) (chunk.buffer as ArrayBuffer).transfer(0);
@@ -77,9 +89,9 @@ function failureOf(write: BodyOptions['write'], chunk: Buffer): unknown {
   }
 }
 
-/** Keeps the first bytes of a body but white space. */
+/** Collects the first bytes of a body without leading white space. */
 function createBeginning(maxBytes: number) {
-  const bytes = createByteList(maxBytes);
+  const bytes = createByteBuffer(maxBytes);
   return {
     isFull: () => bytes.length() === maxBytes,
     write(chunk: Buffer): void {

@@ -7,12 +7,11 @@ import {
   UpstreamTimeoutError,
   UpstreamUnreachableError,
 } from '../errors.ts';
-import { type Body, type BodyOptions, readBody } from './body.ts';
+import { type Body, type BodyOptions, type ResponseReader, readBody } from './body.ts';
 import { ACCEPT_ENCODING, decodeBody, UnreadableEncoding } from './content-encoding.ts';
-import type { Reader } from './decode.ts';
 import { isPageType, toRefusal } from './refusal.ts';
 import { retry } from './retry.ts';
-import { Excess, Misfit } from './wire.ts';
+import { ShapeError, TooLargeError } from './wire.ts';
 
 /** Asks one upstream over HTTP and has each successful answer read as it comes. */
 export type HttpClient = {
@@ -21,7 +20,7 @@ export type HttpClient = {
    *
    * @throws UpstreamError for everything that is not a whole answer with status 200, without a page in it, that can be read
    */
-  request<T>(request: HttpRequest, reader: Reader<T>): Promise<T>;
+  request<T>(request: HttpRequest, reader: ResponseReader<T>): Promise<T>;
   /** Breaks off what is under way; later requests fail. */
   close(): Promise<void>;
 };
@@ -77,7 +76,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     connect: { timeout: timeoutMs },
   });
 
-  async function request<T>({ url, body, signal }: HttpRequest, reader: Reader<T>): Promise<T> {
+  async function request<T>({ url, body, signal }: HttpRequest, reader: ResponseReader<T>): Promise<T> {
     const details = { host: url.host };
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), timeoutMs);
@@ -114,7 +113,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   /** What the reader makes of a success; what the traffic filter or the upstream says instead is an error. */
   async function read<T>(
     response: Dispatcher.ResponseData,
-    reader: Reader<T>,
+    reader: ResponseReader<T>,
     url: URL,
     details: ErrorDetails,
   ): Promise<T> {
@@ -137,7 +136,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     } catch (error) {
       if (error instanceof SyntaxError)
         throw new UpstreamBadShapeError(upstream, 'it is not JSON', { ...says, length: bytes });
-      if (error instanceof Misfit || error instanceof Excess || error instanceof UnreadableEncoding)
+      if (error instanceof ShapeError || error instanceof TooLargeError || error instanceof UnreadableEncoding)
         throw new UpstreamBadShapeError(upstream, error.message, says);
       throw error;
     }

@@ -1,16 +1,19 @@
+import type { ResponseReader } from './body.ts';
+import { createByteBuffer } from './byte-buffer.ts';
+
 /**
- * Integers that a double may not hold: 17 digits and more, or 16 that begin with 9 (2^53 is 9007199254740992). Inside a
- * text it can match in vain, which costs time and changes nothing.
+ * Integers that a double may not hold: 17 digits and more, or 16 that begin with 9 (2^53 is 9007199254740992). A match inside
+ * a string costs time and changes nothing.
  */
 const MAY_EXCEED_DOUBLE = /(?:^|[[:,\s])-?(?:9\d{15}|\d{17,})(?:[\s,\]}]|$)/;
 
 const INTEGER = /^-?\d+$/;
 
 /**
- * Parses JSON without loss: integers beyond 2^53 become `bigint`, all other numbers are as `JSON.parse` gives them.
+ * Parses JSON without loss: integers beyond 2^53 become `bigint`, all other values are as `JSON.parse` returns them.
  *
- * A reviver sees each number's source text but makes parsing several times slower, so it is used only where such an
- * integer may be there at all.
+ * A reviver sees the source text of each number but makes parsing several times slower, so it is used only if there may be
+ * such an integer.
  *
  * @throws SyntaxError for a text that is not JSON
  */
@@ -23,4 +26,13 @@ function toExactInteger(_key: string, value: unknown, context?: { source?: strin
 
   const source = context?.source ?? '';
   return INTEGER.test(source) ? BigInt(source) : value;
+}
+
+/** Creates the reader of a small document, which is collected and parsed as a whole. */
+export function createDocumentReader<T>(maxBytes: number, read: (document: unknown) => T): ResponseReader<T> {
+  const bytes = createByteBuffer(maxBytes);
+  return {
+    write: (chunk) => bytes.append(chunk, 0, chunk.length),
+    end: () => read(parseJson(bytes.text())),
+  };
 }

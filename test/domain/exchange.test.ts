@@ -1,17 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  type ExchangeState,
-  findPoolPair,
-  keepingPools,
-  poolCount,
-  toExchangeState,
-} from '../../src/domain/exchange.ts';
+import { type ExchangeState, findPoolPair, poolCount, toPoolDirectory } from '../../src/domain/exchange.ts';
 import type { PoolPairOrder } from '../../src/domain/page.ts';
-import { createPoolLists, type PoolPairFilter, selectPoolPairs } from '../../src/domain/pool-list.ts';
+import { type PoolPairFilter, selectPoolPairs } from '../../src/domain/pool-list.ts';
 import { nativeLiquidity, poolPairId } from '../../src/domain/pool-pair.ts';
 import { NATIVE_TOKEN_ID } from '../../src/domain/token-id.ts';
-import { anyPools, poolOf, tokenId } from './pools.ts';
+import { anyPools, exchangeStateOf, poolOf, tokenId } from './pools.ts';
 
 const [a, b, c] = [tokenId('a'), tokenId('b'), tokenId('c')];
 const nativeA = poolOf(5n, 1n, { token1Id: NATIVE_TOKEN_ID, token2Id: a });
@@ -19,7 +13,7 @@ const nativeB = poolOf(9n, 1n, { token1Id: NATIVE_TOKEN_ID, token2Id: b });
 const nativeC = poolOf(5n, 0n, { token1Id: NATIVE_TOKEN_ID, token2Id: c });
 const ab = poolOf(7n, 7n, { token1Id: a, token2Id: b });
 const bc = poolOf(0n, 7n, { token1Id: b, token2Id: c });
-const state = toExchangeState(1_000, [bc, nativeC, ab, nativeB, nativeA]);
+const state = exchangeStateOf(1_000, [bc, nativeC, ab, nativeB, nativeA]);
 
 const ALL: PoolPairFilter = {};
 
@@ -33,7 +27,7 @@ describe('which pools does a state hold', () => {
   });
 
   test('of several with one id the last', () => {
-    expect(poolPairsOf(toExchangeState(1_000, [bc, ab, { ...bc, reserve1: 1n }]))).toEqual([
+    expect(poolPairsOf(exchangeStateOf(1_000, [bc, ab, { ...bc, reserve1: 1n }]))).toEqual([
       ab,
       { ...bc, reserve1: 1n },
     ]);
@@ -44,6 +38,29 @@ describe('which pools does a state hold', () => {
     expect(findPoolPair(state, b, a)).toEqual(ab);
     expect(findPoolPair(state, a, c)).toBeUndefined();
     expect(findPoolPair(state, a, a)).toBeUndefined();
+  });
+});
+
+describe('what is in a directory', () => {
+  const ids = [`${a}-${b}`, `${a}-${c}`, `${c}-${NATIVE_TOKEN_ID}`];
+
+  test('the ids of pools and tokens by place, and the places of the pools of each token, in order', () => {
+    expect(toPoolDirectory(ids)).toEqual({
+      ids,
+      token1Ids: [a, a, c],
+      token2Ids: [b, c, NATIVE_TOKEN_ID],
+      places: new Map(ids.map((id, place) => [id, place])),
+      placesOfToken: new Map([
+        [a, [0, 1]],
+        [b, [0]],
+        [c, [1, 2]],
+        [NATIVE_TOKEN_ID, [2]],
+      ]),
+    });
+  });
+
+  test('the same whether or not there is a similar one', () => {
+    expect(toPoolDirectory(ids, toPoolDirectory(ids.slice(1)))).toEqual(toPoolDirectory(ids));
   });
 });
 
@@ -74,7 +91,7 @@ describe('in which order are pools given', () => {
   test('whatever the pools are: most of the native coin first, those without it last, equals by id', () => {
     fc.assert(
       fc.property(anyPools, (pools) => {
-        const sorted = selectPoolPairs(toExchangeState(1_000, pools), ALL, 'NATIVE_LIQUIDITY_DESC').slice();
+        const sorted = selectPoolPairs(exchangeStateOf(1_000, pools), ALL, 'NATIVE_LIQUIDITY_DESC').slice();
         const withIt = sorted.filter((pool) => nativeLiquidity(pool) !== undefined);
         expect(sorted.slice(0, withIt.length)).toEqual(withIt);
 
@@ -91,7 +108,7 @@ describe('in which order are pools given', () => {
     const pools = held.map((reserve1, n) =>
       poolOf(reserve1, 1n, { token1Id: NATIVE_TOKEN_ID, token2Id: tokenId(`${n}`) }),
     );
-    const sorted = selectPoolPairs(toExchangeState(1_000, pools), ALL, 'NATIVE_LIQUIDITY_DESC').slice();
+    const sorted = selectPoolPairs(exchangeStateOf(1_000, pools), ALL, 'NATIVE_LIQUIDITY_DESC').slice();
     expect(sorted.map(nativeLiquidity)).toEqual(held.toSorted((x, y) => Number(y - x)));
   });
 });
@@ -103,7 +120,7 @@ describe('what is a list', () => {
     const orders = fc.constantFrom<PoolPairOrder[]>('ID_ASC', 'ID_DESC', 'NATIVE_LIQUIDITY_DESC');
     fc.assert(
       fc.property(anyPools, orders, anyPart, fc.boolean(), (pools, order, [start, end], nonEmpty) => {
-        const list = selectPoolPairs(toExchangeState(1_000, pools), { nonEmpty }, order);
+        const list = selectPoolPairs(exchangeStateOf(1_000, pools), { nonEmpty }, order);
         const array = list.slice();
         expect(array.length).toBe(list.length);
         expect(list.slice(start, end)).toEqual(array.slice(start, end));
@@ -121,46 +138,11 @@ describe('what is a list', () => {
         fc.boolean(),
         fc.constantFrom(NATIVE_TOKEN_ID, a, b),
         (pools, order, nonEmpty, id) => {
-          const all = selectPoolPairs(toExchangeState(1_000, pools), { nonEmpty }, order).slice();
-          const ofToken = selectPoolPairs(toExchangeState(1_000, pools), { nonEmpty, tokenId: id }, order).slice();
+          const all = selectPoolPairs(exchangeStateOf(1_000, pools), { nonEmpty }, order).slice();
+          const ofToken = selectPoolPairs(exchangeStateOf(1_000, pools), { nonEmpty, tokenId: id }, order).slice();
           expect(ofToken).toEqual(all.filter(({ token1Id, token2Id }) => token1Id === id || token2Id === id));
         },
       ),
     );
-  });
-
-  test('no reason to keep a pool that nobody has looked at', () => {
-    const kept = keepingPools(state);
-    const list = selectPoolPairs(kept, { nonEmpty: true }, 'NATIVE_LIQUIDITY_DESC');
-    expect(kept.pools).toEqual(Array(5).fill(undefined));
-    expect(list.at(0)).toEqual(nativeB);
-    expect(kept.pools?.filter((pool) => pool !== undefined)).toEqual([nativeB]);
-  });
-
-  test('put in order once for all who ask for the same of one state', () => {
-    const lists = createPoolLists();
-    const filter = { tokenId: b, anyTokenOf: new Set([a, c]) };
-    const list = lists.select(state, filter, 'ID_ASC');
-    expect(list.slice()).toEqual([ab, bc]);
-    expect(lists.select(state, { ...filter, anyTokenOf: new Set([c, a]) }, 'ID_ASC')).toBe(list);
-
-    const others = [
-      lists.select(state, filter, 'ID_DESC'),
-      lists.select(state, { ...filter, anyTokenOf: new Set([a]) }, 'ID_ASC'),
-      lists.select({ ...state }, filter, 'ID_ASC'),
-    ];
-    expect(others.map((other) => other.slice())).toEqual([[bc, ab], [ab], [ab, bc]]);
-    expect(others).not.toContain(list);
-  });
-
-  test('kept as long as it is among the last that were asked for', () => {
-    const lists = createPoolLists();
-    const ask = (end: string) => lists.select(state, { anyTokenOf: new Set([tokenId(end)]) }, 'ID_ASC');
-    const [first, second] = [ask('a'), ask('b')];
-    for (const end of ['1', '2', '3', '4', '5', '6']) ask(end);
-    expect(ask('a')).toBe(first);
-    ask('7');
-    expect(ask('a')).toBe(first);
-    expect(ask('b')).not.toBe(second);
   });
 });

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { toExchangeState } from '../../src/domain/exchange.ts';
 import {
   comparePositions,
   cutPage,
@@ -12,13 +11,13 @@ import {
 import { selectPoolPairs } from '../../src/domain/pool-list.ts';
 import type { PoolPair } from '../../src/domain/pool-pair.ts';
 import { NATIVE_TOKEN_ID } from '../../src/domain/token-id.ts';
-import { anyPools, poolOf, tokenId } from './pools.ts';
+import { anyPools, exchangeStateOf, poolOf, tokenId } from './pools.ts';
 
 const anyOrder = fc.constantFrom<PoolPairOrder[]>('ID_ASC', 'ID_DESC', 'NATIVE_LIQUIDITY_DESC');
 const anySize = fc.integer({ min: 1, max: 7 });
 
 const listOf = (pools: readonly PoolPair[], order: PoolPairOrder) =>
-  selectPoolPairs(toExchangeState(1_000, pools), {}, order).slice();
+  selectPoolPairs(exchangeStateOf(1_000, pools), {}, order).slice();
 
 function positionOfEdge(page: Page<PoolPair>, edge: 0 | -1): PoolPairPosition | undefined {
   const pool = page.items.at(edge);

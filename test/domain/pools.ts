@@ -1,5 +1,7 @@
 import fc from 'fast-check';
-import type { PoolPair } from '../../src/domain/pool-pair.ts';
+import { type ExchangeState, toPoolDirectory } from '../../src/domain/exchange.ts';
+import type { Instant } from '../../src/domain/instant.ts';
+import { type PoolPair, poolPairId } from '../../src/domain/pool-pair.ts';
 import { NATIVE_TOKEN_ID, type TokenId } from '../../src/domain/token-id.ts';
 
 /** The largest reserve that a pool can hold. */
@@ -13,6 +15,18 @@ export function tokenId(end: string): TokenId {
 /** A pool at height 1,000 of tokens `a` and `b`, or as it is said. */
 export function poolOf(reserve1: bigint, reserve2: bigint, rest: Partial<PoolPair> = {}): PoolPair {
   return { beaconHeight: 1_000, token1Id: tokenId('a'), token2Id: tokenId('b'), reserve1, reserve2, ...rest };
+}
+
+/** A state with these pools; of several with one id, the last. */
+export function exchangeStateOf(beaconHeight: number, pools: readonly PoolPair[], time?: Instant): ExchangeState {
+  const byId = new Map(pools.map((pool) => [poolPairId(pool), pool]));
+  const sorted = [...byId].sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    beaconHeight,
+    time,
+    directory: toPoolDirectory(sorted.map(([id]) => id)),
+    reserves: BigUint64Array.from(sorted.flatMap(([, { reserve1, reserve2 }]) => [reserve1, reserve2])),
+  };
 }
 
 /** Reserves of every magnitude, empty ones and those above 2^53 among them. */

@@ -1,14 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import { toExchangeState } from '../../src/domain/exchange.ts';
-import { createPriceSelection, type PriceSelection } from '../../src/domain/price-selection.ts';
-import { poolOf, tokenId } from './pools.ts';
+import { type ExchangeState, poolPairAt } from '../../src/domain/exchange.ts';
+import { changedPlaces, type PriceSelection, selectPlaces } from '../../src/domain/price-selection.ts';
+import { exchangeStateOf, poolOf, tokenId } from './pools.ts';
 
 const [a, b, c, d] = [tokenId('a'), tokenId('b'), tokenId('c'), tokenId('d')];
 const ab = poolOf(1n, 1n, { token1Id: a, token2Id: b });
 const ac = poolOf(2n, 2n, { token1Id: a, token2Id: c });
 const bc = poolOf(3n, 3n, { token1Id: b, token2Id: c });
 const cd = poolOf(4n, 4n, { token1Id: c, token2Id: d });
-const state = toExchangeState(1_000, [cd, bc, ac, ab]);
+const state = exchangeStateOf(1_000, [cd, bc, ac, ab]);
+
+/** The selected pools of a state; only those that changed, if there is an earlier state. */
+function select(selection: PriceSelection, of: ExchangeState, before?: ExchangeState) {
+  const places = selectPlaces(of, selection);
+  return (before === undefined ? places : changedPlaces(of, places, before)).map((place) => poolPairAt(of, place));
+}
 
 describe('whose prices are sent', () => {
   test.each<[string, PriceSelection, object[]]>([
@@ -31,37 +37,33 @@ describe('whose prices are sent', () => {
     ],
     ['of no pool and no token: none', { poolPairs: [], tokenIds: [] }, []],
   ])('%s', (_, selection, pools) => {
-    expect(createPriceSelection(selection)(state)).toEqual(pools);
+    expect(select(selection, state)).toEqual(pools);
   });
-});
-
-test('a selection goes on where pools come and go', () => {
-  const select = createPriceSelection({ tokenIds: [a] });
-  const fewer = toExchangeState(1_001, [ac, bc]);
-  expect([state, fewer, state].map((each) => select(each))).toEqual([
-    [ab, ac],
-    [{ ...ac, beaconHeight: 1_001 }],
-    [ab, ac],
-  ]);
 });
 
 describe('which of them have changed', () => {
-  const next = toExchangeState(
+  const next = exchangeStateOf(
     1_001,
     [ab, { ...ac, reserve1: 9n }, { ...bc, reserve2: 9n }].map((pool) => ({ ...pool, beaconHeight: 1_001 })),
   );
-  const [, acNext, bcNext] = createPriceSelection({})(next);
+  const [, acNext, bcNext] = select({}, next);
 
   test('pools with other reserves than before, on either side', () => {
-    expect(createPriceSelection({})(next, state)).toEqual([acNext, bcNext]);
+    expect(select({}, next, state)).toEqual([acNext, bcNext]);
   });
 
   test('also a pool that was not there before', () => {
-    expect(createPriceSelection({})(state, next)).toEqual([ac, bc, cd]);
+    expect(select({}, state, next)).toEqual([ac, bc, cd]);
   });
 
   test('only of those selected', () => {
-    expect(createPriceSelection({ tokenIds: [a] })(next, state)).toEqual([acNext]);
-    expect(createPriceSelection({ poolPairs: [{ token1Id: a, token2Id: b }] })(next, state)).toEqual([]);
+    expect(select({ tokenIds: [a] }, next, state)).toEqual([acNext]);
+    expect(select({ poolPairs: [{ token1Id: a, token2Id: b }] }, next, state)).toEqual([]);
+  });
+
+  test('a pool that is at another place than before has not changed', () => {
+    const [before, now] = [exchangeStateOf(1_000, [ab, cd]), exchangeStateOf(1_001, [ab, ac, cd])];
+    expect(select({}, now, before)).toEqual([{ ...ac, beaconHeight: 1_001 }]);
+    expect(select({}, before, now)).toEqual([]);
   });
 });

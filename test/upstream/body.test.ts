@@ -42,7 +42,7 @@ describe('how much of a body is read', () => {
     expect(outcome).toMatchObject({
       bytes: 110,
       taken: 11,
-      failure: { name: 'Excess', message: 'more than 100 bytes' },
+      failure: { name: 'TooLargeError', message: 'more than 100 bytes' },
     });
   });
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Reader } from '../../src/upstream/decode.ts';
+import type { ResponseReader } from '../../src/upstream/body.ts';
 
 /** What comes of reading: a value, or the error that says why there is none. */
 export function outcomeOf(read: () => unknown): unknown {
@@ -12,7 +12,7 @@ export function outcomeOf(read: () => unknown): unknown {
 }
 
 /** What comes of an answer that is read as it comes, in chunks of these sizes over and over. */
-export function outcomeOfChunks(text: string, sizes: readonly number[], reader: Reader<unknown>): unknown {
+export function outcomeOfChunks(text: string, sizes: readonly number[], reader: ResponseReader<unknown>): unknown {
   const bytes = Buffer.from(text);
   return outcomeOf(() => {
     for (let at = 0, n = 0; at < bytes.length; n++) {

@@ -1,17 +1,16 @@
 import { onTestFinished } from 'vitest';
-import { createPoolDirectories } from '../../src/domain/pool-directory.ts';
 import type { Upstream } from '../../src/errors.ts';
 import { createNodes, type Nodes } from '../../src/live/chain/nodes.ts';
 import { createPoolCounts, type PoolCounts } from '../../src/live/chain/pool-counts.ts';
+import type { ResponseReader } from '../../src/upstream/body.ts';
 import { type Bulkhead, createBulkhead } from '../../src/upstream/bulkhead.ts';
 import { type Circuit, createCircuit } from '../../src/upstream/circuit.ts';
-import type { Reader } from '../../src/upstream/decode.ts';
 import type { Requester } from '../../src/upstream/fair-queue.ts';
 import { createHealthRecord, type HealthRecord } from '../../src/upstream/health.ts';
 import { createHttpClient, type HttpClient, type HttpClientOptions } from '../../src/upstream/http.ts';
 import { createMarketDataClient, type MarketDataClient } from '../../src/upstream/market-data/client.ts';
 import { createNodeClient, type NodeClient } from '../../src/upstream/node/client.ts';
-import { createWrittenPools } from '../../src/upstream/node/written-pools.ts';
+import { createStateReader } from '../../src/upstream/node/state-reader.ts';
 import { createSpacing } from '../../src/upstream/spacing.ts';
 
 /** A transport that has time and room for everything, or as it is said; it goes with the test. */
@@ -24,7 +23,7 @@ export function httpForTest(upstream: Upstream, options: Partial<HttpClientOptio
 }
 
 /** Reads an answer as the text that it is. */
-export function textReader(): Reader<string> {
+export function textReader(): ResponseReader<string> {
   const chunks: Buffer[] = [];
   return { write: (chunk) => void chunks.push(Buffer.from(chunk)), end: () => Buffer.concat(chunks).toString() };
 }
@@ -41,11 +40,19 @@ export function nodeAt(
 ): { client: NodeClient; health: HealthRecord } {
   const http = httpForTest('NODE', options);
   const health = createHealthRecord('NODE', () => 100);
-  const known = { directories: createPoolDirectories(), written: createWrittenPools() };
+  const stateReader = createStateReader();
   const circuit = hardyCircuit();
   const spacing = createSpacing({ firstMs: 1 });
   return {
-    client: createNodeClient({ name: new URL(url).host, http, url: new URL(url), health, circuit, spacing, known }),
+    client: createNodeClient({
+      name: new URL(url).host,
+      http,
+      url: new URL(url),
+      health,
+      circuit,
+      spacing,
+      stateReader,
+    }),
     health,
   };
 }

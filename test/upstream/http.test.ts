@@ -3,8 +3,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { UpstreamError } from '../../src/errors.ts';
 import type { HttpFault } from '../../src/sandbox/faults.ts';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
-import { createDocumentReader, createSievedReader } from '../../src/upstream/decode.ts';
 import type { HttpClientOptions, HttpRequest } from '../../src/upstream/http.ts';
+import { createDocumentReader } from '../../src/upstream/json.ts';
+import { createFilteredReader } from '../../src/upstream/json-filter.ts';
 import { readArray } from '../../src/upstream/wire.ts';
 import { httpForTest, textReader } from './connect.ts';
 import { failureOf } from './failure.ts';
@@ -180,8 +181,8 @@ describe('what is left before its end', () => {
   ])('%s without end', async (_, begin, code) => {
     const { url, openConnections } = await endless(begin);
     const http = httpForTest('NODE', { maxBytes: 2 ** 40 });
-    const sieve = createSievedReader({ within: 'a', keep: [], maxBytes: 1_000 }, () => 'a value');
-    const failure = await failureOf(http.request({ url }, sieve));
+    const reader = createFilteredReader({ within: 'a', keep: [], maxBytes: 1_000 }, () => 'a value');
+    const failure = await failureOf(http.request({ url }, reader));
     expect(failure).toMatchObject({ code });
     await expect.poll(openConnections).toBe(0);
   });

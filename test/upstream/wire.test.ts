@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import {
-  Misfit,
   readArray,
   readInteger,
   readObject,
@@ -8,6 +7,7 @@ import {
   readTimestamp,
   readTokenId,
   readUint64,
+  ShapeError,
   toFiniteNumber,
 } from '../../src/upstream/wire.ts';
 
@@ -48,8 +48,8 @@ describe('what does not fit says what was expected, and where', () => {
       [undefined, null, '', hex.slice(1), `${hex}0`, hex.replace('a', 'g'), 4],
     ],
   ])('%s', (expected, read, values) => {
-    for (const value of values) expect(() => read(value, '$.a[0]')).toThrow(new Misfit(`${expected}`, '$.a[0]'));
-    expect(new Misfit(expected, '$.a[0]').message).toBe(`expected ${expected} at $.a[0]`);
+    for (const value of values) expect(() => read(value, '$.a[0]')).toThrow(new ShapeError(`${expected}`, '$.a[0]'));
+    expect(new ShapeError(expected, '$.a[0]').message).toBe(`expected ${expected} at $.a[0]`);
   });
 });
 

@@ -15,7 +15,6 @@ import { createInputs, type Inputs } from '../inputs.ts';
 import { compile, MAX_FIELDS, type OperationPlan } from './compile.ts';
 import { findConditions } from './conditions.ts';
 import { addFieldError, createFieldErrors, hasNone, placeFieldError, reportErrors } from './field-errors.ts';
-import { createParts } from './parts.ts';
 import type { Execution, Written } from './plan.ts';
 import { nextTurn, startTimeSlice, type TakeTurn } from './time-slice.ts';
 import { writeObject } from './write.ts';
@@ -57,7 +56,6 @@ export function createExecutor({ inputs = createInputs(), takeTurn = nextTurn }:
     sizeCalculation: ({ plan }) => 1 + (plan?.size ?? 0),
   });
   const known = new WeakMap<OperationDefinitionNode, Known>();
-  const parts = createParts();
   let count = 0;
 
   function knowledgeOf(document: DocumentNode, operation: OperationDefinitionNode): Known {
@@ -96,7 +94,6 @@ export function createExecutor({ inputs = createInputs(), takeTurn = nextTurn }:
         context: contextValue as Context,
         args,
         errors: createFieldErrors(),
-        parts,
         slice: startTimeSlice(takeTurn),
       };
       return run(plan, rootValue, execution);

@@ -1,7 +1,6 @@
 import type { FieldNode, GraphQLError, GraphQLFieldResolver, GraphQLResolveInfo } from 'graphql';
 import type { Context } from '../context.ts';
 import type { FieldErrors } from './field-errors.ts';
-import type { Parts } from './parts.ts';
 import type { TimeSlice } from './time-slice.ts';
 
 /** How an object of one type is written, for one selection. */
@@ -52,7 +51,6 @@ export type Execution = {
   readonly args: readonly object[];
   /** What went wrong where null may stand. */
   readonly errors: FieldErrors;
-  readonly parts: Parts;
   /** How long it has been written at once; `undefined` for what is written without an interruption. */
   readonly slice: TimeSlice | undefined;
 };

@@ -20,8 +20,9 @@ import {
   isScalarType,
 } from 'graphql';
 import type { Context } from '../context.ts';
+import { writeCachedPool } from './cached-pool.ts';
 import { createFieldErrors, hasNone } from './field-errors.ts';
-import type { Execution, ObjectPlan, WriteValue, Written } from './plan.ts';
+import type { Execution, ObjectPlan, WriteValue } from './plan.ts';
 import { isPromise, listWriter, writeObject } from './write.ts';
 
 /** What the writing of a field's values is made with. */
@@ -44,13 +45,13 @@ export function writerOf(type: GraphQLOutputType, surroundings: TypeSurroundings
   };
   if (isObjectType(nullable)) {
     const plan = surroundings.planOf(nullable);
-    // What is asked for by itself is hardly ever asked for again.
-    const isPart = plan.isPart && (isEntry || info.parentType !== info.schema.getQueryType());
+    // A single pool is hardly ever requested again before the next height.
+    const isCached = plan.isPart && (isEntry || info.parentType !== info.schema.getQueryType());
     return (value, around, key, execution) => {
       if (value === null || value === undefined) return nothing();
       if (value instanceof Error) throw value;
-      const part = isPart ? partOf(plan, value as object, execution) : undefined;
-      return part ?? writeObject(plan, value, { around, key }, execution);
+      const cached = isCached ? cachedPool(plan, value as object, execution) : undefined;
+      return cached ?? writeObject(plan, value, { around, key }, execution);
     };
   }
   const write = isListType(nullable)
@@ -69,18 +70,17 @@ export function writerOf(type: GraphQLOutputType, surroundings: TypeSurroundings
   };
 }
 
-/** What was written of an object for another answer, or is written for all of them now. */
-function partOf(plan: ObjectPlan, value: object, execution: Execution): Written | undefined {
-  return execution.parts.write(plan, value, execution.context, (context) => writePart(plan, value, execution, context));
+function cachedPool(plan: ObjectPlan, value: object, execution: Execution): string | undefined {
+  return writeCachedPool(plan, value, execution.context, (context) => writeAtOnce(plan, value, execution, context));
 }
 
-/** The text of an object without errors, which has nothing to wait for. */
-function writePart(plan: ObjectPlan, value: unknown, execution: Execution, context: Context): string | undefined {
+/** The text of an object; `undefined` if there was an error, or something has to be waited for. */
+function writeAtOnce(plan: ObjectPlan, value: unknown, execution: Execution, context: Context): string | undefined {
   const errors = createFieldErrors();
   try {
     const written = writeObject(plan, value, undefined, { ...execution, context, errors, slice: undefined });
     if (typeof written === 'string') return hasNone(errors) ? written : undefined;
-    // It is written once more, in its place: what goes wrong is told there.
+    // The object is written once more, in its place: its errors are reported there.
     written.catch(() => {});
     return undefined;
   } catch {

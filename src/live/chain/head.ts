@@ -1,6 +1,6 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
-import { type ExchangeState, forgetPools, keepingPools } from '../../domain/exchange.ts';
+import type { ExchangeState } from '../../domain/exchange.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { UpstreamTimeoutError } from '../../errors.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
@@ -115,7 +115,6 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     if (head.beaconHeight !== previous?.beaconHeight) pace.observe();
     poolCounts.isWhole(head.exchange);
     recent.add(head);
-    if (previous !== undefined) forgetPools(previous.exchange);
     return head;
   }
 
@@ -145,8 +144,7 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
 
   async function readOrDoubt({ node, tip }: SeenNode, previous: Head | undefined, signal: AbortSignal): Promise<Head> {
     try {
-      const { chainInfo, exchange: state } = await readBlock(node, tip, signal);
-      const exchange = keepingPools(state);
+      const { chainInfo, exchange } = await readBlock(node, tip, signal);
       const { height: beaconHeight, hash, time } = chainInfo.beacon;
       const previousHeight = previous?.beaconHeight;
       return { beaconHeight, previousHeight, hash, time, chainInfo, exchange, source: node, observedAt: now() };

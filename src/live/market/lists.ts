@@ -2,7 +2,7 @@ import type { Instant } from '../../domain/instant.ts';
 import { createMarketDraft, type Market, type Pair, type Ticker } from '../../domain/market.ts';
 import { UpstreamTimeoutError } from '../../errors.ts';
 import type { MarketDataClient } from '../../upstream/market-data/client.ts';
-import type { Rows } from '../../upstream/market-data/rows.ts';
+import type { Rows } from '../../upstream/market-data/decode.ts';
 import { createFollower, type Follower, type Watcher } from '../broadcast/follower.ts';
 import { createTurnLimit } from '../broadcast/turn-limit.ts';
 

@@ -2,46 +2,46 @@ import type { Pair, Ticker } from '../../domain/market.ts';
 import type { RawOrderBook } from '../../domain/order-book.ts';
 import { UpstreamBadStatusError } from '../../errors.ts';
 import type { Circuit } from '../circuit.ts';
-import { createDocumentReader } from '../decode.ts';
 import type { HealthRecord } from '../health.ts';
 import type { HttpClient } from '../http.ts';
+import { createDocumentReader } from '../json.ts';
 import { createAddresses } from './addresses.ts';
-import { readOrderBook } from './decode.ts';
-import { createPairsReader, createTickersReader, type Rows } from './rows.ts';
+import { type Rows, readOrderBook } from './decode.ts';
+import { createPairsReader, createTickersReader } from './rows.ts';
 
-/** The three reads of a market-data host. Each throws an UpstreamError where it fails. */
+/** The three requests of a market-data host. Each throws an UpstreamError if it fails. */
 export type MarketDataClient = {
-  /** @param previous a reading before: rows that say the same are the same, and a list of which all are is the same list */
+  /** @param previous the rows of the response before: equal rows, and an equal list, are the same objects again */
   pairs(previous?: readonly Pair[]): Promise<Rows<Pair>>;
-  /** Likewise. */
+  /** @param previous as for the pairs */
   tickers(previous?: readonly Ticker[]): Promise<Rows<Ticker>>;
-  /** `undefined` where the host says that it has no book of that name. */
+  /** `undefined` if the host answers that it has no order book of that ticker. */
   orderBook(tickerId: string): Promise<RawOrderBook | undefined>;
 };
 
-/** What a market-data client is made of. */
+/** What a market-data client is created from. */
 export type MarketDataClientOptions = {
   readonly http: HttpClient;
-  /** With or without the documented path, or the beginning of it. */
+  /** With or without the documented path, or a part of it. */
   readonly baseUrl: URL;
-  /** The path segment that names the integrating partner, unless the URL names one. */
+  /** The path segment of the integrating partner, unless the URL has one. */
   readonly partner: string;
   readonly health: HealthRecord;
   readonly circuit: Circuit;
 };
 
-/** An order book is parsed whole. */
+/** An order book is parsed as a whole. */
 const MAX_BOOK_BYTES = 32 * 2 ** 20;
 
-/** Makes a client of a market-data host. */
+/** Creates a client of a market-data host. */
 export function createMarketDataClient(options: MarketDataClientOptions): MarketDataClient {
   const { http, baseUrl, partner, health, circuit } = options;
 
   const address = createAddresses(baseUrl, partner);
 
-  /** A call of those that follow the market. */
-  function follow<T>(method: string, ask: () => Promise<T>): Promise<T> {
-    return circuit.run(() => health.watch(method, ask()));
+  /** A request of the followers of the market. */
+  function follow<T>(method: string, send: () => Promise<T>): Promise<T> {
+    return circuit.run(() => health.watch(method, send()));
   }
 
   async function orderBook(tickerId: string): Promise<RawOrderBook | undefined> {
@@ -50,7 +50,7 @@ export function createMarketDataClient(options: MarketDataClientOptions): Market
     try {
       return await http.request({ url }, createDocumentReader(MAX_BOOK_BYTES, readOrderBook));
     } catch (error) {
-      if (saysUnknownTicker(error)) return undefined;
+      if (isUnknownTicker(error)) return undefined;
       throw error;
     }
   }
@@ -63,8 +63,8 @@ export function createMarketDataClient(options: MarketDataClientOptions): Market
   };
 }
 
-/** What a host does for an unknown ticker is not specified: 400 or 404 with JSON, or 200 without sides. */
-function saysUnknownTicker(error: unknown): boolean {
+/** The specification does not say what a host sends for an unknown ticker: 400 or 404 with JSON, or 200 without sides. */
+function isUnknownTicker(error: unknown): boolean {
   return error instanceof UpstreamBadStatusError && [400, 404].includes(error.status) && isJsonObject(error.body);
 }
 

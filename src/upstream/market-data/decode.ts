@@ -1,18 +1,20 @@
 import type { Pair, Ticker } from '../../domain/market.ts';
 import type { Offer, RawOrderBook } from '../../domain/order-book.ts';
 import {
-  Misfit,
   readArray,
   readObject,
   readString,
   readTimestamp,
   readTokenId,
+  ShapeError,
   toFiniteNumber,
   type WireObject,
 } from '../wire.ts';
-import type { Rows } from './rows.ts';
 
-/** Decodes one row of `/pairs`. @throws Misfit */
+/** The rows of a list, and how many rows of the response could not be read. */
+export type Rows<T> = { readonly rows: readonly T[]; readonly dropped: number };
+
+/** Decodes one row of `/pairs`. @throws ShapeError */
 export function readPair(value: unknown): Pair {
   const path = '$.pairs[…]';
   const row = readObject(value, path);
@@ -23,7 +25,7 @@ export function readPair(value: unknown): Pair {
   };
 }
 
-/** Decodes one row of `/tickers`. @throws Misfit */
+/** Decodes one row of `/tickers`. @throws ShapeError */
 export function readTicker(value: unknown): Ticker {
   const path = '$.tickers[…]';
   const row = readObject(value, path);
@@ -38,11 +40,11 @@ export function readTicker(value: unknown): Ticker {
 }
 
 /**
- * Decodes the answer of `/orderbook`; a side that is null is empty.
+ * Decodes a response of `/orderbook`. A side that is null is empty.
  *
- * @returns `undefined` for an answer without sides, or with nothing in them and not what a book has beside: what a host may
- *   give for a ticker that it does not know
- * @throws Misfit
+ * @returns `undefined` for a response without sides, or with empty sides and without the other fields: a host may send that
+ *   for an unknown ticker
+ * @throws ShapeError
  */
 export function readOrderBook(document: unknown): RawOrderBook | undefined {
   const book = readObject(document, '$');
@@ -55,7 +57,7 @@ export function readOrderBook(document: unknown): RawOrderBook | undefined {
   try {
     return { ...readBookHead(book), bids: bids.rows, asks: asks.rows, entriesDropped };
   } catch (error) {
-    if (isEmpty && error instanceof Misfit) return undefined;
+    if (isEmpty && error instanceof ShapeError) return undefined;
     throw error;
   }
 }

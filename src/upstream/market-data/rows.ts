@@ -1,81 +1,73 @@
 import type { Pair, Ticker } from '../../domain/market.ts';
-import { createSievedReader, type Reader } from '../decode.ts';
-import { Misfit, readArray, readObject } from '../wire.ts';
-import { readPair, readTicker } from './decode.ts';
+import type { ResponseReader } from '../body.ts';
+import { parseJson } from '../json.ts';
+import { createFilteredReader } from '../json-filter.ts';
+import { readArray, readObject, ShapeError } from '../wire.ts';
+import { type Rows, readPair, readTicker } from './decode.ts';
 
-/** What could be read of a list, and how many of its rows could not. */
-export type Rows<T> = { readonly rows: readonly T[]; readonly dropped: number };
+/** Bytes that are kept beside the rows: enough for a message. */
+const MAX_KEPT_BYTES = 2 ** 20;
 
-/** Reads a list: its rows as they come, then what stands around them. */
-export type RowsReader<T> = {
-  /** The list begins. A document can have it twice: then the last counts. */
-  begin(): void;
-  add(value: unknown): void;
-  /** @throws Misfit where the answer holds no list; a 200 without one is no success */
-  end(document: unknown): Rows<T>;
-};
+/** Creates the reader of a response of `/pairs`. @param previous the rows of the response before */
+export function createPairsReader(previous?: readonly Pair[]): ResponseReader<Rows<Pair>> {
+  return createRowsReader('pairs', readPair, previous);
+}
 
-/** What is kept beside the rows: no more than a message. */
-const MAX_DOCUMENT_BYTES = 2 ** 20;
+/** Creates the reader of a response of `/tickers`. @param previous the rows of the response before */
+export function createTickersReader(previous?: readonly Ticker[]): ResponseReader<Rows<Ticker>> {
+  return createRowsReader('tickers', readTicker, previous);
+}
 
 /**
- * Makes the reader of a list with that name.
+ * Creates the reader of a response with a list of that name. Its rows are read one by one while they arrive.
  *
- * A row that cannot be read is no reason to lose the others. One that says what the row at its place said before is that
- * row, and where all are, the list is that list: what has not changed is then in memory once, and is told by identity.
+ * A row that cannot be read is dropped, and the others are kept. A row that is equal to the previous one at its index is
+ * replaced by it, and an unchanged list by the previous list. So whether something has changed is a comparison of references.
  *
- * @param read decodes one row, or throws Misfit
+ * @param read decodes one row, or throws ShapeError
  */
-export function createRowsReader<T extends object>(
+function createRowsReader<T extends object>(
   name: string,
   read: (value: unknown) => T,
   previous: readonly T[] = [],
-): RowsReader<T> {
+): ResponseReader<Rows<T>> {
   let rows: T[] = [];
   let dropped = 0;
   let isSame = true;
 
-  return {
+  function add(value: unknown): void {
+    try {
+      const row = read(value);
+      const before = previous[rows.length];
+      const isKnown = before !== undefined && areEqual(row, before);
+      rows.push(isKnown ? before : row);
+      isSame &&= isKnown;
+    } catch (error) {
+      if (!(error instanceof ShapeError)) throw error;
+      dropped += 1;
+    }
+  }
+
+  const parts = {
+    name,
+    isList: true,
+    // A document can have the list twice. Then the last one counts.
     begin() {
       rows = [];
       dropped = 0;
       isSame = true;
     },
-    add(value) {
-      try {
-        const row = read(value);
-        const before = previous[rows.length];
-        const isKnown = before !== undefined && saysTheSame(row, before);
-        rows.push(isKnown ? before : row);
-        isSame &&= isKnown;
-      } catch (error) {
-        if (!(error instanceof Misfit)) throw error;
-        dropped += 1;
-      }
-    },
-    end(document) {
-      readArray(readObject(document, '$')[name], `$.${name}`);
-      return { rows: isSame && rows.length === previous.length ? previous : rows, dropped };
-    },
+    take: (row: Buffer) => add(parseJson(row.toString())),
   };
+
+  return createFilteredReader({ keep: [], parts, maxBytes: MAX_KEPT_BYTES }, (document) => {
+    readArray(readObject(document, '$')[name], `$.${name}`);
+    return { rows: isSame && rows.length === previous.length ? previous : rows, dropped };
+  });
 }
 
-/** Makes the reader of an answer of `/pairs`. @param previous what it is compared with */
-export function createPairsReader(previous?: readonly Pair[]): Reader<Rows<Pair>> {
-  return readAsItComes('pairs', createRowsReader('pairs', readPair, previous));
-}
-
-/** Makes the reader of an answer of `/tickers`. @param previous what it is compared with */
-export function createTickersReader(previous?: readonly Ticker[]): Reader<Rows<Ticker>> {
-  return readAsItComes('tickers', createRowsReader('tickers', readTicker, previous));
-}
-
-function readAsItComes<T>(name: string, { begin, add, end }: RowsReader<T>): Reader<Rows<T>> {
-  return createSievedReader({ keep: [], list: { name, begin, add }, maxBytes: MAX_DOCUMENT_BYTES }, end);
-}
-
-/** Rows of one list have the same fields, each a text, a number or `undefined`. */
-function saysTheSame<T extends object>(row: T, before: T): boolean {
+/** Rows of one list have the same fields, each a string, a number or `undefined`. */
+function areEqual<T extends object>(row: T, before: T): boolean {
   for (const field in row) if (!Object.is(row[field], before[field])) return false;
   return true;
 }

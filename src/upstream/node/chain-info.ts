@@ -1,24 +1,24 @@
 import { BEACON_CHAIN_ID, type BestBlock, type ChainInfo, type ValidationData } from '../../domain/chain.ts';
 import { toInstant } from '../../domain/instant.ts';
 import {
-  Misfit,
   readArray,
   readInteger,
   readObject,
   readString,
   readTimestamp,
   readUint64,
+  ShapeError,
   type WireObject,
 } from '../wire.ts';
 
-/** Decodes the result of `getblockchaininfo`. @throws Misfit */
+/** Decodes the result of `getblockchaininfo`. @throws ShapeError */
 export function readChainInfo(result: WireObject): ChainInfo {
   const path = '$.Result.BestBlocks';
   const blocks = Object.entries(readObject(result['BestBlocks'], path))
     .filter(([key]) => CHAIN_ID.test(key))
     .map(([key, block]) => readBestBlock(Number(key), readObject(block, `${path}["${key}"]`), `${path}["${key}"]`));
   const beacon = blocks.find((block) => block.chainId === BEACON_CHAIN_ID);
-  if (beacon === undefined) throw new Misfit('the beacon chain', `${path}["-1"]`);
+  if (beacon === undefined) throw new ShapeError('the beacon chain', `${path}["-1"]`);
 
   return {
     chainName: readString(result['ChainName'], '$.Result.ChainName'),

@@ -1,24 +1,27 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
+import type { ResponseReader } from '../body.ts';
 import type { Circuit } from '../circuit.ts';
-import type { Reader } from '../decode.ts';
 import type { HealthRecord } from '../health.ts';
 import type { HttpClient } from '../http.ts';
+import { createDocumentReader } from '../json.ts';
+import { createFilteredReader } from '../json-filter.ts';
 import type { Spacing } from '../spacing.ts';
-import { type NodeMethod, readResult, toRequest } from './envelope.ts';
-import type { KnownExchange } from './exchange-state.ts';
-import { createBeaconHeightReader, createChainInfoReader, createStateReader, type ResultOf } from './readers.ts';
+import { readInteger } from '../wire.ts';
+import { readChainInfo } from './chain-info.ts';
+import { type NodeMethod, type ResultOf, readResult, toRequest } from './envelope.ts';
 import { whyStateIsMissing } from './state-not-found.ts';
+import type { StateReader } from './state-reader.ts';
 
-/** The calls of a full node. Each throws an UpstreamError where it fails, or the reason of a signal that gives it up. */
+/** The calls of a full node. Each throws an UpstreamError if it fails, or the reason of a signal that aborts it. */
 export type NodeClient = {
-  /** How the log and the metrics name this node. */
+  /** The name of this node in the log and the metrics. */
   readonly name: string;
   chainInfo(signal?: AbortSignal): Promise<ChainInfo>;
-  /** How far apart calls to it are made, because it limits their rate; 0 where it does not. */
+  /** The time between two calls, because the node limits their rate; 0 if it does not. */
   spaceMs(): number;
-  /** The documented source of the height to read the exchange at. The answer is large: ask it rarely. */
+  /** The documented source of the height at which to read the exchange. The response is large. */
   beaconHeight(signal?: AbortSignal): Promise<BeaconHeight>;
   /** The state of the newest block. @throws UpstreamRpcError with code -8000 for a height that the node does not have yet */
   exchangeState(height: BeaconHeight, signal?: AbortSignal): Promise<ExchangeState>;
@@ -26,7 +29,7 @@ export type NodeClient = {
   earlierState(height: BeaconHeight, signal?: AbortSignal): Promise<ExchangeState>;
 };
 
-/** What a node client is made of. */
+/** What a node client is created from. */
 export type NodeClientOptions = {
   readonly name: string;
   readonly http: HttpClient;
@@ -34,38 +37,32 @@ export type NodeClientOptions = {
   readonly health: HealthRecord;
   readonly circuit: Circuit;
   readonly spacing: Spacing;
-  /** Shared by clients of nodes that show the same exchange. */
-  readonly known: KnownExchange;
+  /** Shared by the clients of all nodes. */
+  readonly stateReader: StateReader;
 };
 
-/** Makes a client of one node. */
+/** Creates a client of one node. */
 export function createNodeClient(options: NodeClientOptions): NodeClient {
-  const { name, http, url, health, circuit, spacing, known } = options;
+  const { name, http, url, health, circuit, spacing, stateReader } = options;
   const details = { host: url.host };
   let lastId = 0;
 
-  function ask<T>({ method, params = [], reader, signal }: Call<T>): Promise<T> {
+  function send<T>({ method, params = [], reader, signal }: Call<T>): Promise<T> {
     const id = ++lastId;
     const resultOf = (document: unknown) => readResult(document, id, details);
     return http.request({ url, body: toRequest(id, method, params), signal }, reader(resultOf));
   }
 
-  /** A call of those that follow the chain. */
+  /** A call of the chain follower. */
   function follow<T>(call: Call<T>): Promise<T> {
     const turn = { ...call, isForClient: false };
-    return circuit.run(() => spacing.run(() => health.watch(call.method, ask(call)), turn));
+    return circuit.run(() => spacing.run(() => health.watch(call.method, send(call)), turn));
   }
 
-  function stateAt(
-    height: BeaconHeight,
-    signal: AbortSignal | undefined,
-    beforehand: KnownExchange,
-  ): Call<ExchangeState> {
-    const reader = (resultOf: ResultOf) => createStateReader(height, resultOf, beforehand);
+  function stateAt(height: BeaconHeight, isNewest: boolean, signal: AbortSignal | undefined): Call<ExchangeState> {
+    const reader = (resultOf: ResultOf) => stateReader.read(height, resultOf, isNewest);
     return { method: 'getpdestate', params: [{ BeaconHeight: height }], reader, signal };
   }
-  /** What comes next is written as the newest is: how pools were written earlier is not kept in its place. */
-  const knownForEarlier: KnownExchange = { ...known, written: { ...known.written, keep() {} } };
 
   return {
     name,
@@ -73,13 +70,13 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
     chainInfo: (signal) => follow({ method: 'getblockchaininfo', reader: createChainInfoReader, signal }),
     beaconHeight: (signal) =>
       follow({ method: 'getbeaconbeststatedetail', params: [''], reader: createBeaconHeightReader, signal }),
-    exchangeState: (height, signal) => follow(stateAt(height, signal, known)),
+    exchangeState: (height, signal) => follow(stateAt(height, true, signal)),
     earlierState(height, signal) {
-      const call = stateAt(height, signal, knownForEarlier);
-      // That a state is pruned, or that a height is not reached, is an answer. That it cannot be read is a failure.
+      const call = stateAt(height, false, signal);
+      // That a state is pruned, or that a height is in the future, is an answer and no failure of the node.
       const isFault = (error: unknown) => whyStateIsMissing(error) === undefined;
       const turn = { ...call, isForClient: true };
-      return circuit.pass(() => spacing.run(() => health.watch(call.method, ask(call), isFault), turn));
+      return circuit.pass(() => spacing.run(() => health.watch(call.method, send(call), isFault), turn));
     },
   };
 }
@@ -87,6 +84,21 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
 type Call<T> = {
   readonly method: NodeMethod;
   readonly params?: readonly unknown[];
-  readonly reader: (resultOf: ResultOf) => Reader<T>;
+  readonly reader: (resultOf: ResultOf) => ResponseReader<T>;
   readonly signal?: AbortSignal | undefined;
 };
+
+/** `getblockchaininfo` has some 20 KB. */
+const MAX_DOCUMENT_BYTES = 8 * 2 ** 20;
+
+function createChainInfoReader(resultOf: ResultOf): ResponseReader<ChainInfo> {
+  return createDocumentReader(MAX_DOCUMENT_BYTES, (document) => readChainInfo(resultOf(document)));
+}
+
+/** Of the large response of `getbeaconbeststatedetail`, only the height is kept. */
+function createBeaconHeightReader(resultOf: ResultOf): ResponseReader<BeaconHeight> {
+  const filter = { within: 'Result', keep: ['BeaconHeight'], maxBytes: MAX_DOCUMENT_BYTES };
+  return createFilteredReader(filter, (document) =>
+    readInteger(resultOf(document)['BeaconHeight'], '$.Result.BeaconHeight'),
+  );
+}

@@ -1,6 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ChainInfo } from '../../../src/domain/chain.ts';
-import { keepingPools, poolPairAt } from '../../../src/domain/exchange.ts';
 import { UpstreamRpcError, UpstreamUnreachableError } from '../../../src/errors.ts';
 import { toAsyncValues } from '../../../src/live/broadcast/async-values.ts';
 import { createHeadFollower, type Head, type HeadFollower, type HeadWatcher } from '../../../src/live/chain/head.ts';
@@ -77,22 +76,12 @@ describe('what is a head', () => {
       hash: sandbox.chain.tip.hash,
       time: START,
       chainInfo: await client.chainInfo(),
-      exchange: keepingPools(await client.exchangeState(TIP)),
+      exchange: await client.exchangeState(TIP),
       source: client,
       observedAt: START,
     });
     const order = sandbox.node.requests.slice(0, 3).map(({ name }) => name);
     expect(order).toEqual(['getblockchaininfo', 'getbeaconbeststatedetail', 'getpdestate']);
-  });
-
-  test('what keeps its pools made for as long as it is the newest', async () => {
-    const { sandbox, first, next } = await followSandbox();
-    const pool = poolPairAt(first.exchange, 0);
-    expect(poolPairAt(first.exchange, 0)).toBe(pool);
-    sandbox.advance();
-    await next();
-    expect(first.exchange.pools?.every((kept) => kept === undefined)).toBe(true);
-    expect(poolPairAt(first.exchange, 0)).toEqual(pool);
   });
 
   test('a new block makes a new one, which knows the height before', async () => {

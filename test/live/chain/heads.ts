@@ -1,8 +1,9 @@
 import { BEACON_CHAIN_ID, type ChainInfo } from '../../../src/domain/chain.ts';
-import { type ExchangeState, keepingPools, toExchangeState } from '../../../src/domain/exchange.ts';
+import type { ExchangeState } from '../../../src/domain/exchange.ts';
 import { UpstreamRpcError } from '../../../src/errors.ts';
 import type { Head } from '../../../src/live/chain/head.ts';
 import type { NodeClient } from '../../../src/upstream/node/client.ts';
+import { exchangeStateOf } from '../../domain/pools.ts';
 
 /** What a node says of its chains with the tip at that height. */
 export function chainInfoOf(height: number, hash = `block ${height}`, time = height * 40_000): ChainInfo {
@@ -24,7 +25,7 @@ export function chainInfoOf(height: number, hash = `block ${height}`, time = hei
 
 /** An exchange without pools. */
 export function exchangeOf(height: number): ExchangeState {
-  return toExchangeState(height, []);
+  return exchangeStateOf(height, []);
 }
 
 /** A head at that height. */
@@ -36,7 +37,7 @@ export function headOf(height: number, hash?: string, source: NodeClient = NOBOD
     hash: chainInfo.beacon.hash,
     time: chainInfo.beacon.time,
     chainInfo,
-    exchange: keepingPools(exchangeOf(height)),
+    exchange: exchangeOf(height),
     source,
     observedAt: 0,
   };

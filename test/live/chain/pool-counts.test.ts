@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { type ExchangeState, toExchangeState } from '../../../src/domain/exchange.ts';
+import type { ExchangeState } from '../../../src/domain/exchange.ts';
 import { createPoolCounts, type LostPools } from '../../../src/live/chain/pool-counts.ts';
+import { exchangeStateOf } from '../../domain/pools.ts';
 
 const TOKEN = '0'.repeat(63);
 
@@ -12,7 +13,7 @@ function stateOf(beaconHeight: number, pools: number): ExchangeState {
     reserve1: 1n,
     reserve2: 1n,
   });
-  return toExchangeState(
+  return exchangeStateOf(
     beaconHeight,
     Array.from({ length: pools }, (_, n) => pool(n)),
   );

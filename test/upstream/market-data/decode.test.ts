@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseJson } from '../../../src/upstream/json.ts';
 import { readOrderBook } from '../../../src/upstream/market-data/decode.ts';
-import { Misfit } from '../../../src/upstream/wire.ts';
+import { ShapeError } from '../../../src/upstream/wire.ts';
 import { readFixture } from '../fixture.ts';
 import { readPairs, readTickers } from './whole-list.ts';
 
@@ -173,7 +173,7 @@ describe('what does not fit', () => {
       'expected a Unix timestamp at $.timestamp',
     ],
   ])('%s', (_, read, document, message) => {
-    expect(() => read(document)).toThrow(Misfit);
+    expect(() => read(document)).toThrow(ShapeError);
     expect(() => read(document)).toThrow(message);
   });
 });

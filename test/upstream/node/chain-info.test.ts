@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseJson } from '../../../src/upstream/json.ts';
 import { readChainInfo } from '../../../src/upstream/node/chain-info.ts';
 import { readResult } from '../../../src/upstream/node/envelope.ts';
-import { Misfit, type WireObject } from '../../../src/upstream/wire.ts';
+import { ShapeError, type WireObject } from '../../../src/upstream/wire.ts';
 import { readFixture } from '../fixture.ts';
 
 const recorded = () => readResult(parseJson(readFixture('node/getblockchaininfo')), 1);
@@ -141,11 +141,11 @@ describe('what does not fit', () => {
     ['no count of shards', { ...recorded(), ActiveShards: '8' }, 'expected an integer at $.Result.ActiveShards'],
   ])('%s', (_, result, message) => {
     const read = () => readChainInfo(result);
-    expect(read).toThrow(Misfit);
+    expect(read).toThrow(ShapeError);
     expect(read).toThrow(message);
   });
 
   test('a time that no date can name', () => {
-    expect(() => readChainInfo(withBeacon({ Time: Number.MAX_SAFE_INTEGER }))).toThrow(Misfit);
+    expect(() => readChainInfo(withBeacon({ Time: Number.MAX_SAFE_INTEGER }))).toThrow(ShapeError);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readResult, toRequest } from '../../../src/upstream/node/envelope.ts';
-import { Misfit } from '../../../src/upstream/wire.ts';
+import { ShapeError } from '../../../src/upstream/wire.ts';
 
 const whole = { Id: 7, Result: { a: 1 }, Error: null, Params: [], Method: 'getpdestate', Jsonrpc: '1.0' };
 
@@ -30,7 +30,7 @@ describe('what is in its envelope', () => {
     ['a trace that is no text', { ...whole, Error: { StackTrace: 5 } }, 'expected a string at $.Error.StackTrace'],
   ])('%s does not fit', (_, document, message) => {
     const read = () => readResult(document, 7);
-    expect(read).toThrow(Misfit);
+    expect(read).toThrow(ShapeError);
     expect(read).toThrow(message);
   });
 });

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { type ExchangeState, toExchangeState } from '../../../src/domain/exchange.ts';
+import type { ExchangeState } from '../../../src/domain/exchange.ts';
 import { selectPoolPairs } from '../../../src/domain/pool-list.ts';
 import { poolPairId } from '../../../src/domain/pool-pair.ts';
 import { parseJson } from '../../../src/upstream/json.ts';
 import { readResult } from '../../../src/upstream/node/envelope.ts';
-import { Misfit, type WireObject } from '../../../src/upstream/wire.ts';
+import { ShapeError, type WireObject } from '../../../src/upstream/wire.ts';
+import { exchangeStateOf } from '../../domain/pools.ts';
 import { readFixture } from '../fixture.ts';
-import { readExchangeState } from './whole-state.ts';
+import { print } from '../mutations.ts';
+import { readState } from './states.ts';
 
 const PRV = '0000000000000000000000000000000000000000000000000000000000000004';
 const BTC = 'b832e5d3b1f01a4f0623f7fe91d6673461e1f5d37d91fe78c5c2e6183ff39696';
@@ -15,6 +17,10 @@ const KEY = `pdepool-835380-${PRV}-${BTC}`;
 const pool = { Token1IDStr: PRV, Token1PoolValue: 1, Token2IDStr: BTC, Token2PoolValue: 2 };
 
 const poolPairsOf = (state: ExchangeState) => selectPoolPairs(state, {}, 'ID_ASC').slice();
+/** Reads the state in a response with this result. */
+const readExchangeState = (result: WireObject, height: number) =>
+  readState(print({ Id: 1, Result: result, Error: null }), height);
+
 const recorded = () => readResult(parseJson(readFixture('node/getpdestate')), 1);
 
 describe('what does the node say of its exchange', () => {
@@ -23,12 +29,12 @@ describe('what does the node say of its exchange', () => {
     const btcEth = { token1Id: BTC, token2Id: ETH, reserve1: 0n, reserve2: 2n ** 64n - 1n };
     const pools = [prvBtc, btcEth].map((each) => ({ beaconHeight: 835_380, ...each }));
     const state = readExchangeState(recorded(), 835_380);
-    expect(state).toEqual(toExchangeState(835_380, pools, 1_606_982_670_000));
+    expect(state).toEqual(exchangeStateOf(835_380, pools, 1_606_982_670_000));
     expect(poolPairsOf(state)).toEqual(pools);
   });
 
   test('an exchange without pools is one', () => {
-    expect(readExchangeState({ PDEPoolPairs: {} }, 9)).toEqual(toExchangeState(9, []));
+    expect(readExchangeState({ PDEPoolPairs: {} }, 9)).toEqual(exchangeStateOf(9, []));
   });
 
   test('the other sections are not looked at, whatever they hold', () => {
@@ -80,7 +86,7 @@ describe('what does not fit', () => {
     ['tokens in another order than in the key', { PDEPoolPairs: { [`pdepool-835380-${BTC}-${PRV}`]: pool } }, keys],
   ])('%s', (_, result, message) => {
     const read = () => readExchangeState(result, 835_380);
-    expect(read).toThrow(Misfit);
+    expect(read).toThrow(ShapeError);
     expect(read).toThrow(message);
   });
 });

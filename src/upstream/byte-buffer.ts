@@ -1,29 +1,29 @@
-import { Excess } from './wire.ts';
+import { TooLargeError } from './wire.ts';
 
-/** Bytes that are put one behind another, up to a bound. */
-export type ByteList = {
+/** A buffer that grows, up to a maximum size. */
+export type ByteBuffer = {
   length(): number;
-  /** @throws Excess */
+  /** @throws TooLargeError */
   push(byte: number): void;
-  /** Copies a part of a chunk, which may be reused afterwards. @throws Excess */
+  /** Copies a part of a chunk, which may be reused afterwards. @throws TooLargeError */
   append(chunk: Buffer, from: number, to: number): void;
-  /** What was put in from that place on, as UTF-8. */
+  /** The bytes from that offset on, as UTF-8. */
   text(from?: number): string;
-  /** What was put in, in place: it is overwritten by what is put in after a `clear`. */
+  /** The bytes in place: what is appended after a `clear` overwrites them. */
   view(): Buffer;
   clear(): void;
 };
 
 const FIRST_BYTES = 1_024;
 
-/** Makes a list of so many bytes at the most; it takes no more room than twice what is in it. */
-export function createByteList(maxBytes: number): ByteList {
+/** Creates an empty buffer. It takes at most twice the memory of its content. */
+export function createByteBuffer(maxBytes: number): ByteBuffer {
   let bytes = Buffer.allocUnsafe(Math.min(FIRST_BYTES, maxBytes));
   let length = 0;
 
-  function makeRoom(more: number): void {
+  function reserve(more: number): void {
     if (length + more <= bytes.length) return;
-    if (length + more > maxBytes) throw new Excess(`${maxBytes} bytes`);
+    if (length + more > maxBytes) throw new TooLargeError(`${maxBytes} bytes`);
     const larger = Buffer.allocUnsafe(Math.min(maxBytes, Math.max(length + more, bytes.length * 2)));
     bytes.copy(larger, 0, 0, length);
     bytes = larger;
@@ -32,11 +32,11 @@ export function createByteList(maxBytes: number): ByteList {
   return {
     length: () => length,
     push(byte) {
-      makeRoom(1);
+      reserve(1);
       bytes[length++] = byte;
     },
     append(chunk, from, to) {
-      makeRoom(to - from);
+      reserve(to - from);
       chunk.copy(bytes, length, from, to);
       length += to - from;
     },

@@ -1,29 +1,27 @@
 import { describe, expect, test } from 'vitest';
-import { poolPairAt } from '../../src/domain/exchange.ts';
-import type { PoolPair } from '../../src/domain/pool-pair.ts';
 import { type Context, createContext } from '../../src/graphql/context.ts';
-import { createParts } from '../../src/graphql/execution/parts.ts';
+import { writeCachedPool } from '../../src/graphql/execution/cached-pool.ts';
 import type { ObjectPlan } from '../../src/graphql/execution/plan.ts';
 import { startGatewayForTest, type TestGatewayOptions } from '../support/gateway.ts';
 
 const PLAN: ObjectPlan = { typename: 'PoolPair', fields: [], failure: undefined, hasVariables: false, isPart: true };
 
-/** Parts over a gateway: pools are written with the symbols of their tokens, and what is written is counted. */
-async function openParts(options?: TestGatewayOptions) {
+/** A gateway whose pools are written as the symbols of their tokens; what is written is collected. */
+async function openGateway(options?: TestGatewayOptions) {
   const gateway = await startGatewayForTest(options);
   const { service } = gateway.app;
   const { head, market } = service.sources;
   await Promise.all([head.get(), market.pairs.get(), market.tickers.get()]);
-  const parts = createParts();
   const written: string[] = [];
 
   return {
     gateway,
     service,
     written,
-    newestPool: async () => poolPairAt((await head.get()).exchange, 0),
+    newestPool: async () => service.sources.pools.of((await head.get()).exchange).at(0),
+    pinnedPool: async () => service.sources.pools.pinned((await head.get()).exchange).at(0),
     write: (pool: object, context: Context, what?: string) =>
-      parts.write(PLAN, pool, context, ({ loaders }) => {
+      writeCachedPool(PLAN, pool, context, ({ loaders }) => {
         const { token1Id, token2Id } = pool as { token1Id: string; token2Id: string };
         const text = [token1Id, token2Id].map((id) => `${loaders.tokens.get(id).symbol}`).join();
         written.push(text);
@@ -34,7 +32,7 @@ async function openParts(options?: TestGatewayOptions) {
 
 describe('the text of a pool', () => {
   test('is written once for all answers under a head, and anew under the next', async () => {
-    const { gateway, service, written, newestPool, write } = await openParts();
+    const { gateway, service, written, newestPool, write } = await openGateway();
     const texts = [await newestPool(), await newestPool()].map((pool) => write(pool, createContext(service)));
     expect(texts).toEqual([written[0], written[0]]);
     expect(written.length).toBe(1);
@@ -44,10 +42,9 @@ describe('the text of a pool', () => {
     expect(written.length).toBe(2);
   });
 
-  test('is written once for those who go through the pages of an earlier height, and another where it is pinned', async () => {
-    const { gateway, service, written, newestPool, write } = await openParts();
-    const pool = await newestPool();
-    const pinned: PoolPair = { ...pool, isPinned: true };
+  test('is written once for those who page through an earlier height, and another where it is pinned', async () => {
+    const { gateway, service, written, newestPool, pinnedPool, write } = await openGateway();
+    const [pool, pinned] = [await newestPool(), await pinnedPool()];
     for (let heights = 0; heights < 2; heights++) {
       expect([pool, pinned, pool, pinned].map((each) => write(each, createContext(service)))).toEqual([
         written[0],
@@ -60,23 +57,22 @@ describe('the text of a pool', () => {
     }
   });
 
-  test('is let go when three other heights were asked for', async () => {
-    const { service, written, newestPool, write } = await openParts();
+  test('is not cached for a pool whose state was dropped', async () => {
+    const { service, written, newestPool, write } = await openGateway();
     const pool = await newestPool();
-    const others = [1, 2, 3].map((more) => ({ ...pool, beaconHeight: pool.beaconHeight + more }));
-    for (const each of [pool, ...others, pool]) write(each, createContext(service));
-    expect(written.length).toBe(5);
+    expect(write({ ...pool, beaconHeight: pool.beaconHeight - 1 }, createContext(service))).toBeUndefined();
+    expect(written).toEqual([]);
   });
 
   test('is not that of a pool at the same height in another block', async () => {
-    const { service, written, newestPool, write } = await openParts();
+    const { service, written, newestPool, write } = await openGateway();
     const pool = await newestPool();
     for (const each of [pool, { ...pool, reserve1: 1n }]) write(each, createContext(service));
     expect(written.length).toBe(2);
   });
 
   test('is not tried again under the same head where a pool of its plan could not be kept', async () => {
-    const { gateway, service, written, newestPool, write } = await openParts();
+    const { gateway, service, written, newestPool, write } = await openGateway();
     expect(write(await newestPool(), createContext(service), 'fails')).toBeUndefined();
     expect(write(await newestPool(), createContext(service))).toBeUndefined();
     expect(written.length).toBe(1);
@@ -88,7 +84,7 @@ describe('the text of a pool', () => {
 
 describe('an answer with the text of a pool that another answer has written', () => {
   test('rests on nothing more where the tokens are listed', async () => {
-    const { service, written, newestPool, write } = await openParts();
+    const { service, written, newestPool, write } = await openGateway();
     const [one, other] = [createContext(service), createContext(service)];
     for (const context of [one, other]) write(await newestPool(), context);
     expect(written.length).toBe(1);
@@ -96,7 +92,7 @@ describe('an answer with the text of a pool that another answer has written', ()
   });
 
   test('rests on market data where the text does, and has another text when that says otherwise', async () => {
-    const { gateway, service, written, newestPool, write } = await openParts({ config: { tokens: [] } });
+    const { gateway, service, written, newestPool, write } = await openGateway({ config: { tokens: [] } });
     const pool = await newestPool();
     const [one, other, late] = [createContext(service), createContext(service), createContext(service)];
     for (const context of [one, other]) write(pool, context);

@@ -1,17 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createPoolDirectories } from '../../../src/domain/pool-directory.ts';
-import type { Reader } from '../../../src/upstream/decode.ts';
+import type { ResponseReader } from '../../../src/upstream/body.ts';
 import { parseJson } from '../../../src/upstream/json.ts';
+import { createFilteredReader } from '../../../src/upstream/json-filter.ts';
 import { readResult } from '../../../src/upstream/node/envelope.ts';
-import type { KnownExchange } from '../../../src/upstream/node/exchange-state.ts';
-import { createBeaconHeightReader, createStateReader } from '../../../src/upstream/node/readers.ts';
-import { createWrittenPools } from '../../../src/upstream/node/written-pools.ts';
+import { createStateReader } from '../../../src/upstream/node/state-reader.ts';
 import { readInteger, type WireObject } from '../../../src/upstream/wire.ts';
 import { anySizes, anySpaces, outcomeOfChunks as outcomeInChunks, outcomeOf, spaceOut } from '../chunks.ts';
 import { readFixture } from '../fixture.ts';
 import { anyMutations, mutateAll, print } from '../mutations.ts';
-import { readExchangeState } from './whole-state.ts';
+import { readState, readWholeState, stateResponse } from './states.ts';
 
 const HEIGHT = 835_380;
 const FIXTURE = readFixture('node/getpdestate').trim();
@@ -21,20 +19,16 @@ const resultOf = (document: unknown) => readResult(document, 1);
 
 /** What comes of an answer that is parsed as a whole. */
 function outcomeOfWhole(text: string): unknown {
-  return outcomeOf(() => readExchangeState(resultOf(parseJson(text)), HEIGHT));
+  return outcomeOf(() => readWholeState(resultOf(parseJson(text)), HEIGHT));
 }
 
 /** What comes of an answer that is read as it comes, in front of which nothing was read, or the recorded answer. */
-function outcomeOfChunks(text: string, sizes: readonly number[], reader: Reader<unknown> = stateReader()): unknown {
+function outcomeOfChunks(
+  text: string,
+  sizes: readonly number[],
+  reader: ResponseReader<unknown> = stateResponse(HEIGHT),
+): unknown {
   return outcomeInChunks(text, sizes, reader);
-}
-
-function stateReader(known = nothingKnown()): Reader<unknown> {
-  return createStateReader(HEIGHT, resultOf, known);
-}
-
-function nothingKnown(): KnownExchange {
-  return { directories: createPoolDirectories(), written: createWrittenPools() };
 }
 
 /** The recorded answer with its pools in the order of their ids, as nodes have them. */
@@ -45,10 +39,10 @@ const IN_ORDER = (() => {
 })();
 
 /** The reader of an answer that is expected to have the pools of the recorded one, written as they were before. */
-function readerAfterRecorded(before = print(IN_ORDER) ?? ''): Reader<unknown> {
-  const known = nothingKnown();
-  for (const text of [FIXTURE, before]) outcomeOfChunks(text, [65_536], stateReader(known));
-  return stateReader(known);
+function readerAfterRecorded(before = print(IN_ORDER) ?? ''): ResponseReader<unknown> {
+  const states = createStateReader();
+  for (const text of [FIXTURE, before]) readState(text, HEIGHT, states);
+  return stateResponse(HEIGHT, states);
 }
 
 describe('does it matter that an answer is read as it comes', () => {
@@ -219,15 +213,16 @@ function contentLength(text: string): number {
 
 describe('what of the state of the beacon is read', () => {
   test('the height, whatever stands around it', () => {
-    const whole = (text: string) => () =>
-      readInteger(resultOf(parseJson(text))['BeaconHeight'], '$.Result.BeaconHeight');
+    const filter = { within: 'Result', keep: ['BeaconHeight'], maxBytes: 2 ** 20 };
+    const heightIn = (document: unknown) => readInteger(resultOf(document)['BeaconHeight'], '$.Result.BeaconHeight');
+    const whole = (text: string) => () => heightIn(parseJson(text));
     const anyMembers = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue());
     const anyHeight = fc.oneof(fc.nat(), fc.jsonValue());
     fc.assert(
       fc.property(anyMembers, anyHeight, anyMembers, anySizes, (before, BeaconHeight, after, sizes) => {
         const document = { ...before, Id: 1, Result: { ...before, BeaconHeight, ...after }, ...after };
         const text = Buffer.from(JSON.stringify(document, undefined, 1)).toString();
-        expect(outcomeOfChunks(text, sizes, createBeaconHeightReader(resultOf))).toEqual(outcomeOf(whole(text)));
+        expect(outcomeOfChunks(text, sizes, createFilteredReader(filter, heightIn))).toEqual(outcomeOf(whole(text)));
       }),
       { numRuns: 500 },
     );
@@ -249,7 +244,7 @@ describe('how much of an answer is kept', () => {
       'more than 100000 pools',
     ],
   ])('%s is refused before its end', (_, text, message) => {
-    expect(tell(text)).toEqual({ error: expect.objectContaining({ name: 'Excess', message }) });
+    expect(tell(text)).toEqual({ error: expect.objectContaining({ name: 'TooLargeError', message }) });
   });
 
   test.each([

@@ -1,32 +1,34 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createPoolDirectories } from '../../../src/domain/pool-directory.ts';
-import { createKnownPools } from '../../../src/upstream/node/known-pool.ts';
-import { createWrittenPools } from '../../../src/upstream/node/written-pools.ts';
+import { toPoolDirectory } from '../../../src/domain/exchange.ts';
+import { createPoolBytesReader, createPreviousPools, type PoolInBytes } from '../../../src/upstream/node/pool-bytes.ts';
 import { anySpaces, spaceOut } from '../chunks.ts';
 
 const HEIGHT = 835_380;
 const PRV = '0000000000000000000000000000000000000000000000000000000000000004';
 const BTC = 'b832e5d3b1f01a4f0623f7fe91d6673461e1f5d37d91fe78c5c2e6183ff39696';
 const ID = `${PRV}-${BTC}`;
-const DIRECTORY = createPoolDirectories().of([ID]);
+const DIRECTORY = toPoolDirectory([ID]);
 
-type Written = { readonly reserve1: bigint; readonly reserve2: bigint };
+type Reserves = Pick<PoolInBytes, 'reserve1' | 'reserve2'>;
 
 /** A pool as nodes write it. */
-function write({ reserve1, reserve2 }: Written): string {
+function write({ reserve1, reserve2 }: Reserves): string {
   return `"pdepool-${HEIGHT}-${ID}":{"Token1IDStr":"${PRV}","Token1PoolValue":${reserve1},"Token2IDStr":"${BTC}","Token2PoolValue":${reserve2}}`;
 }
 
-/** @param written how pools were written before */
-function read(member: string, written = createWrittenPools()): Written | undefined {
-  const known = createKnownPools({ beaconHeight: HEIGHT, directory: DIRECTORY, written });
-  // What stands around it is none of its business.
+function readerOf(beaconHeight: number, previous = createPreviousPools(), isStored = true) {
+  return createPoolBytesReader({ beaconHeight, directory: DIRECTORY, previous, isStored });
+}
+
+/** @param previous the pools of the response before */
+function read(member: string, previous = createPreviousPools()): Reserves | undefined {
+  // What stands around it makes no difference.
   const [before, behind] = ['{"other":{},', ',"next":'];
-  const end = known.read(Buffer.from(before + member + behind), before.length, 0);
-  // What goes on behind its end is no member at all.
-  if (end === undefined || member.slice(end - before.length).trim() !== '') return undefined;
-  return { reserve1: known.reserve1(), reserve2: known.reserve2() };
+  const found = readerOf(HEIGHT, previous).read(Buffer.from(before + member + behind), before.length, 0);
+  // With text behind its end it is no member.
+  if (found === undefined || member.slice(found.end - before.length).trim() !== '') return undefined;
+  return { reserve1: found.reserve1, reserve2: found.reserve2 };
 }
 
 const anyReserve = fc.oneof(fc.bigInt(0n, 2n ** 64n - 1n), fc.bigInt(0n, 10n ** 16n), fc.constantFrom(0n, 10n ** 15n));
@@ -89,10 +91,10 @@ describe('which pools are read by how they were written before', () => {
     const anyMember = fc.oneof(fc.constantFrom(...texts), anyPool.map(write), anySpoilt);
     fc.assert(
       fc.property(fc.array(fc.tuple(anyMember, anySpaces), { minLength: 2, maxLength: 6 }), (members) => {
-        const written = createWrittenPools();
+        const previous = createPreviousPools();
         for (const [member, spaces] of members) {
           const text = spaceOut(member, spaces);
-          expect(read(text, written)).toEqual(read(text));
+          expect(read(text, previous)).toEqual(read(text));
         }
       }),
       { numRuns: 2_000 },
@@ -100,44 +102,48 @@ describe('which pools are read by how they were written before', () => {
   });
 
   test('those that stand at the next height as they stood before', () => {
-    const written = createWrittenPools();
+    const previous = createPreviousPools();
     const text = write(pool);
     const start = text.indexOf(ID);
-    expect(written.find(DIRECTORY, 0, Buffer.from(text), start)).toBeUndefined();
-    expect(read(text, written)).toEqual(pool);
-    expect(written.find(DIRECTORY, 0, Buffer.from(`${text},`), start)).toBe(text.length);
-    expect({ reserve1: written.reserve1(), reserve2: written.reserve2() }).toEqual(pool);
+    expect(previous.find(DIRECTORY, 0, Buffer.from(text), start)).toBeUndefined();
+    expect(read(text, previous)).toEqual(pool);
+    expect(previous.find(DIRECTORY, 0, Buffer.from(`${text},`), start)).toEqual({ end: text.length, ...pool });
 
     const next = text.replace(`${HEIGHT}`, `${HEIGHT + 1}`);
-    const known = createKnownPools({ beaconHeight: HEIGHT + 1, directory: DIRECTORY, written });
-    expect(known.read(Buffer.from(next), 0, 0)).toBe(next.length);
-    expect({ reserve1: known.reserve1(), reserve2: known.reserve2() }).toEqual(pool);
+    expect(readerOf(HEIGHT + 1, previous).read(Buffer.from(next), 0, 0)).toEqual({ end: next.length, ...pool });
   });
 
   test.each<[string, string, typeof DIRECTORY]>([
     ['one with other reserves', write(other), DIRECTORY],
     ['one that is not whole', write(pool).slice(0, -1), DIRECTORY],
-    ['one at the same place of another directory', write(pool), createPoolDirectories().of([`${BTC}-${PRV}`])],
+    ['one at the same place of another directory', write(pool), toPoolDirectory([`${BTC}-${PRV}`])],
   ])('not %s', (_, text, directory) => {
-    const written = createWrittenPools();
-    read(write(pool), written);
-    expect(written.find(directory, 0, Buffer.from(text), text.indexOf(ID))).toBeUndefined();
+    const previous = createPreviousPools();
+    read(write(pool), previous);
+    expect(previous.find(directory, 0, Buffer.from(text), text.indexOf(ID))).toBeUndefined();
+  });
+
+  test('none of a response whose pools are not stored', () => {
+    const previous = createPreviousPools();
+    const text = write(pool);
+    expect(readerOf(HEIGHT, previous, false).read(Buffer.from(text), 0, 0)).toEqual({ end: text.length, ...pool });
+    expect(previous.find(DIRECTORY, 0, Buffer.from(text), text.indexOf(ID))).toBeUndefined();
   });
 
   test('also the longest, indented as widely as nodes do', () => {
-    const written = createWrittenPools();
+    const previous = createPreviousPools();
     const longest = { reserve1: 2n ** 64n - 1n, reserve2: 2n ** 64n - 1n };
     const fields = write(longest).replace('{', '{\n        ').replaceAll(',', ',\n        ').replace('}', '\n      }');
     const text = fields.replaceAll(':', ': ');
-    expect(read(text, written)).toEqual(longest);
-    expect(written.find(DIRECTORY, 0, Buffer.from(text), text.indexOf(ID))).toBe(text.length);
+    expect(read(text, previous)).toEqual(longest);
+    expect(previous.find(DIRECTORY, 0, Buffer.from(text), text.indexOf(ID))).toEqual({ end: text.length, ...longest });
   });
 
   test('not one that is longer than nodes write it: it is read anew each time', () => {
-    const written = createWrittenPools();
+    const previous = createPreviousPools();
     const text = spaceOut(write(pool), '    ');
-    expect(read(text, written)).toEqual(pool);
-    expect(written.find(DIRECTORY, 0, Buffer.from(text), text.indexOf(ID))).toBeUndefined();
-    expect(read(text, written)).toEqual(pool);
+    expect(read(text, previous)).toEqual(pool);
+    expect(previous.find(DIRECTORY, 0, Buffer.from(text), text.indexOf(ID))).toBeUndefined();
+    expect(read(text, previous)).toEqual(pool);
   });
 });

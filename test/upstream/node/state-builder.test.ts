@@ -1,10 +1,9 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { poolCount } from '../../src/domain/exchange.ts';
-import { createExchangeDraft } from '../../src/domain/exchange-draft.ts';
-import { createPoolDirectories } from '../../src/domain/pool-directory.ts';
-import type { PoolPair } from '../../src/domain/pool-pair.ts';
-import { createPriceSelection } from '../../src/domain/price-selection.ts';
-import { poolOf, tokenId } from './pools.ts';
+import { poolCount } from '../../../src/domain/exchange.ts';
+import type { PoolPair } from '../../../src/domain/pool-pair.ts';
+import { createPoolDirectories, createStateBuilder } from '../../../src/upstream/node/state-builder.ts';
+import { anyPools, exchangeStateOf, poolOf, tokenId } from '../../domain/pools.ts';
 
 const [a, b, c, d] = [tokenId('a'), tokenId('b'), tokenId('c'), tokenId('d')];
 const ab = poolOf(1n, 1n, { token1Id: a, token2Id: b });
@@ -15,16 +14,19 @@ const cd = poolOf(3n, 3n, { token1Id: c, token2Id: d });
 function statesOf(...heights: readonly (readonly PoolPair[])[]) {
   const directories = createPoolDirectories();
   return heights.map((pools, n) => {
-    const draft = createExchangeDraft(1_000 + n, directories);
-    for (const pool of pools) draft.add(pool);
-    return draft.toState(undefined);
+    const builder = createStateBuilder(1_000 + n, directories);
+    for (const pool of pools) builder.add(pool);
+    return builder.build(undefined);
   });
 }
 
-test('a directory has the places of the pools of each token, in order', () => {
-  const [state] = statesOf([cd, ac, ab]);
-  const placesOf = [a, b, c, d, tokenId('e')].map((id) => state?.directory.placesOfToken.get(id));
-  expect(placesOf).toEqual([[0, 1], [0], [1, 2], [2], undefined]);
+test('a state has its pools in order of their ids, of several with one id the last, whatever the state before has', () => {
+  fc.assert(
+    fc.property(anyPools, anyPools, (before, pools) => {
+      const [, state] = statesOf(before, [...pools, ...before.slice(0, 3), ...pools]);
+      expect(state).toEqual(exchangeStateOf(1_001, [...before.slice(0, 3), ...pools]));
+    }),
+  );
 });
 
 describe('which states share a directory', () => {
@@ -63,11 +65,4 @@ describe('which states share a directory', () => {
     ]);
     expect(states.map(poolCount)).toEqual([2, 3, 2]);
   });
-});
-
-test('a pool that stands at another place than before is told from one that has changed', () => {
-  const [before, now] = statesOf([ab, cd], [ab, ac, { ...cd }]);
-  if (before === undefined || now === undefined) throw new Error('no states');
-  expect(createPriceSelection({})(now, before)).toEqual([{ ...ac, beaconHeight: 1_001 }]);
-  expect(createPriceSelection({})(before, now)).toEqual([]);
 });

@@ -1,0 +1,58 @@
+import type { PoolPair } from '../../domain/pool-pair.ts';
+import type { PoolJson } from '../../loaders/pool-cache.ts';
+import { type Context, createContext } from '../context.ts';
+import type { ObjectPlan } from './plan.ts';
+
+/**
+ * The JSON of a pool, from the cache beside its state or written now. A pool is on many pages and in many updates, and one
+ * plan writes it the same for all of them.
+ *
+ * @param write writes the pool for a context; `undefined` if there was an error, or something has to be waited for
+ * @returns `undefined` if the pool has to be written for this answer alone
+ */
+export function writeCachedPool(
+  plan: ObjectPlan,
+  source: object,
+  context: Context,
+  write: (context: Context) => string | undefined,
+): string | undefined {
+  const pool = source as PoolPair;
+  const { sources, now } = context.service;
+  const cache = sources.pools.jsonOf(pool);
+  const cached = cache?.get(plan, pool);
+  if (cached?.isFinal) return cached.text;
+
+  const newest = sources.head.current();
+  if (cache === undefined || newest === undefined || cache.uncacheable.has(plan)) return undefined;
+  if (cached?.dependencies.areCurrent(now())) return fits(cached, context) ? cached.text : undefined;
+
+  // With loaders of its own, which note everything that the text depends on, and not only what this answer has not read yet.
+  const own = createContext(context.service, { head: newest });
+  const text = write(own);
+  if (text === undefined) {
+    cache.uncacheable.add(plan);
+    return undefined;
+  }
+  const { dependencies, head } = own.loaders;
+  const json = { text: toFlat(text), dependencies, isFinal: dependencies.areImmutable(), usesHead: head.isUsed() };
+  if (dependencies.areCurrent(now())) cache.set(plan, pool, json);
+  return fits(json, context) ? text : undefined;
+}
+
+/** The same text in one piece. V8 would otherwise keep all the pieces that it was joined from. */
+function toFlat(text: string): string {
+  return Buffer.from(text).toString();
+}
+
+/**
+ * Adds what the text depends on to what the answer depends on.
+ *
+ * @returns whether the text may be part of the answer: what the answer has read must be what the text was written from
+ */
+function fits({ isFinal, usesHead }: PoolJson, { loaders, service }: Context): boolean {
+  if (isFinal) return true;
+  if (usesHead) loaders.head.current();
+  loaders.market.pairs.current();
+  loaders.market.tickers.current();
+  return loaders.dependencies.areCurrent(service.now());
+}

@@ -1,0 +1,138 @@
+import { filterFingerprint } from '../domain/cursor.ts';
+import { type ExchangeState, findPlace, poolCount, poolPairAt } from '../domain/exchange.ts';
+import type { PoolPairList, PoolPairOrder } from '../domain/page.ts';
+import { isIndexed, type PoolPairFilter, selectPoolPairs } from '../domain/pool-list.ts';
+import { type PoolPair, pin } from '../domain/pool-pair.ts';
+import type { TokenId } from '../domain/token-id.ts';
+import type { Dependencies } from './dependencies.ts';
+
+/** What is computed from an exchange state once for all clients. It is dropped together with the state. */
+export type StatePools = {
+  /** The pool at a place of the directory: always the same object. */
+  at(place: number): PoolPair;
+  /** The pool of two tokens, in either order. */
+  find(a: TokenId, b: TokenId): PoolPair | undefined;
+  /** The pools that pass the filter, in that order. The lists that were used last are filtered and sorted once. */
+  select(filter: PoolPairFilter, order: PoolPairOrder): PoolPairList;
+  readonly json: PoolJsonCache;
+};
+
+/** The pools of the few states that were used last. */
+export type PoolCache = {
+  of(state: ExchangeState): StatePools;
+  /** The same with each pool at its height for ever. */
+  pinned(state: ExchangeState): StatePools;
+  /** The JSON of the pools of this pool's state; `undefined` if the state was dropped. */
+  jsonOf(pool: PoolPair): PoolJsonCache | undefined;
+};
+
+/** Most requests are about the newest state. A client that pages through an earlier one uses it for a while. */
+const MAX_STATES = 3;
+
+/** Creates an empty cache. */
+export function createPoolCache(): PoolCache {
+  /** The state that was used last comes first. */
+  let cached: readonly CachedState[] = [];
+
+  function get(state: ExchangeState, isPinned: boolean): CachedState {
+    const [last] = cached;
+    if (last?.state === state && last.isPinned === isPinned) return last;
+    const found = cached.find((each) => each.state === state && each.isPinned === isPinned);
+    const used = found ?? createStatePools(state, isPinned);
+    cached = [used, ...cached.filter((each) => each !== used)].slice(0, MAX_STATES);
+    return used;
+  }
+
+  return {
+    of: (state) => get(state, false),
+    pinned: (state) => get(state, true),
+    jsonOf: ({ beaconHeight, isPinned = false }) =>
+      cached.find((each) => each.state.beaconHeight === beaconHeight && each.isPinned === isPinned)?.json,
+  };
+}
+
+type CachedState = StatePools & { readonly state: ExchangeState; readonly isPinned: boolean };
+
+/** Lists of one state: 4 bytes for each pool in them. */
+const MAX_LISTS = 8;
+
+function createStatePools(state: ExchangeState, isPinned: boolean): CachedState {
+  const pools = Array<PoolPair | undefined>(poolCount(state));
+  const lists = new Map<string, PoolPairList>();
+
+  function at(place: number): PoolPair {
+    const known = pools[place];
+    if (known !== undefined) return known;
+    const pool = isPinned ? pin(poolPairAt(state, place)) : poolPairAt(state, place);
+    pools[place] = pool;
+    return pool;
+  }
+
+  return {
+    state,
+    isPinned,
+    at,
+    find(a, b) {
+      const place = findPlace(state, a, b);
+      return place === undefined ? undefined : at(place);
+    },
+    select(filter, order) {
+      if (isIndexed(filter, order)) return selectPoolPairs(state, filter, order, at);
+      const anyTokenOf = filter.anyTokenOf && [...filter.anyTokenOf].sort();
+      const name = `${order}:${filterFingerprint({ ...filter, anyTokenOf })}`;
+      const list = lists.get(name) ?? selectPoolPairs(state, filter, order, at);
+      lists.delete(name);
+      lists.set(name, list);
+      const [oldest] = lists.size > MAX_LISTS ? lists.keys() : [];
+      if (oldest !== undefined) lists.delete(oldest);
+      return list;
+    },
+    json: createPoolJsonCache(),
+  };
+}
+
+/** The JSON text of a pool, as one plan writes it, and what it depends on beside the pool. */
+export type PoolJson = {
+  readonly text: string;
+  readonly dependencies: Dependencies;
+  /** Whether it depends on nothing that can change. */
+  readonly isFinal: boolean;
+  /** Whether it depends on the newest head, as an earlier pool does that shows its current price. */
+  readonly usesHead: boolean;
+};
+
+/** JSON texts of the pools of one state, by the plans that write them. */
+export type PoolJsonCache = {
+  get(plan: object, pool: PoolPair): PoolJson | undefined;
+  set(plan: object, pool: PoolPair, json: PoolJson): void;
+  /** Plans of which a pool had an error or something to wait for. Its pools are not cached. */
+  readonly uncacheable: Set<object>;
+};
+
+/** The characters of ten thousand pools with all their fields. */
+const MAX_CHARACTERS = 6_000_000;
+
+/** Creates a cache of so many characters. When it is full, it starts again empty: what is used often is soon back. */
+export function createPoolJsonCache(maxCharacters = MAX_CHARACTERS): PoolJsonCache {
+  const texts = new Map<object, Map<PoolPair, PoolJson>>();
+  let characters = 0;
+
+  return {
+    get: (plan, pool) => texts.get(plan)?.get(pool),
+    set(plan, pool, json) {
+      const { length } = json.text;
+      const replaced = texts.get(plan)?.get(pool)?.text.length ?? 0;
+      if (characters + length - replaced > maxCharacters) {
+        texts.clear();
+        characters = 0;
+      } else {
+        characters -= replaced;
+      }
+      if (length > maxCharacters) return;
+      const ofPlan = texts.get(plan) ?? new Map<PoolPair, PoolJson>();
+      texts.set(plan, ofPlan.set(pool, json));
+      characters += length;
+    },
+    uncacheable: new Set(),
+  };
+}

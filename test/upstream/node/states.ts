@@ -1,0 +1,43 @@
+import type { BeaconHeight } from '../../../src/domain/beacon-height.ts';
+import type { ExchangeState } from '../../../src/domain/exchange.ts';
+import { toInstant } from '../../../src/domain/instant.ts';
+import { type PoolPair, poolPairKey } from '../../../src/domain/pool-pair.ts';
+import type { ResponseReader } from '../../../src/upstream/body.ts';
+import { readResult } from '../../../src/upstream/node/envelope.ts';
+import { createStateReader } from '../../../src/upstream/node/state-reader.ts';
+import { readObject, readTokenId, readUint64, ShapeError, type WireObject } from '../../../src/upstream/wire.ts';
+import { exchangeStateOf } from '../../domain/pools.ts';
+
+const POOLS = '$.Result.PDEPoolPairs';
+const POOL = `${POOLS}[…]`;
+
+/** Reads the state out of a result that was parsed as a whole: a response that is read while it arrives must give the same. */
+export function readWholeState(result: WireObject, beaconHeight: BeaconHeight): ExchangeState {
+  const members = Object.entries(readObject(result['PDEPoolPairs'], POOLS));
+  const pools = members.map(([key, member]): PoolPair => {
+    const value = readObject(member, POOL);
+    const pool = {
+      beaconHeight,
+      token1Id: readTokenId(value['Token1IDStr'], `${POOL}.Token1IDStr`),
+      token2Id: readTokenId(value['Token2IDStr'], `${POOL}.Token2IDStr`),
+      reserve1: readUint64(value['Token1PoolValue'], `${POOL}.Token1PoolValue`),
+      reserve2: readUint64(value['Token2PoolValue'], `${POOL}.Token2PoolValue`),
+    };
+    if (key.toLowerCase() === poolPairKey(pool)) return pool;
+    throw new ShapeError(`keys with height ${beaconHeight} and the token ids of the pool`, POOLS);
+  });
+  const time = result['BeaconTimeStamp'];
+  return exchangeStateOf(beaconHeight, pools, Number.isSafeInteger(time) ? toInstant(Number(time)) : undefined);
+}
+
+/** A reader of the response to request 1, as the first that is read or after others. */
+export function stateResponse(height: BeaconHeight, states = createStateReader()): ResponseReader<ExchangeState> {
+  return states.read(height, (document) => readResult(document, 1), true);
+}
+
+/** Reads the text of a response to request 1. */
+export function readState(text: string, height: BeaconHeight, states = createStateReader()): ExchangeState {
+  const reader = stateResponse(height, states);
+  reader.write(Buffer.from(text));
+  return reader.end();
+}

@@ -105,11 +105,11 @@ describe('which part knows which', () => {
     expect(spellers.map(({ path }) => path)).toEqual([]);
   });
 
-  test('no file imports itself in a circle, types aside', () => {
+  test('no imports form a circle, also not of types', () => {
     const graph = new Map(
       sources.map(({ path, imports }) => [
         path,
-        imports.filter(({ from, isType }) => isOurs(from) && !isType).map(({ from }) => join(dirname(path), from)),
+        imports.filter(({ from }) => isOurs(from)).map(({ from }) => join(dirname(path), from)),
       ]),
     );
     const done = new Set<string>();
@@ -121,9 +121,28 @@ describe('which part knows which', () => {
       done.add(path);
     };
     for (const { path } of sources) visit(path, []);
-    expect(circles.filter((circle) => !circle.includes('src/graphql/types/'))).toEqual([]);
+    expect(circles.filter((circle) => !circle.split(' -> ').every((path) => CIRCLES_LEFT.has(path)))).toEqual([]);
   });
 });
+
+/** Files that still import types of each other. */
+const CIRCLES_LEFT = new Set([
+  'src/domain/exchange-draft.ts',
+  'src/domain/exchange.ts',
+  'src/graphql/execution/field-errors.ts',
+  'src/graphql/execution/part-store.ts',
+  'src/graphql/execution/parts.ts',
+  'src/graphql/execution/plan.ts',
+  'src/live/chain/head.ts',
+  'src/live/chain/look-until-sure.ts',
+  'src/live/chain/nodes.ts',
+  'src/live/chain/recent-heads.ts',
+  'src/live/chain/tip-reader.ts',
+  'src/server/access-log.ts',
+  'src/server/http/open-responses.ts',
+  'src/upstream/market-data/decode.ts',
+  'src/upstream/market-data/rows.ts',
+]);
 
 describe('what does the soak take from the source', () => {
   test('the sandbox alone: it would otherwise hold the gateway against itself', () => {

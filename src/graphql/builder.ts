@@ -8,7 +8,7 @@ import { estimateField, objects } from './complexity.ts';
 import type { Context } from './context.ts';
 
 /** What the builder knows of our scalars and context: what resolvers take and give. */
-export type SchemaTypes = {
+type SchemaTypes = {
   Context: Context;
   DefaultFieldNullability: false;
   DefaultEdgesNullability: { list: false; items: false };

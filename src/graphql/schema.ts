@@ -1,5 +1,4 @@
 import './scalars.ts';
-import './types/beacon-height.ts';
 import './types/best-block.ts';
 import './types/chain-info.ts';
 import './types/head.ts';
@@ -12,7 +11,6 @@ import './types/price-update.ts';
 import './types/service.ts';
 import './types/ticker.ts';
 import './types/token.ts';
-import './types/validation-data.ts';
 import { throwBadInputWhereItIsUsed } from './bad-input.ts';
 import { builder } from './builder.ts';
 

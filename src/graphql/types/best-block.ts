@@ -1,10 +1,26 @@
-import { BEACON_CHAIN_ID, type BestBlock } from '../../domain/chain.ts';
+import { BEACON_CHAIN_ID, type BestBlock, findBestBlock, type ValidationData } from '../../domain/chain.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
-import { ValidationDataRef } from './validation-data.ts';
 
-export const BestBlockRef = builder.objectRef<BestBlock>('BestBlock');
+const ValidationDataRef = builder.objectRef<ValidationData>('ValidationData').implement({
+  description: 'Signatures over a block.',
+  fields: (t) => ({
+    producerBlsSig: t.exposeString('producerBlsSig', { description: 'BLS signature of the producer, in base64.' }),
+    producerBriSig: t.exposeString('producerBriSig', {
+      nullable: true,
+      description: 'Bridge signature of the producer. Null if the block has none.',
+    }),
+    validatorsIdx: t.exposeIntList('validatorsIdx', {
+      description:
+        'Indexes of the validators in the committee that signed, ascending. Validators that did not sign are missing.',
+    }),
+    aggSig: t.exposeString('aggSig', { description: 'Aggregated signature of these validators, in base64.' }),
+    bridgeSig: t.exposeStringList('bridgeSig', {
+      description: 'Bridge signatures of these validators, in the order of `validatorsIdx`. An entry can be empty.',
+    }),
+  }),
+});
 
-BestBlockRef.implement({
+export const BestBlockRef = builder.objectRef<BestBlock>('BestBlock').implement({
   interfaces: [NodeRef],
   description: 'The newest block of the beacon chain or of one shard.',
   fields: (t) => ({
@@ -42,3 +58,20 @@ BestBlockRef.implement({
     }),
   }),
 });
+
+builder.queryField('bestBlock', (t) =>
+  t.field({
+    type: BestBlockRef,
+    nullable: true,
+    description:
+      'The newest block of one chain. Null if the network has no such shard. Null with an error until the gateway has read the node for the first time.',
+    args: {
+      chainId: t.arg.int({
+        defaultValue: BEACON_CHAIN_ID,
+        description: '-1 for the beacon chain, 0 to 7 for a shard.',
+      }),
+    },
+    resolve: async (_root, { chainId }, { loaders }) =>
+      findBestBlock((await loaders.head.get()).chainInfo, chainId ?? BEACON_CHAIN_ID),
+  }),
+);

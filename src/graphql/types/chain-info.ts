@@ -1,4 +1,4 @@
-import { BEACON_CHAIN_ID, type ChainInfo, findBestBlock } from '../../domain/chain.ts';
+import type { ChainInfo } from '../../domain/chain.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { listOf } from '../complexity.ts';
 import type { Service } from '../context.ts';
@@ -10,9 +10,7 @@ function countChains({ sources }: Service): number | undefined {
   return head && 1 + head.chainInfo.shards.length;
 }
 
-export const ChainInfoRef = builder.objectRef<ChainInfo>('ChainInfo');
-
-ChainInfoRef.implement({
+const ChainInfoRef = builder.objectRef<ChainInfo>('ChainInfo').implement({
   interfaces: [NodeRef],
   description:
     'The newest blocks of the beacon chain and of its shards, from one response of the node to `getblockchaininfo`.',
@@ -37,26 +35,12 @@ ChainInfoRef.implement({
   }),
 });
 
-builder.queryFields((t) => ({
-  chainInfo: t.field({
+builder.queryField('chainInfo', (t) =>
+  t.field({
     type: ChainInfoRef,
     nullable: true,
     description:
       'The newest blocks of all chains. Null with an error until the gateway has read the node for the first time.',
     resolve: async (_root, _args, { loaders }) => (await loaders.head.get()).chainInfo,
   }),
-  bestBlock: t.field({
-    type: BestBlockRef,
-    nullable: true,
-    description:
-      'The newest block of one chain. Null if the network has no such shard. Null with an error until the gateway has read the node for the first time.',
-    args: {
-      chainId: t.arg.int({
-        defaultValue: BEACON_CHAIN_ID,
-        description: '-1 for the beacon chain, 0 to 7 for a shard.',
-      }),
-    },
-    resolve: async (_root, { chainId }, { loaders }) =>
-      findBestBlock((await loaders.head.get()).chainInfo, chainId ?? BEACON_CHAIN_ID),
-  }),
-}));
+);

@@ -1,6 +1,71 @@
+import { brandWithType } from '@pothos/core';
+import { type BeaconHeight, parseBeaconHeight } from '../../domain/beacon-height.ts';
+import { findBestBlock } from '../../domain/chain.ts';
+import { parsePoolPairId, poolPairId } from '../../domain/pool-pair.ts';
+import { parseTokenId } from '../../domain/token-id.ts';
+import { BadUserInputError } from '../../errors.ts';
+import type { Loaders } from '../../loaders/loaders.ts';
 import { builder, NodeRef } from '../builder.ts';
 import { objects } from '../complexity.ts';
-import { findNode, findNodes } from '../find-node.ts';
+
+/** How the object of a type is found by the part of its id behind the colon; `undefined` for a text that is no id. */
+type Finder = (id: string, loaders: Loaders) => Promise<object | undefined> | undefined;
+
+const FINDERS: Readonly<Record<string, Finder>> = {
+  Pair: (id, { market }) => market.pairs.byPoolId(id),
+  Ticker: (id, { market }) => market.tickers.byPoolId(id),
+  PoolPair: findPoolPair,
+  Token: (id, { tokens }) => (parseTokenId(id) === undefined ? undefined : tokens.find(id)),
+  ChainInfo: findChainInfo,
+  BestBlock: (id, { head }) =>
+    /^(-1|0|[1-9]\d{0,8})$/.test(id)
+      ? head.get().then(({ chainInfo }) => findBestBlock(chainInfo, Number(id)))
+      : undefined,
+};
+
+/**
+ * The object of a readable id, `<type>:<id>`.
+ *
+ * @returns `undefined` where there is no such object
+ * @throws BadUserInputError for a text that is no id
+ */
+async function findNode(globalId: string, loaders: Loaders): Promise<object | undefined> {
+  const [, typename = '', id = ''] = /^(\w+):(.+)$/s.exec(globalId) ?? [];
+  const search = Object.hasOwn(FINDERS, typename) ? FINDERS[typename]?.(id, loaders) : undefined;
+  if (search === undefined) throw new BadUserInputError(`${JSON.stringify(globalId.slice(0, 100))} is not a valid id.`);
+
+  const found = await search;
+  // The type is told apart by this mark: an object of the domain does not know what GraphQL calls it.
+  if (found !== undefined) brandWithType(found, typename as never);
+  return found;
+}
+
+/** The same for several ids, each found when it is its turn: a long list is not looked up at once. */
+function* findNodes(globalIds: readonly string[], loaders: Loaders): Generator<Promise<object | undefined>, undefined> {
+  for (const globalId of globalIds) yield findNode(globalId, loaders);
+}
+
+async function findChainInfo(id: string, { head }: Loaders): Promise<object | undefined> {
+  const { chainInfo } = await head.get();
+  return chainInfo.chainName === id ? chainInfo : undefined;
+}
+
+/** Of the current pool, or of the one at the height behind the `@`. The ids are in the chain's order, as in every id given. */
+function findPoolPair(id: string, { exchange }: Loaders): Promise<object | undefined> | undefined {
+  const [pools = '', height, ...rest] = id.split('@');
+  if (rest.length > 0) return undefined;
+  const ids = parsePoolPairId(pools);
+  const at = height === undefined ? undefined : readHeight(height);
+  if (ids === undefined || (height !== undefined && at === undefined)) return undefined;
+
+  return Promise.resolve(exchange.poolPair(ids.token1Id, ids.token2Id, at)).then((pool) =>
+    pool !== undefined && poolPairId(pool) === pools ? pool : undefined,
+  );
+}
+
+function readHeight(text: string): BeaconHeight | undefined {
+  return /^[1-9]\d*$/.test(text) ? parseBeaconHeight(Number(text)) : undefined;
+}
 
 builder.queryFields((t) => ({
   node: t.field({

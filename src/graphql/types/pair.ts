@@ -1,14 +1,10 @@
-import type { Pair } from '../../domain/market.ts';
 import { basePrice, exactBasePrice } from '../../domain/price.ts';
 import { quotePair } from '../../loaders/decimals.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { listOf, orderBook, POOL_PRICE } from '../complexity.ts';
 import { depthArg, OrderBookRef, refusingDepth } from './order-book.ts';
-import { PoolPairRef } from './pool-pair.ts';
-import { TickerRef } from './ticker.ts';
+import { PairRef, PoolPairRef, TickerRef } from './refs.ts';
 import { TokenRef } from './token.ts';
-
-export const PairRef = builder.objectRef<Pair>('Pair');
 
 /** What names one pair or ticker. */
 export const pairIdArgs = builder.args((t) => ({

@@ -5,7 +5,7 @@ import { DEFAULT_PAGE_SIZE } from '../../loaders/page-arguments.ts';
 import { andThen } from '../../maybe-promise.ts';
 import { builder } from '../builder.ts';
 import { objects, pageOfPools, poolsNow } from '../complexity.ts';
-import { PoolPairRef } from './pool-pair.ts';
+import { PoolPairRef } from './refs.ts';
 import { TokenRef } from './token.ts';
 
 const PoolPairFilterInput = builder.inputType('PoolPairFilter', {

@@ -1,13 +1,11 @@
-import { type PoolPair, poolPairId, poolPairKey } from '../../domain/pool-pair.ts';
+import { poolPairId, poolPairKey } from '../../domain/pool-pair.ts';
 import { exactPriceOfToken2, priceOfToken1, priceOfToken2, spotPriceOfToken2 } from '../../domain/price.ts';
 import { quote, requireDecimals } from '../../loaders/decimals.ts';
 import { refusing } from '../bad-input.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { objects, objectsAt } from '../complexity.ts';
-import { PairRef } from './pair.ts';
+import { PairRef, PoolPairRef } from './refs.ts';
 import { TokenRef } from './token.ts';
-
-export const PoolPairRef = builder.objectRef<PoolPair>('PoolPair');
 
 /** Two tokens trade in a handful of pairs at the most. */
 const ASSUMED_PAIRS_OF_A_POOL = 10;

@@ -4,7 +4,7 @@ import type { PricesArguments, PriceUpdate } from '../../loaders/source-streams.
 import { builder } from '../builder.ts';
 import { type Complexity, listOf, objects, objectsOf, poolsNow } from '../complexity.ts';
 import type { Service } from '../context.ts';
-import { PoolPairRef } from './pool-pair.ts';
+import { PoolPairRef } from './refs.ts';
 
 /** How many objects all pools, and those of one token, count as at most. */
 const MAX_POOLS_COUNTED = 1_000;

@@ -1,14 +1,11 @@
-import type { Ticker } from '../../domain/market.ts';
 import { basePrice } from '../../domain/price.ts';
 import { quotePair } from '../../loaders/decimals.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { listOf, orderBook, POOL_PRICE } from '../complexity.ts';
 import { depthArg, OrderBookRef, refusingDepth } from './order-book.ts';
-import { PairFilterInput, PairRef, pairIdArgs } from './pair.ts';
-import { PoolPairRef } from './pool-pair.ts';
+import { PairFilterInput, pairIdArgs } from './pair.ts';
+import { PairRef, PoolPairRef, TickerRef } from './refs.ts';
 import { TokenRef } from './token.ts';
-
-export const TickerRef = builder.objectRef<Ticker>('Ticker');
 
 TickerRef.implement({
   interfaces: [NodeRef],

@@ -6,9 +6,7 @@ import type { Service } from '../context.ts';
 /** How many objects all tokens count as at most. */
 const MAX_TOKENS_COUNTED = 1_000;
 
-export const TokenRef = builder.objectRef<Token>('Token');
-
-TokenRef.implement({
+export const TokenRef = builder.objectRef<Token>('Token').implement({
   interfaces: [NodeRef],
   description:
     "A token. Its symbol and decimals come from the gateway's token list; the market-data host provides the symbols of tokens outside that list. The gateway never guesses them.",

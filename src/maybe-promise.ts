@@ -1,7 +1,10 @@
-/** A value that is there, or a promise of it. */
+/** A value, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** Goes on with a value, at once where it is there: most are, and waiting for nothing takes longer than most fields do. */
-export function andThen<T, U>(value: MaybePromise<T>, goOn: (value: T) => MaybePromise<U>): MaybePromise<U> {
-  return value instanceof Promise ? value.then(goOn) : goOn(value);
+/**
+ * Calls a function with a value: at once if the value is not a promise. Most are not, and awaiting them would take longer than
+ * most fields take.
+ */
+export function andThen<T, U>(value: MaybePromise<T>, next: (value: T) => MaybePromise<U>): MaybePromise<U> {
+  return value instanceof Promise ? value.then(next) : next(value);
 }

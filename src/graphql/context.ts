@@ -2,7 +2,7 @@ import { type BeaconHeight, parseBeaconHeight } from '../domain/beacon-height.ts
 import type { Instant } from '../domain/instant.ts';
 import type { Upstream } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
-import { createLoaders, type Loaders } from '../loaders/loaders.ts';
+import { Loaders } from '../loaders/loaders.ts';
 import type { Sources } from '../loaders/sources.ts';
 import type { Requester } from '../upstream/fair-queue.ts';
 import type { UpstreamHealth } from '../upstream/health.ts';
@@ -45,7 +45,7 @@ export function createContext(service: Service, { client, lastEventId, head }: C
   const requester: Requester = { client: client ?? Symbol('an operation') };
   const afterEvent = lastEventId == null ? undefined : parseEventId(lastEventId);
   const { maxPageSize } = service.limits;
-  return { service, loaders: createLoaders(service.sources, { maxPageSize, requester, afterEvent }, head) };
+  return { service, loaders: new Loaders(service.sources, { maxPageSize, requester, afterEvent }, head) };
 }
 
 /** Reads the id of an event as the height that it is, or `undefined`: other texts that stand for numbers are no ids of ours. */

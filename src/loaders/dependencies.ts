@@ -1,48 +1,51 @@
 import type { Instant } from '../domain/instant.ts';
 
 /**
- * What an answer was made from, noted while its fields are read. How long the answer stays true follows from it: it would
- * be made the same for as long as everything that it rests on is what it was.
+ * What an answer depends on, collected while its fields are read. Cache validity follows from it: an answer is valid for as
+ * long as executing the operation again would give the same answer.
  */
 export type Dependencies = {
   /**
-   * Notes that the answer rests on what a source holds, which was this value.
+   * Adds a source, which had this value when it was read.
    *
-   * @param expectedUntil when the source is expected to hold something else
+   * @param expectedUntil when the source is expected to have another value
    */
   dependOn<T>(read: () => T, value: T, expectedUntil?: () => Instant | undefined): void;
-  /** Notes that the answer tells of a final height. */
+  /** Notes that the answer contains data of a final height. */
   includeFinalHeight(): void;
-  /** Notes that the answer rests on something that was read for everyone, and serves them until then. */
+  /** Adds data that is shared by all clients until that moment, and is read again afterwards. */
   expireAt(moment: Instant): void;
-  /** Notes that the answer tells of this very moment, such as an age. @returns the value that is told */
+  /** Adds a value that is only valid now, such as an age, and returns it. */
   expireNow<T>(value: T): T;
-  /** Whether the answer would be made the same at that moment. */
+  /** Whether the answer is valid at that moment. */
   areCurrent(now: Instant): boolean;
-  /** When the answer has to be made again even if nothing that it rests on has changed; `Infinity` for never. */
+  /** When the answer expires even if no source changes; `Infinity` for never. */
   expiresAt(): Instant;
-  /** Until when everything that the answer rests on is expected to stay as it is; no promise. */
+  /** Until when the answer is expected to be valid: an estimate. `-Infinity` if a source gives no estimate. */
   expectedUntil(): Instant;
-  /** Whether nothing that the answer rests on can change while the gateway runs. */
+  /** Whether the answer stays valid for as long as the gateway runs. */
   areImmutable(): boolean;
-  /** Whether it is final and tells of heights: what tells of the schema alone changes with a release. */
+  /**
+   * Whether the answer is immutable and contains data of final heights. Other immutable answers, such as an introspection,
+   * change with a release.
+   */
   areOfFinalHeights(): boolean;
 };
 
-/** Makes the dependencies of an answer of which nothing was read yet. */
+/** Creates the dependencies of an answer, none at first. */
 export function createDependencies(): Dependencies {
-  const noted: { readonly isSame: () => boolean; readonly expectedUntil: () => Instant | undefined }[] = [];
+  const sources: { readonly isSame: () => boolean; readonly expectedUntil: () => Instant | undefined }[] = [];
   let expiresAt = Number.POSITIVE_INFINITY;
-  let isOfHeights = false;
+  let hasFinalHeight = false;
 
-  const isFinal = () => noted.length === 0 && expiresAt === Number.POSITIVE_INFINITY;
+  const areImmutable = () => sources.length === 0 && expiresAt === Number.POSITIVE_INFINITY;
 
   return {
     dependOn(read, value, expectedUntil = () => undefined) {
-      noted.push({ isSame: () => read() === value, expectedUntil });
+      sources.push({ isSame: () => read() === value, expectedUntil });
     },
     includeFinalHeight() {
-      isOfHeights = true;
+      hasFinalHeight = true;
     },
     expireAt(moment) {
       expiresAt = Math.min(expiresAt, moment);
@@ -51,15 +54,11 @@ export function createDependencies(): Dependencies {
       expiresAt = Number.NEGATIVE_INFINITY;
       return value;
     },
-    areCurrent: (now) => now < expiresAt && noted.every(({ isSame }) => isSame()),
+    areCurrent: (now) => now < expiresAt && sources.every(({ isSame }) => isSame()),
     expiresAt: () => expiresAt,
-    expectedUntil() {
-      let end = expiresAt;
-      // Nothing is promised of a source that does not say.
-      for (const source of noted) end = Math.min(end, source.expectedUntil() ?? Number.NEGATIVE_INFINITY);
-      return end;
-    },
-    areImmutable: isFinal,
-    areOfFinalHeights: () => isFinal() && isOfHeights,
+    expectedUntil: () =>
+      sources.reduce((end, source) => Math.min(end, source.expectedUntil() ?? Number.NEGATIVE_INFINITY), expiresAt),
+    areImmutable,
+    areOfFinalHeights: () => areImmutable() && hasFinalHeight,
   };
 }

@@ -1,50 +1,52 @@
-import DataLoader from 'dataloader';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { filterFingerprint, formatCursor } from '../domain/cursor.ts';
-import { type ExchangeState, findPoolPair } from '../domain/exchange.ts';
+import type { ExchangeState } from '../domain/exchange.ts';
 import { cutPage, type Page, type PoolPairOrder, positionOf } from '../domain/page.ts';
-import { type PoolPair, pin } from '../domain/pool-pair.ts';
+import type { PoolPair } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token-id.ts';
-import { HeightNotAvailableError } from '../errors.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { Requester } from '../upstream/fair-queue.ts';
 import type { HeadPin } from './head-pin.ts';
 import { type PageArguments, readPageArguments } from './page-arguments.ts';
 import type { PoolCache } from './pool-cache.ts';
+import { createPoolsAtHeights, type PoolsAtHeights } from './pools-at-heights.ts';
 import type { TokenLoader } from './token.ts';
 
-/** A page of pools, each with a way to go on from it. */
+/** A page of pools, and the cursor of each of them. */
 export type PoolPairPage = Page<PoolPair> & { cursorOf(pool: PoolPair): string };
 
-/** What a client may say of the pools it wants. */
-export type PoolPairFilterInput = {
+/** The argument `filter` of a list of pools. */
+type PoolPairFilterInput = {
   readonly tokenId?: TokenId | null | undefined;
   readonly symbols?: readonly string[] | null | undefined;
   readonly nonEmpty?: boolean | null | undefined;
 };
 
-/** A list of pools, as a client asks for it. */
-export type PoolPairsArguments = PageArguments & {
+/** The arguments of a list of pools. */
+type PoolPairsArguments = PageArguments & {
   readonly filter?: PoolPairFilterInput | null | undefined;
   readonly orderBy?: PoolPairOrder | null | undefined;
 };
 
-/** The order of pools where the client names none. */
+/** The order of pools if `orderBy` is not set. */
 export const DEFAULT_ORDER: PoolPairOrder = 'ID_ASC';
 
-/** The exchange, at the answer's height or at an earlier one. */
+/** The pools of the exchange, at the height of the answer or at an earlier one. */
 export type ExchangeLoader = {
-  /** @throws HeightNotAvailableError, UpstreamError */
-  state(at?: BeaconHeight | null): MaybePromise<ExchangeState>;
-  /** The pool of two tokens, named in either order; pinned where a height is given. */
+  /**
+   * The pool of two tokens, in either order. It is pinned to its height if `at` is set. Only a pool at the height of the
+   * answer is returned without a promise.
+   *
+   * @throws HeightNotAvailableError, UpstreamError
+   */
   poolPair(a: TokenId, b: TokenId, at?: BeaconHeight | null): MaybePromise<PoolPair | undefined>;
-  /** @throws BadUserInputError for a page that cannot be */
+  /** @throws BadUserInputError for a page that does not exist, HeightNotAvailableError, UpstreamError */
   poolPairs(args: PoolPairsArguments): MaybePromise<PoolPairPage>;
 };
 
-/** What an exchange loader is made of. */
-export type ExchangeLoaderOptions = {
+/** What an exchange loader reads from, and the largest page that it returns. */
+type ExchangeLoaderOptions = {
   readonly head: HeadPin;
   readonly pastStates: PastStates;
   readonly pools: PoolCache;
@@ -53,37 +55,28 @@ export type ExchangeLoaderOptions = {
   readonly requester: Requester;
 };
 
-/** Makes the exchange loader of one answer: however many fields name a height, its state is read once. */
+/** Creates the exchange loader of one answer. */
 export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLoader {
   const { head, pastStates, pools, tokens, maxPageSize, requester } = options;
-  /** Made when the first past height is asked for: most answers ask for none. */
-  let pastStatesOfAnswer: DataLoader<BeaconHeight, ExchangeState> | undefined;
+  let poolsAtHeights: PoolsAtHeights | undefined;
 
-  async function readPast(heights: readonly BeaconHeight[]): Promise<(ExchangeState | Error)[]> {
-    // The same head for all of them; each height notes whether what is read of it depends on that head.
-    const [pinned] = await Promise.all(heights.map((height) => head.getFor(height)));
-    return pinned === undefined ? [] : pastStates.readAll(heights, pinned, requester);
+  /** Created when a field first names a height: most operations name none. */
+  function atHeights(): PoolsAtHeights {
+    poolsAtHeights ??= createPoolsAtHeights(head, pastStates, requester);
+    return poolsAtHeights;
   }
 
-  function state(at?: BeaconHeight | null): MaybePromise<ExchangeState> {
-    const pinned = at == null ? head.current() : undefined;
-    return pinned?.exchange ?? readState(at);
-  }
-
-  async function readState(at?: BeaconHeight | null): Promise<ExchangeState> {
-    const { beaconHeight, exchange } = at == null ? await head.get() : await head.getFor(at);
-    if (at == null || at === beaconHeight) return exchange;
-    if (at > beaconHeight) throw new HeightNotAvailableError(at, beaconHeight);
-    pastStatesOfAnswer ??= new DataLoader(readPast);
-    return pastStatesOfAnswer.load(at);
+  /**
+   * The pinned head is in memory. It does not go through a DataLoader, which would make every pool a promise: the executor
+   * writes a page without waiting only if none of its fields is one.
+   */
+  function stateOfHead(): MaybePromise<ExchangeState> {
+    return head.current()?.exchange ?? head.get().then(({ exchange }) => exchange);
   }
 
   function poolPair(a: TokenId, b: TokenId, at?: BeaconHeight | null): MaybePromise<PoolPair | undefined> {
-    return andThen(state(at), (exchange) => {
-      if (at == null) return pools.of(exchange).find(a, b);
-      const pool = findPoolPair(exchange, a, b);
-      return pool && pin(pool);
-    });
+    if (at != null) return atHeights().pools.load({ height: at, a, b });
+    return andThen(stateOfHead(), (exchange) => pools.of(exchange).find(a, b));
   }
 
   function poolPairs(args: PoolPairsArguments): MaybePromise<PoolPairPage> {
@@ -91,8 +84,9 @@ export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLo
     const filter = filterFingerprint(args.filter ?? {});
     const { request, at } = readPageArguments(args, { filter, order }, maxPageSize);
 
-    return andThen(state(at), (exchange) => {
+    return andThen(at === undefined ? stateOfHead() : atHeights().states.load(at), (exchange) => {
       const { beaconHeight } = exchange;
+      // A cursor names a height too, but its page shows current pools for as long as that height is the current one.
       const isCurrent = args.at == null && beaconHeight === head.currentFor(beaconHeight)?.beaconHeight;
       const statePools = isCurrent ? pools.of(exchange) : pools.pinned(exchange);
       const page = cutPage(statePools.select(toFilter(args.filter), order), request, order);
@@ -109,5 +103,5 @@ export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLo
     };
   }
 
-  return { state, poolPair, poolPairs };
+  return { poolPair, poolPairs };
 }

@@ -3,90 +3,89 @@ import type { Head, HeadFollower } from '../live/chain/head.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Dependencies } from './dependencies.ts';
 
-/** The one head that an answer describes. */
+/** The one head that an answer describes. Reading it adds it to the dependencies of the answer. */
 export type HeadPin = {
-  /** Waits for the first head where none is published yet. @throws UpstreamError */
+  /** Waits if no head is published yet. @throws UpstreamError */
   get(): Promise<Head>;
-  /** The same without waiting: `undefined` where none is published yet. */
+  /** The head, without waiting; `undefined` if none is published yet. */
   current(): Head | undefined;
-  /**
-   * The head that the answer describes, if it describes one: where none is published yet, it waits if another field does.
-   * `undefined` where none does, or where there is none to be had.
-   */
+  /** Like `current`. If another field of the answer waits for the first head, it waits too. */
   described(): MaybePromise<Head | undefined>;
   /**
-   * The head that a height is held against. What is told of a height that is final under it does not rest on it: it stays
-   * the same under every later head. @throws UpstreamError
+   * The head that the heights in an operation are compared with. It is added to the dependencies only if one of them is not
+   * final under it, because the state at a final height is the same under every later head.
+   *
+   * @throws UpstreamError
    */
-  getFor(height: BeaconHeight): Promise<Head>;
-  /** The same without waiting: `undefined` where none is published yet. */
+  getFor(heights: readonly BeaconHeight[]): Promise<Head>;
+  /** The same without waiting; `undefined` if no head is published yet. */
   currentFor(height: BeaconHeight): Head | undefined;
-  /** Whether the answer, as far as it was read, depends on the head. */
+  /** Whether the answer depends on the head, as far as its fields have been read. */
   isUsed(): boolean;
 };
 
-/** Pins an answer to the head given, or to the one that is current when it is first asked for. */
-export function createHeadPin(follower: HeadFollower, dependencies: Dependencies, pinned?: Head): HeadPin {
-  let head = pinned;
-  let awaited: Promise<Head> | undefined;
-  let isNoted = false;
+/** Pins an answer to a head: the given one, or the one that is current when a field first needs it. */
+export function createHeadPin(follower: HeadFollower, dependencies: Dependencies, given?: Head): HeadPin {
+  let pinned = given;
+  let first: Promise<Head> | undefined;
+  let isUsed = false;
 
   function pinNow(): Head | undefined {
-    head ??= follower.current();
-    return head;
+    pinned ??= follower.current();
+    return pinned;
   }
 
   async function pin(): Promise<Head> {
-    const there = pinNow();
-    if (there !== undefined) return there;
-    awaited = follower.get();
-    const first = await awaited;
-    head ??= first;
-    return head;
+    const head = pinNow();
+    if (head !== undefined) return head;
+    first = follower.get();
+    const awaited = await first;
+    pinned ??= awaited;
+    return pinned;
   }
 
-  async function pinAsOthers(): Promise<Head | undefined> {
-    // The fields behind this one have not begun yet.
+  async function pinWithOthers(): Promise<Head | undefined> {
+    // The fields after this one have not started yet.
     await undefined;
-    await awaited?.catch(() => {});
+    await first?.catch(() => {});
     return current();
   }
 
-  function note(told: Head | undefined): void {
-    if (isNoted && told !== undefined) return;
-    isNoted = told !== undefined;
-    dependencies.dependOn(follower.current, told, follower.nextAt);
+  function depend(head: Head | undefined): void {
+    if (isUsed && head !== undefined) return;
+    isUsed = head !== undefined;
+    dependencies.dependOn(follower.current, head, follower.nextAt);
   }
 
-  function noteFor(height: BeaconHeight, told: Head | undefined): void {
-    if (told !== undefined && isFinal(height, told.beaconHeight)) dependencies.includeFinalHeight();
-    else note(told);
+  function dependFor(height: BeaconHeight, head: Head | undefined): void {
+    if (head !== undefined && isFinal(height, head.beaconHeight)) dependencies.includeFinalHeight();
+    else depend(head);
   }
 
   function current(): Head | undefined {
-    const told = pinNow();
-    note(told);
-    return told;
+    const head = pinNow();
+    depend(head);
+    return head;
   }
 
   return {
     current,
-    described: () => current() ?? pinAsOthers(),
+    described: () => current() ?? pinWithOthers(),
     async get() {
-      const told = await pin();
-      note(told);
-      return told;
+      const head = await pin();
+      depend(head);
+      return head;
     },
-    async getFor(height) {
-      const told = await pin();
-      noteFor(height, told);
-      return told;
+    async getFor(heights) {
+      const head = await pin();
+      for (const height of heights) dependFor(height, head);
+      return head;
     },
     currentFor(height) {
-      const told = pinNow();
-      noteFor(height, told);
-      return told;
+      const head = pinNow();
+      dependFor(height, head);
+      return head;
     },
-    isUsed: () => isNoted,
+    isUsed: () => isUsed,
   };
 }

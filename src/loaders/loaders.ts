@@ -1,5 +1,5 @@
 import type { Head } from '../live/chain/head.ts';
-import { createDependencies, type Dependencies } from './dependencies.ts';
+import { createDependencies } from './dependencies.ts';
 import { createExchangeLoader, type ExchangeLoader } from './exchange.ts';
 import { createHeadPin, type HeadPin } from './head-pin.ts';
 import { createMarketLoader, type MarketLoader } from './market.ts';
@@ -8,74 +8,58 @@ import { createSourceStreams, type SourceStreams, type SourceStreamsOptions } fr
 import type { Sources } from './sources.ts';
 import { createTokenLoader, type TokenLoader } from './token.ts';
 
-/** Everything that one answer is made from. It describes one beacon height: the first that any of its fields asks for. */
-export type Loaders = {
-  /** What the answer rests on, as far as it was read. */
-  readonly dependencies: Dependencies;
+/** The largest page that loaders return, whose requests they are, and after which event its streams resume. */
+type LoaderOptions = Omit<SourceStreamsOptions, 'sources'> & { readonly maxPageSize: number };
+
+/**
+ * Everything that one answer reads. An answer describes one beacon height: that of the given head, or of the head that is
+ * current when a field first needs it.
+ *
+ * Each loader is created when it is first used, because most answers use one or two. It is a class because V8 gives an
+ * object literal with getters a hidden class of its own, and keeps it until a full collection: that doubled the time of a
+ * page of pools.
+ */
+export class Loaders {
+  readonly dependencies = createDependencies();
   readonly head: HeadPin;
-  readonly exchange: ExchangeLoader;
-  readonly market: MarketLoader;
-  readonly orderBooks: OrderBookLoader;
-  readonly tokens: TokenLoader;
-  /** Where it answers a subscription, what that streams. */
-  readonly sourceStreams: SourceStreams;
-};
+  readonly #sources: Sources;
+  readonly #options: LoaderOptions;
+  #market: MarketLoader | undefined;
+  #tokens: TokenLoader | undefined;
+  #exchange: ExchangeLoader | undefined;
+  #orderBooks: OrderBookLoader | undefined;
 
-/** What loaders must not go beyond, in whose turn they ask the upstreams, and what their client has got already. */
-export type LoaderOptions = Omit<SourceStreamsOptions, 'sources'> & { readonly maxPageSize: number };
+  constructor(sources: Sources, options: LoaderOptions, head?: Head) {
+    this.#sources = sources;
+    this.#options = options;
+    this.head = createHeadPin(sources.head, this.dependencies, head);
+  }
 
-/**
- * Makes the loaders of one answer, for the head given or else for the one that is current when it is first needed.
- *
- * Each is made when it is first asked for: most answers are made from one or two of them.
- */
-export function createLoaders(sources: Sources, options: LoaderOptions, pinned?: Head): Loaders {
-  const dependencies = createDependencies();
-  const head = createHeadPin(sources.head, dependencies, pinned);
-  const loaders = Object.create(MADE_WHEN_ASKED);
-  loaders.sources = sources;
-  loaders.options = options;
-  loaders.dependencies = dependencies;
-  loaders.head = head;
-  loaders.made = {};
-  return loaders;
+  get market(): MarketLoader {
+    this.#market ??= createMarketLoader(this.#sources.market, this.dependencies);
+    return this.#market;
+  }
+
+  get tokens(): TokenLoader {
+    this.#tokens ??= createTokenLoader(this.#sources.tokens, this.head, this.market);
+    return this.#tokens;
+  }
+
+  get exchange(): ExchangeLoader {
+    const { head, tokens } = this;
+    const { pastStates, pools } = this.#sources;
+    this.#exchange ??= createExchangeLoader({ head, tokens, pastStates, pools, ...this.#options });
+    return this.#exchange;
+  }
+
+  get orderBooks(): OrderBookLoader {
+    const { requester } = this.#options;
+    this.#orderBooks ??= createOrderBookLoader(this.#sources.orderBooks, this.dependencies, requester);
+    return this.#orderBooks;
+  }
+
+  /** Used once per operation, by the field of a subscription. */
+  get sourceStreams(): SourceStreams {
+    return createSourceStreams({ sources: this.#sources, ...this.#options });
+  }
 }
-
-/** Loaders with what they are made from, and those that are made. */
-type Making = Loaders & {
-  readonly sources: Sources;
-  readonly options: LoaderOptions;
-  readonly made: { -readonly [Name in keyof Loaders]?: Loaders[Name] };
-};
-
-/**
- * What the loaders of all answers have in common.
- *
- * An object with getters of its own gets a hidden class of its own, which lives until the oldest garbage is collected, and
- * all that its getters know lives as long: that doubled the time of a page of pools.
- */
-const MADE_WHEN_ASKED: Pick<Loaders, 'market' | 'tokens' | 'exchange' | 'orderBooks' | 'sourceStreams'> &
-  ThisType<Making> = {
-  get market() {
-    this.made.market ??= createMarketLoader(this.sources.market, this.dependencies);
-    return this.made.market;
-  },
-  get tokens() {
-    this.made.tokens ??= createTokenLoader(this.sources.tokens, this.head, this.market);
-    return this.made.tokens;
-  },
-  get exchange() {
-    const { head, tokens, sources, options } = this;
-    const { pastStates, pools } = sources;
-    this.made.exchange ??= createExchangeLoader({ head, pastStates, pools, tokens, ...options });
-    return this.made.exchange;
-  },
-  get orderBooks() {
-    this.made.orderBooks ??= createOrderBookLoader(this.sources.orderBooks, this.dependencies, this.options.requester);
-    return this.made.orderBooks;
-  },
-  get sourceStreams() {
-    this.made.sourceStreams ??= createSourceStreams({ sources: this.sources, ...this.options });
-    return this.made.sourceStreams;
-  },
-};

@@ -5,31 +5,32 @@ import type { Follower } from '../live/broadcast/follower.ts';
 import type { MarketFollower, MarketReading } from '../live/market/lists.ts';
 import type { Dependencies } from './dependencies.ts';
 
-/** One of the two lists of the market-data host, as one answer sees it. */
-export type MarketList<P extends Pair> = {
+/** The pairs or the tickers of the market-data host. They stay the same for one answer. */
+type MarketList<P extends Pair> = {
   /** @throws UpstreamError */
   all(): Promise<Market<P>>;
-  /** The same without waiting: `undefined` where the list was not read yet. */
+  /** The list, without waiting; `undefined` if it has not been read yet. */
   current(): Market<P> | undefined;
-  /** In the host's order. */
+  /** The rows that match a filter, in the order of the host. @throws UpstreamError */
   select(filter: PairFilterInput | null | undefined): Promise<readonly P[]>;
-  /** @throws BadUserInputError where neither id is given, AmbiguousTickerError where the ticker id names several */
+  /** @throws BadUserInputError without an id, AmbiguousTickerError if several rows have the ticker id, UpstreamError */
   find(ids: PairIds): Promise<P | undefined>;
+  /** @throws UpstreamError */
   byPoolId(poolId: string): Promise<P | undefined>;
-  /** Those that trade the two tokens, in the host's order. */
+  /** The rows of two tokens, base and target in either order, in the order of the host. @throws UpstreamError */
   ofTokens(a: TokenId, b: TokenId): Promise<readonly P[]>;
 };
 
 /** The pairs and tickers of one answer. */
 export type MarketLoader = { readonly pairs: MarketList<Pair>; readonly tickers: MarketList<Ticker> };
 
-/** What names a pair. */
-export type PairIds = { readonly tickerId?: string | null | undefined; readonly poolId?: string | null | undefined };
+/** The arguments that name one pair or ticker. */
+type PairIds = { readonly tickerId?: string | null | undefined; readonly poolId?: string | null | undefined };
 
-/** What a client may say of the pairs it wants. */
+/** The argument `filter` of a list of pairs or tickers. */
 export type PairFilterInput = { readonly [K in keyof PairFilter]?: PairFilter[K] | null | undefined };
 
-/** Makes the market loader of one answer: each list stays what it was when it was first asked for. */
+/** Creates the market loader of one answer. Each list stays as it was when a field first used it. */
 export function createMarketLoader(follower: MarketFollower, dependencies: Dependencies): MarketLoader {
   return {
     pairs: createMarketList(follower.pairs, dependencies),
@@ -37,33 +38,32 @@ export function createMarketLoader(follower: MarketFollower, dependencies: Depen
   };
 }
 
-/** Makes one list of one answer. */
-export function createMarketList<P extends Pair>(
+function createMarketList<P extends Pair>(
   follower: Follower<MarketReading<P>>,
   dependencies: Dependencies,
 ): MarketList<P> {
   let market: Market<P> | undefined;
-  let noted: Market<P> | 'nothing' | undefined;
+  let dependsOn: Market<P> | 'nothing' | undefined;
 
-  /** A reading that says the same as the one before has the same market. */
+  /** A poll whose rows are those of the poll before has the same market object. */
   const marketNow = () => follower.current()?.market;
 
-  function note(told: Market<P> | undefined): void {
-    if (noted === (told ?? 'nothing')) return;
-    noted = told ?? 'nothing';
-    dependencies.dependOn(marketNow, told, () => follower.current()?.nextAt);
+  function depend(): void {
+    if (dependsOn === (market ?? 'nothing')) return;
+    dependsOn = market ?? 'nothing';
+    dependencies.dependOn(marketNow, market, () => follower.current()?.nextAt);
   }
 
   function current(): Market<P> | undefined {
     market ??= marketNow();
-    note(market);
+    depend();
     return market;
   }
 
   async function all(): Promise<Market<P>> {
     const awaited = current() ?? (await follower.get()).market;
     market ??= awaited;
-    note(market);
+    depend();
     return market;
   }
 
@@ -77,7 +77,7 @@ export function createMarketList<P extends Pair>(
   };
 }
 
-/** GraphQL's null says the same as nothing. */
+/** The filter of these arguments, in which null restricts nothing. */
 export function toFilter(filter: PairFilterInput | null | undefined): PairFilter {
   return Object.fromEntries(Object.entries(filter ?? {}).filter(([, value]) => value !== null));
 }

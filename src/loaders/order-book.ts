@@ -8,29 +8,28 @@ import type { Dependencies } from './dependencies.ts';
 /** The order books of one answer. */
 export type OrderBookLoader = {
   /**
-   * The best entries of a book, `undefined` for a ticker that does not exist.
+   * The best entries of a book; `undefined` for a ticker that does not exist.
    *
-   * @param depth of both sides together: 0 is everything, null is {@link DEFAULT_DEPTH}
    * @throws BadUserInputError for a negative depth, UpstreamError
    */
   get(tickerId: string, depth: Depth): Promise<CutOrderBook | undefined>;
 };
 
-/** A reading with only the best entries of its book. */
+/** An order book with only its best entries. */
 export type CutOrderBook = OrderBookReading & {
-  /** The ticker whose book was read. */
+  /** The ticker id that was requested. */
   readonly tickerId: string;
-  /** How many entries of both sides together it has at the most; 0 is everything. */
+  /** Maximum number of entries of both sides together; 0 is the complete book. */
   readonly depth: number;
 };
 
-/** How many entries of both sides together a client wants. */
+/** The argument `depth`: the maximum number of entries of both sides together; 0 is the complete book. */
 export type Depth = number | null | undefined;
 
-/** How many entries a book has where the client does not say. */
+/** The depth if the argument is not set. */
 export const DEFAULT_DEPTH = 100;
 
-/** Makes the order-book loader of one answer: however many fields ask for a book, and to whatever depth, it is one reading. */
+/** Creates the order-book loader of one answer. All fields with the same ticker id show the same snapshot, at any depth. */
 export function createOrderBookLoader(
   orderBooks: OrderBooks,
   dependencies: Dependencies,
@@ -44,7 +43,7 @@ export function createOrderBookLoader(
     async get(tickerId, depth) {
       const entries = readDepth(depth);
       const reading = await books.load(tickerId);
-      // That there is no such book was read at some moment too, which nobody notes.
+      // Nothing shows when the ticker starts to exist.
       if (reading === undefined) return dependencies.expireNow(undefined);
       dependencies.expireAt(reading.freshUntil);
       return cutBook(reading, tickerId, entries);
@@ -52,14 +51,14 @@ export function createOrderBookLoader(
   };
 }
 
-/** The number of entries that a client wants. @throws BadUserInputError for a negative depth */
+/** The depth that an argument means. @throws BadUserInputError for a negative depth */
 export function readDepth(depth: Depth): number {
   const entries = depth ?? DEFAULT_DEPTH;
   if (entries >= 0) return entries;
   throw new BadUserInputError(`depth is ${depth}. It must be 0 (the complete book) or greater.`);
 }
 
-/** The reading with only the best entries of its book. */
+/** The order book with only its best entries. */
 export function cutBook(reading: OrderBookReading, tickerId: string, depth: number): CutOrderBook {
   return { ...reading, tickerId, depth, book: atDepth(reading.book, depth) };
 }

@@ -3,7 +3,7 @@ import { type Cursor, parseCursor } from '../domain/cursor.ts';
 import type { PageRequest } from '../domain/page.ts';
 import { BadUserInputError } from '../errors.ts';
 
-/** How a client asks for a page, after Relay, at the height that it or a cursor names. */
+/** The arguments of a page, as defined by the Relay connection specification, and the height to read. */
 export type PageArguments = {
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
@@ -12,16 +12,16 @@ export type PageArguments = {
   readonly at?: BeaconHeight | null | undefined;
 };
 
-/** How many entries a page has where the client does not say. */
+/** The size of a page without `first` and `last`. */
 export const DEFAULT_PAGE_SIZE = 50;
 
-/** A page that is wanted, and the height that it is of; `undefined` for that of the answer. */
-export type PageAtHeight = { readonly request: PageRequest; readonly at: BeaconHeight | undefined };
+/** A page, and the height to read; `undefined` for the height of the answer. */
+type PageAtHeight = { readonly request: PageRequest; readonly at: BeaconHeight | undefined };
 
 /**
- * Reads which page is wanted of the list of that filter and order. The next page of a list is read where the last one was.
+ * Reads the arguments of a page of a list with that filter and order. A cursor names the height of the page that it is from.
  *
- * @throws BadUserInputError also where `at` and the cursors name different heights
+ * @throws BadUserInputError for a size or cursor that is not valid, and if `at` and the cursors name different heights
  */
 export function readPageArguments(
   args: PageArguments,

@@ -5,56 +5,54 @@ import type { Subscribe } from '../live/broadcast/subscriber.ts';
 import type { Head } from '../live/chain/head.ts';
 
 /**
- * What a subscription streams: values that come, and the update that a reader gets of each. An update follows from the
- * value and from the one that its reader got before: so it can be made once for all who have got the same.
+ * The source stream of a subscription: values, and how each of them becomes an update. An update depends only on its value
+ * and on the value that the subscriber received before, so subscribers that received the same value share one update.
  *
- * A value can be an error, which says why there is nothing to stream now. Its update is the error, and the stream stays
- * open.
+ * A value can be an error, if there is nothing to send now. The update is this error, and the stream stays open.
  */
 export type SourceStream<V = unknown, U = unknown> = AsyncIterable<U> & {
-  /** The values, for one reader at a time or for many. */
   readonly subscribe: Subscribe<V | GatewayError>;
-  /** Whether a reader that got `previous` last gets anything of a value. */
+  /** Whether a subscriber that received `previous` last gets an update for a value. */
   isChange(value: V | GatewayError, previous: V | undefined): boolean;
   toUpdate(value: V | GatewayError, previous: V | undefined): U;
-  /** Whether an update tells of the one before it: else the same is for all, whatever they have got. */
+  /** Whether an update depends on the value before it. If not, all subscribers share the update. */
   readonly dependsOnPrevious: boolean;
-  /** The head that an update describes; `undefined` where that is the current one. */
+  /** The head that the update describes; `undefined` for the current one. */
   headOf(value: V | GatewayError): Head | undefined;
-  /** The height that a reader of a value would go on after; `undefined` where it would begin anew. */
+  /** The height after which a subscriber that received the value can resume; `undefined` if it cannot resume. */
   heightOf(value: V | GatewayError): BeaconHeight | undefined;
-  /** The height that it goes on after; `undefined` where it begins with what is true now. */
+  /** The height after which the stream resumes; `undefined` if it starts with the current value. */
   readonly resumesAfter: BeaconHeight | undefined;
 };
 
-/** What a feed is made of, where it is not as most are: each value is news, told to all alike. */
-export type SourceStreamOptions<V, U> = Pick<SourceStream<V, U>, 'subscribe'> & {
+/** What differs between source streams. By default, each value is a change, and all subscribers share its update. */
+type SourceStreamOptions<V, U> = Pick<SourceStream<V, U>, 'subscribe'> & {
   toUpdate(value: V, previous: V | undefined): U;
   isChange?(value: V, previous: V | undefined): boolean;
   headOf?(value: V): Head;
   heightOf?(value: V): BeaconHeight;
   readonly dependsOnPrevious?: boolean;
-  readonly after?: BeaconHeight | undefined;
+  readonly resumesAfter?: BeaconHeight | undefined;
 };
 
-/** Makes a feed. */
+/** Creates a source stream. */
 export function createSourceStream<V, U>(options: SourceStreamOptions<V, U>): SourceStream<V, U> {
-  const { subscribe, toUpdate, isChange, headOf, heightOf, dependsOnPrevious = false, after } = options;
-  const feed: SourceStream<V, U> = {
+  const { subscribe, toUpdate, isChange, headOf, heightOf, dependsOnPrevious = false, resumesAfter } = options;
+  const stream: SourceStream<V, U> = {
     subscribe,
     isChange: (value, previous) => value instanceof GatewayError || (isChange?.(value, previous) ?? true),
-    // GraphQL reports an error that it finds in the place of a value.
+    // An error in place of a value is reported by the executor.
     toUpdate: (value, previous) => (value instanceof GatewayError ? (value as U) : toUpdate(value, previous)),
     dependsOnPrevious,
     headOf: (value) => (value instanceof GatewayError ? undefined : headOf?.(value)),
     heightOf: (value) => (value instanceof GatewayError ? undefined : heightOf?.(value)),
-    resumesAfter: after,
-    [Symbol.asyncIterator]: () => readAlone(feed),
+    resumesAfter,
+    [Symbol.asyncIterator]: () => iterate(stream),
   };
-  return feed;
+  return stream;
 }
 
-/** Whether what a subscription streams is a feed. */
+/** Whether the result of a field's `subscribe` is a source stream, and not an error. */
 export function isSourceStream(stream: object): stream is SourceStream {
   return 'toUpdate' in stream && Symbol.asyncIterator in stream;
 }
@@ -62,18 +60,18 @@ export function isSourceStream(stream: object): stream is SourceStream {
 /**
  * The values of a source that cannot be read when a client subscribes: first the error, once, then each good value.
  *
- * @param tooOld the last good value, which is no longer streamed
+ * @param expired the last good value, which is too old to be sent
  */
-export function afterOutage<V>(
+export function startWithError<V>(
   error: UpstreamError,
   subscribe: Subscribe<V>,
-  tooOld?: V,
+  expired?: V,
 ): Subscribe<V | UpstreamError> {
   return (subscriber) => {
     let isReported = false;
-    // At once, because some sources are read only while someone listens.
+    // At once, because an order book is only read while it has subscribers.
     const values = subscribe({
-      onNext: (value) => (value === tooOld ? values.request() : subscriber.onNext(value)),
+      onNext: (value) => (value === expired ? values.request() : subscriber.onNext(value)),
       onError: (reason) => subscriber.onError(reason),
     });
     return {
@@ -87,8 +85,8 @@ export function afterOutage<V>(
   };
 }
 
-/** The updates as one reader gets them, as GraphQL wants them. */
-function readAlone<V, U>({ subscribe, isChange, toUpdate }: SourceStream<V, U>): AsyncValues<U> {
+/** The updates of one subscriber: GraphQL requires that a source stream can be iterated. The gateway subscribes instead. */
+function iterate<V, U>({ subscribe, isChange, toUpdate }: SourceStream<V, U>): AsyncValues<U> {
   let previous: V | undefined;
   return mapAsyncValues(toAsyncValues(subscribe), (value) => {
     const before = previous;

@@ -14,60 +14,55 @@ import type { Requester } from '../upstream/fair-queue.ts';
 import { type PairFilterInput, toFilter } from './market.ts';
 import { type CutOrderBook, cutBook, type Depth, readDepth } from './order-book.ts';
 import type { PoolCache } from './pool-cache.ts';
-import { afterOutage, createSourceStream, type SourceStream } from './source-stream.ts';
+import { createSourceStream, type SourceStream, startWithError } from './source-stream.ts';
 import type { Sources } from './sources.ts';
 
 /** The prices at one height, as one subscriber gets them. */
 export type PriceUpdate = {
   readonly head: Head;
-  /**
-   * The height of the update before this one on the same subscription, or the one that it goes on after; `undefined` for
-   * the first of one that does not.
-   */
+  /** The height of the update before, or the height after which the subscription resumed; `undefined` for neither. */
   readonly previousHeight: BeaconHeight | undefined;
   readonly poolPairs: readonly PoolPair[];
 };
 
-/** What a client may say of the prices it wants. */
+/** The arguments of `prices`. */
 export type PricesArguments = {
   readonly poolPairs?: PriceSelection['poolPairs'] | null;
   readonly tokenIds?: PriceSelection['tokenIds'] | null;
   readonly onlyChanged?: boolean | null | undefined;
-  /** The height of the last update that the client got before it lost its connection. */
+  /** The height of the last update that the client received before it lost its connection. */
   readonly afterHeight?: BeaconHeight | null | undefined;
 };
 
 /**
- * What subscriptions stream: what is true now, then what becomes true. Where its upstream cannot be read, a subscription
- * begins with the error of that, and stays open.
- *
- * @throws UpstreamNotConfiguredError where there is no such upstream
+ * The source streams of subscriptions: the current value, then each change. If its upstream cannot be read, a stream starts
+ * with the error and stays open. All throw UpstreamNotConfiguredError.
  */
 export type SourceStreams = {
   head(): Promise<SourceStream<Head, Head>>;
-  /** @throws BadUserInputError for an empty list, HeightNotAvailableError to go on after a height far in the future */
+  /** @throws BadUserInputError for an empty list, HeightNotAvailableError for an `afterHeight` far in the future */
   prices(args: PricesArguments): Promise<SourceStream<Head, PriceUpdate>>;
   tickers(filter: PairFilterInput | null | undefined): Promise<SourceStream<MarketReading<Ticker>, readonly Ticker[]>>;
   /** @throws BadUserInputError for a negative depth or a ticker that does not exist */
   orderBook(tickerId: string, depth: Depth): Promise<SourceStream<OrderBookReading, CutOrderBook>>;
 };
 
-/** What the updates of one operation are made of. */
+/** What source streams read from, and for whom. */
 export type SourceStreamsOptions = {
   readonly sources: Sources;
   readonly requester: Requester;
   /**
-   * The height of the last event that a reader of a stream got. Prices go on after it rather than after the height in their
-   * arguments, which such a reader repeats from its beginning each time that it comes back.
+   * The height in the header `Last-Event-ID`. It takes precedence over `afterHeight`, which an event source repeats each time
+   * that it reconnects.
    */
   readonly afterEvent?: BeaconHeight | undefined;
 };
 
-/** Makes the updates of one operation. */
+/** Creates the source streams of one operation. */
 export function createSourceStreams({ sources, requester, afterEvent }: SourceStreamsOptions): SourceStreams {
   return {
     async head() {
-      const subscribe = await whenAsked(sources.head, sources.head.subscribe);
+      const subscribe = await subscribeTo(sources.head);
       return createSourceStream<Head, Head>({ subscribe, toUpdate: (head) => head, headOf: (head) => head });
     },
 
@@ -78,33 +73,35 @@ export function createSourceStreams({ sources, requester, afterEvent }: SourceSt
         throw new BadUserInputError('tokenIds is empty. List at least one token, or omit the argument.');
 
       const after = afterEvent ?? afterHeight ?? undefined;
-      const subscribe = after === undefined ? sources.head.subscribe : sources.head.subscribeAfter(after);
-      const listenNow = await whenAsked(sources.head, subscribe);
+      const subscribe = await subscribeTo(
+        sources.head,
+        after === undefined ? undefined : sources.head.subscribeAfter(after),
+      );
       const newest = sources.head.current();
-      // A browser repeats the id of its last event for ever: it begins with the newest prices instead.
+      // A browser repeats `Last-Event-ID` for ever, so that height is not an error: the stream starts with the newest prices.
       if (afterEvent === undefined && after !== undefined && newest && isFarAhead(after, newest))
         throw new HeightNotAvailableError(after, newest.beaconHeight);
       const selection = { poolPairs: poolPairs ?? undefined, tokenIds: tokenIds ?? undefined };
       const select = createPoolSelector(sources.pools, selection);
       return createSourceStream<Head, PriceUpdate>({
-        subscribe: listenNow,
+        subscribe,
         toUpdate: (head, previous) => ({
           head,
           previousHeight: previous?.beaconHeight ?? (after && isFarAhead(after, head) ? undefined : after),
-          // The first is whole also where it goes on: what the client has of that height may be of a replaced block.
+          // The first update is complete also after a resume: the block that the client has seen may have been replaced.
           poolPairs: select(head.exchange, onlyChanged ? previous?.exchange : undefined),
         }),
         dependsOnPrevious: true,
         headOf: (head) => head,
         heightOf: ({ beaconHeight }) => beaconHeight,
-        after,
+        resumesAfter: after,
       });
     },
 
     async tickers(filter) {
       const { tickers } = sources.market;
       return createSourceStream<MarketReading<Ticker>, readonly Ticker[]>({
-        subscribe: await whenAsked(tickers, tickers.subscribe),
+        subscribe: await subscribeTo(tickers),
         isChange: ({ market }, previous) => market !== previous?.market,
         toUpdate: ({ market }) => selectPairs(market.rows, toFilter(filter)),
       });
@@ -112,11 +109,11 @@ export function createSourceStreams({ sources, requester, afterEvent }: SourceSt
 
     async orderBook(tickerId, depth) {
       const entries = readDepth(depth);
-      const now = await valueOrOutage(sources.orderBooks.read(tickerId, requester));
-      if (now === undefined) throw noTicker(tickerId);
+      const first = await valueOrError(sources.orderBooks.read(tickerId, requester));
+      if (first === undefined) throw noTicker(tickerId);
       const subscribe = sources.orderBooks.subscribe(tickerId);
       return createSourceStream<OrderBookReading, CutOrderBook>({
-        subscribe: now instanceof UpstreamError ? afterOutage(now, subscribe) : subscribe,
+        subscribe: first instanceof UpstreamError ? startWithError(first, subscribe) : subscribe,
         toUpdate: (reading) => cutBook(reading, tickerId, entries),
       });
     },
@@ -139,14 +136,17 @@ function createPoolSelector(pools: PoolCache, selection: PriceSelection): Select
   };
 }
 
-/** The values of a source that is followed; where there is none yet, the error of that comes first. */
-async function whenAsked<T>(source: Follower<T>, subscribe: Subscribe<T>): Promise<Subscribe<T | UpstreamError>> {
-  const value = await valueOrOutage(source.get());
-  return value instanceof UpstreamError ? afterOutage(value, subscribe, source.newest()) : subscribe;
+/** The values of a followed source, with an error first if it has no current value. */
+async function subscribeTo<T>(
+  source: Follower<T>,
+  subscribe: Subscribe<T> = source.subscribe,
+): Promise<Subscribe<T | UpstreamError>> {
+  const value = await valueOrError(source.get());
+  return value instanceof UpstreamError ? startWithError(value, subscribe, source.newest()) : subscribe;
 }
 
-/** Waits for a value. @returns why there is none for now @throws where there will never be one */
-async function valueOrOutage<T>(value: Promise<T>): Promise<T | UpstreamError> {
+/** Waits for a value. @returns the error of an upstream that cannot be read now @throws for one that is not configured */
+async function valueOrError<T>(value: Promise<T>): Promise<T | UpstreamError> {
   try {
     return await value;
   } catch (error) {

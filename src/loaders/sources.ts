@@ -6,12 +6,13 @@ import type { MarketFollower } from '../live/market/lists.ts';
 import type { OrderBooks } from '../live/market/order-books.ts';
 import type { PoolCache } from './pool-cache.ts';
 
-/** What is read once for everyone, and what loaders take their answers from. */
+/** What is read once for all clients. Loaders read from it. */
 export type Sources = {
   readonly head: HeadFollower;
-  /** How the nodes are that the head is read from. */
+  /** The health of the nodes. */
   readonly nodes: Pick<Nodes, 'status'>;
   readonly pastStates: PastStates;
+  /** The pools of states, sorted and filtered lists of them, and their JSON. */
   readonly pools: PoolCache;
   readonly market: MarketFollower;
   readonly orderBooks: OrderBooks;

@@ -4,22 +4,23 @@ import { UpstreamNotConfiguredError } from '../errors.ts';
 import type { HeadPin } from './head-pin.ts';
 import type { MarketLoader } from './market.ts';
 
-/** What is known of tokens: by the token list first, then by what the market-data host calls them. */
+/** The tokens, from the token list. The market-data host adds the symbols that the list does not contain. */
 export type TokenLoader = {
-  /** What is known of that token now, without waiting; of an unknown one, its id. */
+  /** What is known about a token, without waiting. An unknown token has only its id. */
   get(tokenId: TokenId): Token;
-  /** The decimals of that token, which only the token list knows. */
+  /** The decimals of a token. Only the token list contains them. */
   decimalsOf(tokenId: TokenId): number | undefined;
-  /** The token, or `undefined` for one that neither the list nor any pool or pair holds. @throws UpstreamError */
+  /** A token; `undefined` if neither the token list nor any pool, pair or ticker contains it. @throws UpstreamError */
   find(tokenId: TokenId): Promise<Token | undefined>;
-  /** Every token known now, without waiting, by id. */
+  /** All known tokens, without waiting, ascending by id. */
   all(): Token[];
+  /** The tokens that have one of these symbols. An empty symbol matches the tokens without a symbol. */
   withSymbols(symbols: readonly string[]): ReadonlySet<TokenId>;
 };
 
-/** Makes the token loader of one answer. */
+/** Creates the token loader of one answer. */
 export function createTokenLoader(list: TokenList, head: HeadPin, market: MarketLoader): TokenLoader {
-  let everywhere: ReturnType<typeof lookEverywhere> | undefined;
+  let everythingRead: ReturnType<typeof readEverything> | undefined;
 
   function get(tokenId: TokenId): Token {
     const listed = list.get(tokenId);
@@ -29,8 +30,8 @@ export function createTokenLoader(list: TokenList, head: HeadPin, market: Market
     return { tokenId, symbol, decimals: listed?.decimals };
   }
 
-  /** The tokens that can have a symbol. */
-  function named(): ReadonlySet<TokenId> {
+  /** All tokens that can have a symbol. */
+  function namedTokens(): ReadonlySet<TokenId> {
     return new Set([
       ...list.keys(),
       ...(market.pairs.current()?.symbols.keys() ?? []),
@@ -50,34 +51,31 @@ export function createTokenLoader(list: TokenList, head: HeadPin, market: Market
   async function find(tokenId: TokenId): Promise<Token | undefined> {
     if (list.has(tokenId)) return get(tokenId);
 
-    everywhere ??= lookEverywhere();
-    const failure = await everywhere;
+    everythingRead ??= readEverything();
+    const failure = await everythingRead;
     if (isKnown(tokenId)) return get(tokenId);
     if (failure !== undefined) throw failure;
     return undefined;
   }
 
-  /** Reads everything that could hold a token, and gives what could not be. */
-  async function lookEverywhere(): Promise<unknown> {
-    const readings = await Promise.allSettled([head.get(), market.pairs.all(), market.tickers.all()]);
-    const failures = readings.flatMap((reading) => (reading.status === 'rejected' ? [reading.reason] : []));
-    return failures.find((failure) => !isAbsent(failure));
+  /** Waits for all upstreams that could contain a token. @returns the error of one that cannot be read */
+  async function readEverything(): Promise<unknown> {
+    const results = await Promise.allSettled([head.get(), market.pairs.all(), market.tickers.all()]);
+    const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    // An upstream that is not configured contains no token.
+    return failures.find((failure) => !(failure instanceof UpstreamNotConfiguredError));
   }
 
   return {
     get,
     decimalsOf: (tokenId) => list.get(tokenId)?.decimals,
     find,
-    all: () => [...named().union(inPools())].sort().map(get),
+    all: () => [...namedTokens().union(inPools())].sort().map(get),
+    /** The tokens that have one of these symbols. An empty symbol matches the tokens without a symbol. */
     withSymbols(symbols) {
       const wanted = new Set(symbols);
-      const tokenIds = wanted.has('') ? named().union(inPools()) : named();
+      const tokenIds = wanted.has('') ? namedTokens().union(inPools()) : namedTokens();
       return new Set([...tokenIds].filter((tokenId) => wanted.has(get(tokenId).symbol ?? '')));
     },
   };
-}
-
-/** An upstream that does not exist cannot know a token; one that fails might. */
-function isAbsent(error: unknown): boolean {
-  return error instanceof UpstreamNotConfiguredError;
 }

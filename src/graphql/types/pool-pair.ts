@@ -1,6 +1,6 @@
 import { poolPairId, poolPairKey } from '../../domain/pool-pair.ts';
 import { exactPriceOfToken2, priceOfToken1, priceOfToken2, spotPriceOfToken2 } from '../../domain/price.ts';
-import { quote, requireDecimals } from '../../loaders/decimals.ts';
+import { quote, requireDecimals } from '../../loaders/quote.ts';
 import { refusing } from '../bad-input.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { objects, objectsAt } from '../complexity.ts';

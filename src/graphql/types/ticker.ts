@@ -1,5 +1,5 @@
 import { basePrice } from '../../domain/price.ts';
-import { quotePair } from '../../loaders/decimals.ts';
+import { quotePair } from '../../loaders/quote.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { listOf, orderBook, POOL_PRICE } from '../complexity.ts';
 import { depthArg, OrderBookRef, refusingDepth } from './order-book.ts';

@@ -7,16 +7,16 @@ import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { ExchangeLoader } from './exchange.ts';
 import type { TokenLoader } from './token.ts';
 
-/** Decimals that a client gives for the two tokens of a pool; they come before those that are known. */
-export type DecimalsArguments = {
+/** The arguments of a price. They take precedence over the decimals in the token list. */
+type DecimalsArguments = {
   readonly decimals1?: number | null | undefined;
   readonly decimals2?: number | null | undefined;
 };
 
 /**
- * A price of a pool by one of the formulas, with the decimals given or known.
+ * The price of a pool by one of the formulas.
  *
- * @returns `undefined` where the decimals of a token are neither, or where the formula gives none
+ * @returns `undefined` if the decimals of a token are unknown and not set by an argument, or if the formula gives no price
  */
 export function quote<Price>(
   formula: (pool: PoolPair, decimals1: number, decimals2: number) => Price | undefined,
@@ -30,9 +30,10 @@ export function quote<Price>(
 }
 
 /**
- * A price of a pair, in target tokens for one base token, from the node's pool of the same two tokens at the answer's height.
+ * The price of one base token of a pair in target tokens, from the node's pool of the same two tokens at the height of the
+ * answer.
  *
- * @returns `undefined` without such a pool, while the decimals of a token are unknown, or where the formula gives none
+ * @returns `undefined` if there is no such pool, if the decimals of a token are unknown, or if the formula gives no price
  */
 export function quotePair<Price>(
   formula: (pool: PoolPair, baseId: TokenId, decimals1: number, decimals2: number) => Price | undefined,
@@ -42,17 +43,17 @@ export function quotePair<Price>(
   return andThen(exchange.poolPair(baseId, targetId), (pool) => {
     if (pool === undefined) return undefined;
     return quote(
-      (held, decimals1, decimals2) => formula(held, baseId, decimals1, decimals2),
+      (_pool, decimals1, decimals2) => formula(pool, baseId, decimals1, decimals2),
       pool,
-      NOTHING_GIVEN,
+      NO_ARGUMENTS,
       tokens,
     );
   });
 }
 
-const NOTHING_GIVEN: DecimalsArguments = {};
+const NO_ARGUMENTS: DecimalsArguments = {};
 
-/** Checks the decimals that a client gives, before a price is computed with them. @throws BadUserInputError */
+/** Checks the arguments of a price. @throws BadUserInputError */
 export function requireDecimals({ decimals1, decimals2 }: DecimalsArguments): void {
   requireDecimalsOf('decimals1', decimals1);
   requireDecimalsOf('decimals2', decimals2);

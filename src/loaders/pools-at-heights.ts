@@ -1,0 +1,55 @@
+import DataLoader from 'dataloader';
+import type { BeaconHeight } from '../domain/beacon-height.ts';
+import { type ExchangeState, findPoolPair } from '../domain/exchange.ts';
+import { type PoolPair, pin } from '../domain/pool-pair.ts';
+import type { TokenId } from '../domain/token-id.ts';
+import { HeightNotAvailableError } from '../errors.ts';
+import type { PastStates } from '../live/chain/past-states.ts';
+import type { Requester } from '../upstream/fair-queue.ts';
+import type { HeadPin } from './head-pin.ts';
+
+/** Names a pool at a height by its two tokens, in either order. */
+type PoolAtHeight = { readonly height: BeaconHeight; readonly a: TokenId; readonly b: TokenId };
+
+/** What one operation reads at the heights that it names. */
+export type PoolsAtHeights = {
+  /** The exchange state at a height. Rejects with HeightNotAvailableError or UpstreamError. */
+  readonly states: DataLoader<BeaconHeight, ExchangeState>;
+  /** A pool, pinned to its height; `undefined` if there is no such pool. Rejects as `states` does. */
+  readonly pools: DataLoader<PoolAtHeight, PoolPair | undefined, string>;
+};
+
+/**
+ * Creates the loaders of one operation, which read each height once.
+ *
+ * The heights of a batch are read together: if the nodes have pruned them, a few calls show it for all.
+ */
+export function createPoolsAtHeights(head: HeadPin, pastStates: PastStates, requester: Requester): PoolsAtHeights {
+  async function readStates(heights: readonly BeaconHeight[]): Promise<(ExchangeState | Error)[]> {
+    const pinned = await head.getFor(heights);
+    const { beaconHeight, exchange } = pinned;
+    const past = heights.filter((height) => height < beaconHeight);
+    const found = await pastStates.readAll(past, pinned, requester);
+    const pastStateOf = new Map(past.map((height, index) => [height, found[index]]));
+    return heights.map((height) => {
+      if (height === beaconHeight) return exchange;
+      return pastStateOf.get(height) ?? new HeightNotAvailableError(height, beaconHeight);
+    });
+  }
+
+  async function readPools(keys: readonly PoolAtHeight[]): Promise<(PoolPair | Error | undefined)[]> {
+    const found = await states.loadMany(keys.map(({ height }) => height));
+    return keys.map(({ a, b }, index) => {
+      const state = found[index];
+      if (state === undefined || state instanceof Error) return state;
+      const pool = findPoolPair(state, a, b);
+      return pool && pin(pool);
+    });
+  }
+
+  const states = new DataLoader(readStates);
+  const pools = new DataLoader<PoolAtHeight, PoolPair | undefined, string>(readPools, {
+    cacheKeyFn: ({ height, a, b }) => (a < b ? `${a}-${b}@${height}` : `${b}-${a}@${height}`),
+  });
+  return { states, pools };
+}

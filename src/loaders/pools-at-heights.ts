@@ -50,6 +50,8 @@ export function createPoolsAtHeights(head: HeadPin, pastStates: PastStates, requ
   const states = new DataLoader(readStates);
   const pools = new DataLoader<PoolAtHeight, PoolPair | undefined, string>(readPools, {
     cacheKeyFn: ({ height, a, b }) => (a < b ? `${a}-${b}@${height}` : `${b}-${a}@${height}`),
+    // Before the batch of `states`, so that it contains the heights of pools and those of pages.
+    batchScheduleFn: queueMicrotask,
   });
   return { states, pools };
 }

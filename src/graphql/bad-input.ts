@@ -1,22 +1,21 @@
 import { type GraphQLField, type GraphQLFieldResolver, type GraphQLSchema, isObjectType } from 'graphql';
 import { BadUserInputError } from '../errors.ts';
 
-/** A field, whatever its object and its context are. */
 type AnyField = Pick<GraphQLField<unknown, never>, 'extensions'>;
 type Arguments = Readonly<Record<string, unknown>>;
 
 /**
- * Finds what is wrong with the arguments of a field: a value that its scalar could not read, or one that the field refuses.
+ * Finds an error in the arguments of a field: a value that its scalar could not parse, or one that the field refuses.
  *
- * A scalar that throws fails the whole operation before it starts. Ours return the error as the value instead, and only the
- * field that the value was meant for fails. A field declares in its extensions which other values it refuses, see
- * {@link refusing}. Both are known once the arguments are read, so they are checked once, not for each object of a list.
+ * A scalar that throws would fail the whole operation before it starts. The scalars of this schema return the error as the
+ * value instead, and only the field with the argument fails. A field declares in its extensions what it refuses, see
+ * {@link refusing}. Arguments are checked once, not for each object of a list.
  */
 export function findBadInput(field: AnyField, args: Arguments): Error | undefined {
   return findBadScalar(args) ?? findRefused(field, args);
 }
 
-/** The extensions of a field that refuses some arguments. @param check throws BadUserInputError for those */
+/** The extensions of a field that refuses some arguments. @param check throws BadUserInputError for these */
 export function refusing(check: (args: never) => unknown): { readonly refuse: (args: never) => unknown } {
   return { refuse: check };
 }
@@ -44,9 +43,10 @@ function findBadScalar(value: unknown): BadUserInputError | undefined {
 
 type Resolver = GraphQLFieldResolver<unknown, never>;
 
+/** The resolver of a field that checks its arguments, to the one that does not. */
 const unchecked = new WeakMap<Resolver, Resolver>();
 
-/** Makes fields throw what is wrong with their arguments, whoever executes them. */
+/** Makes each field of a schema throw the errors in its arguments, also if another executor than ours is used. */
 export function throwBadInputWhereItIsUsed(schema: GraphQLSchema): GraphQLSchema {
   const fields = Object.values(schema.getTypeMap())
     .filter(isObjectType)
@@ -60,7 +60,7 @@ export function throwBadInputWhereItIsUsed(schema: GraphQLSchema): GraphQLSchema
       if (badInput !== undefined) throw badInput;
       return args;
     };
-    // The updates of a subscription come with the arguments that it began with.
+    // The updates of a subscription have the arguments that `subscribe` has checked.
     if (resolve && !subscribe) {
       field.resolve = (root, args, context, info) => resolve(root, requireGood(args), context, info);
       unchecked.set(field.resolve, resolve);
@@ -70,7 +70,7 @@ export function throwBadInputWhereItIsUsed(schema: GraphQLSchema): GraphQLSchema
   return schema;
 }
 
-/** The resolver of a field without the check of its arguments, for whoever has checked them once for all objects. */
+/** The resolver of a field without the check of its arguments, for an executor that checks them once for all objects. */
 export function resolverOf<Context>(
   field: GraphQLField<unknown, Context>,
 ): GraphQLFieldResolver<unknown, Context> | undefined {

@@ -7,7 +7,7 @@ import type { TokenId } from '../domain/token-id.ts';
 import { estimateField, objects } from './complexity.ts';
 import type { Context } from './context.ts';
 
-/** What the builder knows of our scalars and context: what resolvers take and give. */
+/** The TypeScript types of the context and of the scalars. */
 type SchemaTypes = {
   Context: Context;
   DefaultFieldNullability: false;
@@ -23,10 +23,10 @@ type SchemaTypes = {
   };
 };
 
-/** What every object that can be read again says of its id. Ids are readable, so that a person can write one. */
+/** The description of the ids that `node` accepts. */
 export const NODE_ID = 'Id of the object for `node`: the type, a colon, and a key that is unique within the type.';
 
-/** Collects the types of the schema; it defines none itself. Fields are non-null unless they say otherwise. */
+/** Collects the types of the schema, which the files in types/ define. Fields are non-null by default. */
 export const builder = new SchemaBuilder<SchemaTypes>({
   plugins: [RelayPlugin, ComplexityPlugin],
   defaultFieldNullability: false,
@@ -59,7 +59,7 @@ export const builder = new SchemaBuilder<SchemaTypes>({
       description: 'Cursor of the last entry of the page, for the argument `after`. Null if the page is empty.',
     },
   },
-  // Fields declare what they count as, and cost.ts adds it up: the plugin need not look once more in each root field.
+  // Fields declare their complexity for cost.ts. The plugin itself would measure each root field again.
   complexity: { fieldComplexity: estimateField, disabled: true },
 });
 
@@ -69,7 +69,7 @@ builder.subscriptionType({
 });
 
 /**
- * The interface of objects with an id. Types give the id themselves: the plugin's own field for it is a promise for each
- * object, which takes most of the time and memory of a long list.
+ * The interface of objects with an id. Each type defines its field `id` itself: the one of the Relay plugin creates a promise
+ * for each object, which takes most of the time and memory of a long list.
  */
 export const NodeRef = builder.nodeInterfaceRef();

@@ -8,47 +8,44 @@ import type { Requester } from '../upstream/fair-queue.ts';
 import type { UpstreamHealth } from '../upstream/health.ts';
 import type { AddressLimits, Limits } from './limits.ts';
 
-/** What resolvers know of the gateway that they run in. */
+/** The gateway, as resolvers see it. */
 export type Service = {
   readonly version: string;
-  /** Whether the built-in sandbox plays the upstreams. */
+  /** Whether the built-in sandbox simulates the upstreams. */
   readonly isSandbox: boolean;
   readonly limits: Limits & AddressLimits;
   readonly sources: Sources;
   readonly now: () => Instant;
-  /** The upstreams that are there. */
+  /** The upstreams that are configured. */
   readonly configured: ReadonlySet<Upstream>;
   upstreams(): readonly UpstreamHealth[];
 };
 
-/** What every resolver of one operation, or of one update of a subscription, gets. */
+/** The GraphQL context of one operation, or of one update of a subscription. */
 export type Context = {
   readonly service: Service;
   readonly loaders: Loaders;
 };
 
-/** What is known of an operation beside its document. */
-export type ContextOptions = {
-  /** The name of the client; where nothing is known of it, the operation counts as a client by itself. */
+/** What a context contains beside the gateway. */
+type ContextOptions = {
+  /** The client whose share of the upstreams is used. By default, the operation is a client of its own. */
   readonly client?: string | undefined;
-  /**
-   * The id of the event that the reader of a stream got last: price updates go on after that height, where it is one,
-   * whatever their arguments say.
-   */
+  /** The header `Last-Event-ID`. If it is a height, price updates resume after it. */
   readonly lastEventId?: string | null | undefined;
-  /** The head that the answer describes, where that is not the one that is current when it is first asked for. */
+  /** The head that the answer describes. By default, the one that is current when a field first needs it. */
   readonly head?: Head | undefined;
 };
 
-/** Makes the context of one answer: of an operation, or of one update of a subscription. */
+/** Creates the context of one answer. */
 export function createContext(service: Service, { client, lastEventId, head }: ContextOptions = {}): Context {
-  const requester: Requester = { client: client ?? Symbol('an operation') };
+  const requester: Requester = { client: client ?? Symbol('operation') };
   const afterEvent = lastEventId == null ? undefined : parseEventId(lastEventId);
   const { maxPageSize } = service.limits;
   return { service, loaders: new Loaders(service.sources, { maxPageSize, requester, afterEvent }, head) };
 }
 
-/** Reads the id of an event as the height that it is, or `undefined`: other texts that stand for numbers are no ids of ours. */
+/** The height that an event id contains; `undefined` for any other text, such as `1e6`, which is also a number. */
 function parseEventId(text: string): BeaconHeight | undefined {
   return /^\d+$/.test(text) ? parseBeaconHeight(Number(text)) : undefined;
 }

@@ -1,15 +1,15 @@
 import { type DocumentNode, type GraphQLError, type ParseOptions, parse, Source, type SourceLocation } from 'graphql';
 
-/** The text of a document, and where its lines begin: read once, at the first error of the document. */
+/** The text of a document, and the offsets of its lines, which are computed when the document first has an error. */
 type Text = { readonly body: string; lineStarts?: readonly number[] };
 
 const texts = new WeakMap<Source, Text>();
 
 /**
- * Parses a document, and takes its text out of its source afterwards.
+ * Parses a document, and removes the text from its source afterwards.
  *
- * Each `GraphQLError` counts the lines in front of its nodes: with the text there, an error at the end of a large document
- * takes milliseconds. So it finds no lines, and {@link locationsOf} finds them in an index that is made once.
+ * Every `GraphQLError` counts the lines of the text before its nodes. At the end of a large document, that takes milliseconds
+ * for each error. Without the text it counts nothing, and {@link locationsOf} uses an index of the lines.
  *
  * @throws GraphQLError
  */
@@ -21,7 +21,7 @@ export function parseDocument(text: string, options?: ParseOptions): DocumentNod
   return document;
 }
 
-/** The text that a document was parsed from; `undefined` for one that {@link parseDocument} did not make. */
+/** The text of a document; `undefined` if {@link parseDocument} did not parse it. */
 export function textOf({ loc }: DocumentNode): string | undefined {
   return loc && texts.get(loc.source)?.body;
 }
@@ -38,14 +38,14 @@ export function locationsOf({ source, positions, locations }: GraphQLError): rea
   });
 }
 
-/** The offsets at which the lines of a text begin, as GraphQL counts lines. */
+/** The offsets at which the lines of a text start, as GraphQL defines lines. */
 function findLineStarts(text: string): readonly number[] {
   const starts = [0];
   for (const { index, 0: lineBreak } of text.matchAll(/\r\n|\n|\r/g)) starts.push(index + lineBreak.length);
   return starts;
 }
 
-/** The number of the line that an offset is in, counted from 1, by halving. */
+/** The number of the line that contains an offset, counted from 1, by binary search. */
 function findLine(lineStarts: readonly number[], offset: number): number {
   let low = 0;
   let high = lineStarts.length;

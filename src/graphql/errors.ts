@@ -3,13 +3,13 @@ import { type ErrorCode, GatewayError, withoutStacks } from '../errors.ts';
 import { locationsOf } from './document-locations.ts';
 import { WrittenResult } from './execution/written-result.ts';
 
-/** Told of every error that is not for clients, or whose details are not. */
-export type ErrorLog = {
-  /** An error of ours: nobody but the log learns what it is. */
+/** Receives the errors whose details clients do not get. */
+type ErrorLog = {
+  /** An error inside the gateway. */
   internal(error: unknown): void;
 };
 
-/** A result with its errors as clients get them. */
+/** The result with its errors masked. */
 export function maskErrors(result: WrittenResult, maskError: (error: unknown) => GraphQLError): WrittenResult {
   const { text, errors, extensions } = result;
   if (errors === undefined) return result;
@@ -17,7 +17,7 @@ export function maskErrors(result: WrittenResult, maskError: (error: unknown) =>
   return new WrittenResult(text, text === undefined ? masked : masked.map(withoutStatus), extensions);
 }
 
-/** The error of an operation that was executed: over HTTP its answer is a success, whatever failed. */
+/** The error without an HTTP status: the response to an operation that was executed has status 200. */
 function withoutStatus(error: GraphQLError): GraphQLError {
   if (!('http' in error.extensions)) return error;
   const { http: _http, ...extensions } = error.extensions;
@@ -27,10 +27,10 @@ function withoutStatus(error: GraphQLError): GraphQLError {
 const INTERNAL = 'An internal error occurred in the gateway.';
 
 /**
- * The one border that errors cross on their way to a client.
+ * Creates the error mask, which every error passes on its way to a client.
  *
- * A {@link GatewayError} becomes its message, its code and its extensions. An error of GraphQL itself is the client's
- * doing and passes. Anything else is logged and masked.
+ * A {@link GatewayError} keeps its message, its code and its extensions. An error of GraphQL itself is about the request, and
+ * keeps its message. Anything else is logged, and the client gets `INTERNAL_SERVER_ERROR`.
  */
 export function createErrorMask(log: ErrorLog): (error: unknown) => GraphQLError {
   return (error) => {
@@ -44,7 +44,7 @@ export function createErrorMask(log: ErrorLog): (error: unknown) => GraphQLError
   };
 }
 
-/** What was thrown before GraphQL wrapped it to say where. */
+/** The error that was thrown, before GraphQL wrapped it with its path and its location. */
 function originOf(error: unknown): unknown {
   let origin = error;
   while (origin instanceof GraphQLError) {
@@ -55,7 +55,7 @@ function originOf(error: unknown): unknown {
   return origin;
 }
 
-/** Codes that GraphQL and Yoga give by themselves, as ours say it. */
+/** The codes of this gateway for those of GraphQL and Yoga. */
 const OUR_CODES: Readonly<Record<string, ErrorCode>> = {
   BAD_REQUEST: 'BAD_USER_INPUT',
   OPERATION_RESOLUTION_FAILURE: 'BAD_USER_INPUT',
@@ -63,33 +63,33 @@ const OUR_CODES: Readonly<Record<string, ErrorCode>> = {
 };
 
 /**
- * An error of GraphQL itself, with one of our codes: a request that is none, or variables or arguments that do not fit.
+ * An error of GraphQL itself, such as a syntax error or variables of wrong types, with a code of this gateway.
  *
- * @param placed the same, where GraphQL has wrapped it to say where in the answer it is
+ * @param placed the same error, as GraphQL has wrapped it with its path
  */
 function withOurCode(error: GraphQLError, placed: unknown): GraphQLError {
   const { code = 'BAD_USER_INPUT', http, ...others } = error.extensions as { code?: string; http?: object };
-  // Without a place in the answer it stands for the whole of it, and its status is that of a bad request.
+  // An error without a path concerns the whole request.
   const hasPath = placed instanceof GraphQLError && placed.path !== undefined;
   const status = http ?? (hasPath ? undefined : { status: 400, spec: true });
   return place(placed, error.message, { ...others, code: OUR_CODES[code] ?? code, ...(status && { http: status }) });
 }
 
-/** How many characters a message has at most: what a client sent comes back in messages, and can be long. */
+/** Maximum length of a message, in characters: messages quote what a client has sent. */
 const MAX_MESSAGE_LENGTH = 500;
 
-/** A message that is not too long, with its beginning and its length. */
+/** The message, cut to the maximum length. */
 function shorten(message: string): string {
   if (message.length <= MAX_MESSAGE_LENGTH) return message;
   return `${message.slice(0, MAX_MESSAGE_LENGTH)}… (${message.length} characters)`;
 }
 
-/** An error with that message where the given one stands in the document and the answer. */
+/** An error with that message, with the path and the location of the given error. */
 function place(error: unknown, message: string, extensions: GraphQLErrorExtensions): GraphQLError {
   return placeError(message, error instanceof GraphQLError ? error : undefined, extensions);
 }
 
-/** Makes an error for clients, in the place of another one. */
+/** Creates an error for clients, with the path and the location of another one. */
 export function placeError(
   message: string,
   at: GraphQLError | undefined,

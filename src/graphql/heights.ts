@@ -1,6 +1,6 @@
 import { heightOfCursor } from '../domain/cursor.ts';
 
-/** What the arguments of a field may name a height with, and how it is read. */
+/** The arguments that can name heights, and how these are read. */
 const HEIGHT_READERS: Readonly<Record<string, (value: unknown) => readonly unknown[]>> = {
   at: (value) => [value],
   after: (value) => [heightOfCursor(String(value))],
@@ -9,7 +9,7 @@ const HEIGHT_READERS: Readonly<Record<string, (value: unknown) => readonly unkno
   ids: (value) => [value].flat().map(heightOfId),
 };
 
-/** The heights that the arguments of a field name: in `at`, in cursors and in ids. */
+/** The heights that the arguments of a field name, in `at`, in cursors and in ids. */
 export function namedHeights(args: Readonly<Record<string, unknown>>): number[] {
   const heights: number[] = [];
   for (const name in args) {

@@ -1,14 +1,14 @@
 import { QueryTooComplexError } from '../errors.ts';
 
-/** What a limit is, in words. */
+/** The description of a limit. */
 export type LimitMeaning = {
-  /** The sentences that `--help`, the documents and `service.limits` share. */
+  /** Text for `--help`, the documents and `service.limits`. */
   readonly meaning: string;
-  /** What only `service.limits` adds. */
+  /** Additional text for `service.limits`. */
   readonly details?: string;
 };
 
-/** Limits of one request or connection, on every transport. Honest clients never reach the defaults. */
+/** The limits of one request or connection, the same on every transport. Normal use does not reach the defaults. */
 export const LIMITS = {
   maxDepth: { default: 15, meaning: 'Maximum nesting depth of selections. Introspection is exempt.' },
   maxComplexity: {
@@ -24,7 +24,7 @@ export const LIMITS = {
     meaning: 'Maximum number of values in a response, estimated from the current lengths of the lists.',
   },
   maxSchemaObjects: {
-    // About three times what GraphiQL's deepest introspection counts as.
+    // About three times the introspection of GraphiQL.
     default: 30_000,
     meaning: 'Maximum number of schema objects that an introspection may return, estimated from the query.',
   },
@@ -67,7 +67,7 @@ export const LIMITS = {
   },
 } satisfies Readonly<Record<string, LimitMeaning & { readonly default: number }>>;
 
-/** Limits of one client address over time and at once. None is set by default. */
+/** The limits of one client address. None is set by default. */
 export const ADDRESS_LIMITS = {
   rateLimitPerSecond: {
     meaning: 'Points that each client address regains per second (token bucket).',
@@ -88,10 +88,10 @@ export const ADDRESS_LIMITS = {
 /** The values of {@link LIMITS}. */
 export type Limits = { readonly [Name in keyof typeof LIMITS]: number };
 
-/** A token bucket: how many points it regains per second, and how many it can hold. Both are integers. */
+/** A token bucket: the points that it regains per second, and the points that it can hold. Both are integers. */
 export type RateLimit = { readonly pointsPerSecond: number; readonly burst: number };
 
-/** The values of {@link ADDRESS_LIMITS}, `undefined` where a limit is not set. */
+/** The values of {@link ADDRESS_LIMITS}; `undefined` for a limit that is not set. */
 export type AddressLimits = {
   readonly rate: RateLimit | undefined;
   readonly maxConnectionsPerAddress: number | undefined;
@@ -103,14 +103,14 @@ export function mapLimits<Value>(read: (name: keyof Limits) => Value): { readonl
   return Object.fromEntries(names.map((name) => [name, read(name)])) as { [Name in keyof Limits]: Value };
 }
 
-/** The limits as they are when no setting changes them. */
+/** The default limits. */
 export const DEFAULT_LIMITS: Limits = mapLimits((name) => LIMITS[name].default);
 
-/** @throws QueryTooComplexError where more is wanted than a limit allows */
-export function requireAtMost(limit: number, wanted: number, what: string): void {
-  // Not the other way round: what is no number is too much as well.
-  if (!(wanted <= limit)) {
-    const amount = Number.isFinite(wanted) ? Math.ceil(wanted) : 'infinite';
+/** @throws QueryTooComplexError if a number is above a limit, or is not a number */
+export function requireAtMost(limit: number, actual: number, what: string): void {
+  // `actual > limit` would accept NaN.
+  if (!(actual <= limit)) {
+    const amount = Number.isFinite(actual) ? Math.ceil(actual) : 'infinite';
     throw new QueryTooComplexError(`${what} is ${amount}. The maximum is ${limit}.`);
   }
 }

@@ -4,7 +4,7 @@ import { parseTokenId, type TokenId } from '../domain/token-id.ts';
 import { BadUserInputError } from '../errors.ts';
 import { builder } from './builder.ts';
 
-/** What is written of it is letters, digits and points: as JSON it stands between quotes as it is. */
+/** The text of a value has only letters, digits and points, which JSON does not escape. */
 const PLAIN_TEXT = { isPlainText: true };
 
 builder.scalarType('BigInt', {
@@ -35,7 +35,7 @@ builder.scalarType('BeaconHeight', {
     parseBeaconHeight(value) ?? badInput('a beacon height: an integer from 1 to 9007199254740991'),
 });
 
-/** The error as if it were the value: the field that uses it throws it, see bad-input.ts. */
+/** The error in place of the value. The field with the argument throws it, see bad-input.ts. */
 function badInput(expected: string): never {
   return new BadUserInputError(`Expected ${expected}.`) as never;
 }

@@ -26,5 +26,5 @@ This endpoint combines two upstreams: a full **node** of a blockchain with an ex
 Start with \`poolPairs\` for prices, \`tickers\` for markets, \`chainInfo\` for the chain, and \`service\` for the status and the limits of this gateway.
 `.trim();
 
-/** The schema that clients are promised. */
+/** The schema of the gateway. */
 export const schema = Object.assign(throwBadInputWhereItIsUsed(builder.toSchema()), { description });

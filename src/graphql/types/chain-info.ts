@@ -4,7 +4,7 @@ import { listOf } from '../complexity.ts';
 import type { Service } from '../context.ts';
 import { BestBlockRef } from './best-block.ts';
 
-/** The beacon chain and its shards; `undefined` while no head is there. */
+/** The number of chains: the beacon chain and its shards; `undefined` if there is no head yet. */
 function countChains({ sources }: Service): number | undefined {
   const head = sources.head.current();
   return head && 1 + head.chainInfo.shards.length;

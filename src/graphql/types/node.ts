@@ -8,7 +8,7 @@ import type { Loaders } from '../../loaders/loaders.ts';
 import { builder, NodeRef } from '../builder.ts';
 import { objects } from '../complexity.ts';
 
-/** How the object of a type is found by the part of its id behind the colon; `undefined` for a text that is no id. */
+/** Finds an object by the part of its id after the colon. Returns `undefined` for a text that is not an id. */
 type Finder = (id: string, loaders: Loaders) => Promise<object | undefined> | undefined;
 
 const FINDERS: Readonly<Record<string, Finder>> = {
@@ -23,24 +23,19 @@ const FINDERS: Readonly<Record<string, Finder>> = {
       : undefined,
 };
 
-/**
- * The object of a readable id, `<type>:<id>`.
- *
- * @returns `undefined` where there is no such object
- * @throws BadUserInputError for a text that is no id
- */
+/** The object with an id, `<type>:<id>`; `undefined` if there is none. @throws BadUserInputError for a text that is not an id */
 async function findNode(globalId: string, loaders: Loaders): Promise<object | undefined> {
   const [, typename = '', id = ''] = /^(\w+):(.+)$/s.exec(globalId) ?? [];
   const search = Object.hasOwn(FINDERS, typename) ? FINDERS[typename]?.(id, loaders) : undefined;
   if (search === undefined) throw new BadUserInputError(`${JSON.stringify(globalId.slice(0, 100))} is not a valid id.`);
 
   const found = await search;
-  // The type is told apart by this mark: an object of the domain does not know what GraphQL calls it.
+  // An object of the domain does not contain the name of its GraphQL type, which the executor needs.
   if (found !== undefined) brandWithType(found, typename as never);
   return found;
 }
 
-/** The same for several ids, each found when it is its turn: a long list is not looked up at once. */
+/** The objects with these ids, one after another: the executor yields to the event loop within a long list. */
 function* findNodes(globalIds: readonly string[], loaders: Loaders): Generator<Promise<object | undefined>, undefined> {
   for (const globalId of globalIds) yield findNode(globalId, loaders);
 }
@@ -50,7 +45,7 @@ async function findChainInfo(id: string, { head }: Loaders): Promise<object | un
   return chainInfo.chainName === id ? chainInfo : undefined;
 }
 
-/** Of the current pool, or of the one at the height behind the `@`. The ids are in the chain's order, as in every id given. */
+/** Finds the current pool, or the pool at the height after the `@`. The token ids must be in the order of the pool. */
 function findPoolPair(id: string, { exchange }: Loaders): Promise<object | undefined> | undefined {
   const [pools = '', height, ...rest] = id.split('@');
   if (rest.length > 0) return undefined;

@@ -50,7 +50,7 @@ const OrderBookQualityRef = builder.objectRef<OrderBookQuality>('OrderBookQualit
   }),
 });
 
-/** How much of an order book is wanted. */
+/** The argument `depth` of an order book. */
 export const depthArg = builder.args((t) => ({
   depth: t.int({
     defaultValue: DEFAULT_DEPTH,
@@ -59,7 +59,7 @@ export const depthArg = builder.args((t) => ({
   }),
 }));
 
-/** Refuses a depth that means nothing, once for all objects of a list. */
+/** The extensions of a field that refuses a negative depth. */
 export const refusingDepth = refusing(({ depth }: { readonly depth?: Depth }) => readDepth(depth));
 
 export const OrderBookRef = builder.objectRef<CutOrderBook>('OrderBook').implement({

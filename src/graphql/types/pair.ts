@@ -6,7 +6,7 @@ import { depthArg, OrderBookRef, refusingDepth } from './order-book.ts';
 import { PairRef, PoolPairRef, TickerRef } from './refs.ts';
 import { TokenRef } from './token.ts';
 
-/** What names one pair or ticker. */
+/** The arguments that name one pair or ticker. */
 export const pairIdArgs = builder.args((t) => ({
   tickerId: t.string({
     description: 'Ticker id, `<base symbol>_<target symbol>`. Several pools can have the same ticker id.',
@@ -14,7 +14,7 @@ export const pairIdArgs = builder.args((t) => ({
   poolId: t.string({ description: 'Pool id, which is unique.' }),
 }));
 
-/** Which pairs or tickers are wanted. */
+/** The filter of a list of pairs or tickers. */
 export const PairFilterInput = builder.inputType('PairFilter', {
   description:
     'Filter for pairs and tickers. A pair must match every field that is set. An empty list matches no pair.',

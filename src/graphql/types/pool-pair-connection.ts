@@ -57,7 +57,7 @@ const PoolPairConnectionRef = builder.connectionObject<typeof PoolPairRef, Retur
   PoolPairEdgeRef,
 );
 
-/** In which order a list of pools is wanted. */
+/** The argument `orderBy` of a list of pools. */
 const orderArg = builder.args((t) => ({
   orderBy: t.field({ type: PoolPairOrderEnum, defaultValue: DEFAULT_ORDER, description: 'Order of the pools.' }),
 }));
@@ -114,18 +114,18 @@ builder.objectField(TokenRef, 'poolPairs', (t) =>
   ),
 );
 
-/** Whether an order has to be made: pools are stored in the order of their ids. */
+/** Whether an order needs sorting: pools are stored in the order of their ids. */
 function isSorted(order: PoolPairOrder | null | undefined): boolean {
   return order === 'NATIVE_LIQUIDITY_DESC';
 }
 
-/** A page as a connection: each pool beside the cursor that leads on from it. */
+/** A page as a Relay connection. */
 function toConnection({ items, totalCount, hasNextPage, hasPreviousPage, cursorOf }: PoolPairPage) {
   const cursorOrNull = (pool: PoolPair | undefined) => (pool === undefined ? null : cursorOf(pool));
 
   return {
     totalCount,
-    edges: items.map((node) => toEdge(node, cursorOf)),
+    edges: items.map((node) => new Edge(node, cursorOf)),
     pageInfo: {
       hasNextPage,
       hasPreviousPage,
@@ -135,19 +135,20 @@ function toConnection({ items, totalCount, hasNextPage, hasPreviousPage, cursorO
   };
 }
 
-type Edge = { readonly node: PoolPair; readonly cursor: string };
+/**
+ * An edge. Its cursor is computed when it is read, because most clients only read `endCursor`. It is a class
+ * because object literals with getters are slow, see loaders.ts.
+ */
+class Edge {
+  readonly node: PoolPair;
+  readonly #cursorOf: PoolPairPage['cursorOf'];
 
-/** A pool in its place. Its cursor is made when it is asked for, which most clients do for the last one only. */
-function toEdge(node: PoolPair, cursorOf: PoolPairPage['cursorOf']): Edge {
-  const edge = Object.create(EDGE);
-  edge.node = node;
-  edge.cursorOf = cursorOf;
-  return edge;
+  constructor(node: PoolPair, cursorOf: PoolPairPage['cursorOf']) {
+    this.node = node;
+    this.#cursorOf = cursorOf;
+  }
+
+  get cursor(): string {
+    return this.#cursorOf(this.node);
+  }
 }
-
-/** What all edges have in common: getters of their own would keep each of them until the oldest garbage is collected. */
-const EDGE: Pick<Edge, 'cursor'> & ThisType<Edge & Pick<PoolPairPage, 'cursorOf'>> = {
-  get cursor() {
-    return this.cursorOf(this.node);
-  },
-};

@@ -7,10 +7,10 @@ import { objects, objectsAt } from '../complexity.ts';
 import { PairRef, PoolPairRef } from './refs.ts';
 import { TokenRef } from './token.ts';
 
-/** Two tokens trade in a handful of pairs at the most. */
+/** Number of pairs that a pool counts as: two tokens trade in a few pairs. */
 const ASSUMED_PAIRS_OF_A_POOL = 10;
 
-/** Decimals that a client knows better, or that nobody else knows. */
+/** The arguments of a price. */
 const decimalsArgs = builder.args((t) => ({
   decimals1: t.int({
     description: 'Decimals of token 1, from 0 to 30. Used instead of the decimals from the token list.',
@@ -22,7 +22,7 @@ const decimalsArgs = builder.args((t) => ({
 
 PoolPairRef.implement({
   interfaces: [NodeRef],
-  // What is written of a pool of the newest head is kept, see execution/parts.ts.
+  // The JSON of pools is cached, see execution/parts.ts.
   extensions: { isPart: true },
   description:
     "A constant-product pool of two tokens in the node's exchange state. The current pool and the pool at an earlier height are different objects with different ids. The id of a pool that was read with `at`, or with a cursor of an earlier height, ends in '@<height>', so client caches store both.",

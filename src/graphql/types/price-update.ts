@@ -6,11 +6,11 @@ import { type Complexity, listOf, objects, objectsOf, poolsNow } from '../comple
 import type { Service } from '../context.ts';
 import { PoolPairRef } from './refs.ts';
 
-/** How many objects all pools, and those of one token, count as at most. */
+/** Number of objects that all pools, and the pools of one token, count as at most. */
 const MAX_POOLS_COUNTED = 1_000;
 const MAX_POOLS_OF_A_TOKEN_COUNTED = 100;
 
-/** What the pools of one update count as: with their number now, where a head is there. */
+/** The complexity of the pools of one update, from their current number if there is a head. */
 function complexityOfPrices({ poolPairs, tokenIds }: PricesArguments, service: Service): Complexity {
   if (poolPairs == null && tokenIds == null) return listOf(poolsNow(service), MAX_POOLS_COUNTED);
   const named = poolPairs?.length ?? 0;
@@ -18,10 +18,10 @@ function complexityOfPrices({ poolPairs, tokenIds }: PricesArguments, service: S
   let counted = named;
   let actual = named;
   for (const tokenId of tokenIds ?? []) {
-    // Nearly every pool holds the native coin.
-    const most = tokenId === NATIVE_TOKEN_ID ? MAX_POOLS_COUNTED : MAX_POOLS_OF_A_TOKEN_COUNTED;
-    const pools = directory === undefined ? most : (directory.placesOfToken.get(tokenId)?.length ?? 0);
-    counted += Math.min(most, pools);
+    // Nearly every pool contains the native coin.
+    const max = tokenId === NATIVE_TOKEN_ID ? MAX_POOLS_COUNTED : MAX_POOLS_OF_A_TOKEN_COUNTED;
+    const pools = directory === undefined ? max : (directory.placesOfToken.get(tokenId)?.length ?? 0);
+    counted += Math.min(max, pools);
     actual += pools;
   }
   return objectsOf(counted, actual);

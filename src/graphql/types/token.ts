@@ -3,7 +3,7 @@ import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { listOf } from '../complexity.ts';
 import type { Service } from '../context.ts';
 
-/** How many objects all tokens count as at most. */
+/** Number of objects that all tokens count as at most. */
 const MAX_TOKENS_COUNTED = 1_000;
 
 export const TokenRef = builder.objectRef<Token>('Token').implement({
@@ -43,7 +43,7 @@ builder.queryFields((t) => ({
   }),
 }));
 
-/** How many tokens the token list and the pools have together. */
+/** The number of tokens in the token list and in the pools. */
 function countTokens({ sources: { tokens, head } }: Service): number {
   const ofPools = head.current()?.exchange.directory.placesOfToken;
   if (ofPools === undefined) return tokens.size;

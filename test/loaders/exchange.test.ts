@@ -18,7 +18,7 @@ describe('the exchange loader of one operation', () => {
   beforeEach(async () => {
     // The heights of each test are new to the gateway.
     await gateway.advance(10);
-    tip = gateway.sandbox.world.tip.height;
+    tip = gateway.sandbox.chain.tip.height;
     gateway.sandbox.node.resetCalls();
     exchange = createContext(gateway.app.service).loaders.exchange;
   });
@@ -52,7 +52,7 @@ describe('the exchange loader of one operation', () => {
   });
 
   test('reads pruned heights of pools and pages with the calls of one batch', async () => {
-    const { oldestHeight } = gateway.sandbox.world;
+    const { oldestHeight } = gateway.sandbox.chain;
     const heights = Array.from({ length: 20 }, (_, below) => oldestHeight - 1 - below);
     const reads = heights.flatMap((at) => [exchange.poolPairs({ at: at - 20 }), exchange.poolPair(PRV, BTC, at)]);
     const results = await Promise.allSettled(reads);

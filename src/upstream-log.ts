@@ -1,6 +1,7 @@
 import type { Upstream } from './errors.ts';
 import type { Watcher } from './live/broadcast/follower.ts';
 import type { Head } from './live/chain/head.ts';
+import type { NodeWatcher } from './live/chain/node.ts';
 import { describeError, type Log } from './log.ts';
 import type { UpstreamCall } from './upstream/health.ts';
 import type { NodeClient } from './upstream/node/client.ts';
@@ -29,12 +30,12 @@ export function createUpstreamLog(log: Log, upstream: Upstream): () => Watcher {
 }
 
 /**
- * Tells the log when one of several nodes breaks and when it answers again. What is told of the upstream as a whole is enough
- * where there is only one.
+ * Logs when one of several nodes fails and when it responds again: a single node is logged as the upstream. For each node it
+ * logs when it cannot read earlier states that it should have, and when its two sources of the height differ.
  *
- * @returns makes a watcher for each node
+ * @returns creates the watcher of a node
  */
-export function createNodeLog(log: Log, nodes: number): (node: NodeClient) => Watcher {
+export function createNodeLog(log: Log, nodes: number): (node: NodeClient) => NodeWatcher {
   return ({ name: node }) => ({
     failed(error) {
       if (nodes > 1) log.warn({ node, ...describeError(error) }, 'one of the nodes cannot be read');
@@ -42,28 +43,13 @@ export function createNodeLog(log: Log, nodes: number): (node: NodeClient) => Wa
     recovered() {
       if (nodes > 1) log.info({ node }, 'one of the nodes can be read again');
     },
+    pastStates: {
+      failed: (error) => log.warn({ node, ...describeError(error) }, 'a node cannot read earlier states'),
+      recovered: () => log.info({ node }, 'a node can read earlier states again'),
+    },
+    disagreed: (chainInfo, beaconState) =>
+      log.warn({ chainInfo, beaconState }, 'the node reports two different beacon heights, also after a retry'),
   });
-}
-
-/**
- * Logs once when a node begins to fail at earlier states that it should have, and once when it reads one again.
- *
- * @returns makes a watcher for each node
- */
-export function createPastStateLog(log: Log): (node: NodeClient) => Watcher {
-  return ({ name: node }) => {
-    let isFailing = false;
-    return {
-      failed(error) {
-        if (!isFailing) log.warn({ node, ...describeError(error) }, 'a node cannot read earlier states');
-        isFailing = true;
-      },
-      recovered() {
-        if (isFailing) log.info({ node }, 'a node can read earlier states again');
-        isFailing = false;
-      },
-    };
-  };
 }
 
 /** Logs each call to a host at level debug. @returns `undefined` where that level is off */

@@ -1,6 +1,6 @@
 import type { Instant } from './domain/instant.ts';
 import type { Upstream } from './errors.ts';
-import { createHeadFollower } from './live/chain/head.ts';
+import { createHeadFollower } from './live/chain/head-follower.ts';
 import { createNodes } from './live/chain/nodes.ts';
 import { createPastStates } from './live/chain/past-states.ts';
 import { createPoolCounts } from './live/chain/pool-counts.ts';
@@ -20,7 +20,7 @@ import { createMarketDataClient } from './upstream/market-data/client.ts';
 import { createNodeClient } from './upstream/node/client.ts';
 import { createStateReader } from './upstream/node/state-reader.ts';
 import { createSpacing } from './upstream/spacing.ts';
-import { createCallLog, createHeadLog, createNodeLog, createPastStateLog, createUpstreamLog } from './upstream-log.ts';
+import { createCallLog, createHeadLog, createNodeLog, createUpstreamLog } from './upstream-log.ts';
 
 /** What reading an upstream takes. */
 export type Surroundings = {
@@ -63,21 +63,20 @@ export function connectNodes(surroundings: Surroundings): Connected<'head' | 'no
     const health = healthOf(surroundings, 'NODE', name);
     const circuit = circuitOf(surroundings, 'NODE', name);
     const spacing = createSpacing({ firstMs: Math.min(FIRST_SPACE_MS, config.upstreamMaxPauseMs) });
-    return { health, client: createNodeClient({ name, http, url, health, circuit, spacing, stateReader }) };
+    return createNodeClient({ name, http, url, health, circuit, spacing, stateReader });
   });
   if (first === undefined) return notConfigured(nodesNotConfigured(), healthOf(surroundings, 'NODE', 'none'));
 
   const nodes = createNodes({
-    clients: [first.client, ...others.map(({ client }) => client)],
+    clients: [first, ...others],
     timeoutMs,
     graceMs: pollMs / 2,
+    maxPauseMs: config.upstreamMaxPauseMs,
     watch: createNodeLog(log, fullnodeUrls.length),
   });
   const watcher = {
     ...createUpstreamLog(log, 'NODE')(),
     published: createHeadLog(log),
-    disagreed: (chainInfo: number, beaconState: number) =>
-      log.warn({ chainInfo, beaconState }, 'the node reports two different beacon heights, also after a retry'),
     fellFarBehind: (tip: number, served: number) =>
       log.warn(
         { tip, served },
@@ -96,22 +95,15 @@ export function connectNodes(surroundings: Surroundings): Connected<'head' | 'no
     poolCounts,
     pollMs,
     timeoutMs,
-    maxPauseMs: config.upstreamMaxPauseMs,
     maxBlockAgeMs: config.maxBlockAgeMs,
     headsKept: config.maxResumedHeights,
     now,
     watcher,
   });
-  const pastStates = createPastStates({
-    nodes,
-    turns: turnsOf(surroundings, 'NODE'),
-    poolCounts,
-    maxPauseMs: config.upstreamMaxPauseMs,
-    watch: createPastStateLog(log),
-  });
+  const pastStates = createPastStates({ nodes, bulkhead: bulkheadOf(surroundings, 'NODE'), poolCounts });
   return {
     sources: { head, nodes, pastStates },
-    health: () => healthOfAll(first.health, ...others.map(({ health }) => health)),
+    health: () => healthOfAll(nodes.status().map(({ health }) => health)),
     disconnect: http.close,
   };
 }
@@ -137,8 +129,8 @@ export function connectMarketData(surroundings: Surroundings): Connected<'market
   const market = createMarketFollower({ host, pollMs, timeoutMs, maxAgeMs, now, watch });
   const isListed = (tickerId: string) =>
     [market.pairs, market.tickers].some((list) => list.newest()?.market.byTickerId.has(tickerId));
-  const turns = turnsOf(surroundings, 'MARKET_DATA');
-  const orderBooks = createOrderBooks({ host, turns, isListed, ttlMs, timeoutMs, now, watch });
+  const bulkhead = bulkheadOf(surroundings, 'MARKET_DATA');
+  const orderBooks = createOrderBooks({ host, bulkhead, isListed, ttlMs, timeoutMs, now, watch });
   return { sources: { market, orderBooks }, health: health.read, disconnect: http.close };
 }
 
@@ -187,7 +179,7 @@ function circuitOf({ config, metrics, log }: Surroundings, upstream: Upstream, h
   return createCircuit({ maxPauseMs: config.upstreamMaxPauseMs, onChange });
 }
 
-function turnsOf({ config }: Surroundings, upstream: Upstream): Bulkhead {
+function bulkheadOf({ config }: Surroundings, upstream: Upstream): Bulkhead {
   return createBulkhead(upstream, {
     atOnce: config.upstreamMaxConnections - CONNECTIONS_TO_FOLLOW,
     waiting: config.upstreamMaxWaiting,

@@ -1,7 +1,8 @@
 import { UpstreamNotConfiguredError } from '../errors.ts';
 import { createBroadcast } from './broadcast/broadcast.ts';
 import type { Follower } from './broadcast/follower.ts';
-import type { Head, HeadFollower } from './chain/head.ts';
+import type { Head } from './chain/head.ts';
+import type { HeadFollower } from './chain/head-follower.ts';
 import type { Nodes } from './chain/nodes.ts';
 import type { PastStates } from './chain/past-states.ts';
 import type { MarketFollower } from './market/lists.ts';
@@ -27,7 +28,6 @@ export function nodesNotConfigured(): {
     pastStates: {
       read: () => Promise.reject(error),
       readAll: async (heights) => heights.map(() => error),
-      prunedHeights: () => [],
     },
   };
 }

@@ -1,5 +1,6 @@
 import { type BeaconHeight, isFinal } from '../domain/beacon-height.ts';
-import type { Head, HeadFollower } from '../live/chain/head.ts';
+import type { Head } from '../live/chain/head.ts';
+import type { HeadFollower } from '../live/chain/head-follower.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Dependencies } from './dependencies.ts';
 

@@ -1,5 +1,5 @@
 import type { TokenList } from '../domain/token.ts';
-import type { HeadFollower } from '../live/chain/head.ts';
+import type { HeadFollower } from '../live/chain/head-follower.ts';
 import type { Nodes } from '../live/chain/nodes.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
 import type { MarketFollower } from '../live/market/lists.ts';

@@ -3,13 +3,12 @@ import {
   CircuitState,
   ConsecutiveBreaker,
   circuitBreaker,
-  ExponentialBackoff,
-  halfJitterGenerator,
   handleWhen,
   type IBackoffFactory,
   type IBreaker,
 } from 'cockatiel';
 import { UpstreamBadShapeError, UpstreamBusyError, UpstreamError, UpstreamRpcError } from '../errors.ts';
+import { createBackOff } from './back-off.ts';
 
 /** Leaves an upstream alone while it is down, so that it is not asked in vain and can come back. */
 export type Circuit = {
@@ -38,7 +37,6 @@ export type CircuitOptions = {
 
 /** So many outages one after another, without a success between them. */
 const OUTAGES_UNTIL_OPEN = 3;
-const DOUBLINGS = 5;
 
 /** What an upstream asks for is respected up to here: a mistyped header must not end the service for a day. */
 const MAX_RETRY_AFTER_MS = 5 * 60_000;
@@ -51,14 +49,7 @@ export function createCircuit({ maxPauseMs, onChange = () => {} }: CircuitOption
   let last: unknown;
   const policy = circuitBreaker(handleWhen(isFailure), {
     breaker: openWhenAsked(new ConsecutiveBreaker(OUTAGES_UNTIL_OPEN), () => retryAfterOf(last) > 0),
-    halfOpenAfter: pauses(
-      new ExponentialBackoff({
-        initialDelay: maxPauseMs / 2 ** DOUBLINGS,
-        maxDelay: maxPauseMs,
-        generator: halfJitterGenerator,
-      }),
-      () => retryAfterOf(last),
-    ),
+    halfOpenAfter: pauses(createBackOff(maxPauseMs), () => retryAfterOf(last)),
   });
 
   policy.onBreak(() => onChange(true));

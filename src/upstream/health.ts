@@ -70,12 +70,12 @@ export function createHealthRecord(
   return { watch, read: () => health };
 }
 
-/** How an upstream of several hosts is: healthy while one of them is, with the newest of what befell any. */
-export function healthOfAll(first: HealthRecord, ...others: readonly HealthRecord[]): UpstreamHealth {
-  return others.map((record) => record.read()).reduce(together, first.read());
+/** The health of an upstream with several hosts: healthy if one of them is, with the newest success and error of all. */
+export function healthOfAll(hosts: readonly UpstreamHealth[]): UpstreamHealth {
+  return hosts.reduce(ofBoth);
 }
 
-function together(a: UpstreamHealth, b: UpstreamHealth): UpstreamHealth {
+function ofBoth(a: UpstreamHealth, b: UpstreamHealth): UpstreamHealth {
   const newest = (b.lastErrorAt ?? 0) > (a.lastErrorAt ?? 0) ? b : a;
   const successes = [a.lastSuccessAt, b.lastSuccessAt].filter((instant) => instant !== undefined);
   return {

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest';
 import type { Upstream } from '../../src/errors.ts';
-import { createNodes, type Nodes } from '../../src/live/chain/nodes.ts';
+import type { NodeWatcher } from '../../src/live/chain/node.ts';
+import { createNodes, type Nodes, type NodesOptions } from '../../src/live/chain/nodes.ts';
 import { createPoolCounts, type PoolCounts } from '../../src/live/chain/pool-counts.ts';
 import type { ResponseReader } from '../../src/upstream/body.ts';
 import { type Bulkhead, createBulkhead } from '../../src/upstream/bulkhead.ts';
@@ -13,7 +14,7 @@ import { createNodeClient, type NodeClient } from '../../src/upstream/node/clien
 import { createStateReader } from '../../src/upstream/node/state-reader.ts';
 import { createSpacing } from '../../src/upstream/spacing.ts';
 
-/** A transport that has time and room for everything, or as it is said; it goes with the test. */
+/** An HTTP client with time and room for everything, or as the options say. It is closed after the test. */
 export function httpForTest(upstream: Upstream, options: Partial<HttpClientOptions> = {}): HttpClient {
   const keepAlive = upstream === 'MARKET_DATA';
   const patient = { timeoutMs: 10_000, maxBytes: 2 ** 22, keepAlive, maxConnections: 16 };
@@ -22,14 +23,14 @@ export function httpForTest(upstream: Upstream, options: Partial<HttpClientOptio
   return http;
 }
 
-/** Reads an answer as the text that it is. */
+/** Reads a response as text. */
 export function textReader(): ResponseReader<string> {
   const chunks: Buffer[] = [];
   return { write: (chunk) => void chunks.push(Buffer.from(chunk)), end: () => Buffer.concat(chunks).toString() };
 }
 
 /** A circuit whose pauses are too short to be noticed. */
-export function hardyCircuit(): Circuit {
+export function circuitForTest(): Circuit {
   return createCircuit({ maxPauseMs: 0.001 });
 }
 
@@ -41,7 +42,7 @@ export function nodeAt(
   const http = httpForTest('NODE', options);
   const health = createHealthRecord('NODE', () => 100);
   const stateReader = createStateReader();
-  const circuit = hardyCircuit();
+  const circuit = circuitForTest();
   const spacing = createSpacing({ firstMs: 1 });
   return {
     client: createNodeClient({
@@ -65,22 +66,27 @@ export function marketDataAt(
   const http = httpForTest('MARKET_DATA', options);
   const health = createHealthRecord('MARKET_DATA', () => 100);
   const baseUrl = new URL(url);
-  return { client: createMarketDataClient({ http, baseUrl, partner, health, circuit: hardyCircuit() }), health };
+  return { client: createMarketDataClient({ http, baseUrl, partner, health, circuit: circuitForTest() }), health };
 }
 
-/** Makes watchers that ignore what they are told. */
-export const UNWATCHED = () => ({ failed() {}, recovered() {} });
+/** Creates watchers of nodes that ignore everything. */
+export const UNWATCHED = (): NodeWatcher => ({
+  failed() {},
+  recovered() {},
+  pastStates: { failed() {}, recovered() {} },
+  disagreed() {},
+});
 
-/** These nodes, of which each is waited for. */
-export function nodesOf(...clients: [NodeClient, ...NodeClient[]]): Nodes {
-  return createNodes({ clients, timeoutMs: 5_000, graceMs: 1_000, watch: UNWATCHED });
+/** These nodes, with time to respond and pauses too short to be noticed, or as the options say. */
+export function nodesOf(clients: NodesOptions['clients'], options: Partial<NodesOptions> = {}): Nodes {
+  return createNodes({ clients, timeoutMs: 5_000, graceMs: 1_000, maxPauseMs: 1, watch: UNWATCHED, ...options });
 }
 
-/** Whoever asks, where that makes no difference. */
+/** Any requester, if it makes no difference which. */
 export const SOMEONE: Requester = { client: 'someone' };
 
-/** Turns for as much as a test asks at once. */
-export function turnsFor(upstream: Upstream): Bulkhead {
+/** A bulkhead with room for all calls of a test at once. */
+export function roomyBulkhead(upstream: Upstream): Bulkhead {
   return createBulkhead(upstream, { atOnce: 100, waiting: 0, waitMs: 10_000 });
 }
 

@@ -58,7 +58,7 @@ describe('how is an upstream of several hosts', () => {
   test('healthy while one of them is, with the newest that befell any of them', async () => {
     let now = 100;
     const [one, other] = [createHealthRecord('NODE', () => now), createHealthRecord('NODE', () => now)];
-    expect(healthOfAll(one, other)).toEqual({ upstream: 'NODE', healthy: false, ...nothing });
+    expect(healthOfAll([one.read(), other.read()])).toEqual({ upstream: 'NODE', healthy: false, ...nothing });
 
     const fail = async (record: typeof one, code: number) =>
       record.watch('call', Promise.reject(new UpstreamRpcError(code, {}))).catch(() => {});
@@ -66,13 +66,26 @@ describe('how is an upstream of several hosts', () => {
     now = 200;
     await other.watch('call', Promise.resolve());
     const failed = { lastErrorAt: 100, lastErrorCode: 'UPSTREAM_RPC_ERROR' };
-    expect(healthOfAll(one, other)).toEqual({ upstream: 'NODE', healthy: true, lastSuccessAt: 200, ...failed });
+    expect(healthOfAll([one.read(), other.read()])).toEqual({
+      upstream: 'NODE',
+      healthy: true,
+      lastSuccessAt: 200,
+      ...failed,
+    });
 
     now = 300;
     await fail(other, -2);
-    expect(healthOfAll(one, other)).toMatchObject({ healthy: false, lastSuccessAt: 200, lastErrorAt: 300 });
+    expect(healthOfAll([one.read(), other.read()])).toMatchObject({
+      healthy: false,
+      lastSuccessAt: 200,
+      lastErrorAt: 300,
+    });
     now = 400;
     await one.watch('call', Promise.resolve());
-    expect(healthOfAll(one, other)).toMatchObject({ healthy: true, lastSuccessAt: 400, lastErrorAt: 300 });
+    expect(healthOfAll([one.read(), other.read()])).toMatchObject({
+      healthy: true,
+      lastSuccessAt: 400,
+      lastErrorAt: 300,
+    });
   });
 });

@@ -3,118 +3,111 @@ import type { BestBlock, ChainInfo } from '../../domain/chain.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
 import { UpstreamBadShapeError } from '../../errors.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
-import { createErrorBudget, type ErrorBudget } from '../../upstream/node/error-budget.ts';
+import { createErrorBudget } from '../../upstream/node/error-budget.ts';
 import { askUntilStateIsThere } from '../../upstream/node/state-not-found.ts';
 
-/** One block, and the exchange as it left it. */
-export type WholeBlock = { readonly chainInfo: ChainInfo; readonly exchange: ExchangeState };
+/** One block, and the exchange after it. */
+export type Block = { readonly chainInfo: ChainInfo; readonly exchange: ExchangeState };
 
 /**
- * Reads the newest block of a node as documented, whole and from that node alone.
+ * Reads the newest block of one node as documented.
  *
  * A state belongs to the block that has its time. The URL of a node can be that of a load balancer in front of several
- * nodes with different blocks at the tip, so this is compared in every case. Two blocks of one height that were made in the
- * same second cannot be told apart; the next look at the tip shows the other hash.
+ * nodes with different blocks at the tip, so this is always compared. Two blocks of one height that were made in the same
+ * second cannot be told apart: the next poll shows the other hash.
  *
- * @param tip the chain as the node shows it
+ * @param tip the chain as the node has shown it
  * @throws UpstreamError
  */
-export type ReadBlock = (node: NodeClient, tip: ChainInfo, signal: AbortSignal) => Promise<WholeBlock>;
+export type ReadBlock = (tip: ChainInfo, signal: AbortSignal) => Promise<Block>;
 
-/** A block can arrive between two calls: the lower of two heights is asked for again this often. */
-const TIMES_ASKED_TO_AGREE = 2;
+/** A block can arrive between two calls: the source with the lower height is read again so often. */
+const RETRIES_TO_AGREE = 2;
 
 /**
- * How often a node that does not have the state of its tip is called again at once. A block that is read gives some back: a
- * node behind a load balancer can be late at every block. Where nothing is left, the next look calls it again.
+ * How often a node that does not have the state of its tip is called again at once. Each block that is read returns some: a
+ * node behind a load balancer can be late at every block. When the budget is used up, the next poll calls the node again.
  */
 const ERRORS_AT_TIP = { burst: 12, perMinute: 1 };
 const ERRORS_PER_BLOCK = 2;
 
-/** A block can be replaced while it is read: then its state is read again this often. */
-const TIMES_READ_AGAIN = 3;
+/** A block can be replaced while it is read: then its state is read again so often. */
+const RETRIES_OF_STATE = 3;
 
-/**
- * Behind a load balancer the state can come from a node with another block than the tip: the tip is requested again this
- * often, until one has the time of the state.
- */
+/** Behind a load balancer the state can be of another block than the tip: the tip is requested again so often. */
 const TIPS_FOR_A_STATE = 4;
 
 /**
- * Makes the reader of blocks.
+ * Creates the reader of one node's blocks.
  *
- * @param disagreed told when a node's two sources of the height still differ after it was asked again, once until they agree
+ * @param onDisagree called when the node's two sources of the height still differ after the retries, once until they agree
  */
-export function createBlockReader(disagreed: (chainInfo: BeaconHeight, beaconState: BeaconHeight) => void): ReadBlock {
-  const disagreeing = new WeakSet<NodeClient>();
-  const errors = new WeakMap<NodeClient, ErrorBudget>();
+export function createBlockReader(
+  node: NodeClient,
+  onDisagree: (chainInfo: BeaconHeight, beaconState: BeaconHeight) => void,
+): ReadBlock {
+  const errors = createErrorBudget(ERRORS_AT_TIP);
+  let isDisagreeing = false;
 
-  function errorsOf(node: NodeClient): ErrorBudget {
-    const budget = errors.get(node) ?? createErrorBudget(ERRORS_AT_TIP);
-    errors.set(node, budget);
-    return budget;
-  }
-
-  /** What a node says of the block to read: once its two sources of the height agree, or the first where they do not. */
-  async function agree(node: NodeClient, tip: ChainInfo, signal: AbortSignal): Promise<ChainInfo> {
-    // Where calls are scarce, that of the second source is left out: the state at the tip's height confirms the height too.
+  /** The chain info of the block to read, once the node's two sources of the height agree or the retries are used up. */
+  async function agree(tip: ChainInfo, signal: AbortSignal): Promise<ChainInfo> {
+    // If the node limits the rate of calls, the second source is left out: the state also confirms the height.
     if (node.spaceMs() > 0) return tip;
     let chainInfo = tip;
     let beaconHeight = await node.beaconHeight(signal);
-    for (let asked = 0; asked < TIMES_ASKED_TO_AGREE && chainInfo.beacon.height !== beaconHeight; asked++) {
+    for (let retries = 0; retries < RETRIES_TO_AGREE && chainInfo.beacon.height !== beaconHeight; retries++) {
       if (chainInfo.beacon.height < beaconHeight) chainInfo = higherOf(chainInfo, await node.chainInfo(signal));
       else beaconHeight = Math.max(beaconHeight, await node.beaconHeight(signal));
     }
 
-    const agrees = chainInfo.beacon.height === beaconHeight;
-    if (!agrees && !disagreeing.has(node)) disagreed(chainInfo.beacon.height, beaconHeight);
-    if (agrees) disagreeing.delete(node);
-    else disagreeing.add(node);
+    const differs = chainInfo.beacon.height !== beaconHeight;
+    if (differs && !isDisagreeing) onDisagree(chainInfo.beacon.height, beaconHeight);
+    isDisagreeing = differs;
     return chainInfo;
   }
 
-  return async (node, tip, signal) => {
-    const shown = [tip];
+  return async (tip, signal) => {
+    const tips = [tip];
 
     async function nextTip(): Promise<ChainInfo> {
       const next = await node.chainInfo(signal);
-      shown.push(next);
+      tips.push(next);
       return next;
     }
 
-    /** The tip that a state belongs to: of those that were shown, or that the node shows when it is called again. */
+    /** The tip that a state belongs to: one that was shown before, or one that the node shows when it is called again. */
     async function tipOf(state: ExchangeState): Promise<ChainInfo | undefined> {
       for (let calls = 0; calls <= TIPS_FOR_A_STATE; calls++) {
-        const found = shown.findLast(({ beacon }) => isBlockOf(state, beacon));
+        const found = tips.findLast(({ beacon }) => isBlockOf(state, beacon));
         if (found !== undefined || calls === TIPS_FOR_A_STATE) return found;
         const { beacon } = await nextTip();
-        // The chain has gone on: its newest block is read instead.
+        // The chain has moved on: its newest block is read instead.
         if (beacon.height > state.beaconHeight) return undefined;
       }
       return undefined;
     }
 
-    /** The same for a node that does not name the time of a state: its tip must be the same block before and after. */
+    /** The same for a node whose states have no time: its tip must be the same block before and after. */
     async function unlessReplaced(before: ChainInfo): Promise<ChainInfo | undefined> {
       const { beacon } = await nextTip();
       return beacon.height === before.beacon.height && beacon.hash !== before.beacon.hash ? undefined : before;
     }
 
-    let misfit = '';
-    for (let again = 0; again <= TIMES_READ_AGAIN; again++) {
-      const agreed = await agree(node, shown.reduce(higherOf), signal);
-      shown.push(agreed);
+    let reason = '';
+    for (let retries = 0; retries <= RETRIES_OF_STATE; retries++) {
+      const agreed = await agree(tips.reduce(higherOf), signal);
+      tips.push(agreed);
       const { height } = agreed.beacon;
-      const exchange = await askUntilStateIsThere(() => node.exchangeState(height, signal), errorsOf(node), signal);
-      errorsOf(node).earn(ERRORS_PER_BLOCK);
+      const exchange = await askUntilStateIsThere(() => node.exchangeState(height, signal), errors, signal);
+      errors.earn(ERRORS_PER_BLOCK);
       const chainInfo = await (exchange.time === undefined ? unlessReplaced(agreed) : tipOf(exchange));
       if (chainInfo !== undefined) return { chainInfo, exchange };
-      misfit =
+      reason =
         exchange.time === undefined
           ? 'the newest block changed each time the gateway read it'
           : 'none of its blocks has the time of its exchange state';
     }
-    throw new UpstreamBadShapeError('NODE', misfit, { host: node.name });
+    throw new UpstreamBadShapeError('NODE', reason, { host: node.name });
   };
 }
 

@@ -1,156 +1,123 @@
-import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
-import type { Instant } from '../../domain/instant.ts';
 import { UpstreamBadShapeError, UpstreamTimeoutError } from '../../errors.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
 import { isInFuture, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
-import type { Watcher } from '../broadcast/follower.ts';
 import { isSettledWithin } from '../broadcast/wait-at-most.ts';
-import { type Ask, firstAnswer } from './first-answer.ts';
-import { createTipReader } from './tip-reader.ts';
+import { type Attempt, hedge } from './hedge.ts';
+import { createNode, type Node, type NodeStatus, type NodeWatcher } from './node.ts';
+import type { ShownBlock } from './shown-blocks.ts';
 
-/** The nodes that the gateway reads from: which of them are well, and which is asked. */
+/** The configured nodes, which show one chain. */
 export type Nodes = {
-  /** Every node, in the order in which they are listed. */
-  readonly all: readonly NodeClient[];
+  /** Every node, in the configured order. */
+  readonly all: readonly Node[];
   /**
-   * Asks each node for its tip, which is all that is known of its health. One that is slow is not waited for where another
-   * answers: what it says counts at a later look.
+   * Polls the tip of every node. Once one has responded, the others are waited for only a moment: a later response counts in
+   * the next poll.
    *
-   * @returns those that are well, the best to read from first: the highest, and of equals the preferred one
-   * @throws UpstreamError where none is
+   * @returns those that responded: the highest first, and among equals the preferred one
+   * @throws UpstreamError if none did
    */
-  look(preferred?: NodeClient): Promise<readonly SeenNode[]>;
+  poll(preferred?: Node): Promise<readonly NodeTip[]>;
   /**
-   * Asks one node, and the next where that one fails or is slow.
+   * Reads from one node, and from the next one too if that fails or is slow; see `hedge`.
    *
-   * @param next who is asked next; `undefined` where there is nobody else, for now
-   * @param calls how many calls it takes, one after another: each has the upstream timeout
-   * @throws what the first failed with, unless that is only that it has no such state and another may have it
+   * @param next creates the attempt on the next node; `undefined` if there is none now
+   * @param calls how many calls an attempt makes, one after another: each has the upstream timeout
+   * @throws the error of the first node, unless the node only does not have the state and another failed
    */
-  first<T>(next: () => Promise<Ask<T> | undefined>, calls?: number): Promise<T>;
+  firstToAnswer<T>(next: () => Promise<Attempt<T> | undefined>, calls?: number): Promise<T>;
   /**
-   * This node, and those that stand on the same blocks: they have shown one of these as their tip that it has shown too.
-   * Those that answer come first.
+   * The nodes that are on the same chain as one of them: they have shown, as their tip, one of the accepted blocks that this
+   * node has shown too. The node itself is always among them. Those that respond come first.
    */
-  standingWith(node: NodeClient, isMeant: (block: ShownBlock) => boolean): readonly NodeClient[];
-  /** The block that a URL has shown at a height, where it leads to several nodes with different tips; see `TipReader`. */
-  blockAt(node: NodeClient, height: BeaconHeight): ShownBlock | 'uncertain' | undefined;
-  /** How many tips a node has shown since a block last was its tip. */
-  looksWithout(node: NodeClient, hash: string): number;
-  /** How each was when it was last looked at. */
+  sharingBlock(node: Node, isAccepted: (block: ShownBlock) => boolean): readonly Node[];
   status(): readonly NodeStatus[];
 };
 
-/** A node that is well, with the tip that it shows. */
-export type SeenNode = { readonly node: NodeClient; readonly tip: ChainInfo };
+/** A node that responded to a poll, with its tip. */
+export type NodeTip = { readonly node: Node; readonly tip: ChainInfo };
 
-/** A block that a node showed as its tip. */
-export type ShownBlock = { readonly height: BeaconHeight; readonly hash: string; readonly time: Instant };
-
-/** How a node was when it was last looked at. */
-export type NodeStatus = {
-  readonly name: string;
-  /** The beacon height of its tip; `undefined` where it did not answer. */
-  readonly height: BeaconHeight | undefined;
-  /** How far apart calls to it are made, because it limits their rate; 0 where it does not. */
-  readonly spaceMs: number;
-};
-
-/** How nodes are asked. */
+/** How nodes are read. */
 export type NodesOptions = {
   readonly clients: readonly [NodeClient, ...NodeClient[]];
-  /** How long one answer may take. */
+  /** How long one call may take. */
   readonly timeoutMs: number;
-  /** How long a look waits for the other nodes once one has answered. */
+  /** How long a poll waits for the other nodes once one has responded. */
   readonly graceMs: number;
-  /** Makes who is told when that node breaks and heals. */
-  readonly watch: (node: NodeClient) => Watcher;
+  /** The longest pause of a node that cannot be read. */
+  readonly maxPauseMs: number;
+  /** Creates the watcher of a node. */
+  readonly watch: (node: NodeClient) => NodeWatcher;
 };
 
-/** Makes the nodes, of which nothing is known yet. */
-export function createNodes({ clients, timeoutMs, graceMs, watch }: NodesOptions): Nodes {
-  const readers = clients.map((node) => createTipReader(node, { isRightChain, graceMs, watcher: watch(node) }));
+/** Creates the nodes, of which nothing is known yet. */
+export function createNodes({ clients, timeoutMs, graceMs, maxPauseMs, watch }: NodesOptions): Nodes {
   let chainName: string | undefined;
+  /** The chain is that of the first node, in the configured order, that responded to the first poll. */
+  const isRightChain = (tip: ChainInfo) => chainName === undefined || tip.chainName === chainName;
+  const all = clients.map((client) =>
+    createNode(client, { isRightChain, graceMs, maxPauseMs, watcher: watch(client) }),
+  );
 
-  /** The chain is that of the node that was well at the first look, in the order in which they are listed. */
-  function isRightChain(tip: ChainInfo): boolean {
-    return chainName === undefined || tip.chainName === chainName;
-  }
-
-  async function look(preferred: NodeClient = clients[0]): Promise<readonly SeenNode[]> {
-    const looks = readers.map((reader) => ({ isNew: !reader.isAsking(), tip: reader.ask() }));
-    await orMostTelling(Promise.any(looks.map(({ tip }) => tip)));
-    // One that still owes the answer to an earlier look has had its time. Which chain it is, is worth more of it.
-    const others = looks.filter(({ isNew }) => isNew).map(({ tip }) => tip);
+  async function poll(preferred = all[0]): Promise<readonly NodeTip[]> {
+    const polls = all.map((node) => ({ isNew: !node.isPolling(), tip: node.pollTip() }));
+    await orMostSignificantError(Promise.any(polls.map(({ tip }) => tip)));
+    // A node whose earlier poll still waits had its time. The first poll decides about the chain, so it waits for longer.
+    const others = polls.filter(({ isNew }) => isNew).map(({ tip }) => tip);
     await isSettledWithin(chainName === undefined ? timeoutMs / 2 : graceMs, Promise.allSettled(others));
 
-    chainName ??= seen()[0]?.tip.chainName;
-    const same = seen().filter(({ tip }) => isRightChain(tip));
-    if (same.length === 0) throw new UpstreamBadShapeError('NODE', 'it belongs to another chain than before');
-    return bestFirst(same, preferred);
+    chainName ??= tips()[0]?.tip.chainName;
+    const ofChain = tips().filter(({ tip }) => isRightChain(tip));
+    if (ofChain.length === 0) throw new UpstreamBadShapeError('NODE', 'it belongs to another chain than before');
+    const rank = ({ node }: NodeTip) => Number(node === preferred);
+    return ofChain.toSorted((a, b) => b.tip.beacon.height - a.tip.beacon.height || rank(b) - rank(a));
   }
 
-  function readerOf(node: NodeClient) {
-    return readers.find((reader) => reader.node === node);
-  }
-
-  function seen(): SeenNode[] {
-    return readers.flatMap(({ node, tip }) => {
-      const shown = tip();
-      return shown === undefined ? [] : [{ node, tip: shown }];
+  function tips(): NodeTip[] {
+    return all.flatMap((node) => {
+      const tip = node.tip();
+      return tip === undefined ? [] : [{ node, tip }];
     });
   }
 
-  async function first<T>(next: () => Promise<Ask<T> | undefined>, calls = 1): Promise<T> {
-    const shareMs = timeoutMs / clients.length;
-    const allTogetherMs = calls * timeoutMs;
-    const tooLate = () => new UpstreamTimeoutError('NODE', allTogetherMs, {});
-    return orMostTelling(firstAnswer(next, { shareMs, timeoutMs: allTogetherMs, tooLate }));
-  }
-
-  function standingWith(node: NodeClient, isMeant: (block: ShownBlock) => boolean): readonly NodeClient[] {
-    const own = readerOf(node)?.shown() ?? [];
-    const shared = new Set(own.filter(isMeant).map(({ hash }) => hash));
-    const same = readers.filter(
-      (reader) => reader.node === node || reader.shown().some((block) => isMeant(block) && shared.has(block.hash)),
-    );
-    const rank = (reader: (typeof readers)[number]) => 2 * Number(reader.isWell()) + Number(reader.node === node);
-    const known = same.toSorted((a, b) => rank(b) - rank(a)).map((reader) => reader.node);
-    return known.includes(node) ? known : [node, ...known];
+  function firstToAnswer<T>(next: () => Promise<Attempt<T> | undefined>, calls = 1): Promise<T> {
+    const allCallsMs = calls * timeoutMs;
+    const timeoutError = () => new UpstreamTimeoutError('NODE', allCallsMs, {});
+    const options = { delayMs: timeoutMs / all.length, timeoutMs: allCallsMs, timeoutError };
+    return orMostSignificantError(hedge(next, options));
   }
 
   return {
-    all: clients,
-    look,
-    first,
-    standingWith,
-    blockAt: (node, height) => readerOf(node)?.blockAt(height),
-    looksWithout: (node, hash) => readerOf(node)?.looksWithout(hash) ?? 0,
-    status: () =>
-      readers.map(({ node, tip }) => ({
-        name: node.name,
-        height: tip()?.beacon.height,
-        spaceMs: node.spaceMs(),
-      })),
+    all,
+    poll,
+    firstToAnswer,
+    sharingBlock(node, isAccepted) {
+      const accepted = new Set(blocksOf(node, isAccepted).map(({ hash }) => hash));
+      const sharing = all.filter(
+        (each) => each === node || blocksOf(each, isAccepted).some(({ hash }) => accepted.has(hash)),
+      );
+      const rank = (each: Node) => 2 * Number(each.isResponding()) + Number(each === node);
+      return sharing.toSorted((a, b) => rank(b) - rank(a));
+    },
+    status: () => all.map((node) => node.status()),
   };
 }
 
+function blocksOf(node: Node, isAccepted: (block: ShownBlock) => boolean): readonly ShownBlock[] {
+  return node.shown.all().filter(isAccepted);
+}
+
 /**
- * Where all have failed: one that could not be read says more than another that does not have the height yet, and that one
- * more than another that has pruned it.
+ * If all nodes failed: that one could not be read matters more than that another does not have the height yet, and that more
+ * than that another has pruned it.
  */
-async function orMostTelling<T>(answer: Promise<T>): Promise<T> {
+async function orMostSignificantError<T>(result: Promise<T>): Promise<T> {
   try {
-    return await answer;
+    return await result;
   } catch (error) {
     if (!(error instanceof AggregateError)) throw error;
     const failure = error.errors.find((each) => whyStateIsMissing(each) === undefined);
     throw failure ?? error.errors.find(isInFuture) ?? error.errors[0];
   }
-}
-
-function bestFirst(nodes: readonly SeenNode[], preferred: NodeClient): readonly SeenNode[] {
-  const rank = ({ node }: SeenNode) => Number(node === preferred);
-  return nodes.toSorted((a, b) => b.tip.beacon.height - a.tip.beacon.height || rank(b) - rank(a));
 }

@@ -4,191 +4,164 @@ import type { ExchangeState } from '../../domain/exchange.ts';
 import { HeightNotAvailableError, UpstreamBusyError } from '../../errors.ts';
 import type { Bulkhead, QueuedCall } from '../../upstream/bulkhead.ts';
 import type { Requester } from '../../upstream/fair-queue.ts';
-import type { NodeClient } from '../../upstream/node/client.ts';
-import { isStateError, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
-import type { Watcher } from '../broadcast/follower.ts';
-import { createDoubts } from './doubts.ts';
+import { blockNotFound, statePruned, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
 import type { Head } from './head.ts';
-import { createNodeStates, requireTip } from './node-states.ts';
+import type { Node } from './node.ts';
 import type { Nodes } from './nodes.ts';
 import type { PoolCounts } from './pool-counts.ts';
 import { readProbing } from './probing.ts';
 import type { Standing } from './retained-heights.ts';
+import type { ShownBlock } from './shown-blocks.ts';
 
-/** Reads the exchange as it was at a height below a head; reads of one state are shared by everyone. */
+/** Reads the exchange as it was at a height below a head. All requests for one state share one read. */
 export type PastStates = {
   /**
-   * @param requester whose turn it waits for where too much is asked for at once
-   * @throws HeightNotAvailableError for a height that no node has any more, UpstreamError
+   * @param requester the client and operation that wait for it in the queue
+   * @throws HeightNotAvailableError for a height that every node has pruned, UpstreamError
    */
   read(height: BeaconHeight, head: Head, requester: Requester): Promise<ExchangeState>;
   /**
-   * Reads several heights for one answer, with few calls where no node has them any more.
+   * Reads several heights for one operation, with few calls if every node has pruned them.
    *
    * @returns the state of each height, or why it cannot be read
    */
   readAll(heights: readonly BeaconHeight[], head: Head, requester: Requester): Promise<(ExchangeState | Error)[]>;
-  /** For each node the highest height that it is known to have pruned; `undefined` where none is known. */
-  prunedHeights(): readonly { readonly name: string; readonly height: BeaconHeight | undefined }[];
 };
 
-/** What past states are read from. */
+/** What past states are read with. */
 export type PastStatesOptions = {
-  readonly nodes: Pick<Nodes, 'all' | 'first' | 'standingWith' | 'blockAt'>;
-  readonly turns: Bulkhead;
+  readonly nodes: Pick<Nodes, 'all' | 'firstToAnswer' | 'sharingBlock'>;
+  readonly bulkhead: Bulkhead;
   readonly poolCounts: PoolCounts;
-  /** How long a node that could not give a state is asked after the others, at the most. */
-  readonly maxPauseMs: number;
-  /** Makes the watcher of a node that fails to read states: that it has no such state is no failure. */
-  readonly watch: (node: NodeClient) => Watcher;
 };
 
-/** Final states are kept until room is needed: a page of history, a chart's points. */
-const MAX_STATES_KEPT = 64;
+/** Enough for a page of history, or for the points of a chart. */
+const MAX_FINAL_STATES = 64;
 
-/** Near the tip the state, and then the tip once more. */
+/** Calls for a state near the tip: perhaps the tip first, then the state, and the tip again. */
 const CALLS_NEAR_TIP = 2;
 
-/** Of a final height: calls that are waited for because they may decide about it, a probe, and the state. */
+/** Calls for a final state: calls of others that may decide about it, a probe, and the state. */
 const CALLS_FOR_FINAL = 3;
 
 /** In this order nodes are called for a final state. */
 const STANDINGS: readonly Standing[] = ['retained', 'unknown', 'behind', 'pruned'];
 
-/** What is kept for one head: the few states above the final ones. */
-const MAX_KEPT_UNDER_A_HEAD = 1_000;
+/** The few states above the final ones that are kept for one head. */
+const MAX_STATES_UNDER_A_HEAD = 1_000;
 
 /**
- * Makes the keeper of past states.
+ * Creates the past states.
  *
- * Final states never change and stay. The few blocks below the tip can still be replaced together with it, so a state of
- * one of them is kept only as long as the head that it was read under. A state is read from the head's own node, or from
- * one that has shown a block that this one has shown too: the head's, or for a final state any that it is final under. All
- * of these are asked before a height counts as pruned: one may keep more than another. A node is not called for what it is
- * known to have pruned. Near the tip the others are asked
- * after them, because they may have come to the head's block since they were last looked at.
+ * Final states never change and stay in an LRU cache. The few blocks below the tip can still be replaced together with it,
+ * so their states are kept only as long as the head under which they were read.
+ *
+ * A state is read from the head's own node, or from one that has shown a block which this one has shown too: the head's, or
+ * for a final state any block under which it is final. Only when all of these have pruned a height it counts as pruned.
+ * Nodes that have not shown such a block are called last, because they may have come to it since the last poll: their tip
+ * is polled again first. A node that is paused is called after the others.
  */
-export function createPastStates({ nodes, turns, poolCounts, maxPauseMs, watch }: PastStatesOptions): PastStates {
-  const doubts = createDoubts(maxPauseMs);
-  const states = createNodeStates();
-  const final: States = new LRUCache({ max: MAX_STATES_KEPT });
+export function createPastStates({ nodes, bulkhead, poolCounts }: PastStatesOptions): PastStates {
+  const final: States = new LRUCache({ max: MAX_FINAL_STATES });
   const finalUnderWay: States = new Map();
   const underHead = new WeakMap<Head, States>();
-  const watchers = new Map<NodeClient, Watcher>();
-
-  function watcherOf(node: NodeClient): Watcher {
-    const watcher = watchers.get(node) ?? watch(node);
-    watchers.set(node, watcher);
-    return watcher;
-  }
 
   function statesUnder(head: Head): States {
-    const readings = underHead.get(head) ?? new LRUCache({ max: MAX_KEPT_UNDER_A_HEAD });
-    underHead.set(head, readings);
-    return readings;
+    const states = underHead.get(head) ?? new LRUCache({ max: MAX_STATES_UNDER_A_HEAD });
+    underHead.set(head, states);
+    return states;
   }
 
-  /** A block that two nodes have shown can still be replaced. What is final below it cannot. */
-  function nodesForFinal(height: BeaconHeight, head: Head): readonly NodeClient[] {
-    return nodes.standingWith(head.source, (block) => isFinal(height, block.height));
-  }
-
-  function readingOf(height: BeaconHeight, head: Head): QueuedCall<ExchangeState> | undefined {
+  function knownRead(height: BeaconHeight, head: Head): QueuedCall<ExchangeState> | undefined {
     return final.get(height) ?? finalUnderWay.get(height) ?? statesUnder(head).get(height);
   }
 
+  /** The nodes that have the chain of the head up to a final height. A block above it may still be replaced. */
+  function nodesForFinal(height: BeaconHeight, head: Head): readonly Node[] {
+    return nodes.sharingBlock(head.source, (block) => isFinal(height, block.height));
+  }
+
   function standings(height: BeaconHeight, head: Head): readonly Standing[] {
-    return nodesForFinal(height, head).map((node) => states.standing(node, height));
+    return nodesForFinal(height, head).map((node) => node.pastStates.standing(height));
   }
 
   async function read(height: BeaconHeight, head: Head, requester: Requester): Promise<ExchangeState> {
-    const known = readingOf(height, head);
+    const known = knownRead(height, head);
     if (known !== undefined) return known.wait(requester);
-    if (!isFinal(height, head.beaconHeight)) return readUnder(height, head).wait(requester);
-    // What no node has needs no call, so it waits for no turn.
+    if (!isFinal(height, head.beaconHeight)) return readNearTip(height, head).wait(requester);
+    // A height that every node has pruned needs no call, so it does not wait in the queue.
     if (standings(height, head).every((standing) => standing === 'pruned'))
       throw new HeightNotAvailableError(height, head.beaconHeight);
     return readFinal(height, head).wait(requester);
   }
 
   function isUnknown(height: BeaconHeight, head: Head): boolean {
-    if (!isFinal(height, head.beaconHeight) || readingOf(height, head) !== undefined) return false;
+    if (!isFinal(height, head.beaconHeight) || knownRead(height, head) !== undefined) return false;
     const known = standings(height, head);
     return known.includes('unknown') && !known.includes('retained');
   }
 
   function readFinal(height: BeaconHeight, head: Head): QueuedCall<ExchangeState> {
-    const rank = (node: NodeClient) => STANDINGS.indexOf(states.standing(node, height));
-    const reading = ask(height, head, {
-      nodesFor: () => nodesForFinal(height, head).toSorted((a, b) => rank(a) - rank(b)),
+    const rank = ({ pastStates }: Node) => STANDINGS.indexOf(pastStates.standing(height));
+    const queued = queueRead(height, head, {
+      isAccepted: (block) => isFinal(height, block.height),
+      inOrder: (sharing) => sharing.toSorted((a, b) => rank(a) - rank(b)),
+      others: nodes.all.filter((node) => node.isResponding()),
+      // A node of another chain has nothing to say about whether the height is pruned.
+      notSharing: (node) => statePruned({ host: node.name }),
       calls: CALLS_FOR_FINAL,
-      readFrom: (node, signal) => states.readFinal(node, height, newestFinal(head.beaconHeight), signal),
+      readFrom: (node, signal) => node.pastStates.readFinal(height, newestFinal(head.beaconHeight), signal),
     });
-    finalUnderWay.set(height, reading);
-    reading.answer
+    finalUnderWay.set(height, queued);
+    queued.answer
       .then(
-        // A state that is not whole is read again when it is next requested.
-        (state) => poolCounts.isWhole(state) && final.set(height, reading),
+        // A state with lost pools is read again when it is next requested.
+        (state) => poolCounts.isWhole(state) && final.set(height, queued),
         () => undefined,
       )
       .finally(() => finalUnderWay.delete(height));
-    return reading;
+    return queued;
   }
 
-  function readUnder(height: BeaconHeight, head: Head): QueuedCall<ExchangeState> {
-    const readings = statesUnder(head);
-    const known = () => nodes.standingWith(head.source, (block) => block.hash === head.hash);
-    const reading = ask(height, head, {
-      nodesFor: () => [...new Set([...known(), ...nodes.all])],
+  function readNearTip(height: BeaconHeight, head: Head): QueuedCall<ExchangeState> {
+    const states = statesUnder(head);
+    const queued = queueRead(height, head, {
+      isAccepted: (block) => block.hash === head.hash,
+      inOrder: (sharing) => sharing,
+      others: nodes.all,
+      notSharing: (node) => blockNotFound(head.beaconHeight, { host: node.name }),
       calls: CALLS_NEAR_TIP,
-      async readFrom(node, signal) {
-        if (!known().includes(node)) await requireTip(node, head, signal);
-        return states.readNearTip(node, height, { head, blockBelow: () => nodes.blockAt(node, height) }, signal);
-      },
+      readFrom: (node, signal) => node.pastStates.readNearTip(height, head.chainInfo.beacon, signal),
     });
-    readings.set(height, reading);
-    reading.answer.catch((error) => error instanceof HeightNotAvailableError || readings.delete(height));
-    return reading;
+    states.set(height, queued);
+    queued.answer.catch((error) => error instanceof HeightNotAvailableError || states.delete(height));
+    return queued;
   }
 
-  function ask(height: BeaconHeight, head: Head, { nodesFor, calls, readFrom }: Reading): QueuedCall<ExchangeState> {
-    return turns.queue(async () => {
-      const isBelieved = (node: NodeClient) => !doubts.has(node) || doubts.mayTry(node);
-      const order = nodesFor().toSorted((a, b) => Number(isBelieved(b)) - Number(isBelieved(a)));
-      const asked: NodeClient[] = [];
+  function queueRead(height: BeaconHeight, head: Head, plan: ReadPlan): QueuedCall<ExchangeState> {
+    const sharing = () => nodes.sharingBlock(head.source, plan.isAccepted);
+
+    async function readFrom(node: Node, signal: AbortSignal): Promise<ExchangeState> {
+      if (!sharing().includes(node)) await node.pollTip().catch(() => {});
+      if (!sharing().includes(node)) throw plan.notSharing(node);
+      return plan.readFrom(node, signal);
+    }
+
+    return bulkhead.queue(async () => {
+      const order = [...new Set([...plan.inOrder(sharing()), ...plan.others])];
+      const left = order.toSorted((a, b) => Number(a.pastReads.isPaused()) - Number(b.pastReads.isPaused()));
+      const called: Node[] = [];
       try {
-        return await nodes.first(async () => {
-          const node = order[asked.length];
+        return await nodes.firstToAnswer(async () => {
+          const node = left.shift();
           if (node === undefined) return undefined;
-          asked.push(node);
-          return (signal) => readOrDoubt({ node, asked, height }, readFrom, signal);
-        }, calls);
+          called.push(node);
+          return (signal) => readNoting({ node, called, height }, readFrom, signal);
+        }, plan.calls);
       } catch (error) {
         throw whyStateIsMissing(error) === 'pruned' ? new HeightNotAvailableError(height, head.beaconHeight) : error;
       }
     });
-  }
-
-  /** A node that fails, or is overtaken by one that was asked after it, is asked after the others for a while. */
-  async function readOrDoubt(
-    { node, asked, height }: { node: NodeClient; asked: readonly NodeClient[]; height: BeaconHeight },
-    readFrom: ReadFrom,
-    signal: AbortSignal,
-  ): Promise<ExchangeState> {
-    try {
-      const state = await readFrom(node, signal);
-      doubts.clear(node);
-      watcherOf(node).recovered();
-      const overtaken = asked.slice(0, asked.indexOf(node));
-      for (const each of overtaken) if (states.standing(each, height) !== 'pruned') doubts.add(each, undefined);
-      return state;
-    } catch (error) {
-      const isAnswer = whyStateIsMissing(error) !== undefined || error instanceof UpstreamBusyError;
-      const isFailure = !signal.aborted && !isAnswer;
-      if (isFailure) doubts.add(node, error);
-      if (isFailure && isStateError(error)) watcherOf(node).failed(error);
-      throw error;
-    }
   }
 
   return {
@@ -198,22 +171,48 @@ export function createPastStates({ nodes, turns, poolCounts, maxPauseMs, watch }
         isUnknown: (height) => isUnknown(height, head),
         read: (height) => read(height, head, requester),
       }),
-    prunedHeights: () => nodes.all.map((node) => ({ name: node.name, height: states.prunedUpTo(node) })),
   };
 }
 
-/** From which nodes a state is read, and how: with so many calls, one after another. */
-type Reading = {
-  readonly nodesFor: () => readonly NodeClient[];
+/** Reads, and notes in the health of the node how it went: also of nodes that were called before and were slower. */
+async function readNoting(
+  { node, called, height }: { node: Node; called: readonly Node[]; height: BeaconHeight },
+  readFrom: ReadFrom,
+  signal: AbortSignal,
+): Promise<ExchangeState> {
+  try {
+    const state = await readFrom(node, signal);
+    node.pastReads.succeeded();
+    for (const overtaken of called.slice(0, called.indexOf(node)))
+      if (overtaken.pastStates.standing(height) !== 'pruned') overtaken.pastReads.overtaken();
+    return state;
+  } catch (error) {
+    // That the node does not have a state is an answer. That the gateway does not call it is no fault of the node.
+    const isFailure = whyStateIsMissing(error) === undefined && !(error instanceof UpstreamBusyError);
+    if (isFailure && !signal.aborted) node.pastReads.failed(error);
+    throw error;
+  }
+}
+
+/** From which nodes a state is read, and how. */
+type ReadPlan = {
+  /** A node that has shown one of these blocks, as the head's node has, has the state of the head's chain. */
+  readonly isAccepted: (block: ShownBlock) => boolean;
+  readonly inOrder: (sharing: readonly Node[]) => readonly Node[];
+  /** Nodes that are called after these, if their tip then shows an accepted block. */
+  readonly others: readonly Node[];
+  /** The error of one whose tip does not. */
+  readonly notSharing: (node: Node) => Error;
+  /** How many calls a read makes, one after another. */
   readonly calls: number;
   readonly readFrom: ReadFrom;
 };
 
-type ReadFrom = (node: NodeClient, signal: AbortSignal) => Promise<ExchangeState>;
+type ReadFrom = (node: Node, signal: AbortSignal) => Promise<ExchangeState>;
 
-/** States and readings of states under way, by height. */
+/** States, and reads of states under way, by height. */
 type States = {
   get(height: BeaconHeight): QueuedCall<ExchangeState> | undefined;
-  set(height: BeaconHeight, reading: QueuedCall<ExchangeState>): unknown;
+  set(height: BeaconHeight, queued: QueuedCall<ExchangeState>): unknown;
   delete(height: BeaconHeight): unknown;
 };

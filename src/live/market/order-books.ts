@@ -42,7 +42,7 @@ export type OrderBooks = {
 /** How order books are read. */
 export type OrderBooksOptions = {
   readonly host: MarketDataClient;
-  readonly turns: Bulkhead;
+  readonly bulkhead: Bulkhead;
   /** Whether the host lists pairs or tickers of that name: what makes an empty book one of a ticker that exists. */
   readonly isListed: (tickerId: string) => boolean;
   /** How long one reading serves everyone. */
@@ -69,7 +69,7 @@ export function noTicker(tickerId: string): BadUserInputError {
 
 /** Makes the order books of a host. */
 export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
-  const { host, turns, isListed, ttlMs, timeoutMs, now, watch } = options;
+  const { host, bulkhead, isListed, ttlMs, timeoutMs, now, watch } = options;
   const shared = new LRUCache<string, Shared>({ max: MAX_BOOKS_KEPT });
   const followed = new Map<string, FollowedBook>();
   let skippedBefore = 0;
@@ -88,7 +88,7 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
   }
 
   function share(tickerId: string): Shared {
-    const fresh: Shared = { reading: turns.queue(() => ask(tickerId)), endedAt: undefined };
+    const fresh: Shared = { reading: bulkhead.queue(() => ask(tickerId)), endedAt: undefined };
     shared.set(tickerId, fresh);
     const end = () => {
       fresh.endedAt = now();

@@ -3,7 +3,7 @@ import type { Service } from '../../graphql/context.ts';
 
 /** Registers the gauges of what the gateway follows. Each value is read when Prometheus reads the metrics. */
 export function registerSourceMetrics({ sources, now, upstreams }: Service, registry: Registry): void {
-  const { head, nodes, pastStates, market, orderBooks } = sources;
+  const { head, nodes, market, orderBooks } = sources;
   const registers = [registry];
   const broadcasts = [
     ['head', head],
@@ -61,7 +61,7 @@ export function registerSourceMetrics({ sources, now, upstreams }: Service, regi
     labelNames: ['host'],
     registers,
     collect() {
-      for (const { name, height } of pastStates.prunedHeights()) this.set({ host: name }, height ?? 0);
+      for (const { name, prunedHeight } of nodes.status()) this.set({ host: name }, prunedHeight ?? 0);
     },
   });
   new Gauge({

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Service } from '../../graphql/context.ts';
-import type { Problem } from '../../live/chain/problems.ts';
+import type { Problem } from '../../live/chain/head-problems.ts';
 
 /** The path of the readiness check. */
 export const READY_PATH = '/ready';

@@ -3,7 +3,7 @@ import type { ChainInfo } from '../../domain/chain.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
 import type { ResponseReader } from '../body.ts';
 import type { Circuit } from '../circuit.ts';
-import type { HealthRecord } from '../health.ts';
+import type { HealthRecord, UpstreamHealth } from '../health.ts';
 import type { HttpClient } from '../http.ts';
 import { createDocumentReader } from '../json.ts';
 import { createFilteredReader } from '../json-filter.ts';
@@ -21,6 +21,8 @@ export type NodeClient = {
   chainInfo(signal?: AbortSignal): Promise<ChainInfo>;
   /** The time between two calls, because the node limits their rate; 0 if it does not. */
   spaceMs(): number;
+  /** How its calls went. */
+  health(): UpstreamHealth;
   /** The documented source of the height at which to read the exchange. The response is large. */
   beaconHeight(signal?: AbortSignal): Promise<BeaconHeight>;
   /** The state of the newest block. @throws UpstreamRpcError with code -8000 for a height that the node does not have yet */
@@ -67,6 +69,7 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
   return {
     name,
     spaceMs: spacing.spaceMs,
+    health: health.read,
     chainInfo: (signal) => follow({ method: 'getblockchaininfo', reader: createChainInfoReader, signal }),
     beaconHeight: (signal) =>
       follow({ method: 'getbeaconbeststatedetail', params: [''], reader: createBeaconHeightReader, signal }),

@@ -2,31 +2,35 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ChainInfo } from '../../../src/domain/chain.ts';
 import { UpstreamRpcError, UpstreamUnreachableError } from '../../../src/errors.ts';
 import { toAsyncValues } from '../../../src/live/broadcast/async-values.ts';
-import { createHeadFollower, type Head, type HeadFollower, type HeadWatcher } from '../../../src/live/chain/head.ts';
-import { createNodes } from '../../../src/live/chain/nodes.ts';
+import type { Head } from '../../../src/live/chain/head.ts';
+import { createHeadFollower, type HeadFollower, type HeadWatcher } from '../../../src/live/chain/head-follower.ts';
+import type { Node } from '../../../src/live/chain/node.ts';
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.ts';
 import type { NodeClient } from '../../../src/upstream/node/client.ts';
-import { nodeAt, nodesOf, uncounted } from '../../upstream/connect.ts';
+import { nodeAt, nodesOf, UNWATCHED, uncounted } from '../../upstream/connect.ts';
 import { failureOf } from '../../upstream/failure.ts';
 import { chainInfoOf, exchangeOf, headOf, scriptedNode } from './heads.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const TIP = 1_640_000;
 
-function followNode(node: NodeClient, clock = { now: START }): { head: HeadFollower; told: unknown[] } {
+function followNode(
+  client: NodeClient,
+  clock = { now: START },
+): { head: HeadFollower; source: Node | undefined; told: unknown[] } {
   const told: unknown[] = [];
   const watcher: HeadWatcher = {
     failed: (error) => told.push(error instanceof Error ? error.message : error),
     recovered: () => told.push('recovered'),
-    disagreed: (...heights) => told.push(heights),
     fellFarBehind: (...heights) => told.push(['far behind', ...heights]),
     caughtUp: (tip) => told.push(['caught up', tip]),
   };
+  const disagreed = (...heights: number[]) => void told.push(heights);
+  const nodes = nodesOf([client], { watch: () => ({ ...UNWATCHED(), disagreed }) });
   const head = createHeadFollower({
-    nodes: nodesOf(node),
+    nodes,
     pollMs: 5,
     timeoutMs: 5_000,
-    maxPauseMs: 1,
     maxBlockAgeMs: 600_000,
     poolCounts: uncounted(),
     headsKept: 10,
@@ -34,7 +38,7 @@ function followNode(node: NodeClient, clock = { now: START }): { head: HeadFollo
     watcher,
   });
   onTestFinished(head.stop);
-  return { head, told };
+  return { head, source: nodes.all[0], told };
 }
 
 /** Follows a sandbox from its first head on. */
@@ -43,7 +47,7 @@ async function followSandbox() {
   onTestFinished(sandbox.close);
   const { client } = nodeAt(sandbox.nodeUrl);
   const clock = { now: START };
-  const { head, told } = followNode(client, clock);
+  const { head, source, told } = followNode(client, clock);
   const heads = toAsyncValues(head.subscribe);
 
   async function next(): Promise<Head> {
@@ -59,7 +63,7 @@ async function followSandbox() {
   }
 
   const first = await next();
-  return { sandbox, node: sandbox.node, client, clock, head, told, next, looks, first };
+  return { sandbox, node: sandbox.node, client, source, clock, head, told, next, looks, first };
 }
 
 const callsOf = ({ node }: Sandbox) => ({
@@ -69,7 +73,7 @@ const callsOf = ({ node }: Sandbox) => ({
 
 describe('what is a head', () => {
   test('one height, read whole and as documented', async () => {
-    const { sandbox, client, first } = await followSandbox();
+    const { sandbox, client, source, first } = await followSandbox();
     expect(first).toEqual({
       beaconHeight: TIP,
       previousHeight: undefined,
@@ -77,7 +81,7 @@ describe('what is a head', () => {
       time: START,
       chainInfo: await client.chainInfo(),
       exchange: await client.exchangeState(TIP),
-      source: client,
+      source,
       observedAt: START,
     });
     const order = sandbox.node.requests.slice(0, 3).map(({ name }) => name);
@@ -209,16 +213,16 @@ describe('what if a block comes between two calls', () => {
     ],
   ])('%s', async (_, script, asked) => {
     const node = scriptedNode(script);
-    const { head, told } = followNode(node);
-    expect(await head.get()).toEqual({ ...headOf(11), source: node, observedAt: START });
+    const { head, source, told } = followNode(node);
+    expect(await head.get()).toEqual({ ...headOf(11), source, observedAt: START });
     expect(node.asked.slice(0, asked.length)).toEqual(asked);
     expect(told).toEqual([]);
   });
 
   test('no more than twice: then the block that the chain info tells of is read, with one warning', async () => {
     const node = scriptedNode({ tips: [chainInfoOf(10)], heights: [11] });
-    const { head, told } = followNode(node);
-    expect(await head.get()).toEqual({ ...headOf(10), source: node, observedAt: START });
+    const { head, source, told } = followNode(node);
+    expect(await head.get()).toEqual({ ...headOf(10), source, observedAt: START });
     const asked = ['chainInfo', 'beaconHeight', 'chainInfo', 'chainInfo', 'exchangeState 10', 'chainInfo'];
     expect(node.asked.slice(0, asked.length)).toEqual(asked);
     expect(told).toEqual([[10, 11]]);
@@ -226,8 +230,8 @@ describe('what if a block comes between two calls', () => {
 
   test('also where the other height stays behind: a head is of one block or there is none', async () => {
     const node = scriptedNode({ tips: [chainInfoOf(11)], heights: [10] });
-    const { head, told } = followNode(node);
-    expect(await head.get()).toEqual({ ...headOf(11), source: node, observedAt: START });
+    const { head, source, told } = followNode(node);
+    expect(await head.get()).toEqual({ ...headOf(11), source, observedAt: START });
     expect(told).toEqual([[11, 10]]);
   });
 
@@ -254,8 +258,8 @@ describe('what if a block is replaced while it is read', () => {
   test('it is read again, and no head has the hash of one block and the pools of another', async () => {
     const tips = ['old', 'new', 'new', 'new'].map((hash) => chainInfoOf(10, hash));
     const node = scriptedNode({ tips, heights: [10] });
-    const { head } = followNode(node);
-    expect(await head.get()).toEqual({ ...headOf(10, 'new'), source: node, observedAt: START });
+    const { head, source } = followNode(node);
+    expect(await head.get()).toEqual({ ...headOf(10, 'new'), source, observedAt: START });
     const reading = ['beaconHeight', 'exchangeState 10', 'chainInfo'];
     expect(node.asked.slice(0, 7)).toEqual(['chainInfo', ...reading, ...reading]);
   });
@@ -441,18 +445,16 @@ describe('when is a head stale', () => {
 function nodeThatShows(height: number) {
   const now = { height, isThere: true, isSlow: false };
   const client: NodeClient = {
-    name: 'a node',
+    ...scriptedNode({ tips: [], heights: [] }),
     async chainInfo() {
       if (!now.isThere) throw new UpstreamUnreachableError('NODE', {}, new Error('gone'));
       return chainInfoOf(now.height);
     },
-    spaceMs: () => 0,
     beaconHeight: async () => now.height,
     exchangeState: (at, signal) =>
       now.isSlow
         ? new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
         : Promise.resolve(exchangeOf(at)),
-    earlierState: async (at) => exchangeOf(at),
   };
   return { now, client };
 }
@@ -460,15 +462,13 @@ function nodeThatShows(height: number) {
 describe('is a node that was slower than another read from again', () => {
   test('at once when the other is gone, however long it would be left alone', async () => {
     const [slow, quick] = [nodeThatShows(1), nodeThatShows(1)];
-    const watcher: HeadWatcher = { failed() {}, recovered() {}, disagreed() {}, fellFarBehind() {}, caughtUp() {} };
-    const age = { maxBlockAgeMs: Number.POSITIVE_INFINITY };
-    const times = { pollMs: 5, timeoutMs: 100, maxPauseMs: 3_600_000 };
-    const clients = [slow.client, quick.client] as const;
-    const nodes = createNodes({ clients, timeoutMs: 100, graceMs: 10, watch: () => watcher });
+    const watcher: HeadWatcher = { failed() {}, recovered() {}, fellFarBehind() {}, caughtUp() {} };
+    const nodes = nodesOf([slow.client, quick.client], { timeoutMs: 100, graceMs: 10, maxPauseMs: 3_600_000 });
     const head = createHeadFollower({
       nodes,
-      ...times,
-      ...age,
+      pollMs: 5,
+      timeoutMs: 100,
+      maxBlockAgeMs: Number.POSITIVE_INFINITY,
       poolCounts: uncounted(),
       headsKept: 10,
       now: () => START,
@@ -476,15 +476,15 @@ describe('is a node that was slower than another read from again', () => {
     });
     onTestFinished(head.stop);
     const heads = toAsyncValues(head.subscribe);
-    expect((await heads.next()).value).toMatchObject({ beaconHeight: 1, source: slow.client });
+    expect((await heads.next()).value).toMatchObject({ beaconHeight: 1, source: { client: slow.client } });
 
     slow.now.isSlow = true;
     slow.now.height = quick.now.height = 2;
-    expect((await heads.next()).value).toMatchObject({ beaconHeight: 2, source: quick.client });
+    expect((await heads.next()).value).toMatchObject({ beaconHeight: 2, source: { client: quick.client } });
 
     quick.now.isThere = false;
     slow.now.isSlow = false;
     slow.now.height = 3;
-    expect((await heads.next()).value).toMatchObject({ beaconHeight: 3, source: slow.client });
+    expect((await heads.next()).value).toMatchObject({ beaconHeight: 3, source: { client: slow.client } });
   });
 });

@@ -2,10 +2,13 @@ import { BEACON_CHAIN_ID, type ChainInfo } from '../../../src/domain/chain.ts';
 import type { ExchangeState } from '../../../src/domain/exchange.ts';
 import { UpstreamRpcError } from '../../../src/errors.ts';
 import type { Head } from '../../../src/live/chain/head.ts';
+import { createNode, type Node } from '../../../src/live/chain/node.ts';
+import { createHealthRecord } from '../../../src/upstream/health.ts';
 import type { NodeClient } from '../../../src/upstream/node/client.ts';
 import { exchangeStateOf } from '../../domain/pools.ts';
+import { UNWATCHED } from '../../upstream/connect.ts';
 
-/** What a node says of its chains with the tip at that height. */
+/** The chain info of a node with its tip at that height. */
 export function chainInfoOf(height: number, hash = `block ${height}`, time = height * 40_000): ChainInfo {
   const beacon = {
     chainId: BEACON_CHAIN_ID,
@@ -29,7 +32,7 @@ export function exchangeOf(height: number): ExchangeState {
 }
 
 /** A head at that height. */
-export function headOf(height: number, hash?: string, source: NodeClient = NOBODY): Head {
+export function headOf(height: number, hash?: string, source: Node = NOBODY): Head {
   const chainInfo = chainInfoOf(height, hash);
   return {
     beaconHeight: height,
@@ -43,10 +46,15 @@ export function headOf(height: number, hash?: string, source: NodeClient = NOBOD
   };
 }
 
-/** The source of a head that was read from nowhere. */
-const NOBODY = scriptedNode({ tips: [], heights: [] });
+/** The source of a head that was read from no node. */
+const NOBODY = createNode(scriptedNode({ tips: [], heights: [] }), {
+  isRightChain: () => true,
+  graceMs: 1,
+  maxPauseMs: 1,
+  watcher: UNWATCHED(),
+});
 
-/** A node that says what a test has it say, in turn and the last for ever, and remembers what it was asked. */
+/** A node that returns what a test says, in turn and the last for ever, and remembers its calls. */
 export function scriptedNode(script: {
   readonly tips: readonly ChainInfo[];
   readonly heights: readonly number[];
@@ -64,6 +72,7 @@ export function scriptedNode(script: {
       return tip;
     },
     spaceMs: () => 0,
+    health: createHealthRecord('NODE', () => 0).read,
     async beaconHeight() {
       asked.push('beaconHeight');
       const [height = 1] = heights.length > 1 ? heights.splice(0, 1) : heights;

@@ -1,52 +1,54 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { UpstreamUnreachableError } from '../../../src/errors.ts';
 import { toAsyncValues } from '../../../src/live/broadcast/async-values.ts';
-import { createHeadFollower, type Head, type HeadFollower } from '../../../src/live/chain/head.ts';
-import { createNodes, type Nodes } from '../../../src/live/chain/nodes.ts';
+import type { Head } from '../../../src/live/chain/head.ts';
+import { createHeadFollower, type HeadFollower } from '../../../src/live/chain/head-follower.ts';
+import type { Node } from '../../../src/live/chain/node.ts';
+import type { Nodes } from '../../../src/live/chain/nodes.ts';
 import { createPastStates } from '../../../src/live/chain/past-states.ts';
 import { createSandbox } from '../../../src/sandbox/sandbox.ts';
 import type { NodeClient } from '../../../src/upstream/node/client.ts';
-import { nodeAt, SOMEONE, turnsFor, UNWATCHED, uncounted } from '../../upstream/connect.ts';
+import { nodeAt, nodesOf, roomyBulkhead, SOMEONE, UNWATCHED, uncounted } from '../../upstream/connect.ts';
 import { failureOf } from '../../upstream/failure.ts';
-import { blockNotFound, chainInfoOf, exchangeOf, scriptedNode, statePruned } from './heads.ts';
+import { blockNotFound, chainInfoOf, exchangeOf, headOf, scriptedNode, statePruned } from './heads.ts';
 
 const TIMEOUT_MS = 400;
 
-/** Three nodes of one chain, looked at only when a test says so. */
+/** Three nodes of one chain, polled only when a test says so. */
 async function threeNodes() {
   const sandbox = await createSandbox({ seed: 7, startTime: 1_795_176_000, history: 10, nodes: 3 });
   onTestFinished(sandbox.close);
   const clients = sandbox.nodes.map(({ url }) => nodeAt(url, { timeoutMs: TIMEOUT_MS }).client);
-  const told: unknown[] = [];
-  const { nodes } = nodesForTest(clients, told);
+  const notified: unknown[] = [];
+  const { nodes } = nodesForTest(clients, notified);
   const [first, second, third] = sandbox.nodes;
   if (first === undefined || second === undefined || third === undefined) throw new Error('three are needed');
-  const indexOf = (client: NodeClient | undefined) => (client === undefined ? -1 : clients.indexOf(client));
-  return { sandbox, first, second, third, clients, nodes, told, indexOf, tip: sandbox.chain.tip.height };
+  const indexOf = ({ client }: Node) => clients.indexOf(client);
+  return { sandbox, first, second, third, clients, nodes, notified, indexOf, tip: sandbox.chain.tip.height };
 }
 
-function nodesForTest(clients: readonly NodeClient[], told: unknown[] = []): { nodes: Nodes } {
+function nodesForTest(clients: readonly NodeClient[], notified: unknown[] = [], maxPauseMs = 1): { nodes: Nodes } {
   const [first, ...others] = clients;
   if (first === undefined) throw new Error('one is needed');
-  const nodes = createNodes({
-    clients: [first, ...others],
+  const nodes = nodesOf([first, ...others], {
     timeoutMs: TIMEOUT_MS,
     graceMs: 20,
+    maxPauseMs,
     watch: (node) => ({
-      failed: () => told.push(['failed', clients.indexOf(node)]),
-      recovered: () => told.push(['recovered', clients.indexOf(node)]),
+      ...UNWATCHED(),
+      failed: () => notified.push(['failed', clients.indexOf(node)]),
+      recovered: () => notified.push(['recovered', clients.indexOf(node)]),
     }),
   });
   return { nodes };
 }
 
-/** Follows nodes with a look every few milliseconds. */
+/** Follows nodes with a poll every few milliseconds. */
 function follow(nodes: Nodes): { head: HeadFollower; next(): Promise<Head>; failures: unknown[] } {
   const failures: unknown[] = [];
   const watcher = {
     failed: (error: unknown) => failures.push(error),
     recovered() {},
-    disagreed() {},
     fellFarBehind() {},
     caughtUp() {},
   };
@@ -54,7 +56,6 @@ function follow(nodes: Nodes): { head: HeadFollower; next(): Promise<Head>; fail
     nodes,
     pollMs: 5,
     timeoutMs: TIMEOUT_MS,
-    maxPauseMs: 1,
     maxBlockAgeMs: Number.POSITIVE_INFINITY,
     poolCounts: uncounted(),
     headsKept: 10,
@@ -76,28 +77,28 @@ function follow(nodes: Nodes): { head: HeadFollower; next(): Promise<Head>; fail
 
 describe('which node is read from', () => {
   test('the highest, and of equals the preferred one, else the first that is listed', async () => {
-    const { nodes, first, third, clients, indexOf } = await threeNodes();
-    const order = async (preferred?: NodeClient) => (await nodes.look(preferred)).map(({ node }) => indexOf(node));
+    const { nodes, first, third, indexOf } = await threeNodes();
+    const order = async (preferred?: Node) => (await nodes.poll(preferred)).map(({ node }) => indexOf(node));
     expect(await order()).toEqual([0, 1, 2]);
-    expect(await order(clients[2])).toEqual([2, 0, 1]);
+    expect(await order(nodes.all[2])).toEqual([2, 0, 1]);
     first.faults.set({ kind: 'lag', blocks: 1 });
     third.faults.set({ kind: 'lag', blocks: 2 });
-    expect(await order(clients[2])).toEqual([1, 0, 2]);
+    expect(await order(nodes.all[2])).toEqual([1, 0, 2]);
   });
 
-  test('one that fails is left out until it answers again, and is told of once', async () => {
-    const { nodes, second, indexOf, told, tip } = await threeNodes();
-    const order = async () => (await nodes.look()).map(({ node }) => indexOf(node));
+  test('one that fails is left out until it answers again, and is notified of once', async () => {
+    const { nodes, second, indexOf, notified, tip } = await threeNodes();
+    const order = async () => (await nodes.poll()).map(({ node }) => indexOf(node));
     second.faults.set({ kind: 'status', status: 503 });
     expect([await order(), await order()]).toEqual([
       [0, 2],
       [0, 2],
     ]);
     expect(nodes.status().map(({ height }) => height)).toEqual([tip, undefined, tip]);
-    expect(told).toEqual([['failed', 1]]);
+    expect(notified).toEqual([['failed', 1]]);
     second.faults.clear();
     await expect.poll(order).toEqual([0, 1, 2]);
-    expect(told).toEqual([
+    expect(notified).toEqual([
       ['failed', 1],
       ['recovered', 1],
     ]);
@@ -106,61 +107,61 @@ describe('which node is read from', () => {
   test('one that hangs is waited for a moment once, and not asked again meanwhile', async () => {
     const { nodes, first, second, indexOf } = await threeNodes();
     first.faults.set({ kind: 'hang' });
-    const looks = [await nodes.look(), await nodes.look(), await nodes.look()];
+    const looks = [await nodes.poll(), await nodes.poll(), await nodes.poll()];
     expect(looks.map((seen) => seen.map(({ node }) => indexOf(node)))).toEqual(Array(3).fill([1, 2]));
     expect([first.calls(), second.calls()]).toEqual([1, 3]);
   });
 
-  test('where none answers, what the first has failed with is told', async () => {
+  test('where none answers, what the first has failed with is notified', async () => {
     const { nodes, first, second, third } = await threeNodes();
     first.faults.set({ kind: 'html', status: 403 });
     second.faults.set({ kind: 'reset' });
     await third.stop();
-    expect(await failureOf(nodes.look())).toMatchObject({ code: 'UPSTREAM_FILTERED' });
+    expect(await failureOf(nodes.poll())).toMatchObject({ code: 'UPSTREAM_FILTERED' });
   });
 
   test('one of another chain is never read from', async () => {
     const { nodes, second, indexOf } = await threeNodes();
     second.faults.set({ kind: 'shape', path: ['Result', 'ChainName'], value: 'another' });
-    expect((await nodes.look()).map(({ node }) => indexOf(node))).toEqual([0, 2]);
+    expect((await nodes.poll()).map(({ node }) => indexOf(node))).toEqual([0, 2]);
   });
 });
 
 describe('what is a head of several nodes', () => {
   test('whole from one node: the others are only looked at', async () => {
-    const { nodes, first, second, third, clients } = await threeNodes();
+    const { nodes, first, second, third } = await threeNodes();
     const { head } = follow(nodes);
-    expect((await head.get()).source).toBe(clients[0]);
+    expect((await head.get()).source).toBe(nodes.all[0]);
     expect([first, second, third].map((node) => node.calls('getpdestate'))).toEqual([1, 0, 0]);
     expect([first, second, third].map((node) => node.calls('getbeaconbeststatedetail'))).toEqual([1, 0, 0]);
   });
 
   test('from the highest; a node that lags or goes back never lowers it', async () => {
-    const { sandbox, nodes, first, clients, tip } = await threeNodes();
+    const { sandbox, nodes, first, tip } = await threeNodes();
     const { head, next } = follow(nodes);
     expect(await next()).toMatchObject({ beaconHeight: tip });
     first.faults.set({ kind: 'lag', blocks: 3 });
     sandbox.advance(2);
     const second = await next();
-    expect([second.beaconHeight, second.source]).toEqual([tip + 2, clients[1]]);
+    expect([second.beaconHeight, second.source]).toEqual([tip + 2, nodes.all[1]]);
     expect(head.isStale()).toBe(false);
     first.faults.clear();
     sandbox.advance();
-    expect(await next()).toMatchObject({ beaconHeight: tip + 3, source: clients[1] });
+    expect(await next()).toMatchObject({ beaconHeight: tip + 3, source: nodes.all[1] });
   });
 
   test('from the next, where the first shows the tip but fails to give its state', async () => {
-    const { nodes, first, clients, tip } = await threeNodes();
+    const { nodes, first, tip } = await threeNodes();
     first.faults.set({ kind: 'reset-in-body', on: 'getpdestate' });
     const { head } = follow(nodes);
-    expect(await head.get()).toMatchObject({ beaconHeight: tip, source: clients[1] });
+    expect(await head.get()).toMatchObject({ beaconHeight: tip, source: nodes.all[1] });
   });
 
   test('from the next, within one deadline, where the first hangs in the middle', async () => {
-    const { nodes, first, clients, tip } = await threeNodes();
+    const { nodes, first, tip } = await threeNodes();
     first.faults.set({ kind: 'hang', on: 'getpdestate' });
     const { head } = follow(nodes);
-    expect(await head.get()).toMatchObject({ beaconHeight: tip, source: clients[1] });
+    expect(await head.get()).toMatchObject({ beaconHeight: tip, source: nodes.all[1] });
   });
 
   test('goes on through one node after another, and comes back to those that heal', async () => {
@@ -200,7 +201,12 @@ describe('what is a head of several nodes', () => {
     expect(head.current()?.hash).toBe('own');
 
     isOwnWell = false;
-    expect(await next()).toMatchObject({ beaconHeight: 10, previousHeight: 10, hash: 'other', source: other });
+    expect(await next()).toMatchObject({
+      beaconHeight: 10,
+      previousHeight: 10,
+      hash: 'other',
+      source: { client: other },
+    });
     isOwnWell = true;
     const more = own.asked.length;
     await expect.poll(() => own.asked.length).toBeGreaterThan(more + 3);
@@ -231,13 +237,13 @@ describe('which node is doubted', () => {
     const [hanging, slower] = [puppet(10), puppet(10)];
     const { nodes } = nodesForTest([hanging.node, slower.node]);
     const { head, next } = follow(nodes);
-    expect(await next()).toMatchObject({ beaconHeight: 10, source: hanging.node });
+    expect(await next()).toMatchObject({ beaconHeight: 10, source: { client: hanging.node } });
     hanging.control.isHanging = true;
     for (const height of [11, 12, 13]) {
       hanging.control.height = height;
       await expect.poll(() => nodes.status().map((status) => status.height)).toEqual([height, height - 1]);
       slower.control.height = height;
-      expect(await next()).toMatchObject({ beaconHeight: height, source: slower.node });
+      expect(await next()).toMatchObject({ beaconHeight: height, source: { client: slower.node } });
       expect(head.isStale()).toBe(false);
     }
     expect(hanging.control.states).toBeLessThanOrEqual(3);
@@ -252,7 +258,7 @@ describe('which node is doubted', () => {
     await expect.poll(() => liar.control.states).toBeGreaterThan(0);
     for (const height of [11, 12]) {
       honest.control.height = height;
-      expect(await next()).toMatchObject({ beaconHeight: height, source: honest.node });
+      expect(await next()).toMatchObject({ beaconHeight: height, source: { client: honest.node } });
     }
     expect(failures).toEqual([]);
   });
@@ -264,11 +270,11 @@ describe('which node is doubted', () => {
     await next();
     first.control.isEmpty = true;
     for (const { control } of [first, second]) control.height = 11;
-    expect(await next()).toMatchObject({ beaconHeight: 11, source: second.node });
+    expect(await next()).toMatchObject({ beaconHeight: 11, source: { client: second.node } });
     first.control.isEmpty = false;
     second.node.chainInfo = () => Promise.reject(new UpstreamUnreachableError('NODE', {}, undefined));
     first.control.height = 12;
-    expect(await next()).toMatchObject({ beaconHeight: 12, source: first.node });
+    expect(await next()).toMatchObject({ beaconHeight: 12, source: { client: first.node } });
   });
 });
 
@@ -288,16 +294,10 @@ describe('where is a past state read', () => {
   }
 
   async function statesOf(...clients: NodeClient[]) {
-    const { nodes } = nodesForTest(clients);
+    const { nodes } = nodesForTest(clients, [], 60_000);
     const { head } = follow(nodes);
     const newest = await head.get();
-    const states = createPastStates({
-      nodes,
-      turns: turnsFor('NODE'),
-      poolCounts: uncounted(),
-      maxPauseMs: 60_000,
-      watch: UNWATCHED,
-    });
+    const states = createPastStates({ nodes, bulkhead: roomyBulkhead('NODE'), poolCounts: uncounted() });
     return (height: number) => states.read(height, newest, SOMEONE);
   }
 
@@ -359,14 +359,8 @@ describe('where is a past state read', () => {
     expect(await next()).toMatchObject({ beaconHeight: 101, hash: 'forked' });
     tip = chainInfoOf(110);
     const head = await next();
-    expect(head).toMatchObject({ beaconHeight: 110, source });
-    const states = createPastStates({
-      nodes,
-      turns: turnsFor('NODE'),
-      poolCounts: uncounted(),
-      maxPauseMs: 1,
-      watch: UNWATCHED,
-    });
+    expect(head).toMatchObject({ beaconHeight: 110, source: { client: source } });
+    const states = createPastStates({ nodes, bulkhead: roomyBulkhead('NODE'), poolCounts: uncounted() });
     expect(await failureOf(states.read(101, head, SOMEONE))).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
     expect(forked.states).toEqual([]);
   });
@@ -395,5 +389,21 @@ describe('where is a past state read', () => {
     tip = chainInfoOf(100);
     expect(await read(99)).toEqual(exchangeOf(99));
     expect(late.states).toEqual([99]);
+  });
+
+  test('a final one also at a node that came to a block above it after it was last polled', async () => {
+    const down: NodeClient['earlierState'] = () => Promise.reject(new UpstreamUnreachableError('NODE', {}, undefined));
+    const own = { ...nodeFrom(1), earlierState: down };
+    let tip = chainInfoOf(99);
+    const late = { ...nodeFrom(1), chainInfo: async () => tip };
+    const { nodes } = nodesForTest([own, late]);
+    await nodes.poll();
+    const states = createPastStates({ nodes, bulkhead: roomyBulkhead('NODE'), poolCounts: uncounted() });
+    const read = () => states.read(97, headOf(100, undefined, nodes.all[0]), SOMEONE);
+    expect(await failureOf(read())).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
+    expect(late.states).toEqual([]);
+    tip = chainInfoOf(100);
+    expect(await read()).toEqual(exchangeOf(97));
+    expect(late.states).toEqual([97]);
   });
 });

@@ -1,11 +1,10 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { UpstreamRpcError, UpstreamTimeoutError } from '../../../src/errors.ts';
 import type { Head } from '../../../src/live/chain/head.ts';
-import type { Nodes } from '../../../src/live/chain/nodes.ts';
-import { createPastStates, type PastStates } from '../../../src/live/chain/past-states.ts';
+import { createPastStates } from '../../../src/live/chain/past-states.ts';
 import { createSandbox } from '../../../src/sandbox/sandbox.ts';
 import type { NodeClient } from '../../../src/upstream/node/client.ts';
-import { nodeAt, nodesOf, SOMEONE, turnsFor, UNWATCHED, uncounted } from '../../upstream/connect.ts';
+import { nodeAt, nodesOf, roomyBulkhead, SOMEONE, UNWATCHED, uncounted } from '../../upstream/connect.ts';
 import { failureOf } from '../../upstream/failure.ts';
 import { blockNotFound, chainInfoOf, exchangeOf, headOf, scriptedNode, stateUnreadable } from './heads.ts';
 
@@ -21,16 +20,13 @@ function nodeOf(...errors: Error[]): NodeClient & { readonly asked: number[] } {
   return { ...scriptedNode({ tips: [], heights: [] }), asked, earlierState, chainInfo: async () => chainInfoOf(1) };
 }
 
-/** Past states of one node, whose heads all come from it. */
-function statesOf(node: NodeClient): { states: PastStates; headAt(height: number, hash?: string): Head } {
-  const states = createPastStates({
-    nodes: nodesOf(node),
-    turns: turnsFor('NODE'),
-    poolCounts: uncounted(),
-    maxPauseMs: 1,
-    watch: UNWATCHED,
-  });
-  return { states, headAt: (height, hash) => headOf(height, hash, node) };
+/** Past states of one node, from which all heads are read. */
+function statesOf(client: NodeClient, watch = UNWATCHED) {
+  const nodes = nodesOf([client], { watch });
+  const states = createPastStates({ nodes, bulkhead: roomyBulkhead('NODE'), poolCounts: uncounted() });
+  const [node] = nodes.all;
+  const headAt = (height: number, hash?: string): Head => headOf(height, hash, node);
+  return { states, headAt, node };
 }
 
 describe('how often is a state read', () => {
@@ -120,15 +116,14 @@ describe('what if the node does not have the state', () => {
     const node = nodeOf(stateUnreadable());
     const failures: unknown[] = [];
     let recovered = 0;
-    const watch = () => ({ failed: (error: unknown) => failures.push(error), recovered: () => (recovered += 1) });
-    const states = createPastStates({
-      nodes: nodesOf(node),
-      turns: turnsFor('NODE'),
-      poolCounts: uncounted(),
-      maxPauseMs: 1,
-      watch,
-    });
-    const head = headOf(100, undefined, node);
+    const pastStates = {
+      failed: (error: unknown) => void failures.push(error),
+      recovered() {
+        recovered += 1;
+      },
+    };
+    const { states, headAt } = statesOf(node, () => ({ ...UNWATCHED(), pastStates }));
+    const head = headAt(100);
     expect(await failureOf(states.read(50, head, SOMEONE))).toEqual({
       code: 'UPSTREAM_RPC_ERROR',
       retryable: true,
@@ -151,38 +146,33 @@ describe('what if the node does not have the state', () => {
 });
 
 describe('what if a state near the tip can be that of another block', () => {
-  const shown = (blockAt: Nodes['blockAt'], ...times: number[]) => {
+  /** A URL that has shown two blocks of one height in turn, and block a at height 99; its states have these times. */
+  function readBehindLoadBalancer(inTurnAt: number, ...times: number[]) {
     const node = nodeOf();
     const earlierState: NodeClient['earlierState'] = async (height) => {
       const state = await node.earlierState(height);
       return { ...state, time: times.length > 1 ? times.shift() : times[0] };
     };
-    const client = { ...node, earlierState };
-    const nodes = { ...nodesOf(client), blockAt };
-    const states = createPastStates({
-      nodes,
-      turns: turnsFor('NODE'),
-      poolCounts: uncounted(),
-      maxPauseMs: 1,
-      watch: UNWATCHED,
-    });
-    return { node, read: () => states.read(99, headOf(100, undefined, client), SOMEONE) };
-  };
+    const { states, headAt, node: source } = statesOf({ ...node, earlierState });
+    for (const hash of ['b', 'c', 'b']) source?.shown.add(chainInfoOf(inTurnAt, hash).beacon);
+    source?.shown.add(chainInfoOf(99, 'a', 7).beacon);
+    return { node, read: () => states.read(99, headAt(100), SOMEONE) };
+  }
 
   test('it is requested again until it has the time of the block that was shown', async () => {
-    const { node, read } = shown(() => ({ height: 99, hash: 'a', time: 7 }), 5, 5, 7);
+    const { node, read } = readBehindLoadBalancer(98, 5, 5, 7);
     expect(await read()).toMatchObject({ beaconHeight: 99, time: 7 });
     expect(node.asked).toEqual([99, 99, 99]);
   });
 
-  test('four times at the most: then it is not given', async () => {
-    const { node, read } = shown(() => ({ height: 99, hash: 'a', time: 7 }), 5);
+  test('at most four times: then it is an error', async () => {
+    const { node, read } = readBehindLoadBalancer(98, 5);
     expect(await failureOf(read())).toMatchObject({ code: 'UPSTREAM_BAD_SHAPE', retryable: true });
     expect(node.asked).toEqual([99, 99, 99, 99]);
   });
 
-  test('nor is it where the node shows two blocks in turn; then it is not requested', async () => {
-    const { node, read } = shown(() => 'uncertain', 7);
+  test('if two blocks are shown in turn at its height, it is an error without a call', async () => {
+    const { node, read } = readBehindLoadBalancer(99, 7);
     expect(await failureOf(read())).toMatchObject({ code: 'UPSTREAM_BAD_SHAPE', retryable: true });
     expect(node.asked).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { toAsyncValues } from '../../../src/live/broadcast/async-values.ts';
 import { createOrderBooks, type OrderBooks } from '../../../src/live/market/order-books.ts';
 import { type Bulkhead, createBulkhead } from '../../../src/upstream/bulkhead.ts';
 import type { MarketDataClient } from '../../../src/upstream/market-data/client.ts';
-import { SOMEONE, turnsFor } from '../../upstream/connect.ts';
+import { roomyBulkhead, SOMEONE } from '../../upstream/connect.ts';
 import { failureOf } from '../../upstream/failure.ts';
 
 function bookOf(tickerId: string, price: number | undefined, timestamp = 1_000): RawOrderBook {
@@ -16,7 +16,7 @@ function bookOf(tickerId: string, price: number | undefined, timestamp = 1_000):
 /** The order books of a host that answers as `answer` does, `calls` being how often it was asked for that ticker. */
 function booksOf(
   answer: (tickerId: string, calls: number) => RawOrderBook | undefined | Promise<RawOrderBook | undefined>,
-  options: { ttlMs?: number; now?: () => number; turns?: Bulkhead } = {},
+  options: { ttlMs?: number; now?: () => number; bulkhead?: Bulkhead } = {},
 ) {
   const asked: string[] = [];
   const calls = (tickerId: string) => asked.filter((name) => name === tickerId).length;
@@ -33,7 +33,7 @@ function booksOf(
   const clock = { now: 5_000 };
   const books: OrderBooks = createOrderBooks({
     host,
-    turns: options.turns ?? turnsFor('MARKET_DATA'),
+    bulkhead: options.bulkhead ?? roomyBulkhead('MARKET_DATA'),
     isListed: (tickerId) => tickerId.startsWith('LISTED'),
     ttlMs: options.ttlMs ?? 1_000,
     timeoutMs: 5_000,
@@ -100,7 +100,7 @@ describe('how often is a book read', () => {
   test('a book that was not asked for because its requester waits for too many is asked for by the next', async () => {
     const first = Promise.withResolvers<RawOrderBook>();
     const { books, asked } = booksOf((tickerId) => (tickerId === 'LISTED A' ? first.promise : bookOf(tickerId, 5)), {
-      turns: createBulkhead('MARKET_DATA', { atOnce: 1, waiting: 1, waitMs: 10_000 }),
+      bulkhead: createBulkhead('MARKET_DATA', { atOnce: 1, waiting: 1, waitMs: 10_000 }),
     });
     const greedy = { client: 'greedy' };
     const [a, b, c] = ['LISTED A', 'LISTED B', 'LISTED C'].map((tickerId) => books.read(tickerId, greedy));

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createNodeStates } from '../../../src/live/chain/node-states.ts';
+import { createNodePastStates } from '../../../src/live/chain/node-past-states.ts';
+import { createShownBlocks } from '../../../src/live/chain/shown-blocks.ts';
 import type { NodeClient } from '../../../src/upstream/node/client.ts';
 import { failureOf } from '../../upstream/failure.ts';
 import { exchangeOf, scriptedNode, statePruned, stateUnreadable } from './heads.ts';
@@ -22,9 +23,9 @@ function nodeFrom(oldest: number) {
       return exchangeOf(height);
     },
   };
-  const states = createNodeStates();
+  const states = createNodePastStates(node, createShownBlocks(), { failed() {}, recovered() {} });
   const { signal } = new AbortController();
-  return { control, read: (height: number) => states.readFinal(node, height, NEWEST, signal) };
+  return { control, read: (height: number) => states.readFinal(height, NEWEST, signal) };
 }
 
 const heights = (from: number, length: number) => Array.from({ length }, (_, n) => from + n);

@@ -1,0 +1,120 @@
+import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import type { Instant } from '../../domain/instant.ts';
+import { UpstreamTimeoutError } from '../../errors.ts';
+import { createFollower, type Follower, type Watcher } from '../broadcast/follower.ts';
+import type { Subscribe } from '../broadcast/subscriber.ts';
+import { createBlockInterval } from './block-interval.ts';
+import type { Head } from './head.ts';
+import { createHeadProblems, type Problem, type TipWatcher } from './head-problems.ts';
+import type { Attempt } from './hedge.ts';
+import type { Node } from './node.ts';
+import { createNodeChoice, pollTips } from './node-choice.ts';
+import type { Nodes, NodeTip } from './nodes.ts';
+import type { PoolCounts } from './pool-counts.ts';
+import { createRecentHeads, headsAfter } from './recent-heads.ts';
+
+/** Follows the tip of the chain. The heights that it publishes never go back. */
+export type HeadFollower = Follower<Head> & {
+  /** Whether the node cannot be read, no new height came for several usual intervals, or the newest block is too old. */
+  isStale(): boolean;
+  /** All that is wrong with the head, or with its nodes. If the head is stale, at least why. */
+  problems(): readonly Problem[];
+  /** When the next height is expected, by the usual interval; `undefined` until one is known. */
+  nextAt(): Instant | undefined;
+  /** The heads above a height: first those that are remembered, then each new one. */
+  subscribeAfter(height: BeaconHeight): Subscribe<Head>;
+};
+
+/** How the chain is followed. */
+export type HeadFollowerOptions = {
+  readonly nodes: Nodes;
+  readonly pollMs: number;
+  /** How long one response of a node may take, and how long a client waits for the first head. */
+  readonly timeoutMs: number;
+  /** How old the newest block may become before the head is stale, by the time at which it was made. */
+  readonly maxBlockAgeMs: number;
+  readonly poolCounts: PoolCounts;
+  /** How many of the newest heads are remembered for subscribers who come back. */
+  readonly headsKept: number;
+  readonly now: () => Instant;
+  readonly watcher: HeadWatcher;
+};
+
+/** Is also notified of each head that is published. */
+export type HeadWatcher = Watcher & TipWatcher & { published?(head: Head): void };
+
+/** The calls that read a head, one after another; each has the upstream timeout. */
+const CALLS_FOR_A_HEAD = 4;
+
+/** Starts to follow the chain of these nodes. */
+export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
+  const { nodes, pollMs, timeoutMs, maxBlockAgeMs, poolCounts, headsKept, now, watcher } = options;
+  const recent = createRecentHeads(headsKept);
+  const interval = createBlockInterval(now);
+  const choice = createNodeChoice(timeoutMs);
+
+  /** Polls the tips, chooses the node, and reads its block. @returns the previous head if there is no other block */
+  async function read(previous: Head | undefined): Promise<Head> {
+    const tips = await pollTips(nodes, previous);
+    if (previous !== undefined) problems.polled(highestOf(tips), previous.beaconHeight);
+
+    const called: Node[] = [];
+    function attemptOf(tips: readonly NodeTip[]): Attempt<Head> | undefined {
+      const candidate = choice.candidates(tips, previous).find(({ node }) => !called.includes(node));
+      if (candidate === undefined) return undefined;
+      called.push(candidate.node);
+      return (signal) => readHead(candidate, previous, signal);
+    }
+
+    const first = attemptOf(tips);
+    if (first === undefined) return choice.keep(tips, previous);
+    const attempts = [first];
+    const next = async () => attempts.shift() ?? attemptOf(await nodes.poll(previous?.source).catch(() => []));
+    const head = await nodes.firstToAnswer(next, CALLS_FOR_A_HEAD).catch((error) => {
+      // A node that shows a higher tip and cannot be read does not make the others stale: they are as far as the head.
+      if (previous === undefined || tips.every(({ node }) => !node.newBlocks.isWell())) throw error;
+      return previous;
+    });
+    if (previous !== undefined && isSameBlock(head, previous)) return previous;
+
+    for (const overtaken of called.slice(0, called.indexOf(head.source))) overtaken.newBlocks.overtaken();
+    if (head.beaconHeight !== previous?.beaconHeight) interval.observe();
+    poolCounts.isWhole(head.exchange);
+    recent.add(head);
+    return head;
+  }
+
+  async function readHead({ node, tip }: NodeTip, previous: Head | undefined, signal: AbortSignal): Promise<Head> {
+    const { chainInfo, exchange } = await node.readBlock(tip, signal);
+    const { height: beaconHeight, hash, time } = chainInfo.beacon;
+    const previousHeight = previous?.beaconHeight;
+    return { beaconHeight, previousHeight, hash, time, chainInfo, exchange, source: node, observedAt: now() };
+  }
+
+  const follower = createFollower({
+    read,
+    intervalMs: pollMs,
+    maxWaitMs: timeoutMs,
+    timeoutError: () => new UpstreamTimeoutError('NODE', timeoutMs, {}),
+    watcher,
+    published: watcher.published,
+  });
+  const { current: head, isFailing } = follower;
+  const problems = createHeadProblems({ head, isFailing, interval, maxBlockAgeMs, now, watcher });
+
+  return {
+    ...follower,
+    isStale: () => problems.staleness().length > 0,
+    problems: problems.all,
+    nextAt: interval.nextAt,
+    subscribeAfter: (height) => headsAfter({ recent, ...follower }, height),
+  };
+}
+
+function highestOf(tips: readonly NodeTip[]): BeaconHeight {
+  return Math.max(...tips.map(({ tip }) => tip.beacon.height));
+}
+
+function isSameBlock(a: Head, b: Head): boolean {
+  return a.beaconHeight === b.beaconHeight && a.hash === b.hash;
+}

@@ -1,0 +1,95 @@
+import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import type { Instant } from '../../domain/instant.ts';
+import type { BlockInterval } from './block-interval.ts';
+import type { Head } from './head.ts';
+
+/** What is wrong with what the gateway serves, for operators: `/ready` lists all problems. */
+export type Problem = {
+  /** Stable: it never changes its meaning. */
+  readonly code: ProblemCode;
+  /** In plain words. The wording may change, and it never contains an address. */
+  readonly message: string;
+};
+
+/** Every code of a {@link Problem}. */
+export type ProblemCode =
+  | 'STOPPING'
+  | 'HEAD_NOT_READ'
+  | 'NODE_UNREADABLE'
+  | 'NO_NEW_BLOCK'
+  | 'BLOCK_TOO_OLD'
+  | 'NODE_FAR_BEHIND'
+  | 'MARKET_DATA_NOT_READ'
+  | 'MARKET_DATA_STALE';
+
+/** What is wrong with the head. */
+export type HeadProblems = {
+  /** The highest tip of all nodes in a poll, and the height that is served. */
+  polled(tip: BeaconHeight, served: BeaconHeight): void;
+  /** Why the head is stale: each of these alone is enough. */
+  staleness(): readonly Problem[];
+  /** All problems: why the head is stale, and that the nodes have lost blocks. */
+  all(): readonly Problem[];
+};
+
+/** Is notified, each time once, when the tip falls far below the served height, and when it is near again. */
+export type TipWatcher = {
+  fellFarBehind(tip: BeaconHeight, served: BeaconHeight): void;
+  caughtUp(tip: BeaconHeight): void;
+};
+
+/** What the problems are derived from. */
+export type HeadProblemsOptions = {
+  readonly head: () => Head | undefined;
+  /** Whether the newest block cannot be read. */
+  readonly isFailing: () => boolean;
+  readonly interval: BlockInterval;
+  /** How old the newest block may become, by the time at which it was made. */
+  readonly maxBlockAgeMs: number;
+  readonly now: () => Instant;
+  readonly watcher: TipWatcher;
+};
+
+/** A node behind a load balancer lags by a few blocks. At this distance it has lost them. */
+const FAR_BLOCKS = 100;
+
+/** Creates the problems of a head, with no tip polled yet. */
+export function createHeadProblems(options: HeadProblemsOptions): HeadProblems {
+  const { head, isFailing, interval, maxBlockAgeMs, now, watcher } = options;
+  /** The highest tip, while it is far below the served height. */
+  let farBehind: BeaconHeight | undefined;
+
+  function staleness(): readonly Problem[] {
+    const time = head()?.time;
+    const problems: readonly (Problem | false)[] = [
+      isFailing() && { code: 'NODE_UNREADABLE', message: 'the node cannot be read' },
+      interval.isOverdue() && {
+        code: 'NO_NEW_BLOCK',
+        message: 'no new beacon height arrived for more than five times the usual block interval',
+      },
+      time !== undefined &&
+        now() - time > maxBlockAgeMs && {
+          code: 'BLOCK_TOO_OLD',
+          message: `the newest block, produced at ${new Date(time).toISOString()}, is older than MAX_BLOCK_AGE_MS`,
+        },
+    ];
+    return problems.filter((problem) => problem !== false);
+  }
+
+  function lostBlocks(): readonly Problem[] {
+    if (farBehind === undefined) return [];
+    const message = `the node reports beacon height ${farBehind}, far below the served height ${head()?.beaconHeight}: it may have lost its database`;
+    return [{ code: 'NODE_FAR_BEHIND', message }];
+  }
+
+  return {
+    polled(tip, served) {
+      const wasFarBehind = farBehind !== undefined;
+      farBehind = tip < served - FAR_BLOCKS ? tip : undefined;
+      if (farBehind !== undefined && !wasFarBehind) watcher.fellFarBehind(tip, served);
+      if (farBehind === undefined && wasFarBehind) watcher.caughtUp(tip);
+    },
+    staleness,
+    all: () => [...staleness(), ...lostBlocks()],
+  };
+}

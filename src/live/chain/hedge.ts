@@ -1,0 +1,50 @@
+import { isSettledWithin } from '../broadcast/wait-at-most.ts';
+
+/** One attempt to read something. The signal aborts it when its result is no longer needed. */
+export type Attempt<T> = (signal: AbortSignal) => Promise<T>;
+
+/** When the next attempt begins, and when all end. */
+export type HedgeOptions = {
+  /** How long the attempts under way are waited for before the next one begins too. */
+  readonly delayMs: number;
+  /** For all attempts together. */
+  readonly timeoutMs: number;
+  /** What attempts fail with that have not ended by then. */
+  readonly timeoutError: () => Error;
+};
+
+/**
+ * Hedged requests: makes one attempt after another, and returns the first success. The next attempt begins when those under
+ * way have failed, or after the delay, without aborting the others. So an attempt that hangs costs one delay, and one that is
+ * only slow is not lost.
+ *
+ * @param next creates the next attempt; `undefined` if there is none now
+ * @throws the errors of all attempts, in order, as an AggregateError
+ */
+export async function hedge<T>(
+  next: () => Promise<Attempt<T> | undefined>,
+  { delayMs, timeoutMs, timeoutError }: HedgeOptions,
+): Promise<T> {
+  const end = new AbortController();
+  const deadline = setTimeout(() => end.abort(timeoutError()), timeoutMs);
+  const attempts: Promise<T>[] = [];
+  try {
+    for (;;) {
+      const attempt = await next();
+      if (attempt !== undefined) attempts.push(attempt(end.signal));
+      const result = Promise.any(attempts);
+      const isSettled = await isSettledWithin(delayMs, result);
+      if (isSettled && (attempt === undefined || (await isFulfilled(result)))) return await result;
+    }
+  } finally {
+    clearTimeout(deadline);
+    end.abort(new Error('another attempt was faster'));
+  }
+}
+
+function isFulfilled(promise: Promise<unknown>): Promise<boolean> {
+  return promise.then(
+    () => true,
+    () => false,
+  );
+}

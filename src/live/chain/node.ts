@@ -1,0 +1,140 @@
+import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import type { ChainInfo } from '../../domain/chain.ts';
+import { UpstreamBadShapeError } from '../../errors.ts';
+import type { UpstreamHealth } from '../../upstream/health.ts';
+import type { NodeClient } from '../../upstream/node/client.ts';
+import type { Watcher } from '../broadcast/follower.ts';
+import { type Block, createBlockReader } from './block-reader.ts';
+import { createNodePastStates, type NodePastStates } from './node-past-states.ts';
+import { createReadHealth, type ReadHealth } from './read-health.ts';
+import { createShownBlocks, type ShownBlocks } from './shown-blocks.ts';
+
+/**
+ * One node: its client, and everything that the gateway knows about its state. Who reads from a node decides by this alone.
+ *
+ * Three things stop the gateway from calling a node. The circuit breaker of its host, when the host does not respond: then
+ * also its tip cannot be read. The pauses of `newBlocks` and `pastReads`, when it responds but cannot give a state: then
+ * other nodes are read first. The error budgets, when it responds with many errors -8000.
+ */
+export type Node = {
+  readonly name: string;
+  readonly client: NodeClient;
+  /** Polls its tip. Callers during a poll get the response of that poll. @throws UpstreamError */
+  pollTip(): Promise<ChainInfo>;
+  isPolling(): boolean;
+  /** The tip of the last poll; `undefined` if that poll failed, and before the first. */
+  tip(): ChainInfo | undefined;
+  /** Whether the last poll succeeded and the current one, if any, has not been waiting for long. */
+  isResponding(): boolean;
+  readonly shown: ShownBlocks;
+  /** Reads the newest block; see `ReadBlock`. The outcome counts in `newBlocks`. @throws UpstreamError */
+  readBlock(tip: ChainInfo, signal: AbortSignal): Promise<Block>;
+  /** Whether its newest blocks can be read. */
+  readonly newBlocks: ReadHealth;
+  readonly pastStates: NodePastStates;
+  /** Whether its earlier states can be read. */
+  readonly pastReads: ReadHealth;
+  status(): NodeStatus;
+};
+
+/** A node as operators see it. */
+export type NodeStatus = {
+  readonly name: string;
+  /** The beacon height of its tip; `undefined` if the last poll failed. */
+  readonly height: BeaconHeight | undefined;
+  /** The highest height that it is known to have pruned; `undefined` if none is known. */
+  readonly prunedHeight: BeaconHeight | undefined;
+  /** Minimum time between two calls to it, because it limits their rate; 0 if it does not. */
+  readonly spaceMs: number;
+  /** How the calls to it went. */
+  readonly health: UpstreamHealth;
+};
+
+/** Is notified when the tip of a node, or its earlier states, cannot be read, and when they can be read again. */
+export type NodeWatcher = Watcher & {
+  readonly pastStates: Watcher;
+  /** The two sources of the height of its tip still differ after they were read again; once until they agree. */
+  disagreed(chainInfo: BeaconHeight, beaconState: BeaconHeight): void;
+};
+
+/** How a node is read. */
+export type NodeOptions = {
+  /** Whether a tip is of the chain that is followed. */
+  readonly isRightChain: (tip: ChainInfo) => boolean;
+  /** How long a poll may take while the node still counts as responding. */
+  readonly graceMs: number;
+  /** The longest pause of a node that cannot be read. */
+  readonly maxPauseMs: number;
+  readonly watcher: NodeWatcher;
+};
+
+/** Creates a node of which nothing is known yet. */
+export function createNode(client: NodeClient, { isRightChain, graceMs, maxPauseMs, watcher }: NodeOptions): Node {
+  const { name } = client;
+  const shown = createShownBlocks();
+  const newBlocks = createReadHealth(maxPauseMs);
+  const readBlock = createBlockReader(client, watcher.disagreed);
+  const pastStates = createNodePastStates(client, shown, watcher.pastStates);
+  let tip: ChainInfo | undefined;
+  let poll: Promise<ChainInfo> | undefined;
+  let polledAt = 0;
+  let isFailing = false;
+
+  async function pollOnce(): Promise<ChainInfo> {
+    try {
+      const answer = await client.chainInfo();
+      if (!isRightChain(answer)) {
+        const wrongChain = `its chain ${JSON.stringify(answer.chainName)} is not the chain that the gateway follows`;
+        throw new UpstreamBadShapeError('NODE', wrongChain, { host: name });
+      }
+      tip = answer;
+      shown.add(answer.beacon);
+      if (isFailing) watcher.recovered();
+      isFailing = false;
+      return answer;
+    } catch (error) {
+      tip = undefined;
+      if (!isFailing) watcher.failed(error);
+      isFailing = true;
+      throw error;
+    } finally {
+      poll = undefined;
+    }
+  }
+
+  return {
+    name,
+    client,
+    pollTip() {
+      if (poll === undefined) {
+        polledAt = performance.now();
+        poll = pollOnce();
+      }
+      return poll;
+    },
+    isPolling: () => poll !== undefined,
+    tip: () => tip,
+    isResponding: () => tip !== undefined && (poll === undefined || performance.now() - polledAt <= graceMs),
+    shown,
+    async readBlock(tip, signal) {
+      try {
+        const block = await readBlock(tip, signal);
+        newBlocks.succeeded();
+        return block;
+      } catch (error) {
+        if (!signal.aborted) newBlocks.failed(error);
+        throw error;
+      }
+    },
+    newBlocks,
+    pastStates,
+    pastReads: createReadHealth(maxPauseMs),
+    status: () => ({
+      name,
+      height: tip?.beacon.height,
+      prunedHeight: pastStates.prunedUpTo(),
+      spaceMs: client.spaceMs(),
+      health: client.health(),
+    }),
+  };
+}

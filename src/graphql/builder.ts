@@ -33,9 +33,13 @@ export const builder = new SchemaBuilder<SchemaTypes>({
   relay: {
     clientMutationId: 'omit',
     cursorType: 'String',
-    firstArgOptions: { description: 'Number of entries from the start of the list, or after the cursor `after`.' },
+    firstArgOptions: {
+      description: 'Maximum number of entries, from the start of the list or after the cursor `after`.',
+    },
     afterArgOptions: { description: 'Cursor of the entry before the first one on the page.' },
-    lastArgOptions: { description: 'Number of entries from the end of the list, or before the cursor `before`.' },
+    lastArgOptions: {
+      description: 'Maximum number of entries, from the end of the list or before the cursor `before`.',
+    },
     beforeArgOptions: { description: 'Cursor of the entry after the last one on the page.' },
     nodesOnConnection: {
       description: 'Pools of this page without their cursors, in the order of `orderBy`.',

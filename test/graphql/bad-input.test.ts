@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-describe('bad input costs its own field, and the rest of the answer is whole', () => {
+describe('bad input fails its own field, and the rest of the answer is complete', () => {
   const pool = `poolPair(token1Id: "${PRV}", token2Id: "${BTC}"`;
   test.each([
     ['a token id that is too short', `poolPair(token1Id: "${PRV.slice(1)}", token2Id: "${BTC}") { id }`],
@@ -53,7 +53,7 @@ describe('bad input costs its own field, and the rest of the answer is whole', (
     ]);
   });
 
-  test('in a variable just as in the document', async () => {
+  test('in a variable', async () => {
     const { data, errors } = await gateway.ask(
       'query ($at: BeaconHeight, $id: TokenId!) { poolPairs(at: $at) { totalCount } token(id: $id) { id } beaconHeight }',
       { at: 'x', id: 'y' },
@@ -66,7 +66,7 @@ describe('bad input costs its own field, and the rest of the answer is whole', (
   });
 });
 
-describe('what is wrong with the document itself', () => {
+describe('an error in the document', () => {
   test.each([
     ['is no GraphQL', '{', undefined, 'GRAPHQL_PARSE_FAILED'],
     ['asks for a field that is not there', '{ nothing }', undefined, 'GRAPHQL_VALIDATION_FAILED'],

@@ -11,7 +11,7 @@ const BLOCK = `id chainId isBeacon height hash totalTxs blockProducer validation
   validationData { producerBlsSig producerBriSig validatorsIdx aggSig bridgeSig }`;
 
 describe('the chain', () => {
-  test('is told as the node tells it, with the documented names put right', async () => {
+  test('is described as the node describes it, with corrected names', async () => {
     const { data, errors } = await gateway.ask(
       `{ chainInfo { id chainName activeShards bestBlocks { ${BLOCK} } beacon { chainId } shard(id: 7) { chainId } } }`,
     );
@@ -33,7 +33,7 @@ describe('the chain', () => {
     });
   });
 
-  test('has a best block for the beacon chain and each shard, and none for a shard that is not there', async () => {
+  test('has a best block for the beacon chain and each shard, and null for a shard that does not exist', async () => {
     const { data, errors } = await gateway.ask(
       '{ beacon: bestBlock { chainId isBeacon epochBlock } shard: bestBlock(chainId: 3) { chainId isBeacon epoch } none: bestBlock(chainId: 8) { id } no: bestBlock(chainId: -2) { id } chainInfo { shard(id: -1) { id } } }',
     );

@@ -15,15 +15,15 @@ import { schema } from '../../src/graphql/schema.ts';
 
 const contract = buildSchema(readFileSync(new URL('../fixtures/contract.graphql', import.meta.url), 'utf8'));
 
-describe('the schema that clients are promised', () => {
-  test('everything of it is there, with the same types', () => {
+describe('the schema', () => {
+  test('contains the whole contract, with the same types', () => {
     expect(findBreakingChanges(contract, schema).map((change) => change.description)).toEqual([]);
     expect(findDangerousChanges(contract, schema).map((change) => change.description)).toEqual([
       'An optional argument Subscription.prices(afterHeight:) was added.',
     ]);
   });
 
-  test('the schema itself says in plain words what it offers', () => {
+  test('has a description that explains its terms', () => {
     for (const term of ['node', 'market-data host', 'beacon height', 'pool', 'pair', 'ticker', 'order book'])
       expect(schema.description).toContain(`**${term}**`);
     const named = [...(schema.description ?? '').matchAll(/`(\w+)`/g)].map(([, name = '']) => name);

@@ -7,7 +7,7 @@ const ID = `PoolPair:${PRV}-${BTC}`;
 const NOW = `{ poolPair(token1Id: "${PRV}", token2Id: "${BTC}") { ${POOL} } }`;
 
 describe('PoolPair.current', () => {
-  test('leads from a pool at an earlier height to the pool of now', async () => {
+  test('returns the current pool for a pool at an earlier height', async () => {
     const { ask, sandbox } = await serveGatewayForTest();
     const { height } = sandbox.chain.tip;
     const at = height - 5;
@@ -19,13 +19,13 @@ describe('PoolPair.current', () => {
     expect(now.poolPair).toMatchObject({ id: ID, beaconHeight: height });
   });
 
-  test('is the pool itself where that is of now', async () => {
+  test('returns the pool itself if it is current', async () => {
     const { ask } = await serveGatewayForTest();
     const { data } = await ask(NOW.replace('{ id', `{ current { ${POOL} } id`));
     expect(data.poolPair).toEqual({ ...data.poolPair.current, current: data.poolPair.current });
   });
 
-  test('is of now on every page of a list that stays at the height where it began', async () => {
+  test('is current on every page of a list that stays at an earlier height', async () => {
     const { ask, advance, sandbox } = await serveGatewayForTest();
     const page = `query ($after: String) {
       poolPairs(first: 20, after: $after) { nodes { ${POOL} current { ${POOL} } } pageInfo { endCursor } }
@@ -44,7 +44,7 @@ describe('PoolPair.current', () => {
     }
   });
 
-  test('makes an answer of an earlier height one that lasts until the next block', async () => {
+  test('limits the validity of an answer about an earlier height to the next block', async () => {
     const { url, advance, sandbox, ask, clock } = await serveGatewayForTest({ config: { marketPollMs: 600_000 } });
     await ask('{ pairs { id } tickers { id } beaconHeight }');
     const at = sandbox.chain.tip.height - 9;

@@ -75,13 +75,13 @@ function argumentsWithDefault(): (readonly [string, GraphQLArgument])[] {
 }
 
 describe('an argument with a default', () => {
-  test('is nullable, and there is a test of what null means for it', () => {
+  test('is nullable, and a test covers its null', () => {
     const args = argumentsWithDefault();
     expect(args.filter(([, { type }]) => isNonNullType(type)).map(([name]) => name)).toEqual([]);
     expect(args.map(([name]) => name).toSorted()).toEqual(CASES.map(({ name }) => name).toSorted());
   });
 
-  test.each(CASES)('$name has its default where it is null', async ({ name, type, values, query }) => {
+  test.each(CASES)('$name has its default if it is null', async ({ name, type, values, query }) => {
     const gateway = await startGatewayForTest();
     const ask = name.startsWith('Subscription.') ? secondUpdate(gateway) : gateway.ask;
     const operation = name.startsWith('Subscription.') ? 'subscription' : 'query';

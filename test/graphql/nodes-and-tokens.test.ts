@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 describe('any object by its id', () => {
-  test('every kind of id leads back to the object that has it', async () => {
+  test('each kind of id finds its object', async () => {
     const { chain } = gateway.sandbox;
     const poolId = chain.markets[0]?.poolId;
     const ids = [
@@ -36,7 +36,7 @@ describe('any object by its id', () => {
     expect(one.node).toEqual({ id: `Token:${BTC}`, symbol: 'BTC', decimals: 9 });
   });
 
-  test('an id of no object is null', async () => {
+  test('an id without an object is null', async () => {
     const ids = [
       'Pair:nothing',
       'Ticker:nothing',
@@ -50,7 +50,7 @@ describe('any object by its id', () => {
     expect(answer).toEqual({ data: { nodes: ids.map(() => null) } });
   });
 
-  test('a text that is no id costs its own entry only', async () => {
+  test('a text that is not an id fails only its own entry', async () => {
     const bad = [
       '',
       'Pair',
@@ -74,7 +74,7 @@ describe('any object by its id', () => {
 });
 
 describe('tokens', () => {
-  test('are those of the list and of every pool and pair, and nothing is guessed of them', async () => {
+  test('are those of the token list and of every pool and pair, and nothing about them is guessed', async () => {
     await gateway.ask('{ pairs { id } poolPairs { totalCount } }');
     const { data } = await gateway.ask('{ tokens { id tokenId symbol decimals } }');
     const { tokens } = gateway.sandbox.chain;
@@ -89,7 +89,7 @@ describe('tokens', () => {
     expect(data.tokens.map(({ id }: { id: string }) => id)).toEqual(tokens.map(({ id }) => `Token:${id}`).toSorted());
   });
 
-  test('a token that nobody has is null, one that only a pool holds is not', async () => {
+  test('a token that appears nowhere is null, one that appears only in a pool is not', async () => {
     const nameless = gateway.sandbox.chain.tokens.find(({ symbol }) => symbol === undefined);
     const { data, errors } = await gateway.ask(
       `{ a: token(id: "${NOBODYS}") { id } b: token(id: "${nameless?.id}") { decimals } }`,

@@ -10,7 +10,7 @@ describe('one answer describes one height', () => {
     expect(sandbox.node.calls('getpdestate')).toBe(1);
   });
 
-  test('a new block is served whole, and the height before it is told', async () => {
+  test('all fields describe a new block, and the head has the height before', async () => {
     const { ask, advance, sandbox } = await startGatewayForTest();
     await ask('{ beaconHeight }');
     const before = sandbox.chain.tip.height;
@@ -36,7 +36,7 @@ describe('one answer describes one height', () => {
     '{ service { head { beaconHeight } } beaconHeight }',
     '{ beaconHeight service { head { beaconHeight } } }',
     '{ service { head { beaconHeight } } poolPairs { totalCount } beaconHeight __schema { queryType { name } } }',
-  ])('also where it waits for the first of all: %s', async (query) => {
+  ])('also while it waits for the first head: %s', async (query) => {
     const { ask, sandbox } = await startGatewayForTest({
       before: ({ node }) => void node.faults.set({ kind: 'delay', ms: 100, on: 'getpdestate' }),
     });
@@ -47,7 +47,7 @@ describe('one answer describes one height', () => {
     });
   });
 
-  test('a head that nobody waits for is not waited for', async () => {
+  test('the service field does not wait for a head that no other field needs', async () => {
     const { ask } = await startGatewayForTest({
       before: ({ node }) => void node.faults.set({ kind: 'hang', on: 'getpdestate' }),
     });
@@ -76,7 +76,7 @@ describe('one answer describes one height', () => {
   });
 });
 
-describe('what many ask costs the upstreams once', () => {
+describe('requests of many clients share upstream calls', () => {
   test('300 clients at the current height cost no call', async () => {
     const { ask, sandbox } = await startGatewayForTest({ config: { headPollMs: 60_000, marketPollMs: 60_000 } });
     await ask('{ poolPairs { totalCount } pairs { id } tickers { id } }');
@@ -123,7 +123,7 @@ describe('what many ask costs the upstreams once', () => {
     expect(sandbox.node.calls('getpdestate')).toBe(4);
   });
 
-  test('100 readers of one order book share one reading', async () => {
+  test('100 readers of one order book share one upstream call', async () => {
     const { ask, sandbox } = await startGatewayForTest();
     const readers = Array.from({ length: 100 }, (_, depth) =>
       ask(`{ orderBook(tickerId: "pBTC_PRV", depth: ${depth}) { bestBid } }`),
@@ -133,7 +133,7 @@ describe('what many ask costs the upstreams once', () => {
     expect(sandbox.marketData.calls('orderbook')).toBe(1);
   });
 
-  test('one reading of an order book serves for its time, and not longer', async () => {
+  test('an order book is read again when its snapshot has expired', async () => {
     const { ask, clock, sandbox } = await startGatewayForTest({ config: { orderBookTtlMs: 1_000 } });
     const query = '{ orderBook(tickerId: "pBTC_PRV") { observedAt } }';
     const { data } = await ask(query);
@@ -145,7 +145,7 @@ describe('what many ask costs the upstreams once', () => {
     expect(sandbox.marketData.calls('orderbook')).toBe(2);
   });
 
-  test('while nothing happens on the chain, each look at its tip is one cheap call', async () => {
+  test('while the tip does not move, each poll is one cheap call', async () => {
     const { ask, sandbox, clock: _clock } = await startGatewayForTest();
     await ask('{ beaconHeight }');
     await expect.poll(() => sandbox.node.calls('getblockchaininfo')).toBeGreaterThan(3);

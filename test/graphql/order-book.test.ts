@@ -7,7 +7,7 @@ const WHOLE = `
   quality { wasSorted isCrossed entriesMerged entriesDropped timestampUnit }`;
 
 describe('an order book', () => {
-  test('is in order, each price once, whatever the host sent', async () => {
+  test('is sorted and has each price once, whatever the host sent', async () => {
     const { ask, sandbox, clock } = await startGatewayForTest();
     const sent = await (
       await fetch(`${sandbox.marketDataUrl}/api/v1/public/market-data/orderbook?ticker_id=pPOWR_PRV`)
@@ -41,7 +41,7 @@ describe('an order book', () => {
     expect(data.orderBook.spread).toBeLessThan(0);
   });
 
-  test('of the market that a newcomer meets first is sorted and uncrossed', async () => {
+  test('of the first market of the sandbox is sorted and not crossed', async () => {
     const { ask } = await startGatewayForTest();
     const { data } = await ask(
       '{ orderBook(tickerId: "pBTC_PRV") { spread quality { wasSorted isCrossed entriesMerged entriesDropped } } }',
@@ -53,7 +53,7 @@ describe('an order book', () => {
     expect(data.orderBook.spread).toBeGreaterThan(0);
   });
 
-  test('has an id of its ticker and depth, however it was reached', async () => {
+  test('has an id of its ticker and depth in every field', async () => {
     const { ask, subscribe } = await startGatewayForTest();
     const { data } = await ask(`{
       orderBook(tickerId: "pBTC_PRV") { id }
@@ -69,7 +69,7 @@ describe('an order book', () => {
     expect((await books.next()).value?.data).toEqual({ orderBook: { id: 'OrderBook:5:pBTC_PRV' } });
   });
 
-  test('has the depth that is asked for, counted over both sides', async () => {
+  test('has the requested depth, counted over both sides', async () => {
     const { ask, sandbox } = await startGatewayForTest();
     const { data } = await ask(`{
       all: orderBook(tickerId: "pBTC_PRV", depth: 0) { bids { price } asks { price } }
@@ -89,7 +89,7 @@ describe('an order book', () => {
     expect(sandbox.marketData.calls('orderbook')).toBe(1);
   });
 
-  test('with a negative depth is an error of that field alone', async () => {
+  test('with a negative depth fails only that field', async () => {
     const { ask } = await startGatewayForTest();
     const { data, errors } = await ask(
       '{ a: orderBook(tickerId: "pBTC_PRV", depth: -1) { bestBid } b: orderBook(tickerId: "pBTC_PRV") { tickerId } }',
@@ -99,7 +99,7 @@ describe('an order book', () => {
   });
 
   test.each(['404', '400', 'empty', 'null'] as const)(
-    'of a ticker that does not exist is null where the host says so by %s',
+    'of a ticker that does not exist is null, whether the host answers %s',
     async (unknownTicker) => {
       const { ask, sandbox } = await startGatewayForTest({ sandbox: { unknownTicker } });
       await ask('{ pairs { id } tickers { id } }');
@@ -128,7 +128,7 @@ describe('an order book', () => {
     });
   });
 
-  test('drops and counts entries that are not two numbers, and takes milliseconds for what they are', async () => {
+  test('drops and counts entries that are not two numbers, and recognises milliseconds', async () => {
     const { ask, sandbox } = await startGatewayForTest({
       sandbox: { malformedBooks: ['pETH_PRV'], timestampUnit: 'milliseconds' },
     });

@@ -21,8 +21,8 @@ async function walk(gateway: TestGateway, variables: PoolPageQueryVariables, fir
   return ids;
 }
 
-describe('pools, a page at a time', () => {
-  test('a walk in either direction visits each pool once, in each order', async () => {
+describe('pages of pools', () => {
+  test('paging in either direction visits each pool once, in each order', async () => {
     const gateway = await startGatewayForTest();
     const ids = gateway.sandbox.chain.pools.map(({ token1, token2 }) => `PoolPair:${token1.id}-${token2.id}`).sort();
     expect(await walk(gateway, { orderBy: 'ID_ASC' }, 7)).toEqual(ids);
@@ -34,7 +34,7 @@ describe('pools, a page at a time', () => {
     expect(natives.lastIndexOf(true)).toBeLessThan(natives.indexOf(false));
   });
 
-  test('the next page is read from the same height, also when the chain has gone on', async () => {
+  test('the next page comes from the same height, also after new blocks', async () => {
     const gateway = await startGatewayForTest();
     const first = await page(gateway, { first: 50 });
     const height = gateway.sandbox.chain.tip.height;
@@ -51,7 +51,7 @@ describe('pools, a page at a time', () => {
     expect(sandbox.node.calls('getpdestate')).toBe(1);
   });
 
-  test('backwards from a cursor comes what stands before it', async () => {
+  test('`before` returns the pools before a cursor', async () => {
     const gateway = await startGatewayForTest();
     const all = await page(gateway, { first: 54 });
     const middle = all.edges[20];
@@ -65,7 +65,7 @@ describe('pools, a page at a time', () => {
     });
   });
 
-  test('50 pools where nobody says how many, and none where none are wanted', async () => {
+  test('a page has 50 pools by default, and none for size 0', async () => {
     const gateway = await startGatewayForTest();
     expect((await page(gateway, {})).edges).toHaveLength(50);
     expect(await page(gateway, { first: 0 })).toEqual({
@@ -75,7 +75,7 @@ describe('pools, a page at a time', () => {
     });
   });
 
-  test('a filter leaves only the pools that pass all of it', async () => {
+  test('a filter returns the pools that match every field of it', async () => {
     const gateway = await startGatewayForTest();
     const { pools } = gateway.sandbox.chain;
     const withEth = pools.filter(({ token1, token2 }) => [token1.id, token2.id].includes(ETH));
@@ -88,7 +88,7 @@ describe('pools, a page at a time', () => {
     expect((await page(gateway, { filter: { nonEmpty: true } })).totalCount).toBe(51);
   });
 
-  test('a cursor with another filter, order or height is refused, and so is a text that is none', async () => {
+  test('a cursor with another filter, order or height is refused, and so is a text that is not a cursor', async () => {
     const gateway = await startGatewayForTest();
     const after = (await page(gateway, { first: 1 })).pageInfo.endCursor;
     const misuses: PoolPageQueryVariables[] = [

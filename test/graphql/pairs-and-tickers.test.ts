@@ -49,7 +49,7 @@ describe('pairs and tickers', () => {
     );
   });
 
-  test('a filter leaves those that pass all of it, and an empty list nothing', async () => {
+  test('a filter returns those that match every field of it, and an empty list matches none', async () => {
     const { chain } = gateway.sandbox;
     const { data } = await gateway.ask(
       `query ($poolIds: [String!]) {
@@ -75,7 +75,7 @@ describe('pairs and tickers', () => {
     expect(data.byTicker).toHaveLength(3);
   });
 
-  test('a ticker id that names several pools is ambiguous, unless the pool id says which', async () => {
+  test('a ticker id of several pools is ambiguous without a pool id', async () => {
     const poolIds = gateway.sandbox.chain.markets
       .filter(({ tickerId }) => tickerId === 'pFXC_PRV')
       .map(({ poolId }) => poolId);
@@ -101,7 +101,7 @@ describe('pairs and tickers', () => {
     ]);
   });
 
-  test('one that does not exist is null, and asking for none at all is an error', async () => {
+  test('one that does not exist is null, and a request without any id is an error', async () => {
     const { data, errors } = await gateway.ask(
       '{ a: pair(tickerId: "NO_PE") { id } b: ticker(poolId: "no") { id } pair { id } }',
     );

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** The documented formula, written out here once more: what the gateway says must not be checked with its own code. */
+/** The documented formula, written again here, so that the gateway is not checked with its own code. */
 function documentedPrice(t1: bigint, t2: bigint, d1: number, d2: number): number {
   const x = Math.ceil((Number(t2) * Number(t1)) / (Number(t2) + 10 ** d2));
   return (Number(t1) - x) / 10 ** d1;
@@ -22,7 +22,7 @@ function reserves(pool: ChainPool): [bigint, bigint] {
 }
 
 describe('the pool of two tokens', () => {
-  test('is found whichever of the two is named first, and says everything of itself', async () => {
+  test('is found by its tokens in either order, with all of its fields', async () => {
     const { chain } = gateway.sandbox;
     const pool = chain.pools.find(({ token1, token2 }) => token1.id === PRV && token2.id === BTC);
     const [t1, t2] = pool ? reserves(pool) : [0n, 0n];
@@ -47,12 +47,12 @@ describe('the pool of two tokens', () => {
     }
   });
 
-  test('is null, without an error, where the exchange has none', async () => {
+  test('is null without an error if it does not exist', async () => {
     const answer = await gateway.ask(`{ poolPair(token1Id: "${PRV}", token2Id: "${NOBODYS}") { id } }`);
     expect(answer).toEqual({ data: { poolPair: null } });
   });
 
-  test('has a price by the documented formula, for every pool of which both decimals are known', async () => {
+  test('has a price by the documented formula, for every pool whose decimals are known', async () => {
     const { data } = await gateway.ask(
       '{ poolPairs(first: 100) { nodes { id price exactPrice spotPrice token1 { decimals } token2 { decimals } } } }',
     );
@@ -74,7 +74,7 @@ describe('the pool of two tokens', () => {
     expect(expected.filter(({ price }) => price === null).length).toBeGreaterThan(3);
   });
 
-  test('has amounts above 2^53 to the last unit', async () => {
+  test('has exact amounts above 2^53', async () => {
     const large = gateway.sandbox.chain.pools.find((pool) => reserves(pool).some((amount) => amount > 2n ** 63n));
     const { data } = await gateway.ask(
       `{ poolPair(token1Id: "${large?.token1.id}", token2Id: "${large?.token2.id}") { token1PoolValue token2PoolValue } }`,
@@ -83,7 +83,7 @@ describe('the pool of two tokens', () => {
     expect(data.poolPair).toEqual({ token1PoolValue: String(t1), token2PoolValue: String(t2) });
   });
 
-  test('decimals that are given come before those that are known', async () => {
+  test('decimals in arguments take precedence over known ones', async () => {
     const { data } = await gateway.ask(
       `{ poolPair(token1Id: "${PRV}", token2Id: "${BTC}") { token1PoolValue token2PoolValue price(decimals1: 0, decimals2: 30) other: price(decimals2: 8) } }`,
     );
@@ -92,7 +92,7 @@ describe('the pool of two tokens', () => {
     expect(data.poolPair.other).toBe(documentedPrice(t1, t2, 9, 8));
   });
 
-  test('tells which market-data pairs trade the same two tokens', async () => {
+  test('has the market-data pairs of the same two tokens', async () => {
     const { data } = await gateway.ask(
       `{ poolPair(token1Id: "${PRV}", token2Id: "${BTC}") { pairs { tickerId poolPair { id } } } }`,
     );

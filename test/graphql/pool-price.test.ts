@@ -31,8 +31,8 @@ async function rows(): Promise<readonly Row[]> {
   return data.pairs;
 }
 
-describe('the price of a pair from its pool', () => {
-  test('counts target per base, whichever token of the pool the base is, and is the same for the ticker', async () => {
+describe('Pair.poolPrice', () => {
+  test('is target per base, whichever token of the pool is the base, and the same for the ticker', async () => {
     const priced = (await rows()).filter(({ poolPair }) => poolPair?.price != null);
     const isFirst = ({ baseId, poolPair }: Row) => poolPair?.token1.tokenId === baseId;
     expect([priced.filter(isFirst).length, priced.filter((row) => !isFirst(row)).length]).toEqual([
@@ -48,7 +48,7 @@ describe('the price of a pair from its pool', () => {
     }
   });
 
-  test('is near the last trade, which no other direction would be', async () => {
+  test('is near the price of the last trade, which the inverse would not be', async () => {
     const { data } = await gateway.ask('{ tickers { tickerId poolPrice lastPrice } }');
     const near = data.tickers.filter(
       ({ poolPrice, lastPrice }: { poolPrice: number; lastPrice: number }) =>
@@ -57,7 +57,7 @@ describe('the price of a pair from its pool', () => {
     expect(near.length).toBeGreaterThan(20);
   });
 
-  test('is null without a pool, for an empty side and while decimals are unknown', async () => {
+  test('is null without a pool, for an empty side and with unknown decimals', async () => {
     const unpriced = (await rows()).filter(({ poolPair }) => poolPair?.price == null);
     expect(unpriced.some(({ poolPair }) => poolPair === null)).toBe(true);
     for (const { poolPrice, exactPoolPrice, ticker } of unpriced) {
@@ -73,7 +73,7 @@ describe('the price of a pair from its pool', () => {
     for (const pair of undescribed) expect(pair).toMatchObject({ poolPrice: null, exactPoolPrice: null });
   });
 
-  test('is an error of its own field where the state was never read', async () => {
+  test('is an error of its own field if the state was never read', async () => {
     const { ask } = await startGatewayForTest({
       before: ({ node }) => {
         node.faults.set({ kind: 'reset' });
@@ -92,7 +92,7 @@ test('a ticker has its two tokens', async () => {
   for (const { pair, ...tokens } of data.tickers) expect(tokens).toEqual(pair);
 });
 
-test('a price from a pool costs as much as finding the pool', async () => {
+test('a price from a pool has the complexity of the pool', async () => {
   const { ask } = await startGatewayForTest({ config: { maxComplexity: 160 } });
   const codes = async (fields: string) =>
     (await ask(`{ pair(tickerId: "pBTC_PRV") { ${fields} } }`)).errors?.map(({ extensions }) => extensions.code);

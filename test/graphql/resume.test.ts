@@ -8,7 +8,7 @@ const PRICES = `subscription Prices($after: BeaconHeight, $onlyChanged: Boolean!
   }
 }`;
 
-/** The first so many updates of a reader who comes back. */
+/** The first updates of a subscriber that resumes. */
 async function updatesAfter(gateway: TestGateway, after: number, count: number, onlyChanged = false) {
   const updates = [];
   for await (const { data } of gateway.subscribe(PRICES, { after, onlyChanged })) {
@@ -18,7 +18,7 @@ async function updatesAfter(gateway: TestGateway, after: number, count: number, 
   return updates;
 }
 
-/** A gateway that has served so many heights one by one, the last of them at `tip`. */
+/** A gateway that has published so many heights one by one, the last of them at `tip`. */
 async function gatewayAfter(blocks: number, config = {}) {
   const gateway = await startGatewayForTest({ config });
   await gateway.untilHeight(gateway.sandbox.chain.tip.height);
@@ -32,8 +32,8 @@ const shown = ({ beaconHeight, previousHeight, missedHeights }: Record<string, u
   missedHeights,
 ];
 
-describe('prices after a height', () => {
-  test('are those that were missed, in order and each as it was, and then the new ones', async () => {
+describe('prices(afterHeight:)', () => {
+  test('sends the missed heights in order, then the new ones', async () => {
     const { gateway, tip } = await gatewayAfter(4);
     const stream = gateway.subscribe(PRICES, { after: tip - 3 });
     const updates = [];
@@ -57,14 +57,14 @@ describe('prices after a height', () => {
     }
   });
 
-  test('cost the node nothing: they come from what is kept', async () => {
+  test('needs no call: the gateway has stored the heights', async () => {
     const { gateway, tip } = await gatewayAfter(4);
     gateway.sandbox.node.resetCalls();
     await updatesAfter(gateway, tip - 4, 4);
     expect(gateway.sandbox.node.calls('getpdestate')).toBe(0);
   });
 
-  test('say how many heights are missing, where more were missed than are kept', async () => {
+  test('counts the skipped heights if more were missed than are stored', async () => {
     const { gateway, tip } = await gatewayAfter(5, { maxResumedHeights: 2 });
     const updates = await updatesAfter(gateway, tip - 5, 2);
     expect(updates.map(shown)).toEqual([
@@ -73,20 +73,20 @@ describe('prices after a height', () => {
     ]);
   });
 
-  test('begin with all pools also where only changes are wanted', async () => {
+  test('starts with all pools, also with onlyChanged', async () => {
     const { gateway, tip } = await gatewayAfter(2);
     const [first, second] = await updatesAfter(gateway, tip - 2, 2, true);
     expect(first.poolPairs.length).toBe(gateway.sandbox.chain.pools.length);
     expect(second.poolPairs.length).toBeLessThan(first.poolPairs.length);
   });
 
-  test('a height far in the future is refused, with the newest one', async () => {
+  test('refuses a height far in the future, with the newest height in the error', async () => {
     const { gateway, tip } = await gatewayAfter(0);
     const { value } = await gateway.subscribe(PRICES, { after: tip + 101 }).next();
     expect(value?.errors?.[0]?.extensions).toEqual({ code: 'HEIGHT_NOT_AVAILABLE', beaconHeight: tip });
   });
 
-  test('go on where a websocket broke, without a gap and without a double', async () => {
+  test('resumes after a broken websocket, without a gap and without a repeated height', async () => {
     const { gateway } = await gatewayAfter(0);
     const url = await gateway.app.listen(0, '127.0.0.1');
     const heights: number[] = [];

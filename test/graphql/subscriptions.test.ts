@@ -3,7 +3,7 @@ import { startGatewayForTest } from '../support/gateway.ts';
 import { BTC, ETH, NOBODYS, PRV, USDT } from '../support/tokens.ts';
 
 describe('prices', () => {
-  test('come at once, then recomputed at each beacon height', async () => {
+  test('are sent at once, then at each beacon height', async () => {
     const { subscribe, sandbox } = await startGatewayForTest();
     const { chain } = sandbox;
     const pool = chain.pools.find(({ token1, token2 }) => token1.id === PRV && token2.id === BTC);
@@ -34,7 +34,7 @@ describe('prices', () => {
     await updates.return(undefined);
   });
 
-  test('are of the pools named, of the pools of a token, of both together, or of all', async () => {
+  test('are those of the selected pools, of the pools of a token, of both together, or of all', async () => {
     const { subscribe, sandbox } = await startGatewayForTest();
     const { pools } = sandbox.chain;
     const firstOf = async (args: string) => {
@@ -55,7 +55,7 @@ describe('prices', () => {
     expect(await firstOf(`(poolPairs: [{ token1Id: "${PRV}", token2Id: "${NOBODYS}" }])`)).toEqual([]);
   });
 
-  test('can leave out pools that did not change, from the second update on', async () => {
+  test('can omit unchanged pools, from the second update on', async () => {
     const { subscribe, sandbox } = await startGatewayForTest();
     const { chain } = sandbox;
     const updates = subscribe('subscription { prices(onlyChanged: true) { beaconHeight poolPairs { id } } }');
@@ -79,17 +79,20 @@ describe('prices', () => {
     await updates.return(undefined);
   });
 
-  test.each(['poolPairs: []', 'tokenIds: []', 'tokenIds: ["x"]'])('of nothing (%s) are an error', async (args) => {
-    const { subscribe } = await startGatewayForTest();
-    const updates = subscribe(`subscription { prices(${args}) { beaconHeight } }`);
-    const { value } = await updates.next();
-    expect(value?.data ?? null).toBeNull();
-    expect(value?.errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'BAD_USER_INPUT' }]);
-  });
+  test.each(['poolPairs: []', 'tokenIds: []', 'tokenIds: ["x"]'])(
+    'with nothing selected (%s) are an error',
+    async (args) => {
+      const { subscribe } = await startGatewayForTest();
+      const updates = subscribe(`subscription { prices(${args}) { beaconHeight } }`);
+      const { value } = await updates.next();
+      expect(value?.data ?? null).toBeNull();
+      expect(value?.errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'BAD_USER_INPUT' }]);
+    },
+  );
 });
 
 describe('market data', () => {
-  test("tickers come at once, then when the host's answer changes", async () => {
+  test("tickers are sent at once, then when the host's response changes", async () => {
     const { subscribe, sandbox } = await startGatewayForTest();
     const updates = subscribe(
       'subscription { tickers(filter: { tickerIds: ["pBTC_PRV"] }) { lastPrice baseVolume pair { tickerId } poolPair { beaconHeight } } }',
@@ -115,7 +118,7 @@ describe('market data', () => {
     await updates.return(undefined);
   });
 
-  test("an order book comes at once, then when the host's answer changes, in one reading for all", async () => {
+  test("an order book is sent at once, then when the host's response changes, with one call for all subscribers", async () => {
     const { subscribe, sandbox, app, clock } = await startGatewayForTest({ config: { orderBookTtlMs: 50 } });
     const query =
       'subscription { orderBook(tickerId: "pBTC_PRV", depth: 2) { timestamp bids { price } asks { price } } }';
@@ -143,7 +146,7 @@ describe('market data', () => {
   });
 });
 
-test('each update is an answer of its own: what hangs on it is of its height, not of the first', async () => {
+test('the nested fields of an update are at the height of the update', async () => {
   const { subscribe, advance, sandbox } = await startGatewayForTest();
   const query = 'subscription { tickers(filter: { tickerIds: ["pBTC_PRV"] }) { lastPrice poolPair { beaconHeight } } }';
   const updates = subscribe(query);

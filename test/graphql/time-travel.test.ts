@@ -12,8 +12,8 @@ afterAll(() => gateway.close());
 
 const pair = { token1Id: PRV, token2Id: BTC };
 
-describe('the exchange as it was', () => {
-  test('a pool at an earlier height is another object than the pool as of now', async () => {
+describe('the exchange at an earlier height', () => {
+  test('a pool at an earlier height is another object than the current pool', async () => {
     const { chain } = gateway.sandbox;
     const at = chain.tip.height - 100;
     const pool = chain.pools.find(({ token1, token2 }) => token1.id === PRV && token2.id === BTC);
@@ -29,7 +29,7 @@ describe('the exchange as it was', () => {
     });
   });
 
-  test('a pool at the current height that was asked for by its height is pinned too, and costs no call', async () => {
+  test('a pool at the current height is pinned too if `at` is set, and needs no call', async () => {
     const { chain, node } = gateway.sandbox;
     const calls = node.calls('getpdestate');
     const { data } = await gateway.ask(PoolPriceDocument, { ...pair, at: chain.tip.height });
@@ -37,7 +37,7 @@ describe('the exchange as it was', () => {
     expect(node.calls('getpdestate')).toBe(calls);
   });
 
-  test('a height in the future is not available, and the newest is told, without a call', async () => {
+  test('a height in the future is HEIGHT_NOT_AVAILABLE with the newest height, without a call', async () => {
     const { chain, node } = gateway.sandbox;
     const calls = node.calls('getpdestate');
     const { data, errors } = await gateway.ask(PoolPriceDocument, { ...pair, at: chain.tip.height + 1 });
@@ -51,7 +51,7 @@ describe('the exchange as it was', () => {
     expect(node.calls('getpdestate')).toBe(calls);
   });
 
-  test('a height that the node has pruned is not available either', async () => {
+  test('a height that the node has pruned is HEIGHT_NOT_AVAILABLE', async () => {
     const { chain } = gateway.sandbox;
     const { data, errors } = await gateway.ask(PoolPriceDocument, { ...pair, at: chain.oldestHeight - 1 });
     expect(data).toEqual({ beaconHeight: chain.tip.height, poolPair: null });
@@ -77,7 +77,7 @@ describe('the exchange as it was', () => {
     expect(data).toEqual({ before: null, now: { id: expect.any(String) } });
   });
 
-  test('one operation reads at most so many heights', async () => {
+  test('an operation with too many heights is refused', async () => {
     const { chain, node } = gateway.sandbox;
     node.resetCalls();
     const fields = Array.from(

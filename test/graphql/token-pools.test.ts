@@ -34,7 +34,7 @@ describe('Token.poolPairs', () => {
     }
   });
 
-  test('is walked through by its cursors, at the height where the walk began', async () => {
+  test('has pages that stay at the height of the first one', async () => {
     const { ask, advance, sandbox } = await startGatewayForTest();
     const { height } = sandbox.chain.tip;
     const { data: whole } = await ask(OF_TOKEN, { id: PRV });
@@ -52,7 +52,7 @@ describe('Token.poolPairs', () => {
     expect(ids).toEqual(whole.token.poolPairs.nodes.map(({ id }: { id: string }) => id));
   });
 
-  test('is empty for a token in no pool, and refuses pages that cannot be', async () => {
+  test('is empty for a token in no pool, and refuses pages that are not valid', async () => {
     const { ask } = await startGatewayForTest({
       config: { tokens: [{ tokenId: NOBODYS, symbol: 'NONE', decimals: 9 }] },
     });
@@ -65,7 +65,7 @@ describe('Token.poolPairs', () => {
     }
   });
 
-  test('counts as its page size, wherever it stands', async () => {
+  test('counts as its page size wherever it is selected', async () => {
     const { ask } = await startGatewayForTest({ config: { maxComplexity: 1_000 } });
     const codes = async (query: string) => (await ask(query)).errors?.map(({ extensions }) => extensions.code);
     const inPools = (first: number) =>

@@ -5,8 +5,8 @@ import { schema } from '../../src/graphql/schema.ts';
 import { createDependencies } from '../../src/loaders/dependencies.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
-describe('what an answer rests on', () => {
-  test('nothing that was noted is final', () => {
+describe('dependencies', () => {
+  test('without sources are immutable', () => {
     const dependencies = createDependencies();
     expect([dependencies.areImmutable(), dependencies.areCurrent(0), dependencies.expiresAt()]).toEqual([
       true,
@@ -15,16 +15,16 @@ describe('what an answer rests on', () => {
     ]);
   });
 
-  test('a source that holds something else ends it', () => {
+  test('are no longer current when a source has another value', () => {
     const dependencies = createDependencies();
-    let held: string | undefined = 'this';
-    dependencies.dependOn(() => held, 'this');
+    let value: string | undefined = 'this';
+    dependencies.dependOn(() => value, 'this');
     expect([dependencies.areImmutable(), dependencies.areCurrent(0)]).toEqual([false, true]);
-    held = undefined;
+    value = undefined;
     expect(dependencies.areCurrent(0)).toBe(false);
   });
 
-  test('of several moments the earliest ends it', () => {
+  test('expire at the earliest of several moments', () => {
     const dependencies = createDependencies();
     dependencies.expireAt(2_000);
     dependencies.expireAt(1_000);
@@ -36,7 +36,7 @@ describe('what an answer rests on', () => {
     ]).toEqual([1_000, true, false, false]);
   });
 
-  test('of several sources the one that changes first says until when it is expected to hold', () => {
+  test('are expected to be current until the first source changes', () => {
     const dependencies = createDependencies();
     expect(dependencies.expectedUntil()).toBe(Number.POSITIVE_INFINITY);
     dependencies.dependOn(
@@ -56,7 +56,7 @@ describe('what an answer rests on', () => {
     expect(dependencies.expectedUntil()).toBe(Number.NEGATIVE_INFINITY);
   });
 
-  test('what tells of a final height alone is of final heights; what is final for another reason is not', () => {
+  test('are of final heights only if they include one and nothing that changes', () => {
     const dependencies = createDependencies();
     expect([dependencies.areImmutable(), dependencies.areOfFinalHeights()]).toEqual([true, false]);
     dependencies.includeFinalHeight();
@@ -65,14 +65,14 @@ describe('what an answer rests on', () => {
     expect([dependencies.areImmutable(), dependencies.areOfFinalHeights()]).toEqual([false, false]);
   });
 
-  test('what is told of this moment does not hold at all', () => {
+  test('with a value that is only valid now are never current', () => {
     const dependencies = createDependencies();
     expect(dependencies.expireNow('now')).toBe('now');
     expect([dependencies.areCurrent(0), dependencies.areImmutable()]).toEqual([false, false]);
   });
 });
 
-describe('the dependencies of answers', () => {
+describe('the dependencies of an answer', () => {
   let gateway: TestGateway;
   let tip: number;
 
@@ -87,19 +87,19 @@ describe('the dependencies of answers', () => {
     return started.close;
   });
 
-  async function basisOf(query: string) {
+  async function dependenciesOf(query: string) {
     const contextValue = createContext(gateway.app.service);
     const result = await execute({ schema, document: parse(query), contextValue });
     expect((result as { errors?: unknown }).errors).toBeUndefined();
     return contextValue.loaders.dependencies;
   }
 
-  test('a final height alone is final, with its pools in whatever order', async () => {
+  test('about a final height are immutable, in every order of its pools', async () => {
     for (const query of [
       `{ poolPairs(at: ${tip - 10}) { nodes { id price(decimals1: 9) exactPrice token1PoolValue } } }`,
       `{ poolPairs(at: ${tip - 3}, orderBy: NATIVE_LIQUIDITY_DESC, filter: { nonEmpty: true }) { totalCount } }`,
     ]) {
-      const dependencies = await basisOf(query);
+      const dependencies = await dependenciesOf(query);
       expect([dependencies.areImmutable(), dependencies.areOfFinalHeights()], query).toEqual([true, true]);
     }
   });
@@ -112,26 +112,28 @@ describe('the dependencies of answers', () => {
     '{ pairs { id } }',
     '{ tickers { lastPrice } }',
     '{ poolPairs(first: 1) { nodes { pairs { id } } } }',
-  ])('what is newest now is not final: %s', async (query) => {
-    const dependencies = await basisOf(query);
+  ])('about current data are not immutable: %s', async (query) => {
+    const dependencies = await dependenciesOf(query);
     expect([dependencies.areImmutable(), dependencies.areCurrent(gateway.clock.now)]).toEqual([false, true]);
   });
 
-  test('a height near the tip, and the tip by its number, are not final', async () => {
+  test('about a height near the tip are not immutable', async () => {
     for (const at of [tip, tip - 1, tip - 2]) {
-      const dependencies = await basisOf(`{ poolPairs(first: 1, at: ${at}) { totalCount } }`);
+      const dependencies = await dependenciesOf(`{ poolPairs(first: 1, at: ${at}) { totalCount } }`);
       expect([at, dependencies.areImmutable(), dependencies.areCurrent(gateway.clock.now)]).toEqual([at, false, true]);
     }
   });
 
-  test('symbols of tokens that are not listed rest on market data, also at a final height', async () => {
-    const dependencies = await basisOf(`{ poolPairs(first: 500, at: ${tip - 10}) { nodes { token1 { symbol } } } }`);
+  test('include market data for symbols that the token list does not contain', async () => {
+    const dependencies = await dependenciesOf(
+      `{ poolPairs(first: 500, at: ${tip - 10}) { nodes { token1 { symbol } } } }`,
+    );
     expect([dependencies.areImmutable(), dependencies.areCurrent(gateway.clock.now)]).toEqual([false, true]);
   });
 
-  test('a book lasts as long as its reading serves everyone', async () => {
+  test('with an order book expire with its snapshot', async () => {
     const tickerId = gateway.app.service.sources.market.tickers.current()?.market.rows[0]?.tickerId;
-    const dependencies = await basisOf(`{ orderBook(tickerId: "${tickerId}") { tickerId } }`);
+    const dependencies = await dependenciesOf(`{ orderBook(tickerId: "${tickerId}") { tickerId } }`);
     const { now } = gateway.clock;
     expect([
       dependencies.areCurrent(now + 999),
@@ -140,16 +142,16 @@ describe('the dependencies of answers', () => {
     ]).toEqual([true, false, false]);
   });
 
-  test('that there is no such book, the service and ages are told of this moment', async () => {
+  test('without an order book, or with the service, are never current', async () => {
     for (const query of ['{ orderBook(tickerId: "NONE") { tickerId } }', '{ service { version } }']) {
-      expect((await basisOf(query)).areCurrent(gateway.clock.now), query).toBe(false);
+      expect((await dependenciesOf(query)).areCurrent(gateway.clock.now), query).toBe(false);
     }
   });
 
-  test('a new head ends what rests on it, and nothing else', async () => {
+  test('about the current head end with the next head, those about a final height do not', async () => {
     const [current, past] = [
-      await basisOf('{ beaconHeight }'),
-      await basisOf(`{ poolPairs(at: ${tip - 10}) { totalCount } }`),
+      await dependenciesOf('{ beaconHeight }'),
+      await dependenciesOf(`{ poolPairs(at: ${tip - 10}) { totalCount } }`),
     ];
     await gateway.advance();
     expect([current.areCurrent(gateway.clock.now), past.areCurrent(gateway.clock.now)]).toEqual([false, true]);

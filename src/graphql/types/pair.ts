@@ -47,7 +47,7 @@ PairRef.implement({
       type: 'TokenId',
       description: 'Id of the target token, which is the token that prices are quoted in.',
     }),
-    target: t.exposeString('target', { description: 'Its symbol as the host writes it.' }),
+    target: t.exposeString('target', { description: 'Symbol of the target token in the market data.' }),
     poolId: t.exposeString('poolId', {
       description: 'Pool id, which is unique: both token ids, the smaller one first, and a hash.',
     }),

@@ -14,7 +14,7 @@ const PoolPairFilterInput = builder.inputType('PoolPairFilter', {
     tokenId: t.field({ type: 'TokenId', description: 'Matches pools that contain this token.' }),
     symbols: t.stringList({
       description:
-        'Matches pools with a token that has one of these symbols. Several tokens can have the same symbol. An empty list matches no pool.',
+        'Matches pools with a token that has one of these symbols. Several tokens can have the same symbol. An empty string matches tokens without a symbol. An empty list matches no pool.',
     }),
     nonEmpty: t.boolean({ description: 'If true, matches only pools in which both reserves are greater than 0.' }),
   }),

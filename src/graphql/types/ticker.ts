@@ -18,12 +18,12 @@ TickerRef.implement({
       type: 'TokenId',
       description: 'Id of the base token, which is the token that has the price.',
     }),
-    baseCurrency: t.exposeString('base', { description: 'Its symbol as the host writes it.' }),
+    baseCurrency: t.exposeString('base', { description: 'Symbol of the base token in the market data.' }),
     targetId: t.expose('targetId', {
       type: 'TokenId',
       description: 'Id of the target token, which is the token that prices are quoted in.',
     }),
-    targetCurrency: t.exposeString('target', { description: 'Its symbol as the host writes it.' }),
+    targetCurrency: t.exposeString('target', { description: 'Symbol of the target token in the market data.' }),
     poolId: t.exposeString('poolId', { description: 'Pool id, which is unique.' }),
     baseToken: t.field({
       type: TokenRef,

@@ -7,7 +7,7 @@ import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-
 export type PoolPairFilter = {
   /** If true, matches only pools in which both reserves are greater than 0. */
   readonly nonEmpty?: boolean | null | undefined;
-  /** Matches pools with a token that has one of these symbols. Several tokens can have the same symbol. An empty list matches no pool. */
+  /** Matches pools with a token that has one of these symbols. Several tokens can have the same symbol. An empty string matches tokens without a symbol. An empty list matches no pool. */
   readonly symbols?: ReadonlyArray<string> | null | undefined;
   /** Matches pools that contain this token. */
   readonly tokenId?: string | null | undefined;

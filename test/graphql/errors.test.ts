@@ -3,18 +3,18 @@ import { expect, test } from 'vitest';
 import { AmbiguousTickerError, UpstreamUnreachableError } from '../../src/errors.ts';
 import { createErrorMask } from '../../src/graphql/errors.ts';
 
-function border() {
+function createMask() {
   const logged: unknown[] = [];
   return { logged, mask: createErrorMask({ internal: (error) => logged.push(error) }) };
 }
 
-/** An error as GraphQL wraps it, to say where in the answer it stands. */
+/** An error as GraphQL wraps it, with its path. */
 function located(originalError: Error): GraphQLError {
   return new GraphQLError(originalError.message, { originalError, path: ['pairs', 0, 'ticker'] });
 }
 
-test('an error of ours goes out with its code and what belongs to it, and keeps its details', () => {
-  const { mask, logged } = border();
+test('an error of the gateway is sent with its code and extensions, without its details', () => {
+  const { mask, logged } = createMask();
   expect(mask(located(new AmbiguousTickerError('A_B', ['p1', 'p2']))).toJSON()).toEqual({
     message: '2 pools have the ticker id "A_B". Set poolId to select one.',
     path: ['pairs', 0, 'ticker'],
@@ -29,8 +29,8 @@ test('an error of ours goes out with its code and what belongs to it, and keeps 
   expect(logged).toEqual([]);
 });
 
-test('any other error is masked, and only the log learns what it was', () => {
-  const { mask, logged } = border();
+test('any other error is masked and logged', () => {
+  const { mask, logged } = createMask();
   const bug = new TypeError('cannot read properties of undefined at /srv/secret.ts');
   expect(mask(located(bug)).toJSON()).toEqual({
     message: 'An internal error occurred in the gateway.',
@@ -44,8 +44,8 @@ test('any other error is masked, and only the log learns what it was', () => {
   expect(logged).toEqual([bug, bug]);
 });
 
-test("GraphQL's own errors go out with one of our codes", () => {
-  const { mask } = border();
+test('an error of GraphQL itself has a code of the gateway', () => {
+  const { mask } = createMask();
   const codes = [
     undefined,
     'BAD_REQUEST',

@@ -103,9 +103,6 @@ export function mapLimits<Value>(read: (name: keyof Limits) => Value): { readonl
   return Object.fromEntries(names.map((name) => [name, read(name)])) as { [Name in keyof Limits]: Value };
 }
 
-/** The default limits. */
-export const DEFAULT_LIMITS: Limits = mapLimits((name) => LIMITS[name].default);
-
 /** @throws QueryTooComplexError if a number is above a limit, or is not a number */
 export function requireAtMost(limit: number, actual: number, what: string): void {
   // `actual > limit` would accept NaN.

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_LIMITS } from '../../src/graphql/limits.ts';
 import type { Config } from '../../src/settings/settings.ts';
 import { startGatewayForTest } from '../support/gateway.ts';
+import { DEFAULT_LIMITS } from '../support/limits.ts';
 
 const NO_ADDRESS_LIMITS = { rateLimitPerSecond: null, rateLimitBurst: null, maxConnectionsPerAddress: null };
 

@@ -3,7 +3,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { createErrorMask } from '../../../src/graphql/errors.ts';
-import { DEFAULT_LIMITS } from '../../../src/graphql/limits.ts';
 import type { Execution } from '../../../src/server/http/execution.ts';
 import { createGraphqlHandler } from '../../../src/server/http/graphql-handler.ts';
 import { createHttpCaching } from '../../../src/server/http/http-caching.ts';
@@ -15,6 +14,7 @@ import { createMetrics } from '../../../src/server/metrics/metrics.ts';
 import { createAdmission } from '../../../src/server/operations/admission.ts';
 import { createPersistedQueries } from '../../../src/server/operations/persisted-queries.ts';
 import type { Yoga } from '../../../src/server/yoga/yoga.ts';
+import { DEFAULT_LIMITS } from '../../support/limits.ts';
 
 const opened: (() => Promise<unknown>)[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((close) => close())));

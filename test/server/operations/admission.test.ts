@@ -1,8 +1,8 @@
 import { parse } from 'graphql';
 import { expect, test } from 'vitest';
-import { DEFAULT_LIMITS } from '../../../src/graphql/limits.ts';
 import { schema } from '../../../src/graphql/schema.ts';
 import { createAdmission } from '../../../src/server/operations/admission.ts';
+import { DEFAULT_LIMITS } from '../../support/limits.ts';
 
 /** An operation that counts how often somebody looks at its document, which measuring it cannot do without. */
 function countingOperation(query: string) {

@@ -1,8 +1,8 @@
 import { GraphQLError } from 'graphql';
 import { describe, expect, test, vi } from 'vitest';
-import { DEFAULT_LIMITS } from '../../../src/graphql/limits.ts';
 import { schema } from '../../../src/graphql/schema.ts';
 import { createDocuments } from '../../../src/server/operations/documents.ts';
+import { DEFAULT_LIMITS } from '../../support/limits.ts';
 import { repeat } from '../../support/operations.ts';
 
 const read = (text: string) => createDocuments({ schema, limits: DEFAULT_LIMITS, refused() {} }).read(text);

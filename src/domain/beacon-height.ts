@@ -1,12 +1,12 @@
 /** A height of the beacon chain: a whole number from 1 to 2^53 - 1. */
 export type BeaconHeight = number;
 
-/** Reads a beacon height from a number, or `undefined` where it is not a whole one from 1 to 2^53 - 1. */
+/** The number as a beacon height; `undefined` unless it is a whole number from 1 to 2^53 - 1. */
 export function parseBeaconHeight(value: unknown): BeaconHeight | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 ? value : undefined;
 }
 
-/** How far below the tip a block is final: blocks are shown before that, so the newest can still be replaced. */
+/** A block this far below the tip is final. Nodes show blocks earlier, and may still replace them. */
 const BLOCKS_UNTIL_FINAL = 3;
 
 /** The newest height whose state can never change again once the chain's tip is at `tip`. */

@@ -1,10 +1,10 @@
 import type { BeaconHeight } from './beacon-height.ts';
 import type { Instant } from './instant.ts';
 
-/** The beacon chain's place among the chains; shards count from 0. */
+/** The chain id of the beacon chain. Shards count from 0. */
 export const BEACON_CHAIN_ID = -1;
 
-/** The newest blocks of the beacon chain and its shards, as one answer of the node told them. */
+/** The newest blocks of the beacon chain and its shards, from one response of the node. */
 export type ChainInfo = {
   readonly chainName: string;
   readonly activeShards: number;
@@ -22,12 +22,12 @@ export type BestBlock = {
   /** 0 on the beacon chain. */
   readonly totalTxs: bigint;
   readonly blockProducer: string;
-  /** `undefined` where {@link validationDataRaw} is not the documented document. */
+  /** `undefined` if {@link validationDataRaw} does not have the documented shape. */
   readonly validationData: ValidationData | undefined;
   readonly validationDataRaw: string;
-  /** Set on the beacon chain only, as are the other two numbers of the epoch; 0 on a shard. */
+  /** 0 on a shard, as are the other two fields of the epoch. */
   readonly epoch: number;
-  /** When the block was made. */
+  /** When the block was produced. */
   readonly time: Instant;
   /** Blocks left in the epoch, this one included: never 0 on the beacon chain. */
   readonly remainingBlockEpoch: number;
@@ -39,14 +39,14 @@ export type BestBlock = {
 export type ValidationData = {
   readonly producerBlsSig: string;
   readonly producerBriSig: string | undefined;
-  /** Which validators signed; indexes may be skipped. */
+  /** The indexes of the validators that signed. */
   readonly validatorsIdx: readonly number[];
   readonly aggSig: string;
   /** One per entry of {@link validatorsIdx}; an entry may be empty. */
   readonly bridgeSig: readonly string[];
 };
 
-/** The newest block of a chain: -1 is the beacon chain, else a shard; `undefined` for a shard that does not exist. */
+/** The newest block of the beacon chain (-1) or of a shard; `undefined` for a shard that does not exist. */
 export function findBestBlock(chain: ChainInfo, chainId: number): BestBlock | undefined {
   return chainId === BEACON_CHAIN_ID ? chain.beacon : chain.shards.find((block) => block.chainId === chainId);
 }

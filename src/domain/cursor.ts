@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type BeaconHeight, parseBeaconHeight } from './beacon-height.ts';
 import type { PoolPairOrder, PoolPairPosition } from './page.ts';
 
-/** A place in one list of pools: the list is told by its height, filter and order, the place by the pool that stands there. */
+/** A position in a list of pools. Height, filter and order identify the list, the sort key of a pool the position. */
 export type Cursor = {
   readonly beaconHeight: BeaconHeight;
   /** From {@link filterFingerprint}. */
@@ -13,7 +13,7 @@ export type Cursor = {
 
 const ORDERS: readonly PoolPairOrder[] = ['ID_ASC', 'ID_DESC', 'NATIVE_LIQUIDITY_DESC'];
 
-/** Writes a cursor as a text without meaning to a client. */
+/** Writes a cursor as an opaque string. */
 export function formatCursor({ beaconHeight, filter, order, position }: Cursor): string {
   const parts = [beaconHeight, filter, ORDERS.indexOf(order), position.id, position.nativeLiquidity?.toString() ?? ''];
   return Buffer.from(parts.join(':')).toString('base64url');
@@ -21,7 +21,7 @@ export function formatCursor({ beaconHeight, filter, order, position }: Cursor):
 
 const PARTS = /^(\d{1,16}):([\w-]{11}):([012]):([0-9a-f]{64}-[0-9a-f]{64}):(\d{0,20})$/;
 
-/** Reads what {@link formatCursor} wrote, or `undefined` for any other text. */
+/** The cursor that {@link formatCursor} wrote; `undefined` for any other text. */
 export function parseCursor(text: string): Cursor | undefined {
   const [, height, filter, order, id, liquidity] = partsOf(text);
   const beaconHeight = parseBeaconHeight(Number(height));
@@ -33,11 +33,11 @@ export function parseCursor(text: string): Cursor | undefined {
     order: ORDERS[Number(order)] ?? 'ID_ASC',
     position: { id, nativeLiquidity: liquidity ? BigInt(liquidity) : undefined },
   };
-  // Base64 and numbers can be written in more ways than one: only ours is a cursor.
+  // Base64 and numbers have several spellings. Only that of `formatCursor` is a cursor.
   return formatCursor(cursor) === text ? cursor : undefined;
 }
 
-/** The height that a text names if it is a cursor; for most texts that are none, `undefined`. */
+/** The height in a cursor; `undefined` for most other texts. */
 export function heightOfCursor(text: string): BeaconHeight | undefined {
   return parseBeaconHeight(Number(partsOf(text)[1]));
 }
@@ -46,15 +46,15 @@ function partsOf(text: string): readonly (string | undefined)[] {
   return PARTS.exec(Buffer.from(text, 'base64url').toString()) ?? [];
 }
 
-/** Eleven characters that differ between two filters: so that a cursor is not used with another one. */
+/** A hash of eleven characters, so that a cursor is not used with another filter. */
 export function filterFingerprint(filter: Readonly<Record<string, unknown>>): string {
   const named = Object.entries(filter).filter(([, value]) => value != null);
-  return named.length === 0 ? OF_NO_FILTER : fingerprint(named.sort(([a], [b]) => (a < b ? -1 : 1)));
+  return named.length === 0 ? WITHOUT_FILTER : fingerprint(named.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function fingerprint(named: readonly (readonly [string, unknown])[]): string {
   return hash('sha256', JSON.stringify(named), 'base64url').slice(0, 11);
 }
 
-/** Most lists have none. */
-const OF_NO_FILTER = fingerprint([]);
+/** Computed once, because most lists have no filter. */
+const WITHOUT_FILTER = fingerprint([]);

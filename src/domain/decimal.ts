@@ -1,7 +1,7 @@
-/** The most decimals a token may be said to have: 10^30 exceeds every 64-bit amount by far. */
+/** The maximum number of decimals of a token: 10^30 exceeds every 64-bit amount by far. */
 export const MAX_DECIMALS = 30;
 
-/** Whether `decimals` is a number of decimals that a price can be computed with: whole, 0 to 30. */
+/** Whether a price can be computed with that number of decimals: a whole number from 0 to 30. */
 export function areDecimals(decimals: number): boolean {
   return Number.isInteger(decimals) && decimals >= 0 && decimals <= MAX_DECIMALS;
 }

@@ -1,6 +1,6 @@
 import type { TokenId } from './token-id.ts';
 
-/** Two tokens that trade against each other in one pool, as the market-data host lists them. */
+/** Two tokens that trade in one pool, as the market-data host lists them. */
 export type Pair = {
   /** `<base symbol>_<target symbol>`; not unique. */
   readonly tickerId: string;
@@ -12,7 +12,7 @@ export type Pair = {
   readonly poolId: string;
 };
 
-/** The last price and the 24-hour volumes of a pair; each as the host sends it, `undefined` where it sends none. */
+/** The last price and the 24-hour volumes of a pair, as the host sends them; `undefined` if it does not. */
 export type Ticker = Pair & {
   /** Target per base. */
   readonly lastPrice: number | undefined;
@@ -22,7 +22,7 @@ export type Ticker = Pair & {
   readonly targetVolume: number | undefined;
 };
 
-/** Which pairs or tickers a client wants; what is `undefined` does not restrict, an empty list matches nothing. */
+/** Which pairs or tickers a client selects. An `undefined` field does not restrict, an empty list matches nothing. */
 export type PairFilter = {
   readonly tickerIds?: readonly string[] | undefined;
   readonly poolIds?: readonly string[] | undefined;
@@ -32,7 +32,7 @@ export type PairFilter = {
   readonly target?: string | undefined;
 };
 
-/** The pairs that pass the filter, in the order they came in. */
+/** The pairs that pass the filter, in their order. */
 export function selectPairs<P extends Pair>(pairs: readonly P[], filter: PairFilter): readonly P[] {
   const tickerIds = filter.tickerIds && new Set(filter.tickerIds);
   const poolIds = filter.poolIds && new Set(filter.poolIds);
@@ -47,12 +47,12 @@ export function selectPairs<P extends Pair>(pairs: readonly P[], filter: PairFil
   );
 }
 
-/** A key that two pairs share where they trade the same two tokens, whichever of them is the base. */
+/** A key of two tokens, in either order: all pairs of these tokens share it. */
 export function tokensKey(a: TokenId, b: TokenId): string {
   return a < b ? `${a}-${b}` : `${b}-${a}`;
 }
 
-/** A list of the market-data host, and the ways to look things up in it. */
+/** A list of the market-data host, with its indexes. */
 export type Market<P extends Pair> = {
   /** In the host's order. */
   readonly rows: readonly P[];
@@ -60,19 +60,19 @@ export type Market<P extends Pair> = {
   readonly byTickerId: ReadonlyMap<string, readonly P[]>;
   /** By {@link tokensKey}. */
   readonly byTokens: ReadonlyMap<string, readonly P[]>;
-  /** What the host calls each token; a bridged one carries a `p` in front. */
+  /** The host's symbol of each token; that of a bridged token starts with `p`. */
   readonly symbols: ReadonlyMap<TokenId, string>;
 };
 
-/** A market that is made row by row, so that a long list need not be prepared at once. */
-export type MarketDraft<P extends Pair> = {
+/** Builds the indexes row by row, so that a long list does not block the event loop. */
+export type MarketBuilder<P extends Pair> = {
   add(row: P): void;
-  /** The market of the rows that were added, which are these. */
-  toMarket(rows: readonly P[]): Market<P>;
+  /** The market of these rows, which were all added. */
+  build(rows: readonly P[]): Market<P>;
 };
 
-/** Makes a draft without rows. */
-export function createMarketDraft<P extends Pair>(): MarketDraft<P> {
+/** Creates a builder without rows. */
+export function createMarketBuilder<P extends Pair>(): MarketBuilder<P> {
   const byPoolId = new Map<string, P>();
   const byTickerId = new Map<string, P[]>();
   const byTokens = new Map<string, P[]>();
@@ -86,7 +86,7 @@ export function createMarketDraft<P extends Pair>(): MarketDraft<P> {
       symbols.set(row.baseId, row.base);
       symbols.set(row.targetId, row.target);
     },
-    toMarket: (rows) => ({ rows, byPoolId, byTickerId, byTokens, symbols }),
+    build: (rows) => ({ rows, byPoolId, byTickerId, byTokens, symbols }),
   };
 }
 

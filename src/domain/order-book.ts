@@ -1,35 +1,35 @@
 import { type Instant, type TimestampUnit, timestampUnit, toInstant } from './instant.ts';
 
-/** One price of one side, as the host sends it. */
+/** An entry of one side, as the host sends it. */
 export type Offer = { readonly price: number; readonly quantity: number };
 
-/** What the market-data host answered for one ticker, before anything was put in order. */
+/** The response of the market-data host for one ticker, not sorted yet. */
 export type RawOrderBook = {
   readonly tickerId: string;
   readonly message: string;
-  /** Unix time in an unstated unit. */
+  /** Unix time, in seconds or milliseconds. */
   readonly timestamp: number;
   readonly bids: readonly Offer[];
   readonly asks: readonly Offer[];
-  /** How many entries of the answer were not two numbers. */
+  /** How many entries of the response were not two numbers. */
   readonly entriesDropped: number;
 };
 
-/** One price of one side, with the quantity of it and of all better ones. */
+/** An entry of one side, with the total quantity of it and of all better entries. */
 export type OrderBookEntry = Offer & { readonly cumulativeQuantity: number };
 
-/** Bids from the highest price down, asks from the lowest up, each price once. */
+/** Bids by descending price and asks by ascending price, each price once. */
 export type OrderBook = {
   readonly tickerId: string;
   readonly message: string;
-  /** Of the host's last update. */
+  /** When the host last updated it. */
   readonly time: Instant;
   readonly bids: readonly OrderBookEntry[];
   readonly asks: readonly OrderBookEntry[];
   readonly quality: OrderBookQuality;
 };
 
-/** What had to be done to the host's answer to make it an {@link OrderBook}. */
+/** How the host's response differs from the {@link OrderBook}. */
 export type OrderBookQuality = {
   readonly wasSorted: boolean;
   readonly isCrossed: boolean;
@@ -38,7 +38,7 @@ export type OrderBookQuality = {
   readonly timestampUnit: TimestampUnit;
 };
 
-/** Sorts both sides, merges equal prices and tells what it did. The specification leaves the order open. */
+/** Sorts both sides, merges equal prices, and notes what it changed. The specification does not define the order. */
 export function toOrderBook(raw: RawOrderBook): OrderBook {
   const bids = toSide(raw.bids, (a, b) => b - a);
   const asks = toSide(raw.asks, (a, b) => a - b);
@@ -64,34 +64,34 @@ export function toOrderBook(raw: RawOrderBook): OrderBook {
 /**
  * The best entries of both sides.
  *
- * @param depth how many of both sides together, as the listing sites count: 100 is 50 a side, an odd one is rounded up,
- *   0 is everything.
+ * @param depth the number of entries of both sides together, as listing sites count: 100 is 50 a side, an odd number is
+ *   rounded up, 0 is all
  */
 export function atDepth(book: OrderBook, depth: number): OrderBook {
   if (depth === 0) return book;
 
-  const aSide = Math.ceil(depth / 2);
-  return { ...book, bids: book.bids.slice(0, aSide), asks: book.asks.slice(0, aSide) };
+  const entries = Math.ceil(depth / 2);
+  return { ...book, bids: book.bids.slice(0, entries), asks: book.asks.slice(0, entries) };
 }
 
-/** The highest price that is bid; `undefined` where nothing is. */
+/** The highest bid; `undefined` without bids. */
 export function bestBid(book: OrderBook): number | undefined {
   return book.bids[0]?.price;
 }
 
-/** The lowest price that is asked; `undefined` where nothing is. */
+/** The lowest ask; `undefined` without asks. */
 export function bestAsk(book: OrderBook): number | undefined {
   return book.asks[0]?.price;
 }
 
-/** Half way between the best bid and the best ask; `undefined` where either is missing. */
+/** The mean of the best bid and the best ask; `undefined` if a side is empty. */
 export function midPrice(book: OrderBook): number | undefined {
   const bid = bestBid(book);
   const ask = bestAsk(book);
   return bid === undefined || ask === undefined ? undefined : (bid + ask) / 2;
 }
 
-/** The best ask less the best bid: negative for a crossed book; `undefined` where either is missing. */
+/** The best ask minus the best bid, negative for a crossed book; `undefined` if a side is empty. */
 export function spread(book: OrderBook): number | undefined {
   const bid = bestBid(book);
   const ask = bestAsk(book);
@@ -100,7 +100,7 @@ export function spread(book: OrderBook): number | undefined {
 
 type Comparison = (a: number, b: number) => number;
 
-/** Best first, each price once; quantities of one price are added in the order they came in. */
+/** Best first, each price once. Quantities of one price are added in the order of the response. */
 function toSide(offers: readonly Offer[], compare: Comparison): OrderBookEntry[] {
   const quantities = new Map<number, number>();
   for (const { price, quantity } of offers) quantities.set(price, (quantities.get(price) ?? 0) + quantity);

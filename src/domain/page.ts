@@ -1,9 +1,9 @@
 import { nativeLiquidity, type PoolPair, poolPairId } from './pool-pair.ts';
 
-/** `NATIVE_LIQUIDITY_DESC`: most of the native coin first; pools without it last, by id. */
+/** `NATIVE_LIQUIDITY_DESC`: descending by the reserve of the native coin; pools without it last, by id. */
 export type PoolPairOrder = 'ID_ASC' | 'ID_DESC' | 'NATIVE_LIQUIDITY_DESC';
 
-/** Pools in an order: an array of them, or what gives them as one does. */
+/** Pools in an order: an array, or an object with these methods of an array. */
 export type PoolPairList = {
   readonly length: number;
   at(index: number): PoolPair | undefined;
@@ -11,18 +11,19 @@ export type PoolPairList = {
   slice(start?: number, end?: number): PoolPair[];
 };
 
-/** Where a pool stands in any of the orders. */
+/** The sort key of a pool in all orders. */
 export type PoolPairPosition = { readonly id: string; readonly nativeLiquidity: bigint | undefined };
 
-/** Which part of a list a client wants: `first` from `after` on, or `last` before `before`. */
+/** Which part of a list a client requests: the first `size` entries after `after` and before `before`, or the last ones. */
 export type PageRequest = {
   readonly after?: PoolPairPosition | undefined;
   readonly before?: PoolPairPosition | undefined;
   readonly size: number;
+  /** Whether the last entries are requested. */
   readonly fromEnd: boolean;
 };
 
-/** A part of a list, and whether there is more of it on either side. */
+/** A part of a list, and whether there are entries before and after it. */
 export type Page<T> = {
   readonly items: readonly T[];
   readonly totalCount: number;
@@ -30,15 +31,15 @@ export type Page<T> = {
   readonly hasPreviousPage: boolean;
 };
 
-/** Where that pool stands. */
+/** The sort key of that pool. */
 export function positionOf(pool: PoolPair): PoolPairPosition {
   return { id: poolPairId(pool), nativeLiquidity: nativeLiquidity(pool) };
 }
 
 /**
- * Whether the first stands before, at (0) or after the second.
+ * Negative if the first position comes before the second, 0 if they are the same, else positive.
  *
- * `NATIVE_LIQUIDITY_DESC` puts most of the native coin first; equal pools and those without it are in order of their ids.
+ * In `NATIVE_LIQUIDITY_DESC`, pools with the same reserve and those without the native coin are in order of their ids.
  */
 export function comparePositions(a: PoolPairPosition, b: PoolPairPosition, order: PoolPairOrder): number {
   const byId = a.id < b.id ? -1 : Number(a.id > b.id);
@@ -52,9 +53,9 @@ export function comparePositions(a: PoolPairPosition, b: PoolPairPosition, order
 }
 
 /**
- * Cuts a page out of a list that is in that order.
+ * Cuts a page out of a list in that order.
  *
- * The pools that the positions name need not be in the list: in a block that replaced another they can be elsewhere.
+ * The list need not contain the pools of the positions: in a block that replaced another one, they can be elsewhere.
  */
 export function cutPage(pools: PoolPairList, request: PageRequest, order: PoolPairOrder): Page<PoolPair> {
   const { after, before, size, fromEnd } = request;
@@ -74,14 +75,14 @@ export function cutPage(pools: PoolPairList, request: PageRequest, order: PoolPa
   };
 }
 
-/** The first index from which on all pools are so, by halving; the length where none is. */
-function firstIndex(pools: PoolPairList, isSo: (pool: PoolPair) => boolean): number {
+/** The first index of a pool that passes, by binary search: all pools behind it pass too. The length if none passes. */
+function firstIndex(pools: PoolPairList, passes: (pool: PoolPair) => boolean): number {
   let low = 0;
   let high = pools.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
     const pool = pools.at(middle);
-    if (pool === undefined || isSo(pool)) high = middle;
+    if (pool === undefined || passes(pool)) high = middle;
     else low = middle + 1;
   }
   return low;

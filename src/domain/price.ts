@@ -8,7 +8,7 @@ const POWERS_OF_10 = Array.from({ length: MAX_DECIMALS + 1 }, (_, exponent) => N
  * Token 1 needed to buy one whole token 2, after the specification's "Price derivation": the pool keeps the product of
  * its reserves constant, and `ceil` is taken in floating point, to the last bit.
  *
- * @returns `undefined` for a pool with an empty side, which quotes no price.
+ * @returns `undefined` for a pool with an empty side, which has no price
  */
 export function priceOfToken2(pool: PoolPair, decimals1: number, decimals2: number): number | undefined {
   if (!isNonEmpty(pool)) return undefined;
@@ -59,7 +59,7 @@ export function exactBasePrice(
   return (pool.token2Id === baseId ? exactPriceOfToken2 : exactPriceOfToken1)(pool, decimals1, decimals2);
 }
 
-/** Token 1 per token 2 by the ratio of the reserves alone: what an infinitely small trade would pay. */
+/** Token 1 per token 2 by the ratio of the reserves: the price of an infinitely small trade. */
 export function spotPriceOfToken2(pool: PoolPair, decimals1: number, decimals2: number): number | undefined {
   if (!isNonEmpty(pool)) return undefined;
 
@@ -73,7 +73,7 @@ function documentedPrice(paid: number, bought: number, decimalsPaid: number, dec
   return (paid - remaining) / powerOf10(decimalsPaid);
 }
 
-/** The same formula in whole numbers: what stays in the pool is rounded up. */
+/** The same formula in whole numbers: the remaining reserve is rounded up. */
 function exactPrice(paid: bigint, bought: bigint, decimalsPaid: number, decimalsBought: number): string {
   const enlarged = bought + 10n ** BigInt(decimalsBought);
   const remaining = (paid * bought + enlarged - 1n) / enlarged;
@@ -81,7 +81,7 @@ function exactPrice(paid: bigint, bought: bigint, decimalsPaid: number, decimals
   return toDecimal(paid - remaining, decimalsPaid);
 }
 
-/** The double nearest to 10^exponent. `**` misses it for some exponents above 22, and not for the same in each runtime. */
+/** The double nearest to 10^exponent. `**` is not exact for some exponents above 22, which differ between runtimes. */
 function powerOf10(exponent: number): number {
   return POWERS_OF_10[exponent] ?? Number.NaN;
 }

@@ -1,4 +1,4 @@
-/** A token's identity on the chain: 64 lowercase hexadecimal characters. */
+/** The id of a token on the chain: 64 lowercase hexadecimal characters. */
 export type TokenId = string;
 
 /** The native coin, PRV. */
@@ -6,7 +6,7 @@ export const NATIVE_TOKEN_ID: TokenId = '000000000000000000000000000000000000000
 
 const TOKEN_ID = /^[0-9a-f]{64}$/;
 
-/** Reads a token id, or `undefined` where the text is not exactly 64 lowercase hexadecimal characters. */
+/** The text as a token id; `undefined` unless it is exactly 64 lowercase hexadecimal characters. */
 export function parseTokenId(text: unknown): TokenId | undefined {
   return typeof text === 'string' && TOKEN_ID.test(text) ? text : undefined;
 }

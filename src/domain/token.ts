@@ -1,11 +1,11 @@
 import { areDecimals } from './decimal.ts';
 import { NATIVE_TOKEN_ID, parseTokenId, type TokenId } from './token-id.ts';
 
-/** What is known of a token; nothing about it is guessed. */
+/** A token. Nothing about it is guessed. */
 export type Token = {
   readonly tokenId: TokenId;
   readonly symbol: string | undefined;
-  /** How many decimals one whole token has: 10^decimals smallest units. */
+  /** One whole token has 10^decimals smallest units. */
   readonly decimals: number | undefined;
 };
 
@@ -13,8 +13,8 @@ export type Token = {
 export type TokenList = ReadonlyMap<TokenId, Token>;
 
 /**
- * The native coin and the best-known bridged tokens of the main network. Decimals are not on the chain, so they are
- * written down here; a tokens file adds to the list or corrects it.
+ * The native coin and the best-known bridged tokens of the main network. The chain does not contain decimals. A tokens file
+ * adds to this list or corrects it.
  */
 export const KNOWN_TOKENS: TokenList = toTokenList([
   { tokenId: NATIVE_TOKEN_ID, symbol: 'PRV', decimals: 9 },
@@ -27,15 +27,15 @@ export const KNOWN_TOKENS: TokenList = toTokenList([
   { tokenId: '3f89c75324b46f13c7b036871060e641d996a24c09b3065835cb1d38b799d6c1', symbol: 'DAI', decimals: 9 },
 ]);
 
-/** Tokens by id; of two with one id, the later. */
+/** Tokens by id; of several with one id, the last. */
 export function toTokenList(tokens: Iterable<Token>): TokenList {
   return new Map([...tokens].map((token) => [token.tokenId, token]));
 }
 
 /**
- * Reads the document of a tokens file, `[{"id", "symbol", "decimals"}]`; symbol and decimals may be left out.
+ * Reads the document of a tokens file, `[{"id", "symbol", "decimals"}]`; symbol and decimals are optional.
  *
- * @returns the tokens, or the problems, each with the place it is at.
+ * @returns the tokens, or the problems, each with its path
  */
 export function parseTokens(document: unknown): { tokens: Token[] } | { problems: string[] } {
   if (!Array.isArray(document)) return { problems: ['expected an array of {"id", "symbol", "decimals"}'] };

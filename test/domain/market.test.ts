@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createMarketDraft, type Pair, type PairFilter, selectPairs, tokensKey } from '../../src/domain/market.ts';
+import { createMarketBuilder, type Pair, type PairFilter, selectPairs, tokensKey } from '../../src/domain/market.ts';
 import { tokenId } from './pools.ts';
 
 const [prv, btc, usdt] = [tokenId('4'), tokenId('b'), tokenId('c')];
@@ -24,9 +24,9 @@ const rows = [btcPrv, prvUsdt, prvUsdtToo, usdtPrv];
 
 describe('how is a pair looked up', () => {
   test('by its pool, by a ticker that several may share, and by its two tokens', () => {
-    const draft = createMarketDraft();
-    for (const row of rows) draft.add(row);
-    const market = draft.toMarket(rows);
+    const builder = createMarketBuilder();
+    for (const row of rows) builder.add(row);
+    const market = builder.build(rows);
     expect(market).toEqual({
       rows,
       byPoolId: new Map([

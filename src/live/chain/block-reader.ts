@@ -4,7 +4,7 @@ import type { ExchangeState } from '../../domain/exchange.ts';
 import { UpstreamBadShapeError } from '../../errors.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
 import { createErrorBudget } from '../../upstream/node/error-budget.ts';
-import { askUntilStateIsThere } from '../../upstream/node/state-not-found.ts';
+import { retryUntilStateExists } from '../../upstream/node/state-not-found.ts';
 
 /** One block, and the exchange after it. */
 export type Block = { readonly chainInfo: ChainInfo; readonly exchange: ExchangeState };
@@ -98,7 +98,7 @@ export function createBlockReader(
       const agreed = await agree(tips.reduce(higherOf), signal);
       tips.push(agreed);
       const { height } = agreed.beacon;
-      const exchange = await askUntilStateIsThere(() => node.exchangeState(height, signal), errors, signal);
+      const exchange = await retryUntilStateExists(() => node.exchangeState(height, signal), errors, signal);
       errors.earn(ERRORS_PER_BLOCK);
       const chainInfo = await (exchange.time === undefined ? unlessReplaced(agreed) : tipOf(exchange));
       if (chainInfo !== undefined) return { chainInfo, exchange };

@@ -4,8 +4,8 @@ import type { ExchangeState } from '../../domain/exchange.ts';
 import { UpstreamBadShapeError, UpstreamBusyError } from '../../errors.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
 import {
-  askUntilStateIsThere,
   isStateError,
+  retryUntilStateExists,
   statePruned,
   whyStateIsMissing,
 } from '../../upstream/node/state-not-found.ts';
@@ -72,7 +72,7 @@ export function createNodePastStates(node: NodeClient, shown: ShownBlocks, watch
     if (!errors.has(1 + toKeep)) throw new UpstreamBusyError('NODE', TOO_MANY_ERRORS);
     const forRetries = { ...errors, has: (wanted: number) => errors.has(wanted + KEPT_FROM_RETRIES) };
     try {
-      const state = await askUntilStateIsThere(() => node.earlierState(height, signal), forRetries, signal);
+      const state = await retryUntilStateExists(() => node.earlierState(height, signal), forRetries, signal);
       retained.found(height);
       if (isFailing) watcher.recovered();
       isFailing = false;

@@ -1,5 +1,5 @@
 import type { Instant } from '../../domain/instant.ts';
-import { createMarketDraft, type Market, type Pair, type Ticker } from '../../domain/market.ts';
+import { createMarketBuilder, type Market, type Pair, type Ticker } from '../../domain/market.ts';
 import { UpstreamTimeoutError } from '../../errors.ts';
 import type { MarketDataClient } from '../../upstream/market-data/client.ts';
 import type { Rows } from '../../upstream/market-data/decode.ts';
@@ -91,11 +91,11 @@ function followList<P extends Pair>(
 
 /** Prepares a list for being looked up in, with turns for others in between. */
 async function prepare<P extends Pair>(rows: readonly P[]): Promise<Market<P>> {
-  const draft = createMarketDraft<P>();
+  const builder = createMarketBuilder<P>();
   const { wait } = createTurnLimit(ROWS_AT_ONCE);
   for (const row of rows) {
     await wait();
-    draft.add(row);
+    builder.add(row);
   }
-  return draft.toMarket(rows);
+  return builder.build(rows);
 }

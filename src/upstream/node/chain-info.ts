@@ -28,11 +28,11 @@ export function readChainInfo(result: WireObject): ChainInfo {
   };
 }
 
-/** `-1` for the beacon chain and `0`, `1`, … for the shards; other keys are none of ours. */
+/** `-1` for the beacon chain and `0`, `1`, … for the shards; other keys are ignored. */
 const CHAIN_ID = /^(-1|0|[1-9]\d{0,8})$/;
 
 function readBestBlock(chainId: number, block: WireObject, path: string): BestBlock {
-  // Not every block carries signatures: the text may be empty, or not be there.
+  // Not every block has signatures: the text may be empty or missing.
   const validationDataRaw = readString(block['ValidationData'] ?? '', `${path}.ValidationData`);
 
   return {
@@ -50,7 +50,7 @@ function readBestBlock(chainId: number, block: WireObject, path: string): BestBl
   };
 }
 
-/** The JSON document inside the text; `undefined` for any other text, an empty one among them. */
+/** The JSON document in the text; `undefined` if it does not have the documented shape. */
 function readValidationData(text: string): ValidationData | undefined {
   try {
     const data = readObject(JSON.parse(text), '$');

@@ -1,10 +1,10 @@
-/** How many errors of one node the gateway may still cause: nodes count them, and stop answering who causes too many. */
+/** How many errors of one node the gateway may still cause: nodes count them, and refuse clients that cause too many. */
 export type ErrorBudget = {
-  /** Whether so many more errors may be caused now. */
+  /** Whether that many more errors may be caused now. */
   has(errors: number): boolean;
   /** The node responded with an error. */
   spend(): void;
-  /** Some errors may be caused again: the node answered well, or one was set aside and not caused. */
+  /** That many errors may be caused again: the node responded without one, or a reserved one was not caused. */
   earn(errors: number): void;
 };
 
@@ -12,13 +12,13 @@ export type ErrorBudget = {
 export type ErrorBudgetOptions = {
   /** How many errors may be caused at once. */
   readonly burst: number;
-  /** How many come back each minute. */
+  /** How many more may be caused each minute. */
   readonly perMinute: number;
 };
 
 const MINUTE_MS = 60_000;
 
-/** Creates a budget of which nothing is spent. It can fall below zero: calls that are under way can all fail. */
+/** Creates a full budget. It can fall below zero, because all calls that are under way can fail. */
 export function createErrorBudget({ burst, perMinute }: ErrorBudgetOptions): ErrorBudget {
   let left = burst;
   let at = performance.now();

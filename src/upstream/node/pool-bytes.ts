@@ -1,5 +1,6 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { PoolDirectory } from '../../domain/exchange.ts';
+import { isSpace } from '../json-parts.ts';
 
 /** The reserves of a pool that was read from its bytes, and the offset behind it. */
 export type PoolInBytes = { readonly end: number; readonly reserve1: bigint; readonly reserve2: bigint };
@@ -96,7 +97,7 @@ export function createPoolBytesReader(options: PoolBytesOptions): PoolBytesReade
   let at = 0;
 
   function skipSpaces(): void {
-    while (isSpace(bytes[at])) at += 1;
+    while (isSpace(bytes[at] ?? 0)) at += 1;
   }
 
   /** Each `skip` function moves behind what it is named after, or returns `false` if something else is there. */
@@ -174,8 +175,4 @@ export function createPoolBytesReader(options: PoolBytesOptions): PoolBytesReade
       return pool;
     },
   };
-}
-
-function isSpace(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
 }

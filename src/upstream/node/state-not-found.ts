@@ -14,7 +14,7 @@ export type MissingState = 'future' | 'pruned';
 const CAUSES: readonly (readonly [pattern: RegExp, why: MissingState])[] = [
   [/Block Height -?\d+ not found/, 'future'],
   [/missing trie node|leveldb: not found/, 'pruned'],
-  // The root of the state is not known at that height, and nothing went wrong while the node looked for it.
+  // The node does not know the root of the state at that height, and reports no other failure.
   [/Can't found ConsensusStateRootHash of beacon height [^,]*$/, 'pruned'],
 ];
 
@@ -44,27 +44,31 @@ export function blockNotFound(height: number, details: ErrorDetails): UpstreamRp
   return new UpstreamRpcError(STATE_ERROR, { ...details, because: `Block Height ${height} not found` });
 }
 
-/** The error of a node that has pruned a state, where that is known without a call. */
+/** The error of a node that has pruned a state, if that is known without a call. */
 export function statePruned(details: ErrorDetails): UpstreamRpcError {
   return new UpstreamRpcError(STATE_ERROR, { ...details, because: 'missing trie node' });
 }
 
-const SHORTLY = { times: 4, delayMs: 250 };
+const RETRIES = { times: 4, delayMs: 250 };
 
 /**
- * Calls for a state whose height the chain has reached, and again shortly where the node answers that the height is in the
- * future: behind a load balancer, the node that answers can be a block behind the one that named the height.
+ * Requests a state whose height the chain has reached. It retries if the node responds that the height is in the future:
+ * behind a load balancer, the node that responds can be a block behind the one that reported the height.
  *
- * @param errors what the node's errors -8000 are taken from; where it is used up, the node is not called again
+ * @param errors the budget that each error -8000 is charged to. When it is used up, the node is not called again
  */
-export function askUntilStateIsThere<T>(ask: () => Promise<T>, errors: ErrorBudget, signal?: AbortSignal): Promise<T> {
-  async function askOnce(): Promise<T> {
+export function retryUntilStateExists<T>(
+  request: () => Promise<T>,
+  errors: ErrorBudget,
+  signal?: AbortSignal,
+): Promise<T> {
+  async function requestOnce(): Promise<T> {
     try {
-      return await ask();
+      return await request();
     } catch (error) {
       if (isStateError(error)) errors.spend();
       throw error;
     }
   }
-  return retry(askOnce, { ...SHORTLY, when: (error) => isInFuture(error) && errors.has(1), signal });
+  return retry(requestOnce, { ...RETRIES, when: (error) => isInFuture(error) && errors.has(1), signal });
 }

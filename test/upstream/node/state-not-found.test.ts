@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { UpstreamRpcError, UpstreamTimeoutError } from '../../../src/errors.ts';
 import { createErrorBudget } from '../../../src/upstream/node/error-budget.ts';
-import { askUntilStateIsThere, whyStateIsMissing } from '../../../src/upstream/node/state-not-found.ts';
+import { retryUntilStateExists, whyStateIsMissing } from '../../../src/upstream/node/state-not-found.ts';
 import { blockNotFound, statePruned, stateUnreadable } from '../../live/chain/heads.ts';
 
 const rootNotFound = "-8000: Can't found ConsensusStateRootHash of beacon height";
@@ -39,7 +39,7 @@ describe('how often is a node called for the state of a height that the chain ha
       if (error !== undefined) throw error;
     };
     const left = createErrorBudget({ burst: budget, perMinute: 0 });
-    const isThere = await askUntilStateIsThere(ask, left).then(
+    const isThere = await retryUntilStateExists(ask, left).then(
       () => true,
       () => false,
     );

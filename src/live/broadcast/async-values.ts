@@ -1,25 +1,26 @@
 import type { Subscribe, Subscriber, Subscription } from './subscriber.ts';
 
-/** Values that come until `return` is called, which also ends a `next` that waits. */
+/** Values that arrive until `return` is called, which also ends a pending `next`. */
 export type AsyncValues<T> = AsyncIterableIterator<T, undefined>;
 
-/** What an iterator that is iterated gives: one function for all, of which there can be one for each of many thousands. */
+/** `Symbol.asyncIterator` of an iterator. There can be many thousands of iterators, so they share one function. */
 export function returnThis<T>(this: T): T {
   return this;
 }
 
-/** What an iterator gives at its end. */
+/** What an iterator returns at its end. */
 export const ITERATOR_END = { done: true, value: undefined } as const;
 
 /**
- * Iterates what can be listened to, from the first `next` on: who iterates nothing leaves nothing open.
+ * Turns a source into an async iterator. It subscribes at the first `next`, so an iterator that is never used leaves no
+ * subscription open.
  *
- * Not an async generator: `return` on one waits until a pending `next` is settled, which would keep a subscriber that has
- * gone until the next value comes.
+ * It is not an async generator: `return` on one waits until a pending `next` is settled, which would keep the subscription
+ * of a client that has gone until the next value.
  */
 export function toAsyncValues<T>(subscribe: Subscribe<T>): AsyncValues<T> {
   const waiting: PromiseWithResolvers<IteratorResult<T, undefined>>[] = [];
-  // Let go of once it was called: it can hold on to all that a subscription came with.
+  // It is released once it was called, because it can refer to everything that came with the subscription.
   let start: Subscribe<T> | undefined = subscribe;
   let subscription: Subscription | undefined;
   let isOver = false;
@@ -58,7 +59,7 @@ export function toAsyncValues<T>(subscribe: Subscribe<T>): AsyncValues<T> {
   };
 }
 
-/** Turns values into others; what becomes `undefined` is passed over. Ends with its source. */
+/** Maps values; those that become `undefined` are skipped. Ends with its source. */
 export function mapAsyncValues<T, U>(source: AsyncValues<T>, map: (value: T) => U | undefined): AsyncValues<U> {
   return {
     [Symbol.asyncIterator]: returnThis,

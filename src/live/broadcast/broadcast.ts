@@ -1,88 +1,90 @@
 import type { Subscribe, Subscriber, Subscription } from './subscriber.ts';
 
 /**
- * A value that is replaced from time to time, and those who want to hear of it. Who has not asked for the next value when
- * it comes is told of the newest as soon as it asks: a slow subscriber passes values over and nothing ever queues for it.
+ * A value that is replaced from time to time, and its subscribers. A subscriber that has not requested a value when one is
+ * published gets the newest one with its next request: slow subscribers skip values (conflation), and nothing queues for them.
  */
 export type Broadcast<T> = {
   current(): T | undefined;
   publish(value: T): void;
-  /** The current value first, where there is one, then each one published. */
+  /** Sends the current value first, if there is one, then each one that is published. */
   readonly subscribe: Subscribe<T>;
+  /** How many subscribers there are. */
   subscribers(): number;
-  /** How often a value was replaced before a subscriber was told of it. */
+  /** How many values were replaced before a subscriber received them. */
   skippedValues(): number;
 };
 
-/** Each subscriber has something to send: told all at once, ten thousand would keep everyone else waiting. */
-const TOLD_AT_ONCE = 16;
+/** Subscribers notified in one turn of the event loop. Each has something to send: ten thousand at once would block it. */
+const NOTIFIED_PER_TURN = 16;
 
-/** Makes a {@link Broadcast} that holds nothing yet. */
+/** Creates a {@link Broadcast} without a value. */
 export function createBroadcast<T>(): Broadcast<T> {
   let current: { readonly value: T } | undefined;
-  const places = new Set<Place<T>>();
-  /** Those who have asked, and are to be told of the current value. */
-  const toTell = new Set<Place<T>>();
-  let isTelling = false;
+  const members = new Set<Member<T>>();
+  /** Those that have requested a value and are to be notified of the current one. */
+  const waiting = new Set<Member<T>>();
+  let isNotifying = false;
   let skipped = 0;
 
   /**
-   * Tells a few, and the others once the process has had a turn for whatever else waits. Each turn goes on where the one
-   * before has stopped: from the beginning, a set is walked over all that was taken out of it.
+   * Notifies a few, and the others in later turns of the event loop. The iterator is passed on from turn to turn: a new one
+   * would walk over all that was deleted from the set.
    */
-  function tellSome(rest: Iterator<Place<T>, undefined>): void {
-    for (let told = 0; told < TOLD_AT_ONCE && toTell.size > 0; told++) {
-      const { value: place } = rest.next();
-      if (place === undefined) break;
-      toTell.delete(place);
-      tell(place);
+  function notifySome(rest: Iterator<Member<T>, undefined>): void {
+    for (let notified = 0; notified < NOTIFIED_PER_TURN && waiting.size > 0; notified++) {
+      const { value: member } = rest.next();
+      if (member === undefined) break;
+      waiting.delete(member);
+      notify(member);
     }
-    isTelling = toTell.size > 0;
-    if (isTelling) setImmediate(tellSome, rest);
+    isNotifying = waiting.size > 0;
+    if (isNotifying) setImmediate(notifySome, rest);
   }
 
-  function tell(place: Place<T>): void {
-    place.isAsking = false;
-    place.isBehind = false;
-    if (current !== undefined) place.subscriber.onNext(current.value);
+  function notify(member: Member<T>): void {
+    member.hasRequested = false;
+    member.isBehind = false;
+    if (current !== undefined) member.subscriber.onNext(current.value);
   }
 
-  // One function for the places of all subscribers: they are told apart by what it is called on.
-  function request(this: Place<T>): void {
-    this.isAsking = true;
-    if (this.isBehind && places.has(this) && !toTell.has(this)) tell(this);
+  // All members share these two functions, because there can be many thousands: each is called on its member.
+  function request(this: Member<T>): void {
+    this.hasRequested = true;
+    if (this.isBehind && members.has(this) && !waiting.has(this)) notify(this);
   }
 
-  function cancel(this: Place<T>): void {
-    places.delete(this);
-    toTell.delete(this);
+  function cancel(this: Member<T>): void {
+    members.delete(this);
+    waiting.delete(this);
   }
 
   return {
     current: () => current?.value,
     publish(value) {
       current = { value };
-      for (const place of places) {
-        if (place.isBehind) skipped += 1;
-        place.isBehind = true;
-        if (place.isAsking) toTell.add(place);
+      for (const member of members) {
+        if (member.isBehind) skipped += 1;
+        member.isBehind = true;
+        if (member.hasRequested) waiting.add(member);
       }
-      if (!isTelling) tellSome(toTell.values());
+      if (!isNotifying) notifySome(waiting.values());
     },
     subscribe(subscriber) {
-      const place: Place<T> = { subscriber, isAsking: false, isBehind: current !== undefined, request, cancel };
-      places.add(place);
-      return place;
+      const member: Member<T> = { subscriber, hasRequested: false, isBehind: current !== undefined, request, cancel };
+      members.add(member);
+      return member;
     },
-    subscribers: () => places.size,
+    subscribers: () => members.size,
     skippedValues: () => skipped,
   };
 }
 
-type Place<T> = Subscription & {
+/** A subscriber with its subscription. */
+type Member<T> = Subscription & {
   readonly subscriber: Subscriber<T>;
-  /** Whether it waits to be told of a value. */
-  isAsking: boolean;
-  /** Whether there is a value that it was not told of. */
+  /** Whether it has requested a value and not received one since. */
+  hasRequested: boolean;
+  /** Whether there is a value that it has not received. */
   isBehind: boolean;
 };

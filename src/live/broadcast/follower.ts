@@ -2,73 +2,64 @@ import { type Broadcast, createBroadcast } from './broadcast.ts';
 import { isSettledWithin } from './wait-at-most.ts';
 
 /**
- * Something at an upstream that is read again and again, one reading at a time, and shared by everyone. While reading
- * fails, the last good value stays.
+ * Something at an upstream that is polled, one read at a time, for all clients. While reads fail, the last good value stays.
  */
 export type Follower<T> = {
   /**
-   * The last good value, unless it has become too old. Where there is none, it waits for the reading under way.
+   * The last good value, unless it has become too old. If there is none, it waits for the read under way.
    *
-   * @throws what the reading failed with, or what `tooLate` says when it has taken too long
+   * @throws the error of that read, or the timeout error
    */
   get(): Promise<T>;
   /** The same without waiting. */
   current(): T | undefined;
   /** The last good value, however old. */
   newest(): T | undefined;
-  /** Each new value from now on, the current one first. */
+  /** Sends the current value first, then each new one. */
   subscribe: Broadcast<T>['subscribe'];
   subscribers: Broadcast<T>['subscribers'];
   skippedValues: Broadcast<T>['skippedValues'];
-  /** Whether the newest reading that ended has failed. */
+  /** Whether the last read failed. */
   isFailing(): boolean;
   stop(): void;
 };
 
 /** What a follower reads, and how often. */
 export type FollowerOptions<T> = {
-  /** Reads once; the previous value is given so that nothing need be published where nothing changed. */
+  /** Reads once. If it returns the previous value, nothing is published. */
   readonly read: (previous: T | undefined) => Promise<T>;
-  /** From the end of one reading to the start of the next. */
+  /** From the end of one read to the start of the next. */
   readonly intervalMs: number;
-  /** How long anyone waits for the first value, and the error that they get then. */
+  /** How long a caller waits for the first value, and the error that it gets then. */
   readonly maxWaitMs: number;
   readonly timeoutError: () => Error;
-  /** Whether a value is too old to be given to anyone while reading fails; none ever is where nothing is said. */
+  /** Whether a value is too old to be returned while reads fail; by default it never is. */
   readonly isTooOld?: (value: T) => boolean;
   readonly watcher: Watcher;
   /** Called with each value that is published. */
   readonly published?: ((value: T) => void) | undefined;
 };
 
-/** Who is told when something that is followed breaks and heals; each once, not at every reading. */
+/** Is notified when something that is read begins to fail, and when it can be read again: each once, not at every read. */
 export type Watcher = {
   failed(error: unknown): void;
   recovered(): void;
 };
 
-/** Starts to follow at once, and goes on until it is stopped. */
+/** Starts to poll at once, until it is stopped. */
 export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
-  const {
-    read,
-    intervalMs,
-    maxWaitMs: patienceMs,
-    timeoutError: tooLate,
-    isTooOld = () => false,
-    watcher,
-    published,
-  } = options;
+  const { read, intervalMs, maxWaitMs, timeoutError, isTooOld = () => false, watcher, published } = options;
   const latest = createBroadcast<T>();
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
-  /** The first failure of its kind: everyone gets the same error while it repeats. */
+  /** The first error of its kind: all callers get the same one while it repeats. */
   let failure: { readonly error: unknown } | undefined;
-  /** What everyone gets for whom the reading under way takes too long. */
-  let late: Error | undefined;
+  /** The error of all callers for whom the read under way takes too long. */
+  let timeout: Error | undefined;
   let underWay = readOnce();
 
   async function readOnce(): Promise<void> {
-    late = undefined;
+    timeout = undefined;
     try {
       const previous = latest.current();
       const value = await read(previous);
@@ -100,12 +91,12 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
   return {
     async get() {
       if (failure !== undefined && latest.current() !== undefined && current() === undefined) throw failure.error;
-      if (current() === undefined && !(await isSettledWithin(patienceMs, underWay))) {
-        late ??= tooLate();
-        throw late;
+      if (current() === undefined && !(await isSettledWithin(maxWaitMs, underWay))) {
+        timeout ??= timeoutError();
+        throw timeout;
       }
       const value = current();
-      if (value === undefined) throw failure?.error ?? new Error('stopped before anything was read');
+      if (value === undefined) throw failure?.error ?? new Error('stopped before the first read ended');
       return value;
     },
     current,
@@ -121,7 +112,7 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
   };
 }
 
-/** Errors repeat at each reading of a broken upstream: the log tells when it breaks and how, not how often. */
+/** An upstream that fails repeats its error at each read: the log has each kind once. */
 function isSameKind(a: unknown, b: unknown): boolean {
   return a instanceof Error && b instanceof Error && a.message === b.message;
 }

@@ -1,18 +1,18 @@
-/** Who listens to values that come. It is told one at a time, so that nothing ever queues for it. */
+/** Receives values one at a time, as in Reactive Streams: nothing ever queues for it. */
 export type Subscriber<T> = {
-  /** Told of a value, and of none after it before it asks for the next. Throws nothing: there are others to be told. */
+  /** Receives a value, and none after it before it has requested the next. Must not throw: others are notified after it. */
   onNext(value: T): void;
-  /** Told that no value comes any more, and why. */
+  /** Receives the reason why no more values will come. */
   onError(error: unknown): void;
 };
 
-/** What a subscriber has in its hands while it listens. */
+/** What a subscriber controls its subscription with. */
 export type Subscription = {
-  /** Asks for the newest value that the subscriber was not told of: it is told at once where there is one, else when it comes. */
+  /** Requests one value: the newest that the subscriber has not received, at once if there is one, else when it comes. */
   request(): void;
-  /** Nothing is told any more. */
+  /** Ends the subscription: nothing is sent any more. */
   cancel(): void;
 };
 
-/** Lets someone subscribe, who is told of nothing before it asks. */
+/** Adds a subscriber. It receives nothing before it requests a value. */
 export type Subscribe<T> = (subscriber: Subscriber<T>) => Subscription;

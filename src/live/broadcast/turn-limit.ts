@@ -1,24 +1,24 @@
-/** Lets only a few go on in each turn of the process, so that whatever else waits has its turn between them. */
+/** Lets only a few callers proceed in each turn of the event loop, so that other work is done between them. */
 export type TurnLimit = {
-  /** Resolves when the caller may go on. */
+  /** Resolves when the caller may proceed. */
   wait(): Promise<void>;
 };
 
-/** Makes a breather that lets so many go on at once. */
-export function createTurnLimit(atOnce: number): TurnLimit {
+/** Creates a limit of so many callers in each turn. */
+export function createTurnLimit(perTurn: number): TurnLimit {
   const waiting: (() => void)[] = [];
-  let left = atOnce;
+  let left = perTurn;
 
   function nextTurn(): void {
-    const going = waiting.splice(0, atOnce);
-    left = atOnce - going.length;
-    if (going.length > 0) setImmediate(nextTurn);
-    for (const go of going) go();
+    const released = waiting.splice(0, perTurn);
+    left = perTurn - released.length;
+    if (released.length > 0) setImmediate(nextTurn);
+    for (const proceed of released) proceed();
   }
 
   return {
     wait() {
-      if (left === atOnce) setImmediate(nextTurn);
+      if (left === perTurn) setImmediate(nextTurn);
       if (left === 0) return new Promise((resolve) => waiting.push(resolve));
       left -= 1;
       return Promise.resolve();

@@ -1,42 +1,43 @@
 import type { Instant } from '../../domain/instant.ts';
 
-/** Learns how often something happens, and tells when it is overdue. */
+/** Measures the usual time between two blocks. */
 export type BlockInterval = {
-  /** It happened now. */
+  /** A new block arrived now. */
   observe(): void;
-  /** Whether it has not happened for several times the usual interval; never before the first time. */
+  /** Whether no block has arrived for several times the usual interval; `false` before the first block. */
   isOverdue(): boolean;
-  /** When it is to be expected next; `undefined` before it has happened twice. */
+  /** When the next block is expected; `undefined` before the second block. */
   nextAt(): Instant | undefined;
 };
 
 /**
- * The beacon chain's first and slowest block time: what is assumed before two steps were seen. What has not happened for
- * that long is not overdue yet, however quick it was before: a chain that catches up makes many blocks at once.
+ * The slowest block time of the beacon chain, which is assumed before the second block. A block is never overdue earlier than
+ * that: a chain that catches up makes many blocks at once.
  */
 const SLOWEST_INTERVAL_MS = 40_000;
 const INTERVALS_KEPT = 9;
 const OVERDUE_AFTER_INTERVALS = 5;
 
-/** Starts to learn a pace on this clock. */
+/** Creates the measurement on this clock. */
 export function createBlockInterval(now: () => Instant): BlockInterval {
   const intervals: number[] = [];
-  let lastStep: Instant | undefined;
-  let usual: number | undefined;
+  let lastBlockAt: Instant | undefined;
+  let usualMs: number | undefined;
 
   return {
     observe() {
-      if (lastStep !== undefined) intervals.push(now() - lastStep);
+      if (lastBlockAt !== undefined) intervals.push(now() - lastBlockAt);
       if (intervals.length > INTERVALS_KEPT) intervals.shift();
-      usual = median(intervals);
-      lastStep = now();
+      usualMs = median(intervals);
+      lastBlockAt = now();
     },
     isOverdue() {
-      if (lastStep === undefined) return false;
-      const usualMs = usual ?? SLOWEST_INTERVAL_MS;
-      return now() - lastStep > Math.max(SLOWEST_INTERVAL_MS, OVERDUE_AFTER_INTERVALS * usualMs);
+      if (lastBlockAt === undefined) return false;
+      return (
+        now() - lastBlockAt > Math.max(SLOWEST_INTERVAL_MS, OVERDUE_AFTER_INTERVALS * (usualMs ?? SLOWEST_INTERVAL_MS))
+      );
     },
-    nextAt: () => (lastStep === undefined || usual === undefined ? undefined : lastStep + usual),
+    nextAt: () => (lastBlockAt === undefined || usualMs === undefined ? undefined : lastBlockAt + usualMs),
   };
 }
 

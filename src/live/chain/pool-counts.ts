@@ -2,11 +2,11 @@ import { LRUCache } from 'lru-cache';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { type ExchangeState, poolCount } from '../../domain/exchange.ts';
 
-/** How many pools the states have that were read: pools of this exchange never vanish. */
+/** How many pools the states have that were read. Pools of this exchange never vanish. */
 export type PoolCounts = {
   /**
-   * Compares a state with those of lower heights, and notes it. A node with a damaged database answers with fewer pools
-   * instead of an error.
+   * Compares a state with those of lower heights, and remembers its count. A node with a damaged database responds with
+   * fewer pools instead of an error.
    *
    * @returns whether no lower height had more pools
    */
@@ -16,13 +16,13 @@ export type PoolCounts = {
 /** A state with fewer pools than one of a lower height. */
 export type LostPools = { readonly height: BeaconHeight; readonly pools: number; readonly before: number };
 
-/** So many heights are remembered as reported. */
+/** Maximum number of heights that are remembered as reported. */
 const HEIGHTS_REPORTED = 64;
 
-/** Creates the counts, with no state noted. `onLost` is called once for each height. */
+/** Creates the counts, with no state read yet. `onLost` is called once for each height. */
 export function createPoolCounts(onLost: (lost: LostPools) => void): PoolCounts {
   const reported = new LRUCache<BeaconHeight, true>({ max: HEIGHTS_REPORTED });
-  /** The heights at which there were more pools than below them, as far as states were read: from the lowest on. */
+  /** The heights that had more pools than all lower heights that were read, in ascending order. */
   let steps: readonly { readonly height: BeaconHeight; readonly pools: number }[] = [];
 
   return {

@@ -3,22 +3,22 @@ import type { Subscribe, Subscription } from '../broadcast/subscriber.ts';
 import { createTurnLimit } from '../broadcast/turn-limit.ts';
 import type { Head } from './head.ts';
 
-/** The newest heads that were published, so that a subscriber who comes back can be told what it has missed. */
+/** The newest heads that were published, so that a subscriber that resumes gets the ones that it has missed. */
 export type RecentHeads = {
-  /** Puts a head on top. Where it is another block of a height that is kept, it takes that one's place. */
+  /** Adds the newest head. It replaces a remembered one of the same height. */
   add(head: Head): void;
-  /** The lowest that is kept above this height. */
+  /** The lowest head above this height. */
   after(height: BeaconHeight): Head | undefined;
-  /** Resolves when the next subscriber that comes back may be given one: thousands can come back at the same time. */
+  /** Resolves when the next subscriber may get one: thousands can resume at the same time. */
   turn(): Promise<void>;
 };
 
-/** Each may have much to do with a head: given all at once, those who come back would keep everyone else waiting. */
-const GIVEN_AT_ONCE = 4;
+/** Subscribers that resume in one turn of the event loop: each may do much with a head. */
+const RESUMED_PER_TURN = 4;
 
-/** Makes the keeper of so many heads. */
+/** Remembers so many heads. */
 export function createRecentHeads(max: number): RecentHeads {
-  const breather = createTurnLimit(GIVEN_AT_ONCE);
+  const resumed = createTurnLimit(RESUMED_PER_TURN);
   let heads: readonly Head[] = [];
 
   return {
@@ -27,19 +27,19 @@ export function createRecentHeads(max: number): RecentHeads {
       heads = [...below, head].slice(-max);
     },
     after: (height) => heads.find(({ beaconHeight }) => beaconHeight > height),
-    turn: breather.wait,
+    turn: resumed.wait,
   };
 }
 
-/** A client can be ahead of this gateway where it comes from another, but not by so many heights. */
+/** A client that comes from another gateway can be ahead of this one, but not by so many heights. */
 const MAX_HEIGHTS_AHEAD = 100;
 
-/** Whether a height is of another chain than a head. */
+/** Whether a height is so far above a head that it is of another chain. */
 export function isFarAhead(height: BeaconHeight, head: Head): boolean {
   return height > head.beaconHeight + MAX_HEIGHTS_AHEAD;
 }
 
-/** Where a subscriber who comes back takes heads from. */
+/** The sources of the heads of a subscriber that resumes. */
 export type HeadsToResume = {
   readonly recent: Pick<RecentHeads, 'after' | 'turn'>;
   current(): Head | undefined;
@@ -47,53 +47,54 @@ export type HeadsToResume = {
 };
 
 /**
- * The heads above a height: first those that are kept, one after another as they are taken, then each new one.
- * A height far in the future is of another chain, and counts as none: the newest head comes first.
+ * The heads above a height: first those that are remembered, one for each request, then each new one. A height far in the
+ * future is of another chain and is ignored: the newest head comes first.
  *
- * None comes twice. A kept one that goes while the subscriber is behind it is passed over, as with any slow subscriber.
+ * No head comes twice. A remembered head that is dropped before the subscriber has reached it is skipped, as for any slow
+ * subscriber.
  */
 export function headsAfter({ recent, current, subscribe }: HeadsToResume, height: BeaconHeight): Subscribe<Head> {
   return (subscriber) => {
     let newest = height;
-    let given: Head | undefined;
+    let sent: Head | undefined;
     let live: Subscription | undefined;
-    let isOver = false;
+    let isCancelled = false;
 
-    /** From here on each new head comes by itself. The current one is offered first, and is known by now. */
+    /** From here on each new head comes by itself. The broadcast sends the current one first, which is known already. */
     function goLive(): Subscription {
       const known = current();
-      const onNext = (head: Head) => (head !== known && isChange(head) ? give(head) : live?.request());
+      const onNext = (head: Head) => (head !== known && isChange(head) ? send(head) : live?.request());
       return subscribe({ onNext, onError: subscriber.onError });
     }
 
-    function startAnewIfFarAhead(head: Head | undefined): void {
-      if (given === undefined && head !== undefined && isFarAhead(newest, head)) newest = head.beaconHeight - 1;
+    function restartIfFarAhead(head: Head | undefined): void {
+      if (sent === undefined && head !== undefined && isFarAhead(newest, head)) newest = head.beaconHeight - 1;
     }
 
     function isChange(head: Head): boolean {
-      startAnewIfFarAhead(head);
+      restartIfFarAhead(head);
       const isReplaced = head.beaconHeight === head.previousHeight;
-      return head !== given && (isReplaced ? head.beaconHeight >= newest : head.beaconHeight > newest);
+      return head !== sent && (isReplaced ? head.beaconHeight >= newest : head.beaconHeight > newest);
     }
 
-    function give(head: Head): void {
-      given = head;
+    function send(head: Head): void {
+      sent = head;
       newest = head.beaconHeight;
       subscriber.onNext(head);
     }
 
     return {
       async request() {
-        if (live === undefined) startAnewIfFarAhead(current());
+        if (live === undefined) restartIfFarAhead(current());
         if (live === undefined && recent.after(newest) !== undefined) await recent.turn();
-        if (isOver) return;
+        if (isCancelled) return;
         const missed = live === undefined ? recent.after(newest) : undefined;
-        if (missed !== undefined) return give(missed);
+        if (missed !== undefined) return send(missed);
         live ??= goLive();
         live.request();
       },
       cancel() {
-        isOver = true;
+        isCancelled = true;
         live?.cancel();
       },
     };

@@ -2,60 +2,60 @@ import { LRUCache } from 'lru-cache';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { createErrorBudget, type ErrorBudget } from '../../upstream/node/error-budget.ts';
 
-/** Whether a node has the state of a height, as far as its answers show; `behind` where it has not reached the height yet. */
+/** Whether a node has the state of a height, as far as its responses show; `behind` if it has not reached the height yet. */
 export type Standing = 'retained' | 'unknown' | 'behind' | 'pruned';
 
-/** What is known of the final states that one node has, and how many errors it may still be made to answer with. */
+/** Which final states one node has, as far as it is known, and how many errors the gateway may still cause there. */
 export type RetainedHeights = {
   /**
-   * All heights from one that was found are retained, all up to one that was pruned are pruned. For a moment, all from one that
-   * was in the future are.
+   * All heights from one that was found are retained. All heights up to one that was pruned are pruned. All heights from one
+   * that was in the future are `behind` for a moment.
    */
   standing(height: BeaconHeight): Standing;
   /**
-   * A higher height to call for first, because that it is pruned shows that this one is: once in a few minutes, the highest
-   * that is known to be pruned; and once some errors were caused, the middle of what is unknown.
+   * A higher height to read first: if it is pruned, this one is too. Every few minutes it is the highest known pruned height.
+   * Once some errors were caused, it is the middle of the unknown heights.
    *
    * @param newest the newest final height
    */
   probeFor(height: BeaconHeight, newest: BeaconHeight): BeaconHeight | undefined;
-  /** How many errors a call must leave in the budget: the last few are kept for heights that the node likely has. */
+  /** How many errors a call must leave in the budget. The last few are reserved for heights that the node probably has. */
   errorsToKeep(height: BeaconHeight, newest: BeaconHeight): number;
-  /** The node answered with the state of a height. */
+  /** The node responded with the state of a height. */
   found(height: BeaconHeight): void;
-  /** The node answered that it has pruned a height. */
+  /** The node responded that it has pruned a height. */
   pruned(height: BeaconHeight): void;
-  /** The node answered that a height, which the chain has reached, is in the future for it. */
+  /** The node responded that a height, which the chain has reached, is in the future for it. */
   behind(height: BeaconHeight): void;
   /** The highest height that is known to be pruned. */
   prunedUpTo(): BeaconHeight | undefined;
-  /** All errors -8000 that are caused on behalf of clients. */
+  /** The budget of errors -8000 that clients cause. */
   readonly errors: ErrorBudget;
 };
 
-/** That a height is pruned is relied on for this long: the node behind an address can be replaced by one that keeps more. */
+/** How long a height counts as pruned: the node behind an address can be replaced by one that has more heights. */
 const MEMORY_MS = 5 * 60_000;
 
 /** A node that is behind catches up soon. */
 const BEHIND_MS = 2_000;
 
-/** A probe that was not answered is made again after this. */
+/** A probe that got no response is repeated after this time. */
 const PROBE_AGAIN_MS = 30_000;
 
 /** Clients cause at most 20 errors at once and 120 an hour at one node. */
 const ERRORS = { burst: 20, perMinute: 2 };
-/** While so many are left, a call need not teach anything about other heights. */
+/** While so many are left, no probe is needed. */
 const MANY_ERRORS = 16;
-/** Errors kept for heights in the upper half of what is unknown, and for those that are known to be retained. */
+/** Errors reserved for heights in the upper half of the unknown ones, and for heights that are known to be retained. */
 const KEPT_FROM_UNLIKELY = 8;
 const KEPT_FROM_UNKNOWN = 4;
 
 const MAX_GAPS = 100;
 
-/** Creates what is known of one node: nothing yet. */
+/** Starts with a node of which nothing is known. */
 export function createRetainedHeights(): RetainedHeights {
   const errors = createErrorBudget(ERRORS);
-  /** Pruned, though a lower height was found: damaged, or pruned meanwhile. One such height says nothing about lower ones. */
+  /** Heights that are pruned although a lower one was found: the database is damaged, or they were pruned meanwhile. */
   const gaps = new LRUCache<BeaconHeight, true>({ max: MAX_GAPS, ttl: MEMORY_MS });
   let notReached: { readonly height: BeaconHeight; readonly until: number } | undefined;
   let lowestFound: BeaconHeight | undefined;

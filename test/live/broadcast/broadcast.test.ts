@@ -5,14 +5,14 @@ import { createBroadcast } from '../../../src/live/broadcast/broadcast.ts';
 const END = { done: true, value: undefined };
 const value = (of: unknown) => ({ done: false, value: of });
 
-describe('what does a subscriber hear', () => {
+describe('what a subscriber receives', () => {
   test('the current value at once, then each new one', async () => {
     const latest = createBroadcast<number>();
     expect(latest.current()).toBeUndefined();
     latest.publish(1);
-    const heard = toAsyncValues(latest.subscribe);
-    expect(await heard.next()).toEqual(value(1));
-    const next = heard.next();
+    const values = toAsyncValues(latest.subscribe);
+    expect(await values.next()).toEqual(value(1));
+    const next = values.next();
     latest.publish(2);
     expect(await next).toEqual(value(2));
     expect(latest.current()).toBe(2);
@@ -26,7 +26,7 @@ describe('what does a subscriber hear', () => {
     expect(await next).toEqual(value(1));
   });
 
-  test('only the newest, where it was slow: nothing queues for it', async () => {
+  test('only the newest if it was slow: nothing queues for it', async () => {
     const latest = createBroadcast<number>();
     const slow = toAsyncValues(latest.subscribe);
     for (let number = 1; number <= 10_000; number++) latest.publish(number);
@@ -37,16 +37,16 @@ describe('what does a subscriber hear', () => {
     expect(await next).toEqual(value(10_001));
   });
 
-  test('values that are false in themselves too, even no value', async () => {
+  test('also falsy values, even undefined', async () => {
     const latest = createBroadcast<number | undefined>();
     latest.publish(0);
-    const heard = toAsyncValues(latest.subscribe);
-    expect(await heard.next()).toEqual(value(0));
+    const values = toAsyncValues(latest.subscribe);
+    expect(await values.next()).toEqual(value(0));
     latest.publish(undefined);
-    expect(await heard.next()).toEqual(value(undefined));
+    expect(await values.next()).toEqual(value(undefined));
   });
 
-  test('the same as every other, at its own speed', async () => {
+  test('the same values as the others, at its own speed', async () => {
     const latest = createBroadcast<number>();
     const [fast, slow] = [toAsyncValues(latest.subscribe), toAsyncValues(latest.subscribe)];
     latest.publish(1);
@@ -57,54 +57,54 @@ describe('what does a subscriber hear', () => {
   });
 });
 
-describe('when does a subscriber end', () => {
-  test('when it is returned, which also ends a next that waits', async () => {
+describe('when a subscription ends', () => {
+  test('when return is called, which also ends a pending next', async () => {
     const latest = createBroadcast<number>();
-    const heard = toAsyncValues(latest.subscribe);
-    const waiting = heard.next();
+    const values = toAsyncValues(latest.subscribe);
+    const waiting = values.next();
     expect(latest.subscribers()).toBe(1);
-    expect(await heard.return?.()).toEqual(END);
+    expect(await values.return?.()).toEqual(END);
     expect(await waiting).toEqual(END);
     expect(latest.subscribers()).toBe(0);
 
     latest.publish(1);
-    expect(await heard.next()).toEqual(END);
-    expect(await heard.return?.()).toEqual(END);
+    expect(await values.next()).toEqual(END);
+    expect(await values.return?.()).toEqual(END);
   });
 
-  test('with it goes a value that it has not taken', async () => {
+  test('a value that was not read is dropped', async () => {
     const latest = createBroadcast<number>();
-    const heard = toAsyncValues(latest.subscribe);
+    const values = toAsyncValues(latest.subscribe);
     latest.publish(1);
-    await heard.return?.();
-    expect(await heard.next()).toEqual(END);
+    await values.return?.();
+    expect(await values.next()).toEqual(END);
   });
 
   test('when its loop is left', async () => {
     const latest = createBroadcast<number>();
     latest.publish(1);
-    for await (const heard of toAsyncValues(latest.subscribe)) {
-      expect([heard, latest.subscribers()]).toEqual([1, 1]);
+    for await (const received of toAsyncValues(latest.subscribe)) {
+      expect([received, latest.subscribers()]).toEqual([1, 1]);
       break;
     }
     expect(latest.subscribers()).toBe(0);
   });
 });
 
-describe('what becomes of values on their way', () => {
-  test('each is turned into another; what becomes nothing is passed over', async () => {
+describe('mapped values', () => {
+  test('each is mapped; those that become undefined are skipped', async () => {
     const latest = createBroadcast<number>();
     const odd = mapAsyncValues(toAsyncValues(latest.subscribe), (number) =>
       number % 2 === 1 ? `odd ${number}` : undefined,
     );
-    const heard = odd.next();
+    const values = odd.next();
     latest.publish(2);
     await Promise.resolve();
     latest.publish(3);
-    expect(await heard).toEqual(value('odd 3'));
+    expect(await values).toEqual(value('odd 3'));
   });
 
-  test('returning ends the source, and a next that waits', async () => {
+  test('return ends the source and a pending next', async () => {
     const latest = createBroadcast<number>();
     const mapped = mapAsyncValues(toAsyncValues(latest.subscribe), (number) => number);
     const waiting = mapped.next();
@@ -114,17 +114,17 @@ describe('what becomes of values on their way', () => {
   });
 });
 
-test('many subscribers are told in turns, so that others are not kept waiting, and each gets the newest', async () => {
+test('many subscribers are notified in several turns of the event loop, and each gets the newest value', async () => {
   const latest = createBroadcast<number>();
   const subscribers = Array.from({ length: 40 }, () => toAsyncValues(latest.subscribe));
-  const told: number[] = [];
-  const all = subscribers.map((subscriber) => subscriber.next().then(({ value }) => told.push(Number(value))));
+  const received: number[] = [];
+  const all = subscribers.map((subscriber) => subscriber.next().then(({ value }) => received.push(Number(value))));
   latest.publish(1);
-  const toldAtOnce = await new Promise<number>((resolve) => setImmediate(() => resolve(told.length)));
-  expect(toldAtOnce).toBeLessThan(40);
+  const receivedInOneTurn = await new Promise<number>((resolve) => setImmediate(() => resolve(received.length)));
+  expect(receivedInOneTurn).toBeLessThan(40);
   latest.publish(2);
   await Promise.all(all);
-  expect(told).toHaveLength(40);
-  expect(told.at(-1)).toBe(2);
+  expect(received).toHaveLength(40);
+  expect(received.at(-1)).toBe(2);
   await Promise.all(subscribers.map((subscriber) => subscriber.return?.()));
 });

@@ -2,33 +2,32 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { toAsyncValues } from '../../../src/live/broadcast/async-values.ts';
 import { createFollower, type FollowerOptions, type Watcher } from '../../../src/live/broadcast/follower.ts';
 
-/** A watcher that writes down what it is told. */
-function recordingWatcher(): Watcher & { readonly told: string[] } {
-  const told: string[] = [];
+/** A watcher that records its notifications. */
+function recordingWatcher(): Watcher & { readonly notified: string[] } {
+  const notified: string[] = [];
   return {
-    told,
-    failed: (error) => told.push(error instanceof Error ? error.message : String(error)),
-    recovered: () => told.push('recovered'),
+    notified,
+    failed: (error) => notified.push(error instanceof Error ? error.message : String(error)),
+    recovered: () => notified.push('recovered'),
   };
 }
 
-/** Follows what `read` gives, each time a millisecond after the last. */
+/** Follows what `read` returns, with a millisecond between two reads. */
 function follow<T>(read: FollowerOptions<T>['read'], options: Partial<FollowerOptions<T>> = {}) {
   const watcher = recordingWatcher();
-  const tooLate = () => new Error('too late');
   const follower = createFollower<T>({
     read,
     intervalMs: 1,
     maxWaitMs: 10_000,
-    timeoutError: tooLate,
+    timeoutError: () => new Error('too late'),
     watcher,
     ...options,
   });
   onTestFinished(follower.stop);
-  return { follower, told: watcher.told };
+  return { follower, notified: watcher.notified };
 }
 
-/** Gives each of these in turn, throwing errors; then it is asked in vain. */
+/** Returns these values in turn and throws the errors; after that a read never ends. */
 function script<T>(...answers: (T | Error)[]): () => Promise<T> {
   return async () => {
     const answer = answers.shift();
@@ -38,7 +37,7 @@ function script<T>(...answers: (T | Error)[]): () => Promise<T> {
   };
 }
 
-/** Readings that end when a test says so; `give` returns when the next one has begun. */
+/** Reads that end when a test says so; `end` returns when the next one has begun. */
 function stepped<T>() {
   let begun = Promise.withResolvers<PromiseWithResolvers<T>>();
   return {
@@ -47,7 +46,7 @@ function stepped<T>() {
       begun.resolve(reading);
       return reading.promise;
     },
-    async give(answer: T | Error): Promise<void> {
+    async end(answer: T | Error): Promise<void> {
       const reading = await begun.promise;
       begun = Promise.withResolvers();
       if (answer instanceof Error) reading.reject(answer);
@@ -57,8 +56,8 @@ function stepped<T>() {
   };
 }
 
-describe('what does a follower give', () => {
-  test('the first value to whoever waits for it, and later the last good one', async () => {
+describe('what a follower returns', () => {
+  test('the first value to all who wait for it, and later the last good one', async () => {
     const { follower } = follow(script('a', 'b'));
     expect(follower.current()).toBeUndefined();
     expect(await Promise.all([follower.get(), follower.get()])).toEqual(['a', 'a']);
@@ -66,19 +65,19 @@ describe('what does a follower give', () => {
     expect(await follower.get()).toBe('b');
   });
 
-  test('the failure of the first reading to whoever waits for it; the next may succeed', async () => {
-    const { follower, told } = follow(script<string>(new Error('broken'), 'a'));
+  test('the error of the first read to all who wait for it; the next read may succeed', async () => {
+    const { follower, notified } = follow(script<string>(new Error('broken'), 'a'));
     await expect(follower.get()).rejects.toThrow('broken');
     await expect.poll(() => follower.current()).toBe('a');
-    expect(told).toEqual(['broken', 'recovered']);
+    expect(notified).toEqual(['broken', 'recovered']);
   });
 
-  test('what it was told to say, to whoever waits too long', async () => {
+  test('the timeout error to a caller that waits too long', async () => {
     const { follower } = follow(script<string>(), { maxWaitMs: 1 });
     await expect(follower.get()).rejects.toThrow('too late');
   });
 
-  test('an error to whoever waits when it is stopped', async () => {
+  test('an error to a caller that waits when it is stopped', async () => {
     const reading = Promise.withResolvers<string>();
     const { follower } = follow(() => reading.promise);
     const waiting = follower.get();
@@ -88,16 +87,16 @@ describe('what does a follower give', () => {
   });
 });
 
-describe('what is published', () => {
+describe('what a follower publishes', () => {
   test('each new value, but not the same one again', async () => {
     const { follower } = follow(script('a', 'a', 'a', 'b'));
-    const heard = toAsyncValues(follower.subscribe);
-    expect(await heard.next()).toEqual({ done: false, value: 'a' });
-    expect(await heard.next()).toEqual({ done: false, value: 'b' });
+    const values = toAsyncValues(follower.subscribe);
+    expect(await values.next()).toEqual({ done: false, value: 'a' });
+    expect(await values.next()).toEqual({ done: false, value: 'b' });
     expect(follower.subscribers()).toBe(1);
   });
 
-  test('the previous value is given to the reading', async () => {
+  test('a read gets the previous value', async () => {
     const previous: unknown[] = [];
     const { follower } = follow<number>(async (before) => {
       previous.push(before);
@@ -108,7 +107,7 @@ describe('what is published', () => {
     await expect.poll(() => previous).toEqual([undefined, 1, 2, 3]);
   });
 
-  test('readings never overlap', async () => {
+  test('reads never overlap', async () => {
     let underWay = 0;
     let most = 0;
     let readings = 0;
@@ -122,57 +121,57 @@ describe('what is published', () => {
     expect(most).toBe(1);
   });
 
-  test('nothing after it was stopped, not even a reading that was under way', async () => {
+  test('nothing after it was stopped, not even a read that was under way', async () => {
     const reading = Promise.withResolvers<string>();
-    const { follower, told } = follow(() => reading.promise);
+    const { follower, notified } = follow(() => reading.promise);
     follower.stop();
     reading.resolve('a');
     await reading.promise;
     await Promise.resolve();
-    expect([follower.current(), told]).toEqual([undefined, []]);
+    expect([follower.current(), notified]).toEqual([undefined, []]);
   });
 });
 
-describe('what happens while reading fails', () => {
-  test('the last good value stays, and it is told once how it broke and once that it healed', async () => {
-    const { read, give } = stepped<string>();
-    const { follower, told } = follow(read);
-    await give('a');
+describe('while reads fail', () => {
+  test('the last good value stays, and the watcher is notified once of each kind of error and once of the recovery', async () => {
+    const { read, end } = stepped<string>();
+    const { follower, notified } = follow(read);
+    await end('a');
     expect(follower.isFailing()).toBe(false);
 
     for (const message of ['broken', 'broken', 'broken otherwise', 'broken']) {
-      await give(new Error(message));
+      await end(new Error(message));
       expect([follower.isFailing(), await follower.get()]).toEqual([true, 'a']);
     }
-    expect(told).toEqual(['broken', 'broken otherwise', 'broken']);
+    expect(notified).toEqual(['broken', 'broken otherwise', 'broken']);
 
-    await give('b');
+    await end('b');
     expect([follower.isFailing(), await follower.get()]).toEqual([false, 'b']);
-    await give('b');
-    await give(new Error('broken'));
-    expect(told).toEqual(['broken', 'broken otherwise', 'broken', 'recovered', 'broken']);
+    await end('b');
+    await end(new Error('broken'));
+    expect(notified).toEqual(['broken', 'broken otherwise', 'broken', 'recovered', 'broken']);
   });
 });
 
-describe('the error of readings that fail', () => {
+describe('the error of reads that fail', () => {
   const reasonOf = (value: Promise<unknown>) => value.catch((error: unknown) => error);
 
-  test('is the same object for everyone while it repeats, so that what is made of it is made once', async () => {
-    const { read, give } = stepped<string>();
+  test('is the same object for all callers while it repeats, so that work on it is done once', async () => {
+    const { read, end } = stepped<string>();
     const { follower } = follow(read);
     const first = reasonOf(follower.get());
-    await give(new Error('unreachable'));
+    await end(new Error('unreachable'));
     const second = reasonOf(follower.get());
-    await give(new Error('unreachable'));
+    await end(new Error('unreachable'));
     expect(await first).toEqual(new Error('unreachable'));
     expect(await second).toBe(await first);
 
     const third = reasonOf(follower.get());
-    await give(new Error('another'));
+    await end(new Error('another'));
     expect(await third).toEqual(new Error('another'));
   });
 
-  test('is the same object for all who wait too long for one reading', async () => {
+  test('is the same object for all who wait too long for one read', async () => {
     const { follower } = follow(script<string>(), { maxWaitMs: 5 });
     const [first, second] = await Promise.all([reasonOf(follower.get()), reasonOf(follower.get())]);
     expect([first, second === first]).toEqual([new Error('too late'), true]);

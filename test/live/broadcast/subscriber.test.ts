@@ -3,40 +3,40 @@ import { toAsyncValues } from '../../../src/live/broadcast/async-values.ts';
 import { createBroadcast } from '../../../src/live/broadcast/broadcast.ts';
 import type { Subscriber } from '../../../src/live/broadcast/subscriber.ts';
 
-/** Someone who notes what it hears. */
-function createNoter() {
-  const heard: number[] = [];
+/** A subscriber that records the values that it receives. */
+function createRecorder() {
+  const received: number[] = [];
   const subscriber: Subscriber<number> = {
-    onNext: (value) => heard.push(value),
+    onNext: (value) => received.push(value),
     onError(error) {
       throw error;
     },
   };
-  return { heard, subscriber };
+  return { received, subscriber };
 }
 
-describe('who listens', () => {
-  test('hears nothing before it asks, then the newest at once, and nothing more before it asks again', () => {
+describe('a subscriber', () => {
+  test('receives nothing before it requests, then the newest value at once, and nothing more before it requests again', () => {
     const latest = createBroadcast<number>();
-    const { heard, subscriber } = createNoter();
+    const { received, subscriber } = createRecorder();
     const subscription = latest.subscribe(subscriber);
     latest.publish(1);
     latest.publish(2);
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
     subscription.request();
-    expect(heard).toEqual([2]);
+    expect(received).toEqual([2]);
     latest.publish(3);
-    expect(heard).toEqual([2]);
+    expect(received).toEqual([2]);
     subscription.request();
     subscription.request();
-    expect(heard).toEqual([2, 3]);
+    expect(received).toEqual([2, 3]);
     latest.publish(4);
-    expect(heard).toEqual([2, 3, 4]);
+    expect(received).toEqual([2, 3, 4]);
   });
 
-  test('is counted once for each value that it passes over', () => {
+  test('is counted once for each value that it skips', () => {
     const latest = createBroadcast<number>();
-    const { subscriber } = createNoter();
+    const { subscriber } = createRecorder();
     const subscription = latest.subscribe(subscriber);
     for (const value of [1, 2, 3]) latest.publish(value);
     expect(latest.skippedValues()).toBe(2);
@@ -45,43 +45,43 @@ describe('who listens', () => {
     expect(latest.skippedValues()).toBe(2);
   });
 
-  test('hears nothing once it has ended, though it had asked', () => {
+  test('receives nothing after it has cancelled, even if it had requested', () => {
     const latest = createBroadcast<number>();
-    const { heard, subscriber } = createNoter();
+    const { received, subscriber } = createRecorder();
     const subscription = latest.subscribe(subscriber);
     subscription.request();
     subscription.cancel();
     latest.publish(1);
     subscription.request();
-    expect([heard, latest.subscribers()]).toEqual([[], 0]);
+    expect([received, latest.subscribers()]).toEqual([[], 0]);
   });
 
-  test('may ask for the next while it is told, and leave while others are', async () => {
+  test('may request the next value while it receives one, and cancel while others are notified', async () => {
     const latest = createBroadcast<number>();
-    const heard: number[] = [];
-    const places = Array.from({ length: 40 }, (_, index) => {
-      const place = latest.subscribe({
+    const received: number[] = [];
+    const subscriptions = Array.from({ length: 40 }, (_, index) => {
+      const subscription = latest.subscribe({
         onNext(value) {
-          heard.push(value);
-          // The one who is told last, and would be in a later turn.
-          if (index === 0) places[39]?.cancel();
-          place.request();
+          received.push(value);
+          // The last one would be notified in a later turn.
+          if (index === 0) subscriptions[39]?.cancel();
+          subscription.request();
         },
         onError() {},
       });
-      return place;
+      return subscription;
     });
-    for (const place of places) place.request();
+    for (const subscription of subscriptions) subscription.request();
     latest.publish(1);
-    await expect.poll(() => heard.length).toBe(39);
+    await expect.poll(() => received.length).toBe(39);
     latest.publish(2);
-    await expect.poll(() => heard.filter((value) => value === 2).length).toBe(39);
-    expect([heard.length, latest.subscribers(), latest.skippedValues()]).toEqual([78, 39, 0]);
+    await expect.poll(() => received.filter((value) => value === 2).length).toBe(39);
+    expect([received.length, latest.subscribers(), latest.skippedValues()]).toEqual([78, 39, 0]);
   });
 });
 
-describe('who iterates', () => {
-  test('listens from its first next on', async () => {
+describe('an async iterator', () => {
+  test('subscribes at its first next', async () => {
     const latest = createBroadcast<number>();
     const values = toAsyncValues(latest.subscribe);
     expect(latest.subscribers()).toBe(0);
@@ -93,7 +93,7 @@ describe('who iterates', () => {
     expect(latest.subscribers()).toBe(0);
   });
 
-  test('gets values in the order in which it asks, one for each time', async () => {
+  test('returns values in order, one for each next', async () => {
     const latest = createBroadcast<number>();
     const values = toAsyncValues(latest.subscribe);
     const both = Promise.all([values.next(), values.next()]);
@@ -102,7 +102,7 @@ describe('who iterates', () => {
     expect((await both).map(({ value }) => value)).toEqual([1, 2]);
   });
 
-  test('is told why nothing comes any more, once, and has reached the end then', async () => {
+  test('throws once why no more values come, and is at its end then', async () => {
     const subscribers: Subscriber<number>[] = [];
     const values = toAsyncValues<number>((subscriber) => {
       subscribers.push(subscriber);

@@ -181,8 +181,8 @@ function circuitOf({ config, metrics, log }: Surroundings, upstream: Upstream, h
 
 function bulkheadOf({ config }: Surroundings, upstream: Upstream): Bulkhead {
   return createBulkhead(upstream, {
-    atOnce: config.upstreamMaxConnections - CONNECTIONS_TO_FOLLOW,
-    waiting: config.upstreamMaxWaiting,
-    waitMs: config.upstreamTimeoutMs / 2,
+    maxConcurrent: config.upstreamMaxConnections - CONNECTIONS_TO_FOLLOW,
+    maxQueued: config.upstreamMaxWaiting,
+    maxWaitMs: config.upstreamTimeoutMs / 2,
   });
 }

@@ -1,35 +1,36 @@
 import { type Upstream, UpstreamBusyError } from '../errors.ts';
 import { createFairQueue, type Requester } from './fair-queue.ts';
 
-/** Lets only so much be asked of an upstream at once on behalf of clients; the rest waits, and all requesters come in turn. */
+/** Limits the calls to an upstream that clients cause. The others wait in a fair queue. */
 export type Bulkhead = {
-  /** Makes the turn of one call. It begins when its time has come in the lane of anyone who waits for it. */
+  /** Prepares a call. It begins when there is room and it is due for any operation that waits for it. */
   queue<T>(call: () => Promise<T>): QueuedCall<T>;
 };
 
-/** One call to an upstream, which several requesters can wait for together. */
+/** One call to an upstream, which several operations can wait for together. */
 export type QueuedCall<T> = {
   /**
-   * Waits for the call in the lane of an requester, and for its answer.
+   * Waits for the response on behalf of an operation, and enters its queue if there is no room.
    *
-   * @throws UpstreamBusyError where the requester has waited for too long or makes others wait the most, else what the call
-   *   fails with
+   * @throws UpstreamBusyError if the operation waited in the queue for too long, or the queue is full and its client has the
+   *   most calls in it; else the error of the call
    */
   wait(requester: Requester): Promise<T>;
-  /** The answer, once someone has waited for it: fails with an UpstreamBusyError where nobody waits for it any more. */
+  /** The response, once an operation waits for it. Fails with an UpstreamBusyError if none waits for it any more. */
   readonly answer: Promise<T>;
 };
 
-/** How much is asked at once, how much may wait, and for how long. */
+/** The limits of a bulkhead. */
 export type BulkheadOptions = {
-  readonly atOnce: number;
-  readonly waiting: number;
-  /** Who has waited for longer would get the answer when nobody waits for it any more. */
-  readonly waitMs: number;
+  readonly maxConcurrent: number;
+  readonly maxQueued: number;
+  /** A call that waited for longer would end when its client has stopped waiting. */
+  readonly maxWaitMs: number;
 };
 
-/** Makes the turns of one upstream. What follows the chain and the market does not wait for one. */
-export function createBulkhead(upstream: Upstream, { atOnce, waiting, waitMs }: BulkheadOptions): Bulkhead {
+/** Creates the bulkhead of one upstream. Calls that follow the chain and the market do not pass it. */
+export function createBulkhead(upstream: Upstream, options: BulkheadOptions): Bulkhead {
+  const { maxConcurrent, maxQueued, maxWaitMs } = options;
   const queue = createFairQueue<Waiting>();
   let underWay = 0;
 
@@ -38,9 +39,10 @@ export function createBulkhead(upstream: Upstream, { atOnce, waiting, waitMs }: 
     queue.next()?.begin();
   }
 
-  function turnOf<T>(call: () => Promise<T>): QueuedCall<T> {
+  function prepare<T>(call: () => Promise<T>): QueuedCall<T> {
     const { promise: answer, resolve, reject } = Promise.withResolvers<T>();
     const timers = new Set<NodeJS.Timeout>();
+    /** Whether the call has begun or was refused. */
     let isDecided = false;
 
     function decide(): void {
@@ -48,7 +50,7 @@ export function createBulkhead(upstream: Upstream, { atOnce, waiting, waitMs }: 
       for (const timer of timers) clearTimeout(timer);
     }
 
-    const turn: Waiting = {
+    const waiting: Waiting = {
       begin() {
         decide();
         underWay += 1;
@@ -56,28 +58,28 @@ export function createBulkhead(upstream: Upstream, { atOnce, waiting, waitMs }: 
       },
       refuse() {
         decide();
-        queue.remove(turn);
+        queue.remove(waiting);
         reject(new UpstreamBusyError(upstream));
       },
     };
 
     function wait(requester: Requester): Promise<T> {
-      if (!isDecided && underWay < atOnce) turn.begin();
+      if (!isDecided && underWay < maxConcurrent) waiting.begin();
       if (isDecided) return answer;
 
-      queue.add(turn, requester);
-      if (queue.size() > waiting) queue.mostDispensable()?.refuse();
-      return isDecided ? answer : Promise.race([answer, tooLong(requester)]);
+      queue.add(waiting, requester);
+      if (queue.size() > maxQueued) queue.itemToRefuse()?.refuse();
+      return isDecided ? answer : Promise.race([answer, timeout(requester)]);
     }
 
-    /** Refuses one requester when its time is over; others who wait for the call may have come later. */
-    function tooLong(requester: Requester): Promise<never> {
-      return new Promise((_, giveUp) => {
+    /** Refuses one operation when its time is over. Others that wait for the call may have come later. */
+    function timeout(requester: Requester): Promise<never> {
+      return new Promise((_, fail) => {
         const timer = setTimeout(() => {
-          queue.leave(turn, requester);
-          giveUp(new UpstreamBusyError(upstream));
-          if (!queue.has(turn)) turn.refuse();
-        }, waitMs);
+          queue.leave(waiting, requester);
+          fail(new UpstreamBusyError(upstream));
+          if (!queue.has(waiting)) waiting.refuse();
+        }, maxWaitMs);
         timers.add(timer);
       });
     }
@@ -85,8 +87,8 @@ export function createBulkhead(upstream: Upstream, { atOnce, waiting, waitMs }: 
     return { wait, answer };
   }
 
-  return { queue: turnOf };
+  return { queue: prepare };
 }
 
-/** A call that waits, until one or the other is done to it. */
+/** A call that waits until one of these is done. */
 type Waiting = { begin(): void; refuse(): void };

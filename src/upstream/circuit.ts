@@ -3,84 +3,85 @@ import {
   CircuitState,
   ConsecutiveBreaker,
   circuitBreaker,
+  ExponentialBackoff,
+  halfJitterGenerator,
   handleWhen,
   type IBackoffFactory,
   type IBreaker,
 } from 'cockatiel';
 import { UpstreamBadShapeError, UpstreamBusyError, UpstreamError, UpstreamRpcError } from '../errors.ts';
-import { createBackOff } from './back-off.ts';
 
-/** Leaves an upstream alone while it is down, so that it is not asked in vain and can come back. */
+/** The circuit breaker of one host. While it is open, the host is not called, so that it can recover. */
 export type Circuit = {
   /**
-   * Asks for what is followed, unless the upstream is being left alone. How these calls go decides whether it is.
+   * Makes a call that follows the chain or the market. The outcome of these calls opens and closes the circuit.
    *
-   * @throws what the call fails with; while nothing is asked, what the last one failed with
+   * @throws the error of the call; while the circuit is open, the error of the last call
    */
-  run<T>(ask: () => Promise<T>): Promise<T>;
+  run<T>(call: () => Promise<T>): Promise<T>;
   /**
-   * Asks for what a client wants, unless the upstream is being left alone. However it goes, nobody else is the worse for
-   * it, unless the upstream says that it wants to be left alone.
+   * Makes a call that a client causes. Its outcome does not change the circuit, unless the response has `Retry-After`.
    *
    * @throws as above
    */
-  pass<T>(ask: () => Promise<T>): Promise<T>;
+  pass<T>(call: () => Promise<T>): Promise<T>;
 };
 
-/** How long an upstream is left alone. */
+/** How long the circuit stays open. */
 export type CircuitOptions = {
-  /** At the most, except where the upstream itself asks for longer. It begins with 1/32 of that and doubles. */
+  /** The longest pause, unless the host sends a longer `Retry-After`. The first pause is 1/32 of it, and they double. */
   readonly maxPauseMs: number;
-  /** Told when the upstream begins to be left alone, and when it no longer is. */
+  /** Called when the circuit opens and when it closes. */
   readonly onChange?: (isOpen: boolean) => void;
 };
 
-/** So many outages one after another, without a success between them. */
+/** The circuit opens after so many outages in a row. */
 const OUTAGES_UNTIL_OPEN = 3;
+const DOUBLINGS = 5;
 
-/** What an upstream asks for is respected up to here: a mistyped header must not end the service for a day. */
+/** Longer values of `Retry-After` are cut: a mistyped header must not end the service for a day. */
 const MAX_RETRY_AFTER_MS = 5 * 60_000;
 
 /**
- * Makes the circuit breaker of one upstream. It opens after a few outages in a row, or at once where the upstream says how
- * long to wait; then one call is let through after a pause with jitter, and closes it or begins a longer pause.
+ * Creates the circuit breaker of one host. It opens after a few outages in a row, or at once after a response with
+ * `Retry-After`. After a pause it is half-open: one call is made, which closes it or begins a longer pause.
  */
 export function createCircuit({ maxPauseMs, onChange = () => {} }: CircuitOptions): Circuit {
   let last: unknown;
   const policy = circuitBreaker(handleWhen(isFailure), {
-    breaker: openWhenAsked(new ConsecutiveBreaker(OUTAGES_UNTIL_OPEN), () => retryAfterOf(last) > 0),
+    breaker: openAtOnceIf(new ConsecutiveBreaker(OUTAGES_UNTIL_OPEN), () => retryAfterOf(last) > 0),
     halfOpenAfter: pauses(createBackOff(maxPauseMs), () => retryAfterOf(last)),
   });
 
   policy.onBreak(() => onChange(true));
   policy.onReset(() => onChange(false));
 
-  /** A call that tries whether the upstream is back has to show it: what is given up meanwhile does not. */
+  /** The call of a half-open circuit has to show that the host is back. One that was aborted does not. */
   function isFailure(error: unknown): boolean {
     return isOutage(error) || (policy.state === CircuitState.HalfOpen && !isAnswer(error));
   }
 
-  async function run<T>(ask: () => Promise<T>): Promise<T> {
+  async function run<T>(call: () => Promise<T>): Promise<T> {
     try {
-      return await policy.execute(() => noteOutage(ask));
+      return await policy.execute(() => noteOutage(call));
     } catch (error) {
       throw error instanceof BrokenCircuitError ? last : error;
     }
   }
 
-  async function noteOutage<T>(ask: () => Promise<T>): Promise<T> {
+  async function noteOutage<T>(call: () => Promise<T>): Promise<T> {
     try {
-      return await ask();
+      return await call();
     } catch (error) {
       if (isOutage(error)) last = error;
       throw error;
     }
   }
 
-  async function pass<T>(ask: () => Promise<T>): Promise<T> {
+  async function pass<T>(call: () => Promise<T>): Promise<T> {
     if (policy.state !== CircuitState.Closed) throw last;
     try {
-      return await ask();
+      return await call();
     } catch (error) {
       if (retryAfterOf(error) > 0) await run(() => Promise.reject(error)).catch(() => {});
       throw error;
@@ -90,35 +91,44 @@ export function createCircuit({ maxPauseMs, onChange = () => {} }: CircuitOption
   return { run, pass };
 }
 
-/** That the upstream is not there; what we gave up ourselves says nothing about it. */
+/** Whether the error shows that the host is not there. A call that the gateway aborted shows nothing. */
 function isOutage(error: unknown): boolean {
   return error instanceof UpstreamError && !isAnswer(error) && !(error instanceof UpstreamBusyError);
 }
 
-/** An answer, also a wrong one, shows that the upstream is there. */
+/** A response, also a wrong one, shows that the host is there. */
 function isAnswer(error: unknown): boolean {
   return error instanceof UpstreamRpcError || error instanceof UpstreamBadShapeError;
 }
 
 function retryAfterOf(error: unknown): number {
-  const asked = error instanceof UpstreamError ? error.retryAfterMs : undefined;
-  return Math.min(asked ?? 0, MAX_RETRY_AFTER_MS);
+  const retryAfterMs = error instanceof UpstreamError ? error.retryAfterMs : undefined;
+  return Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
 }
 
-function openWhenAsked(breaker: IBreaker, isAsked: () => boolean): IBreaker {
+function openAtOnceIf(breaker: IBreaker, isRequested: () => boolean): IBreaker {
   return {
     state: breaker.state,
     success: (state) => breaker.success(state),
-    failure: (state) => breaker.failure(state) || isAsked(),
+    failure: (state) => breaker.failure(state) || isRequested(),
   };
 }
 
-/** Pauses that are never shorter than what the upstream asks for. */
-function pauses(factory: IBackoffFactory<unknown>, askedMs: () => number): IBackoffFactory<unknown> {
+/** Pauses that are at least as long as the host requests. */
+function pauses(factory: IBackoffFactory<unknown>, minMs: () => number): IBackoffFactory<unknown> {
   return {
     next() {
       const backoff = factory.next(undefined);
-      return { duration: Math.max(backoff.duration, askedMs()), ...pauses(backoff, askedMs) };
+      return { duration: Math.max(backoff.duration, minMs()), ...pauses(backoff, minMs) };
     },
   };
+}
+
+/**
+ * Creates the pauses of an exponential back-off: the first is 1/32 of the longest, each further one is twice as long. Each
+ * lasts between half of that and all of it, so that several gateways do not come back at the same moment.
+ */
+export function createBackOff(maxPauseMs: number): ExponentialBackoff<number> {
+  const initialDelay = maxPauseMs / 2 ** DOUBLINGS;
+  return new ExponentialBackoff({ initialDelay, maxDelay: maxPauseMs, generator: halfJitterGenerator });
 }

@@ -1,10 +1,10 @@
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 
-/** What the gateway asks upstreams for: behind nginx, an exchange state then takes a third of the bytes. */
+/** The encoding that the gateway accepts. Behind nginx, an exchange state then takes a third of the bytes. */
 export const ACCEPT_ENCODING = 'gzip';
 
-/** A compressed body that is damaged or cut off, or compressed in a way that the gateway does not read. */
+/** A compressed body that is damaged or cut off, or that has an encoding which the gateway cannot read. */
 export class UnreadableEncoding extends Error {
   constructor(what: string, cause?: unknown) {
     super(what, { cause });
@@ -15,7 +15,7 @@ export class UnreadableEncoding extends Error {
 /** Large enough for a buffer of its own, so that `readBody` can give its memory back. */
 const options = { chunkSize: 64 * 1_024 };
 
-/** What some hosts send without being asked is read too. */
+/** Also what some hosts send although the gateway does not accept it. */
 const DECODERS: Readonly<Record<string, () => Transform>> = {
   gzip: () => createGunzip(options),
   'x-gzip': () => createGunzip(options),
@@ -24,8 +24,8 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 };
 
 /**
- * The bytes of a body as they were before they were compressed, as they come. Decompression runs outside of the event
- * loop, and only as fast as the result is read. A body that is not compressed is returned as it is.
+ * Decompresses a body while it arrives. This runs outside of the event loop, and only as fast as the result is read. A body
+ * that is not compressed is returned as it is.
  *
  * @throws UnreadableEncoding, also while it is read
  */

@@ -1,111 +1,106 @@
-/** Who waits: one operation, which this object stands for, of one client, as far as it is known whose it is. */
+/** One operation of one client, which waits in a queue. Operations are compared by this object. */
 export type Requester = { readonly client: string | symbol };
 
 /**
- * Things that wait, each in the lane of one requester or in the lanes of several. Clients come round in a circle, so do the
- * requesters of each client, and what one requester waits for comes in the order in which it was asked for.
+ * A queue that is shared fairly (round robin). Clients take turns, and so do the operations of each client. The items of one
+ * operation come in their order. Several operations can wait for one item: it comes when it is due for any of them.
  *
- * Two circles, because either alone can be used up by one: a client that sends many operations would have as many places
- * among operations, and behind a proxy that is not known as one everybody is the same client.
+ * Both levels are needed. If only operations took turns, a client would get more turns with more operations. If only clients
+ * did, all clients behind an unknown proxy would count as one, and one operation of theirs could delay all others.
  */
 export type FairQueue<T> = {
-  /** How many things wait, each counted once. */
+  /** How many items wait, each counted once. */
   size(): number;
-  has(thing: T): boolean;
-  /** Puts a thing at the end of an requester's lane, unless it stands in it already. */
-  add(thing: T, requester: Requester): void;
-  /** Takes the thing whose turn it is out of every lane; `undefined` where none waits. */
+  has(item: T): boolean;
+  /** Adds an item for an operation, unless the operation waits for it already. */
+  add(item: T, requester: Requester): void;
+  /** Removes the item that is due for all operations; `undefined` if none waits. */
   next(): T | undefined;
-  /** Takes a thing out of one lane. */
-  leave(thing: T, requester: Requester): void;
-  /** Takes a thing out of every lane. */
-  remove(thing: T): void;
+  /** Removes an item for one operation. It stays for the others. */
+  leave(item: T, requester: Requester): void;
+  /** Removes an item for all operations. */
+  remove(item: T): void;
   /**
-   * What should go where there is no room: of the client that has brought the most things, and of its requesters the one that
-   * has, the newest thing; one that other clients wait for too only where there is no other.
+   * The item to refuse when the queue is too long: of the client with the most items, and of its operation with the most, the
+   * newest one. An item counts for the operation that added it first. One that other clients wait for too is only refused if
+   * there is no other.
    */
-  mostDispensable(): T | undefined;
+  itemToRefuse(): T | undefined;
 };
 
-/** Makes an empty queue. It knows an requester only while something waits in its lane. */
+/** Creates an empty queue. It refers to an operation only while that waits. */
 export function createFairQueue<T>(): FairQueue<T> {
-  /** Whose turn comes next stands first, in both circles. */
-  const clients: Circle<Circle<Lane<T>>> = new Map();
-  /** What waits, from the oldest on, and in whose lanes: first in the lane of who brought it. */
-  const askersOf = new Map<T, Set<Requester>>();
+  const clients: Rotation<Rotation<Set<T>>> = new Map();
+  /** The operations that wait for each item, from the oldest item on. The first one has added it. */
+  const requestersOf = new Map<T, Set<Requester>>();
 
-  function remove(thing: T): void {
-    for (const requester of askersOf.get(thing) ?? []) leave(thing, requester);
+  function remove(item: T): void {
+    for (const requester of requestersOf.get(item) ?? []) leave(item, requester);
   }
 
-  function leave(thing: T, requester: Requester): void {
-    const lanes = clients.get(requester.client);
-    lanes?.get(requester)?.delete(thing);
-    if (lanes?.get(requester)?.size === 0) lanes.delete(requester);
-    if (lanes?.size === 0) clients.delete(requester.client);
+  function leave(item: T, requester: Requester): void {
+    const operations = clients.get(requester.client);
+    operations?.get(requester)?.delete(item);
+    if (operations?.get(requester)?.size === 0) operations.delete(requester);
+    if (operations?.size === 0) clients.delete(requester.client);
 
-    const requesters = askersOf.get(thing);
+    const requesters = requestersOf.get(item);
     requesters?.delete(requester);
-    if (requesters?.size === 0) askersOf.delete(thing);
+    if (requesters?.size === 0) requestersOf.delete(item);
   }
 
   return {
-    size: () => askersOf.size,
-    has: (thing) => askersOf.has(thing),
-    add(thing, requester) {
-      const lanes: Circle<Lane<T>> = clients.get(requester.client) ?? new Map();
-      const lane: Lane<T> = lanes.get(requester) ?? new Set();
-      const requesters = askersOf.get(thing) ?? new Set();
-      clients.set(requester.client, lanes.set(requester, lane.add(thing)));
-      askersOf.set(thing, requesters.add(requester));
+    size: () => requestersOf.size,
+    has: (item) => requestersOf.has(item),
+    add(item, requester) {
+      const operations: Rotation<Set<T>> = clients.get(requester.client) ?? new Map();
+      const items: Set<T> = operations.get(requester) ?? new Set();
+      const requesters = requestersOf.get(item) ?? new Set();
+      clients.set(requester.client, operations.set(requester, items.add(item)));
+      requestersOf.set(item, requesters.add(requester));
     },
     next() {
-      const lanes = nextOf(clients);
-      const lane = lanes && nextOf(lanes);
-      const [thing] = lane ?? [];
-      if (thing !== undefined) remove(thing);
-      return thing;
+      const operations = rotate(clients);
+      const [item] = (operations && rotate(operations)) ?? [];
+      if (item !== undefined) remove(item);
+      return item;
     },
     leave,
     remove,
-    mostDispensable() {
-      const newestFirst = [...askersOf]
+    itemToRefuse() {
+      const newestFirst = [...requestersOf]
         .reverse()
-        .map(([thing, requesters]) => ({ thing, requesters, owner: firstOf(requesters) }));
+        .map(([item, requesters]) => ({ item, requesters, owner: firstOf(requesters) }));
       const client = mostFrequent(newestFirst.map(({ owner }) => owner.client));
       const ofClient = newestFirst.filter(({ owner }) => owner.client === client);
-      const owner = mostFrequent(ofClient.map((each) => each.owner));
-      const ofOwner = ofClient.filter((each) => each.owner === owner);
-      const isAlone = ({ requesters }: (typeof ofOwner)[number]) =>
-        requesters.values().every((each) => each.client === client);
-      return (ofOwner.find(isAlone) ?? ofOwner[0])?.thing;
+      const operation = mostFrequent(ofClient.map(({ owner }) => owner));
+      const candidates = ofClient.filter(({ owner }) => owner === operation);
+      const unshared = candidates.find(({ requesters }) => requesters.values().every((each) => each.client === client));
+      return (unshared ?? candidates[0])?.item;
     },
   };
 }
 
-/** In the order of their turns; whoever had one goes to the end. */
-type Circle<Value> = Map<unknown, Value>;
+/** In the order of the turns: the next one is first. */
+type Rotation<Value> = Map<unknown, Value>;
 
-/** From the oldest on. */
-type Lane<T> = Set<T>;
-
-/** What stands first in a circle, and now last. */
-function nextOf<Value>(circle: Circle<Value>): Value | undefined {
-  const [first] = circle;
+/** Returns the first value and moves it to the end. */
+function rotate<Value>(rotation: Rotation<Value>): Value | undefined {
+  const [first] = rotation;
   if (first === undefined) return undefined;
   const [key, value] = first;
-  circle.delete(key);
-  circle.set(key, value);
+  rotation.delete(key);
+  rotation.set(key, value);
   return value;
 }
 
 function firstOf(requesters: ReadonlySet<Requester>): Requester {
   const [first] = requesters;
-  if (first === undefined) throw new Error('something waits for nobody');
+  if (first === undefined) throw new Error('no operation waits for this item');
   return first;
 }
 
-/** The value that is there most often, and of equals the one that comes first. */
+/** The most frequent value; among equals the one that comes first. */
 function mostFrequent<Value>(values: readonly Value[]): Value | undefined {
   const counts = new Map<Value, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);

@@ -1,7 +1,7 @@
 import type { Instant } from '../domain/instant.ts';
 import { type Upstream, UpstreamError, type UpstreamErrorCode } from '../errors.ts';
 
-/** How the calls to one upstream have gone. */
+/** How the calls to one upstream went. */
 export type UpstreamHealth = {
   readonly upstream: Upstream;
   /** It is configured and its last call succeeded. */
@@ -11,18 +11,19 @@ export type UpstreamHealth = {
   readonly lastErrorCode: UpstreamErrorCode | undefined;
 };
 
-/** Remembers how calls to one upstream go. */
+/** Records how the calls to one host go. */
 export type HealthRecord = {
   /**
-   * Passes a call's outcome through; of the failures, only those that are the upstream's fault are held against it.
+   * Records the outcome of a call and returns it.
    *
-   * @param method what the call is named in figures: one of a few
+   * @param method the name of the call in metrics, one of a few
+   * @param isFault whether an error counts as a fault of the host; by default each does
    */
   watch<T>(method: string, call: Promise<T>, isFault?: (error: UpstreamError) => boolean): Promise<T>;
   read(): UpstreamHealth;
 };
 
-/** How one call went. */
+/** The outcome of one call. */
 export type UpstreamCall = {
   readonly upstream: Upstream;
   readonly method: string;
@@ -31,7 +32,7 @@ export type UpstreamCall = {
   readonly seconds: number;
 };
 
-/** Starts a record in which nothing has been asked yet; `onCall` is told of each call that has ended. */
+/** Creates the record of a host that was not called yet. `onCall` is called when a call has ended. */
 export function createHealthRecord(
   upstream: Upstream,
   now: () => Instant,

@@ -9,61 +9,62 @@ import {
 } from '../errors.ts';
 import { type Body, type BodyOptions, type ResponseReader, readBody } from './body.ts';
 import { ACCEPT_ENCODING, decodeBody, UnreadableEncoding } from './content-encoding.ts';
-import { isPageType, toRefusal } from './refusal.ts';
+import { isPageType, toResponseError } from './response-error.ts';
 import { retry } from './retry.ts';
 import { ShapeError, TooLargeError } from './wire.ts';
 
-/** Asks one upstream over HTTP and has each successful answer read as it comes. */
+/** An HTTP client for one upstream. Each response is read while it arrives. */
 export type HttpClient = {
   /**
-   * What the reader makes of the answer; the reader is for this one alone.
+   * Sends a request. @returns the value of the reader, which is used for this response alone
    *
-   * @throws UpstreamError for everything that is not a whole answer with status 200, without a page in it, that can be read
+   * @throws UpstreamError for every response that is not complete, not of status 200, an HTML page, or not readable; the
+   *   reason of the signal if it aborts
    */
   request<T>(request: HttpRequest, reader: ResponseReader<T>): Promise<T>;
-  /** Breaks off what is under way; later requests fail. */
+  /** Aborts all requests. Later requests fail. */
   close(): Promise<void>;
 };
 
-/** A request to an upstream: GET, or POST where there is a body. */
+/** A request to an upstream: POST with a body, else GET. */
 export type HttpRequest = {
   readonly url: URL;
   readonly body?: string | undefined;
-  /** Gives the request up; it then fails with the reason that is given there. */
+  /** Aborts the request, which then fails with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 };
 
-/** How an upstream is asked. */
+/** How requests are sent. */
 export type HttpClientOptions = {
   readonly upstream: Upstream;
-  /** For the whole answer, from the first connection to the last byte, retries included. */
+  /** For one request, from the connection to the last byte of the response, retries included. */
   readonly timeoutMs: number;
-  /** The largest answer that is read. A reader may keep less of it. */
+  /** The largest response that is read. */
   readonly maxBytes: number;
-  /** Whether connections are kept for the next request. The node never grants it, so each call has one of its own. */
+  /** Whether connections are used again. The node never allows it, so each call has a connection of its own. */
   readonly keepAlive: boolean;
-  /** How many connections there are at the same time to one host; what goes beyond waits, within its deadline. */
+  /** Maximum number of connections to one host at a time. Further requests wait, within their timeout. */
   readonly maxConnections: number;
-  /** Sent with every request, names in lower case; `authorization` comes before the name and password of a URL. */
+  /** Sent with every request, with names in lower case. `authorization` overrides the user and password of a URL. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Removes secrets from what the log is told of an answer: hosts repeat what they were sent. */
+  /** Removes secrets from the part of a response that is logged: hosts repeat what they were sent. */
   readonly redact?: ((text: string) => string) | undefined;
-  /** Told how many bytes of each answer came before it ended or was left. */
+  /** Called for each response with the number of bytes that were read. */
   readonly onRead?: ((bytes: number) => void) | undefined;
 };
 
-/** What the log is told of an answer that is none. */
+/** How much of an unexpected response is logged. */
 const LOGGED_CHARACTERS = 200;
 
-/** As much of an answer's beginning tells what it is. */
+/** Enough of a response to see what it is. */
 const BEGINNING_BYTES = 1_024;
 
-/** What comes with a bad status can be JSON that says why; longer than this it is no reason. */
+/** The body of a bad status can be JSON with the reason. It is read up to this size. */
 const REASON_BYTES = 65_536;
 
 /**
- * Makes the transport to one upstream: a deadline for the whole answer, a cap on its size while it streams, and one
- * typed error for each way to fail.
+ * Creates the HTTP client of one upstream: with a timeout for the complete response, a maximum size while it arrives, and one
+ * typed error for each kind of failure.
  */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { upstream, timeoutMs, maxBytes, keepAlive, maxConnections, headers: configured, onRead } = options;
@@ -82,7 +83,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     const timer = setTimeout(() => deadline.abort(), timeoutMs);
     const end = signal === undefined ? deadline.signal : AbortSignal.any([deadline.signal, signal]);
     try {
-      // Every call is a read, so one that was cut off before an answer began is asked once more.
+      // Every call only reads, so one whose connection broke before the response began is repeated once.
       const response = await retry(() => send(url, body, end), { times: 1, when: isReset });
       return await read(response, reader, url, details);
     } catch (error) {
@@ -110,7 +111,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     });
   }
 
-  /** What the reader makes of a success; what the traffic filter or the upstream says instead is an error. */
+  /** Reads a successful response. Every other one is an error of the upstream, or of a traffic filter in front of it. */
   async function read<T>(
     response: Dispatcher.ResponseData,
     reader: ResponseReader<T>,
@@ -126,24 +127,27 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     });
     onRead?.(bytes);
 
-    // A secret that was cut in two would not be found.
-    const says = { ...details, body: redact(beginning.slice(0, BEGINNING_BYTES)).slice(0, LOGGED_CHARACTERS) };
-    const refusal = toRefusal({ upstream, url, status, headers, beginning }, { ...says, path: redact(url.pathname) });
-    if (refusal !== undefined) throw refusal;
+    // Redacted before it is cut: half of a secret would not be found.
+    const logged = { ...details, body: redact(beginning.slice(0, BEGINNING_BYTES)).slice(0, LOGGED_CHARACTERS) };
+    const responseError = toResponseError(
+      { upstream, url, status, headers, beginning },
+      { ...logged, path: redact(url.pathname) },
+    );
+    if (responseError !== undefined) throw responseError;
     try {
       if (failure !== undefined) throw failure;
       return reader.end();
     } catch (error) {
       if (error instanceof SyntaxError)
-        throw new UpstreamBadShapeError(upstream, 'it is not JSON', { ...says, length: bytes });
+        throw new UpstreamBadShapeError(upstream, 'it is not JSON', { ...logged, length: bytes });
       if (error instanceof ShapeError || error instanceof TooLargeError || error instanceof UnreadableEncoding)
-        throw new UpstreamBadShapeError(upstream, error.message, says);
+        throw new UpstreamBadShapeError(upstream, error.message, logged);
       throw error;
     }
   }
 
-  function toUpstreamError(error: unknown, details: ErrorDetails, isLate: boolean): unknown {
-    if (isLate) return new UpstreamTimeoutError(upstream, timeoutMs, details);
+  function toUpstreamError(error: unknown, details: ErrorDetails, isTimeout: boolean): unknown {
+    if (isTimeout) return new UpstreamTimeoutError(upstream, timeoutMs, details);
     if (error instanceof UpstreamError) return error;
     return new UpstreamUnreachableError(upstream, details, error);
   }
@@ -151,7 +155,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   return { request, close: () => agent.destroy() };
 }
 
-/** What was read of a body, decompressed; a status says more than a body that cannot be, so that does not fail yet. */
+/** Reads a body, decompressed. A damaged body does not fail yet, because a bad status is the better error. */
 async function readDecoded({ body, headers }: Dispatcher.ResponseData, options: BodyOptions): Promise<Body> {
   try {
     return await readBody(decodeBody(body, headers['content-encoding']), options);
@@ -165,14 +169,14 @@ function isReset(error: unknown): boolean {
   return error instanceof errors.SocketError || (error as NodeJS.ErrnoException | undefined)?.code === 'ECONNRESET';
 }
 
-/** A node may want a name and a password, given in its address. */
+/** Basic authentication with the user and password of the URL. */
 function authorization({ username, password }: URL): Record<string, string> {
   if (username === '' && password === '') return {};
   const credentials = `${percentDecoded(username)}:${percentDecoded(password)}`;
   return { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
 }
 
-/** A URL keeps a `%` that begins no code as it is. */
+/** Decodes a part of a URL, which may have a `%` that begins no escape. */
 function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);

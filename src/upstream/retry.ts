@@ -1,23 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** When and how often something is asked again. */
+/** When and how often a call is repeated. */
 export type RetryPolicy = {
-  /** How often at the most, after the first time. */
+  /** At most so often, after the first call. */
   readonly times: number;
-  /** How long to wait before each further time; at once where nothing is said. */
+  /** Pause before each repetition; none by default. */
   readonly delayMs?: number | undefined;
-  /** Which failures are worth it. */
+  /** After which errors it is repeated. */
   readonly when: (error: unknown) => boolean;
-  /** Ends the waiting; what it fails with then is the reason that is given there. */
+  /** Aborts a pause: `retry` then fails with its reason. */
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Asks, and asks again as the policy says; the last failure is the caller's. */
-export async function retry<T>(ask: () => Promise<T>, policy: RetryPolicy): Promise<T> {
+/** Makes a call, and repeats it as the policy says. @throws the error of the last call */
+export async function retry<T>(call: () => Promise<T>, policy: RetryPolicy): Promise<T> {
   const { times, delayMs = 0, when, signal } = policy;
   for (let left = times; ; left--) {
     try {
-      return await ask();
+      return await call();
     } catch (error) {
       if (left === 0 || !when(error)) throw error;
       if (delayMs > 0) await sleep(delayMs, undefined, { signal }).catch(() => signal?.throwIfAborted());

@@ -13,8 +13,8 @@ const BUSY = {
 };
 
 /** Turns, and calls that end when a test says so. */
-function turnsForTest(options: { atOnce?: number; waiting?: number; waitMs?: number } = {}) {
-  const turns = createBulkhead('MARKET_DATA', { atOnce: 2, waiting: 1, waitMs: 10_000, ...options });
+function turnsForTest(options: { maxConcurrent?: number; maxQueued?: number; maxWaitMs?: number } = {}) {
+  const turns = createBulkhead('MARKET_DATA', { maxConcurrent: 2, maxQueued: 1, maxWaitMs: 10_000, ...options });
   const asked: string[] = [];
   function ask(name: string, requester: Requester = SOMEONE) {
     const answer = Promise.withResolvers<string>();
@@ -44,7 +44,7 @@ describe('how much is asked of an upstream at once', () => {
   });
 
   test('who has waited for too long is refused, and is not asked for; whose turn has come is not hurried', async () => {
-    const { ask, asked } = turnsForTest({ atOnce: 1, waitMs: 20 });
+    const { ask, asked } = turnsForTest({ maxConcurrent: 1, maxWaitMs: 20 });
     const [first, second] = [ask('first'), ask('second')];
     expect(await failureOf(second.taken)).toEqual(BUSY);
     first.end();
@@ -59,7 +59,7 @@ describe('how much is asked of an upstream at once', () => {
 
 describe('whose turn is it', () => {
   test('after a call of someone who asks for very much, that of someone who asks for little', async () => {
-    const { ask, asked } = turnsForTest({ atOnce: 1, waiting: 100 });
+    const { ask, asked } = turnsForTest({ maxConcurrent: 1, maxQueued: 100 });
     const [chart, other] = [{ client: 'chart' }, { client: 'other' }];
     const points = Array.from({ length: 64 }, (_, n) => ask(`point ${n}`, chart));
     const single = ask('single', other);
@@ -72,7 +72,7 @@ describe('whose turn is it', () => {
   });
 
   test('what someone else waits for too comes when it is due for any of them, and is asked for once', async () => {
-    const { ask, asked } = turnsForTest({ atOnce: 1, waiting: 100 });
+    const { ask, asked } = turnsForTest({ maxConcurrent: 1, maxQueued: 100 });
     const points = Array.from({ length: 10 }, (_, n) => ask(`point ${n}`, { client: 'chart' }));
     const last = points.at(-1);
     const joined = last?.join({ client: 'other' });
@@ -85,7 +85,7 @@ describe('whose turn is it', () => {
 
 describe('who is refused', () => {
   test('while one fills the queue, nobody else: its newest calls go', async () => {
-    const { ask, asked } = turnsForTest({ atOnce: 1, waiting: 3 });
+    const { ask, asked } = turnsForTest({ maxConcurrent: 1, maxQueued: 3 });
     const greedy = { client: 'greedy' };
     const [running, ...waiting] = ['1', '2', '3', '4'].map((name) => ask(name, greedy));
     const single = ask('single', { client: 'other' });
@@ -101,7 +101,7 @@ describe('who is refused', () => {
   });
 
   test('of several who wait for one call, each when its own time is over; who came later still gets the answer', async () => {
-    const { ask, asked } = turnsForTest({ atOnce: 1, waitMs: 20 });
+    const { ask, asked } = turnsForTest({ maxConcurrent: 1, maxWaitMs: 20 });
     const running = ask('running');
     const shared = ask('shared', { client: 'early' });
     const late = shared.join({ client: 'late' });

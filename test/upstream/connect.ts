@@ -87,7 +87,7 @@ export const SOMEONE: Requester = { client: 'someone' };
 
 /** A bulkhead with room for all calls of a test at once. */
 export function roomyBulkhead(upstream: Upstream): Bulkhead {
-  return createBulkhead(upstream, { atOnce: 100, waiting: 0, waitMs: 10_000 });
+  return createBulkhead(upstream, { maxConcurrent: 100, maxQueued: 0, maxWaitMs: 10_000 });
 }
 
 /** Counts of pools whose losses nobody is notified of. */

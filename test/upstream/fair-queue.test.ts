@@ -67,7 +67,7 @@ test('to make room, the newest of the longest lane goes', () => {
     [askerOf('b'), ['b1', 'b2', 'b3']],
     [askerOf('c'), ['c1']],
   ];
-  const most = (...waiting: [Requester, string[]][]) => queueOf(...waiting).mostDispensable();
+  const most = (...waiting: [Requester, string[]][]) => queueOf(...waiting).itemToRefuse();
   expect(most([long, ['1', '2', '3', '4']], ...others)).toBe('4');
   expect(most([long, ['1', '2']], [short, ['s']], [askerOf('a'), ['t']], ...others)).toBe('2');
   expect(most([askerOf('a'), ['1', '2', '3']], ...others, [askerOf('d'), ['d1']])).toBe('b3');
@@ -76,15 +76,15 @@ test('to make room, the newest of the longest lane goes', () => {
 
 test('to make room, what other clients wait for too stays where there is anything else', () => {
   const [greedy, other] = [askerOf('a'), askerOf('b')];
-  expect(queueOf([greedy, ['1', '2', '3']], [other, ['3']]).mostDispensable()).toBe('2');
-  expect(queueOf([greedy, ['1', '2', '3']], [askerOf('a'), ['3']]).mostDispensable()).toBe('3');
-  expect(queueOf([greedy, ['1', '2']], [other, ['1', '2']]).mostDispensable()).toBe('2');
+  expect(queueOf([greedy, ['1', '2', '3']], [other, ['3']]).itemToRefuse()).toBe('2');
+  expect(queueOf([greedy, ['1', '2', '3']], [askerOf('a'), ['3']]).itemToRefuse()).toBe('3');
+  expect(queueOf([greedy, ['1', '2']], [other, ['1', '2']]).itemToRefuse()).toBe('2');
 });
 
 test('what many ask for together makes none of their lanes longer, but that of who brought it', () => {
   const chart = ['1', '2', '3'];
   const followers = Array.from({ length: 9 }, (): [Requester, string[]] => [askerOf('b'), chart]);
-  expect(queueOf([askerOf('a'), [...chart, '4']], ...followers, [askerOf('b'), ['5']]).mostDispensable()).toBe('4');
+  expect(queueOf([askerOf('a'), [...chart, '4']], ...followers, [askerOf('b'), ['5']]).itemToRefuse()).toBe('4');
 });
 
 test('an requester for whom nothing waits any more is forgotten', async () => {

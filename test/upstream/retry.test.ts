@@ -1,36 +1,36 @@
 import { describe, expect, test } from 'vitest';
 import { retry } from '../../src/upstream/retry.ts';
 
-/** Fails with each of these in turn, then succeeds; tells how often it was asked. */
+/** A call that fails with each of these in turn, then succeeds. */
 function failing(...errors: unknown[]) {
-  let asked = 0;
-  const ask = async () => {
-    if (asked++ < errors.length) throw errors[asked - 1];
-    return `asked ${asked} times`;
+  let calls = 0;
+  const call = async () => {
+    if (calls++ < errors.length) throw errors[calls - 1];
+    return `call ${calls}`;
   };
-  return { ask, asked: () => asked };
+  return { call, calls: () => calls };
 }
 
-describe('how often is something asked', () => {
-  test('once, where it succeeds', async () => {
-    const { ask } = failing();
-    expect(await retry(ask, { times: 5, when: () => true })).toBe('asked 1 times');
+describe('how often a call is made', () => {
+  test('once if it succeeds', async () => {
+    const { call } = failing();
+    expect(await retry(call, { times: 5, when: () => true })).toBe('call 1');
   });
 
-  test('again for each failure that is worth it, with or without a pause', async () => {
-    expect(await retry(failing(1, 2).ask, { times: 2, when: () => true })).toBe('asked 3 times');
-    expect(await retry(failing(1, 2).ask, { times: 2, delayMs: 1, when: () => true })).toBe('asked 3 times');
+  test('again after each error that the policy names, with or without a pause', async () => {
+    expect(await retry(failing(1, 2).call, { times: 2, when: () => true })).toBe('call 3');
+    expect(await retry(failing(1, 2).call, { times: 2, delayMs: 1, when: () => true })).toBe('call 3');
   });
 
-  test('no more often than the policy says, and then the last failure is told', async () => {
-    const { ask, asked } = failing(1, 2, 3, 4);
-    await expect(retry(ask, { times: 2, when: () => true })).rejects.toBe(3);
-    expect(asked()).toBe(3);
+  test('at most as often as the policy says, and then the last error is thrown', async () => {
+    const { call, calls } = failing(1, 2, 3, 4);
+    await expect(retry(call, { times: 2, when: () => true })).rejects.toBe(3);
+    expect(calls()).toBe(3);
   });
 
-  test('not again for a failure that is not worth it', async () => {
-    const { ask, asked } = failing('worth it', 'not', 'worth it');
-    await expect(retry(ask, { times: 5, when: (error) => error === 'worth it' })).rejects.toBe('not');
-    expect(asked()).toBe(2);
+  test('not again after any other error', async () => {
+    const { call, calls } = failing('transient', 'permanent', 'transient');
+    await expect(retry(call, { times: 5, when: (error) => error === 'transient' })).rejects.toBe('permanent');
+    expect(calls()).toBe(2);
   });
 });

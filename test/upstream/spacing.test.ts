@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { UpstreamBadStatusError, UpstreamFilteredError, UpstreamTimeoutError } from '../../src/errors.ts';
-import { createSpacing, type TurnOfCall } from '../../src/upstream/spacing.ts';
+import { createSpacing, type SpacedCall } from '../../src/upstream/spacing.ts';
 
 const FIRST_MS = 250;
 const tooMany = (retryAfterMs?: number) => new UpstreamBadStatusError('NODE', 429, '', {}, { retryAfterMs });
@@ -30,7 +30,7 @@ function hostWith(perSecond: number, retryAfterMs?: number) {
     return name;
   }
 
-  const call = (name = 'call', turn: Partial<TurnOfCall> = {}) =>
+  const call = (name = 'call', turn: Partial<SpacedCall> = {}) =>
     spacing.run(() => answer(name), { method: 'm', isForClient: false, ...turn });
   return { spacing, outcomes, answeredAt, call };
 }

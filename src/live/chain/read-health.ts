@@ -1,4 +1,4 @@
-import { createBackOff } from '../../upstream/back-off.ts';
+import { createBackOff } from '../../upstream/circuit.ts';
 
 /**
  * Whether reads of one kind from a node succeed. The circuit breaker of its host covers a host that does not respond. This

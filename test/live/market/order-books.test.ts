@@ -100,7 +100,7 @@ describe('how often is a book read', () => {
   test('a book that was not asked for because its requester waits for too many is asked for by the next', async () => {
     const first = Promise.withResolvers<RawOrderBook>();
     const { books, asked } = booksOf((tickerId) => (tickerId === 'LISTED A' ? first.promise : bookOf(tickerId, 5)), {
-      bulkhead: createBulkhead('MARKET_DATA', { atOnce: 1, waiting: 1, waitMs: 10_000 }),
+      bulkhead: createBulkhead('MARKET_DATA', { maxConcurrent: 1, maxQueued: 1, maxWaitMs: 10_000 }),
     });
     const greedy = { client: 'greedy' };
     const [a, b, c] = ['LISTED A', 'LISTED B', 'LISTED C'].map((tickerId) => books.read(tickerId, greedy));

@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { UpstreamBadStatusError, type UpstreamError, UpstreamFilteredError } from '../../src/errors.ts';
-import { type ResponseBeginning, toRefusal } from '../../src/upstream/refusal.ts';
+import { type ResponseBeginning, toResponseError } from '../../src/upstream/response-error.ts';
 
-function refusalOf(response: Partial<ResponseBeginning>): UpstreamError | undefined {
+function errorOf(response: Partial<ResponseBeginning>): UpstreamError | undefined {
   const url = new URL('http://name:word@node:9334/rpc?key=value');
-  return toRefusal({ upstream: 'NODE', url, status: 200, headers: {}, beginning: '', ...response }, { host: 'node' });
+  return toResponseError(
+    { upstream: 'NODE', url, status: 200, headers: {}, beginning: '', ...response },
+    { host: 'node' },
+  );
 }
 
 describe('a redirect', () => {
@@ -14,19 +17,19 @@ describe('a redirect', () => {
     ['//elsewhere.example/rpc', 'http://elsewhere.example'],
     ['/rpc/', 'http://node:9334'],
     ['', 'http://node:9334'],
-  ])('to %s names its origin in the log, and nothing of where it leads to clients', (location, redirectsTo) => {
+  ])('to %s: the log has its origin, clients do not', (location, redirectsTo) => {
     const page = { 'content-type': 'text/html', location };
-    const refusal = refusalOf({ status: 302, headers: page, beginning: '<html>' });
-    expect(refusal).toBeInstanceOf(UpstreamBadStatusError);
-    expect(refusal?.message).toBe(
+    const error = errorOf({ status: 302, headers: page, beginning: '<html>' });
+    expect(error).toBeInstanceOf(UpstreamBadStatusError);
+    expect(error?.message).toBe(
       'The node responded with HTTP status 302, a redirect, which the gateway does not follow.',
     );
-    expect(refusal?.details).toEqual({ host: 'node', redirectsTo });
-    expect(refusal?.retryable).toBe(false);
+    expect(error?.details).toEqual({ host: 'node', redirectsTo });
+    expect(error?.retryable).toBe(false);
   });
 
-  test.each([undefined, 'http://'])('that leads nowhere is a bad status: %j', (location) => {
-    expect(refusalOf({ status: 301, headers: { location } })?.message).toBe('The node responded with HTTP status 301.');
+  test.each([undefined, 'http://'])('without a target is a bad status: %j', (location) => {
+    expect(errorOf({ status: 301, headers: { location } })?.message).toBe('The node responded with HTTP status 301.');
   });
 });
 
@@ -35,17 +38,17 @@ describe('a server that expects HTTPS', () => {
     ['nginx', 'text/html', '<html>\r\n<head><title>400 The plain HTTP request was sent to HTTPS port</title></head>'],
     ['Apache', 'text/html', "<p>Reason: You're speaking plain HTTP to an SSL-enabled server port.<br />"],
     ['Go', 'text/plain', 'Client sent an HTTP request to an HTTPS server.\n'],
-  ])('is named as that: %s', (_, type, beginning) => {
-    const refusal = refusalOf({ status: 400, headers: { 'content-type': type }, beginning });
-    expect(refusal).toMatchObject({
+  ])('is named in the error: %s', (_, type, beginning) => {
+    const error = errorOf({ status: 400, headers: { 'content-type': type }, beginning });
+    expect(error).toMatchObject({
       code: 'UPSTREAM_BAD_STATUS',
       message: 'The node responded with HTTP status 400 because it expects HTTPS.',
       details: { host: 'node', hint: 'the configured URL should begin with https://' },
     });
   });
 
-  test('is not what another page with status 400 is', () => {
-    const refusal = refusalOf({ status: 400, headers: { 'content-type': 'text/html' }, beginning: '<html>' });
-    expect(refusal).toBeInstanceOf(UpstreamFilteredError);
+  test('is not any other page with status 400', () => {
+    const error = errorOf({ status: 400, headers: { 'content-type': 'text/html' }, beginning: '<html>' });
+    expect(error).toBeInstanceOf(UpstreamFilteredError);
   });
 });

@@ -6,7 +6,7 @@ import {
   UpstreamFilteredError,
 } from '../errors.ts';
 
-/** What the gateway knows of a response that may be no answer. */
+/** What is known of a response, of which it is to be decided whether it is an error. */
 export type ResponseBeginning = {
   readonly upstream: Upstream;
   /** The URL of the request. */
@@ -22,12 +22,12 @@ const EXPECTS_HTTPS =
   /plain HTTP request was sent to HTTPS port|speaking plain HTTP to an SSL-enabled server|sent an HTTP request to an HTTPS server/i;
 
 /**
- * The error of a response that is no answer of the upstream: a redirect, a page, a status other than 200.
+ * The error of a response that has no data of the upstream: a redirect, an HTML page, a status other than 200.
  *
- * @param details what the log is told beside it
- * @returns `undefined` for an answer
+ * @param details only for the log
+ * @returns `undefined` for a response with data
  */
-export function toRefusal(response: ResponseBeginning, details: ErrorDetails): UpstreamError | undefined {
+export function toResponseError(response: ResponseBeginning, details: ErrorDetails): UpstreamError | undefined {
   const { upstream, url, status, headers, beginning } = response;
   const retryAfterMs = readRetryAfter(headers['retry-after']);
   const badStatus = (meaning: string, more: ErrorDetails) =>
@@ -45,7 +45,7 @@ export function toRefusal(response: ResponseBeginning, details: ErrorDetails): U
   return status === 200 ? undefined : badStatus('', {});
 }
 
-/** Whether a content type is that of a page meant for a person. */
+/** Whether a content type is that of an HTML page. */
 export function isPageType(contentType: string | string[] | undefined): boolean {
   return String(contentType ?? '').startsWith('text/html');
 }
@@ -54,13 +54,13 @@ function isPage(text: string): boolean {
   return text.trimStart().startsWith('<');
 }
 
-/** Where a redirect leads, without name, password, path and query: they may hold what the request held. */
+/** The target of a redirect without user, password, path and query: they may have secrets of the request. */
 function originOf(location: string | string[] | undefined, base: URL): string | undefined {
   const target = location === undefined ? null : URL.parse(String(location), base.origin);
   return target === null ? undefined : `${target.protocol}//${target.host}`;
 }
 
-/** How long an upstream asks not to be called: in whole seconds, or until a date. */
+/** `Retry-After`, in milliseconds: the header has whole seconds, or a date. */
 function readRetryAfter(header: string | string[] | undefined): number | undefined {
   const text = String(header ?? '').trim();
   const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();

@@ -53,7 +53,7 @@ const ARROWS: Record<string, readonly string[]> = {
   live: ['upstream', 'domain', 'errors'],
   loaders: ['live', 'upstream', 'domain', 'errors', 'maybe-promise'],
   graphql: ['loaders', 'domain', 'errors', 'maybe-promise', 'type live', 'type upstream'],
-  server: ['graphql', 'live', 'domain', 'errors', 'maybe-promise', 'log', 'type upstream'],
+  server: ['graphql', 'live', 'domain', 'errors', 'maybe-promise', 'log', 'type loaders', 'type upstream'],
   settings: ['server', 'graphql', 'domain', 'redact', 'log'],
   log: ['errors', 'type redact'],
   redact: [],

@@ -1,83 +1,175 @@
-import { type DocumentNode, type GraphQLSchema, getOperationAST } from 'graphql';
-import { ASSUMED_LIST_SIZE, VALUE } from './complexity.ts';
-import { countSentValues } from './input-values.ts';
-import type { Inputs } from './inputs.ts';
+import { ASSUMED_LIST_SIZE, type Complexity, VALUE } from './complexity.ts';
+import type { Service } from './context.ts';
+import { type Arguments, countValues } from './execution/arguments.ts';
+import type { FieldPlan, ObjectPlan, OperationPlan } from './execution/plan.ts';
+import { namedHeights } from './heights.ts';
 import { type Limits, requireAtMost } from './limits.ts';
-import type { SelectionCost } from './selection-cost.ts';
-import { createWalk, type FixedCosts, type Means } from './selection-walk.ts';
 
-/** An operation that is about to be executed. */
-export type Operation = {
-  readonly schema: GraphQLSchema;
-  readonly document: DocumentNode;
-  readonly operationName?: string | null | undefined;
-  readonly variableValues?: Readonly<Record<string, unknown>> | null | undefined;
-  readonly contextValue: object;
-};
-
-/** What is known of an operation that is not refused, before it is executed. */
+/** The estimated size of the response to an operation. */
 export type OperationCost = {
-  /** About how many objects one answer of it holds; those of the schema count as values. */
-  readonly complexity: number;
-  /** About how many values one answer of it holds. */
+  /** Objects, where a value counts as {@link VALUE}. */
+  readonly objects: number;
+  /** Objects of the schema, for introspection. */
+  readonly schemaObjects: number;
+  /** Values, by the current lengths of lists where these are known. */
   readonly values: number;
+  /** Beacon heights that the arguments name. */
+  readonly heights: number;
 };
 
-/**
- * Makes what refuses operations that ask for too much, before anything of them is executed. What counts is the operation that is
- * selected, with its variables. A selection without arguments and aliases costs the same each time, and is measured once for
- * all operations of its document.
- *
- * @returns what measures an operation @throws QueryTooComplexError
- */
-export function createCostMeasure(limits: Limits, inputs: Inputs): (operation: Operation) => OperationCost {
-  const fixed: FixedCosts = new WeakMap();
+/** The complexity of an operation: what a rate limit charges, in points. */
+export function complexityOf({ objects, schemaObjects }: OperationCost): number {
+  return objects + schemaObjects * VALUE;
+}
 
-  return (operation) => {
-    const cost = measure(operation, { limits, inputs, fixed });
-    if (cost === undefined) return { complexity: costOfSent(operation), values: 0 };
-
-    requireAtMost(limits.maxDepth, cost.depth, 'The selection depth of the operation');
-    requireAtMost(limits.maxComplexity, cost.objects, 'The complexity of the operation');
-    requireAtMost(limits.maxValues, cost.values, 'The estimated number of values in the response');
-    requireAtMost(
-      limits.maxSchemaObjects,
-      cost.schemaObjects,
-      'The estimated number of schema objects in the response',
-    );
-    requireAtMost(
-      limits.maxHeightsPerOperation,
-      cost.heights,
-      'The number of beacon heights in addition to the current one',
-    );
-    return { complexity: cost.objects + cost.schemaObjects * VALUE, values: cost.values };
+/** Estimates the response to an operation with these arguments, before anything of it is executed. */
+export function measureCost(plan: OperationPlan, args: readonly Arguments[], service: Service): OperationCost {
+  const heights = new Set<number>();
+  const cost = costOfObject(plan.root, { args, service, heights, known: new Map() });
+  return {
+    objects: cost.objects + cost.objectsPerEntry * ASSUMED_LIST_SIZE,
+    schemaObjects: cost.schemaObjects,
+    values: cost.values + cost.valuesPerEntry * ASSUMED_LIST_SIZE,
+    heights: heights.size,
   };
 }
 
-/** What the variables of an operation cost that is not executed: reading them, and reporting what is wrong with them. */
-export function costOfSent({ variableValues }: Operation): number {
-  return countSentValues(variableValues) * VALUE;
+/** The cost of variables that do not fit their types: reading them, and reporting what is wrong. */
+export function costOfVariables(variables: unknown): OperationCost {
+  return { objects: countValues(variables) * VALUE, schemaObjects: 0, values: 0, heights: 0 };
 }
 
-type Cost = Pick<SelectionCost, 'objects' | 'schemaObjects' | 'values' | 'depth'> & { readonly heights: number };
+/** Checks the cost of an operation. @throws QueryTooComplexError */
+export function requireWithinLimits(cost: OperationCost, limits: Limits): void {
+  requireAtMost(limits.maxComplexity, cost.objects, 'The complexity of the operation');
+  requireAtMost(limits.maxValues, cost.values, 'The estimated number of values in the response');
+  requireAtMost(limits.maxSchemaObjects, cost.schemaObjects, 'The estimated number of schema objects in the response');
+  requireAtMost(
+    limits.maxHeightsPerOperation,
+    cost.heights,
+    'The number of beacon heights in addition to the current one',
+  );
+}
 
-/** What an operation asks for; `undefined` for one that cannot be executed anyway. */
-function measure(operation: Operation, means: Means): Cost | undefined {
-  const { schema, document, operationName } = operation;
-  const selected = getOperationAST(document, operationName);
-  const rootType = selected && schema.getRootType(selected.operation);
-  if (selected == null || rootType == null) return undefined;
+/** The estimated size of one object, for one selection. */
+export type SelectionCost = {
+  readonly objects: number;
+  /** The part of `objects` for each entry of the lists in it whose length only the field around it may know. */
+  readonly objectsPerEntry: number;
+  readonly schemaObjects: number;
+  readonly values: number;
+  /** The part of `values` for each entry of such lists. */
+  readonly valuesPerEntry: number;
+};
 
-  const { variableValues: variables } = means.inputs.variablesOf(schema, selected, operation.variableValues);
-  if (variables === undefined) return undefined;
+/** One measurement of an operation. */
+type Measurement = {
+  readonly args: readonly Arguments[];
+  readonly service: Service;
+  /** Collects the heights that arguments name. */
+  readonly heights: Set<number>;
+  /** A selection that several fields share is measured once. */
+  readonly known: Map<ObjectPlan, SelectionCost>;
+};
 
-  const heights = new Set<number>();
-  const walk = createWalk(operation, variables, { ...means, heights });
-  const cost = walk(selected.selectionSet, rootType);
+const NOTHING: SelectionCost = { objects: 0, objectsPerEntry: 0, schemaObjects: 0, values: 0, valuesPerEntry: 0 };
+
+/** Introspection: a list of the schema counts as this many objects. */
+const ASSUMED_SCHEMA_LIST_SIZE = 8;
+
+/** The cost of a selection that is the same for all variables and at all times; `undefined` if it is not. */
+export function fixedCostOf(fields: readonly FieldPlan[]): SelectionCost | undefined {
+  let sum = NOTHING;
+  for (const field of fields) {
+    const { args, complexity } = field;
+    if (typeof args === 'number' || args instanceof Error || typeof complexity === 'function') return undefined;
+    if (valuesIn(field, args as Arguments) > 0) return undefined;
+    let inside = NOTHING;
+    for (const { fixedCost } of field.selections) {
+      if (fixedCost === undefined) return undefined;
+      inside = larger(inside, fixedCost);
+    }
+    sum = add(sum, costOfValue(field, complexity, inside, 0));
+  }
+  return sum;
+}
+
+function costOfObject(plan: ObjectPlan, measurement: Measurement): SelectionCost {
+  const before = plan.fixedCost ?? measurement.known.get(plan);
+  if (before !== undefined) return before;
+  let sum = NOTHING;
+  for (const field of plan.fields) sum = add(sum, costOfField(field, measurement));
+  measurement.known.set(plan, sum);
+  return sum;
+}
+
+function costOfField(field: FieldPlan, measurement: Measurement): SelectionCost {
+  const args = typeof field.args === 'number' ? measurement.args[field.args] : field.args;
+  // It fails before anything in it is executed. The response contains null.
+  if (args === undefined || args instanceof Error)
+    return { ...NOTHING, objects: (1 + valuesIn(field, {})) * VALUE, values: 1 };
+
+  const given = valuesIn(field, args as Arguments);
+  for (const height of namedHeights(args as Arguments)) measurement.heights.add(height);
+  let inside = NOTHING;
+  for (const plan of field.selections) inside = larger(inside, costOfObject(plan, measurement));
+  const { complexity, info } = field;
+  const own =
+    typeof complexity === 'function'
+      ? complexity(args, { service: measurement.service }, info.parentType.getFields()[info.fieldName])
+      : complexity;
+  return costOfValue(field, own, inside, given);
+}
+
+/** The number of values that a client sends with a field: its arguments and its alias, which the response repeats. */
+function valuesIn({ name, property }: FieldPlan, args: Arguments): number {
+  return countValues(args) + (name === property ? 0 : countValues(name));
+}
+
+/** The cost of a field whose value has that selection. */
+function costOfValue(
+  { isOfSchema }: FieldPlan,
+  complexity: Complexity,
+  inside: SelectionCost,
+  given: number,
+): SelectionCost {
+  const { field, multiplier, entries = ASSUMED_LIST_SIZE, actual = multiplier, isList = false } = complexity;
+  if (isOfSchema) {
+    const each = field + inside.objects + inside.objectsPerEntry * ASSUMED_SCHEMA_LIST_SIZE + inside.schemaObjects;
+    return { ...NOTHING, schemaObjects: each * (isList ? ASSUMED_SCHEMA_LIST_SIZE : 1) + given * VALUE };
+  }
+  const objects = field + multiplier * (inside.objects + entries * inside.objectsPerEntry);
+  const values = inside.values + entries * inside.valuesPerEntry;
+  const isOpen = isList && complexity.actual === undefined;
   return {
-    ...cost,
-    objects: cost.objects + cost.objectsPerEntry * ASSUMED_LIST_SIZE,
-    values: cost.values + cost.valuesPerEntry * ASSUMED_LIST_SIZE,
-    heights: heights.size,
+    objects: given * VALUE + (isList ? 0 : objects),
+    objectsPerEntry: isList ? objects : 0,
+    schemaObjects: inside.schemaObjects,
+    values: isOpen ? 1 : 1 + actual * values,
+    valuesPerEntry: isOpen ? values : 0,
+  };
+}
+
+/** The cost of two selections side by side. */
+function add(a: SelectionCost, b: SelectionCost): SelectionCost {
+  if (a === NOTHING) return b;
+  return {
+    objects: a.objects + b.objects,
+    objectsPerEntry: a.objectsPerEntry + b.objectsPerEntry,
+    schemaObjects: a.schemaObjects + b.schemaObjects,
+    values: a.values + b.values,
+    valuesPerEntry: a.valuesPerEntry + b.valuesPerEntry,
+  };
+}
+
+/** The cost of an object that has one of two types. */
+function larger(a: SelectionCost, b: SelectionCost): SelectionCost {
+  if (a === NOTHING) return b;
+  return {
+    objects: Math.max(a.objects, b.objects),
+    objectsPerEntry: Math.max(a.objectsPerEntry, b.objectsPerEntry),
+    schemaObjects: Math.max(a.schemaObjects, b.schemaObjects),
+    values: Math.max(a.values, b.values),
+    valuesPerEntry: Math.max(a.valuesPerEntry, b.valuesPerEntry),
   };
 }

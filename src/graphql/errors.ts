@@ -1,6 +1,6 @@
 import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
 import { type ErrorCode, GatewayError, withoutStacks } from '../errors.ts';
-import { locationsOf } from './document-locations.ts';
+import { locationsOf } from './document-source.ts';
 import { WrittenResult } from './execution/written-result.ts';
 
 /** Receives the errors whose details clients do not get. */

@@ -1,12 +1,10 @@
 import { once } from 'node:events';
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import type { Service } from '../graphql/context.ts';
 import { createErrorMask } from '../graphql/errors.ts';
 import { createExecutor } from '../graphql/execution/execute.ts';
-import { createInputs } from '../graphql/inputs.ts';
+import { createPlanner } from '../graphql/execution/planner.ts';
 import { schema } from '../graphql/schema.ts';
 import { createTurnLimit } from '../live/broadcast/turn-limit.ts';
 import type { Log } from '../log.ts';
@@ -14,9 +12,7 @@ import { type AccessLogMode, createAccessLog } from './access-log.ts';
 import { createClientAddresses } from './clients/client-address.ts';
 import { createConnectionLimits } from './clients/connection-limits.ts';
 import { createRateLimits } from './clients/rate-limits.ts';
-import { createContexts } from './context-of.ts';
 import { createDataVersions } from './http/data-version.ts';
-import { createExecution } from './http/execution.ts';
 import { createGraphqlHandler } from './http/graphql-handler.ts';
 import { createHttpCaching } from './http/http-caching.ts';
 import { createOpenResponses } from './http/open-responses.ts';
@@ -26,112 +22,97 @@ import { createResponseWriter } from './http/response-writer.ts';
 import { createHttpServer } from './http/server.ts';
 import { abortStalledReaders } from './http/stalled-readers.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { createAdmission } from './operations/admission.ts';
 import { createDocuments } from './operations/documents.ts';
-import { createEngine } from './operations/engine.ts';
 import { createPersistedQueries } from './operations/persisted-queries.ts';
-import { createQueryExecution } from './operations/run.ts';
+import { createPipeline } from './operations/pipeline.ts';
 import { createSubscriptionGroups } from './operations/subscription-groups.ts';
+import { stopServer } from './stopping.ts';
 import { createWebSocketLog } from './websocket/log.ts';
 import { createWebSocketTransport } from './websocket/transport.ts';
 import { createGatewayYoga, GRAPHQL_PATH, type Yoga } from './yoga/yoga.ts';
 
-/** The doors of the gateway. */
+/** The server of the gateway. */
 export type Gateway = {
-  /** Asks without a port: the same pipeline as over HTTP. */
+  /** Handles a request without a port, by the same pipeline. */
   readonly fetch: Yoga['fetch'];
-  /** @returns the address of the GraphQL endpoint. @throws where the port cannot be had */
+  /** @returns the address of the GraphQL endpoint. @throws if the port is not available */
   listen(port: number, host: string): Promise<string>;
-  /**
-   * Says so at /ready, then answers on for the stop window, each answer the last on its connection, while websockets are
-   * closed with 1001 and streams broken off one by one, so that their clients connect again elsewhere, and not all at once.
-   * Then stops accepting, and gives requests under way time to end. Where nobody is connected it ends at once.
-   */
+  /** Reports at /ready that it stops, closes all connections, and resolves when they are closed. See `stopping.ts`. */
   close(): Promise<void>;
 };
 
-/** What the doors are made of. */
+/** What the server needs. */
 export type GatewayOptions = {
   readonly service: Service;
   readonly metrics: Metrics;
   readonly log: Log;
   /** Which requests have a line in the log. */
   readonly accessLog: AccessLogMode;
-  /** How many bytes of finished answers are kept. */
+  /** Maximum size of the response cache. */
   readonly answerCacheBytes: number;
   readonly graphiql: boolean;
-  /** Whose pages may ask, beside those of the gateway itself. */
+  /** Origins whose pages may send operations, besides the gateway's own. */
   readonly corsOrigins: readonly string[];
-  /** Addresses and ranges of proxies, which are believed what they say of their clients. */
+  /** Addresses and ranges of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
-  /** How long a peer may let the gateway wait. */
+  /** How long a client may keep the gateway waiting. */
   readonly keepAliveMs: number;
-  /** Over how long the clients are let go when the gateway stops. */
   readonly stopWindowMs: number;
-  /** How long requests under way may take to end after that. */
   readonly stopTimeoutMs: number;
 };
 
-/** Makes the doors: HTTP, with server-sent events, and websockets, all into one pipeline. */
+/** Creates the server: HTTP with server-sent events, and websockets, all with one pipeline. */
 export function createGateway(options: GatewayOptions): Gateway {
-  const { service, metrics, log, answerCacheBytes, graphiql, corsOrigins, trustedProxies } = options;
-  const { keepAliveMs, stopWindowMs, stopTimeoutMs } = options;
-  const { limits, sources, now } = service;
+  const { service, metrics, log, answerCacheBytes, graphiql, corsOrigins, trustedProxies, keepAliveMs } = options;
+  const { limits, sources, now, isSandbox } = service;
   let stopping: Promise<void> | undefined;
+  const isStopping = () => stopping !== undefined;
+
   const requestIds = createRequestIds();
   const internal = (error: unknown) => log.error({ requestId: requestIds.current(), err: error }, 'internal error');
+  const maskError = createErrorMask({ internal });
+
   const clients = createClientAddresses(trustedProxies);
   const accessLog = createAccessLog({ mode: options.accessLog, log, clients });
   const { rate, maxConnectionsPerAddress: max } = limits;
   const connections = max === undefined ? undefined : createConnectionLimits(max, clients, metrics);
   const rates = rate && createRateLimits({ rate, clients, metrics, log, now });
-  const inputs = createInputs();
-  const admission = createAdmission(limits, rates, inputs);
+
+  // Long work of all requests does one step per turn of the event loop, so that many long requests do not block it together.
+  const { wait: takeTurn } = createTurnLimit(1);
   const persisted = createPersistedQueries();
-  // One step of all long work in each turn of the event loop: requests that come together do not hold it together.
-  const turns = createTurnLimit(1);
-  const documents = createDocuments({ schema, limits, takeTurn: turns.wait, refused: metrics.recordRefusedOperation });
-  const maskError = createErrorMask({ internal });
-  const contextOf = createContexts(service, clients);
-  const executor = createExecutor({ inputs, takeTurn: turns.wait });
-  const queryExecution = createQueryExecution({ admission, executor, metrics, maskError });
+  const documents = createDocuments({ schema, limits, takeTurn, refused: metrics.recordRefusedOperation });
+  const planner = createPlanner({ schema, limits });
+  const executor = createExecutor(takeTurn);
   const groups = createSubscriptionGroups({ service, executor, metrics, maskError });
+  const steps = { service, persisted, documents, planner, executor, groups, metrics, maskError, takeTurn };
+  const pipeline = createPipeline(steps);
+
   const yoga = createGatewayYoga({
-    service,
-    contextOf,
-    admission,
+    ...limits,
+    pipeline,
+    clients,
     rates,
     persisted,
-    documents,
-    metrics,
     logsAccess: accessLog.onResponse !== undefined,
-    queries: queryExecution,
-    groups,
     keepAliveMs,
     maskError,
     internal,
   });
-  const engine = createEngine({ schema, documents, contextOf, admission, queries: queryExecution });
-  const generation = createDataVersions(sources);
-  const isStopping = () => stopping !== undefined;
+  const dataVersion = createDataVersions(sources);
   const isLast = ({ socket }: IncomingMessage) => isStopping() || connections?.isOverLimit(socket) === true;
-  const answers = createOpenResponses(accessLog.onResponse);
-  const queries = createGraphqlHandler({
+  const responses = createOpenResponses(accessLog.onResponse);
+  const caching = createHttpCaching(now);
+  const graphqlHandler = createGraphqlHandler({
     yoga,
-    execution: createExecution({ engine, fetchAPI: yoga.fetchAPI, persisted, admission, maskError }),
+    pipeline,
     persisted,
-    kept: createResponseCache({ maxBytes: answerCacheBytes, generation, now }),
-    generation,
-    replies: createResponseWriter({
-      caching: createHttpCaching(now),
-      rates,
-      answers,
-      corsOrigins,
-      isSandbox: service.isSandbox,
-      isLast,
-    }),
+    cache: createResponseCache({ maxBytes: answerCacheBytes, dataVersion, now }),
+    dataVersion,
+    writer: createResponseWriter({ caching, rates, responses, corsOrigins, isSandbox, isLast }),
     accessLog,
-    admission,
+    clients,
+    rates,
     connections,
     metrics,
     requestIds,
@@ -140,8 +121,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     maxBodyBytes: limits.maxBodyBytes,
   });
   const server = createHttpServer({
-    queries,
-    answers,
+    graphqlHandler,
+    responses,
     service,
     metrics,
     requestIds,
@@ -154,16 +135,14 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   const webSockets = createWebSocketTransport({
     server,
-    yoga,
-    documents,
-    admission,
-    queries: queryExecution,
-    groups,
+    pipeline,
+    clients,
+    rates,
     connections,
     metrics,
     requestIds,
     log: createWebSocketLog(accessLog, clients, log),
-    isSandbox: service.isSandbox,
+    isSandbox,
     corsOrigins,
     limits,
     keepAliveMs,
@@ -171,58 +150,18 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   metrics.registerSources(service);
 
-  async function stop(): Promise<void> {
-    if (!server.listening) return webSockets.close(0, stopTimeoutMs);
-
-    const closed = once(server, 'close');
-    const isAlone = (await promisify(server.getConnections.bind(server))()) === 0;
-    const windowMs = isAlone ? 0 : stopWindowMs;
-    const silent = answers.silent();
-    answers.closeAfterResponse();
-    const left = Promise.all([webSockets.close(windowMs, stopTimeoutMs), answers.abortStreams(windowMs)]);
-    await sleep(windowMs);
-
-    const outOfTime = sleep(stopTimeoutMs, undefined, { ref: false });
-    await Promise.race([untilAllIn(server), outOfTime]);
-    server.close();
-    for (const socket of silent) if (socket.bytesRead === 0) socket.destroy();
-    await Promise.race([Promise.all([closed, left, answers.abortStreams(0)]), outOfTime]);
-    server.closeAllConnections();
-    webSockets.tearDown();
-    await closed;
-  }
-
   return {
     fetch: yoga.fetch,
     async listen(port, host) {
       server.listen(port, host);
       await once(server, 'listening');
-      server.once('close', abortStalledReaders(answers.all, keepAliveMs));
+      server.once('close', abortStalledReaders(responses.all, keepAliveMs));
       const { address, family, port: taken } = server.address() as AddressInfo;
       return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}${GRAPHQL_PATH}`;
     },
     close() {
-      stopping ??= stop();
+      stopping ??= stopServer({ ...options, server, responses, webSockets });
       return stopping;
     },
   };
-}
-
-/** Connections that come without an end do not keep the port open longer than this. */
-const TAKING_IN_MS = 500;
-
-/**
- * Waits until no connection waits to be taken in: the runtime takes one in each of its turns, and the system resets those
- * that wait when their port closes, as it does those with bytes that nobody has read.
- */
-async function untilAllIn(server: Server): Promise<void> {
-  const end = performance.now() + TAKING_IN_MS;
-  let hasCome = true;
-  server.on('connection', () => {
-    hasCome = true;
-  });
-  while (hasCome && performance.now() < end) {
-    hasCome = false;
-    await immediate();
-  }
 }

@@ -4,7 +4,16 @@ import { writeCachedPool } from '../../src/graphql/execution/cached-pool.ts';
 import type { ObjectPlan } from '../../src/graphql/execution/plan.ts';
 import { startGatewayForTest, type TestGatewayOptions } from '../support/gateway.ts';
 
-const PLAN: ObjectPlan = { typename: 'PoolPair', fields: [], failure: undefined, hasVariables: false, isPart: true };
+const PLAN: ObjectPlan = {
+  typename: 'PoolPair',
+  fields: [],
+  failure: undefined,
+  hasVariables: false,
+  isPart: true,
+  fixedCost: undefined,
+  nesting: 1,
+  depth: 1,
+};
 
 /** A gateway whose pools are written as the symbols of their tokens; what is written is collected. */
 async function openGateway(options?: TestGatewayOptions) {

@@ -1,7 +1,6 @@
 import { buildSchema, type GraphQLInterfaceType, parse } from 'graphql';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createExecutor } from '../../src/graphql/execution/execute.ts';
-import { createExecutions } from '../support/executions.ts';
+import { createExecutions, executePlanned } from '../support/executions.ts';
 
 /** A world in which fields fail in every way: at once or later, where null may stand and where it may not. */
 const schema = buildSchema(`
@@ -96,7 +95,7 @@ describe('what fails is told where it would be told without a plan', () => {
 
   test('and so is what failed beside it, in an object that is null because of both', async () => {
     const document = parse('{ thing { later mustBad bad } leaf { int } }');
-    const { data, errors } = await createExecutor().execute({ schema, document, rootValue: root('good') });
+    const { data, errors } = await executePlanned({ schema, document, rootValue: root('good') });
     expect(data).toEqual({ thing: null, leaf: { int: 0 } });
     expect(errors?.map(({ message, path }) => [message, path])).toEqual([
       ['later', ['thing', 'later']],
@@ -110,7 +109,7 @@ describe('what fails is told where it would be told without a plan', () => {
     onTestFinished(() => clock.mockRestore());
     const things = () => [THING, THING, THING, THING, later(new Error('entry')), THING];
     const document = parse('{ things { name } }');
-    const { data, errors } = await createExecutor().execute({ schema, document, rootValue: { things } });
+    const { data, errors } = await executePlanned({ schema, document, rootValue: { things } });
     const { name } = THING;
     expect(data).toEqual({ things: [{ name }, { name }, { name }, { name }, null, { name }] });
     expect(errors?.map(({ message, path }) => [message, path])).toEqual([['entry', ['things', 4]]]);

@@ -2,10 +2,9 @@ import fc from 'fast-check';
 import { getIntrospectionQuery, parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createContext } from '../../src/graphql/context.ts';
-import { createExecutor } from '../../src/graphql/execution/execute.ts';
 import { schema } from '../../src/graphql/schema.ts';
 import { everyField, randomOperation } from '../support/any-operation.ts';
-import { createExecutions, type Executions } from '../support/executions.ts';
+import { createExecutions, type Executions, executePlanned } from '../support/executions.ts';
 import { startGateway } from '../support/gateway.ts';
 import { HONEST } from '../support/operations.ts';
 import { BTC, NOBODYS, PRV } from '../support/tokens.ts';
@@ -196,7 +195,7 @@ test.each([
   ],
 ])('an argument that is bad is checked once, and not for each object of a list: %s', async (_name, query) => {
   const contextValue = createContext(gateway.app.service);
-  const { errors = [] } = await createExecutor().execute({ schema, document: parse(query), contextValue });
+  const { errors = [] } = await executePlanned({ schema, document: parse(query), contextValue });
   expect(errors.length).toBeGreaterThan(30);
   expect(new Set(errors.map(({ originalError }) => originalError)).size).toBe(2);
 });

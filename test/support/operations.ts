@@ -33,6 +33,13 @@ const INTROSPECTION = getIntrospectionQuery({
 
 /** Operations that an honest client of an ordinary exchange sends. `tip` is the current height. */
 export const HONEST: Readonly<Record<string, (tip: number) => Operation>> = {
+  'fragments that multiply, and select one field': () => ({
+    query: `{ ...F0 } ${repeat(12, (n) => `fragment F${n} on Query { ...F${n + 1} ... on Query { ...F${n + 1} } }`)}
+      fragment F12 on Query { beaconHeight }`,
+  }),
+  'fragments that multiply side by side, and select one field': () => ({
+    query: `{ ...F0 } ${repeat(40, (n) => `fragment F${n} on Query { ...F${n + 1} ...F${n + 1} }`)} fragment F40 on Query { beaconHeight }`,
+  }),
   '40 aliased pools': () => ({
     query: `{ ${repeat(40, (n) => `a${n}: poolPair(token1Id: "${PRV}", token2Id: "${BTC}") { ${POOL} pairs { id } }`)} }`,
   }),
@@ -119,15 +126,8 @@ export const ABUSIVE: Readonly<Record<string, Operation>> = {
   'recursion through fragments': {
     query: `{ pair(poolId: "x") { ...F0 } } ${repeat(20, (n) => `fragment F${n} on Pair { ticker { pair { ...F${n + 1} } } }`)} fragment F20 on Pair { id }`,
   },
-  'fragments that multiply': {
-    query: `{ ...F0 } ${repeat(12, (n) => `fragment F${n} on Query { ...F${n + 1} ... on Query { ...F${n + 1} } }`)}
-      fragment F12 on Query { beaconHeight }`,
-  },
   'fragments that multiply, deeply': {
     query: `{ pair(poolId: "x") { ...F0 } } ${repeat(7, (n) => `fragment F${n} on ${n % 2 ? 'Ticker' : 'Pair'} { ${repeat(8, (alias) => `a${alias}: ${n % 2 ? 'pair' : 'ticker'} { ...F${n + 1} }`)} }`)} fragment F7 on Ticker { id }`,
-  },
-  'fragments that multiply side by side': {
-    query: `{ ...F0 } ${repeat(40, (n) => `fragment F${n} on Query { ...F${n + 1} ...F${n + 1} }`)} fragment F40 on Query { beaconHeight }`,
   },
   'fragments nested without fields': { query: `{ ${nest(250, '...', 'beaconHeight')} }` },
   'too deep to be read': { query: `{ chainInfo { ${nest(3_000, 'beacon', 'id')} } }` },

@@ -18,32 +18,40 @@ export type Surroundings = {
   readonly schema: GraphQLSchema;
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
   readonly variables: VariableValues;
-  /** Called for each selection that is looked at. */
-  readonly count: () => void;
+  /** Called for each selection, with the number of fragments around it. @throws if there are too many of one or the other */
+  readonly count: (fragments: number) => void;
 };
+
+/** A field of a selection: its nodes, which are merged, and the number of fragments around the innermost one. */
+export type CollectedField = { readonly nodes: FieldNode[]; nesting: number };
 
 /** The fields that some selections make of an object of that type, by their names in the answer and in its order. */
 export function collectFields(
   { schema, fragments, variables, count }: Surroundings,
   type: GraphQLObjectType,
   sets: readonly SelectionSetNode[],
-): ReadonlyMap<string, readonly FieldNode[]> {
-  const fields = new Map<string, FieldNode[]>();
+): ReadonlyMap<string, CollectedField> {
+  const fields = new Map<string, CollectedField>();
   const spread = new Set<string>();
 
-  function collect({ selections }: SelectionSetNode): void {
+  function collect({ selections }: SelectionSetNode, nesting: number): void {
     for (const selection of selections) {
-      count();
+      count(nesting);
       if (!isIncluded(selection, variables)) continue;
       if (selection.kind === Kind.FIELD) {
         const name = (selection.alias ?? selection.name).value;
-        const nodes = fields.get(name);
-        if (nodes === undefined) fields.set(name, [selection]);
-        else nodes.push(selection);
+        const field = fields.get(name);
+        if (field === undefined) {
+          fields.set(name, { nodes: [selection], nesting });
+        } else {
+          field.nodes.push(selection);
+          field.nesting = Math.max(field.nesting, nesting);
+        }
         continue;
       }
       const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? takeOnce(selection.name.value) : selection;
-      if (fragment !== undefined && applies(fragment.typeCondition?.name.value)) collect(fragment.selectionSet);
+      if (fragment !== undefined && applies(fragment.typeCondition?.name.value))
+        collect(fragment.selectionSet, nesting + 1);
     }
   }
 
@@ -60,7 +68,7 @@ export function collectFields(
     return named !== undefined && isAbstractType(named) && schema.isSubType(named, type);
   }
 
-  for (const set of sets) collect(set);
+  for (const set of sets) collect(set, 0);
   return fields;
 }
 

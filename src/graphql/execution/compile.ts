@@ -7,54 +7,51 @@ import {
   type GraphQLObjectType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
+  getNamedType,
   isNonNullType,
   Kind,
   type OperationDefinitionNode,
   type SelectionSetNode,
   type VariableValues,
 } from 'graphql';
+import { QueryTooComplexError } from '../../errors.ts';
 import { resolverOf } from '../bad-input.ts';
-import type { Inputs } from '../inputs.ts';
+import { estimateField, estimateObjects } from '../complexity.ts';
+import { fixedCostOf } from '../cost.ts';
+import { type Limits, requireAtMost } from '../limits.ts';
+import { type Arguments, readArguments } from './arguments.ts';
 import { collectFields } from './collect.ts';
 import { hasVariables } from './conditions.ts';
-import type { FieldPlan, ObjectPlan } from './plan.ts';
+import type { FieldPlan, ObjectPlan, OperationPlan } from './plan.ts';
 import { quickWriterOf, writerOf } from './write-type.ts';
 
-/** How an operation is executed. */
-export type OperationPlan = {
-  readonly root: ObjectPlan;
-  /** How many fields it has, in all places together: what it takes to keep it. */
-  readonly size: number;
-  /** Reads the arguments in which there are variables; an error in the place of those that are bad. */
-  readArguments(variables: VariableValues): object[];
-};
-
-/** What is made into a plan. */
+/** What is compiled into a plan. */
 export type Compiled = {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
-  /** Those that decide what is selected; the plan is good for all variables that decide alike. */
+  /** The variables that decide what is selected. The plan holds for all variables with the same decisions. */
   readonly variables: VariableValues;
-  readonly inputs: Inputs;
+  readonly limits: Pick<Limits, 'maxDepth' | 'maxNesting' | 'maxSiblings'>;
 };
 
 /** Fewer are written as quickly as they are looked up. */
 const FIELDS_OF_A_PART = 3;
 
-/** How many fields a plan has at the most. A fragment that is spread in many places can have far more than the document. */
-export const MAX_FIELDS = 10_000;
+/** Maximum number of fields in a plan. A fragment that is spread in many places can have far more than the document. */
+const MAX_FIELDS = 10_000;
 
 /** How many selections are looked at to find them: those that do not apply count too. */
 const MAX_STEPS = 50_000;
 
-/** Makes the plan of a validated operation, or `undefined` for one that selects too many fields. */
-export function compile({ schema, document, operation, variables, inputs }: Compiled): OperationPlan | undefined {
+/** Compiles a validated operation. @throws QueryTooComplexError for an operation with too many fields, or nested too deeply */
+export function compile({ schema, document, operation, variables, limits }: Compiled): OperationPlan {
   const fragments = Object.fromEntries(document.definitions.filter(isFragment).map((node) => [node.name.value, node]));
   const known = new Map<SelectionSetNode, Map<GraphQLObjectType, ObjectPlan>>();
-  const readers: ((variables: VariableValues) => object)[] = [];
+  const readers: ((variables: VariableValues) => Arguments)[] = [];
   let size = 0;
   let steps = 0;
+  let nesting = 0;
   /** Whether variables stand among the arguments of what was planned since this was last reset. */
   let seesVariables = false;
 
@@ -71,26 +68,46 @@ export function compile({ schema, document, operation, variables, inputs }: Comp
   }
 
   function planObject(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): ObjectPlan {
+    requireAtMost(limits.maxNesting, ++nesting, NESTING);
     const selected = collect(type, sets);
-    if (selected instanceof GraphQLError) return failing(type, selected);
+    if (selected instanceof GraphQLError) {
+      nesting--;
+      return failing(type, selected);
+    }
     const before = seesVariables;
     seesVariables = false;
-    const fields = selected.map(([name, nodes], index) => planField(type, name, nodes, index === 0 ? '' : ','));
+    const fields = selected.map(([name, { nodes }], index) => planField(type, name, nodes, index === 0 ? '' : ','));
     const isPart = !seesVariables && type.extensions['isPart'] === true && fields.length >= FIELDS_OF_A_PART;
-    const plan = { typename: type.name, fields, failure: undefined, hasVariables: seesVariables, isPart };
+    const plan = {
+      typename: type.name,
+      fields,
+      failure: undefined,
+      hasVariables: seesVariables,
+      isPart,
+      fixedCost: fixedCostOf(fields),
+      nesting: nestingOf(
+        fields,
+        selected.map(([, { nesting: around }]) => around),
+      ),
+      depth: depthOf(fields),
+    };
     seesVariables ||= before;
+    nesting--;
     return plan;
   }
 
   /** The fields of a selection, or the error of a directive that cannot be read. */
   function collect(type: GraphQLObjectType, sets: readonly SelectionSetNode[]) {
-    const count = () => {
-      if (++steps > MAX_STEPS) throw new TooLargeError();
+    const count = (fragments: number) => {
+      requireAtMost(limits.maxNesting, nesting + fragments, NESTING);
+      if (++steps > MAX_STEPS) throw tooManyFields();
     };
     try {
       const selected = [...collectFields({ schema, fragments, variables, count }, type, sets)];
+      const siblings = selected.reduce((sum, [, { nodes }]) => sum + nodes.length, 0);
+      requireAtMost(limits.maxSiblings, siblings, 'The number of fields in one selection set');
       size += selected.length;
-      if (size > MAX_FIELDS) throw new TooLargeError();
+      if (size > MAX_FIELDS) throw tooManyFields();
       return selected;
     } catch (error) {
       if (error instanceof GraphQLError) return error;
@@ -115,6 +132,12 @@ export function compile({ schema, document, operation, variables, inputs }: Comp
     });
     const args = field.args.length === 0 ? NO_ARGUMENTS : planArguments(field, node);
     const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+    const selections: ObjectPlan[] = [];
+    const planOfValue = (inner: GraphQLObjectType) => {
+      const plan = planOf(inner, sets);
+      selections.push(plan);
+      return plan;
+    };
     return {
       name,
       opening: `${comma}${JSON.stringify(name)}:${isTypename ? JSON.stringify(type.name) : ''}`,
@@ -126,36 +149,78 @@ export function compile({ schema, document, operation, variables, inputs }: Comp
       mayFail: typeof args === 'number' || args instanceof Error,
       isNullable: !isNonNullType(field.type),
       writeQuickly: quickWriterOf(field.type),
-      write: isTypename ? undefined : writerOf(field.type, { nodes, info, planOf: (inner) => planOf(inner, sets) }),
+      write: isTypename ? undefined : writerOf(field.type, { nodes, info, planOf: planOfValue }),
+      subscribe: field.subscribe,
+      selections,
+      complexity: complexityOf(field),
+      isOfSchema: getNamedType(field.type).name.startsWith('__'),
     };
   }
 
-  function planArguments(field: GraphQLField<unknown, unknown>, node: FieldNode): object | number {
+  function planArguments(field: GraphQLField<unknown, unknown>, node: FieldNode): Arguments | Error | number {
     if (!node.arguments?.some(({ value }) => hasVariables(value))) {
-      const args = inputs.argumentsOf(field, node, NO_VARIABLES);
+      const args = readArguments(field, node, NO_VARIABLES);
       return args instanceof Error ? args : { ...args };
     }
     seesVariables = true;
-    return readers.push((given) => inputs.argumentsOf(field, node, given)) - 1;
+    // An error in the place of the arguments makes the field fail when it is executed.
+    return readers.push((given) => readArguments(field, node, given) as Arguments) - 1;
   }
 
-  try {
-    const type = schema.getRootType(operation.operation);
-    const root = type && planOf(type, [operation.selectionSet]);
-    return root ? { root, size, readArguments: (given) => readers.map((read) => read(given)) } : undefined;
-  } catch (error) {
-    if (error instanceof TooLargeError) return undefined;
-    throw error;
+  const type = schema.getRootType(operation.operation);
+  if (type == null) throw new Error(`The schema has no ${operation.operation}.`);
+  const root = planOf(type, [operation.selectionSet]);
+  requireAtMost(limits.maxNesting, root.nesting, NESTING);
+  requireAtMost(limits.maxDepth, root.depth, 'The selection depth of the operation');
+  return { root, size, readArguments: (given) => readers.map((read) => read(given)) };
+}
+
+const NESTING = 'The nesting depth of selections and fragments';
+
+function tooManyFields(): QueryTooComplexError {
+  return new QueryTooComplexError(
+    `The operation selects more than ${MAX_FIELDS} fields, counting the fields of a fragment each time it is used.`,
+  );
+}
+
+/** How deep a selection is nested, with the fragments around each of its fields. */
+function nestingOf(fields: readonly FieldPlan[], fragmentsAround: readonly number[]): number {
+  let deepest = 0;
+  for (const [index, { selections }] of fields.entries()) {
+    const around = fragmentsAround[index] ?? 0;
+    deepest = Math.max(deepest, around, ...selections.map(({ nesting }) => around + nesting));
   }
+  return 1 + deepest;
+}
+
+/** How deep fields are nested. Introspection does not count. */
+function depthOf(fields: readonly FieldPlan[]): number {
+  let deepest = 0;
+  for (const { isOfSchema, selections } of fields) {
+    deepest = Math.max(deepest, 1, ...(isOfSchema ? [] : selections.map(({ depth }) => 1 + depth)));
+  }
+  return deepest;
+}
+
+/** The declared complexity of a field, or the estimate if it declares none. */
+function complexityOf(field: GraphQLField<unknown, unknown>): FieldPlan['complexity'] {
+  const declared = field.extensions['complexity'] as FieldPlan['complexity'] | undefined;
+  return declared === undefined || declared === estimateField ? estimateObjects(field) : declared;
 }
 
 /** The plan of objects that cannot be written. */
 function failing({ name }: GraphQLObjectType, failure: GraphQLError): ObjectPlan {
-  return { typename: name, fields: [], failure, hasVariables: false, isPart: false };
+  return {
+    typename: name,
+    fields: [],
+    failure,
+    hasVariables: false,
+    isPart: false,
+    fixedCost: fixedCostOf([]),
+    nesting: 1,
+    depth: 0,
+  };
 }
-
-/** An operation selects more fields than a plan may have. */
-class TooLargeError extends Error {}
 
 const NO_ARGUMENTS = Object.freeze({});
 const NO_VARIABLES: VariableValues = { sources: {}, coerced: {} };

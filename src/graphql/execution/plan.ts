@@ -1,7 +1,26 @@
-import type { FieldNode, GraphQLError, GraphQLFieldResolver, GraphQLResolveInfo } from 'graphql';
-import type { Context } from '../context.ts';
+import type {
+  FieldNode,
+  GraphQLError,
+  GraphQLField,
+  GraphQLFieldResolver,
+  GraphQLResolveInfo,
+  VariableValues,
+} from 'graphql';
+import type { Complexity } from '../complexity.ts';
+import type { Context, Service } from '../context.ts';
+import type { SelectionCost } from '../cost.ts';
+import type { Arguments } from './arguments.ts';
 import type { FieldErrors } from './field-errors.ts';
 import type { TimeSlice } from './time-slice.ts';
+
+/** An operation, compiled: its root selection with everything in it. */
+export type OperationPlan = {
+  readonly root: ObjectPlan;
+  /** The number of fields in all selections. */
+  readonly size: number;
+  /** Coerces the arguments that contain variables. An invalid argument is an error in its place. */
+  readArguments(variables: VariableValues): readonly Arguments[];
+};
 
 /** How an object of one type is written, for one selection. */
 export type ObjectPlan = {
@@ -13,6 +32,12 @@ export type ObjectPlan = {
   readonly hasVariables: boolean;
   /** Whether its objects are written the same in many answers, so that their texts are worth keeping. */
   readonly isPart: boolean;
+  /** Its cost, if that is the same for all variables and at all times. */
+  readonly fixedCost: SelectionCost | undefined;
+  /** How deep selections and fragments are nested in it, with itself. */
+  readonly nesting: number;
+  /** How deep its fields are nested, without those of introspection. */
+  readonly depth: number;
 };
 
 /** How one field of a selection is written. */
@@ -28,7 +53,7 @@ export type FieldPlan = {
   readonly resolve: GraphQLFieldResolver<unknown, Context> | undefined;
   readonly info: GraphQLResolveInfo;
   /** Its arguments, or where they are among those of the execution because there are variables in them. */
-  readonly args: object | number;
+  readonly args: Arguments | Error | number;
   /** Whether something may be wrong with its arguments: an error stands in their place then. */
   readonly mayFail: boolean;
   readonly isNullable: boolean;
@@ -36,7 +61,21 @@ export type FieldPlan = {
   readonly writeQuickly: ((value: unknown) => string | undefined) | undefined;
   /** Writes what it resolves to; `undefined` where that stands in `opening`. */
   readonly write: WriteValue | undefined;
+  /** Starts the source stream of a subscription. */
+  readonly subscribe: GraphQLFieldResolver<unknown, Context> | undefined;
+  /** The plans of its value, one for each type that the value can have. */
+  readonly selections: readonly ObjectPlan[];
+  readonly complexity: Complexity | EstimateComplexity;
+  /** Whether it is a field of introspection. */
+  readonly isOfSchema: boolean;
 };
+
+/** Estimates the complexity of a field from its arguments and from what the gateway serves now. */
+export type EstimateComplexity = (
+  args: object,
+  context: { readonly service: Service },
+  field: GraphQLField<unknown, unknown> | undefined,
+) => Complexity;
 
 /** JSON, or a promise of it where something in it has to be waited for. */
 export type Written = string | Promise<string>;
@@ -48,7 +87,7 @@ export type Place = { readonly around: Place | undefined; readonly key: string |
 export type Execution = {
   readonly context: Context;
   /** The arguments of the fields that have variables among them. */
-  readonly args: readonly object[];
+  readonly args: readonly Arguments[];
   /** What went wrong where null may stand. */
   readonly errors: FieldErrors;
   /** How long it has been written at once; `undefined` for what is written without an interruption. */

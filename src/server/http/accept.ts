@@ -36,11 +36,9 @@ function negotiate(accept: string): JsonType | undefined {
   return undefined;
 }
 
-const STREAM_TYPES = ['text/event-stream', 'multipart/mixed'];
-
-/** Whether a client accepts results one after another. */
-export function acceptsStream(accept: string | undefined): boolean {
-  return wanted(rangesOf(accept ?? '')).some(({ range }) => STREAM_TYPES.some((type) => isIn(range, type)));
+/** Whether a client accepts a media type. */
+export function accepts(accept: string | undefined, type: string): boolean {
+  return wanted(rangesOf(accept ?? '')).some(({ range }) => isIn(range, type));
 }
 
 type Range = { readonly range: string; readonly weight: number };

@@ -1,10 +1,9 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 
 /** The request header with which a client requests the cost of its operation: `1` adds `extensions.cost` to the result. */
 export const COST_HEADER = 'x-pdex-cost';
 
-/** Whether the request of an operation wants to know its cost. An operation on a websocket has no request of its own. */
-export function wantsCost(context: object): boolean {
-  const { req } = context as { readonly req?: { readonly headers: IncomingHttpHeaders } };
-  return req?.headers[COST_HEADER] === '1';
+/** Whether a request asks for the cost of its operation. An operation on a websocket has no request of its own. */
+export function wantsCost({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  return headers[COST_HEADER] === '1';
 }

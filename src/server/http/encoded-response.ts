@@ -1,36 +1,63 @@
-import type { Context } from '../../graphql/context.ts';
-import type { ErrorSummary } from '../operations/error-summary.ts';
-
-/** What an answer rests on, and so for how long it stays true. */
-export type Basis = Context['loaders']['dependencies'];
+import { type ErrorSummary, summarizeErrors } from '../operations/error-summary.ts';
+import type { Executed } from '../operations/pipeline.ts';
+import type { JsonType } from './accept.ts';
 
 /**
- * The bytes of an answer; a short one as a text with a character for each byte (Latin-1), which Node sends in one piece with
- * the headers. Its length is in bytes either way.
+ * The bytes of a response body; a short one as a string with a character for each byte (Latin-1), which Node sends in one
+ * piece with the headers. Its length is in bytes either way.
  */
 export type ResponseBody = Buffer | string;
 
-/** Beyond this, joining a body to its headers takes longer than sending two pieces. */
-const MAX_TEXT_BYTES = 8_192;
-
-/** The bytes of a text. */
-export function toResponseBody(text: string): ResponseBody {
-  // Most are ASCII: such a text has a character for each byte already.
-  if (text.length <= MAX_TEXT_BYTES && Buffer.byteLength(text) === text.length) return text;
-  const bytes = Buffer.from(text);
-  return bytes.length > MAX_TEXT_BYTES ? bytes : bytes.toString('latin1');
-}
-
-/** A finished answer, as it goes over the wire in either media type. */
+/** A response to a query, in one of the two JSON media types. */
 export type EncodedResponse = {
   readonly status: number;
-  /** What its errors add to the headers, such as when to ask again: names and values in turn. */
+  /** Headers of its errors, such as `retry-after`: names and values in turn. */
   readonly headers: readonly string[];
   readonly body: ResponseBody;
-  /** What it took of its client's points. */
+  /** Points that the operation took from its client's rate limit. */
   readonly points: number;
-  /** What it rests on; `undefined` for one with errors, which is never given twice. */
-  readonly dependencies: Basis | undefined;
-  /** What the access log says of its errors. */
-  readonly errors?: ErrorSummary | undefined;
+  /** What the data depends on; `undefined` if it must not be cached. */
+  readonly dependencies: Executed['dependencies'];
+  /** The errors, for the access log. */
+  readonly errors: ErrorSummary | undefined;
 };
+
+/** A longer body is sent faster in a piece of its own. */
+const MAX_STRING_BYTES = 8_192;
+
+/** Encodes a result after GraphQL over HTTP. @throws RangeError if it is too long for a string */
+export function encodeResponse({ result, dependencies }: Executed, type: JsonType, points: number): EncodedResponse {
+  const body = toBody(result.toText());
+  const { errors } = result;
+  if (errors === undefined) return { status: 200, headers: [], body, points, dependencies, errors: undefined };
+  const { status, headers } = statusOf(errors, type);
+  return { status, headers, body, points, dependencies: undefined, errors: summarizeErrors(result) };
+}
+
+/** What an error says about the HTTP response, in its extension `http`, as Yoga has it. */
+type HttpExtension = {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether the status is for clients that accept `application/graphql-response+json` only. */
+  readonly spec?: boolean;
+};
+
+/** The highest status of the errors, and all their headers. Without a status, the response is a success. */
+function statusOf(errors: readonly { readonly extensions: object }[], type: JsonType) {
+  let highest = 0;
+  const headers: string[] = [];
+  for (const { extensions } of errors) {
+    const { http = {} } = extensions as { readonly http?: HttpExtension };
+    for (const [name, value] of Object.entries(http.headers ?? {})) headers.push(name.toLowerCase(), value);
+    if (type === 'application/json' && http.spec) continue;
+    highest = Math.max(highest, http.status ?? 0);
+  }
+  return { status: highest || 200, headers };
+}
+
+function toBody(text: string): ResponseBody {
+  // Most responses are ASCII: such a string has one character for each byte already.
+  if (text.length <= MAX_STRING_BYTES && Buffer.byteLength(text) === text.length) return text;
+  const bytes = Buffer.from(text);
+  return bytes.length > MAX_STRING_BYTES ? bytes : bytes.toString('latin1');
+}

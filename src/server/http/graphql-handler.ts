@@ -1,28 +1,30 @@
 import { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
+import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { AccessLog } from '../access-log.ts';
+import type { ClientAddresses } from '../clients/client-address.ts';
 import type { ConnectionLimits } from '../clients/connection-limits.ts';
 import { handlePreflight, isAllowedOrigin, isPreflight, originNotAllowed } from '../clients/origins.ts';
+import type { RateLimits } from '../clients/rate-limits.ts';
 import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
-import type { Admission } from '../operations/admission.ts';
+import { Account } from '../operations/account.ts';
 import { summarizeRefusal } from '../operations/error-summary.ts';
 import { labelOf, type OperationLabel } from '../operations/operation-label.ts';
 import type { PersistedQueries } from '../operations/persisted-queries.ts';
+import { isSubscription, type Pipeline, type Prepared, type SentOperation } from '../operations/pipeline.ts';
 import { failure } from '../operations/refusal.ts';
 import type { Yoga } from '../yoga/yoga.ts';
 import { createAcceptedTypes, type JsonType } from './accept.ts';
 import { wantsCost } from './cost-header.ts';
 import type { DataVersion } from './data-version.ts';
-import type { EncodedResponse } from './encoded-response.ts';
-import type { Execution } from './execution.ts';
+import { type EncodedResponse, encodeResponse } from './encoded-response.ts';
 import type { HttpExchange } from './open-responses.ts';
 import { createRequestCoalescing, type RequestCoalescing } from './request-coalescing.ts';
 import type { RequestIds } from './request-id.ts';
 import {
   hasInvalidUtf8,
   hasPlainBody,
-  type RequestParameters,
   readBody,
   readBodyParameters,
   readSearchParameters,
@@ -31,108 +33,201 @@ import type { ResponseCache } from './response-cache.ts';
 import type { ResponseWriter } from './response-writer.ts';
 import { createWriteBatch } from './write-batch.ts';
 
-/** What the door of the GraphQL endpoint is made of. */
+/** What the handler of the GraphQL endpoint needs. */
 export type GraphqlHandlerOptions = {
   readonly yoga: Yoga;
-  readonly execution: Execution;
+  readonly pipeline: Pipeline;
   readonly persisted: PersistedQueries;
-  readonly kept: ResponseCache;
-  readonly generation: () => DataVersion;
-  readonly replies: ResponseWriter;
+  readonly cache: ResponseCache;
+  /** The version of the data that is served now. */
+  readonly dataVersion: () => DataVersion;
+  readonly writer: ResponseWriter;
   readonly accessLog: Pick<AccessLog, 'isAll'>;
-  readonly admission: Admission;
+  readonly clients: ClientAddresses;
+  readonly rates: RateLimits | undefined;
   readonly connections: ConnectionLimits | undefined;
   readonly metrics: Metrics;
   readonly requestIds: RequestIds;
   readonly maskError: (error: unknown) => GraphQLError;
-  /** Whose pages may ask, beside those of the gateway itself. */
+  /** Origins whose pages may send operations, besides the gateway's own. */
   readonly corsOrigins: readonly string[];
   readonly maxBodyBytes: number;
 };
 
-/** Answers a request of the GraphQL endpoint. */
+/** Handles a request to the GraphQL endpoint. */
 export type GraphqlHandler = (exchange: HttpExchange) => void;
 
-/** A plain query on its way to its answer. */
-type Asked = {
+/** A plain query: one operation, by GET or as a JSON body, whose client accepts JSON. */
+type PlainRequest = {
   readonly exchange: HttpExchange;
+  readonly account: Account;
   readonly type: JsonType;
-  /** Tells it from all others; what it says is read only where the answer is not known. */
+  /** The key of the request: its URL, or its body with a character for each byte. */
   readonly text: string;
-  /** What has been read of the request's body. */
+  /** The body, if it was read. */
   readonly body: Buffer | undefined;
 };
 
-/** Longer requests are neither kept nor shared: comparing them would take a share of what they take themselves. */
+/** Longer requests are neither cached nor coalesced: comparing them would take a good part of the time to execute them. */
 const MAX_TEXT_LENGTH = 16_384;
 
 /**
- * Makes the door of the GraphQL endpoint.
+ * Creates the handler of the GraphQL endpoint.
  *
- * A plain query is given an answer that is kept, shares one that is under way, or is executed. Whatever else comes takes
- * Yoga's own door.
+ * A plain query is answered from the response cache, shares the execution of an equal request, or goes through the pipeline.
+ * Yoga handles all other requests, with the same pipeline.
  */
 export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
-  const { yoga, execution, persisted, kept, generation, replies, admission, connections } = options;
+  const { yoga, pipeline, persisted, cache, dataVersion, writer, clients, rates, connections } = options;
   const { metrics, requestIds, maskError, corsOrigins, maxBodyBytes } = options;
   const isAllLogged = options.accessLog.isAll;
   const acceptedType = createAcceptedTypes();
-  const outbox = createWriteBatch();
-  const sharedByType = {
+  const batch = createWriteBatch();
+  const coalescingByType = {
     'application/json': createRequestCoalescing(),
     'application/graphql-response+json': createRequestCoalescing(),
   };
 
-  function open(exchange: HttpExchange): void {
+  function handle(exchange: HttpExchange): void {
     const { request, response } = exchange;
     const { method, headers } = request;
-    const isGet = method === 'GET';
+    const type = acceptedType(headers.accept);
     if (isPreflight(request, corsOrigins)) {
-      replies.begin(exchange);
+      writer.begin(exchange);
       handlePreflight(request, response);
       return;
     }
     if (!isAllowedOrigin(request, corsOrigins)) {
-      refuse(exchange, acceptedType(headers.accept) ?? 'application/json', originNotAllowed(request));
+      refuse(exchange, type, originNotAllowed(request));
       return;
     }
     if (connections?.admit(request, response) === false) {
-      replies.begin(exchange);
+      writer.begin(exchange);
       connections.refuse(request, response);
       return;
     }
-    const type = acceptedType(headers.accept);
-    if (type === undefined || !(isGet || (method === 'POST' && hasPlainBody(request, maxBodyBytes)))) {
-      passToYoga(exchange);
+    const account = new Account(rates, request, 'http');
+    const unpaid = method === 'OPTIONS' ? undefined : account.charge(1);
+    if (unpaid !== undefined) {
+      refuse(exchange, type, unpaid);
       return;
     }
-    const refused = admission.chargeRequest(request, 'http');
-    if (refused !== undefined) refuse(exchange, type, refused);
-    else if (isGet) answer({ exchange, type, text: request.url ?? '', body: undefined });
-    else readBody(request, (body) => answerBody(exchange, type, body));
+    if (type !== undefined && method === 'GET') {
+      respond({ exchange, account, type, text: request.url ?? '', body: undefined });
+    } else if (type !== undefined && method === 'POST' && hasPlainBody(request, maxBodyBytes)) {
+      readBody(request, (body) => respondToBody(exchange, account, type, body));
+    } else {
+      exchange.account = account;
+      passToYoga(exchange);
+    }
   }
 
-  function answerBody(exchange: HttpExchange, type: JsonType, body: Buffer): void {
-    // A URL begins with a slash: so no body is taken for one, and neither has to be marked.
-    if (body[0] !== OPENING_BRACE) passToYoga(exchange, body);
-    // In Latin-1 each byte is one character: whatever differs in its bytes differs in its text.
-    else answer({ exchange, type, text: body.toString('latin1'), body });
+  function respondToBody(exchange: HttpExchange, account: Account, type: JsonType, body: Buffer): void {
+    // In Latin-1 each byte is one character: texts differ if their bytes differ. A URL begins with a slash, so it equals no body.
+    const plain = { exchange, account, type, text: body.toString('latin1'), body };
+    if (body[0] === OPENING_BRACE) respond(plain);
+    else passPlainToYoga(plain);
   }
 
-  function answer(asked: Asked): void {
-    const known = isCacheable(asked) ? kept.get(asked.text) : undefined;
-    if (known !== undefined) give(asked, known, 'kept');
-    else requestIds.run(asked.exchange.id, () => orFail(asked, () => answerAnew(asked)));
+  function respond(plain: PlainRequest): void {
+    const known = isCacheable(plain) ? cache.get(plain.text) : undefined;
+    if (known !== undefined) sendAgain(plain, known, 'kept');
+    else requestIds.run(plain.exchange.id, () => orFail(plain, () => coalesce(plain)));
   }
 
-  /** Nobody else waits for an answer that could not be made or sent: without one its client would wait for ever. */
-  function orFail(asked: Asked, work: () => MaybePromise<void>): void {
-    const { exchange, type } = asked;
+  /** Shares the execution of an equal request, if there is one. */
+  function coalesce(plain: PlainRequest): MaybePromise<void> {
+    const inFlight = coalescingOf(plain)?.inFlight(plain.text, dataVersion());
+    if (inFlight === undefined) return execute(plain);
+    return inFlight.then((known) =>
+      // The other client may have no points left, or its operation may be a subscription.
+      known === undefined || known.status === RATE_LIMITED ? execute(plain) : sendAgain(plain, known, 'shared'),
+    );
+  }
+
+  function execute(plain: PlainRequest): MaybePromise<void> {
+    const { text } = plain;
+    const sent = readParameters(plain);
+    if (sent === undefined) {
+      passPlainToYoga(plain);
+      return;
+    }
+    const coalescing = coalescingOf(plain);
+    const begun = dataVersion();
+    const executing = andThen(pipeline.prepare(sent, clientOf(plain)), (prepared) => {
+      if (!isSubscription(prepared)) return runQuery(plain, prepared);
+      passPlainToYoga(plain, prepared);
+      return undefined;
+    });
+    if (executing instanceof Promise) coalescing?.share(text, begun, executing);
+    return andThen(executing, (response) => {
+      if (response === undefined) return;
+      if (coalescing !== undefined) cache.store(text, response, begun);
+      metrics.recordResponseSource('executed');
+      send(plain, response, 'executed');
+    });
+  }
+
+  function runQuery({ type, account }: PlainRequest, prepared: Prepared): MaybePromise<EncodedResponse> {
+    const executed =
+      prepared.errors === undefined
+        ? pipeline.run(prepared)
+        : { result: new WrittenResult(undefined, prepared.errors), dependencies: undefined };
+    return andThen(executed, (done) => {
+      try {
+        return encodeResponse(done, type, account.paid);
+      } catch (error) {
+        // The result is too long for a string.
+        const result = new WrittenResult(undefined, [maskError(error)]);
+        return encodeResponse({ result, dependencies: undefined }, type, account.paid);
+      }
+    });
+  }
+
+  function clientOf({ exchange: { request }, account }: PlainRequest) {
+    return { address: clients.of(request), account, wantsCost: wantsCost(request) };
+  }
+
+  function coalescingOf(plain: PlainRequest): RequestCoalescing | undefined {
+    return isCacheable(plain) ? coalescingByType[plain.type] : undefined;
+  }
+
+  /** Sends the response to an equal request, for the same number of points. */
+  function sendAgain(plain: PlainRequest, known: EncodedResponse, source: ResponseSource): void {
+    const unpaid = plain.account.charge(known.points);
+    if (unpaid !== undefined) {
+      refuse(plain.exchange, plain.type, unpaid, labelOfPlain(plain));
+      return;
+    }
+    metrics.recordResponseSource(source);
+    send(plain, known, source);
+  }
+
+  function send(plain: PlainRequest, response: EncodedResponse, source: ResponseSource): void {
+    const { exchange, type } = plain;
+    const { errors } = response;
+    if (isAllLogged || errors !== undefined) exchange.access = { label: labelOfPlain(plain), errors, from: source };
+    batch(() => orFail(plain, () => writer.send(exchange, type, response)));
+  }
+
+  function refuse(
+    exchange: HttpExchange,
+    type: JsonType | undefined,
+    error: GraphQLError,
+    label: OperationLabel = {},
+  ): void {
+    exchange.access = { label, errors: summarizeRefusal(error) };
+    writer.refuse(exchange, type ?? 'application/json', error);
+  }
+
+  /** Responds with an internal error if the work fails. */
+  function orFail(plain: PlainRequest, work: () => MaybePromise<void>): void {
+    const { exchange, type } = plain;
     const fail = (error: unknown) => {
-      // It may be sent in the turn of another request: the log names this one.
-      const told = failure(requestIds.run(exchange.id, () => maskError(error)));
+      // A batch is written in the context of one of its requests: the log names this one.
+      const masked = failure(requestIds.run(exchange.id, () => maskError(error)));
       if (exchange.response.headersSent) exchange.response.destroy();
-      else refuse(exchange, type, told, labelOfPlain(asked));
+      else refuse(exchange, type, masked, labelOfPlain(plain));
     };
     try {
       const working = work();
@@ -142,75 +237,25 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     }
   }
 
-  /** Gives the answer that is under way for someone else, or has one made. */
-  function answerAnew(asked: Asked): MaybePromise<void> {
-    const underWay = sharedOf(asked)?.inFlight(asked.text, generation());
-    if (underWay === undefined) return make(asked);
-    // What its client has no points for, another may have.
-    return underWay.then((known) => (known.status === RATE_LIMITED ? make(asked) : give(asked, known, 'shared')));
+  function passPlainToYoga({ exchange, account, body }: PlainRequest, prepared?: Prepared): void {
+    exchange.account = account;
+    exchange.prepared = prepared;
+    if (body !== undefined) Object.assign(exchange.request, { body: Readable.from([body]) });
+    passToYoga(exchange);
   }
 
-  /** Has an answer made, for all who ask for it until it is there. */
-  function make(asked: Asked): MaybePromise<void> {
-    const { exchange, type, text, body } = asked;
-    const params = readParams(asked);
-    // A stream of results is not one answer. Where the word stands for something else, Yoga's own door does as well.
-    if (params === undefined || persisted.find(params)?.includes('subscription')) {
-      passToYoga(exchange, body);
-      return;
-    }
-    const shared = sharedOf(asked);
-    const begun = generation();
-    const making = execution.answer(params, type, exchange);
-    if (making instanceof Promise) shared?.share(text, begun, making);
-    return andThen(making, (made) => {
-      if (shared !== undefined) kept.store(text, made, begun);
-      metrics.recordResponseSource('executed');
-      send(asked, made, 'executed');
-    });
-  }
-
-  function sharedOf(asked: Asked): RequestCoalescing | undefined {
-    return isCacheable(asked) ? sharedByType[asked.type] : undefined;
-  }
-
-  /** Gives an answer that someone else has asked for: it takes as many points each time. */
-  function give(asked: Asked, known: EncodedResponse, from: ResponseSource): void {
-    const { exchange, type } = asked;
-    const refused = admission.chargeAgain(exchange.request, known.points);
-    if (refused !== undefined) {
-      refuse(exchange, type, refused, labelOfPlain(asked));
-      return;
-    }
-    metrics.recordResponseSource(from);
-    send(asked, known, from);
-  }
-
-  function refuse(exchange: HttpExchange, type: JsonType, error: GraphQLError, label: OperationLabel = {}): void {
-    exchange.access = { label, errors: summarizeRefusal(error) };
-    replies.refuse(exchange, type, error);
-  }
-
-  function send(asked: Asked, answer: EncodedResponse, from: ResponseSource): void {
-    const { errors } = answer;
-    if (isAllLogged || errors !== undefined) asked.exchange.access = { label: labelOfPlain(asked), errors, from };
-    outbox(() => orFail(asked, () => replies.send(asked.exchange, asked.type, answer)));
-  }
-
-  /** Hands a request to Yoga's own door, with what has been read of it. */
-  function passToYoga(exchange: HttpExchange, body?: Buffer): void {
+  function passToYoga(exchange: HttpExchange): void {
     const { request, response, id } = exchange;
-    replies.begin(exchange);
-    if (body !== undefined) Object.assign(request, { body: Readable.from([body]) });
+    writer.begin(exchange);
     requestIds.run(id, () => yoga(request, response, { exchange } as never));
   }
 
-  function labelOfPlain(asked: Asked): OperationLabel {
-    const params = readParams(asked);
-    return params === undefined ? {} : labelOf({ ...params, query: persisted.find(params) });
+  function labelOfPlain(plain: PlainRequest): OperationLabel {
+    const sent = readParameters(plain);
+    return sent === undefined ? {} : labelOf({ ...sent, query: persisted.find(sent) });
   }
 
-  function readParams({ exchange: { request }, text, body }: Asked): RequestParameters | undefined {
+  function readParameters({ exchange: { request }, text, body }: PlainRequest): SentOperation | undefined {
     if (body !== undefined) return readBodyParameters(body, text);
     const { url = '' } = request;
     const start = url.indexOf('?');
@@ -219,12 +264,12 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       : readSearchParameters(new yoga.fetchAPI.URLSearchParams(url.slice(start + 1)));
   }
 
-  return open;
+  return handle;
 }
 
-/** Whether the answer to a request may be another request's: one with a cost is not. */
-function isCacheable({ text, exchange }: Asked): boolean {
-  return text.length <= MAX_TEXT_LENGTH && !wantsCost({ req: exchange.request });
+/** Whether the response may be that of an equal request. A response with its cost is for one client only. */
+function isCacheable({ text, exchange }: PlainRequest): boolean {
+  return text.length <= MAX_TEXT_LENGTH && !wantsCost(exchange.request);
 }
 
 const RATE_LIMITED = 429;

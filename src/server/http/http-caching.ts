@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Instant } from '../../domain/instant.ts';
+import type { Dependencies } from '../../loaders/dependencies.ts';
 import type { JsonType } from './accept.ts';
-import type { Basis, EncodedResponse } from './encoded-response.ts';
+import type { EncodedResponse } from './encoded-response.ts';
 
 /** What caches between the gateway and its clients are told of answers to GET. */
 export type HttpCaching = {
@@ -39,7 +40,7 @@ export function createHttpCaching(now: () => Instant): HttpCaching {
   };
 }
 
-function cacheControlOf(dependencies: Basis, now: Instant): string {
+function cacheControlOf(dependencies: Dependencies, now: Instant): string {
   if (dependencies.areOfFinalHeights()) return FOR_EVER;
   const seconds = Math.floor((dependencies.expectedUntil() - now) / 1_000);
   // A cache may keep it, and ask whether it is still so each time.

@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { AccessDetails } from '../access-log.ts';
 import type { EndpointMetrics } from '../metrics/metrics.ts';
+import type { Account } from '../operations/account.ts';
+import type { Prepared } from '../operations/pipeline.ts';
 import { stagger } from '../stagger.ts';
 
 /** A request, and the answer that is made to it. */
@@ -16,6 +18,10 @@ export type HttpExchange = {
   readonly counts: EndpointMetrics;
   /** What the access log is to say of its operation. */
   access?: AccessDetails | undefined;
+  /** The account of its first operation, until that takes it. */
+  account?: Account | undefined;
+  /** Its operation, if it was prepared already. */
+  prepared?: Prepared | undefined;
 };
 
 /** The answers that are under way on an HTTP server, and the connections that they go out on. */

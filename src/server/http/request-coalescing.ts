@@ -1,33 +1,34 @@
 import type { DataVersion } from './data-version.ts';
 import type { EncodedResponse } from './encoded-response.ts';
 
-/** Answers that are being made, for everyone who asks the same meanwhile. */
+/** Executions in progress, for requests with the same text (single flight). */
 export type RequestCoalescing = {
-  /**
-   * The answer to that text that is under way in that generation; `undefined` where there is none.
-   */
-  inFlight(text: string, generation: DataVersion): Promise<EncodedResponse> | undefined;
-  /** Lets others share an answer until it is finished. */
-  share(text: string, generation: DataVersion, answer: Promise<EncodedResponse>): void;
+  /** The execution for that text that began with that version of the data; `undefined` if there is none. */
+  inFlight(text: string, version: DataVersion): Execution | undefined;
+  /** Shares an execution until it ends. */
+  share(text: string, version: DataVersion, execution: Execution): void;
 };
 
-type UnderWay = { readonly generation: DataVersion; readonly answer: Promise<EncodedResponse> };
+/** Resolves to `undefined` if the text turns out to be a subscription. */
+type Execution = Promise<EncodedResponse | undefined>;
 
-/** Makes what shares answers of one media type, in which also errors have their status. */
+type InFlight = { readonly version: DataVersion; readonly execution: Execution };
+
+/** Creates the coalescing of requests for one media type: the status of errors depends on it. */
 export function createRequestCoalescing(): RequestCoalescing {
-  const underWay = new Map<string, UnderWay>();
+  const executions = new Map<string, InFlight>();
 
   return {
-    inFlight(text, generation) {
-      const found = underWay.get(text);
-      // One that was begun before the newest publication may tell what is no longer true.
-      return found?.generation === generation ? found.answer : undefined;
+    inFlight(text, version) {
+      const found = executions.get(text);
+      // An execution that began before the newest publication may use data that is no longer current.
+      return found?.version === version ? found.execution : undefined;
     },
-    share(text, generation, answer) {
-      const mine = { generation, answer };
-      underWay.set(text, mine);
-      const end = () => underWay.get(text) === mine && underWay.delete(text);
-      answer.then(end, end);
+    share(text, version, execution) {
+      const mine = { version, execution };
+      executions.set(text, mine);
+      const end = () => executions.get(text) === mine && executions.delete(text);
+      execution.then(end, end);
     },
   };
 }

@@ -1,15 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import type { SentOperation } from '../operations/pipeline.ts';
 import { readContentType } from './content-type.ts';
-
-/** What a request asks for, as Yoga has it too. */
-export type RequestParameters = {
-  /** Left out where `extensions` names a query that was sent before. */
-  readonly query?: string | undefined;
-  readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
-  readonly operationName?: string | null | undefined;
-  readonly extensions?: Readonly<Record<string, unknown>> | null | undefined;
-};
 
 /** Whether a POST has a JSON body of a size that is known and allowed, as far as its head tells. */
 export function hasPlainBody({ headers }: IncomingMessage, maxBytes: number): boolean {
@@ -30,7 +22,7 @@ export function readBody(request: IncomingMessage, whole: (body: Buffer) => void
  *
  * @param latin1 the body with a character for each byte
  */
-export function readBodyParameters(body: Buffer, latin1: string): RequestParameters | undefined {
+export function readBodyParameters(body: Buffer, latin1: string): SentOperation | undefined {
   try {
     if (isAscii(body)) return toPlainParams(JSON.parse(latin1));
     return isUtf8(body) ? toPlainParams(JSON.parse(body.toString())) : undefined;
@@ -51,7 +43,7 @@ export function hasInvalidUtf8(url: string): boolean {
 }
 
 /** Reads what the parameters of a URL ask for; `undefined` for everything that is not a single plain query. */
-export function readSearchParameters(search: URLSearchParams): RequestParameters | undefined {
+export function readSearchParameters(search: URLSearchParams): SentOperation | undefined {
   const json = (name: string) => {
     const text = search.get(name);
     return text ? JSON.parse(text) : undefined;
@@ -70,7 +62,7 @@ export function readSearchParameters(search: URLSearchParams): RequestParameters
 
 const NAMES: ReadonlySet<string> = new Set(['query', 'variables', 'operationName', 'extensions']);
 
-function toPlainParams(params: unknown): RequestParameters | undefined {
+function toPlainParams(params: unknown): SentOperation | undefined {
   if (!isRecord(params)) return undefined;
   for (const name in params) if (!NAMES.has(name)) return undefined;
 
@@ -80,7 +72,7 @@ function toPlainParams(params: unknown): RequestParameters | undefined {
     (variables == null || isRecord(variables)) &&
     (operationName == null || typeof operationName === 'string') &&
     (extensions == null || isRecord(extensions));
-  return isPlain ? (params as RequestParameters) : undefined;
+  return isPlain ? (params as SentOperation) : undefined;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

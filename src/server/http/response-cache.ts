@@ -5,7 +5,7 @@ import type { EncodedResponse } from './encoded-response.ts';
 
 /**
  * Finished answers that are given again for as long as they would be made the same, by the text of the request. One is kept
- * as soon as its text was asked for twice in its generation.
+ * as soon as its text was asked for twice in its dataVersion.
  *
  * All have whole data, so their bytes are the same in every media type: the text is all that they depend on.
  */
@@ -13,7 +13,7 @@ export type ResponseCache = {
   /** The answer that would be made now; `undefined` where none is kept. */
   get(text: string): EncodedResponse | undefined;
   /**
-   * Keeps an answer that was begun in that generation, unless its text was looked for only once, or it would not be made the
+   * Keeps an answer that was begun in that dataVersion, unless its text was looked for only once, or it would not be made the
    * same any more.
    */
   store(text: string, answer: EncodedResponse, begun: DataVersion): void;
@@ -26,7 +26,7 @@ export type ResponseCacheOptions = {
   /** How many bytes may be held; 0 keeps nothing. */
   readonly maxBytes: number;
   /** What the gateway tells now. */
-  readonly generation: () => DataVersion;
+  readonly dataVersion: () => DataVersion;
   readonly now: () => Instant;
 };
 
@@ -43,23 +43,23 @@ const SHARE_OF_ONE = 1 / 8;
 type Store = LRUCache<string, EncodedResponse>;
 
 /**
- * Makes the keeper. Half of the room is for answers of now: they are gone with the generation that they were made in. The
+ * Makes the keeper. Half of the room is for answers of now: they are gone with the dataVersion that they were made in. The
  * other half is for those that tell of final heights alone, which outlive it.
  */
-export function createResponseCache({ maxBytes, generation, now }: ResponseCacheOptions): ResponseCache {
+export function createResponseCache({ maxBytes, dataVersion, now }: ResponseCacheOptions): ResponseCache {
   const half = Math.floor(maxBytes / 2);
   if (half === 0) return { get: () => undefined, store() {}, bytes: () => 0 };
 
   const final = createStore(half);
   let ofNow = createStore(half);
-  let madeIn = generation();
-  /** Whether texts without an answer were asked for again, in the generation of now. */
+  let madeIn = dataVersion();
+  /** Whether texts without an answer were asked for again, in the dataVersion of now. */
   const missed = new Map<string, boolean>();
   let missedCharacters = 0;
 
   /** The answers of now: looked at with each request, so that no publication can be missed. */
   function current(): Store {
-    const present = generation();
+    const present = dataVersion();
     if (present !== madeIn) {
       madeIn = present;
       ofNow = createStore(half);
@@ -93,14 +93,14 @@ export function createResponseCache({ maxBytes, generation, now }: ResponseCache
     },
     store(text, answer, begun) {
       const { dependencies } = answer;
-      if (dependencies === undefined || generation() !== begun || !missed.get(text) || !dependencies.areCurrent(now()))
+      if (dependencies === undefined || dataVersion() !== begun || !missed.get(text) || !dependencies.areCurrent(now()))
         return;
       (dependencies.areImmutable() ? final : current()).set(text, answer);
     },
     bytes: () => current().calculatedSize + final.calculatedSize,
   };
 
-  /** Order books have a time of their own; everything else ends with its generation. */
+  /** Order books have a time of their own; everything else ends with its dataVersion. */
   function isFresh({ dependencies }: EncodedResponse): boolean {
     const expiresAt = dependencies?.expiresAt() ?? Number.NEGATIVE_INFINITY;
     return expiresAt === Number.POSITIVE_INFINITY || now() < expiresAt;

@@ -11,7 +11,7 @@ import type { HttpExchange, OpenResponses } from './open-responses.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
 import { SANDBOX_HEADER } from './sandbox-header.ts';
 
-/** How answers of the GraphQL endpoint leave: what each of them tells beside its body. */
+/** How responses of the GraphQL endpoint leave: what each of them tells beside its body. */
 export type ResponseWriter = {
   /** Sends a finished answer, or only that whoever asks has it already. */
   send(exchange: HttpExchange, type: JsonType, answer: EncodedResponse): void;
@@ -25,7 +25,7 @@ export type ResponseWriter = {
 export type ResponseWriterOptions = {
   readonly caching: HttpCaching;
   readonly rates: RateLimits | undefined;
-  readonly answers: OpenResponses;
+  readonly responses: OpenResponses;
   /** Whose pages may ask, beside those of the gateway itself. */
   readonly corsOrigins: readonly string[];
   /** Whether the data is simulated. */
@@ -34,11 +34,11 @@ export type ResponseWriterOptions = {
   readonly isLast: (request: IncomingMessage) => boolean;
 };
 
-/** Makes what sends answers: all headers of one at once, because setting them one by one takes longer. */
+/** Makes what sends responses: all headers of one at once, because setting them one by one takes longer. */
 export function createResponseWriter({
   caching,
   rates,
-  answers,
+  responses,
   corsOrigins,
   isSandbox,
   isLast,
@@ -50,7 +50,7 @@ export function createResponseWriter({
     const isGet = request.method === 'GET';
     const { status, headers, body } = known;
     if (response.destroyed) {
-      answers.follow(exchange);
+      responses.follow(exchange);
       return;
     }
     const all = commonHeaders(exchange);
@@ -67,7 +67,7 @@ export function createResponseWriter({
       response.writeHead(status, all);
       response.end(body, 'latin1');
     }
-    answers.written(exchange);
+    responses.written(exchange);
   }
 
   function refuse(exchange: HttpExchange, type: JsonType, error: GraphQLError): void {
@@ -79,7 +79,7 @@ export function createResponseWriter({
   }
 
   function begin(exchange: HttpExchange): void {
-    answers.follow(exchange);
+    responses.follow(exchange);
     setAll(exchange.response, commonHeaders(exchange));
     if (exchange.request.method === 'GET') exchange.response.setHeader('cache-control', 'no-store');
   }

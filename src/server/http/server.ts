@@ -20,8 +20,8 @@ export const METRICS_PATH = '/metrics';
 
 /** What the HTTP server is made of. */
 export type HttpServerOptions = {
-  readonly queries: GraphqlHandler;
-  readonly answers: OpenResponses;
+  readonly graphqlHandler: GraphqlHandler;
+  readonly responses: OpenResponses;
   readonly service: Service;
   readonly metrics: Metrics;
   readonly requestIds: RequestIds;
@@ -42,8 +42,9 @@ type Door = { readonly counts: EndpointMetrics; open(exchange: HttpExchange): vo
 
 /** Makes the HTTP server: each path leads to one door, and no other path leads anywhere. */
 export function createHttpServer(options: HttpServerOptions): Server {
-  const { queries, answers, service, metrics, requestIds, connections, keepAliveMs, isStopping, isLast } = options;
-  const graphql: Door = { counts: metrics.endpointMetrics('graphql'), open: queries };
+  const { graphqlHandler, responses, service, metrics, requestIds, connections, keepAliveMs, isStopping, isLast } =
+    options;
+  const graphql: Door = { counts: metrics.endpointMetrics('graphql'), open: graphqlHandler };
   const graphiql = plain(
     'graphiql',
     createGraphiqlHandler(service.isSandbox ? 'pdex-gateway (sandbox)' : 'pdex-gateway'),
@@ -73,7 +74,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
         response.setHeader(REQUEST_ID_HEADER, id);
         if (service.isSandbox) response.setHeader(...SANDBOX_HEADER);
         if (isLast(request)) response.setHeader('connection', 'close');
-        answers.follow(exchange);
+        responses.follow(exchange);
         requestIds.run(id, () => open(request, response));
       },
     };
@@ -95,11 +96,11 @@ export function createHttpServer(options: HttpServerOptions): Server {
     received?.(exchange);
     open(exchange);
   });
-  answers.onOver(() => {
+  responses.onOver(() => {
     // A connection that is kept for a next request would keep the gateway from its end.
     if (!server.listening) setImmediate(() => server.closeIdleConnections());
   });
-  server.on('connection', answers.connected);
+  server.on('connection', responses.connected);
   if (connections) server.on('connection', connections.connected);
   return server;
 }

@@ -1,9 +1,9 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema, TokenKind } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { MAX_ERRORS, withoutStacks } from '../../errors.ts';
-import { parseDocument } from '../../graphql/document-locations.ts';
+import { parseDocument } from '../../graphql/document-source.ts';
 import { placeError } from '../../graphql/errors.ts';
-
+import { createValidDocument, type ValidDocument } from '../../graphql/execution/planner.ts';
 import { nextTurn, type TakeTurn } from '../../graphql/execution/time-slice.ts';
 import type { Limits } from '../../graphql/limits.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
@@ -12,8 +12,8 @@ import { createValidation, tooDeep } from './validation.ts';
 
 /** A document that may be executed, or why it is not. */
 export type ReadDocument =
-  | { readonly document: DocumentNode; readonly errors?: never }
-  | { readonly errors: readonly GraphQLError[]; readonly document?: never };
+  | { readonly valid: ValidDocument; readonly errors?: never }
+  | { readonly errors: readonly GraphQLError[]; readonly valid?: never };
 
 /** Reads documents: parses and validates them, and remembers those that are valid. */
 export type Documents = {
@@ -51,7 +51,9 @@ export function createDocuments({ schema, limits, takeTurn = nextTurn, refused }
   });
   const validation = createValidation(schema);
 
-  function parse(text: string): ReadDocument {
+  function parse(
+    text: string,
+  ): { document: DocumentNode; errors?: never } | { errors: GraphQLError[]; document?: never } {
     try {
       const document = withoutStacks(() => parseDocument(text, { maxTokens: limits.maxTokens }));
       const isTooDeep =
@@ -67,7 +69,7 @@ export function createDocuments({ schema, limits, takeTurn = nextTurn, refused }
 
   function finish(text: string, document: DocumentNode, found: readonly GraphQLError[]): ReadDocument {
     if (found.length === 0) {
-      const read = { document };
+      const read = { valid: createValidDocument(document) };
       known.set(text, read);
       return read;
     }
@@ -92,12 +94,13 @@ export function createDocuments({ schema, limits, takeTurn = nextTurn, refused }
     read(text) {
       const before = known.get(text);
       if (before !== undefined) return before;
-      const parsed = parse(text);
-      const { document } = parsed;
-      if (document === undefined) refused();
-      else if ((document.tokenCount ?? 0) > MAX_TOKENS_AT_ONCE) return validateInSteps(text, document);
-      else return finish(text, document, validation.whole(document));
-      return parsed;
+      const { document, errors } = parse(text);
+      if (document === undefined) {
+        refused();
+        return { errors };
+      }
+      if ((document.tokenCount ?? 0) > MAX_TOKENS_AT_ONCE) return validateInSteps(text, document);
+      return finish(text, document, validation.whole(document));
     },
   };
 }

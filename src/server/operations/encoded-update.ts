@@ -4,22 +4,22 @@ import { hasData, type WrittenResult } from '../../graphql/execution/written-res
 import type { Outcome } from '../metrics/metrics.ts';
 import { toTextFrame } from '../websocket/frame.ts';
 
-/** One update of a subscription, made once for all who get it. */
+/** One update of a subscription, encoded once for all subscribers that receive it. */
 export type EncodedUpdate = {
   readonly outcome: Outcome;
-  /** The height that its readers would go on after; `undefined` where they would begin anew. */
+  /** The height after which a subscriber resumes; `undefined` if it would start anew. */
   readonly height: BeaconHeight | undefined;
-  /** The result as JSON on one line, as the data of an event. */
+  /** The result as JSON on one line: the data of a server-sent event. */
   toText(): string;
-  /** The same as the `next` message of an operation on a websocket, in a frame of its own. */
+  /** The result as a `next` message of graphql-ws for an operation, in a websocket frame. */
   toFrame(id: string): Buffer;
 };
 
 /**
- * Writes what was executed, so that nothing is left to do for each reader. @throws where a value cannot be written
+ * Encodes an update. @throws if a value cannot be encoded
  *
- * Once there is a frame, the text is kept in it alone: beside thousands of frames, texts would be copied with each
- * collection of young garbage.
+ * Once there is a frame, the JSON is kept in the frame only. Besides thousands of frames, each young-generation garbage
+ * collection would copy the texts.
  */
 export function encodeUpdate(result: WrittenResult, height: BeaconHeight | undefined): EncodedUpdate {
   let payload: string | Buffer = result.toText();
@@ -42,7 +42,7 @@ export function encodeUpdate(result: WrittenResult, height: BeaconHeight | undef
 
 const END_OF_MESSAGE = '}';
 
-/** How an execution ended. */
+/** The outcome of an execution, for the metrics. */
 export function outcomeOf(result: ExecutionResult): Outcome {
   if (result.errors === undefined || result.errors.length === 0) return 'whole';
   return hasData(result) ? 'partial' : 'failed';

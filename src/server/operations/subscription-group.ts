@@ -1,161 +1,161 @@
 import type { Instant } from '../../domain/instant.ts';
-import type { ExecutedUpdate, OpenedSubscription } from '../../graphql/subscription.ts';
 import type { Subscriber, Subscription } from '../../live/broadcast/subscriber.ts';
+import type { SourceStream } from '../../loaders/source-stream.ts';
 import type { EncodedUpdate } from './encoded-update.ts';
 
-/** All who have subscribed to one operation. */
+/** All subscribers of one operation. */
 export type SubscriptionGroup = {
   /**
-   * Lets a member in, who gets an update each time that it asks: one that is slow passes values over.
+   * Adds a member, which receives an update each time that it requests one. A slow member skips values (conflation).
    *
-   * @param subscribe what it listens to, which can begin with an error that those before it did not get
+   * @param subscribe the source stream of this member, if it differs at its start from the group's
    */
-  join(reader: Subscriber<EncodedUpdate>, subscribe?: OpenedSubscription['subscribe']): Subscription;
+  join(subscriber: Subscriber<EncodedUpdate>, subscribe?: SourceStream['subscribe']): Subscription;
 };
 
-/** An update, and whether it would be made the same at some moment. */
-export type Made = Pick<ExecutedUpdate, 'holds'> & { readonly update: EncodedUpdate };
+/** An update, and whether executing it again at some moment would give the same. */
+export type ExecutedUpdate = { readonly update: EncodedUpdate; areCurrent(now: Instant): boolean };
 
-/** What a group is made of. */
+/** What a group needs. */
 export type SubscriptionGroupOptions = {
-  readonly subscription: OpenedSubscription;
-  /** Makes the update of a value for those who got `previous` before it. */
-  make(value: unknown, previous: unknown): Promise<Made>;
-  /** Resolves when a member that had to wait for its update may be given it. */
+  readonly stream: Pick<SourceStream, 'subscribe' | 'isChange' | 'dependsOnPrevious' | 'resumesAfter'>;
+  /** Executes the update of a value for members that received `previous` before it. */
+  execute(value: unknown, previous: unknown): Promise<ExecutedUpdate>;
+  /** Resolves when a member that waited for an execution may receive its update. */
   turn(): Promise<void>;
-  /** Told of each update that a member is given. */
-  readonly handedOver: (update: EncodedUpdate) => void;
-  /** Told when the last member has left. */
+  /** Called for each update that a member receives. */
+  readonly onSent: (update: EncodedUpdate) => void;
+  /** Called when the last member has left. */
   readonly onEmpty: () => void;
   readonly now: () => Instant;
 };
 
-/** One who listens to the values of a subscription, so that its reader can subscribe to the updates. */
+/** A subscriber of the source stream, on behalf of a subscriber of updates. */
 type Member = Subscriber<unknown> &
   Subscription & {
-    readonly reader: Subscriber<EncodedUpdate>;
-    values: Subscription | undefined;
-    /** The value whose update it got last. */
+    readonly subscriber: Subscriber<EncodedUpdate>;
+    source: Subscription | undefined;
+    /** The value whose update it received last. */
     previous: unknown;
     hasLeft: boolean;
   };
 
-/** What is made for some members, and serves the others who ask for the same. */
-type Shared = {
+/** One execution, shared by all members that need the same update. */
+type Execution = {
   readonly value: unknown;
-  /** What its readers have got before, where an update tells of that. */
+  /** The value before it, if updates depend on that. */
   readonly previous: unknown;
-  readonly askedAt: number;
-  /** Who gets it once it is made. */
+  readonly startedAt: number;
+  /** The members that wait for it. */
   readonly waiting: Member[];
-  made: (Made & { readonly at: number }) | undefined;
+  executed: (ExecutedUpdate & { readonly at: number }) | undefined;
 };
 
 /**
- * Members hear of a new value one after another, and are told of the same moment: what tells of it, such as an age, is made
- * once for those who ask within this time.
+ * Members receive a value one after another. An update that contains the current moment, such as an age, is executed once for
+ * all that need it within this time.
  */
 const SAME_MOMENT_MS = 100;
 
-/** How many updates are kept for those who come a little later; of a resumed subscription also of earlier values. */
-const MAX_KEPT = 4;
-const MAX_KEPT_RESUMED = 32;
+/** How many executions are cached for members that need them a little later; resumed subscriptions need earlier values too. */
+const MAX_CACHED = 4;
+const MAX_CACHED_RESUMED = 32;
 
-/** How long those who come back at the same time, one behind the other, take at the most. */
-const KEPT_MS = 10_000;
+/** How long the executions of earlier values are cached for subscriptions that resume at about the same time. */
+const CACHED_MS = 10_000;
 
 /**
- * Makes the group of an operation. Whoever has got the same before and now gets the same is given one update, executed and
- * written once; a member that is behind has one of its own, or shares it with those who are behind likewise.
+ * Creates the group of one operation. Members that received the same value before, and now receive the same value, share one
+ * update: it is executed once and encoded once. A member that skipped values gets an update of its own, or shares it with
+ * members that skipped the same.
  */
 export function createSubscriptionGroup(options: SubscriptionGroupOptions): SubscriptionGroup {
-  const { subscription, make, turn, handedOver, onEmpty, now } = options;
-  const isResumed = subscription.resumesAfter !== undefined;
-  let kept: readonly Shared[] = [];
+  const { stream, execute, turn, onSent, onEmpty, now } = options;
+  const isResumed = stream.resumesAfter !== undefined;
+  let cached: readonly Execution[] = [];
   let members = 0;
 
-  function isUsable({ made }: Shared, isFirst: boolean): boolean {
-    if (made === undefined || made.holds(now())) return true;
-    return !isFirst && performance.now() - made.at < SAME_MOMENT_MS;
+  function isUsable({ executed }: Execution, isFirst: boolean): boolean {
+    if (executed === undefined || executed.areCurrent(now())) return true;
+    return !isFirst && performance.now() - executed.at < SAME_MOMENT_MS;
   }
 
-  function isWorthKeeping(each: Shared, newest: Shared): boolean {
-    return each.value === newest.value || (isResumed && newest.askedAt - each.askedAt < KEPT_MS);
+  function isWorthCaching(each: Execution, newest: Execution): boolean {
+    return each.value === newest.value || (isResumed && newest.startedAt - each.startedAt < CACHED_MS);
   }
 
-  function share(value: unknown, previous: unknown): Shared {
-    const shared: Shared = { value, previous, askedAt: performance.now(), waiting: [], made: undefined };
-    const others = kept.filter((each) => !isSame(each, value, previous) && isWorthKeeping(each, shared));
-    kept = [shared, ...others].slice(0, isResumed ? MAX_KEPT_RESUMED : MAX_KEPT);
-    makeFor(shared);
-    return shared;
+  function start(value: unknown, previous: unknown): Execution {
+    const execution: Execution = { value, previous, startedAt: performance.now(), waiting: [], executed: undefined };
+    const others = cached.filter((each) => !isOf(each, value, previous) && isWorthCaching(each, execution));
+    cached = [execution, ...others].slice(0, isResumed ? MAX_CACHED_RESUMED : MAX_CACHED);
+    executeFor(execution);
+    return execution;
   }
 
-  function sharedFor(value: unknown, before: unknown): Shared {
-    const previous = subscription.dependsOnPrevious ? before : undefined;
-    const known = kept.find((each) => isSame(each, value, previous));
-    return known !== undefined && isUsable(known, before === undefined) ? known : share(value, previous);
+  function executionOf(value: unknown, before: unknown): Execution {
+    const previous = stream.dependsOnPrevious ? before : undefined;
+    const known = cached.find((each) => isOf(each, value, previous));
+    return known !== undefined && isUsable(known, before === undefined) ? known : start(value, previous);
   }
 
-  async function makeFor(shared: Shared): Promise<void> {
+  async function executeFor(execution: Execution): Promise<void> {
     try {
-      const made = await make(shared.value, shared.previous);
-      shared.made = { ...made, at: performance.now() };
+      const executed = await execute(execution.value, execution.previous);
+      execution.executed = { ...executed, at: performance.now() };
     } catch (error) {
-      // It is made again for whoever asks next.
-      kept = kept.filter((each) => each !== shared);
-      for (const member of shared.waiting) onError.call(member, error);
+      // The next member that needs it executes it again.
+      cached = cached.filter((each) => each !== execution);
+      for (const member of execution.waiting) onError.call(member, error);
       return;
     }
-    for (const member of shared.waiting.splice(0)) {
+    for (const member of execution.waiting.splice(0)) {
       await turn();
-      give(member, shared.value, shared.made.update);
+      send(member, execution.value, execution.executed.update);
     }
   }
 
-  function give(member: Member, value: unknown, update: EncodedUpdate): void {
+  function send(member: Member, value: unknown, update: EncodedUpdate): void {
     if (member.hasLeft) return;
-    // After an error, the next update is as if nothing had come before.
+    // After an error, the next update is the same as the first one.
     if (!(value instanceof Error)) member.previous = value;
-    handedOver(update);
-    member.reader.onNext(update);
+    onSent(update);
+    member.subscriber.onNext(update);
   }
 
-  function getUpdate(member: Member, value: unknown): void {
-    const shared = sharedFor(value, member.previous);
-    if (shared.made === undefined) shared.waiting.push(member);
-    else give(member, value, shared.made.update);
-  }
-
-  // One function for all members: they are told apart by what it is called on.
+  // One function for all members, which finds its member in `this`: there can be thousands.
   function onNext(this: Member, value: unknown): void {
-    if (subscription.isChange(value, this.previous)) getUpdate(this, value);
-    else this.values?.request();
+    if (!stream.isChange(value, this.previous)) {
+      this.source?.request();
+      return;
+    }
+    const execution = executionOf(value, this.previous);
+    if (execution.executed === undefined) execution.waiting.push(this);
+    else send(this, value, execution.executed.update);
   }
 
   function onError(this: Member, error: unknown): void {
     if (this.hasLeft) return;
     cancel.call(this);
-    this.reader.onError(error);
+    this.subscriber.onError(error);
   }
 
   function request(this: Member): void {
-    if (!this.hasLeft) this.values?.request();
+    if (!this.hasLeft) this.source?.request();
   }
 
   function cancel(this: Member): void {
     if (this.hasLeft) return;
     this.hasLeft = true;
-    this.values?.cancel();
+    this.source?.cancel();
     members -= 1;
     if (members === 0) onEmpty();
   }
 
   return {
-    join(reader, subscribe = subscription.subscribe) {
+    join(subscriber, subscribe = stream.subscribe) {
       const member: Member = {
-        reader,
-        values: undefined,
+        subscriber,
+        source: undefined,
         previous: undefined,
         hasLeft: false,
         onNext,
@@ -163,13 +163,13 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions): Subs
         request,
         cancel,
       };
-      member.values = subscribe(member);
+      member.source = subscribe(member);
       members += 1;
       return member;
     },
   };
 }
 
-function isSame(shared: Shared, value: unknown, previous: unknown): boolean {
-  return shared.value === value && shared.previous === previous;
+function isOf(execution: Execution, value: unknown, previous: unknown): boolean {
+  return execution.value === value && execution.previous === previous;
 }

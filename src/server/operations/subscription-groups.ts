@@ -1,66 +1,69 @@
 import { hash } from 'node:crypto';
-import { type ExecutionArgs, type ExecutionResult, type GraphQLError, print } from 'graphql';
-import type { Service } from '../../graphql/context.ts';
-import { textOf } from '../../graphql/document-locations.ts';
+import { type GraphQLError, print } from 'graphql';
+import { createContext, type Service } from '../../graphql/context.ts';
+import { textOf } from '../../graphql/document-source.ts';
 import { maskErrors } from '../../graphql/errors.ts';
 import type { Executor } from '../../graphql/execution/execute.ts';
-import { WrittenResult } from '../../graphql/execution/written-result.ts';
-import { type OpenedSubscription, openSubscription } from '../../graphql/subscription.ts';
+import type { KnownOperation, PlannedOperation } from '../../graphql/execution/planner.ts';
 import type { Subscribe } from '../../live/broadcast/subscriber.ts';
 import { createTurnLimit } from '../../live/broadcast/turn-limit.ts';
+import type { SourceStream } from '../../loaders/source-stream.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { type EncodedUpdate, encodeUpdate } from './encoded-update.ts';
 import { createSubscriptionGroup, type SubscriptionGroup } from './subscription-group.ts';
 
-/** The groups of all subscriptions that are open: one for each distinct operation, whichever doors its members came by. */
-export type SubscriptionGroups = {
-  /** Subscribes to an operation. @returns its updates, for whoever listens to them, or why there are none */
-  subscribe(args: ExecutionArgs): Promise<Subscribe<EncodedUpdate> | ExecutionResult>;
-  /** Gives the updates that the operation of a context has subscribed to to the door that sends them, once. */
-  takeUpdates(context: object): Subscribe<EncodedUpdate> | undefined;
+/** A subscription whose source stream is open. */
+export type OpenSubscription = {
+  readonly operation: KnownOperation;
+  readonly planned: PlannedOperation;
+  readonly stream: SourceStream;
 };
 
-/** What groups are made of. */
+/** The groups of all open subscriptions, on all transports: one for each distinct operation. */
+export type SubscriptionGroups = {
+  /** Joins the group of the operation when the returned function is called. */
+  subscribe(subscription: OpenSubscription): Subscribe<EncodedUpdate>;
+};
+
+/** What groups need. */
 export type SubscriptionGroupsOptions = {
   readonly service: Service;
   readonly executor: Executor;
   readonly metrics: Metrics;
-  /** The border that errors of updates cross. */
   readonly maskError: (error: unknown) => GraphQLError;
 };
 
-/** An update can take long to make: made all at once, those of a thousand operations would keep everyone else waiting. */
-const MADE_AT_ONCE = 4;
+/** Updates executed per turn of the event loop: the updates of a thousand operations would block it. */
+const EXECUTED_PER_TURN = 4;
 
-/** How many members that waited for an update are given it at once. */
-const GIVEN_AT_ONCE = 16;
+/** Members that waited for an update and receive it in one turn of the event loop. */
+const SENT_PER_TURN = 16;
 
-/** Makes the keeper of groups. */
-export function createSubscriptionGroups({
-  service,
-  executor,
-  metrics,
-  maskError,
-}: SubscriptionGroupsOptions): SubscriptionGroups {
+/** Creates the groups; there are none yet. */
+export function createSubscriptionGroups(options: SubscriptionGroupsOptions): SubscriptionGroups {
+  const { service, executor, metrics, maskError } = options;
   const groups = new Map<string, SubscriptionGroup>();
-  const subscribed = new WeakMap<object, Subscribe<EncodedUpdate>>();
-  const making = createTurnLimit(MADE_AT_ONCE);
-  const giving = createTurnLimit(GIVEN_AT_ONCE);
+  const executing = createTurnLimit(EXECUTED_PER_TURN);
+  const sending = createTurnLimit(SENT_PER_TURN);
 
-  function open(key: string, subscription: OpenedSubscription): SubscriptionGroup {
+  async function execute({ planned, stream }: OpenSubscription, value: unknown, previous: unknown) {
+    await executing.wait();
+    try {
+      const context = createContext(service, { head: stream.headOf(value) });
+      const result = await executor.execute(planned, stream.toUpdate(value, previous), context);
+      const update = encodeUpdate(maskErrors(result, maskError), stream.heightOf(value));
+      return { update, areCurrent: context.loaders.dependencies.areCurrent };
+    } catch (error) {
+      throw maskError(error);
+    }
+  }
+
+  function open(key: string, subscription: OpenSubscription): SubscriptionGroup {
     const group = createSubscriptionGroup({
-      subscription,
-      async make(value, previous) {
-        await making.wait();
-        try {
-          const { result, holds } = await subscription.execute(value, previous);
-          return { update: encodeUpdate(maskErrors(result, maskError), subscription.heightOf(value)), holds };
-        } catch (error) {
-          throw maskError(error);
-        }
-      },
-      turn: giving.wait,
-      handedOver: ({ outcome }) => metrics.recordOperation('update', outcome),
+      stream: subscription.stream,
+      execute: (value, previous) => execute(subscription, value, previous),
+      turn: sending.wait,
+      onSent: ({ outcome }) => metrics.recordOperation('update', outcome),
       onEmpty: () => groups.get(key) === group && groups.delete(key),
       now: service.now,
     });
@@ -69,30 +72,17 @@ export function createSubscriptionGroups({
   }
 
   return {
-    async subscribe(args) {
-      // Also where there is a group: what it follows may have become unknown since it began.
-      const subscription = await openSubscription(service, executor, args);
-      if (!('execute' in subscription)) return new WrittenResult(undefined, subscription.errors?.map(maskError));
-
-      const key = keyOf(args, subscription);
-      const updates: Subscribe<EncodedUpdate> = (reader) =>
-        (groups.get(key) ?? open(key, subscription)).join(reader, subscription.subscribe);
-      subscribed.set(args.contextValue as object, updates);
-      return updates;
-    },
-    takeUpdates(context) {
-      const updates = subscribed.get(context);
-      subscribed.delete(context);
-      return updates;
+    subscribe(subscription) {
+      const key = keyOf(subscription);
+      const { stream } = subscription;
+      // The source stream of each member may start differently: with an error that earlier members did not receive.
+      return (subscriber) => (groups.get(key) ?? open(key, subscription)).join(subscriber, stream.subscribe);
     },
   };
 }
 
-/** What two operations have in common where all their updates are the same. */
-function keyOf(
-  { document, operationName, variableValues }: ExecutionArgs,
-  { resumesAfter: after }: OpenedSubscription,
-): string {
+/** Two operations with the same key receive the same updates. */
+function keyOf({ operation: { document, definition }, planned: { variables }, stream }: OpenSubscription): string {
   const text = textOf(document) ?? print(document);
-  return hash('sha256', JSON.stringify([text, operationName, variableValues, after]), 'base64');
+  return hash('sha256', JSON.stringify([text, definition.name?.value, variables, stream.resumesAfter]), 'base64');
 }

@@ -17,8 +17,7 @@ import {
   validate,
 } from 'graphql';
 import { MAX_ERRORS, TooManyErrorsError, withoutStacks } from '../../errors.ts';
-import { textOf } from '../../graphql/document-locations.ts';
-
+import { textOf } from '../../graphql/document-source.ts';
 import { overlappingFields, TooTangledError } from './overlapping-fields.ts';
 import { refusal } from './refusal.ts';
 import { explainDirective } from './unknown-directive.ts';

@@ -5,7 +5,6 @@ import { type AccessLog, msSince } from '../access-log.ts';
 import type { ClientAddresses, ClientIdentity } from '../clients/client-address.ts';
 import { type ErrorSummary, summarizeErrors, summarizeRefusal } from '../operations/error-summary.ts';
 import { labelOf, type OperationLabel } from '../operations/operation-label.ts';
-import { isStream } from '../stream.ts';
 
 /** An operation on a websocket. */
 export type SocketOperation = {
@@ -26,8 +25,10 @@ export type WebSocketLog = {
   dropped(operation: SocketOperation): void;
   /** An operation ends with an `error` message: it is refused, or a subscription that had started has failed. */
   failed(operation: SocketOperation, errors: readonly GraphQLError[], hadStarted: boolean): void;
-  /** An operation is executed, or a subscription started; called while its payload is still there. */
-  executed(operation: SocketOperation, result: unknown): void;
+  /** An operation was executed. */
+  executed(operation: SocketOperation, result: ExecutionResult): void;
+  /** A subscription has started; called while its payload is still there. */
+  started(operation: SocketOperation): void;
   /** An operation has ended, by whichever side. */
   completed(caller: ClientIdentity, id: string): void;
   closed(caller: ClientIdentity, code: number | undefined): void;
@@ -90,17 +91,17 @@ export function createWebSocketLog(accessLog: AccessLog, clients: ClientAddresse
     },
     executed({ caller, requestId, id, payload }, result) {
       if (happened === undefined) return;
-      const errors = isStream(result) ? undefined : summarizeErrors(result as ExecutionResult);
+      const errors = summarizeErrors(result);
       const operation = open.get(caller)?.operations.get(id);
-      if (operation === undefined) {
-        if (!errors?.isNotable) return;
+      if (operation !== undefined) operation.errors = errors;
+      else if (errors?.isNotable)
         happened({ message: 'websocket operation failed', requestId, client: caller, label: labelOf(payload), errors });
-      } else {
-        operation.errors = errors;
-        operation.isSubscription = isStream(result);
-        if (!operation.isSubscription) return;
-        happened({ message: 'websocket subscription started', requestId, client: caller, label: operation.label });
-      }
+    },
+    started({ caller, requestId, id }) {
+      const operation = open.get(caller)?.operations.get(id);
+      if (operation === undefined) return;
+      operation.isSubscription = true;
+      happened?.({ message: 'websocket subscription started', requestId, client: caller, label: operation.label });
     },
     completed(caller, id) {
       const operations = open.get(caller)?.operations;

@@ -1,20 +1,21 @@
-import { type ExecutionArgs, GraphQLError, getOperationAST } from 'graphql';
+import type { ExecutionArgs, GraphQLError } from 'graphql';
 import type { Context as ConnectionContext, SubscribePayload } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { Limits } from '../../graphql/limits.ts';
-import type { ClientIdentity } from '../clients/client-address.ts';
-import type { Admission } from '../operations/admission.ts';
-import type { Documents } from '../operations/documents.ts';
-import { badRequest, tooManyAtOnce } from '../operations/refusal.ts';
-import type { Yoga } from '../yoga/yoga.ts';
+import { schema } from '../../graphql/schema.ts';
+import type { ClientAddresses, ClientIdentity } from '../clients/client-address.ts';
+import type { RateLimits } from '../clients/rate-limits.ts';
+import { Account } from '../operations/account.ts';
+import type { Pipeline, PreparedOperation } from '../operations/pipeline.ts';
+import { tooManyAtOnce } from '../operations/refusal.ts';
 import type { Peer } from './protocol.ts';
 
-type Enveloped = ReturnType<Yoga['getEnveloped']>;
-
-/** An operation on its way from `onSubscribe` to its execution, with the pipeline that it goes through. */
+/** An operation as graphql-ws hands it from `onSubscribe` to `execute` or `subscribe`. */
 export type OperationArgs = ExecutionArgs & {
-  readonly rootValue: Pick<Enveloped, 'subscribe'>;
-  readonly contextValue: object;
+  /** `undefined` if it is refused, and once its subscription has started. */
+  readonly admitted: PreparedOperation | undefined;
+  /** Why it is refused. */
+  readonly refusal: GraphQLError | undefined;
   readonly requestId: string;
   readonly socket: WebSocket;
   readonly caller: ClientIdentity;
@@ -25,29 +26,26 @@ export type OperationArgs = ExecutionArgs & {
 /** A websocket as graphql-ws knows it. */
 export type Connection = ConnectionContext<Record<string, unknown> | undefined, Peer>;
 
-/** What operations are prepared with. */
+/** What preparing operations needs. */
 export type PrepareOptions = {
-  readonly yoga: Yoga;
-  readonly documents: Documents;
-  readonly admission: Admission;
+  readonly pipeline: Pipeline;
   readonly limits: Limits;
+  readonly clients: ClientAddresses;
+  readonly rates: RateLimits | undefined;
 };
 
-/** What was asked on a websocket. */
-export type Asked = {
+/** A `subscribe` message. */
+export type SubscribeMessage = {
   readonly connection: Connection;
   readonly requestId: string;
   readonly id: string;
   readonly payload: SubscribePayload;
 };
 
-/** As Yoga says it over HTTP. */
-const NO_SUCH_OPERATION = badRequest(400, 'Could not determine what operation to execute.');
-
-/** Parses and validates an operation in the pipeline; what is wrong with it is its `error` message. */
-export async function prepare(
-  { yoga, documents, admission, limits }: PrepareOptions,
-  { connection, requestId, id, payload }: Asked,
+/** Prepares and admits an operation. @returns the errors for an `error` message if it is not executed */
+export async function prepareOperation(
+  { pipeline, limits, clients, rates }: PrepareOptions,
+  { connection, requestId, id, payload }: SubscribeMessage,
 ): Promise<OperationArgs | GraphQLError[]> {
   if (Object.keys(connection.subscriptions).length > limits.maxSubscriptionsPerConnection) {
     return [
@@ -56,55 +54,35 @@ export async function prepare(
       ),
     ];
   }
-  const { caller: req, socket } = connection.extra;
-  const door = { connectionParams: connection.connectionParams, req, socket, params: payload };
-  const enveloped: Enveloped = yoga.getEnveloped(door);
-  try {
-    admission.chargeDocument(door, payload.query);
-    const { document, errors } = await documents.read(payload.query);
-    if (document === undefined) {
-      admission.chargeErrors(door, errors.length);
-      return [...errors];
-    }
-    if (getOperationAST(document, payload.operationName) == null) return [NO_SUCH_OPERATION];
+  const { caller, socket } = connection.extra;
+  const account = new Account(rates, caller, 'websocket');
+  const prepared = await pipeline.prepare(payload, { address: clients.of(caller), account, wantsCost: false });
+  if (prepared.errors !== undefined) return [...prepared.errors];
 
-    const args = {
-      schema: enveloped.schema,
-      document,
-      operationName: payload.operationName ?? null,
-      variableValues: payload.variables ?? null,
-      contextValue: await enveloped.contextFactory(),
-      rootValue: { subscribe: enveloped.subscribe },
-      requestId,
-      socket,
-      caller: req,
-      id,
-      payload,
-    };
-    const values = openValues(connection, id, admission.valuesOf(args));
-    if (values > limits.maxValuesPerConnection) {
-      return [
-        tooManyAtOnce(
-          `The open operations of this websocket have too many values. The maximum is ${limits.maxValuesPerConnection}.`,
-        ),
-      ];
-    }
-    const refusal = admission.refusalOf(args);
-    // What asks for too much in itself is told so in its execution, as over HTTP.
-    return refusal?.extensions['code'] === 'RATE_LIMITED' ? [refusal] : args;
-  } catch (error) {
-    if (error instanceof GraphQLError) return [error];
-    throw error;
+  const refusal = pipeline.admit(prepared);
+  if (refusal?.extensions['code'] === 'RATE_LIMITED') return [refusal];
+  const values = openValues(connection, id, refusal === undefined ? prepared.cost.values : 0);
+  if (values > limits.maxValuesPerConnection) {
+    return [
+      tooManyAtOnce(
+        `The open operations of this websocket have too many values. The maximum is ${limits.maxValuesPerConnection}.`,
+      ),
+    ];
   }
+  const { document } = prepared.operation;
+  const operationName = payload.operationName ?? null;
+  const admitted = refusal === undefined ? prepared : undefined;
+  const unused = { rootValue: undefined, contextValue: undefined };
+  return { schema, document, operationName, ...unused, admitted, refusal, requestId, socket, caller, id, payload };
 }
 
-/** Lets go of what an operation came with: graphql-ws holds on to it for as long as its subscription is open. */
+/** Drops what an operation was sent with: graphql-ws references it for as long as its subscription is open. */
 export function forget(args: OperationArgs): void {
   Object.assign(args.payload, { query: '', variables: undefined, extensions: undefined });
-  Object.assign(args, { contextValue: undefined, variableValues: undefined, rootValue: undefined, requestId: '' });
+  Object.assign(args, { admitted: undefined, requestId: '' });
 }
 
-/** About how many values the open operations of a socket give, with this one, which is noted at their peer. */
+/** The number of values of the open operations of a websocket, with this one, which is added to them. */
 function openValues({ extra, subscriptions }: Connection, id: string, values: number): number {
   const others = extra.open.filter((each) => each.id !== id && each.id in subscriptions);
   // Not by spreading, which leaves room for sixteen more.

@@ -2,28 +2,26 @@ import { once } from 'node:events';
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ExecutionArgs, GraphQLError } from 'graphql';
+import { GraphQLError } from 'graphql';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { type WrittenResult, withoutHttp } from '../../graphql/execution/written-result.ts';
+import { WrittenResult, withoutHttp } from '../../graphql/execution/written-result.ts';
 import type { Limits } from '../../graphql/limits.ts';
-import type { MaybePromise } from '../../maybe-promise.ts';
-import { type ClientIdentity, FORWARDED_FOR_HEADER } from '../clients/client-address.ts';
+import { type ClientAddresses, type ClientIdentity, FORWARDED_FOR_HEADER } from '../clients/client-address.ts';
 import type { ConnectionLimits } from '../clients/connection-limits.ts';
 import { isAllowedOrigin, originNotAllowed } from '../clients/origins.ts';
+import type { RateLimits } from '../clients/rate-limits.ts';
 import { REQUEST_ID_HEADER, type RequestIds } from '../http/request-id.ts';
 import { SANDBOX_HEADER } from '../http/sandbox-header.ts';
 import { dropTrailingSlash, pathOf } from '../http/server.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { Admission } from '../operations/admission.ts';
-import type { Documents } from '../operations/documents.ts';
+import { Account } from '../operations/account.ts';
+import type { Pipeline } from '../operations/pipeline.ts';
 import { toAnswer } from '../operations/refusal.ts';
-import type { QueryExecution } from '../operations/run.ts';
-import type { SubscriptionGroups } from '../operations/subscription-groups.ts';
 import { stagger } from '../stagger.ts';
-import { GRAPHQL_PATH, type Yoga } from '../yoga/yoga.ts';
+import { GRAPHQL_PATH } from '../yoga/yoga.ts';
 import { createGracefulClose } from './graceful-close.ts';
 import type { WebSocketLog } from './log.ts';
-import { forget, type OperationArgs, prepare } from './operations.ts';
+import { forget, type OperationArgs, prepareOperation } from './operations.ts';
 import { speakProtocol } from './protocol.ts';
 import { sendResult } from './result.ts';
 import { sendUpdates } from './updates.ts';
@@ -42,11 +40,9 @@ export type WebSocketTransport = {
 /** What the websocket door is made of. */
 export type WebSocketTransportOptions = {
   readonly server: Server;
-  readonly yoga: Yoga;
-  readonly documents: Documents;
-  readonly admission: Admission;
-  readonly queries: QueryExecution;
-  readonly groups: SubscriptionGroups;
+  readonly pipeline: Pipeline;
+  readonly clients: ClientAddresses;
+  readonly rates: RateLimits | undefined;
   readonly connections: ConnectionLimits | undefined;
   readonly limits: Limits;
   readonly metrics: Metrics;
@@ -64,8 +60,7 @@ export type WebSocketTransportOptions = {
 
 /** Opens the websocket door: graphql-ws keeps the protocol, every operation goes through Yoga's pipeline. */
 export function createWebSocketTransport(options: WebSocketTransportOptions): WebSocketTransport {
-  const { server, admission, queries, groups, connections, limits, metrics, requestIds, corsOrigins, keepAliveMs } =
-    options;
+  const { server, pipeline, rates, connections, limits, metrics, requestIds, corsOrigins, keepAliveMs } = options;
   const { isSandbox, log, internal = () => {} } = options;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxBodyBytes });
   if (isSandbox) sockets.on('headers', (headers) => headers.push(SANDBOX_HEADER.join(': ')));
@@ -91,12 +86,7 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
     if (pathOf(request) !== GRAPHQL_PATH) return NOTHING_HERE;
     if (!isAllowedOrigin(request, corsOrigins)) return originNotAllowed(request);
     if (connections?.admit(request, socket) === false) return connections.refusal;
-    return admission.chargeRequest(caller, 'websocket');
-  }
-
-  function within<T>(args: ExecutionArgs, work: (pipeline: OperationArgs['rootValue']) => T): T {
-    const { requestId, rootValue } = args as OperationArgs;
-    return requestIds.run(requestId, () => work(rootValue));
+    return new Account(rates, caller, 'websocket').charge(1);
   }
 
   /** The request id of an operation: that of its websocket, and its own. */
@@ -104,34 +94,32 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
     return `${requestIds.of(caller)}/${operationId.slice(0, MAX_LOGGED_ID)}`;
   }
 
-  /** Queries take the steps that they take over HTTP. */
-  function execute(args: ExecutionArgs): MaybePromise<WrittenResult> {
-    const { schema, document, operationName, variableValues } = args;
-    const operation = { schema, document, operationName, variableValues, contextValue: args.contextValue as object };
-    return queries.run(operation);
-  }
-
   const { track, goAway } = createGracefulClose();
 
+  async function sendQuery(args: OperationArgs) {
+    const { admitted, refusal, requestId, socket, id } = args;
+    const executed = admitted && requestIds.run(requestId, () => pipeline.execute(admitted));
+    const result = (await executed)?.result ?? toResult(refusal);
+    log.executed(args, result);
+    return sendResult(result, { socket, id });
+  }
+
+  async function sendSubscription(args: OperationArgs) {
+    const { admitted, refusal, requestId, socket, caller, id } = args;
+    const subscribing = admitted && requestIds.run(requestId, () => pipeline.subscribe(admitted));
+    const updates = (await subscribing) ?? toResult(refusal);
+    if (updates instanceof WrittenResult) {
+      log.executed(args, updates);
+      return sendResult(updates, { socket, id });
+    }
+    log.started(args);
+    forget(args);
+    return sendUpdates(updates, { socket, wire: caller.socket, id });
+  }
+
   speakProtocol(sockets, {
-    execute: (args) => {
-      const { socket, id } = args as OperationArgs;
-      const sending = within(args, async () => {
-        const result = await execute(args);
-        log.executed(args as OperationArgs, result);
-        return sendResult(result, { socket, id });
-      });
-      return track(socket, sending);
-    },
-    async subscribe(args) {
-      const { contextValue, socket, caller, id } = args as OperationArgs;
-      const result = await within(args, ({ subscribe }) => subscribe(args));
-      log.executed(args as OperationArgs, result);
-      const updates = groups.takeUpdates(contextValue);
-      if (updates === undefined) return result;
-      forget(args as OperationArgs);
-      return sendUpdates(updates, { socket, wire: caller.socket, id });
-    },
+    execute: (args) => track((args as OperationArgs).socket, sendQuery(args as OperationArgs)),
+    subscribe: (args) => sendSubscription(args as OperationArgs),
     keepAliveMs,
     internal,
     onSubscribe(connection, id, payload) {
@@ -139,7 +127,9 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
       const requestId = idOf(caller, id);
       const operation = { caller, requestId, id, payload };
       log.begun(operation);
-      const preparing = requestIds.run(requestId, () => prepare(options, { connection, requestId, id, payload }));
+      const preparing = requestIds.run(requestId, () =>
+        prepareOperation(options, { connection, requestId, id, payload }),
+      );
       const prepared = preparing.then((args) => {
         if (Array.isArray(args)) log.dropped(operation);
         return args;
@@ -147,11 +137,6 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
       return track(socket, prepared);
     },
     onComplete: (connection, id) => log.completed(connection.extra.caller, id),
-    // Of a subscription that does not begin. Errors first, as the specification recommends, and over every other door.
-    onNext: (_connection, _id, _payload, _args, { errors, data }) => ({
-      ...(errors && { errors: errors.map(withoutHttp) }),
-      ...(data === undefined ? {} : { data }),
-    }),
     onError({ extra: { caller }, subscriptions }, id, payload, errors) {
       log.failed({ caller, requestId: idOf(caller, id), id, payload }, errors, subscriptions[id] !== null);
       return errors.map(withoutHttp);
@@ -181,6 +166,11 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
     },
     tearDown,
   };
+}
+
+/** The result of an operation that is refused. */
+function toResult(refusal: GraphQLError | undefined): WrittenResult {
+  return new WrittenResult(undefined, refusal && [refusal]);
 }
 
 /** Clients choose the ids of their operations. */

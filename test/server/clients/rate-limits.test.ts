@@ -230,8 +230,8 @@ describe('who asks for too much at a time is refused before anything is executed
       { id, type: 'complete' },
     ];
     expect(await ask(DEAR, '1')).toEqual(whole('1'));
-    expect(await ask(DEAR, '2')).toEqual([{ id: '2', type: 'error', payload: [limited(300)] }]);
-    gateway.clock.now += 300;
+    expect(await ask(DEAR, '2')).toEqual([{ id: '2', type: 'error', payload: [limited(400)] }]);
+    gateway.clock.now += 400;
     expect(await ask(DEAR, '3')).toEqual(whole('3'));
     socket.close();
   });
@@ -284,7 +284,7 @@ describe('a limit belongs to an address', () => {
     const { post, get, connect } = newClient();
     const { socket, ask } = await connect();
     await ask(DEAR);
-    expect((await post(CHEAP)).headers.get('ratelimit')).toBe('"default";r=98;t=11');
+    expect((await post(CHEAP)).headers.get('ratelimit')).toBe('"default";r=97;t=11');
     expect((await get(DEAR)).status).toBe(429);
     socket.close();
   });

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { GraphQLError } from 'graphql';
 import { afterEach, expect, test } from 'vitest';
 import { createErrorMask } from '../../../src/graphql/errors.ts';
-import type { Execution } from '../../../src/server/http/execution.ts';
+import { WrittenResult } from '../../../src/graphql/execution/written-result.ts';
+import { createClientAddresses } from '../../../src/server/clients/client-address.ts';
 import { createGraphqlHandler } from '../../../src/server/http/graphql-handler.ts';
 import { createHttpCaching } from '../../../src/server/http/http-caching.ts';
 import { createOpenResponses } from '../../../src/server/http/open-responses.ts';
@@ -11,38 +13,41 @@ import { createRequestIds } from '../../../src/server/http/request-id.ts';
 import { createResponseCache } from '../../../src/server/http/response-cache.ts';
 import { createResponseWriter } from '../../../src/server/http/response-writer.ts';
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
-import { createAdmission } from '../../../src/server/operations/admission.ts';
 import { createPersistedQueries } from '../../../src/server/operations/persisted-queries.ts';
+import type { Executed, Pipeline, PreparedOperation } from '../../../src/server/operations/pipeline.ts';
 import type { Yoga } from '../../../src/server/yoga/yoga.ts';
 import { DEFAULT_LIMITS } from '../../support/limits.ts';
 
 const opened: (() => Promise<unknown>)[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((close) => close())));
 
-/** The door alone, in front of what executes. */
-async function openDoor(execution: Execution) {
+/** The handler alone, with a pipeline that executes as the test says. */
+async function serveHandler(run: () => Promise<Executed>) {
   const logged: unknown[] = [];
   const loggedFor: unknown[] = [];
-  const generation = () => logged;
+  const dataVersion = () => logged;
+  const prepared = { operation: { definition: { operation: 'query' } } } as PreparedOperation;
+  const pipeline = { prepare: () => prepared, run } as unknown as Pipeline;
   const metrics = createMetrics('test');
   const requestIds = createRequestIds();
-  const door = createGraphqlHandler({
-    // No request of these tests is for Yoga's own door.
+  const handler = createGraphqlHandler({
+    // No request of these tests is for Yoga.
     yoga: undefined as unknown as Yoga,
-    execution,
+    pipeline,
     persisted: createPersistedQueries(),
-    kept: createResponseCache({ maxBytes: 1_000_000, generation, now: () => 0 }),
-    generation,
+    cache: createResponseCache({ maxBytes: 1_000_000, dataVersion, now: () => 0 }),
+    dataVersion,
+    clients: createClientAddresses([]),
+    rates: undefined,
     accessLog: { isAll: false },
-    replies: createResponseWriter({
+    writer: createResponseWriter({
       caching: createHttpCaching(() => 0),
       rates: undefined,
-      answers: createOpenResponses(),
+      responses: createOpenResponses(),
       corsOrigins: [],
       isSandbox: false,
       isLast: () => false,
     }),
-    admission: createAdmission(DEFAULT_LIMITS, undefined),
     connections: undefined,
     metrics,
     requestIds,
@@ -57,7 +62,7 @@ async function openDoor(execution: Execution) {
   });
   const counts = metrics.endpointMetrics('graphql');
   const server = createServer((request, response) =>
-    door({ request, response, id: requestIds.of(request), begun: 0, counts }),
+    handler({ request, response, id: requestIds.of(request), begun: 0, counts }),
   );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -72,15 +77,13 @@ async function openDoor(execution: Execution) {
   return { ask, logged, loggedFor };
 }
 
-test('an answer that cannot be made is a 500 for all who wait for it, and told to the log', async () => {
+test('a query that fails internally is a 500 for all clients that wait for it, and logged', async () => {
   const error = new Error('This cannot be written.');
   const begun = Promise.withResolvers<void>();
   const failing = Promise.withResolvers<never>();
-  const { ask, logged } = await openDoor({
-    answer() {
-      begun.resolve();
-      return failing.promise;
-    },
+  const { ask, logged } = await serveHandler(() => {
+    begun.resolve();
+    return failing.promise;
   });
   const first = ask();
   await begun.promise;
@@ -97,28 +100,22 @@ test('an answer that cannot be made is a 500 for all who wait for it, and told t
   expect(new Set(logged)).toEqual(new Set([error]));
 });
 
-test('an answer that cannot be sent is a 500, told to the log, and keeps no other from going', async () => {
-  const answers = [[], ['x-broken', 'two\nlines'], []].map((headers) => ({
-    status: 200,
-    headers,
-    body: '{"data":null}',
-    points: 0,
-    dependencies: undefined,
-  }));
+test('a response that cannot be sent is a 500, is logged, and delays no other', async () => {
+  const http = { status: 200, headers: { 'x-broken': 'two\nlines' } };
+  const broken = new WrittenResult(undefined, [new GraphQLError('This cannot be sent.', { extensions: { http } })]);
+  const results = [new WrittenResult('null'), broken, new WrittenResult('null')];
   const allCame = Promise.withResolvers<void>();
-  const { ask, logged, loggedFor } = await openDoor({
-    async answer() {
-      const mine = answers.shift() ?? expect.unreachable();
-      if (answers.length === 0) allCame.resolve();
-      await allCame.promise;
-      return mine;
-    },
+  const { ask, logged, loggedFor } = await serveHandler(async () => {
+    const result = results.shift() ?? expect.unreachable();
+    if (results.length === 0) allCame.resolve();
+    await allCame.promise;
+    return { result, dependencies: undefined };
   });
   const responses = await Promise.all(
     ['{ a: beaconHeight }', '{ b: beaconHeight }', '{ c: beaconHeight }'].map((query) => ask(query)),
   );
   expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 200, 500]);
-  const broken = responses.find(({ status }) => status === 500);
-  expect(loggedFor).toEqual([broken?.headers.get('x-request-id')]);
+  const failed = responses.find(({ status }) => status === 500);
+  expect(loggedFor).toEqual([failed?.headers.get('x-request-id')]);
   expect(logged).toEqual([expect.objectContaining({ code: 'ERR_INVALID_CHAR' })]);
 });

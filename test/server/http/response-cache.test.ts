@@ -6,28 +6,28 @@ import { createResponseCache, type ResponseCache } from '../../../src/server/htt
 const MAX_BYTES = 200_000;
 
 let head = { height: 1 };
-let generation = {};
+let dataVersion = {};
 let now = 0;
 let kept: ResponseCache;
 
 beforeEach(() => {
   head = { height: 1 };
-  generation = {};
+  dataVersion = {};
   now = 0;
-  kept = createResponseCache({ maxBytes: MAX_BYTES, generation: () => generation, now: () => now });
+  kept = createResponseCache({ maxBytes: MAX_BYTES, dataVersion: () => dataVersion, now: () => now });
 });
 
 function publish(): void {
   head = { height: head.height + 1 };
-  generation = {};
+  dataVersion = {};
 }
 
 function answer(dependencies: EncodedResponse['dependencies'], bytes = 10): EncodedResponse {
-  return { status: 200, headers: [], body: Buffer.alloc(bytes), points: 1, dependencies };
+  return { status: 200, headers: [], body: Buffer.alloc(bytes), points: 1, dependencies, errors: undefined };
 }
 
 /** Keeps an answer as its text is asked for the second time. */
-function keep(text: string, made: EncodedResponse, begun = generation): void {
+function keep(text: string, made: EncodedResponse, begun = dataVersion): void {
   for (let times = 0; times < 2; times++) expect(kept.get(text)).toBeUndefined();
   kept.store(text, made, begun);
 }
@@ -56,11 +56,11 @@ describe('an answer that is kept', () => {
   });
 
   test('stays gone when what was published is what it rested on', () => {
-    const before = generation;
+    const before = dataVersion;
     keep('a', ofNow());
-    generation = {};
+    dataVersion = {};
     expect(kept.get('a')).toBeUndefined();
-    generation = before;
+    dataVersion = before;
     expect(kept.get('a')).toBeUndefined();
   });
 
@@ -84,10 +84,10 @@ describe('an answer that is kept', () => {
 });
 
 describe('what is not kept', () => {
-  test('an answer that was asked for once, or once in each of two generations', () => {
+  test('an answer that was asked for once, or once in each of two dataVersions', () => {
     for (let times = 0; times < 2; times++) {
       expect(kept.get('a')).toBeUndefined();
-      kept.store('a', ofNow(), generation);
+      kept.store('a', ofNow(), dataVersion);
       expect(kept.bytes()).toBe(0);
       publish();
     }
@@ -98,7 +98,7 @@ describe('what is not kept', () => {
     kept.get('a');
     for (let n = 0; n <= 1_000; n++) kept.get(`another ${n}`);
     kept.get('a');
-    kept.store('a', ofNow(), generation);
+    kept.store('a', ofNow(), dataVersion);
     expect(kept.bytes()).toBe(0);
   });
 
@@ -106,7 +106,7 @@ describe('what is not kept', () => {
     kept.get('a');
     for (let n = 0; n < 100; n++) kept.get(`${n}`.padEnd(10_001));
     kept.get('a');
-    kept.store('a', ofNow(), generation);
+    kept.store('a', ofNow(), dataVersion);
     expect(kept.bytes()).toBe(0);
   });
 
@@ -123,7 +123,7 @@ describe('what is not kept', () => {
   });
 
   test('what was begun before a publication, or is no longer true', () => {
-    const begun = generation;
+    const begun = dataVersion;
     const made = ofNow();
     publish();
     keep('a', made, begun);
@@ -137,8 +137,8 @@ describe('what is not kept', () => {
   });
 
   test('anything, where there is no room at all', () => {
-    const none = createResponseCache({ maxBytes: 0, generation: () => generation, now: () => now });
-    none.store('a', final(), generation);
+    const none = createResponseCache({ maxBytes: 0, dataVersion: () => dataVersion, now: () => now });
+    none.store('a', final(), dataVersion);
     expect([none.get('a'), none.bytes()]).toEqual([undefined, 0]);
   });
 });

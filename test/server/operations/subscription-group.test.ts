@@ -3,32 +3,25 @@ import { WrittenResult } from '../../../src/graphql/execution/written-result.ts'
 import { toAsyncValues } from '../../../src/live/broadcast/async-values.ts';
 import { createBroadcast } from '../../../src/live/broadcast/broadcast.ts';
 import { encodeUpdate } from '../../../src/server/operations/encoded-update.ts';
-import { createSubscriptionGroup, type Made } from '../../../src/server/operations/subscription-group.ts';
+import { createSubscriptionGroup, type ExecutedUpdate } from '../../../src/server/operations/subscription-group.ts';
 
 const END = { done: true, value: undefined };
 
 /** A group whose values are numbers, and whose updates say what they were made from, when the test says so. */
-function createGroup({ dependsOnPrevious = true, holds = (): boolean => true } = {}) {
+function createGroup({ dependsOnPrevious = true, areCurrent = (): boolean => true } = {}) {
   const latest = createBroadcast<number>();
-  const asked: { value: unknown; previous: unknown; made: PromiseWithResolvers<Made> }[] = [];
+  const asked: { value: unknown; previous: unknown; made: PromiseWithResolvers<ExecutedUpdate> }[] = [];
   let handedOver = 0;
   let timesEmpty = 0;
   const group = createSubscriptionGroup({
-    subscription: {
-      subscribe: latest.subscribe,
-      isChange: () => true,
-      dependsOnPrevious,
-      heightOf: () => undefined,
-      resumesAfter: undefined,
-      execute: () => Promise.reject(new Error('made by the test')),
-    },
-    make(value, previous) {
-      const made = Promise.withResolvers<Made>();
+    stream: { subscribe: latest.subscribe, isChange: () => true, dependsOnPrevious, resumesAfter: undefined },
+    execute(value, previous) {
+      const made = Promise.withResolvers<ExecutedUpdate>();
       asked.push({ value, previous, made });
       return made.promise;
     },
     turn: () => Promise.resolve(),
-    handedOver: () => {
+    onSent: () => {
       handedOver += 1;
     },
     onEmpty: () => {
@@ -39,7 +32,7 @@ function createGroup({ dependsOnPrevious = true, holds = (): boolean => true } =
   const answer = () => {
     for (const { value, previous, made } of asked) {
       const result = new WrittenResult(JSON.stringify({ value, previous: previous ?? null }));
-      made.resolve({ update: encodeUpdate(result, undefined), holds });
+      made.resolve({ update: encodeUpdate(result, undefined), areCurrent });
     }
     return asked.splice(0).map(({ value, previous }) => [value, previous]);
   };
@@ -100,7 +93,7 @@ describe('one update is made', () => {
 
   test('and serves those who come later only for as long as it is true', async () => {
     let isTrue = true;
-    const { latest, group, asked, answer } = createGroup({ holds: () => isTrue });
+    const { latest, group, asked, answer } = createGroup({ areCurrent: () => isTrue });
     latest.publish(1);
     const first = toAsyncValues(group.join).next();
     await untilAsked(asked, 1);
@@ -115,7 +108,7 @@ describe('one update is made', () => {
   });
 
   test('once for a moment that it tells of, for those who hear of it together', async () => {
-    const { latest, group, asked, answer } = createGroup({ dependsOnPrevious: false, holds: () => false });
+    const { latest, group, asked, answer } = createGroup({ dependsOnPrevious: false, areCurrent: () => false });
     const members = [toAsyncValues(group.join), toAsyncValues(group.join)];
     latest.publish(1);
     for (const member of members) {

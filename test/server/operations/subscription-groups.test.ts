@@ -1,16 +1,11 @@
 import { once } from 'node:events';
-import { parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { createContext } from '../../../src/graphql/context.ts';
-import { createErrorMask } from '../../../src/graphql/errors.ts';
-import { createExecutor } from '../../../src/graphql/execution/execute.ts';
-import { schema } from '../../../src/graphql/schema.ts';
 import { type AsyncValues, toAsyncValues } from '../../../src/live/broadcast/async-values.ts';
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
 import type { EncodedUpdate } from '../../../src/server/operations/encoded-update.ts';
-import { createSubscriptionGroups } from '../../../src/server/operations/subscription-groups.ts';
 import { startGatewayForTest, type TestGatewayOptions } from '../../support/gateway.ts';
 import { sample } from '../../support/metrics.ts';
+import { createTestPipeline, testClient } from '../../support/pipeline.ts';
 import { BTC } from '../../support/tokens.ts';
 import { openSocket } from '../../support/transports.ts';
 
@@ -20,12 +15,12 @@ async function openGroups(options?: TestGatewayOptions) {
   await gateway.untilHeight(gateway.sandbox.chain.tip.height);
   const { service } = gateway.app;
   const metrics = createMetrics('test');
-  const maskError = createErrorMask({ internal() {} });
-  const groups = createSubscriptionGroups({ service, executor: createExecutor(), metrics, maskError });
+  const pipeline = createTestPipeline({ service, metrics });
 
-  async function join(query: string, variableValues = {}): Promise<AsyncValues<EncodedUpdate>> {
-    const contextValue = createContext(service);
-    const updates = await groups.subscribe({ schema, document: parse(query), variableValues, contextValue });
+  async function join(query: string, variables = {}): Promise<AsyncValues<EncodedUpdate>> {
+    const prepared = await pipeline.prepare({ query, variables }, testClient());
+    if (prepared.errors !== undefined) throw new Error(JSON.stringify(prepared.errors));
+    const updates = await pipeline.subscribe(prepared);
     if (typeof updates !== 'function') throw new Error(JSON.stringify(updates));
     return toAsyncValues(updates);
   }

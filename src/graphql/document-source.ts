@@ -1,44 +1,46 @@
 import { type DocumentNode, type GraphQLError, type ParseOptions, parse, Source, type SourceLocation } from 'graphql';
 
-/** The text of a document, and the offsets of its lines, which are computed when the document first has an error. */
-type Text = { readonly body: string; lineStarts?: readonly number[] };
-
-const texts = new WeakMap<Source, Text>();
-
 /**
- * Parses a document, and removes the text from its source afterwards.
+ * The source of a document, with its text beside it and not in it.
  *
- * Every `GraphQLError` counts the lines of the text before its nodes. At the end of a large document, that takes milliseconds
- * for each error. Without the text it counts nothing, and {@link locationsOf} uses an index of the lines.
- *
- * @throws GraphQLError
+ * Each `GraphQLError` counts the lines before its nodes in the body of the source. At the end of a large document this takes
+ * milliseconds. In an empty body it finds nothing, and {@link locationsOf} uses an index of lines that is made once.
  */
+class DocumentSource extends Source {
+  readonly text: string;
+  lineStarts: readonly number[] | undefined;
+
+  constructor(text: string) {
+    super(text);
+    this.text = text;
+  }
+}
+
+/** Parses a document. @throws GraphQLError */
 export function parseDocument(text: string, options?: ParseOptions): DocumentNode {
-  const source = new Source(text);
+  const source = new DocumentSource(text);
   const document = parse(source, options);
-  texts.set(source, { body: text });
   Object.assign(source, { body: '' });
   return document;
 }
 
-/** The text of a document; `undefined` if {@link parseDocument} did not parse it. */
+/** The text that a document was parsed from; `undefined` for a document that {@link parseDocument} did not parse. */
 export function textOf({ loc }: DocumentNode): string | undefined {
-  return loc && texts.get(loc.source)?.body;
+  return loc?.source instanceof DocumentSource ? loc.source.text : undefined;
 }
 
 /** The lines and columns of an error, in the order of its nodes. */
 export function locationsOf({ source, positions, locations }: GraphQLError): readonly SourceLocation[] | undefined {
-  const text = source && texts.get(source);
-  if (text === undefined || positions === undefined) return locations;
-  text.lineStarts ??= findLineStarts(text.body);
-  const { lineStarts } = text;
+  if (!(source instanceof DocumentSource) || positions === undefined) return locations;
+  source.lineStarts ??= findLineStarts(source.text);
+  const { lineStarts } = source;
   return positions.map((position) => {
     const line = findLine(lineStarts, position);
     return { line, column: position + 1 - (lineStarts[line - 1] ?? 0) };
   });
 }
 
-/** The offsets at which the lines of a text start, as GraphQL defines lines. */
+/** The offsets at which the lines of a text begin, by GraphQL's definition of a line. */
 function findLineStarts(text: string): readonly number[] {
   const starts = [0];
   for (const { index, 0: lineBreak } of text.matchAll(/\r\n|\n|\r/g)) starts.push(index + lineBreak.length);

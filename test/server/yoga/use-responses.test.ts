@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createSchema, createYoga } from 'graphql-yoga';
+import { createSchema, createYoga, type Plugin } from 'graphql-yoga';
 import { expect, onTestFinished, test } from 'vitest';
-import { useEventStream } from '../../../src/server/yoga/use-event-stream.ts';
+import { UpdateStream } from '../../../src/server/yoga/use-operations.ts';
+import { useResponses } from '../../../src/server/yoga/use-responses.ts';
 import { serveGatewayForTest } from '../../support/served-gateway.ts';
 
 const HEAD = 'subscription{head{beaconHeight}}';
@@ -33,29 +34,22 @@ test('a reader that waits for an event hears something within each keep-alive pe
   expect(await readUntil(response, /\n\n:\n\n:\n\n$/)).toBe(`:\n\n${event}:\n\n:\n\n`);
 });
 
-test('a stream whose update cannot be written is broken off, and its reason is told to the log', async () => {
-  const schema = createSchema({
-    typeDefs: 'scalar Any type Query { none: Any } type Subscription { odd: Any }',
-    resolvers: {
-      Subscription: {
-        odd: {
-          async *subscribe() {
-            yield { odd: 'written' };
-            yield { odd: 1n };
-          },
-        },
-      },
-    },
-  });
-  const told: unknown[] = [];
-  const plugins = [useEventStream({ keepAliveMs: 60_000, internal: (error) => told.push(error) })];
+test('an event stream with an update that cannot be encoded is aborted, and the log gets the reason', async () => {
+  const error = new TypeError('This cannot be encoded.');
+  const updates = new UpdateStream((subscriber) => ({ request: () => subscriber.onError(error), cancel() {} }));
+  const logged: unknown[] = [];
+  const schema = createSchema({ typeDefs: 'type Query { none: Boolean }' });
+  const plugins: Plugin[] = [
+    { onParams: ({ setParamsHandler }) => setParamsHandler(() => Promise.resolve(updates as never)) },
+    useResponses({ keepAliveMs: 60_000, internal: (each) => logged.push(each) }),
+  ];
   const server = createServer(createYoga({ schema, plugins, logging: false })).listen(0);
   onTestFinished(() => void server.close());
   await once(server, 'listening');
 
   const { port } = server.address() as AddressInfo;
   const headers = { accept: 'text/event-stream' };
-  const response = await fetch(`http://127.0.0.1:${port}/graphql?query=subscription{odd}`, { headers });
+  const response = await fetch(`http://127.0.0.1:${port}/graphql?query={none}`, { headers });
   await expect(readUntil(response, /complete/)).rejects.toThrow('terminated');
-  expect(told).toEqual([new TypeError('Do not know how to serialize a BigInt')]);
+  expect(logged).toEqual([error]);
 });

@@ -1,0 +1,45 @@
+import { type FieldNode, GraphQLError, type GraphQLField, getArgumentValues, type VariableValues } from 'graphql';
+import { withoutStacks } from '../../errors.ts';
+import { findBadInput } from '../bad-input.ts';
+
+/** The arguments of a field, coerced. */
+export type Arguments = Readonly<Record<string, unknown>>;
+
+/** Coerces the arguments of a field. @returns the error if one of them is invalid: only this field fails */
+export function readArguments(
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  variables: VariableValues,
+): Arguments | Error {
+  try {
+    const args = withoutStacks(() => getArgumentValues(field, node, variables));
+    return findBadInput(field, args) ?? args;
+  } catch (error) {
+    if (error instanceof GraphQLError) return error;
+    throw error;
+  }
+}
+
+/** This many characters of an argument or a variable count as one value. */
+const CHARACTERS_PER_VALUE = 10;
+
+/**
+ * The number of values in an argument or a variable, at all levels. Strings count by their length, because responses and
+ * errors repeat them. It does not recurse: variables can be nested as deeply as their JSON.
+ */
+export function countValues(value: unknown): number {
+  if (typeof value === 'string') return value.length / CHARACTERS_PER_VALUE;
+  if (typeof value !== 'object' || value === null) return 0;
+  let count = 0;
+  const rest: unknown[] = [value];
+  while (rest.length > 0) {
+    const each = rest.pop();
+    if (typeof each === 'string') count += each.length / CHARACTERS_PER_VALUE;
+    if (typeof each !== 'object' || each === null) continue;
+    for (const name in each) {
+      count += 1;
+      rest.push((each as Arguments)[name]);
+    }
+  }
+  return count;
+}

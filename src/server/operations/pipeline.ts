@@ -1,0 +1,239 @@
+import { GraphQLError } from 'graphql';
+import { QueryTooComplexError } from '../../errors.ts';
+import { createContext, type Service } from '../../graphql/context.ts';
+import {
+  complexityOf,
+  costOfVariables,
+  measureCost,
+  type OperationCost,
+  requireWithinLimits,
+} from '../../graphql/cost.ts';
+import { textOf } from '../../graphql/document-source.ts';
+import { maskErrors } from '../../graphql/errors.ts';
+import type { Executor } from '../../graphql/execution/execute.ts';
+import type { KnownOperation, Planned, Planner } from '../../graphql/execution/planner.ts';
+import { openSourceStream } from '../../graphql/execution/source-stream.ts';
+import type { TakeTurn } from '../../graphql/execution/time-slice.ts';
+import { type ResultExtensions, WrittenResult } from '../../graphql/execution/written-result.ts';
+import type { Subscribe } from '../../live/broadcast/subscriber.ts';
+import type { Dependencies } from '../../loaders/dependencies.ts';
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { Account } from './account.ts';
+import type { Documents, ReadDocument } from './documents.ts';
+import { type EncodedUpdate, outcomeOf } from './encoded-update.ts';
+import type { PersistedQueries } from './persisted-queries.ts';
+import { noSuchOperation, refusal } from './refusal.ts';
+import type { SubscriptionGroups } from './subscription-groups.ts';
+
+/** An operation as a client sends it. */
+export type SentOperation = {
+  /** `undefined` if `extensions` names a persisted query. */
+  readonly query?: string | null | undefined;
+  readonly operationName?: string | null | undefined;
+  readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly extensions?: Readonly<Record<string, unknown>> | null | undefined;
+};
+
+/** The client of one operation, as its transport knows it. */
+export type Client = {
+  /** Shares the requests to upstreams fairly. Without an address, the operation counts as a client by itself. */
+  readonly address: string | undefined;
+  readonly account: Account;
+  /** Whether the result contains the cost. */
+  readonly wantsCost: boolean;
+  /** The id of the last event that the reader of an event stream received. */
+  readonly lastEventId?: string | null | undefined;
+};
+
+/** An operation that can be executed, with everything that its steps need. It is handed from one step to the next. */
+export type PreparedOperation = {
+  readonly client: Client;
+  readonly operation: KnownOperation;
+  /** The variables as they were sent. */
+  readonly sentVariables: SentOperation['variables'];
+  readonly planned: Planned;
+  readonly cost: OperationCost;
+  /** Points that a rate limit charges in all. */
+  readonly points: number;
+  readonly errors?: never;
+};
+
+/** A prepared operation, or the errors of one that can never be executed. */
+export type Prepared = PreparedOperation | { readonly errors: readonly GraphQLError[] };
+
+/** Whether a prepared operation is a subscription. */
+export function isSubscription(prepared: Prepared): prepared is PreparedOperation {
+  return prepared.errors === undefined && prepared.operation.definition.operation === 'subscription';
+}
+
+/** The result of a query. */
+export type Executed = {
+  readonly result: WrittenResult;
+  /** What the data depends on; `undefined` if it must not be cached. */
+  readonly dependencies: Dependencies | undefined;
+};
+
+/**
+ * The steps of every operation, on every transport, in this order: `prepare`, then `run` for a query (which admits and
+ * executes it), or `admit` and `subscribe` for a subscription.
+ */
+export type Pipeline = {
+  /** Resolves a persisted query, charges for the document, reads it, selects the operation, and measures its cost. */
+  prepare(sent: SentOperation, client: Client): MaybePromise<Prepared>;
+  /** Compares the cost with the limits and charges it. @returns why the operation is refused */
+  admit(prepared: PreparedOperation): GraphQLError | undefined;
+  /** Admits and executes a query. The errors are as clients receive them. */
+  run(prepared: PreparedOperation): MaybePromise<Executed>;
+  /** Executes a query that was admitted. */
+  execute(prepared: PreparedOperation): MaybePromise<Executed>;
+  /** Starts an admitted subscription. @returns its updates, or a result with the errors if it cannot start */
+  subscribe(prepared: PreparedOperation): Promise<Subscribe<EncodedUpdate> | WrittenResult>;
+};
+
+/** What the steps need. */
+export type PipelineOptions = {
+  readonly service: Service;
+  readonly persisted: PersistedQueries;
+  readonly documents: Documents;
+  readonly planner: Planner;
+  readonly executor: Executor;
+  readonly groups: SubscriptionGroups;
+  readonly metrics: Metrics;
+  readonly maskError: (error: unknown) => GraphQLError;
+  /** Waits for a turn of the event loop. */
+  readonly takeTurn: TakeTurn;
+};
+
+/** Reading this much of any document takes no longer than the smallest request. */
+const CHARACTERS_PER_POINT = 50;
+
+/** Operations of longer documents are planned and executed in turns of the event loop of their own. */
+const MAX_TOKENS_AT_ONCE = 1_000;
+
+/** Creates the pipeline. */
+export function createPipeline(options: PipelineOptions): Pipeline {
+  const { service, persisted, documents, planner, executor, groups, metrics, maskError, takeTurn } = options;
+  const { limits } = service;
+
+  /** Operations of long documents wait for a turn of the event loop before each long step. */
+  function inTurn<T>({ document }: KnownOperation, step: () => MaybePromise<T>): MaybePromise<T> {
+    return (document.tokenCount ?? 0) > MAX_TOKENS_AT_ONCE ? takeTurn().then(step) : step();
+  }
+
+  function prepare(sent: SentOperation, client: Client): MaybePromise<Prepared> {
+    const text = textOfSent(sent);
+    if (text instanceof GraphQLError) return { errors: [text] };
+    const unpaid = client.account.charge(pointsOfDocument(text));
+    if (unpaid !== undefined) return { errors: [unpaid] };
+    return andThen(documents.read(text), (read) => select(read, sent, client));
+  }
+
+  function textOfSent(sent: SentOperation): string | GraphQLError {
+    try {
+      return persisted.resolve(sent) ?? '';
+    } catch (error) {
+      return maskError(error);
+    }
+  }
+
+  function select({ valid, errors }: ReadDocument, sent: SentOperation, client: Client): MaybePromise<Prepared> {
+    if (valid === undefined) {
+      client.account.debit(errors.length - 1);
+      return { errors };
+    }
+    const operation = valid.operation(sent.operationName);
+    if (operation === undefined) {
+      metrics.recordRefusedOperation();
+      return { errors: [noSuchOperation()] };
+    }
+    return inTurn(operation, () => measure(operation, planner.plan(operation, sent.variables), sent, client));
+  }
+
+  function measure(operation: KnownOperation, planned: Planned, sent: SentOperation, client: Client): Prepared {
+    const cost =
+      planned.plan === undefined ? costOfVariables(sent.variables) : measureCost(planned.plan, planned.args, service);
+    const points = Math.max(pointsOfDocument(textOf(operation.document) ?? ''), Math.ceil(complexityOf(cost)));
+    return { client, operation, sentVariables: sent.variables, planned, cost, points };
+  }
+
+  function admit(prepared: PreparedOperation): GraphQLError | undefined {
+    const excess = findExcess(prepared);
+    if (excess !== undefined) {
+      metrics.recordRefusedOperation();
+      prepared.client.account.charge(Math.ceil(complexityOf(costOfVariables(prepared.sentVariables))));
+      return excess;
+    }
+    // What exceeds a rate has a metric of its own.
+    return prepared.client.account.charge(prepared.points);
+  }
+
+  function findExcess({ planned, cost }: PreparedOperation): GraphQLError | undefined {
+    try {
+      if ('excess' in planned) throw planned.excess;
+      requireWithinLimits(cost, limits);
+      return undefined;
+    } catch (error) {
+      if (error instanceof QueryTooComplexError) return refusal(error.code, error.message);
+      throw error;
+    }
+  }
+
+  function run(prepared: PreparedOperation): MaybePromise<Executed> {
+    const refused = admit(prepared);
+    if (refused === undefined) return execute(prepared);
+    const extensions = refused.extensions['code'] === 'RATE_LIMITED' ? costExtension(prepared) : undefined;
+    return { result: new WrittenResult(undefined, [refused], extensions), dependencies: undefined };
+  }
+
+  function execute(prepared: PreparedOperation): MaybePromise<Executed> {
+    const { client, operation, planned } = prepared;
+    const { address, lastEventId } = client;
+    const extensions = costExtension(prepared);
+    const start = performance.now();
+    const context = createContext(service, { client: address, lastEventId });
+    const written =
+      planned.plan === undefined
+        ? new WrittenResult(undefined, planned.errors)
+        : inTurn(operation, () => executor.execute(planned, undefined, context));
+    return andThen(written, (result) => {
+      metrics.recordOperation('query', outcomeOf(result), (performance.now() - start) / 1_000);
+      if (result.errors !== undefined) client.account.debit(result.errors.length - 1);
+      const masked = maskErrors(result, maskError);
+      if (extensions === undefined && masked.errors === undefined)
+        return { result: masked, dependencies: context.loaders.dependencies };
+      return { result: new WrittenResult(masked.text, masked.errors, extensions), dependencies: undefined };
+    });
+  }
+
+  async function subscribe(prepared: PreparedOperation): Promise<Subscribe<EncodedUpdate> | WrittenResult> {
+    const start = performance.now();
+    const opened = await open(prepared);
+    const isRefused = opened instanceof WrittenResult;
+    const outcome = isRefused ? outcomeOf(opened) : 'whole';
+    metrics.recordOperation('subscribe', outcome, (performance.now() - start) / 1_000);
+    return opened;
+  }
+
+  async function open({ client, operation, planned }: PreparedOperation) {
+    if (planned.plan === undefined) return new WrittenResult(undefined, planned.errors?.map(maskError));
+    const { address, lastEventId } = client;
+    const stream = await openSourceStream(planned, createContext(service, { client: address, lastEventId }));
+    if ('errors' in stream) return new WrittenResult(undefined, stream.errors.map(maskError));
+    return groups.subscribe({ operation, planned, stream });
+  }
+
+  return { prepare, admit, run, execute, subscribe };
+}
+
+/** Points for reading a document. */
+function pointsOfDocument(text: string): number {
+  return Math.max(1, Math.ceil(text.length / CHARACTERS_PER_POINT));
+}
+
+/** The cost of an operation, for a client that asks for it. */
+function costExtension({ client, planned, cost, points }: PreparedOperation): ResultExtensions | undefined {
+  if (!client.wantsCost || planned.plan === undefined) return undefined;
+  const complexity = Math.round(complexityOf(cost) * 100) / 100;
+  return { cost: { points, complexity, values: Math.round(cost.values) } };
+}

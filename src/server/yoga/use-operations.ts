@@ -1,0 +1,82 @@
+import type { Plugin } from 'graphql-yoga';
+import { WrittenResult } from '../../graphql/execution/written-result.ts';
+import { type AsyncValues, toAsyncValues } from '../../live/broadcast/async-values.ts';
+import type { Subscribe } from '../../live/broadcast/subscriber.ts';
+import type { ClientAddresses } from '../clients/client-address.ts';
+import type { RateLimits } from '../clients/rate-limits.ts';
+import { wantsCost } from '../http/cost-header.ts';
+import type { HttpExchange } from '../http/open-responses.ts';
+import { Account } from '../operations/account.ts';
+import type { EncodedUpdate } from '../operations/encoded-update.ts';
+import {
+  type Client,
+  isSubscription,
+  type Pipeline,
+  type Prepared,
+  type SentOperation,
+} from '../operations/pipeline.ts';
+
+/** What the HTTP server passes to Yoga beside the request; a request without a server has none. */
+export type ServerContext = { readonly exchange?: HttpExchange };
+
+/** The updates of a subscription, as Yoga knows results that come one after another. */
+export class UpdateStream implements AsyncIterable<EncodedUpdate> {
+  readonly updates: Subscribe<EncodedUpdate>;
+
+  constructor(updates: Subscribe<EncodedUpdate>) {
+    this.updates = updates;
+  }
+
+  [Symbol.asyncIterator](): AsyncValues<EncodedUpdate> {
+    return toAsyncValues(this.updates);
+  }
+}
+
+/** What the plugin needs. */
+export type UseOperationsOptions = {
+  readonly pipeline: Pipeline;
+  readonly clients: ClientAddresses;
+  readonly rates: RateLimits | undefined;
+};
+
+/** The header in which a browser that lost an event stream names the last event that it received. */
+const LAST_EVENT_ID_HEADER = 'last-event-id';
+
+/** Takes each operation through the pipeline, in the place of Yoga's own parsing, validation and execution. */
+export function useOperations({ pipeline, clients, rates }: UseOperationsOptions): Plugin<object, ServerContext> {
+  function clientOf(request: Request, exchange: HttpExchange | undefined): Client {
+    const account = exchange?.account ?? new Account(rates, exchange?.request, 'http');
+    if (exchange !== undefined) exchange.account = undefined;
+    return {
+      address: exchange && clients.of(exchange.request),
+      account,
+      wantsCost: exchange !== undefined && wantsCost(exchange.request),
+      lastEventId: request.headers.get(LAST_EVENT_ID_HEADER),
+    };
+  }
+
+  async function run(prepared: Prepared): Promise<WrittenResult | UpdateStream> {
+    if (prepared.errors !== undefined) return new WrittenResult(undefined, prepared.errors);
+    if (!isSubscription(prepared)) return (await pipeline.run(prepared)).result;
+    const refusal = pipeline.admit(prepared);
+    if (refusal !== undefined) return new WrittenResult(undefined, [refusal]);
+    const updates = await pipeline.subscribe(prepared);
+    return updates instanceof WrittenResult ? updates : new UpdateStream(updates);
+  }
+
+  return {
+    onParams({ params, setParams, setParamsHandler, context: { exchange } }) {
+      // Yoga refuses a request without a query. A persisted query has none, until the pipeline finds it.
+      if (params.query == null && params.extensions?.['persistedQuery'] !== undefined)
+        setParams({ ...params, query: '' });
+      setParamsHandler(async ({ request }) => {
+        const { prepared } = exchange ?? {};
+        const result = await run(
+          prepared ?? (await pipeline.prepare(params as SentOperation, clientOf(request, exchange))),
+        );
+        // Yoga only hands it on to the plugin that sends it.
+        return result as never;
+      });
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { createMetrics } from '../../../src/server/metrics/metrics.ts';
+import { startGatewayForTest, type TestGatewayOptions } from '../../support/gateway.ts';
+import { createTestPipeline, runQuery } from '../../support/pipeline.ts';
+import { BTC, PRV } from '../../support/tokens.ts';
+
+async function openPipeline(options?: TestGatewayOptions) {
+  const gateway = await startGatewayForTest(options);
+  await gateway.untilHeight(gateway.sandbox.chain.tip.height);
+  const metrics = createMetrics('test');
+  return { gateway, metrics, pipeline: createTestPipeline({ service: gateway.app.service, metrics }) };
+}
+
+const QUERY =
+  'query ($id: TokenId!, $first: Int!) { poolPair(token1Id: $id, token2Id: "b832e5d3b1f01a4f0623f7fe91d6673461e1f5d37d91fe78c5c2e6183ff39696") { id price } poolPairs(first: $first) { totalCount } }';
+
+describe('a query in the pipeline', () => {
+  test('has the same result as over HTTP, the first time and when its document is known', async () => {
+    const { gateway, pipeline } = await openPipeline();
+    for (const variables of [{ id: PRV, first: 2 }, { id: BTC, first: 3 }, { id: 'x', first: -1 }, { first: 1 }]) {
+      const { data, errors } = await runQuery(pipeline, { query: QUERY, variables });
+      const expected = await gateway.ask(QUERY, variables);
+      expect(data ?? null).toEqual(expected.data ?? null);
+      const parts = ({ message, path, extensions }: { message: string; path?: unknown; extensions?: object }) => {
+        return [message, path, (extensions as { code?: string } | undefined)?.code];
+      };
+      expect(errors?.map(parts)).toEqual(expected.errors?.map(parts));
+    }
+  });
+
+  test('is counted once, also if it is introspection', async () => {
+    const { gateway, pipeline, metrics } = await openPipeline();
+    const query = '{ __type(name: "ChainInfo") { name fields { name } } }';
+    for (let time = 0; time < 2; time++) {
+      expect((await runQuery(pipeline, { query })).data).toEqual((await gateway.ask(query)).data);
+    }
+    expect(await metrics.text()).toContain('pdex_operations_total{type="query",outcome="whole"} 2');
+  });
+
+  test('is refused if it names no operation of the document, and counted as refused', async () => {
+    const { pipeline, metrics } = await openPipeline();
+    for (let time = 1; time <= 2; time++) {
+      await runQuery(pipeline, { query: '{ beaconHeight }' });
+      const { errors } = await runQuery(pipeline, { query: '{ beaconHeight }', operationName: '' });
+      expect(errors?.map(({ message }) => message)).toEqual(['Could not determine what operation to execute.']);
+      expect(await metrics.text()).toContain(`pdex_operations_total{type="any",outcome="refused"} ${time}`);
+    }
+  });
+
+  test('is compared with the limits each time, and counted as refused', async () => {
+    const { pipeline, metrics } = await openPipeline({ config: { maxComplexity: 50 }, sandbox: { pools: 200 } });
+    for (const first of [1, 1, 100]) {
+      const { errors } = await runQuery(pipeline, { query: QUERY, variables: { id: PRV, first } });
+      expect(errors?.[0]?.extensions['code']).toBe(first === 100 ? 'QUERY_TOO_COMPLEX' : undefined);
+    }
+    const text = await metrics.text();
+    expect(text).toContain('pdex_operations_total{type="query",outcome="whole"} 2');
+    expect(text).toContain('pdex_operations_total{type="any",outcome="refused"} 1');
+  });
+
+  test('is not executed if its document is wrong, however often it is sent', async () => {
+    const { pipeline } = await openPipeline();
+    for (let time = 0; time < 2; time++) {
+      const { errors } = await runQuery(pipeline, { query: '{ nothing }' });
+      expect(errors?.[0]?.message).toBe('Cannot query field "nothing" on type "Query".');
+      const unreadable = await runQuery(pipeline, { query: '{' });
+      expect(unreadable.errors?.[0]?.message).toMatch('Syntax Error');
+    }
+  });
+});

@@ -1,0 +1,63 @@
+import type { GraphQLError } from 'graphql';
+import type { Service } from '../../src/graphql/context.ts';
+import { createErrorMask } from '../../src/graphql/errors.ts';
+import { createExecutor } from '../../src/graphql/execution/execute.ts';
+import { createPlanner } from '../../src/graphql/execution/planner.ts';
+import { nextTurn } from '../../src/graphql/execution/time-slice.ts';
+import type { WrittenResult } from '../../src/graphql/execution/written-result.ts';
+import { schema } from '../../src/graphql/schema.ts';
+import { createMetrics, type Metrics } from '../../src/server/metrics/metrics.ts';
+import { Account } from '../../src/server/operations/account.ts';
+import { createDocuments } from '../../src/server/operations/documents.ts';
+import { createPersistedQueries } from '../../src/server/operations/persisted-queries.ts';
+import {
+  type Client,
+  createPipeline,
+  type Pipeline,
+  type SentOperation,
+} from '../../src/server/operations/pipeline.ts';
+import { createSubscriptionGroups } from '../../src/server/operations/subscription-groups.ts';
+
+/** What differs from the default. */
+export type TestPipelineOptions = {
+  readonly service: Service;
+  readonly metrics?: Metrics;
+  readonly maskError?: (error: unknown) => GraphQLError;
+};
+
+/** Creates a pipeline over the data of a gateway, with caches of its own. */
+export function createTestPipeline({
+  service,
+  metrics = createMetrics('test'),
+  ...options
+}: TestPipelineOptions): Pipeline {
+  const { limits } = service;
+  const { maskError = createErrorMask({ internal() {} }) } = options;
+  const executor = createExecutor();
+  return createPipeline({
+    service,
+    persisted: createPersistedQueries(),
+    documents: createDocuments({ schema, limits, refused: metrics.recordRefusedOperation }),
+    planner: createPlanner({ schema, limits }),
+    executor,
+    groups: createSubscriptionGroups({ service, executor, metrics, maskError }),
+    metrics,
+    maskError,
+    takeTurn: nextTurn,
+  });
+}
+
+/** A client without an address, which pays nothing. */
+export function testClient(): Client {
+  return { address: undefined, account: new Account(undefined, undefined, 'http'), wantsCost: false };
+}
+
+/** Takes a query through the pipeline. @returns its result, or its errors */
+export async function runQuery(
+  pipeline: Pipeline,
+  sent: SentOperation,
+): Promise<Pick<WrittenResult, 'data' | 'errors'>> {
+  const prepared = await pipeline.prepare(sent, testClient());
+  if (prepared.errors !== undefined) return { data: null, errors: prepared.errors };
+  return (await pipeline.run(prepared)).result;
+}

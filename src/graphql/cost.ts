@@ -1,7 +1,7 @@
 import { ASSUMED_LIST_SIZE, type Complexity, VALUE } from './complexity.ts';
 import type { Service } from './context.ts';
 import { type Arguments, countValues } from './execution/arguments.ts';
-import type { FieldPlan, ObjectPlan, OperationPlan } from './execution/plan.ts';
+import type { FieldPlan, ObjectPlan, OperationPlan, SelectionCost } from './execution/plan.ts';
 import { namedHeights } from './heights.ts';
 import { type Limits, requireAtMost } from './limits.ts';
 
@@ -50,17 +50,6 @@ export function requireWithinLimits(cost: OperationCost, limits: Limits): void {
     'The number of beacon heights in addition to the current one',
   );
 }
-
-/** The estimated size of one object, for one selection. */
-export type SelectionCost = {
-  readonly objects: number;
-  /** The part of `objects` for each entry of the lists in it whose length only the field around it may know. */
-  readonly objectsPerEntry: number;
-  readonly schemaObjects: number;
-  readonly values: number;
-  /** The part of `values` for each entry of such lists. */
-  readonly valuesPerEntry: number;
-};
 
 /** One measurement of an operation. */
 type Measurement = {

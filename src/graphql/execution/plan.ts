@@ -8,7 +8,6 @@ import type {
 } from 'graphql';
 import type { Complexity } from '../complexity.ts';
 import type { Context, Service } from '../context.ts';
-import type { SelectionCost } from '../cost.ts';
 import type { Arguments } from './arguments.ts';
 import type { FieldErrors } from './field-errors.ts';
 import type { TimeSlice } from './time-slice.ts';
@@ -38,6 +37,17 @@ export type ObjectPlan = {
   readonly nesting: number;
   /** How deep its fields are nested, without those of introspection. */
   readonly depth: number;
+};
+
+/** The estimated size of one object, for one selection. */
+export type SelectionCost = {
+  readonly objects: number;
+  /** The part of `objects` for each entry of the lists in it whose length only the field around it may know. */
+  readonly objectsPerEntry: number;
+  readonly schemaObjects: number;
+  readonly values: number;
+  /** The part of `values` for each entry of such lists. */
+  readonly valuesPerEntry: number;
 };
 
 /** How one field of a selection is written. */

@@ -59,6 +59,11 @@ export const depthArg = builder.args((t) => ({
   }),
 }));
 
+const orderBookArgs = builder.args((t) => ({
+  tickerId: t.string({ required: true, description: 'Ticker id, `<base symbol>_<target symbol>`.' }),
+  ...depthArg,
+}));
+
 /** The extensions of a field that refuses a negative depth. */
 export const refusingDepth = refusing(({ depth }: { readonly depth?: Depth }) => readDepth(depth));
 
@@ -137,10 +142,7 @@ builder.queryField('orderBook', (t) =>
     extensions: refusingDepth,
     description:
       'Order book of one ticker id. Null without an error if the ticker does not exist. Null with an error if the book cannot be read.',
-    args: {
-      tickerId: t.arg.string({ required: true, description: 'Ticker id, `<base symbol>_<target symbol>`.' }),
-      ...depthArg,
-    },
+    args: orderBookArgs,
     resolve: (_root, { tickerId, depth }, { loaders }) => loaders.orderBooks.get(tickerId, depth),
   }),
 );
@@ -152,10 +154,7 @@ builder.subscriptionField('orderBook', (t) =>
     extensions: refusingDepth,
     description:
       'Sends the current order book first, then each change. A ticker that does not exist is BAD_USER_INPUT. A slow subscriber skips changes and receives the newest book. If the book could not be read yet, the first update is an error with null data, and the subscription stays open.',
-    args: {
-      tickerId: t.arg.string({ required: true, description: 'Ticker id, `<base symbol>_<target symbol>`.' }),
-      ...depthArg,
-    },
+    args: orderBookArgs,
     subscribe: (_root, { tickerId, depth }, { loaders }) => loaders.sourceStreams.orderBook(tickerId, depth),
     resolve: (reading) => reading,
   }),

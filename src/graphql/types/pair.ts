@@ -14,8 +14,7 @@ export const pairIdArgs = builder.args((t) => ({
   poolId: t.string({ description: 'Pool id, which is unique.' }),
 }));
 
-/** The filter of a list of pairs or tickers. */
-export const PairFilterInput = builder.inputType('PairFilter', {
+const PairFilterInput = builder.inputType('PairFilter', {
   description:
     'Filter for pairs and tickers. A pair must match every field that is set. An empty list matches no pair.',
   fields: (t) => ({
@@ -27,70 +26,26 @@ export const PairFilterInput = builder.inputType('PairFilter', {
   }),
 });
 
+/** The argument `filter` of a list of pairs or tickers. */
+export const pairFilterArg = builder.args((t) => ({
+  filter: t.field({ type: PairFilterInput, description: 'Filter. Without it, the list is complete.' }),
+}));
+
 PairRef.implement({
   interfaces: [NodeRef],
   description: 'A trading pair on the market-data host: two tokens that trade against each other in one pool.',
   fields: (t) => ({
     id: t.id({ description: NODE_ID, resolve: (pair) => `Pair:${pair.poolId}` }),
-    tickerId: t.exposeString('tickerId', {
-      description:
-        'Ticker id, `<base symbol>_<target symbol>`. Not unique: tokens can share a symbol, and two tokens can trade in several pools.',
-    }),
-    baseId: t.expose('baseId', {
-      type: 'TokenId',
-      description: 'Id of the base token, which is the token that has the price.',
-    }),
     base: t.exposeString('base', {
       description: 'Symbol of the base token in the market data. Symbols of bridged tokens start with `p`.',
     }),
-    targetId: t.expose('targetId', {
-      type: 'TokenId',
-      description: 'Id of the target token, which is the token that prices are quoted in.',
-    }),
     target: t.exposeString('target', { description: 'Symbol of the target token in the market data.' }),
-    poolId: t.exposeString('poolId', {
-      description: 'Pool id, which is unique: both token ids, the smaller one first, and a hash.',
-    }),
-    baseToken: t.field({
-      type: TokenRef,
-      description: 'The base token.',
-      resolve: (pair, _args, { loaders }) => loaders.tokens.get(pair.baseId),
-    }),
-    targetToken: t.field({
-      type: TokenRef,
-      description: 'The target token.',
-      resolve: (pair, _args, { loaders }) => loaders.tokens.get(pair.targetId),
-    }),
     ticker: t.field({
       type: TickerRef,
       nullable: true,
       description:
         'Last price and volumes of this pair. Null if the host has no ticker for the pool. Null with an error if tickers cannot be read.',
       resolve: (pair, _args, { loaders }) => loaders.market.tickers.byPoolId(pair.poolId),
-    }),
-    orderBook: t.field({
-      type: OrderBookRef,
-      nullable: true,
-      complexity: ({ depth }) => orderBook(depth),
-      extensions: refusingDepth,
-      description:
-        "Order book of this pair's ticker id. Several pairs can share one order book. Null with an error if the order book cannot be read.",
-      args: depthArg,
-      resolve: (pair, { depth }, { loaders }) => loaders.orderBooks.get(pair.tickerId, depth),
-    }),
-    poolPair: t.field({
-      type: PoolPairRef,
-      nullable: true,
-      description:
-        "The node's pool of the same two tokens, at the height of this response. Null if the node has no such pool. Null with an error if the exchange state cannot be read.",
-      resolve: (pair, _args, { loaders }) => loaders.exchange.poolPair(pair.baseId, pair.targetId),
-    }),
-    poolPrice: t.float({
-      nullable: true,
-      complexity: POOL_PRICE,
-      description:
-        "Price of one whole base token in target tokens, from the node's pool of the same two tokens at the height of this response. The formula is that of `PoolPair.price`, and the trader buys the base token. Directly comparable with `Ticker.lastPrice` and with the prices of the order book. Null if there is no such pool, if one of its reserves is 0, or if the decimals of a token are unknown. Null with an error if the exchange state cannot be read.",
-      resolve: (pair, _args, { loaders }) => quotePair(basePrice, pair, loaders),
     }),
     exactPoolPrice: t.field({
       type: 'Decimal',
@@ -103,6 +58,61 @@ PairRef.implement({
   }),
 });
 
+// The fields that pairs and tickers share.
+for (const ref of [PairRef, TickerRef]) {
+  builder.objectFields(ref, (t) => ({
+    tickerId: t.exposeString('tickerId', {
+      description:
+        'Ticker id, `<base symbol>_<target symbol>`. Not unique: tokens can share a symbol, and two tokens can trade in several pools.',
+    }),
+    poolId: t.exposeString('poolId', {
+      description: 'Pool id, which is unique: both token ids, the smaller one first, and a hash.',
+    }),
+    baseId: t.expose('baseId', {
+      type: 'TokenId',
+      description: 'Id of the base token, which is the token that has the price.',
+    }),
+    baseToken: t.field({
+      type: TokenRef,
+      description: 'The base token.',
+      resolve: ({ baseId }, _args, { loaders }) => loaders.tokens.get(baseId),
+    }),
+    targetId: t.expose('targetId', {
+      type: 'TokenId',
+      description: 'Id of the target token, which is the token that prices are quoted in.',
+    }),
+    targetToken: t.field({
+      type: TokenRef,
+      description: 'The target token.',
+      resolve: ({ targetId }, _args, { loaders }) => loaders.tokens.get(targetId),
+    }),
+    orderBook: t.field({
+      type: OrderBookRef,
+      nullable: true,
+      complexity: ({ depth }) => orderBook(depth),
+      extensions: refusingDepth,
+      description:
+        'Order book of this ticker id. Pairs with the same ticker id share one order book. Null with an error if the order book cannot be read.',
+      args: depthArg,
+      resolve: ({ tickerId }, { depth }, { loaders }) => loaders.orderBooks.get(tickerId, depth),
+    }),
+    poolPair: t.field({
+      type: PoolPairRef,
+      nullable: true,
+      description:
+        "The node's pool of the same two tokens, at the height of this response. Null if the node has no such pool. Null with an error if the exchange state cannot be read.",
+      resolve: ({ baseId, targetId }, _args, { loaders }) => loaders.exchange.poolPair(baseId, targetId),
+    }),
+    poolPrice: t.float({
+      nullable: true,
+      complexity: POOL_PRICE,
+      description:
+        "Price of one whole base token in target tokens, from the node's pool of the same two tokens at the height of this response. The formula is that of `PoolPair.price`, and the trader buys the base token. Directly comparable with `Ticker.lastPrice` and with the prices of the order book. Null if there is no such pool, if one of its reserves is 0, or if the decimals of a token are unknown. Null with an error if the exchange state cannot be read.",
+      resolve: (pair, _args, { loaders }) => quotePair(basePrice, pair, loaders),
+    }),
+  }));
+}
+
 builder.queryFields((t) => ({
   pairs: t.field({
     type: [PairRef],
@@ -110,7 +120,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description:
       'All pairs that match the filter, in the order of the market-data host. Null with an error if pairs cannot be read.',
-    args: { filter: t.arg({ type: PairFilterInput, description: 'Filter. Without it, the list contains all pairs.' }) },
+    args: pairFilterArg,
     resolve: (_root, { filter }, { loaders }) => loaders.market.pairs.select(filter),
   }),
   pair: t.field({

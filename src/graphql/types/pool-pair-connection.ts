@@ -5,6 +5,7 @@ import { DEFAULT_PAGE_SIZE } from '../../loaders/page-arguments.ts';
 import { andThen } from '../../maybe-promise.ts';
 import { builder } from '../builder.ts';
 import { objects, pageOfPools, poolsNow } from '../complexity.ts';
+import { atArg } from './pool-pair.ts';
 import { PoolPairRef } from './refs.ts';
 import { TokenRef } from './token.ts';
 
@@ -79,11 +80,7 @@ builder.queryField('poolPairs', (t) =>
       args: {
         filter: t.arg({ type: PoolPairFilterInput, description: 'Filter. Without it, the list contains all pools.' }),
         ...orderArg,
-        at: t.arg({
-          type: 'BeaconHeight',
-          description:
-            'Beacon height to read instead of the current one. A future or pruned height is HEIGHT_NOT_AVAILABLE.',
-        }),
+        ...atArg,
       },
       resolve: (_root, args, { loaders }) => andThen(loaders.exchange.poolPairs(args), toConnection),
     },

@@ -20,6 +20,14 @@ const decimalsArgs = builder.args((t) => ({
   }),
 }));
 
+/** The argument `at` of a field that can read an earlier height. */
+export const atArg = builder.args((t) => ({
+  at: t.field({
+    type: 'BeaconHeight',
+    description: 'Beacon height to read instead of the current one. A future or pruned height is HEIGHT_NOT_AVAILABLE.',
+  }),
+}));
+
 PoolPairRef.implement({
   interfaces: [NodeRef],
   // The JSON of pools is cached, see execution/cached-pool.ts.
@@ -119,11 +127,7 @@ builder.queryField('poolPair', (t) =>
     args: {
       token1Id: t.arg({ type: 'TokenId', required: true, description: 'Id of one of the two tokens.' }),
       token2Id: t.arg({ type: 'TokenId', required: true, description: 'Id of the other token.' }),
-      at: t.arg({
-        type: 'BeaconHeight',
-        description:
-          'Beacon height to read instead of the current one. A future or pruned height is HEIGHT_NOT_AVAILABLE.',
-      }),
+      ...atArg,
     },
     resolve: (_root, { token1Id, token2Id, at }, { loaders }) => loaders.exchange.poolPair(token1Id, token2Id, at),
   }),

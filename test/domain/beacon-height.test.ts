@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { isFinal, parseBeaconHeight } from '../../src/domain/beacon-height.ts';
 
-describe('what is a beacon height', () => {
-  test.each([1, 835_380, Number.MAX_SAFE_INTEGER])('%d is one', (height) => {
+describe('a beacon height', () => {
+  test.each([1, 835_380, Number.MAX_SAFE_INTEGER])('can be %d', (height) => {
     expect(parseBeaconHeight(height)).toBe(height);
   });
 
@@ -14,7 +14,7 @@ describe('what is a beacon height', () => {
   );
 });
 
-describe('when can a state no longer change', () => {
+describe('a final state', () => {
   test.each([
     [101, false],
     [100, false],

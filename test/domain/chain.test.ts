@@ -17,7 +17,7 @@ function blockOf(chainId: number): BestBlock {
   };
 }
 
-describe('which chain has which newest block', () => {
+describe('the newest block of a chain', () => {
   // A node need not know every shard: here it knows 0 and 2.
   const chain: ChainInfo = {
     chainName: 'testnet',
@@ -26,13 +26,13 @@ describe('which chain has which newest block', () => {
     shards: [blockOf(0), blockOf(2)],
   };
 
-  test('the beacon chain is -1, and shards go by their ids, not by their places', () => {
+  test('is found by -1 for the beacon chain, and by the id of a shard', () => {
     expect(findBestBlock(chain, -1)).toBe(chain.beacon);
     expect(findBestBlock(chain, 0)).toBe(chain.shards[0]);
     expect(findBestBlock(chain, 2)).toBe(chain.shards[1]);
   });
 
-  test.each([1, 3, -2, 0.5])('there is no chain %d', (chainId) => {
+  test.each([1, 3, -2, 0.5])('does not exist for chain %d', (chainId) => {
     expect(findBestBlock(chain, chainId)).toBeUndefined();
   });
 });

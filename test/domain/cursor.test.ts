@@ -21,8 +21,8 @@ const cursor: Cursor = {
   position: { id: `${tokenId('a')}-${tokenId('b')}`, nativeLiquidity: 0n },
 };
 
-describe('what is a cursor', () => {
-  test('every place in every list is read back as it was written', () => {
+describe('a cursor', () => {
+  test('is read back as it was written', () => {
     fc.assert(
       fc.property(anyCursor, (any) => {
         expect(parseCursor(formatCursor(any))).toEqual(any);
@@ -30,7 +30,7 @@ describe('what is a cursor', () => {
     );
   });
 
-  test('it needs no escaping in a URL or in JSON', () => {
+  test('needs no escaping in a URL or in JSON', () => {
     fc.assert(
       fc.property(anyCursor, (any) => {
         expect(formatCursor(any)).toMatch(/^[\w-]+$/);
@@ -39,7 +39,7 @@ describe('what is a cursor', () => {
   });
 });
 
-test('the height that a text names is that of the cursor that it is, and none where it is none', () => {
+test('the height of a cursor is read without the rest, and no other text has one', () => {
   expect([formatCursor(cursor), 'nothing', ''].map(heightOfCursor)).toEqual([
     cursor.beaconHeight,
     undefined,
@@ -47,7 +47,7 @@ test('the height that a text names is that of the cursor that it is, and none wh
   ]);
 });
 
-describe('what is no cursor', () => {
+describe('a text that is not a cursor', () => {
   const written = (parts: string) => Buffer.from(parts).toString('base64url');
   const id = cursor.position.id;
 
@@ -79,7 +79,7 @@ describe('what is no cursor', () => {
     expect(parseCursor(disguise(formatCursor(cursor)))).toBeUndefined();
   });
 
-  test('whatever text comes, nothing is thrown', () => {
+  test('never throws', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(parseCursor(text)).toBeUndefined();
@@ -87,7 +87,7 @@ describe('what is no cursor', () => {
     );
   });
 
-  test('a text that was changed anywhere is another cursor or none, never the same one in disguise', () => {
+  test('can be any cursor with a change, or it is another cursor, but never the same', () => {
     const place = fc.nat({ max: 300 });
     fc.assert(
       fc.property(anyCursor, place, place, fc.string({ unit: 'binary', maxLength: 3 }), (any, at, length, instead) => {
@@ -101,14 +101,14 @@ describe('what is no cursor', () => {
   });
 });
 
-describe('when do two lists have the same filter', () => {
-  test('when what was said is the same, in whatever order, and nothing said is the same as null', () => {
+describe('the fingerprints of two filters', () => {
+  test('are equal if the filters are, in whatever order their fields are, and a missing field is null', () => {
     const one = filterFingerprint({ tokenId: tokenId('a'), nonEmpty: true });
     expect(filterFingerprint({ nonEmpty: true, tokenId: tokenId('a') })).toBe(one);
     expect(filterFingerprint({ nonEmpty: true, tokenId: tokenId('a'), anyTokenOf: undefined, base: null })).toBe(one);
   });
 
-  test('else they differ', () => {
+  test('differ otherwise', () => {
     const filters = [{}, { nonEmpty: true }, { nonEmpty: false }, { tokenId: tokenId('a') }, { tokenId: tokenId('b') }];
     expect(new Set(filters.map(filterFingerprint)).size).toBe(filters.length);
   });

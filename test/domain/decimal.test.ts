@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { areDecimals, toDecimal } from '../../src/domain/decimal.ts';
 import { anyDecimals } from './pools.ts';
 
-describe('how are smallest units written as whole tokens', () => {
+describe('smallest units as whole tokens', () => {
   test.each([
     [11_054_802_602_110n, 9, '11054.802602110'],
     [0n, 0, '0'],
@@ -21,7 +21,7 @@ describe('how are smallest units written as whole tokens', () => {
     expect(toDecimal(units, decimals)).toBe(text);
   });
 
-  test('nothing is lost: without its point the text is the units again, and all decimals are there', () => {
+  test('lose nothing: without its point the text is the units again, with all decimals', () => {
     fc.assert(
       fc.property(fc.bigInt(-(2n ** 64n), 2n ** 64n), anyDecimals, (units, decimals) => {
         const text = toDecimal(units, decimals);
@@ -33,12 +33,12 @@ describe('how are smallest units written as whole tokens', () => {
   });
 });
 
-describe('how many decimals can a token have', () => {
-  test.each([0, 1, 9, 30])('%d decimals are possible', (decimals) => {
+describe('the number of decimals of a token', () => {
+  test.each([0, 1, 9, 30])('can be %d', (decimals) => {
     expect(areDecimals(decimals)).toBe(true);
   });
 
-  test.each([-1, 31, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('%d decimals are not', (decimals) => {
+  test.each([-1, 31, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('cannot be %d', (decimals) => {
     expect(areDecimals(decimals)).toBe(false);
   });
 });

@@ -19,21 +19,21 @@ const ALL: PoolPairFilter = {};
 
 const poolPairsOf = (exchange: ExchangeState) => selectPoolPairs(exchange, ALL, 'ID_ASC').slice();
 
-describe('which pools does a state hold', () => {
-  test('all of them, in order of their ids whatever order they came in', () => {
+describe('the pools of a state', () => {
+  test('are in order of their ids', () => {
     expect(state.beaconHeight).toBe(1_000);
     expect(poolPairsOf(state)).toEqual([nativeA, nativeB, nativeC, ab, bc]);
     expect(poolCount(state)).toBe(5);
   });
 
-  test('of several with one id the last', () => {
+  test('are the last of several with one id', () => {
     expect(poolPairsOf(exchangeStateOf(1_000, [bc, ab, { ...bc, reserve1: 1n }]))).toEqual([
       ab,
       { ...bc, reserve1: 1n },
     ]);
   });
 
-  test('a pool is found by its tokens in either order', () => {
+  test('are found by their tokens in either order', () => {
     expect(findPoolPair(state, a, b)).toEqual(ab);
     expect(findPoolPair(state, b, a)).toEqual(ab);
     expect(findPoolPair(state, a, c)).toBeUndefined();
@@ -41,10 +41,10 @@ describe('which pools does a state hold', () => {
   });
 });
 
-describe('what is in a directory', () => {
+describe('a directory', () => {
   const ids = [`${a}-${b}`, `${a}-${c}`, `${c}-${NATIVE_TOKEN_ID}`];
 
-  test('the ids of pools and tokens by place, and the places of the pools of each token, in order', () => {
+  test('has the ids of pools and tokens by place, and the places of the pools of each token, in order', () => {
     expect(toPoolDirectory(ids)).toEqual({
       ids,
       token1Ids: [a, a, c],
@@ -59,12 +59,12 @@ describe('what is in a directory', () => {
     });
   });
 
-  test('the same whether or not there is a similar one', () => {
+  test('is the same with or without a similar one', () => {
     expect(toPoolDirectory(ids, toPoolDirectory(ids.slice(1)))).toEqual(toPoolDirectory(ids));
   });
 });
 
-describe('which pools pass a filter', () => {
+describe('a filter', () => {
   test.each<[string, PoolPairFilter, object[]]>([
     ['no filter: all', ALL, [nativeA, nativeB, nativeC, ab, bc]],
     ['a token on either side', { tokenId: b }, [nativeB, ab, bc]],
@@ -79,7 +79,7 @@ describe('which pools pass a filter', () => {
   });
 });
 
-describe('in which order are pools given', () => {
+describe('an order', () => {
   test.each<[PoolPairOrder, object[]]>([
     ['ID_ASC', [nativeA, nativeB, nativeC, ab, bc]],
     ['ID_DESC', [bc, ab, nativeC, nativeB, nativeA]],
@@ -88,7 +88,7 @@ describe('in which order are pools given', () => {
     expect(selectPoolPairs(state, ALL, order).slice()).toEqual(pools);
   });
 
-  test('whatever the pools are: most of the native coin first, those without it last, equals by id', () => {
+  test('by liquidity has most of the native coin first, pools without it last, and equal pools by id', () => {
     fc.assert(
       fc.property(anyPools, (pools) => {
         const sorted = selectPoolPairs(exchangeStateOf(1_000, pools), ALL, 'NATIVE_LIQUIDITY_DESC').slice();
@@ -103,7 +103,7 @@ describe('in which order are pools given', () => {
     );
   });
 
-  test('by the last unit of the native coin, where a double could not tell', () => {
+  test('by liquidity is exact to the last unit, also where doubles are equal', () => {
     const held = [2n ** 63n, 2n ** 63n + 2n, 2n ** 63n + 1n, 2n ** 53n, 2n ** 53n + 1n];
     const pools = held.map((reserve1, n) =>
       poolOf(reserve1, 1n, { token1Id: NATIVE_TOKEN_ID, token2Id: tokenId(`${n}`) }),
@@ -113,10 +113,10 @@ describe('in which order are pools given', () => {
   });
 });
 
-describe('what is a list', () => {
+describe('a list', () => {
   const anyPart = fc.tuple(fc.nat({ max: 8 }), fc.nat({ max: 8 }));
 
-  test('what an array of its pools would be, in any order and in any part', () => {
+  test('has the same parts as an array of its pools, in any order', () => {
     const orders = fc.constantFrom<PoolPairOrder[]>('ID_ASC', 'ID_DESC', 'NATIVE_LIQUIDITY_DESC');
     fc.assert(
       fc.property(anyPools, orders, anyPart, fc.boolean(), (pools, order, [start, end], nonEmpty) => {
@@ -129,7 +129,7 @@ describe('what is a list', () => {
     );
   });
 
-  test('of the pools of one token, what is left of all pools without the others, in any order', () => {
+  test('of the pools of one token is the list of all pools without the others, in any order', () => {
     const orders = fc.constantFrom<PoolPairOrder[]>('ID_ASC', 'ID_DESC', 'NATIVE_LIQUIDITY_DESC');
     fc.assert(
       fc.property(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { timestampUnit, toInstant } from '../../src/domain/instant.ts';
 
-describe('which unit is a timestamp in', () => {
+describe('the unit of a timestamp', () => {
   test.each([
     ['of 2022 in seconds', 1_668_769_564, 'SECONDS', Date.UTC(2022, 10, 18, 11, 6, 4)],
     ['of 2022 in milliseconds', 1_668_769_564_123, 'MILLISECONDS', Date.UTC(2022, 10, 18, 11, 6, 4, 123)],

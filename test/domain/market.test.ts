@@ -22,8 +22,8 @@ const prvUsdtToo = pairOf([prv, 'PRV'], [usdt, 'pUSDT'], 'pool-3');
 const usdtPrv = pairOf([usdt, 'pUSDT'], [prv, 'PRV'], 'pool-4');
 const rows = [btcPrv, prvUsdt, prvUsdtToo, usdtPrv];
 
-describe('how is a pair looked up', () => {
-  test('by its pool, by a ticker that several may share, and by its two tokens', () => {
+describe('the indexes of a list', () => {
+  test('are by pool, by ticker, which several pairs may share, and by the two tokens', () => {
     const builder = createMarketBuilder();
     for (const row of rows) builder.add(row);
     const market = builder.build(rows);
@@ -52,13 +52,13 @@ describe('how is a pair looked up', () => {
     });
   });
 
-  test('two tokens have one key, whichever is named first', () => {
+  test('have one key for two tokens in either order', () => {
     expect(tokensKey(btc, prv)).toBe(tokensKey(prv, btc));
     expect(tokensKey(btc, prv)).not.toBe(tokensKey(btc, usdt));
   });
 });
 
-describe('which pairs pass a filter', () => {
+describe('a filter of pairs', () => {
   test.each<[string, PairFilter, Pair[]]>([
     ['no filter: all, in the order they came in', {}, rows],
     ['ticker ids', { tickerIds: ['pUSDT_PRV', 'PRV_pUSDT'] }, [prvUsdt, prvUsdtToo, usdtPrv]],

@@ -31,8 +31,8 @@ const asked = (book: RawOrderBook) => {
   return { bid: bestBid(ordered), ask: bestAsk(ordered), mid: midPrice(ordered), spread: spread(ordered) };
 };
 
-describe('how is a book put in order', () => {
-  test('a recorded book, crossed, unsorted and with dust, comes out sorted, each price once, and says what it was', () => {
+describe('an order book', () => {
+  test('that was recorded, crossed, unsorted and with dust, is sorted, has each price once, and reports what it was', () => {
     const raw = rawBook(
       [
         [22100, 0.0019515830000000002],
@@ -80,7 +80,7 @@ describe('how is a book put in order', () => {
     });
   });
 
-  test('a book in order says that nothing had to be done, and in which unit its time was', () => {
+  test('that is sorted reports that nothing was changed, and the unit of its time', () => {
     const raw = rawBook([[9, 1]], [[10, 1]], { timestamp: 1_668_769_564_321 });
     const { time, quality } = toOrderBook(raw);
     expect(time).toBe(1_668_769_564_321);
@@ -138,16 +138,16 @@ describe('how is a book put in order', () => {
     expect(toOrderBook(rawBook(bids, asks)).quality.wasSorted).toBe(wasSorted);
   });
 
-  test('a bid at the price of an ask does not cross it', () => {
+  test('with a bid at the price of an ask is not crossed', () => {
     expect(toOrderBook(rawBook([[10, 1]], [[10, 1]])).quality.isCrossed).toBe(false);
     expect(toOrderBook(rawBook([[10.01, 1]], [[10, 1]])).quality.isCrossed).toBe(true);
   });
 
-  test('entries that could not be read are counted on', () => {
+  test('includes the count of dropped entries', () => {
     expect(toOrderBook(rawBook([], [], { entriesDropped: 3 })).quality.entriesDropped).toBe(3);
   });
 
-  test('whatever comes in: best first, each price once, every quantity kept, what came in untouched', () => {
+  test('has the best entries first, each price once and all quantities, and leaves the response unchanged', () => {
     const offer = fc.record({ price: fc.integer({ min: 0, max: 20 }), quantity: fc.integer({ min: 0, max: 1_000 }) });
     fc.assert(
       fc.property(fc.array(offer), fc.array(offer), (bids, asks) => {
@@ -179,7 +179,7 @@ function cumulate(): (offer: Offer) => OrderBookEntry {
   };
 }
 
-describe('how deep does a book go', () => {
+describe('the depth of an order book', () => {
   const prices = Array.from({ length: 60 }, (_, index): [number, number] => [index + 1, 1]);
   const book = toOrderBook(rawBook(prices, prices));
 
@@ -200,8 +200,8 @@ describe('how deep does a book go', () => {
   });
 });
 
-describe('what does a book say at a glance', () => {
-  test('the best prices, the middle and the distance between them', () => {
+describe('the best prices of an order book', () => {
+  test('are those of its first entries, with the mean and the difference', () => {
     expect(
       asked(
         rawBook(
@@ -218,11 +218,11 @@ describe('what does a book say at a glance', () => {
     ).toEqual({ bid: 9, ask: 10, mid: 9.5, spread: 1 });
   });
 
-  test('a crossed book has a spread below zero', () => {
+  test('have a negative spread if it is crossed', () => {
     expect(asked(rawBook([[12, 1]], [[10, 1]]))).toEqual({ bid: 12, ask: 10, mid: 11, spread: -2 });
   });
 
-  test('without bids, or without asks, or without both, what cannot be said is not', () => {
+  test('are undefined for an empty side', () => {
     const nothing = { mid: undefined, spread: undefined };
     expect(asked(rawBook([], [[10, 1]]))).toEqual({ bid: undefined, ask: 10, ...nothing });
     expect(asked(rawBook([[9, 1]], []))).toEqual({ bid: 9, ask: undefined, ...nothing });

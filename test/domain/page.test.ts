@@ -24,8 +24,8 @@ function positionOfEdge(page: Page<PoolPair>, edge: 0 | -1): PoolPairPosition | 
   return pool && positionOf(pool);
 }
 
-describe('does a walk meet every pool', () => {
-  test('forward with first and after: each once, in order, and the last page says that it is the last', () => {
+describe('paging through a list', () => {
+  test('forward, with first and after, returns each pool once, in order, and the last page reports that it is the last', () => {
     fc.assert(
       fc.property(anyPools, anyOrder, anySize, (pools, order, size) => {
         const list = listOf(pools, order);
@@ -45,7 +45,7 @@ describe('does a walk meet every pool', () => {
     );
   });
 
-  test('backward with last and before: each once, in order, and the first page says that it is the first', () => {
+  test('backward, with last and before, returns each pool once, in order, and the first page reports that it is the first', () => {
     fc.assert(
       fc.property(anyPools, anyOrder, anySize, (pools, order, size) => {
         const list = listOf(pools, order);
@@ -65,7 +65,7 @@ describe('does a walk meet every pool', () => {
     );
   });
 
-  test('also when a pool at an edge has vanished, or its reserves have: nothing that stayed is skipped or met twice', () => {
+  test('skips and repeats nothing, also if the pool of a cursor or its reserves are gone', () => {
     fc.assert(
       fc.property(anyPools, anyOrder, anySize, fc.boolean(), (pools, order, size, fromEnd) => {
         const list = listOf(pools, order);
@@ -82,7 +82,7 @@ describe('does a walk meet every pool', () => {
   });
 });
 
-describe('which part of a list is a page', () => {
+describe('a page', () => {
   const list = ['1', '2', '3', '4', '5'].map((end) =>
     poolOf(1n, 1n, { token2Id: tokenId(end), token1Id: tokenId('') }),
   );
@@ -120,20 +120,20 @@ describe('which part of a list is a page', () => {
     expect(cutPage(list, request, 'ID_ASC')).toEqual(expected);
   });
 
-  test('of an empty list there is an empty page', () => {
+  test('of an empty list is empty', () => {
     const empty = { items: [], totalCount: 0, hasPreviousPage: false, hasNextPage: false };
     expect(cutPage([], { size: 5, fromEnd: false }, 'ID_ASC')).toEqual(empty);
     expect(cutPage([], { size: 5, fromEnd: true, before: at('2') }, 'ID_DESC')).toEqual(empty);
   });
 });
 
-describe('where does a pool stand', () => {
-  test('by its id and by what it holds of the native coin', () => {
+describe('the position of a pool', () => {
+  test('has its id and its reserve of the native coin', () => {
     const pool = poolOf(5n, 6n, { token1Id: NATIVE_TOKEN_ID });
     expect(positionOf(pool)).toEqual({ id: `${NATIVE_TOKEN_ID}-${tokenId('b')}`, nativeLiquidity: 5n });
   });
 
-  test('every order is total: it agrees with itself, whichever of two is asked about first', () => {
+  test('is totally ordered in every order', () => {
     fc.assert(
       fc.property(anyPools, anyOrder, (pools, order) => {
         const positions = pools.map(positionOf);

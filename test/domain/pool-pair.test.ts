@@ -5,13 +5,13 @@ import { poolOf, tokenId } from './pools.ts';
 
 const [a, b, c] = [tokenId('a'), tokenId('b'), tokenId('c')];
 
-describe('how is a pool named', () => {
-  test('by its two tokens at every height, and with the height in the node’s own key', () => {
+describe('the id of a pool', () => {
+  test('has its two tokens, and the key of the node also the height', () => {
     expect(poolPairId(poolOf(1n, 1n))).toBe(`${a}-${b}`);
     expect(poolPairKey(poolOf(1n, 1n, { beaconHeight: 835_380 }))).toBe(`pdepool-835380-${a}-${b}`);
   });
 
-  test('the id of a pool is read back, and no other text is', () => {
+  test('is read back, and no other text is', () => {
     expect(parsePoolPairId(`${a}-${b}`)).toEqual({ token1Id: a, token2Id: b });
     for (const text of [
       '',
@@ -27,14 +27,14 @@ describe('how is a pool named', () => {
   });
 });
 
-describe('what does a pool hold', () => {
-  test('something on both sides, or it is empty', () => {
+describe('the reserves of a pool', () => {
+  test('are both positive, or the pool is empty', () => {
     expect(isNonEmpty(poolOf(1n, 1n))).toBe(true);
     expect(isNonEmpty(poolOf(0n, 1n))).toBe(false);
     expect(isNonEmpty(poolOf(1n, 0n))).toBe(false);
   });
 
-  test('native coin on the first side, on the second, or on none', () => {
+  test('contain the native coin on the first side, on the second, or not', () => {
     expect(nativeLiquidity(poolOf(5n, 6n, { token1Id: NATIVE_TOKEN_ID }))).toBe(5n);
     expect(nativeLiquidity(poolOf(5n, 6n, { token2Id: NATIVE_TOKEN_ID }))).toBe(6n);
     expect(nativeLiquidity(poolOf(5n, 6n))).toBeUndefined();

@@ -16,7 +16,7 @@ function select(selection: PriceSelection, of: ExchangeState, before?: ExchangeS
   return (before === undefined ? places : changedPlaces(of, places, before)).map((place) => poolPairAt(of, place));
 }
 
-describe('whose prices are sent', () => {
+describe('selected pools', () => {
   test.each<[string, PriceSelection, object[]]>([
     ['nothing named: of all pools, in order of their ids', {}, [ab, ac, bc, cd]],
     ['of a pool named in the chain’s order', { poolPairs: [{ token1Id: b, token2Id: c }] }, [bc]],
@@ -41,27 +41,27 @@ describe('whose prices are sent', () => {
   });
 });
 
-describe('which of them have changed', () => {
+describe('changed pools', () => {
   const next = exchangeStateOf(
     1_001,
     [ab, { ...ac, reserve1: 9n }, { ...bc, reserve2: 9n }].map((pool) => ({ ...pool, beaconHeight: 1_001 })),
   );
   const [, acNext, bcNext] = select({}, next);
 
-  test('pools with other reserves than before, on either side', () => {
+  test('have other reserves than before, on either side', () => {
     expect(select({}, next, state)).toEqual([acNext, bcNext]);
   });
 
-  test('also a pool that was not there before', () => {
+  test('include a new pool', () => {
     expect(select({}, state, next)).toEqual([ac, bc, cd]);
   });
 
-  test('only of those selected', () => {
+  test('are among the selected', () => {
     expect(select({ tokenIds: [a] }, next, state)).toEqual([acNext]);
     expect(select({ poolPairs: [{ token1Id: a, token2Id: b }] }, next, state)).toEqual([]);
   });
 
-  test('a pool that is at another place than before has not changed', () => {
+  test('do not include a pool that is only at another place', () => {
     const [before, now] = [exchangeStateOf(1_000, [ab, cd]), exchangeStateOf(1_001, [ab, ac, cd])];
     expect(select({}, now, before)).toEqual([{ ...ac, beaconHeight: 1_001 }]);
     expect(select({}, before, now)).toEqual([]);

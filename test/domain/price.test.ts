@@ -21,8 +21,8 @@ function quotes(pool: PoolPair, decimals1: number, decimals2: number) {
   };
 }
 
-describe('what does one whole token cost', () => {
-  test('the pool of the documented example quotes the documented price', () => {
+describe('the price of one whole token', () => {
+  test('is the documented one for the documented example', () => {
     expect(quotes(poolOf(1_906_314_094_145_580n, 171_442_164_981n), 9, 9)).toEqual({
       price: 11054.80260211,
       inverse: 0.000089933,
@@ -46,14 +46,14 @@ describe('what does one whole token cost', () => {
     ['token 1', 0n, 5n],
     ['token 2', 5n, 0n],
     ['either', 0n, 0n],
-  ])('a pool without %s quotes no price', (_, reserve1, reserve2) => {
+  ])('a pool without %s has no price', (_, reserve1, reserve2) => {
     const nothing = { price: undefined, inverse: undefined, exact: undefined, spot: undefined };
     expect(quotes(poolOf(reserve1, reserve2), 9, 9)).toEqual(nothing);
   });
 });
 
-describe('which arithmetic is it', () => {
-  test('the price is the documented formula in floating point, to the last bit', () => {
+describe('the arithmetic of prices', () => {
+  test('is the documented formula in floating point, to the last bit', () => {
     fc.assert(
       fc.property(someReserve, someReserve, anyDecimals, anyDecimals, (reserve1, reserve2, d1, d2) => {
         const T1 = Number(reserve1);
@@ -65,7 +65,7 @@ describe('which arithmetic is it', () => {
     );
   });
 
-  test('the exact price is the documented formula in rational numbers, to the last unit', () => {
+  test('is the same formula in rational numbers for the exact price, to the last unit', () => {
     fc.assert(
       fc.property(someReserve, someReserve, anyDecimals, anyDecimals, (reserve1, reserve2, d1, d2) => {
         const exact = exactPriceOfToken2(poolOf(reserve1, reserve2), d1, d2);
@@ -75,7 +75,7 @@ describe('which arithmetic is it', () => {
     );
   });
 
-  test('the price of token 1 is the price of token 2 in the pool with its sides exchanged', () => {
+  test('is the same for both tokens, with the sides swapped', () => {
     fc.assert(
       fc.property(anyReserve, anyReserve, anyDecimals, anyDecimals, (reserve1, reserve2, d1, d2) => {
         const inverse = priceOfToken1(poolOf(reserve1, reserve2), d1, d2);
@@ -84,7 +84,7 @@ describe('which arithmetic is it', () => {
     );
   });
 
-  test('every price of a pool with two sides is a number that JSON can carry', () => {
+  test('gives finite numbers for every pool with two sides', () => {
     fc.assert(
       fc.property(someReserve, someReserve, anyDecimals, anyDecimals, (reserve1, reserve2, d1, d2) => {
         const { price, inverse, spot } = quotes(poolOf(reserve1, reserve2), d1, d2);
@@ -94,11 +94,11 @@ describe('which arithmetic is it', () => {
   });
 });
 
-describe('what does one whole base token cost in target tokens', () => {
+describe('the price of one whole base token in target tokens', () => {
   const [token1Id, token2Id] = [tokenId('a'), tokenId('b')];
   const MOST = 2n ** 64n - 1n;
 
-  test('the price counts target per base, whichever token of the pool the base is', () => {
+  test('is target per base, whichever token of the pool the base is', () => {
     // 10 whole tokens 1 with 9 decimals, 1,000 whole tokens 2 with 6: a token 1 is worth about 100 tokens 2.
     const pool = poolOf(10_000_000_000n, 1_000_000_000n);
     expect([basePrice(pool, token1Id, 9, 6), exactBasePrice(pool, token1Id, 9, 6)]).toEqual([90.90909, '90.909090']);
@@ -127,7 +127,7 @@ describe('what does one whole base token cost in target tokens', () => {
     expect([basePrice(pool, token2Id, d1, d2), exactBasePrice(pool, token2Id, d1, d2)]).toEqual(ofToken2);
   });
 
-  test('it is the documented price of the pool in which the base stands second', () => {
+  test('is the documented price of the pool with the base as token 2', () => {
     fc.assert(
       fc.property(someReserve, someReserve, anyDecimals, anyDecimals, (reserve1, reserve2, d1, d2) => {
         const pool = poolOf(reserve1, reserve2);
@@ -140,7 +140,7 @@ describe('what does one whole base token cost in target tokens', () => {
     );
   });
 
-  test('a pool with an empty side has none', () => {
+  test('is undefined for a pool with an empty side', () => {
     for (const pool of [poolOf(0n, 5n), poolOf(5n, 0n)]) {
       expect([basePrice(pool, token1Id, 9, 9), exactBasePrice(pool, token2Id, 9, 9)]).toEqual([undefined, undefined]);
     }

@@ -3,8 +3,8 @@ import { KNOWN_TOKENS, parseTokens, toTokenList } from '../../src/domain/token.t
 import { NATIVE_TOKEN_ID, parseTokenId } from '../../src/domain/token-id.ts';
 import { tokenId } from './pools.ts';
 
-describe('what is a token id', () => {
-  test('64 lowercase hexadecimal characters, and nothing around them', () => {
+describe('a token id', () => {
+  test('has 64 lowercase hexadecimal characters, and nothing around them', () => {
     const id = '0123456789abcdef'.repeat(4);
     expect(parseTokenId(id)).toBe(id);
     for (const other of [id.slice(1), `${id}0`, ` ${id}`, `${id}\n`, id.toUpperCase(), id.replace('a', 'g'), '', 4]) {
@@ -13,8 +13,8 @@ describe('what is a token id', () => {
   });
 });
 
-describe('which tokens are known without a file', () => {
-  test('the native coin and seven bridged ones, each with the decimals it has', () => {
+describe('the built-in token list', () => {
+  test('has the native coin and seven bridged tokens, each with its decimals', () => {
     const said = [...KNOWN_TOKENS.values()].map(({ symbol, decimals }) => `${symbol} ${decimals}`);
     expect(said).toEqual(['PRV 9', 'BTC 9', 'ETH 9', 'USDT 6', 'USDC 6', 'XMR 9', 'BNB 9', 'DAI 9']);
     expect(KNOWN_TOKENS.get(NATIVE_TOKEN_ID)?.symbol).toBe('PRV');
@@ -22,8 +22,8 @@ describe('which tokens are known without a file', () => {
   });
 });
 
-describe('what can a tokens file say', () => {
-  test('ids, symbols and decimals; the last two may be left out or null', () => {
+describe('a tokens file', () => {
+  test('has ids, symbols and decimals; the last two may be missing or null', () => {
     const document = [
       { id: tokenId('a'), symbol: 'AAA', decimals: 0 },
       { id: tokenId('b'), symbol: null, decimals: null, name: 'ignored' },
@@ -41,7 +41,7 @@ describe('what can a tokens file say', () => {
     expect(parseTokens([])).toEqual({ tokens: [] });
   });
 
-  test('all problems are told, each with its place', () => {
+  test('has all its problems reported, each with its path', () => {
     const document = [
       { id: tokenId('a').toUpperCase() },
       { id: tokenId('b'), symbol: 7 },
@@ -65,11 +65,11 @@ describe('what can a tokens file say', () => {
     });
   });
 
-  test.each([[{}], [null], ['[]'], [7]])('%j is no list of tokens', (document) => {
+  test.each([[{}], [null], ['[]'], [7]])('cannot be %j', (document) => {
     expect(parseTokens(document)).toEqual({ problems: ['expected an array of {"id", "symbol", "decimals"}'] });
   });
 
-  test('of two tokens with one id the later counts', () => {
+  test('can have a token twice, of which the last counts', () => {
     const [first, second] = [6, 8].map((decimals) => ({ tokenId: tokenId('a'), symbol: undefined, decimals }));
     expect([...toTokenList([first, second].filter((token) => token !== undefined)).values()]).toEqual([second]);
   });

@@ -40,7 +40,7 @@ async function openGateway(options?: TestGatewayOptions) {
 }
 
 describe('the text of a pool', () => {
-  test('is written once for all answers under a head, and anew under the next', async () => {
+  test('is written once for all answers about a head, and again for the next', async () => {
     const { gateway, service, written, newestPool, write } = await openGateway();
     const texts = [await newestPool(), await newestPool()].map((pool) => write(pool, createContext(service)));
     expect(texts).toEqual([written[0], written[0]]);
@@ -80,7 +80,7 @@ describe('the text of a pool', () => {
     expect(written.length).toBe(2);
   });
 
-  test('is not tried again under the same head where a pool of its plan could not be kept', async () => {
+  test('is not tried again for the same head if a pool of its plan could not be cached', async () => {
     const { gateway, service, written, newestPool, write } = await openGateway();
     expect(write(await newestPool(), createContext(service), 'fails')).toBeUndefined();
     expect(write(await newestPool(), createContext(service))).toBeUndefined();
@@ -91,8 +91,8 @@ describe('the text of a pool', () => {
   });
 });
 
-describe('an answer with the text of a pool that another answer has written', () => {
-  test('rests on nothing more where the tokens are listed', async () => {
+describe('an answer with a cached text of a pool', () => {
+  test('depends on nothing more if the tokens are in the list', async () => {
     const { service, written, newestPool, write } = await openGateway();
     const [one, other] = [createContext(service), createContext(service)];
     for (const context of [one, other]) write(await newestPool(), context);
@@ -100,7 +100,7 @@ describe('an answer with the text of a pool that another answer has written', ()
     expect([one, other].map(({ loaders }) => loaders.dependencies.areImmutable())).toEqual([true, true]);
   });
 
-  test('rests on market data where the text does, and has another text when that says otherwise', async () => {
+  test('depends on market data if the text does, and has another text when the market data changes', async () => {
     const { gateway, service, written, newestPool, write } = await openGateway({ config: { tokens: [] } });
     const pool = await newestPool();
     const [one, other, late] = [createContext(service), createContext(service), createContext(service)];

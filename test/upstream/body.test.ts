@@ -24,8 +24,8 @@ const refuse = () => {
   throw syntaxError;
 };
 
-describe('how much of a body is read', () => {
-  test('all of it, in order, where it can be', async () => {
+describe('a body is read', () => {
+  test('completely and in order', async () => {
     const written: string[] = [];
     const write = (chunk: Buffer) => void written.push(chunk.toString());
     expect(await read([' \n', ' a', 'b', 'c'.repeat(20)], { write })).toEqual({
@@ -37,7 +37,7 @@ describe('how much of a body is read', () => {
     expect(written).toEqual([' \n', ' a', 'b', 'c'.repeat(20)]);
   });
 
-  test('as much as is allowed: then it is left', async () => {
+  test('up to the maximum', async () => {
     const outcome = await read(endless(), {});
     expect(outcome).toMatchObject({
       bytes: 110,
@@ -46,7 +46,7 @@ describe('how much of a body is read', () => {
     });
   });
 
-  test('its beginning where it cannot be read, so that it can be told what it is', async () => {
+  test('up to the end of its beginning if it cannot be decoded, so that the log shows what it is', async () => {
     expect(await read(['  ', '<p', '>', 'abcdefghij', 'k'], { write: refuse })).toEqual({
       bytes: 15,
       beginning: '<p>abcdefg',
@@ -55,7 +55,7 @@ describe('how much of a body is read', () => {
     });
   });
 
-  test('its beginning where nobody wants it', async () => {
+  test('up to the end of its beginning if nobody reads it', async () => {
     expect(await read(endless(), { write: undefined, beginningBytes: 15 })).toEqual({
       bytes: 20,
       beginning: 'abcdefghijabcde',
@@ -64,7 +64,7 @@ describe('how much of a body is read', () => {
     });
   });
 
-  test('nothing of it is written after a failure', async () => {
+  test('without passing on more after a failure', async () => {
     let written = 0;
     const write = () => {
       written += 1;
@@ -75,7 +75,7 @@ describe('how much of a body is read', () => {
   });
 });
 
-describe('what becomes of the memory of a chunk', () => {
+describe('the memory of a chunk', () => {
   async function readOne(chunk: Buffer): Promise<void> {
     async function* body() {
       yield chunk;
@@ -83,13 +83,13 @@ describe('what becomes of the memory of a chunk', () => {
     await readBody(body(), { write: () => {}, beginningBytes: 10, maxBytes: 100 });
   }
 
-  test('it is given back as soon as the chunk was read', async () => {
+  test('is freed as soon as the chunk was read', async () => {
     const memory = new ArrayBuffer(50);
     await readOne(Buffer.from(memory));
     expect(memory.detached).toBe(true);
   });
 
-  test('not where others have a part of it', async () => {
+  test('is not freed if others use a part of it', async () => {
     const memory = new ArrayBuffer(50);
     await readOne(Buffer.from(memory, 10));
     await readOne(Buffer.from(memory, 0, 10));
@@ -97,7 +97,7 @@ describe('what becomes of the memory of a chunk', () => {
   });
 });
 
-test('others have their turn while chunks come one after another', async () => {
+test('reading many chunks yields to the event loop', async () => {
   let turns = 0;
   let isOver = false;
   const count = () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { ResponseReader } from '../../src/upstream/body.ts';
 
-/** What comes of reading: a value, or the error that says why there is none. */
+/** The outcome of reading: a value or an error. */
 export function outcomeOf(read: () => unknown): unknown {
   try {
     return { value: read() };
@@ -11,13 +11,13 @@ export function outcomeOf(read: () => unknown): unknown {
   }
 }
 
-/** What comes of an answer that is read as it comes, in chunks of these sizes over and over. */
+/** The outcome of a response that is read in chunks of these sizes, again and again. */
 export function outcomeOfChunks(text: string, sizes: readonly number[], reader: ResponseReader<unknown>): unknown {
   const bytes = Buffer.from(text);
   return outcomeOf(() => {
     for (let at = 0, n = 0; at < bytes.length; n++) {
       const size = sizes[n % sizes.length] ?? bytes.length;
-      // A chunk may be overwritten when it was taken in.
+      // The memory of a chunk is freed after it was read.
       const chunk = Buffer.from(bytes.subarray(at, at + size));
       reader.write(chunk);
       chunk.fill(0x20);
@@ -36,7 +36,7 @@ export const anySizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 5 }), fc.int
 /** White space of each kind. */
 export const anySpaces = fc.constantFrom('', ' ', '\n\t\t', '\r\n', '  ');
 
-/** The document's text with that white space around what stands outside of texts. */
+/** The text of the document with that white space around every token. */
 export function spaceOut(text: string, spaces: string): string {
   return text.replaceAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]/g, (token) => spaces + token + spaces);
 }

@@ -50,7 +50,7 @@ test.each(readers)('whatever is changed in %s, it is read or refused with a know
 });
 
 test.each(readers)(
-  'wherever %s is cut off or spoilt, it is read or refused with a known error',
+  'wherever %s is cut off or damaged, it is read or refused with a known error',
   (name, createReader) => {
     const recorded = readFixture(name).trim();
     const place = fc.nat({ max: recorded.length - 1 });

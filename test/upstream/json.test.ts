@@ -42,7 +42,7 @@ function isBeyond(number: bigint): boolean {
   return number > 2n ** 53n - 1n || number < -(2n ** 53n - 1n);
 }
 
-describe('which integers are kept exactly', () => {
+describe('parseJson keeps integers exact', () => {
   test.each([
     ['in an array', '[9007199254740993]', [9007199254740993n]],
     ['below zero', '[-9007199254740993]', [-9007199254740993n]],
@@ -69,7 +69,7 @@ describe('which integers are kept exactly', () => {
   });
 });
 
-describe('what else is as JSON.parse gives it', () => {
+describe('parseJson is otherwise like JSON.parse', () => {
   test.each([
     ['digits in a text', '{"a":"12345678901234567890","b":[":12345678901234567890,"]}'],
     ['digits in a key', '{"12345678901234567890":1}'],
@@ -91,7 +91,7 @@ describe('what else is as JSON.parse gives it', () => {
   );
 });
 
-test('whatever the document, each integer beyond 2^53 is exact, and all else is as it was written', () => {
+test('in any document, each integer beyond 2^53 is exact, and everything else is as it was written', () => {
   fc.assert(
     fc.property(anyDocument, space, ({ text, value }, around) => {
       expect(parseJson(around + text + around)).toEqual(value);

@@ -35,7 +35,7 @@ describe('what fits', () => {
   });
 });
 
-describe('what does not fit says what was expected, and where', () => {
+describe('a shape error says what was expected, and where', () => {
   test.each<[string, Reader, readonly unknown[]]>([
     ['an object', readObject, [undefined, null, [], 'x', 1, 1n, true]],
     ['an array', readArray, [undefined, null, {}, 'x', 1]],

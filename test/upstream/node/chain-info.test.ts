@@ -16,8 +16,8 @@ function withBeacon(fields: WireObject): WireObject {
 
 const validationDataOf = (text: string) => readChainInfo(withBeacon({ ValidationData: text })).beacon.validationData;
 
-describe('what does the node say of its chains', () => {
-  test('the recorded answer, whole: the beacon chain, and the shards in order of their ids', () => {
+describe('the chains of a node', () => {
+  test('are those of the recorded response: the beacon chain, and the shards in order of their ids', () => {
     expect(readChainInfo(recorded())).toEqual({
       chainName: 'testnet',
       activeShards: 8,
@@ -79,7 +79,7 @@ describe('what does the node say of its chains', () => {
     });
   });
 
-  test('shards are in order of their ids, also from the tenth on, and need not be there', () => {
+  test('have shards in numeric order of their ids, or none', () => {
     const { BestBlocks, ...rest } = recorded();
     const { '-1': beacon } = BestBlocks as Record<string, object>;
     const idsOf = (blocks: object) =>
@@ -88,12 +88,12 @@ describe('what does the node say of its chains', () => {
     expect(idsOf({ '-1': beacon })).toEqual([]);
   });
 
-  test('a count of transactions above 2^53 is exact', () => {
+  test('have exact transaction counts above 2^53', () => {
     expect(readChainInfo(withBeacon({ TotalTxs: 2n ** 64n - 1n })).beacon.totalTxs).toBe(2n ** 64n - 1n);
   });
 });
 
-describe('what do the signatures over a block say', () => {
+describe('the signatures of a block', () => {
   test.each([
     ['an empty text', ''],
     ['a text that is not JSON', '{"AggSig":'],
@@ -107,7 +107,7 @@ describe('what do the signatures over a block say', () => {
     expect([beacon.validationData, beacon.validationDataRaw]).toEqual([undefined, text]);
   });
 
-  test('what they say in the least document', () => {
+  test('are read from the smallest document', () => {
     const least = '{"ProducerBLSSig":"","ValidatiorsIdx":[],"AggSig":"","BridgeSig":[]}';
     expect(validationDataOf(least)).toEqual({
       producerBlsSig: '',
@@ -119,7 +119,7 @@ describe('what do the signatures over a block say', () => {
   });
 });
 
-describe('what does not fit', () => {
+describe('chain info with a wrong shape', () => {
   const beacon = '$.Result.BestBlocks["-1"]';
 
   test.each<[string, WireObject, string]>([
@@ -145,7 +145,7 @@ describe('what does not fit', () => {
     expect(read).toThrow(message);
   });
 
-  test('a time that no date can name', () => {
+  test('a time outside of the range of dates', () => {
     expect(() => readChainInfo(withBeacon({ Time: Number.MAX_SAFE_INTEGER }))).toThrow(ShapeError);
   });
 });

@@ -13,8 +13,8 @@ async function sandboxForTest(options: SandboxOptions = {}): Promise<Sandbox> {
 
 const TIP = 1_640_000;
 
-describe('what is the node asked', () => {
-  test('the three documented calls, each in exactly the documented form', async () => {
+describe('requests to the node', () => {
+  test('are the three documented calls, each in exactly the documented form', async () => {
     const { node, chain } = await sandboxForTest();
     const url = new URL('/rpc?key=value', node.url);
     const { client } = nodeAt(url);
@@ -50,7 +50,7 @@ describe('what is the node asked', () => {
     );
   });
 
-  test('every pool of a past height is what it was then, to the last unit', async () => {
+  test('return every pool of a past height to the last unit', async () => {
     const sandbox = await sandboxForTest();
     const { client } = nodeAt(sandbox.nodeUrl);
     const state = await client.exchangeState(TIP - 3);
@@ -67,7 +67,7 @@ describe('what is the node asked', () => {
   });
 });
 
-describe('what can go wrong with a call', () => {
+describe('a call fails', () => {
   const shape = (misfit: string) => ({
     code: 'UPSTREAM_BAD_SHAPE',
     retryable: true,
@@ -86,7 +86,7 @@ describe('what can go wrong with a call', () => {
       { kind: 'shape', path: ['Result', 'PDEPoolPairs', '*', 'Token1PoolValue'], value: 'many' },
       'expected an integer at $.Result.PDEPoolPairs[…].Token1PoolValue',
     ],
-  ])('$kind', async (fault, misfit) => {
+  ])('with the fault $kind', async (fault, misfit) => {
     const { node } = await sandboxForTest();
     node.faults.set(fault);
     const { client, health } = nodeAt(node.url);
@@ -101,14 +101,14 @@ describe('what can go wrong with a call', () => {
     });
   });
 
-  test.each(['5', null, undefined, -5, 1.5])('a beacon that names the height %j does not fit', async (value) => {
+  test.each(['5', null, undefined, -5, 1.5])('if the beacon state has the height %j', async (value) => {
     const { node } = await sandboxForTest();
     node.faults.set({ kind: 'shape', path: ['Result', 'BeaconHeight'], value });
     const { client } = nodeAt(node.url);
     expect(await failureOf(client.beaconHeight())).toEqual(shape('expected an integer at $.Result.BeaconHeight'));
   });
 
-  test('an error of the node is told by its code, and its trace stays here', async () => {
+  test('with the code of an error of the node, and without its stack trace', async () => {
     const { node } = await sandboxForTest();
     const { client } = nodeAt(node.url);
     expect(await failureOf(client.exchangeState(TIP + 1))).toEqual({
@@ -120,8 +120,8 @@ describe('what can go wrong with a call', () => {
   });
 });
 
-describe('what is held against the node', () => {
-  test('not that an old state is gone, but that the one it has just named is missing', async () => {
+describe('a failure in the health of the node', () => {
+  test('is not that it has pruned a state, but that it does not have the state of its tip', async () => {
     const { node } = await sandboxForTest();
     const { client, health } = nodeAt(node.url);
     expect(await failureOf(client.earlierState(1))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });
@@ -132,7 +132,7 @@ describe('what is held against the node', () => {
     expect(health.read()).toMatchObject({ healthy: false, lastErrorCode: 'UPSTREAM_RPC_ERROR' });
   });
 
-  test('that it failed to read an old state, which is something else than that the state is gone', async () => {
+  test('is that it failed to read an earlier state that it has', async () => {
     const { node } = await sandboxForTest();
     const { client, health } = nodeAt(node.url);
     await client.earlierState(TIP - 1);

@@ -4,16 +4,16 @@ import { ShapeError } from '../../../src/upstream/wire.ts';
 
 const whole = { Id: 7, Result: { a: 1 }, Error: null, Params: [], Method: 'getpdestate', Jsonrpc: '1.0' };
 
-describe('how is the node asked', () => {
-  test('as documented: an integer id, version 1.0, a method and a list', () => {
+describe('a request to the node', () => {
+  test('has the documented form: an integer id, version 1.0, a method and a list', () => {
     expect(toRequest(7, 'getpdestate', [{ BeaconHeight: 5 }])).toBe(
       '{"id":7,"jsonrpc":"1.0","method":"getpdestate","params":[{"BeaconHeight":5}]}',
     );
   });
 });
 
-describe('what is in its envelope', () => {
-  test('the result, whatever else is there or is not', () => {
+describe('the envelope of a response', () => {
+  test('contains the result, whatever other fields it has', () => {
     expect(readResult(whole, 7)).toEqual({ a: 1 });
     expect(readResult({ Id: 7, Result: { a: 1 } }, 7)).toEqual({ a: 1 });
     expect(readResult({ ...whole, Params: 5, Method: null, Jsonrpc: {}, More: [] }, 7)).toEqual({ a: 1 });
@@ -35,7 +35,7 @@ describe('what is in its envelope', () => {
   });
 });
 
-describe('what does an error of the node tell', () => {
+describe('an error of the node', () => {
   test.each([
     [
       'its code to clients; its message and the first line of its trace to the log',

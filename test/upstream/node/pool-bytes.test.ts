@@ -35,8 +35,8 @@ const anyReserve = fc.oneof(fc.bigInt(0n, 2n ** 64n - 1n), fc.bigInt(0n, 10n ** 
 const anyPool = fc.record({ reserve1: anyReserve, reserve2: anyReserve });
 const pool = { reserve1: 1_906_314_094_145_580n, reserve2: 2n ** 64n - 1n };
 
-describe('which pools are read from their bytes', () => {
-  test('that which is expected, with whatever reserves and spaces', () => {
+describe('a pool that is read from its bytes', () => {
+  test('is the expected one, with any reserves and white space', () => {
     fc.assert(
       fc.property(anyPool, anySpaces, (written, spaces) => {
         expect(read(spaceOut(write(written), spaces))).toEqual(written);
@@ -44,7 +44,7 @@ describe('which pools are read from their bytes', () => {
     );
   });
 
-  test('none that a parser would read otherwise', () => {
+  test('is never read differently than by a parser', () => {
     const text = write(pool);
     const instead = fc.oneof(
       fc.string({ maxLength: 3 }),
@@ -52,18 +52,18 @@ describe('which pools are read from their bytes', () => {
     );
     fc.assert(
       fc.property(fc.nat({ max: text.length - 1 }), fc.nat({ max: 3 }), instead, (at, length, change) => {
-        const spoilt = text.slice(0, at) + change + text.slice(at + length);
-        const told = read(spoilt);
-        if (told !== undefined) expect(write(told)).toBe(spoilt.replaceAll(/[\t\n\r ]/g, ''));
+        const damaged = text.slice(0, at) + change + text.slice(at + length);
+        const reserves = read(damaged);
+        if (reserves !== undefined) expect(write(reserves)).toBe(damaged.replaceAll(/[\t\n\r ]/g, ''));
       }),
       { numRuns: 5_000 },
     );
   });
 
   test.each([
-    ['another than is expected', write(pool).replaceAll(BTC, PRV)],
+    ['one that is not expected', write(pool).replaceAll(BTC, PRV)],
     ['one of another height', write(pool).replace(`${HEIGHT}`, `${HEIGHT + 1}`)],
-    ['one of which the tokens are not those of its key', write(pool).replace(`"${BTC}"`, `"${PRV}"`)],
+    ['one with other tokens than in its key', write(pool).replace(`"${BTC}"`, `"${PRV}"`)],
     ['one in capitals', write(pool).replaceAll(BTC, BTC.toUpperCase())],
     ['one with another field', write(pool).replace('}', ',"Fee":1}')],
     ['one with its fields in another order', write(pool).replace('Token1PoolValue', 'Token2PoolValue')],
@@ -72,23 +72,23 @@ describe('which pools are read from their bytes', () => {
     ['a reserve that begins with 0', write(pool).replace(':1906', ':01906')],
     ['a reserve below 0', write(pool).replace(':1906', ':-1906')],
     ['a reserve that is missing', write(pool).replace(/:1906\d+/, ':')],
-    ['a pool that is not whole', write(pool).slice(0, -1)],
+    ['an incomplete one', write(pool).slice(0, -1)],
     ['nothing', ''],
-  ])('not %s: that is left to the parser', (_, member) => {
+  ])('is not %s, which is for the parser', (_, member) => {
     expect(read(member)).toBeUndefined();
   });
 });
 
-describe('which pools are read by how they were written before', () => {
+describe('a pool with the bytes of the previous response', () => {
   const other = { reserve1: 7n, reserve2: 0n };
 
-  test('none otherwise than without that, whatever was read in between', () => {
+  test('is read as without a previous response, whatever was read before', () => {
     const texts = [pool, other].map(write);
     const change = fc.constantFrom('', '0', '1', '"', '}', ',', ' ', 'a', '\u00a0');
-    const anySpoilt = fc
+    const anyDamaged = fc
       .record({ text: fc.constantFrom(...texts), at: fc.nat({ max: 372 }), cut: fc.nat({ max: 2 }), change })
       .map(({ text, at, cut, change: instead }) => text.slice(0, at) + instead + text.slice(at + cut));
-    const anyMember = fc.oneof(fc.constantFrom(...texts), anyPool.map(write), anySpoilt);
+    const anyMember = fc.oneof(fc.constantFrom(...texts), anyPool.map(write), anyDamaged);
     fc.assert(
       fc.property(fc.array(fc.tuple(anyMember, anySpaces), { minLength: 2, maxLength: 6 }), (members) => {
         const previous = createPreviousPools();
@@ -101,7 +101,7 @@ describe('which pools are read by how they were written before', () => {
     );
   });
 
-  test('those that stand at the next height as they stood before', () => {
+  test('is found at the next height', () => {
     const previous = createPreviousPools();
     const text = write(pool);
     const start = text.indexOf(ID);
@@ -114,23 +114,23 @@ describe('which pools are read by how they were written before', () => {
   });
 
   test.each<[string, string, typeof DIRECTORY]>([
-    ['one with other reserves', write(other), DIRECTORY],
-    ['one that is not whole', write(pool).slice(0, -1), DIRECTORY],
-    ['one at the same place of another directory', write(pool), toPoolDirectory([`${BTC}-${PRV}`])],
-  ])('not %s', (_, text, directory) => {
+    ['if its reserves differ', write(other), DIRECTORY],
+    ['if it is incomplete', write(pool).slice(0, -1), DIRECTORY],
+    ['if it is at the same place of another directory', write(pool), toPoolDirectory([`${BTC}-${PRV}`])],
+  ])('is not found %s', (_, text, directory) => {
     const previous = createPreviousPools();
     read(write(pool), previous);
     expect(previous.find(directory, 0, Buffer.from(text), text.indexOf(ID))).toBeUndefined();
   });
 
-  test('none of a response whose pools are not stored', () => {
+  test('is not found if the pools of that response are not stored', () => {
     const previous = createPreviousPools();
     const text = write(pool);
     expect(readerOf(HEIGHT, previous, false).read(Buffer.from(text), 0, 0)).toEqual({ end: text.length, ...pool });
     expect(previous.find(DIRECTORY, 0, Buffer.from(text), text.indexOf(ID))).toBeUndefined();
   });
 
-  test('also the longest, indented as widely as nodes do', () => {
+  test('is found if it is the longest, indented as nodes do', () => {
     const previous = createPreviousPools();
     const longest = { reserve1: 2n ** 64n - 1n, reserve2: 2n ** 64n - 1n };
     const fields = write(longest).replace('{', '{\n        ').replaceAll(',', ',\n        ').replace('}', '\n      }');
@@ -139,7 +139,7 @@ describe('which pools are read by how they were written before', () => {
     expect(previous.find(DIRECTORY, 0, Buffer.from(text), text.indexOf(ID))).toEqual({ end: text.length, ...longest });
   });
 
-  test('not one that is longer than nodes write it: it is read anew each time', () => {
+  test('is not found if it is longer than nodes write it, and its digits are read', () => {
     const previous = createPreviousPools();
     const text = spaceOut(write(pool), '    ');
     expect(read(text, previous)).toEqual(pool);

@@ -29,8 +29,8 @@ test('a state has its pools in order of their ids, of several with one id the la
   );
 });
 
-describe('which states share a directory', () => {
-  test('those with the same pools, in whatever order they come and whatever they hold', () => {
+describe('states share a directory', () => {
+  test('if they have the same pools, whatever their order and reserves', () => {
     const [first, second] = statesOf([ab, cd], [{ ...cd, reserve1: 9n }, ab]);
     expect(second?.directory).toBe(first?.directory);
     expect(second?.directory).toEqual({
@@ -50,13 +50,13 @@ describe('which states share a directory', () => {
     });
   });
 
-  test('also where other pools were read between them', () => {
+  test('also if a state with other pools was read between them', () => {
     const [first, other, third] = statesOf([ab, cd], [ab], [ab, cd]);
     expect(third?.directory).toBe(first?.directory);
     expect(other?.directory).not.toBe(first?.directory);
   });
 
-  test('not those with another pool in between', () => {
+  test('not if one has another pool', () => {
     const states = statesOf([ab, cd], [ab, ac, cd], [ab, ac]);
     expect(states.map(({ directory }) => directory.ids)).toEqual([
       [`${a}-${b}`, `${c}-${d}`],

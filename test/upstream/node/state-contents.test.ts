@@ -23,8 +23,8 @@ const readExchangeState = (result: WireObject, height: number) =>
 
 const recorded = () => readResult(parseJson(readFixture('node/getpdestate')), 1);
 
-describe('what does the node say of its exchange', () => {
-  test('the pools of the recorded answer, to the last unit, in order of their ids', () => {
+describe('the contents of a state', () => {
+  test('are the pools of the recorded response, to the last unit, in order of their ids', () => {
     const prvBtc = { token1Id: PRV, token2Id: BTC, reserve1: 1_906_314_094_145_580n, reserve2: 171_442_164_981n };
     const btcEth = { token1Id: BTC, token2Id: ETH, reserve1: 0n, reserve2: 2n ** 64n - 1n };
     const pools = [prvBtc, btcEth].map((each) => ({ beaconHeight: 835_380, ...each }));
@@ -33,11 +33,11 @@ describe('what does the node say of its exchange', () => {
     expect(poolPairsOf(state)).toEqual(pools);
   });
 
-  test('an exchange without pools is one', () => {
+  test('can be an exchange without pools', () => {
     expect(readExchangeState({ PDEPoolPairs: {} }, 9)).toEqual(exchangeStateOf(9, []));
   });
 
-  test('the other sections are not looked at, whatever they hold', () => {
+  test('do not depend on other sections, whatever they contain', () => {
     const state = readExchangeState(recorded(), 835_380);
     const odd = { WaitingPDEContributions: [], PDEShares: 'none', PDETradingFees: null, BeaconTimeStamp: -1, More: {} };
     expect(readExchangeState({ ...recorded(), ...odd }, 835_380)).toEqual({ ...state, time: -1_000 });
@@ -45,13 +45,13 @@ describe('what does the node say of its exchange', () => {
     expect(poolsOnly).toEqual({ ...state, time: undefined });
   });
 
-  test('nor are other fields of a pool', () => {
+  test('do not depend on other fields of a pool', () => {
     const state = readExchangeState({ PDEPoolPairs: { [KEY]: { ...pool, Fee: 'odd' } } }, 835_380);
     expect(poolPairsOf(state).map(poolPairId)).toEqual([`${PRV}-${BTC}`]);
   });
 });
 
-describe('what does not fit', () => {
+describe('a state with a wrong shape', () => {
   const pools = '$.Result.PDEPoolPairs';
   const keys = `expected keys with height 835380 and the token ids of the pool at ${pools}`;
 

@@ -22,14 +22,14 @@ test.each([
   expect(whyStateIsMissing(new UpstreamRpcError(-8000, { because }))).toBe(why);
 });
 
-test('no other error says that a state is missing', () => {
+test('no other error means that a state is missing', () => {
   const because = '-1003: missing trie node 6f1c2d (path )';
   expect(whyStateIsMissing(new UpstreamRpcError(-1003, { because }))).toBe(undefined);
   expect(whyStateIsMissing(new UpstreamRpcError(undefined, { because }))).toBe(undefined);
   expect(whyStateIsMissing(new UpstreamTimeoutError('NODE', 5, { because }))).toBe(undefined);
 });
 
-describe('how often is a node called for the state of a height that the chain has reached', () => {
+describe('calls for the state of a height that the chain has reached', () => {
   /** A node that fails with these errors, and then has the state. */
   async function callsUntilThere(errors: Error[], budget: number) {
     let calls = 0;
@@ -47,20 +47,20 @@ describe('how often is a node called for the state of a height that the chain ha
   }
   const late = (times: number) => Array.from({ length: times }, () => blockNotFound(7));
 
-  test('again shortly, where the height is in the future for it', async () => {
+  test('are retried if the height is in the future for the node', async () => {
     expect(await callsUntilThere(late(2), 10)).toEqual({ calls: 3, isThere: true, isUsedUp: false });
   });
 
-  test('five times at the most', async () => {
+  test('are at most five', async () => {
     expect(await callsUntilThere(late(9), 10)).toEqual({ calls: 5, isThere: false, isUsedUp: false });
   });
 
-  test('no more often than errors are left', async () => {
+  test('are no more than the error budget allows', async () => {
     expect(await callsUntilThere(late(9), 2)).toEqual({ calls: 2, isThere: false, isUsedUp: true });
     expect(await callsUntilThere(late(1), 0)).toEqual({ calls: 1, isThere: false, isUsedUp: true });
   });
 
-  test.each([statePruned(), stateUnreadable()])('once, where it answers otherwise: %o', async (error) => {
+  test.each([statePruned(), stateUnreadable()])('are not retried after another error: %o', async (error) => {
     expect(await callsUntilThere([error], 1)).toEqual({ calls: 1, isThere: false, isUsedUp: true });
   });
 });

@@ -17,12 +17,12 @@ const RECORDED = parseJson(FIXTURE);
 
 const resultOf = (document: unknown) => readResult(document, 1);
 
-/** What comes of an answer that is parsed as a whole. */
+/** The outcome of a response that is parsed as a whole. */
 function outcomeOfWhole(text: string): unknown {
   return outcomeOf(() => readWholeState(resultOf(parseJson(text)), HEIGHT));
 }
 
-/** What comes of an answer that is read as it comes, in front of which nothing was read, or the recorded answer. */
+/** The outcome of a response that is read while it arrives. */
 function outcomeOfChunks(
   text: string,
   sizes: readonly number[],
@@ -31,22 +31,22 @@ function outcomeOfChunks(
   return outcomeInChunks(text, sizes, reader);
 }
 
-/** The recorded answer with its pools in the order of their ids, as nodes have them. */
+/** The recorded response with its pools in the order of their ids, as nodes send them. */
 const IN_ORDER = (() => {
   const document = parseJson(FIXTURE) as { readonly Result: WireObject };
   const pools = Object.entries(document.Result['PDEPoolPairs'] ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
   return { ...document, Result: { ...document.Result, PDEPoolPairs: Object.fromEntries(pools) } };
 })();
 
-/** The reader of an answer that is expected to have the pools of the recorded one, written as they were before. */
+/** A reader that has read the recorded response and this one before. */
 function readerAfterRecorded(before = print(IN_ORDER) ?? ''): ResponseReader<unknown> {
   const states = createStateReader();
   for (const text of [FIXTURE, before]) readState(text, HEIGHT, states);
   return stateResponse(HEIGHT, states);
 }
 
-describe('does it matter that an answer is read as it comes', () => {
-  test('no: whatever is changed in it, and however it is cut, it says what it says as a whole', () => {
+describe('a response that is read while it arrives gives the same as one that is parsed as a whole', () => {
+  test('whatever is changed in it, and however it is cut into chunks', () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(anyMutations, anySpaces, anySizes, (changes, space, sizes) => {
@@ -61,7 +61,7 @@ describe('does it matter that an answer is read as it comes', () => {
     expect([...seen].sort()).toEqual(['error', 'value']);
   });
 
-  test('no: nor where its pools were read before', () => {
+  test('also if a similar response was read before', () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(anyMutations, anySpaces, anySpaces, anySizes, (changes, space, spaceBefore, sizes) => {
@@ -77,7 +77,7 @@ describe('does it matter that an answer is read as it comes', () => {
     expect([...seen].sort()).toEqual(['error', 'value']);
   });
 
-  test('no: wherever it breaks off', () => {
+  test('wherever it is cut off', () => {
     for (let length = 0; length < FIXTURE.length; length++) {
       expect(outcomeOfChunks(FIXTURE.slice(0, length), [7, 100])).toBe('it is not JSON');
     }
@@ -90,7 +90,7 @@ describe('does it matter that an answer is read as it comes', () => {
   });
   const recorded = outcomeOfWhole(FIXTURE);
 
-  test('no: nor where it is spoilt and its pools were read before', () => {
+  test('wherever its pools are damaged, also if they were read before', () => {
     const text = print(IN_ORDER) ?? '';
     const from = text.indexOf('{', text.indexOf('"PDEPoolPairs"')) + 1;
     const length = contentLength(text.slice(from));
@@ -98,9 +98,9 @@ describe('does it matter that an answer is read as it comes', () => {
     const outcomes = new Set<boolean>();
     fc.assert(
       fc.property(fc.nat({ max: length }), fc.nat({ max: 2 }), instead, anySizes, (place, cut, change, sizes) => {
-        const spoilt = text.slice(0, from + place) + change + text.slice(from + place + cut);
-        const outcome = outcomeOfWhole(spoilt);
-        expect(outcomeOfChunks(spoilt, sizes, readerAfterRecorded())).toEqual(outcome);
+        const damaged = text.slice(0, from + place) + change + text.slice(from + place + cut);
+        const outcome = outcomeOfWhole(damaged);
+        expect(outcomeOfChunks(damaged, sizes, readerAfterRecorded())).toEqual(outcome);
         outcomes.add(outcome === 'it is not JSON');
       }),
       { numRuns: 2_000 },
@@ -108,7 +108,7 @@ describe('does it matter that an answer is read as it comes', () => {
     expect(outcomes.size).toBe(2);
   });
 
-  test('no: wherever it is spoilt, but in what is dropped, where only brackets and quotes are seen', () => {
+  test('wherever it is damaged, except in skipped sections, where only brackets and quotes are checked', () => {
     const place = fc.nat({ max: FIXTURE.length - 1 });
     const instead = fc.oneof(
       fc.string({ maxLength: 3 }),
@@ -116,12 +116,12 @@ describe('does it matter that an answer is read as it comes', () => {
     );
     fc.assert(
       fc.property(place, fc.nat({ max: 5 }), instead, anySizes, (at, length, text, sizes) => {
-        const spoilt = Buffer.from(FIXTURE.slice(0, at) + text + FIXTURE.slice(at + length)).toString();
-        const outcome = outcomeOfChunks(spoilt, sizes);
+        const damaged = Buffer.from(FIXTURE.slice(0, at) + text + FIXTURE.slice(at + length)).toString();
+        const outcome = outcomeOfChunks(damaged, sizes);
         if (dropped.some(({ from, to }) => at >= from && at + length <= to)) {
           expect(['it is not JSON', recorded]).toContainEqual(outcome);
         } else if (!dropped.some(({ from, to }) => at < to && at + length > from)) {
-          expect(outcome).toEqual(outcomeOfWhole(spoilt));
+          expect(outcome).toEqual(outcomeOfWhole(damaged));
         }
       }),
       { numRuns: 4_000 },
@@ -193,7 +193,7 @@ describe('does it matter that an answer is read as it comes', () => {
     ['a bracket too many', `${FIXTURE}}`],
     ['a bracket that does not match', FIXTURE.replace('}', ']')],
     ['a page', '<!DOCTYPE html><p>{"Id": 1}'],
-  ])('no: %s', (_, text) => {
+  ])('%s', (_, text) => {
     const outcome = outcomeOfWhole(text);
     for (const sizes of [[1], [2], [3, 1], [64], [65_536]]) {
       expect(outcomeOfChunks(text, sizes)).toEqual(outcome);
@@ -211,7 +211,7 @@ function contentLength(text: string): number {
   });
 }
 
-describe('what of the state of the beacon is read', () => {
+describe('of the state of the beacon is read', () => {
   test('the height, whatever stands around it', () => {
     const filter = { within: 'Result', keep: ['BeaconHeight'], maxBytes: 2 ** 20 };
     const heightIn = (document: unknown) => readInteger(resultOf(document)['BeaconHeight'], '$.Result.BeaconHeight');
@@ -229,30 +229,30 @@ describe('what of the state of the beacon is read', () => {
   });
 });
 
-describe('how much of an answer is kept', () => {
-  const tell = (text: string) => outcomeOfChunks(text, [65_536]);
+describe('the limits of what is kept', () => {
+  const outcome = (text: string) => outcomeOfChunks(text, [65_536]);
   const begun = '{"Id":1,"Result":{';
 
   test.each<[string, string, string]>([
     ['a pool that is too long', `${begun}"PDEPoolPairs":{"a":"${'b'.repeat(66_000)}`, 'more than 65536 bytes'],
     ['an error that is too long', `{"Error":"${'b'.repeat(2 ** 23)}`, 'more than 8388608 bytes'],
     ['too many names', `${begun}${'"a":{},'.repeat(2 ** 21)}`, 'more than 8388608 bytes'],
-    ['what is too deep', `${begun}"a":${'['.repeat(2_000)}`, 'more than 1000 levels of nesting'],
+    ['nesting that is too deep', `${begun}"a":${'['.repeat(2_000)}`, 'more than 1000 levels of nesting'],
     [
       'too many pools',
       `${begun}"PDEPoolPairs":{${Array.from({ length: 100_001 }, (_, n) => `"${n}":0`).join()}}`,
       'more than 100000 pools',
     ],
   ])('%s is refused before its end', (_, text, message) => {
-    expect(tell(text)).toEqual({ error: expect.objectContaining({ name: 'TooLargeError', message }) });
+    expect(outcome(text)).toEqual({ error: expect.objectContaining({ name: 'TooLargeError', message }) });
   });
 
   test.each([
     ['a text', `"a":"${'b'.repeat(2 ** 24)}"`],
     ['a list', `"a":[${'"b",[{}],'.repeat(2 ** 20)}0]`],
     ['space', ' '.repeat(2 ** 24)],
-  ])('%s that is not asked for may have any length', (_, text) => {
-    expect(tell(`${begun}${text}}, "Error": 5}`)).toMatchObject({
+  ])('%s that is skipped may have any length', (_, text) => {
+    expect(outcome(`${begun}${text}}, "Error": 5}`)).toMatchObject({
       error: { message: 'expected an object at $.Error' },
     });
   });

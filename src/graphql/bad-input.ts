@@ -1,4 +1,4 @@
-import { type GraphQLField, type GraphQLFieldResolver, type GraphQLSchema, isObjectType } from 'graphql';
+import type { GraphQLField } from 'graphql';
 import { BadUserInputError } from '../errors.ts';
 
 type AnyField = Pick<GraphQLField<unknown, never>, 'extensions'>;
@@ -39,41 +39,4 @@ function findBadScalar(value: unknown): BadUserInputError | undefined {
     if (badInput !== undefined) return badInput;
   }
   return undefined;
-}
-
-type Resolver = GraphQLFieldResolver<unknown, never>;
-
-/** The resolver of a field that checks its arguments, to the one that does not. */
-const unchecked = new WeakMap<Resolver, Resolver>();
-
-/** Makes each field of a schema throw the errors in its arguments, also if another executor than ours is used. */
-export function throwBadInputWhereItIsUsed(schema: GraphQLSchema): GraphQLSchema {
-  const fields = Object.values(schema.getTypeMap())
-    .filter(isObjectType)
-    .flatMap((type) => Object.values(type.getFields()))
-    .filter((field) => field.args.length > 0);
-
-  for (const field of fields) {
-    const { resolve, subscribe } = field;
-    const requireGood = <Args>(args: Args): Args => {
-      const badInput = findBadInput(field, args as Arguments);
-      if (badInput !== undefined) throw badInput;
-      return args;
-    };
-    // The updates of a subscription have the arguments that `subscribe` has checked.
-    if (resolve && !subscribe) {
-      field.resolve = (root, args, context, info) => resolve(root, requireGood(args), context, info);
-      unchecked.set(field.resolve, resolve);
-    }
-    if (subscribe) field.subscribe = (root, args, context, info) => subscribe(root, requireGood(args), context, info);
-  }
-  return schema;
-}
-
-/** The resolver of a field without the check of its arguments, for an executor that checks them once for all objects. */
-export function resolverOf<Context>(
-  field: GraphQLField<unknown, Context>,
-): GraphQLFieldResolver<unknown, Context> | undefined {
-  const { resolve } = field;
-  return resolve && ((unchecked.get(resolve as Resolver) as typeof resolve | undefined) ?? resolve);
 }

@@ -11,7 +11,6 @@ import './types/price-update.ts';
 import './types/service.ts';
 import './types/ticker.ts';
 import './types/token.ts';
-import { throwBadInputWhereItIsUsed } from './bad-input.ts';
 import { builder } from './builder.ts';
 
 const description = `
@@ -27,4 +26,4 @@ Start with \`poolPairs\` for prices, \`tickers\` for markets, \`chainInfo\` for 
 `.trim();
 
 /** The schema of the gateway. */
-export const schema = Object.assign(throwBadInputWhereItIsUsed(builder.toSchema()), { description });
+export const schema = Object.assign(builder.toSchema(), { description });

@@ -1,6 +1,5 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { GatewayError, type UpstreamError } from '../errors.ts';
-import { type AsyncValues, mapAsyncValues, toAsyncValues } from '../live/broadcast/async-values.ts';
 import type { Subscribe } from '../live/broadcast/subscriber.ts';
 import type { Head } from '../live/chain/head.ts';
 
@@ -38,7 +37,7 @@ type SourceStreamOptions<V, U> = Pick<SourceStream<V, U>, 'subscribe'> & {
 /** Creates a source stream. */
 export function createSourceStream<V, U>(options: SourceStreamOptions<V, U>): SourceStream<V, U> {
   const { subscribe, toUpdate, isChange, headOf, heightOf, dependsOnPrevious = false, resumesAfter } = options;
-  const stream: SourceStream<V, U> = {
+  return {
     subscribe,
     isChange: (value, previous) => value instanceof GatewayError || (isChange?.(value, previous) ?? true),
     // An error in place of a value is reported by the executor.
@@ -47,14 +46,16 @@ export function createSourceStream<V, U>(options: SourceStreamOptions<V, U>): So
     headOf: (value) => (value instanceof GatewayError ? undefined : headOf?.(value)),
     heightOf: (value) => (value instanceof GatewayError ? undefined : heightOf?.(value)),
     resumesAfter,
-    [Symbol.asyncIterator]: () => iterate(stream),
+    // The type that GraphQL requires of a source stream. The gateway subscribes, so that slow subscribers skip values.
+    [Symbol.asyncIterator]() {
+      throw new Error('A source stream cannot be iterated.');
+    },
   };
-  return stream;
 }
 
 /** Whether the result of a field's `subscribe` is a source stream, and not an error. */
 export function isSourceStream(stream: object): stream is SourceStream {
-  return 'toUpdate' in stream && Symbol.asyncIterator in stream;
+  return 'toUpdate' in stream;
 }
 
 /**
@@ -83,15 +84,4 @@ export function startWithError<V>(
       cancel: () => values.cancel(),
     };
   };
-}
-
-/** The updates of one subscriber: GraphQL requires that a source stream can be iterated. The gateway subscribes instead. */
-function iterate<V, U>({ subscribe, isChange, toUpdate }: SourceStream<V, U>): AsyncValues<U> {
-  let previous: V | undefined;
-  return mapAsyncValues(toAsyncValues(subscribe), (value) => {
-    const before = previous;
-    if (!isChange(value, before)) return undefined;
-    if (!(value instanceof GatewayError)) previous = value;
-    return toUpdate(value, before);
-  });
 }

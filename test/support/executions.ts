@@ -1,6 +1,7 @@
-import { type DocumentNode, type ExecutionResult, execute, type GraphQLSchema, validate } from 'graphql';
+import { type DocumentNode, type ExecutionResult, execute, type GraphQLSchema, isObjectType, validate } from 'graphql';
 import { expect } from 'vitest';
 import { MAX_ERRORS } from '../../src/errors.ts';
+import { findBadInput } from '../../src/graphql/bad-input.ts';
 import type { Context } from '../../src/graphql/context.ts';
 import { createExecutor } from '../../src/graphql/execution/execute.ts';
 import { createPlanner, createValidDocument } from '../../src/graphql/execution/planner.ts';
@@ -55,6 +56,7 @@ export type Executions = {
 
 /** Makes the comparison for a schema; each execution gets a context of its own. */
 export function createExecutions(schema: GraphQLSchema, createContext: () => object): Executions {
+  throwBadInput(schema);
   const executeByPlan = createPlannedExecution(schema);
 
   const argsOf = (operation: Omit<ExecutedOperation, 'schema' | 'contextValue'>) => ({
@@ -110,4 +112,19 @@ function tell({ data, errors = [] }: ExecutionResult): Told {
     data: JSON.stringify(data),
     errors: errors.map((error) => ({ ...error.toJSON(), thrown: error.originalError?.message })),
   };
+}
+
+/** Makes the fields of a schema throw the errors in their arguments. By a plan they never see these arguments. */
+function throwBadInput(schema: GraphQLSchema): void {
+  for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
+    for (const field of Object.values(type.getFields())) {
+      const { resolve } = field;
+      if (resolve === undefined || field.args.length === 0) continue;
+      field.resolve = (root, args, context, info) => {
+        const badInput = findBadInput(field, args);
+        if (badInput !== undefined) throw badInput;
+        return resolve(root, args, context, info);
+      };
+    }
+  }
 }

@@ -15,7 +15,6 @@ import {
   type VariableValues,
 } from 'graphql';
 import { QueryTooComplexError } from '../../errors.ts';
-import { resolverOf } from '../bad-input.ts';
 import { estimateField, estimateObjects } from '../complexity.ts';
 import { fixedCostOf } from '../cost.ts';
 import { type Limits, requireAtMost } from '../limits.ts';
@@ -143,7 +142,7 @@ export function compile({ schema, document, operation, variables, limits }: Comp
       opening: `${comma}${JSON.stringify(name)}:${isTypename ? JSON.stringify(type.name) : ''}`,
       nodes,
       property: field.name,
-      resolve: resolverOf(field),
+      resolve: field.resolve,
       info,
       args,
       mayFail: typeof args === 'number' || args instanceof Error,

@@ -58,22 +58,3 @@ export function toAsyncValues<T>(subscribe: Subscribe<T>): AsyncValues<T> {
     },
   };
 }
-
-/** Maps values; those that become `undefined` are skipped. Ends with its source. */
-export function mapAsyncValues<T, U>(source: AsyncValues<T>, map: (value: T) => U | undefined): AsyncValues<U> {
-  return {
-    [Symbol.asyncIterator]: returnThis,
-    async next() {
-      for (;;) {
-        const result = await source.next();
-        if (result.done) return ITERATOR_END;
-        const value = map(result.value);
-        if (value !== undefined) return { done: false, value };
-      }
-    },
-    async return() {
-      await source.return?.();
-      return ITERATOR_END;
-    },
-  };
-}

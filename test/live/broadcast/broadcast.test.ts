@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { mapAsyncValues, toAsyncValues } from '../../../src/live/broadcast/async-values.ts';
+import { toAsyncValues } from '../../../src/live/broadcast/async-values.ts';
 import { createBroadcast } from '../../../src/live/broadcast/broadcast.ts';
 
 const END = { done: true, value: undefined };
@@ -87,29 +87,6 @@ describe('when a subscription ends', () => {
       expect([received, latest.subscribers()]).toEqual([1, 1]);
       break;
     }
-    expect(latest.subscribers()).toBe(0);
-  });
-});
-
-describe('mapped values', () => {
-  test('each is mapped; those that become undefined are skipped', async () => {
-    const latest = createBroadcast<number>();
-    const odd = mapAsyncValues(toAsyncValues(latest.subscribe), (number) =>
-      number % 2 === 1 ? `odd ${number}` : undefined,
-    );
-    const values = odd.next();
-    latest.publish(2);
-    await Promise.resolve();
-    latest.publish(3);
-    expect(await values).toEqual(value('odd 3'));
-  });
-
-  test('return ends the source and a pending next', async () => {
-    const latest = createBroadcast<number>();
-    const mapped = mapAsyncValues(toAsyncValues(latest.subscribe), (number) => number);
-    const waiting = mapped.next();
-    expect(await mapped.return?.()).toEqual(END);
-    expect(await waiting).toEqual(END);
     expect(latest.subscribers()).toBe(0);
   });
 });

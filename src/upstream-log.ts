@@ -7,9 +7,9 @@ import type { UpstreamCall } from './upstream/health.ts';
 import type { NodeClient } from './upstream/node/client.ts';
 
 /**
- * Tells the log when an upstream breaks and when it can be read again: once each, however many things are followed there.
+ * Logs when an upstream begins to fail and when it can be read again: once each, however many followers read it.
  *
- * @returns makes a watcher for each thing that is followed
+ * @returns creates the watcher of a follower
  */
 export function createUpstreamLog(log: Log, upstream: Upstream): () => Watcher {
   const failing = new Set<Watcher>();

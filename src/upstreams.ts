@@ -22,7 +22,7 @@ import { createStateReader } from './upstream/node/state-reader.ts';
 import { createSpacing } from './upstream/spacing.ts';
 import { createCallLog, createHeadLog, createNodeLog, createUpstreamLog } from './upstream-log.ts';
 
-/** What reading an upstream takes. */
+/** What the sources of an upstream are created with. */
 export type Surroundings = {
   readonly config: Config;
   readonly log: Log;
@@ -30,30 +30,30 @@ export type Surroundings = {
   readonly metrics: Metrics;
 };
 
-/** An upstream that is followed, or what stands in for it where it is not configured. */
+/** The sources of an upstream. If it is not configured, each read fails. */
 export type Connected<Name extends keyof Sources> = {
   readonly sources: Pick<Sources, Name>;
   health(): UpstreamHealth;
   disconnect(): Promise<void>;
 };
 
-/** A state of the largest main network has 30 MB; this leaves room to grow. */
-const MAX_NODE_ANSWER_BYTES = 128 * 2 ** 20;
-const MAX_MARKET_DATA_ANSWER_BYTES = 32 * 2 ** 20;
+/** A state of the main network has 30 MB; this leaves room to grow. */
+const MAX_NODE_RESPONSE_BYTES = 128 * 2 ** 20;
+const MAX_MARKET_DATA_RESPONSE_BYTES = 32 * 2 ** 20;
 
-/** Of all connections to an upstream, so many are for what follows it: clients never make the chain wait. */
+/** Connections to an upstream that are reserved for its followers: clients never delay the chain. */
 const CONNECTIONS_TO_FOLLOW = 2;
 
-/** How far apart calls to a node are made after it has refused one for its rate; more at later refusals. */
+/** The time between two calls to a node after it has first rejected one with status 429. */
 const FIRST_SPACE_MS = 250;
 
-/** Starts to follow the chain that the nodes of the configuration show. */
+/** Starts to follow the chain of the configured nodes. */
 export function connectNodes(surroundings: Surroundings): Connected<'head' | 'nodes' | 'pastStates'> {
   const { config, log, now } = surroundings;
   const { fullnodeUrls, headPollMs: pollMs, upstreamTimeoutMs: timeoutMs } = config;
   const http = httpOf(surroundings, {
     upstream: 'NODE',
-    maxBytes: MAX_NODE_ANSWER_BYTES,
+    maxBytes: MAX_NODE_RESPONSE_BYTES,
     keepAlive: false,
     headers: config.fullnodeHeaders,
   });
@@ -108,7 +108,7 @@ export function connectNodes(surroundings: Surroundings): Connected<'head' | 'no
   };
 }
 
-/** Starts to follow the market-data host of the configuration. */
+/** Starts to follow the configured market-data host. */
 export function connectMarketData(surroundings: Surroundings): Connected<'market' | 'orderBooks'> {
   const { config, log, now } = surroundings;
   const { marketDataUrl: baseUrl, marketDataPartner: partner, upstreamTimeoutMs: timeoutMs } = config;
@@ -116,7 +116,7 @@ export function connectMarketData(surroundings: Surroundings): Connected<'market
   if (baseUrl === undefined) return notConfigured(marketDataNotConfigured(), health);
 
   const { marketPollMs: pollMs, marketMaxAgeMs: maxAgeMs, orderBookTtlMs: ttlMs } = config;
-  const maxBytes = MAX_MARKET_DATA_ANSWER_BYTES;
+  const maxBytes = MAX_MARKET_DATA_RESPONSE_BYTES;
   const http = httpOf(surroundings, {
     upstream: 'MARKET_DATA',
     maxBytes,
@@ -141,7 +141,7 @@ function notConfigured<Name extends keyof Sources>(
   return { sources, health: health.read, disconnect: async () => {} };
 }
 
-/** Its host, and which one it is where several are on one. A path can hold a key, so it is not told. */
+/** The host of a URL, with a number if several URLs have the same. The path can have a key, so it is left out. */
 function nameOf({ host }: URL, before: readonly URL[]): string {
   const same = before.filter((url) => url.host === host).length;
   return same === 0 ? host : `${host} (${same + 1})`;

@@ -8,14 +8,14 @@ import type { PastStates } from './chain/past-states.ts';
 import type { MarketFollower } from './market/lists.ts';
 import type { OrderBooks } from './market/order-books.ts';
 
-/** What is read of nodes where none is configured: nothing, and every attempt says so. */
+/** The sources of the chain if no node is configured: every read fails with the error that says so. */
 export function nodesNotConfigured(): {
   head: HeadFollower;
   nodes: { status: Nodes['status'] };
   pastStates: PastStates;
 } {
   const error = new UpstreamNotConfiguredError('NODE');
-  const head = absentFollower<Head>(error);
+  const head = emptyFollower<Head>(error);
   return {
     head: {
       ...head,
@@ -32,11 +32,11 @@ export function nodesNotConfigured(): {
   };
 }
 
-/** What is read of a market-data host where none is configured: nothing, and every attempt says so. */
+/** The sources of the market if no market-data host is configured: every read fails with the error that says so. */
 export function marketDataNotConfigured(): { market: MarketFollower; orderBooks: OrderBooks } {
   const error = new UpstreamNotConfiguredError('MARKET_DATA');
   return {
-    market: { pairs: absentFollower(error), tickers: absentFollower(error), freshness: () => undefined },
+    market: { pairs: emptyFollower(error), tickers: emptyFollower(error), freshness: () => undefined },
     orderBooks: {
       read: () => Promise.reject(error),
       subscribe: () => createBroadcast<never>().subscribe,
@@ -47,7 +47,7 @@ export function marketDataNotConfigured(): { market: MarketFollower; orderBooks:
   };
 }
 
-function absentFollower<T>(error: UpstreamNotConfiguredError): Follower<T> {
+function emptyFollower<T>(error: UpstreamNotConfiguredError): Follower<T> {
   const latest = createBroadcast<T>();
   return {
     get: () => Promise.reject(error),

@@ -2,7 +2,7 @@ import { type Market, type Pair, type PairFilter, selectPairs, type Ticker, toke
 import type { TokenId } from '../domain/token-id.ts';
 import { AmbiguousTickerError, BadUserInputError } from '../errors.ts';
 import type { Follower } from '../live/broadcast/follower.ts';
-import type { MarketFollower, MarketReading } from '../live/market/lists.ts';
+import type { MarketFollower, MarketSnapshot } from '../live/market/lists.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** The pairs or the tickers of the market-data host. They stay the same for one answer. */
@@ -39,7 +39,7 @@ export function createMarketLoader(follower: MarketFollower, dependencies: Depen
 }
 
 function createMarketList<P extends Pair>(
-  follower: Follower<MarketReading<P>>,
+  follower: Follower<MarketSnapshot<P>>,
   dependencies: Dependencies,
 ): MarketList<P> {
   let market: Market<P> | undefined;

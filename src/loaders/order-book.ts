@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import { atDepth } from '../domain/order-book.ts';
 import { BadUserInputError } from '../errors.ts';
-import type { OrderBookReading, OrderBooks } from '../live/market/order-books.ts';
+import type { OrderBookSnapshot, OrderBooks } from '../live/market/order-books.ts';
 import type { Requester } from '../upstream/fair-queue.ts';
 import type { Dependencies } from './dependencies.ts';
 
@@ -16,7 +16,7 @@ export type OrderBookLoader = {
 };
 
 /** An order book with only its best entries. */
-export type CutOrderBook = OrderBookReading & {
+export type CutOrderBook = OrderBookSnapshot & {
   /** The ticker id that was requested. */
   readonly tickerId: string;
   /** Maximum number of entries of both sides together; 0 is the complete book. */
@@ -35,7 +35,7 @@ export function createOrderBookLoader(
   dependencies: Dependencies,
   requester: Requester,
 ): OrderBookLoader {
-  const books = new DataLoader<string, OrderBookReading | undefined>((tickerIds) =>
+  const books = new DataLoader<string, OrderBookSnapshot | undefined>((tickerIds) =>
     Promise.all(tickerIds.map((tickerId) => orderBooks.read(tickerId, requester).catch((error: Error) => error))),
   );
 
@@ -59,6 +59,6 @@ export function readDepth(depth: Depth): number {
 }
 
 /** The order book with only its best entries. */
-export function cutBook(reading: OrderBookReading, tickerId: string, depth: number): CutOrderBook {
+export function cutBook(reading: OrderBookSnapshot, tickerId: string, depth: number): CutOrderBook {
   return { ...reading, tickerId, depth, book: atDepth(reading.book, depth) };
 }

@@ -8,8 +8,8 @@ import type { Follower } from '../live/broadcast/follower.ts';
 import type { Subscribe } from '../live/broadcast/subscriber.ts';
 import type { Head } from '../live/chain/head.ts';
 import { isFarAhead } from '../live/chain/recent-heads.ts';
-import type { MarketReading } from '../live/market/lists.ts';
-import { noTicker, type OrderBookReading } from '../live/market/order-books.ts';
+import type { MarketSnapshot } from '../live/market/lists.ts';
+import { noTicker, type OrderBookSnapshot } from '../live/market/order-books.ts';
 import type { Requester } from '../upstream/fair-queue.ts';
 import { type PairFilterInput, toFilter } from './market.ts';
 import { type CutOrderBook, cutBook, type Depth, readDepth } from './order-book.ts';
@@ -42,9 +42,9 @@ export type SourceStreams = {
   head(): Promise<SourceStream<Head, Head>>;
   /** @throws BadUserInputError for an empty list, HeightNotAvailableError for an `afterHeight` far in the future */
   prices(args: PricesArguments): Promise<SourceStream<Head, PriceUpdate>>;
-  tickers(filter: PairFilterInput | null | undefined): Promise<SourceStream<MarketReading<Ticker>, readonly Ticker[]>>;
+  tickers(filter: PairFilterInput | null | undefined): Promise<SourceStream<MarketSnapshot<Ticker>, readonly Ticker[]>>;
   /** @throws BadUserInputError for a negative depth or a ticker that does not exist */
-  orderBook(tickerId: string, depth: Depth): Promise<SourceStream<OrderBookReading, CutOrderBook>>;
+  orderBook(tickerId: string, depth: Depth): Promise<SourceStream<OrderBookSnapshot, CutOrderBook>>;
 };
 
 /** What source streams read from, and for whom. */
@@ -100,7 +100,7 @@ export function createSourceStreams({ sources, requester, afterEvent }: SourceSt
 
     async tickers(filter) {
       const { tickers } = sources.market;
-      return createSourceStream<MarketReading<Ticker>, readonly Ticker[]>({
+      return createSourceStream<MarketSnapshot<Ticker>, readonly Ticker[]>({
         subscribe: await subscribeTo(tickers),
         isChange: ({ market }, previous) => market !== previous?.market,
         toUpdate: ({ market }) => selectPairs(market.rows, toFilter(filter)),
@@ -112,7 +112,7 @@ export function createSourceStreams({ sources, requester, afterEvent }: SourceSt
       const first = await valueOrError(sources.orderBooks.read(tickerId, requester));
       if (first === undefined) throw noTicker(tickerId);
       const subscribe = sources.orderBooks.subscribe(tickerId);
-      return createSourceStream<OrderBookReading, CutOrderBook>({
+      return createSourceStream<OrderBookSnapshot, CutOrderBook>({
         subscribe: first instanceof UpstreamError ? startWithError(first, subscribe) : subscribe,
         toUpdate: (reading) => cutBook(reading, tickerId, entries),
       });

@@ -6,30 +6,30 @@ import type { Rows } from '../../upstream/market-data/decode.ts';
 import { createFollower, type Follower, type Watcher } from '../broadcast/follower.ts';
 import { createTurnLimit } from '../broadcast/turn-limit.ts';
 
-/** One list of the market-data host, as it was when it was last read. */
-export type MarketReading<P extends Pair> = {
-  /** The same object for as long as the host's answer says the same. */
+/** One list of the market-data host, as it was last read. */
+export type MarketSnapshot<P extends Pair> = {
+  /** The same object while the responses of the host are equal. */
   readonly market: Market<P>;
   readonly observedAt: Instant;
-  /** When the next reading is due. */
+  /** When the list is read next. */
   readonly nextAt: Instant;
-  /** How many rows of the answer could not be read. */
+  /** How many rows of the response could not be read. */
   readonly dropped: number;
 };
 
-/** Follows the two lists of the market-data host, each by itself: where one cannot be read, the other can. */
+/** Follows the two lists of the market-data host separately: one can be read while the other cannot. */
 export type MarketFollower = {
-  readonly pairs: Follower<MarketReading<Pair>>;
-  readonly tickers: Follower<MarketReading<Ticker>>;
-  /** How fresh both are together; `undefined` until both were read. */
+  readonly pairs: Follower<MarketSnapshot<Pair>>;
+  readonly tickers: Follower<MarketSnapshot<Ticker>>;
+  /** The freshness of the two lists together; `undefined` until both were read. */
   freshness(): Freshness | undefined;
 };
 
-/** How fresh a reading is. */
+/** How fresh data is. */
 export type Freshness = {
-  /** When it was last read; of two lists, the older. */
+  /** When it was last read. For two lists, the earlier time. */
   readonly observedAt: Instant;
-  /** It cannot be read now, or has not been for several times the usual interval. */
+  /** Whether it cannot be read now, or was not read for several intervals. */
   readonly stale: boolean;
 };
 
@@ -37,16 +37,16 @@ export type Freshness = {
 export type MarketFollowerOptions = {
   readonly host: MarketDataClient;
   readonly pollMs: number;
-  /** How long a client waits for the first reading. */
+  /** How long a client waits for the first snapshot. */
   readonly timeoutMs: number;
-  /** How old the last good reading may become while the host cannot be read; then there is the error instead. */
+  /** How old the last good snapshot may become while the host cannot be read. After that, clients get the error. */
   readonly maxAgeMs: number;
   readonly now: () => Instant;
-  /** Makes a watcher for each of the two lists. */
+  /** Creates the watcher of a list. */
   readonly watch: () => Watcher;
 };
 
-/** A reading takes its time on top of the interval: the upstream timeout is allowed for it. */
+/** A read may take the upstream timeout on top of its interval. */
 const INTERVALS_UNTIL_STALE = 3;
 
 /** Starts to follow a market-data host. */
@@ -57,24 +57,24 @@ export function createMarketFollower(options: MarketFollowerOptions): MarketFoll
   const staleAfterMs = INTERVALS_UNTIL_STALE * pollMs + timeoutMs;
 
   function freshness(): Freshness | undefined {
-    const readings = [pairs.newest(), tickers.newest()].filter((reading) => reading !== undefined);
-    if (readings.length < 2) return undefined;
+    const snapshots = [pairs.newest(), tickers.newest()].filter((snapshot) => snapshot !== undefined);
+    if (snapshots.length < 2) return undefined;
 
-    const observedAt = Math.min(...readings.map((reading) => reading.observedAt));
+    const observedAt = Math.min(...snapshots.map((snapshot) => snapshot.observedAt));
     return { observedAt, stale: pairs.isFailing() || tickers.isFailing() || now() - observedAt > staleAfterMs };
   }
 
   return { pairs, tickers, freshness };
 }
 
-/** So many rows are prepared at once: a millisecond of work. */
-const ROWS_AT_ONCE = 500;
+/** Rows that are prepared in one turn of the event loop: a millisecond of work. */
+const ROWS_PER_TURN = 500;
 
 function followList<P extends Pair>(
   read: (previous: readonly P[] | undefined) => Promise<Rows<P>>,
   { pollMs, timeoutMs, maxAgeMs, now, watch }: MarketFollowerOptions,
-): Follower<MarketReading<P>> {
-  return createFollower<MarketReading<P>>({
+): Follower<MarketSnapshot<P>> {
+  return createFollower<MarketSnapshot<P>>({
     async read(previous) {
       const { rows, dropped } = await read(previous?.market.rows);
       const observedAt = now();
@@ -89,10 +89,10 @@ function followList<P extends Pair>(
   });
 }
 
-/** Prepares a list for being looked up in, with turns for others in between. */
+/** Builds the lookup tables of a list, and yields to the event loop in between. */
 async function prepare<P extends Pair>(rows: readonly P[]): Promise<Market<P>> {
   const builder = createMarketBuilder<P>();
-  const { wait } = createTurnLimit(ROWS_AT_ONCE);
+  const { wait } = createTurnLimit(ROWS_PER_TURN);
   for (const row of rows) {
     await wait();
     builder.add(row);

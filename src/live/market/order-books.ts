@@ -9,33 +9,33 @@ import type { MarketDataClient } from '../../upstream/market-data/client.ts';
 import { createFollower, type Follower, type Watcher } from '../broadcast/follower.ts';
 import type { Subscribe } from '../broadcast/subscriber.ts';
 
-/** An order book as it was when it was last read. */
-export type OrderBookReading = {
+/** An order book as it was last read. */
+export type OrderBookSnapshot = {
   readonly book: OrderBook;
   readonly observedAt: Instant;
-  /** Until when it serves everyone who asks. */
+  /** Until when it is returned to all clients. */
   readonly freshUntil: Instant;
 };
 
-/** The order books of the market-data host. One reading of a book serves everyone who asks for it for a while. */
+/** The order books of the market-data host. One snapshot of a book is returned to all clients for a while. */
 export type OrderBooks = {
   /**
    * `undefined` for a ticker that does not exist.
    *
-   * @param requester whose turn it waits for where too much is asked for at once
+   * @param requester the client and operation that wait for it in the queue
    * @throws UpstreamError
    */
-  read(tickerId: string, requester: Requester): Promise<OrderBookReading | undefined>;
+  read(tickerId: string, requester: Requester): Promise<OrderBookSnapshot | undefined>;
   /**
-   * Follows a book for as long as someone listens: the book now, and then each one that differs from the one before. Where
-   * its first reading shows that there is no such ticker, an error stands for the book.
+   * Follows a book while it has subscribers: sends the current snapshot, then each one that differs. If the first read shows
+   * that the ticker does not exist, an error is sent in its place.
    */
-  subscribe(tickerId: string): Subscribe<OrderBookReading | BadUserInputError>;
+  subscribe(tickerId: string): Subscribe<OrderBookSnapshot | BadUserInputError>;
   /** How many books are followed. */
   followed(): number;
-  /** How many subscribe to them. */
+  /** How many subscribers they have. */
   subscribers(): number;
-  /** How often a subscriber passed an update over. */
+  /** How many updates were skipped by slow subscribers. */
   skippedValues(): number;
 };
 
@@ -43,23 +43,23 @@ export type OrderBooks = {
 export type OrderBooksOptions = {
   readonly host: MarketDataClient;
   readonly bulkhead: Bulkhead;
-  /** Whether the host lists pairs or tickers of that name: what makes an empty book one of a ticker that exists. */
+  /** Whether the host lists a pair or ticker of that id. Only then an empty book means that the ticker exists. */
   readonly isListed: (tickerId: string) => boolean;
-  /** How long one reading serves everyone. */
+  /** How long one snapshot is returned to all clients. */
   readonly ttlMs: number;
   readonly timeoutMs: number;
   readonly now: () => Instant;
-  /** Makes a watcher for each book that is followed. */
+  /** Creates the watcher of a book that is followed. */
   readonly watch: () => Watcher;
 };
 
-type FollowedBook = Follower<OrderBookReading | BadUserInputError> & { readonly watcher: Watcher };
+type FollowedBook = Follower<OrderBookSnapshot | BadUserInputError> & { readonly watcher: Watcher };
 
-type Shared = { readonly reading: QueuedCall<OrderBookReading | undefined>; endedAt: Instant | undefined };
+type SharedRead = { readonly call: QueuedCall<OrderBookSnapshot | undefined>; endedAt: Instant | undefined };
 
 const MAX_BOOKS_KEPT = 1_000;
 
-/** Nobody's ticker is longer; the host, or what stands before it, may refuse an address that is. */
+/** Longer ticker ids do not exist. The host, or a proxy in front of it, may reject such a long address. */
 const MAX_TICKER_ID_LENGTH = 200;
 
 /** The error of a ticker id that the host does not know. */
@@ -67,41 +67,41 @@ export function noTicker(tickerId: string): BadUserInputError {
   return new BadUserInputError(`Ticker ${JSON.stringify(tickerId)} does not exist.`);
 }
 
-/** Makes the order books of a host. */
+/** Creates the order books of a host. */
 export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
   const { host, bulkhead, isListed, ttlMs, timeoutMs, now, watch } = options;
-  const shared = new LRUCache<string, Shared>({ max: MAX_BOOKS_KEPT });
+  const shared = new LRUCache<string, SharedRead>({ max: MAX_BOOKS_KEPT });
   const followed = new Map<string, FollowedBook>();
   let skippedBefore = 0;
 
-  async function read(tickerId: string, requester: Requester): Promise<OrderBookReading | undefined> {
+  async function read(tickerId: string, requester: Requester): Promise<OrderBookSnapshot | undefined> {
     if (tickerId.length > MAX_TICKER_ID_LENGTH && !isListed(tickerId)) return undefined;
     const known = shared.get(tickerId);
     const isFresh = known?.endedAt !== undefined && now() - known.endedAt < ttlMs;
-    return isFresh ? known.reading.answer : readAgain(tickerId, requester);
+    return isFresh ? known.call.answer : readAgain(tickerId, requester);
   }
 
-  function readAgain(tickerId: string, requester: Requester): Promise<OrderBookReading | undefined> {
+  function readAgain(tickerId: string, requester: Requester): Promise<OrderBookSnapshot | undefined> {
     const known = shared.get(tickerId);
     const isUnderWay = known !== undefined && known.endedAt === undefined;
-    return (isUnderWay ? known : share(tickerId)).reading.wait(requester);
+    return (isUnderWay ? known : share(tickerId)).call.wait(requester);
   }
 
-  function share(tickerId: string): Shared {
-    const fresh: Shared = { reading: bulkhead.queue(() => ask(tickerId)), endedAt: undefined };
+  function share(tickerId: string): SharedRead {
+    const fresh: SharedRead = { call: bulkhead.queue(() => fetchBook(tickerId)), endedAt: undefined };
     shared.set(tickerId, fresh);
     const end = () => {
       fresh.endedAt = now();
     };
-    fresh.reading.answer.then(end, (error) => {
+    fresh.call.answer.then(end, (error) => {
       end();
-      // The host was not asked, because of what these requesters asked for beside: that is not everyone's failure.
+      // The host was not called because these clients have too many queued requests: other clients do not get this error.
       if (error instanceof UpstreamBusyError && shared.peek(tickerId) === fresh) shared.delete(tickerId);
     });
     return fresh;
   }
 
-  async function ask(tickerId: string): Promise<OrderBookReading | undefined> {
+  async function fetchBook(tickerId: string): Promise<OrderBookSnapshot | undefined> {
     const raw = await host.orderBook(tickerId);
     const isEmpty = raw === undefined || raw.bids.length + raw.asks.length === 0;
     if (isEmpty && !isListed(tickerId)) return undefined;
@@ -113,17 +113,17 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
 
   function follow(tickerId: string): FollowedBook {
     const watcher = watch();
-    // One of its own, however many subscribe: it waits behind nobody's other questions.
+    // A client of its own in the queue, however many subscribe: it does not wait behind other requests of any client.
     const requester: Requester = { client: Symbol(tickerId) };
     let isFirst = true;
-    const follower = createFollower<OrderBookReading | BadUserInputError>({
+    const follower = createFollower<OrderBookSnapshot | BadUserInputError>({
       async read(previous) {
-        // The first may serve from what was read for others a moment ago.
+        // The first read may return a snapshot that was read for other clients a moment ago.
         const readNow = isFirst ? read : readAgain;
         isFirst = false;
-        const reading = await readNow(tickerId, requester);
+        const snapshot = await readNow(tickerId, requester);
         const known = previous instanceof BadUserInputError ? undefined : previous;
-        if (reading !== undefined) return known && isDeepStrictEqual(known.book, reading.book) ? known : reading;
+        if (snapshot !== undefined) return known && isDeepStrictEqual(known.book, snapshot.book) ? known : snapshot;
         if (known !== undefined) throw new UpstreamBadShapeError('MARKET_DATA', 'the order book no longer exists');
         return previous ?? noTicker(tickerId);
       },
@@ -135,7 +135,7 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
     return { ...follower, watcher };
   }
 
-  function subscribe(tickerId: string): Subscribe<OrderBookReading | BadUserInputError> {
+  function subscribe(tickerId: string): Subscribe<OrderBookSnapshot | BadUserInputError> {
     return (subscriber) => {
       const follower = followed.get(tickerId) ?? follow(tickerId);
       followed.set(tickerId, follower);
@@ -155,7 +155,7 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
     skippedBefore += follower.skippedValues();
     follower.stop();
     followed.delete(tickerId);
-    // What nobody follows any more cannot heal: of what is followed, it is the last that is heard.
+    // A book that is not followed any more cannot recover later, so its watcher is notified now.
     if (follower.isFailing()) follower.watcher.recovered();
   }
 

@@ -1,15 +1,15 @@
-/** The reads of a market-data host, as its paths name them. */
+/** The endpoints of a market-data host, as its paths name them. */
 type Endpoint = 'pairs' | 'tickers' | 'orderbook';
 
-/** The documented path, as far as a URL has it: people copy a whole one, with its endpoint. */
+/** The documented path, or a part of it: people also copy the complete URL of an endpoint. */
 const DOCUMENTED_PATH =
   /\/api\/v1\/public(?:\/(?!(?:pairs|tickers|orderbook)$)(?<partner>[^/]+))?(?<endpoint>\/(?:pairs|tickers|orderbook))?$/;
 
 /**
- * Creates the addresses of a host's endpoints, `<prefix>/api/v1/public/<partner>/<endpoint>`. What the URL has of the
- * documented path already is not added again.
+ * Creates the addresses of a host's endpoints, `<prefix>/api/v1/public/<partner>/<endpoint>`. Parts of this path that the URL
+ * has already are not added again.
  *
- * @param partner used where the URL does not name one
+ * @param partner used if the URL does not name one
  */
 export function createAddresses(baseUrl: URL, partner: string): (endpoint: Endpoint) => URL {
   const path = baseUrl.pathname.replace(/\/+$/, '');
@@ -20,7 +20,7 @@ export function createAddresses(baseUrl: URL, partner: string): (endpoint: Endpo
   return (endpoint) => {
     const url = new URL(baseUrl);
     url.pathname = `${prefix}/api/v1/public/${segment}/${endpoint}`;
-    // Parameters of an endpoint that was copied whole are those of one call.
+    // The parameters of a copied endpoint belong to one call.
     if (documented?.groups?.['endpoint'] !== undefined)
       for (const name of CALL_PARAMETERS) url.searchParams.delete(name);
     return url;

@@ -6,8 +6,7 @@ import type { HealthRecord } from '../health.ts';
 import type { HttpClient } from '../http.ts';
 import { createDocumentReader } from '../json.ts';
 import { createAddresses } from './addresses.ts';
-import { type Rows, readOrderBook } from './decode.ts';
-import { createPairsReader, createTickersReader } from './rows.ts';
+import { createPairsReader, createTickersReader, type Rows, readOrderBook } from './decode.ts';
 
 /** The three requests of a market-data host. Each throws an UpstreamError if it fails. */
 export type MarketDataClient = {

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseJson } from '../../../src/upstream/json.ts';
-import type { Rows } from '../../../src/upstream/market-data/decode.ts';
-import { createPairsReader, createTickersReader } from '../../../src/upstream/market-data/rows.ts';
+import { createPairsReader, createTickersReader, type Rows } from '../../../src/upstream/market-data/decode.ts';
 import { anySizes, anySpaces, outcomeOf, outcomeOfChunks, spaceOut } from '../chunks.ts';
 import { readFixture } from '../fixture.ts';
 import { anyMutations, mutateAll, print } from '../mutations.ts';

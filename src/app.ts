@@ -13,24 +13,24 @@ import { MAX_INT32 } from './settings/readers.ts';
 import { type Config, DEFAULT_BURST_SECONDS } from './settings/settings.ts';
 import { connectMarketData, connectNodes } from './upstreams.ts';
 
-/** The gateway with all that it follows. */
+/** The gateway with its sources. */
 export type App = Gateway & {
-  /** What its answers are made from. */
+  /** What operations are executed with. */
   readonly service: Service;
-  /** Closes the doors, then stops following. */
+  /** Closes the server, then the followers and their connections. */
   close(): Promise<void>;
 };
 
-/** What an app is made of. */
+/** What an app is created with. */
 export type AppOptions = {
   readonly config: Config;
-  /** Whether what the config points at is the built-in sandbox. */
+  /** Whether the config points to the built-in sandbox. */
   readonly isSandbox: boolean;
   readonly log: Log;
   readonly now?: () => Instant;
 };
 
-/** Puts the parts together: upstream clients, what follows them, what shares their readings, and the doors. */
+/** Creates upstream clients, followers, sources and the server. */
 export function createApp({ config, isSandbox, log, now = Date.now }: AppOptions): App {
   const version = readVersion();
   const metrics = createMetrics(version, isSandbox);
@@ -66,7 +66,7 @@ export function createApp({ config, isSandbox, log, now = Date.now }: AppOptions
   };
 }
 
-/** The version that package.json gives. */
+/** The version in package.json. */
 export function readVersion(): string {
   return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
 }

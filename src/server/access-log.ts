@@ -1,23 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Log } from '../log.ts';
 import type { ClientAddresses, ClientIdentity } from './clients/client-address.ts';
-import { type HttpExchange, isEventStream } from './http/open-responses.ts';
-import type { ResponseSource } from './metrics/metrics.ts';
-import type { ErrorSummary } from './operations/error-summary.ts';
-import type { OperationLabel } from './operations/operation-label.ts';
+import { type AccessDetails, type HttpExchange, isEventStream } from './http/open-responses.ts';
 
 /** The modes of the access log. */
 export const ACCESS_LOG_MODES = ['off', 'errors', 'all'] as const;
 
 /** Which requests and operations have a line in the log. */
 export type AccessLogMode = (typeof ACCESS_LOG_MODES)[number];
-
-/** What a line of the access log says about the operation of a request. */
-export type AccessDetails = {
-  readonly label?: OperationLabel;
-  readonly errors?: ErrorSummary | undefined;
-  readonly from?: ResponseSource;
-};
 
 /** An event on a websocket that is logged: an operation, or a websocket that is refused, opened or closed. */
 type AccessEvent = AccessDetails & {

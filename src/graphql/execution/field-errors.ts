@@ -1,6 +1,8 @@
 import { type FieldNode, GraphQLError, locatedError } from 'graphql';
 import { MAX_ERRORS, TooManyErrorsError, withoutStacks } from '../../errors.ts';
-import type { Place } from './plan.ts';
+
+/** A path in the answer, from its end to its start; `undefined` is the answer itself. */
+export type Place = { readonly around: Place | undefined; readonly key: string | number } | undefined;
 
 /** What went wrong in one answer, in the order in which it did: the first errors, and how many came after them. */
 export type FieldErrors = { readonly reported: GraphQLError[]; more: number };

@@ -9,7 +9,7 @@ import type {
 import type { Complexity } from '../complexity.ts';
 import type { Context, Service } from '../context.ts';
 import type { Arguments } from './arguments.ts';
-import type { FieldErrors } from './field-errors.ts';
+import type { FieldErrors, Place } from './field-errors.ts';
 import type { TimeSlice } from './time-slice.ts';
 
 /** An operation, compiled: its root selection with everything in it. */
@@ -89,9 +89,6 @@ export type EstimateComplexity = (
 
 /** JSON, or a promise of it where something in it has to be waited for. */
 export type Written = string | Promise<string>;
-
-/** A place in the answer, told from the inside out; `undefined` is the answer itself. */
-export type Place = { readonly around: Place | undefined; readonly key: string | number } | undefined;
 
 /** One execution of an operation. */
 export type Execution = {

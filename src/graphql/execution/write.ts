@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
-import { addFieldError, placeFieldError } from './field-errors.ts';
-import type { Execution, FieldPlan, ObjectPlan, Place, WriteValue, Written } from './plan.ts';
+import { addFieldError, type Place, placeFieldError } from './field-errors.ts';
+import type { Execution, FieldPlan, ObjectPlan, WriteValue, Written } from './plan.ts';
 import { continueLater, isOver, isOverForEntry } from './time-slice.ts';
 
 /**

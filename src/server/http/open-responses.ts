@@ -1,10 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { AccessDetails } from '../access-log.ts';
-import type { EndpointMetrics } from '../metrics/metrics.ts';
+import type { EndpointMetrics, ResponseSource } from '../metrics/metrics.ts';
 import type { Account } from '../operations/account.ts';
+import type { ErrorSummary } from '../operations/error-summary.ts';
+import type { OperationLabel } from '../operations/operation-label.ts';
 import type { Prepared } from '../operations/pipeline.ts';
 import { stagger } from '../stagger.ts';
+
+/** What a line of the access log says about the operation of a request. */
+export type AccessDetails = {
+  readonly label?: OperationLabel;
+  readonly errors?: ErrorSummary | undefined;
+  readonly from?: ResponseSource;
+};
 
 /** A request, and the answer that is made to it. */
 export type HttpExchange = {

@@ -4,66 +4,65 @@ import { type Chain, createChain } from './chain/chain.ts';
 import { createMarketDataHost, type MarketDataBehaviour, type MarketDataControl } from './market-data-host.ts';
 import { createNodeHost, type NodeControl } from './node-host.ts';
 
-/** What a sandbox is made from. With a `seed` and a `startTime` two sandboxes give the same answers, byte for byte. */
+/** Options of a sandbox. Two sandboxes with the same `seed` and `startTime` send the same responses, byte for byte. */
 export type SandboxOptions = Partial<MarketDataBehaviour> & {
   /** 1 by default. */
   readonly seed?: number;
   /**
-   * The time of the first tip, as a date or in Unix seconds; each later block is 40 s after the one before, whenever it is
-   * made. By default the first tip has the time of the start, and each later block the time at which it is made.
+   * The time of the first tip, as a date or in Unix seconds. Each later block is 40 s after the previous one. By default, each
+   * block has the current time when it is created.
    */
   readonly startTime?: Date | number;
   /** The beacon height of the first tip; 1,640,000 by default. */
   readonly startHeight?: number;
-  /** A block is made each time so many milliseconds have passed; by default, and for 0, only by `advance`. */
+  /** The block interval in milliseconds. By default, and for 0, only `advance` creates blocks. */
   readonly blockMs?: number | undefined;
   /** `127.0.0.1` by default. */
   readonly host?: string;
-  /** How many nodes tell the same chain, each with faults of its own; 1 by default. */
+  /** Number of nodes with the same chain, each with its own faults; 1 by default. */
   readonly nodes?: number;
-  /** Puts the first nodes, all by default, behind one URL: each call is answered by another of them. */
+  /** Puts the first nodes, by default all, behind a load balancer with one URL. */
   readonly balanced?: { readonly nodes?: number; readonly order?: BalancerOrder } | undefined;
-  /** Where the hosts listen; free ports by default, and always for a second node and those after it. */
+  /** The ports to listen on; free ports by default, and always for further nodes. */
   readonly ports?: { readonly node?: number; readonly marketData?: number };
-  /** How many pools the node has; 54 by default. */
+  /** Number of pools of the node; by default 54, the whole catalogue. */
   readonly pools?: number;
-  /** How many providers each pool has; 6 by default. */
+  /** Number of liquidity providers of each pool; 6 by default. */
   readonly sharesPerPool?: number;
-  /** The most trades a block begins with; 10 by default. */
+  /** Maximum number of random trades in a block; 10 by default. Trades of markets that follow their pool come on top. */
   readonly tradesPerBlock?: number;
-  /** How many blocks lie behind the first tip; 2,160 by default, which is a day. */
+  /** Number of blocks before the first tip; by default 2,160, which is a day. */
   readonly history?: number;
-  /** The blocks that a sandbox with the same seed, time and sizes began with, which are not made again. */
+  /** The initial blocks of a sandbox with the same seed, time and sizes, so that they are not created again. */
   readonly past?: readonly Block[] | undefined;
-  /** How many heights are kept; by default 10,000, or fewer where the exchange is very large. */
+  /** Number of heights that are retained; 10,000 by default, fewer for a very large exchange. */
   readonly retention?: number;
-  /** How many clients the node serves at once; 500 by default. */
+  /** Maximum number of concurrent clients of a node; 500 by default. */
   readonly maxClients?: number;
 };
 
 /** A node and a market-data host over one simulated chain, reachable over HTTP. */
 export type Sandbox = {
   readonly nodeUrl: string;
-  /** What a gateway is pointed at: one URL for the nodes behind a load balancer, and one for each other node. */
+  /** The URLs for a gateway: one for the nodes behind the load balancer, and one for each other node. */
   readonly nodeUrls: readonly string[];
   readonly marketDataUrl: string;
-  /** The truth behind both hosts. */
+  /** The simulated chain that both hosts publish. */
   readonly chain: Chain;
   readonly node: NodeControl;
-  /** All nodes, the one above first. */
+  /** All nodes; `node` is the first. */
   readonly nodes: readonly [NodeControl, ...NodeControl[]];
   readonly marketData: MarketDataControl;
-  /** Makes blocks; one by default. */
+  /** Creates blocks; one by default. */
   advance(blocks?: number): void;
-  /** Puts another block, with another hash and other trades, in the place of the tip. */
+  /** Replaces the tip by another block of the same height, with another hash and other trades. */
   replaceTip(): void;
-  /** Stops both hosts and the making of blocks. */
+  /** Stops all hosts and creates no more blocks. */
   close(): Promise<void>;
-  /** Closes, at the end of an `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Makes a chain and starts both hosts on it. Rejects when a port is taken. */
+/** Creates a chain and starts the hosts that publish it. Rejects if a port is in use. */
 export async function createSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { host = '127.0.0.1', ports = {}, blockMs = 0, startTime } = options;
   const chain = createChain({

@@ -5,14 +5,14 @@ import { createRandom, type Random } from './random.ts';
 import { firstShards, nextShards, type Shard } from './shards.ts';
 import { MAX_RESERVE, type Side, type Trade, trade, tradeTowards } from './trade.ts';
 
-/** A beacon block with everything that holds once it is there. Never changed after it was made. */
+/** A beacon block with the state of the exchange after it. Immutable. */
 export type Block = {
   readonly height: number;
-  /** 64 hexadecimal characters, made each time it is asked for: of most blocks of a history it never is. */
+  /** 64 hexadecimal characters. It is computed at each access, because most hashes of a history are never read. */
   readonly hash: string;
   /** Unix seconds. */
   readonly time: number;
-  /** Counts the blocks that were shown at this height before; each has a hash and trades of its own. See also `branchVersion`. */
+  /** The number of earlier blocks of this height that were replaced; each has its own hash and trades. See {@link branchVersion}. */
   readonly version: number;
   /** Two reserves for each pool and then for each market, in smallest units; see `Venue.index`. */
   readonly reserves: Readonly<BigUint64Array>;
@@ -22,26 +22,26 @@ export type Block = {
   readonly trades: readonly Trade[];
 };
 
-/** The version of the blocks of a branch that leaves the chain at a height: above all that count blocks. */
+/** The version of the blocks of a branch that forks at a height. It is larger than any number of replaced blocks. */
 export function branchVersion(from: number): number {
   return FIRST_BRANCH_VERSION + from;
 }
 
 const FIRST_BRANCH_VERSION = 1_000_000;
 
-/** What a chain consists of from its first block on. */
+/** The parts of a chain that never change. */
 export type Genesis = {
   readonly seed: number;
   readonly pools: readonly ChainPool[];
   readonly markets: readonly ChainMarket[];
   readonly providers: Providers;
-  /** The most trades that one block begins with; markets that follow their price come on top. */
+  /** Maximum number of random trades in a block. */
   readonly tradesPerBlock: number;
-  /** Whether a pool has come to be at a height. */
+  /** Whether a pool exists at a height. */
   exists(pool: ChainPool, height: number): boolean;
 };
 
-/** The block a chain begins with. */
+/** The first block of a chain. */
 export function firstBlock(stage: Genesis, height: number, time: number): Block {
   const { seed, pools, markets, providers } = stage;
   return {
@@ -60,8 +60,8 @@ export function firstBlock(stage: Genesis, height: number, time: number): Block 
 }
 
 /**
- * Makes the function that makes the block after another, with a time in Unix seconds. A `version` above 0 asks for
- * another block than those that were shown at this height before.
+ * Creates the function that creates the block after another, with a time in Unix seconds. Each `version` results in another
+ * block of the same height.
  */
 export function createNextBlock(stage: Genesis): (previous: Block, time: number, version?: number) => Block {
   const { seed, pools, markets, tradesPerBlock } = stage;
@@ -76,17 +76,17 @@ export function createNextBlock(stage: Genesis): (previous: Block, time: number,
     const random = createRandom(seed, 'block', height, version);
     const reserves = previous.reserves.slice();
     const trades: Trade[] = [];
-    const note = (made: Trade | undefined) => made && trades.push(made);
+    const add = (made: Trade | undefined) => made && trades.push(made);
 
     for (let count = random.below(tradesPerBlock + 1); count > 0; count--) {
-      // The first ones of the list are the busiest.
+      // The first ones of the list have the most trades.
       const venue = traded[Math.floor(random.unit() ** 1.5 * traded.length)];
       if (!venue) continue;
-      if (!('id' in venue)) note(tradeAtRandom(reserves, venue, random));
+      if (!('id' in venue)) add(tradeAtRandom(reserves, venue, random));
       else if (stage.exists(venue, height)) {
-        note(tradeAtRandom(reserves, venue, random));
+        add(tradeAtRandom(reserves, venue, random));
         for (const market of followers.get(venue) ?? []) {
-          if (random.chance(0.8)) note(follow(reserves, market, venue, random));
+          if (random.chance(0.8)) add(follow(reserves, market, venue, random));
         }
       }
     }
@@ -108,7 +108,7 @@ export function createNextBlock(stage: Genesis): (previous: Block, time: number,
   };
 }
 
-// Prices wander, but not for ever away from where they began: a sandbox may run for weeks.
+// A random walk that tends back to the initial price, because a sandbox may run for weeks.
 function tradeAtRandom(reserves: BigUint64Array, { index, initial }: Venue, random: Random): Trade | undefined {
   const began = Number(initial[1]) / Number(initial[0]);
   const drift = Math.log(ratioOf(reserves, index) / began);
@@ -126,7 +126,7 @@ function ratioOf(reserves: Readonly<BigUint64Array>, venue: number): number {
   return Number(reserves[venue * 2 + 1] ?? 0n) / Number(reserves[venue * 2] ?? 0n);
 }
 
-// One provider adds to or takes from one pool, and the fees of that pool's providers are paid out.
+// One provider adds or removes liquidity of one pool, and the providers of that pool earn fees.
 function moveLiquidity(stage: Genesis, previous: Block, reserves: BigUint64Array, random: Random) {
   const pool = stage.pools[random.below(stage.pools.length)];
   const { perPool, first, earnsFees } = stage.providers;
@@ -148,7 +148,7 @@ function moveLiquidity(stage: Genesis, previous: Block, reserves: BigUint64Array
   const after1 = reserve1 + (reserve1 * change) / total;
   const after2 = reserve2 + (reserve2 * change) / total;
 
-  // The last units of a pool stay: with nothing left it could not trade for the rest of the chain's life.
+  // A pool is never emptied, because it could not trade any more.
   if (after1 > MAX_RESERVE || after2 > MAX_RESERVE || after1 < pool.initial[0] / 4n || after2 < pool.initial[1] / 4n) {
     return undefined;
   }

@@ -5,22 +5,22 @@ import { createProviders, type Providers } from './providers.ts';
 import { BLOCK_SECONDS } from './shards.ts';
 import type { ChainToken } from './tokens.ts';
 
-/** What a chain is made from; the same options make the same chain, to the last bit. */
+/** Options of a chain. The same options result in exactly the same chain. */
 export type ChainOptions = {
   readonly seed: number;
   /** The beacon height of the first tip. */
   readonly startHeight: number;
-  /** The Unix seconds of the first tip. */
+  /** The time of the first tip, in Unix seconds. */
   readonly startTime: number;
-  /** Tells the Unix seconds of the blocks after the first tip; `undefined` for 40 s after the block before. */
+  /** The time of the blocks after the first tip, in Unix seconds; `undefined` for 40 s after the previous block. */
   readonly clock: (() => number) | undefined;
-  /** How many blocks lie behind the first tip. */
+  /** Number of blocks before the first tip. */
   readonly history: number;
-  /** Blocks of a chain with the same options, from its oldest to its first tip: they are not made again. */
+  /** Blocks of a chain with the same options, from its oldest to its first tip, so that they are not created again. */
   readonly past?: readonly Block[] | undefined;
-  /** How many heights are kept at most, the tip's included; `undefined` for what is reasonable. */
+  /** Maximum number of retained heights, including that of the tip; `undefined` for a default by size. */
   readonly retention: number | undefined;
-  /** `undefined` for all of the catalogue. */
+  /** Number of pools; `undefined` for all of the catalogue. */
   readonly pools: number | undefined;
   readonly sharesPerPool: number;
   readonly tradesPerBlock: number;
@@ -29,47 +29,47 @@ export type ChainOptions = {
 /** Two reserves in smallest units, in the order of the tokens' ids. */
 type Reserves = { readonly reserve1: bigint; readonly reserve2: bigint };
 
-/** The truth that both hosts tell: a chain, its pools and the markets of the exchange's newer generation. */
+/** The simulated chain that both hosts publish: blocks, pools of the node, and markets of the market-data host. */
 export type Chain = {
   readonly seed: number;
-  /** Every token of a pool or market, without repetition. */
+  /** Every token of a pool or market. */
   readonly tokens: readonly ChainToken[];
   /** The node's pools, in no particular order. */
   readonly pools: readonly ChainPool[];
   readonly markets: readonly ChainMarket[];
   readonly providers: Providers;
   readonly tip: Block;
-  /** The lowest height whose state is still answered. */
+  /** The lowest retained height. */
   readonly oldestHeight: number;
-  /** The block of a height; `undefined` when it is in the future or pruned. */
+  /** The block at a height; `undefined` if it is in the future or no longer retained. */
   block(height: number): Block | undefined;
-  /** The same on the branch that leaves the chain at `from`: that one's own blocks from there on, up to the height of the tip. */
+  /** The same on the branch that forks at `from`, up to the height of the tip. */
   branchBlock(from: number, height: number): Block | undefined;
   /** The pools that exist at a height. */
   poolsAt(height: number): readonly ChainPool[];
-  /** What a pool or market holds at a height, the tip's by default; `undefined` where the height has no block or pool. */
+  /** The reserves of a pool or market at a height, by default that of the tip; `undefined` if the block or pool does not exist. */
   reserves(venue: ChainPool | ChainMarket, height?: number): Reserves | undefined;
   /** The retained blocks from the oldest to the tip. */
   blocks(): Iterable<Block>;
 };
 
-/** A chain together with what makes it go on. */
+/** A chain to which blocks can be added. */
 type GrowingChain = Chain & {
-  /** Makes blocks. */
+  /** Creates blocks. */
   advance(blocks: number): void;
-  /** Puts another block, with another hash and other trades, in the place of the tip. */
+  /** Replaces the tip by another block of the same height, with another hash and other trades. */
   replaceTip(): void;
 };
 
 /**
- * How much later a block of a branch is made than the chain's: no block that replaces that one has the same time, and none of
- * the branches that leave the chain a few heights earlier or later has.
+ * How much later the block of a branch is than the block of the chain, in seconds. It differs between branches that fork at
+ * near heights, so that the time identifies a block.
  */
 function branchDelaySeconds(from: number): number {
   return 7 + 2 * (from % 8);
 }
 
-/** Makes a chain with its history, of blocks 40 s apart. Blocks after that come only when `advance` is called. */
+/** Creates a chain with its history, of blocks 40 s apart. Later blocks are created only by `advance`. */
 export function createChain(options: ChainOptions): GrowingChain {
   const { seed, startHeight, startTime, clock, history } = options;
   const pools = poolsOf(seed, options.pools);
@@ -139,14 +139,14 @@ export function createChain(options: ChainOptions): GrowingChain {
     },
     replaceTip() {
       const previous = blocks.get(tip.height - 1);
-      if (!previous) throw new Error('a chain of one block has nothing to put another tip on');
-      // Another block in the same place is made later, by another producer: its time tells the two apart.
+      if (!previous) throw new Error('the tip of a chain with one block cannot be replaced');
+      // Another producer creates the replacement later, so that its time differs.
       show(createNext(previous, Math.max(tip.time + 1, timeAfter(previous)), tip.version + 1));
     },
   };
 }
 
-// At most 10,000 heights, and no more than about 64 MB of reserves, but always what lies behind the first tip.
+// At most 10,000 heights and about 64 MB of reserves, but always the whole history.
 function reasonableRetention(venues: number, history: number): number {
   const affordable = Math.floor(64_000_000 / (venues * 16 + 1));
   return Math.max(history + 1, Math.min(10_000, affordable));

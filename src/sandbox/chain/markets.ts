@@ -2,7 +2,7 @@ import { type ChainPool, type Venue, venueOf } from './pools.ts';
 import { createRandom } from './random.ts';
 import { type ChainToken, marketSymbol, type TokenName, tokenNamed } from './tokens.ts';
 
-/** What is odd about a market's figures, each of them seen in the recorded answers or to be expected. */
+/** What is unusual about a market. Each was seen in recorded responses, or is to be expected. */
 type MarketOddity =
   | 'no target volume'
   | 'null figures'
@@ -12,21 +12,21 @@ type MarketOddity =
   | 'unsorted book'
   | 'crossed book';
 
-/** A market of the newer generation of the exchange: a pool of its own, though often of two tokens that the node pools. */
+/** A market of the newer generation of the exchange. It has its own pool, often of two tokens that also have a pool of the node. */
 export type ChainMarket = Venue & {
   readonly tickerId: string;
   readonly poolId: string;
   readonly base: ChainToken;
   readonly target: ChainToken;
-  /** The node's pool whose price the market follows. */
+  /** The pool of the node whose price the market follows. */
   readonly nodePool: ChainPool | undefined;
   readonly oddity: MarketOddity | undefined;
 };
 
-// From the most usual target of a pair to the least.
+// Targets of pairs, the most common first.
 const TARGETS = ['USDT', 'USDC', 'DAI', 'BUSD', 'PRV', 'BTC', 'ETH'];
 
-// Market-data symbols of pairs that several pools trade, with the number of pools.
+// Pairs with several pools, and the number of pools.
 const POOLS_OF_PAIR: ReadonlyMap<string, number> = new Map([
   ['PRV_pUSDT', 3],
   ['pETH_pUSDT', 2],
@@ -47,7 +47,7 @@ const ODDITIES: ReadonlyMap<string, MarketOddity> = new Map([
   ['pKNC_pETH', 'crossed book'],
 ]);
 
-// Pairs of which the node has no pool: base, target, US dollars a side, and the end of the pool id where it is recorded.
+// Pairs without a pool of the node: base, target, US dollars per side, and the suffix of the pool id if one is recorded.
 const MARKETS_WITHOUT_NODE_POOL: readonly (readonly [TokenName, TokenName, number, string?])[] = [
   ['newer DAF', 'PRV', 9_000, '1516fc5dec2655f701a5cbf7163d736334592dec9fd853419d80bc41ea48e2fd'],
   ['newer ETH', 'newer USDT', 310_000, 'd3976e67fbefe50eb3f4ec9f2266b734a49f3c97effa825117db84ac08f60b6d'],
@@ -56,7 +56,7 @@ const MARKETS_WITHOUT_NODE_POOL: readonly (readonly [TokenName, TokenName, numbe
   ['TOMO', 'USDC', 2_000],
 ];
 
-/** The markets of a chain with these pools: of each pool whose tokens have names and that holds any, and a few more. */
+/** The markets of a chain: one or more for each pool with reserves and named tokens, and a few without a pool of the node. */
 export function marketsOf(seed: number, pools: readonly ChainPool[]): readonly ChainMarket[] {
   const markets: ChainMarket[] = [];
 

@@ -3,15 +3,15 @@ import type { ChainMarket } from './markets.ts';
 import { createRandom, type Random } from './random.ts';
 import { priceOf } from './tickers.ts';
 
-/** One order: its price, in target tokens for one base token, and its quantity of base tokens. */
+/** An order: its price in target tokens per base token, and its quantity in base tokens. */
 export type Order = readonly [price: number, quantity: number];
 
-/** Both sides of a book in the order in which the host sends them: the best price first, but for unsorted books. */
+/** Both sides of an order book in the order in which the host sends them: the best price first, except in unsorted books. */
 export type Orders = { readonly bids: readonly Order[]; readonly asks: readonly Order[] };
 
 /**
- * The orders of a market at a block. Most books are sorted and uncrossed; the oddity of a market says which is not. The
- * same block always has the same orders.
+ * The orders of a market at a block. Books are sorted and uncrossed, unless the market has another oddity. The same block
+ * always has the same orders.
  */
 export function ordersOf(seed: number, market: ChainMarket, block: Block): Orders {
   switch (market.oddity) {
@@ -26,10 +26,10 @@ export function ordersOf(seed: number, market: ChainMarket, block: Block): Order
   }
 }
 
-// What a trade against a pool costs: between the two prices that the pool gives, nobody places an order.
+// The fee of a trade with a pool. Nobody places orders within this distance of the pool's price.
 const POOL_FEE = 0.003;
 
-// The levels of a side stay where they are around the price; each block changes the quantities of some.
+// The distances of the levels from the price never change. Each block changes some quantities.
 function sortedSide(seed: number, market: ChainMarket, block: Block, direction: 1 | -1): readonly Order[] {
   const levels = createRandom(seed, 'levels', market.index, direction);
   const changes = createRandom(seed, 'levels', market.index, direction, block.height, block.version);
@@ -46,13 +46,13 @@ function sortedSide(seed: number, market: ChainMarket, block: Block, direction: 
   return orders;
 }
 
-// A quantity of at least one smallest unit, with at most six decimals.
+// At least one smallest unit, with at most six decimals.
 function wholeUnits(quantity: number, decimals: number): number {
   const shown = Math.min(decimals, 6);
   return Math.max(10 ** -shown, Number(quantity.toFixed(shown)));
 }
 
-// As odd as the recorded book: prices that repeat, bids of 1e-8, asks far away, dust in the quantities.
+// Like the recorded book: repeated prices, bids of 1e-8, asks far away, quantities with floating-point noise.
 function unsortedOrders(seed: number, market: ChainMarket, block: Block, crossing: number): Orders {
   const random = createRandom(seed, 'orders', market.index, block.height, block.version);
   const price = priceOf(market, block);
@@ -75,7 +75,7 @@ function recordedSide(random: Random, best: number, direction: 1 | -1): Order[] 
   return orders;
 }
 
-// A multiple of 1e-9 in floating point, which is where the dust of the recorded quantities comes from.
+// A multiple of 1e-9 in floating point, which has the noise of the recorded quantities.
 function dusty(random: Random): number {
   return Math.ceil(10 ** random.between(0, 10)) * 1e-9;
 }

@@ -3,23 +3,23 @@ import { type ChainToken, furtherToken, type TokenName, tokenNamed } from './tok
 
 /** A constant-product pool of two tokens; `token1` has the lexicographically smaller id. */
 export type Venue = {
-  /** Where the two reserves of the pool stand in the row of a block: at twice this number, and after it. */
+  /** The reserves of the pool are at `2 * index` and `2 * index + 1` of {@link Block.reserves}. */
   readonly index: number;
   readonly token1: ChainToken;
   readonly token2: ChainToken;
-  /** What the two reserves were when the chain began, in smallest units. */
+  /** The reserves in the first block, in smallest units. */
   readonly initial: readonly [bigint, bigint];
 };
 
-/** A pool of the node's exchange state. */
+/** A pool of the node. */
 export type ChainPool = Venue & {
-  /** `<id of token 1>-<id of token 2>`, the part of its key that is the same at every height. */
+  /** `<id of token 1>-<id of token 2>`, the part of its key that does not depend on the height. */
   readonly id: string;
-  /** How many blocks behind the first tip the pool came to be; `undefined` for one that was always there. */
+  /** The number of blocks between the creation of the pool and the first tip; `undefined` if it always existed. */
   readonly bornBehindTip: number | undefined;
 };
 
-// The two tokens and what lies on each side, in US dollars.
+// The two tokens, and the value of each side in US dollars.
 const CATALOGUE: readonly (readonly [TokenName, TokenName, number])[] = [
   ['PRV', 'BTC', 1_620_000],
   ['PRV', 'ETH', 410_000],
@@ -78,7 +78,7 @@ const CATALOGUE: readonly (readonly [TokenName, TokenName, number])[] = [
 ];
 const QUOTES: readonly TokenName[] = ['PRV', 'BTC', 'USDT'];
 
-/** The first `count` pools of the exchange: those of the catalogue, then as many further ones as are asked for. */
+/** The first `count` pools of the exchange: those of the catalogue, then generated ones. */
 export function poolsOf(seed: number, count = CATALOGUE.length): readonly ChainPool[] {
   const further = new Map<number, ChainToken>();
   const furtherOf = (number: number) => {
@@ -106,7 +106,7 @@ function toPool(seed: number, index: number, one: ChainToken, other: ChainToken,
   return { ...venue, initial, id, bornBehindTip: names === 'HEX,USDC' ? 100 : undefined };
 }
 
-/** A pool that holds `usd` of each of two tokens, given in any order, with the second side off by the factor `skew`. */
+/** A pool with a value of `usd` on each side, and the second side multiplied by `skew`. The tokens can be in any order. */
 export function venueOf(skew: number, index: number, one: ChainToken, other: ChainToken, usd: number): Venue {
   const [token1, token2] = one.id < other.id ? [one, other] : [other, one];
   const amountOf = (token: ChainToken, worth: number) => BigInt(Math.round((worth / token.usd) * 10 ** token.decimals));

@@ -1,21 +1,21 @@
 import type { ChainPool } from './pools.ts';
 import { createRandom } from './random.ts';
 
-/** Who provides the pools' liquidity, which does not change; how much each has does, and stands in the blocks. */
+/** The liquidity providers of the pools. They never change; their shares and fees are in the blocks. */
 export type Providers = {
   readonly perPool: number;
-  /** The addresses of a pool's providers, in the order of the node's keys. */
+  /** The addresses of the providers of a pool, in the order of the node's keys. */
   of(pool: number): readonly string[];
-  /** The place of the first share of a pool in a block's `shares` and `fees`. */
+  /** The index of the first share of a pool in the `shares` and `fees` of a block. */
   first(pool: number): number;
-  /** Whether the share at this place has an entry among the trading fees. */
+  /** Whether the share at this index has an entry in the trading fees. */
   earnsFees(place: number): boolean;
-  /** What every place holds when the chain begins. */
+  /** The shares in the first block. */
   readonly initialShares: BigUint64Array;
   readonly initialFees: BigUint64Array;
 };
 
-/** Makes the providers of a chain: everyone provides several pools, and some have left with nothing. */
+/** Creates the providers of a chain. Each provides several pools, and some have no shares left. */
 export function createProviders(seed: number, pools: readonly ChainPool[], perPool: number): Providers {
   const addresses = addressesOf(seed, Math.max(60, perPool, Math.min(5_000, perPool * 8)));
   const initialShares = new BigUint64Array(pools.length * perPool);

@@ -2,23 +2,23 @@ const HEX_DIGITS = '0123456789abcdef';
 const BASE58_DIGITS = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 const BASE64_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
-/** A stream of numbers that depends on nothing but the parts it was made from. */
+/** A deterministic stream of pseudo-random numbers. */
 export type Random = {
-  /** The next number from 0 up to, not including, 1. */
+  /** The next number from 0 to 1, exclusive. */
   unit(): number;
-  /** The next integer from 0 up to, not including, `limit`. */
+  /** The next integer from 0 to `limit`, exclusive. */
   below(limit: number): number;
   between(low: number, high: number): number;
   chance(probability: number): boolean;
   hex(length: number): string;
   base58(length: number): string;
-  /** The base64 of as many bytes, ending in the padding that this many bytes have. */
+  /** The base64 of this number of bytes, with padding. */
   base64(bytes: number): string;
 };
 
 /**
- * Makes a stream from its parts, such as the seed of the chain, the name of a purpose and a height, so that any part of
- * the chain can be made again without replaying what came before it. The generator is sfc32.
+ * Creates a stream from its seeds, such as the seed of the chain, the name of a purpose and a height, so that any part of the
+ * chain can be computed without the parts before it. The generator is sfc32.
  */
 export function createRandom(...parts: readonly (string | number)[]): Random {
   let [a, b, c] = fnv(parts.join('/'));
@@ -36,7 +36,7 @@ export function createRandom(...parts: readonly (string | number)[]): Random {
 
   const unit = () => word() / 2 ** 32;
   const below = (limit: number) => Math.floor(unit() * limit);
-  // Joined: a text that grew by each digit would stay a chain of as many pieces, and a chain keeps thousands of hashes.
+  // V8 stores a text that grew digit by digit as that many pieces. A joined text takes less memory.
   const draw = (digits: string, length: number) => {
     const drawn = [];
     for (let i = 0; i < length; i++) drawn.push(digits[below(digits.length)]);
@@ -57,7 +57,7 @@ export function createRandom(...parts: readonly (string | number)[]): Random {
   };
 }
 
-// Three hashes of a text, in one pass: a chain is made of thousands of streams.
+// Three FNV hashes of a text in one pass, because a chain needs thousands of streams.
 function fnv(text: string): [number, number, number] {
   let [a, b, c] = [0x811c9dc5, 0x9e3779b9, 0x85ebca6b];
   for (let i = 0; i < text.length; i++) {

@@ -3,23 +3,22 @@ import { createRandom } from './random.ts';
 /** Seconds between two beacon blocks of the history, and of a chain without a clock. */
 export const BLOCK_SECONDS = 40;
 
-/** How many shards the chain has beside its beacon. */
+/** Number of shards of the chain, without the beacon. */
 export const SHARD_COUNT = 8;
 
-/** Where one shard stands. */
+/** The newest block of a shard. */
 export type Shard = {
   readonly height: number;
   readonly totalTxs: number;
-  /** The beacon height at which its newest block came, so that an unchanged shard keeps its hash. */
+  /** The beacon height that first contains the block. */
   readonly since: number;
-  /** The Unix seconds of its newest block. */
+  /** The time of the block, in Unix seconds. */
   readonly time: number;
 };
 
-/** What a shard's block takes from the beacon block that first has it. */
 type BeaconBlock = { readonly height: number; readonly time: number };
 
-/** The shards as they stand at the first height of a chain. */
+/** The shards at the first height of a chain. */
 export function firstShards(seed: number, beacon: BeaconBlock): readonly Shard[] {
   const random = createRandom(seed, 'shards');
   return Array.from({ length: SHARD_COUNT }, (_, id) => {
@@ -33,10 +32,7 @@ export function firstShards(seed: number, beacon: BeaconBlock): readonly Shard[]
   });
 }
 
-/**
- * The shards at the beacon block `beacon`, `seconds` after the one before: most have a block more, some skip one, each at
- * a rate of its own.
- */
+/** The shards at a beacon block, `seconds` after the previous one. Most shards have a new block; each skips some at its own rate. */
 export function nextShards(
   seed: number,
   shards: readonly Shard[],
@@ -56,12 +52,12 @@ export function nextShards(
   });
 }
 
-/** The hash of a shard's newest block, 64 hexadecimal characters. */
+/** The hash of the newest block of a shard, 64 hexadecimal characters. */
 export function shardHash(seed: number, id: number, { height, since }: Shard): string {
   return createRandom(seed, 'shard hash', id, height, since).hex(64);
 }
 
-// Up to 20 s before the beacon block that first has it, but not before the beacon block before that one.
+// Up to 20 s before the beacon block that first contains it, but after the previous beacon block.
 function timeOf(id: number, height: number, beacon: BeaconBlock, seconds: number): number {
   return beacon.time - ((height + id * 7) % Math.min(21, seconds + 1));
 }

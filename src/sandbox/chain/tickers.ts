@@ -3,9 +3,9 @@ import type { Chain } from './chain.ts';
 import type { ChainMarket } from './markets.ts';
 import type { ChainToken } from './tokens.ts';
 
-/** What a market did in the last 24 hours, in whole tokens; prices are target tokens for one base token. */
+/** The figures of a market over the last 24 hours, in whole tokens. Prices are target tokens per base token. */
 export type Figures = {
-  /** The price of the last trade, or what the reserves say when no retained block holds one. */
+  /** The price of the last trade; the price of the reserves if no retained block contains a trade. */
   readonly lastPrice: number;
   readonly baseVolume: number;
   readonly targetVolume: number;
@@ -13,7 +13,7 @@ export type Figures = {
 
 const WINDOW_SECONDS = 24 * 60 * 60;
 
-/** The figures of all markets at the tip, in their order, from the trades of the retained blocks. */
+/** The figures of all markets at the tip, in the order of the markets, computed from the trades of the retained blocks. */
 export function figuresOf(chain: Chain): readonly Figures[] {
   const { markets, pools, tip } = chain;
   const sums = markets.map(() => ({ base: 0n, target: 0n, last: undefined as readonly [bigint, bigint] | undefined }));
@@ -43,7 +43,7 @@ export function figuresOf(chain: Chain): readonly Figures[] {
   });
 }
 
-/** Target tokens for one base token, as the reserves of a market stand in a block. */
+/** The price of a market at a block, by its reserves: target tokens per base token. */
 export function priceOf({ index, token1, token2, base }: ChainMarket, block: Block): number {
   const [reserve1 = 0n, reserve2 = 0n] = block.reserves.subarray(index * 2, index * 2 + 2);
   const price = whole(reserve2, token2) / whole(reserve1, token1);

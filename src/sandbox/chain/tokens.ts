@@ -1,15 +1,15 @@
 import { createRandom } from './random.ts';
 
-/** A token as the chain knows it; `symbol` is `undefined` for one that nobody outside the chain has named. */
+/** A token of the chain. `symbol` is `undefined` for a token without a name. */
 export type ChainToken = {
   readonly id: string;
   readonly symbol: string | undefined;
   readonly decimals: number;
-  /** What one whole token is worth when the chain begins, in US dollars. */
+  /** The initial value of one whole token in US dollars. */
   readonly usd: number;
 };
 
-/** The name under which the catalogues of pools and markets refer to a token; unlike a symbol it is unique. */
+/** The name of a token in the catalogues of pools and markets. Unlike a symbol, it is unique. */
 export type TokenName = (typeof CATALOGUE)[number][0];
 
 const CATALOGUE = [
@@ -40,11 +40,11 @@ const CATALOGUE = [
   ['OMG', 'OMG', 9, 1.6, '249ca174b4dce58ea6e1f8eda6e6f74ab6a3de4e4913c4f50c15101001bb467b'],
   ['NEO', 'NEO', 9, 10.5, '86c45a9fdddc5546e3b4f09dba211b836aefc5d08ed22e7d33cff7f9b8b39c10'],
   ['TOMO', 'TOMO', 9, 0.55, 'a0a22d131bbfdc892938542f0dbe1a7f2f48e16bc46bf1c5404319335dc1f0df'],
-  // Nobody outside the chain has named these.
+  // Tokens without a name.
   ['nameless 1', undefined, 9, 0.3, '6d4c1fd4a7a8e0ad26d1c8bb5a0fc6f06bb9c7c9cf3cbe2ff1a5d0e3f2b94a17'],
   ['nameless 2', undefined, 6, 2.2, 'c9a0be5eb1d4427c9c9d14f1b6a1b0a64b9b0a4ff0b5f2f5c36ee9d9ac10d83e'],
   ['nameless 3', undefined, 0, 0.05, '0c4ad3f96b5e9d57e7a8cc07b0d9a5fe3f0be0f4a53a86a3c1f6f9d2b7e80519'],
-  // The newer generation of the exchange has tokens of its own, some under the symbols of older ones.
+  // Tokens of the newer generation of the exchange. Some have the symbols of older tokens.
   ['newer DAF', 'DAF', 9, 0.0016, '495f59f74371dd86e75a56ba6f457357557a8954b51f90ad4e123694c962e94a'],
   ['newer ETH', 'ETH', 9, 240, '3ee31eba6376fc16cadb52c8765f20b6ebff92c0b1c5ab5fc78c8c25703bb19e'],
   ['newer USDT', 'USDT', 6, 1, '076a4423fa20922526bd50b0d7b0dc1c593ce16e15ba141ede5fb5a28aa3f229'],
@@ -54,14 +54,14 @@ const TOKENS_BY_NAME = new Map<string, ChainToken>(
   CATALOGUE.map(([name, symbol, decimals, usd, id]) => [name, { id, symbol, decimals, usd }]),
 );
 
-/** The token of the catalogue that has this name. */
+/** The token with this name in the catalogue. */
 export function tokenNamed(name: TokenName): ChainToken {
   const token = TOKENS_BY_NAME.get(name);
   if (!token) throw new Error(`the catalogue has no token ${name}`);
   return token;
 }
 
-/** One of any number of further tokens, for chains with more pools than the catalogue describes. */
+/** A generated token, for chains with more pools than the catalogue has. */
 export function furtherToken(number: number): ChainToken {
   const random = createRandom('further token', number);
   return {
@@ -72,7 +72,7 @@ export function furtherToken(number: number): ChainToken {
   };
 }
 
-/** The symbol under which market data shows a token: bridged ones carry a `p`, the native coin does not. */
+/** The symbol of a token in the market data: bridged tokens have the prefix `p`, the native coin does not. */
 export function marketSymbol(token: ChainToken): string {
   return token.symbol === 'PRV' ? 'PRV' : `p${token.symbol}`;
 }

@@ -1,10 +1,10 @@
-/** The largest reserve that trades and contributions may lead to, some way below the unsigned 64 bits of the chain. */
+/** Maximum reserve after a trade or a contribution. It is below the maximum of the chain's unsigned 64-bit integers. */
 export const MAX_RESERVE = 18_000_000_000_000_000_000n;
 
 /** The two sides of a pool, in the order of its tokens. */
 export type Side = 0 | 1;
 
-/** A trade that took place: what went into one side of a pool and what came out of the other, in smallest units. */
+/** A trade: the amounts that went into one side of a pool and came out of the other, in smallest units. */
 export type Trade = {
   /** The index of the pool or market. */
   readonly venue: number;
@@ -14,10 +14,9 @@ export type Trade = {
 };
 
 /**
- * Puts an amount into one side of a pool and takes what keeps the product of the reserves from the other. The pool keeps
- * 0.3 % of what comes in, and every rounding.
+ * Executes a trade with a constant-product pool. The pool keeps a fee of 0.3 % of the amount that goes in, and every rounding.
  *
- * @returns `undefined`, with the reserves as they were, when nothing would come out or a reserve would grow too large.
+ * @returns `undefined`, with the reserves unchanged, if nothing would come out or a reserve would become too large
  */
 export function trade(reserves: BigUint64Array, venue: number, sideIn: Side, amountIn: bigint): Trade | undefined {
   const placeIn = venue * 2 + sideIn;
@@ -35,7 +34,7 @@ export function trade(reserves: BigUint64Array, venue: number, sideIn: Side, amo
   return { venue, sideIn, amountIn, amountOut };
 }
 
-/** The trade that moves a pool to `ratio`, reserve 2 for one of reserve 1, as nearly as whole units and the fee allow. */
+/** Executes the trade that moves a pool to `ratio`, reserve 2 per reserve 1, as nearly as whole units and the fee allow. */
 export function tradeTowards(reserves: BigUint64Array, venue: number, ratio: number): Trade | undefined {
   const reserve1 = Number(reserves[venue * 2] ?? 0n);
   const reserve2 = Number(reserves[venue * 2 + 1] ?? 0n);

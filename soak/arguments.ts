@@ -1,26 +1,26 @@
 import { parseArgs } from 'node:util';
 
-/** What a run is made from. */
+/** The arguments of a run. */
 export type Arguments = {
   readonly minutes: number;
   readonly seed: number;
-  /** How much is asked: 1 keeps one core of an ordinary machine about half busy. */
+  /** The load as a multiple of the default, which keeps one core of an ordinary machine about half busy. */
   readonly load: number;
-  /** The file that the result is written to, as Markdown. */
+  /** The file for the result, as Markdown. */
   readonly report: string | undefined;
 };
 
 /** The text of `--help`. */
 export const USAGE = `Usage: npm run soak -- [flags]
 
-  --minutes <number>  how long trouble lasts before all is healed (1)
-  --seed <number>     which chain, which faults, which questions (a random one, which is printed)
-  --load <number>     how much is asked, as a multiple of the usual (1)
-  --report <file>     where the result is written to, as Markdown
-  --help              this text
+  --minutes <number>  duration of the faults in minutes (1)
+  --seed <number>     seed of the chain, the faults and the requests (by default random; it is printed)
+  --load <number>     load as a multiple of the default (1)
+  --report <file>     file for the result, as Markdown
+  --help              prints this text
 `;
 
-/** Reads the command line; `undefined` where it asks for help. @throws Error that says what was expected */
+/** Reads the command line; `undefined` for `--help`. @throws Error that says what was expected */
 export function readArguments(args: readonly string[]): Arguments | undefined {
   const { values } = parseArgs({
     args: [...args],

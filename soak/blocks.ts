@@ -1,10 +1,10 @@
 import type { Random } from '../src/sandbox/chain/random.ts';
+import { pause } from './context.ts';
 import type { Outages } from './outages.ts';
-import { pause } from './stage.ts';
-import type { ShownBlocks } from './truth/shown-blocks.ts';
+import type { ShownBlocks } from './shown-blocks.ts';
 
-/** Makes blocks until the signal: mostly one by one, at times many at once or none for long, and now and then another tip. */
-export async function makeBlocks(
+/** Produces blocks until the signal aborts: mostly one by one, sometimes many at once or none for long. It also replaces tips. */
+export async function produceBlocks(
   shown: ShownBlocks,
   outages: Pick<Outages, 'replaceTip'>,
   random: Random,
@@ -18,7 +18,7 @@ export async function makeBlocks(
       await pause(random, 800, 1_800, signal);
       shown.advance();
     }
-    // A tip is replaced at any time after it came: at once, while the gateway reads it, and long after.
+    // A tip is replaced at any time: immediately, while the gateway reads it, or long after.
     for (let times = random.chance(0.25) ? 1 + random.below(2) : 0; times > 0; times--) {
       await pause(random, 0, random.chance(0.5) ? 150 : 900, signal);
       shown.replaceTip();

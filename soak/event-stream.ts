@@ -1,42 +1,42 @@
 import { request } from 'node:http';
-import { fromItsAddress } from './address.ts';
-import type { Answer } from './judge.ts';
-import { take } from './socket.ts';
-import type { Stage } from './stage.ts';
-import type { Stream } from './streams/stream.ts';
+import { addressHeader } from './client-address.ts';
+import type { SoakContext } from './context.ts';
+import type { GraphqlResponse } from './judge.ts';
+import type { CheckedSubscription } from './subscriptions/subscription.ts';
+import { checkUpdate } from './websocket-client.ts';
 
 /** A subscription over server-sent events. */
 type EventStream = {
   isOpen(): boolean;
-  /** Stops reading, for ever, without a sign. */
-  vanish(): void;
-  /** Breaks the connection. */
+  /** Stops reading without closing the connection. */
+  stopReading(): void;
+  /** Aborts the connection. */
   leave(): void;
   readonly closed: Promise<void>;
 };
 
-/** Opens a subscription of a client of that name, whose updates are judged. */
-export function openEventStream(stage: Stage, name: string, stream: Stream): EventStream {
-  const { url, judge, signal } = stage;
+/** Opens a subscription of a client of this name, whose updates are judged. */
+export function openEventStream(context: SoakContext, name: string, subscription: CheckedSubscription): EventStream {
+  const { url, judge, signal } = context;
   const since = performance.now();
   let isLeaving = false;
   let isOpen = true;
   let failed = false;
 
-  function hear(answer: Answer): void {
+  function receive(answer: GraphqlResponse): void {
     if (answer.data == null) {
       failed = true;
-      judge.errors(name, stream.kind, answer.errors ?? [], since);
+      judge.judgeErrors(name, subscription.kind, answer.errors ?? [], since);
       return;
     }
-    take(stage, name, stream, answer);
+    checkUpdate(context, name, subscription, answer);
   }
 
   const headers = {
     'content-type': 'application/json',
     accept: 'text/event-stream',
-    ...fromItsAddress(name),
-    ...lastEvent(stream),
+    ...addressHeader(name),
+    ...lastEvent(subscription),
   };
   let hasVanished = false;
   let pauses = () => {};
@@ -49,12 +49,12 @@ export function openEventStream(stage: Stage, name: string, stream: Stream): Eve
       const lines = `${text}${chunk}`.split('\n');
       text = lines.pop() ?? '';
       for (const line of lines) {
-        if (line.startsWith('data: {')) hear(JSON.parse(line.slice('data: '.length)));
+        if (line.startsWith('data: {')) receive(JSON.parse(line.slice('data: '.length)));
         if (line.startsWith('id: ')) id = line.slice('id: '.length);
         // An event ends with an empty line, and its fields may come in any order.
         if (line !== '' || id === undefined) continue;
-        if (id !== String(stream.height()))
-          judge.wrong(`an event has the wrong id: ${stream.kind} of ${name} at ${stream.height()}: ${id}`);
+        if (id !== String(subscription.height()))
+          judge.fail(`an event has the wrong id: ${subscription.kind} of ${name} at ${subscription.height()}: ${id}`);
         id = undefined;
       }
     });
@@ -64,15 +64,16 @@ export function openEventStream(stage: Stage, name: string, stream: Stream): Eve
   const closed = new Promise<void>((resolve) => {
     asking.once('close', () => {
       isOpen = false;
-      if (!isLeaving && !failed && !signal.aborted) judge.wrong(`an event stream ended: ${stream.kind} of ${name}`);
+      if (!isLeaving && !failed && !signal.aborted)
+        judge.fail(`an event stream ended: ${subscription.kind} of ${name}`);
       resolve();
     });
   });
-  asking.end(JSON.stringify({ query: stream.query, variables: stream.variables }));
+  asking.end(JSON.stringify({ query: subscription.query, variables: subscription.variables }));
 
   return {
     isOpen: () => isOpen,
-    vanish() {
+    stopReading() {
       isLeaving = true;
       hasVanished = true;
       pauses();
@@ -85,6 +86,6 @@ export function openEventStream(stage: Stage, name: string, stream: Stream): Eve
   };
 }
 
-function lastEvent({ after }: Stream): Record<string, string> {
+function lastEvent({ after }: CheckedSubscription): Record<string, string> {
   return after === undefined ? {} : { 'last-event-id': String(after) };
 }

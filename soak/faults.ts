@@ -2,17 +2,17 @@ import type { Random } from '../src/sandbox/chain/random.ts';
 import type { FaultTarget, HttpFault, MarketDataFault, NodeFault } from '../src/sandbox/faults.ts';
 import type { MarketDataCall } from '../src/sandbox/market-data-host.ts';
 import type { NodeCall } from '../src/sandbox/node-host.ts';
-import { pick } from './stage.ts';
+import { pick } from './context.ts';
 
-/** A fault with the calls that it befalls; or `stopped`, for a host that does not even listen. */
-export type NodeTrouble = (NodeFault & FaultTarget<NodeCall>) | 'stopped';
-/** The same for the market-data host. */
-export type MarketDataTrouble = (MarketDataFault & FaultTarget<MarketDataCall>) | 'stopped';
+/** A fault of a node with its target; or `stopped`, for a node that does not listen. */
+export type SoakNodeFault = (NodeFault & FaultTarget<NodeCall>) | 'stopped';
+/** A fault of the market-data host with its target; or `stopped`. */
+export type SoakMarketDataFault = (MarketDataFault & FaultTarget<MarketDataCall>) | 'stopped';
 
 const NODE_CALLS: readonly NodeCall[] = ['getblockchaininfo', 'getbeaconbeststatedetail', 'getpdestate'];
 const MARKET_DATA_CALLS: readonly MarketDataCall[] = ['pairs', 'tickers', 'orderbook'];
 
-/** What can go wrong with any host. Shapes come apart: they depend on what is asked. */
+/** Faults of any host. Wrong shapes depend on the call and are listed below. */
 const HTTP_FAULTS: readonly ((random: Random) => HttpFault)[] = [
   (random) => ({ kind: 'delay', ms: 50 + random.below(600) }),
   () => ({ kind: 'hang' }),
@@ -27,7 +27,7 @@ const HTTP_FAULTS: readonly ((random: Random) => HttpFault)[] = [
   () => ({ kind: 'reset-in-body' }),
 ];
 
-/** Misfits that cannot be taken for a right answer: a wrong number of the right type would be the node's own word. */
+/** Wrong shapes that cannot be valid responses. The gateway could not detect a wrong number of the right type. */
 const NODE_SHAPES: readonly (NodeFault & FaultTarget<NodeCall>)[] = [
   { kind: 'shape', on: 'getblockchaininfo', path: ['Result', 'BestBlocks'], value: undefined },
   { kind: 'shape', on: 'getblockchaininfo', path: ['Result', 'BestBlocks', '-1', 'Height'], value: 'high' },
@@ -44,7 +44,7 @@ const MARKET_DATA_SHAPES: readonly (MarketDataFault & FaultTarget<MarketDataCall
   { kind: 'shape', on: 'orderbook', path: ['timestamp'], value: 'now' },
 ];
 
-const NODE_FAULTS: readonly ((random: Random) => NodeTrouble)[] = [
+const NODE_FAULTS: readonly ((random: Random) => SoakNodeFault)[] = [
   ...HTTP_FAULTS,
   (random) => pick(random, NODE_SHAPES),
   (random) => ({ kind: 'lag', blocks: 1 + random.below(8) }),
@@ -54,35 +54,35 @@ const NODE_FAULTS: readonly ((random: Random) => NodeTrouble)[] = [
   () => ({ kind: 'wrong-id' }),
   () => 'stopped',
 ];
-const MARKET_DATA_FAULTS: readonly ((random: Random) => MarketDataTrouble)[] = [
+const MARKET_DATA_FAULTS: readonly ((random: Random) => SoakMarketDataFault)[] = [
   ...HTTP_FAULTS,
   (random) => pick(random, MARKET_DATA_SHAPES),
   () => ({ kind: 'no-data' }),
   () => 'stopped',
 ];
 
-/** Deals faults as from a shuffled deck, so that each kind comes before any comes again. */
+/** Draws faults from a shuffled deck, so that each kind comes before any kind comes again. */
 type FaultDeck = {
-  node(): NodeTrouble;
-  /** One that leaves the node nothing to answer with, whatever it is asked. */
-  deadly(): NodeTrouble;
-  marketData(): MarketDataTrouble;
+  node(): SoakNodeFault;
+  /** A fault with which the node cannot respond to any call. */
+  fatal(): SoakNodeFault;
+  marketData(): SoakMarketDataFault;
 };
 
-/** Makes the decks of a run. */
+/** Creates the decks of a run. */
 export function createFaultDeck(random: Random): FaultDeck {
   const nodes = createDeck(random, NODE_FAULTS);
   const marketData = createDeck(random, MARKET_DATA_FAULTS);
-  const aimed = <Fault, Call>(trouble: Fault, calls: readonly Call[]) =>
-    trouble === 'stopped' || (trouble as { on?: Call }).on !== undefined || random.chance(0.5)
-      ? trouble
-      : { ...trouble, on: pick(random, calls) };
+  const withTarget = <Fault, Call>(fault: Fault, calls: readonly Call[]) =>
+    fault === 'stopped' || (fault as { on?: Call }).on !== undefined || random.chance(0.5)
+      ? fault
+      : { ...fault, on: pick(random, calls) };
 
   return {
-    node: () => aimed(nodes()(random), NODE_CALLS),
-    deadly: () =>
-      pick<NodeTrouble>(random, ['stopped', { kind: 'hang' }, { kind: 'status', status: 503 }, { kind: 'reset' }]),
-    marketData: () => aimed(marketData()(random), MARKET_DATA_CALLS),
+    node: () => withTarget(nodes()(random), NODE_CALLS),
+    fatal: () =>
+      pick<SoakNodeFault>(random, ['stopped', { kind: 'hang' }, { kind: 'status', status: 503 }, { kind: 'reset' }]),
+    marketData: () => withTarget(marketData()(random), MARKET_DATA_CALLS),
   };
 }
 

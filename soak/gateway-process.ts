@@ -9,43 +9,38 @@ import { fileURLToPath } from 'node:url';
 import type { Sandbox } from '../src/sandbox/sandbox.ts';
 import { type MetricsReading, parseMetrics } from './prometheus.ts';
 
-/** The gateway under soak, in a process of its own. */
+/** The gateway under test, in its own process. */
 export type GatewayProcess = {
   readonly url: URL;
   metrics(): Promise<MetricsReading>;
-  /** What is in use after a collection of garbage, in bytes. */
+  /** The memory usage after a garbage collection. */
   memory(): Promise<MemoryInUse>;
-  /** `false` once it has ended, for whatever reason. */
   isRunning(): boolean;
-  /** Asks it to end as a supervisor does. @returns what it ended with: 0, or what is wrong */
+  /** Stops it with SIGTERM, as a supervisor does. @returns its exit code, or what went wrong */
   stop(): Promise<number | string>;
 };
 
-/** What a process has of memory, in bytes. */
+/** The result of `process.memoryUsage()`, in bytes. */
 type MemoryInUse = {
-  /** What lives in V8's heap. */
   readonly heapUsed: number;
-  /** What V8's heap takes, free pages among it. */
   readonly heapTotal: number;
-  /** What buffers hold. */
   readonly external: number;
-  /** All that is resident. */
   readonly rss: number;
 };
 
 /** A line of the gateway's log. */
 type LogLine = { readonly level: number; readonly msg: string };
 
-/** Told what the gateway says. */
+/** Receives the output of the gateway. */
 export type GatewayListener = {
   logged(line: LogLine): void;
-  /** A line that is not of its log: on stderr, or of another form. */
-  muttered(text: string): void;
-  /** It has ended though nobody stopped it. */
+  /** A line on stderr, or one on stdout that is not of the log. */
+  unexpectedOutput(text: string): void;
+  /** The gateway exited although it was not stopped. */
   crashed(how: string): void;
 };
 
-/** How often it looks for what is new, and how long it waits: all short, so that a minute holds much. */
+/** Short intervals and timeouts, so that much happens in a minute. */
 const SETTINGS = {
   PORT: '0',
   HEAD_POLL_MS: '100',
@@ -53,23 +48,23 @@ const SETTINGS = {
   ORDER_BOOK_TTL_MS: '300',
   UPSTREAM_TIMEOUT_MS: '1500',
   UPSTREAM_MAX_PAUSE_MS: '1000',
-  // Each client says which address is its own.
+  // Each client sends its own address.
   TRUSTED_PROXIES: 'loopback',
   LOG_LEVEL: 'info',
 };
 
-const STOPS_WITHIN_MS = 15_000;
+const STOP_TIMEOUT_MS = 15_000;
 
-/** Starts a gateway in front of all hosts of a sandbox, and waits until it serves. */
+/** Starts a gateway in front of all hosts of a sandbox, and waits until it is serving. */
 export async function startGatewayProcess(sandbox: Sandbox, listener: GatewayListener): Promise<GatewayProcess> {
-  // A folder of its own: no .env of whoever runs the soak is read, and the tokens file lies there.
+  // Its own folder, so that it reads no .env file. The folder also contains the tokens file.
   const folder = mkdtempSync(join(tmpdir(), 'pdex-soak-'));
   const child = spawn(
     process.execPath,
-    [...flagsOfStart(), '--expose-gc', '--import', pathOf('./tell-memory.ts'), pathOf('../src/start.js')],
+    [...flagsOfStart(), '--expose-gc', '--import', pathOf('./report-memory.ts'), pathOf('../src/start.js')],
     {
       cwd: folder,
-      // A Ctrl-C in the terminal is for the soak alone.
+      // A Ctrl-C in the terminal must reach only the soak test.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: {
@@ -101,23 +96,23 @@ export async function startGatewayProcess(sandbox: Sandbox, listener: GatewayLis
       isStopping = true;
       const ended = once(child, 'exit');
       child.kill('SIGTERM');
-      const late = sleep(STOPS_WITHIN_MS, undefined, { ref: false }).then(() => undefined);
-      const end = await Promise.race([ended, late]);
+      const timeout = sleep(STOP_TIMEOUT_MS, undefined, { ref: false }).then(() => undefined);
+      const end = await Promise.race([ended, timeout]);
       if (end) return end[0] ?? String(end[1]);
       child.kill('SIGKILL');
-      return `nothing within ${STOPS_WITHIN_MS} ms of SIGTERM`;
+      return `no exit within ${STOP_TIMEOUT_MS} ms after SIGTERM`;
     },
   };
 }
 
 function untilServing(child: ChildProcess, listener: GatewayListener): Promise<URL> {
   return new Promise((resolve, reject) => {
-    child.once('exit', (code) => reject(new Error(`the gateway ended with ${code} before it served`)));
+    child.once('exit', (code) => reject(new Error(`the gateway exited with ${code} before it was serving`)));
     if (!child.stdout || !child.stderr) return reject(new Error('the gateway has no output'));
-    createInterface({ input: child.stderr }).on('line', (line) => listener.muttered(line));
+    createInterface({ input: child.stderr }).on('line', (line) => listener.unexpectedOutput(line));
     createInterface({ input: child.stdout }).on('line', (text) => {
       const line = parseLine(text);
-      if (line === undefined) return listener.muttered(text);
+      if (line === undefined) return listener.unexpectedOutput(text);
       listener.logged(line);
       if (line.msg === 'serving' && line.graphql !== undefined) resolve(new URL(line.graphql));
     });

@@ -1,55 +1,55 @@
 import { createLatencies, type Latencies } from './latencies.ts';
 import type { Outages } from './outages.ts';
 
-/** One of the two sources that the gateway reads, as its errors name it. */
+/** One of the two upstreams of the gateway. */
 export type Upstream = 'NODE' | 'MARKET_DATA';
 
-/** A GraphQL answer, nothing of which is taken for granted. */
-export type Answer = {
+/** An unchecked GraphQL response. */
+export type GraphqlResponse = {
   readonly data?: Readonly<Record<string, unknown>> | null;
-  readonly errors?: readonly AnswerError[];
+  readonly errors?: readonly ResponseError[];
 };
 
-type AnswerError = {
+type ResponseError = {
   readonly message: string;
   readonly path?: readonly (string | number)[];
   readonly extensions?: { readonly code?: string; readonly upstream?: Upstream };
 };
 
-/** When something was asked, and what was known then. */
-export type Moment = {
+/** When an operation was sent and answered, and the minimum height of its response. */
+export type RequestTimes = {
   readonly sentAt: number;
   readonly answeredAt: number;
-  /** The highest height that any whole answer had told before it was sent: no later answer may tell a lower one. */
-  readonly floor: number;
+  /** The highest height in any response before the operation was sent: no later response may have a lower one. */
+  readonly minHeight: number;
 };
 
-/** Something to ask, with what must be true of its answer. */
-export type Question = {
-  /** What it counts as. */
+/** An operation, with the check of its response. */
+export type Operation = {
+  /** The kind under which it is counted. */
   readonly kind: string;
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
-  /** The code of the error that it must fail with, alone. */
+  /** The only error code with which it must fail. */
   readonly fails?: string;
-  /** The upstream that knows so, where one does: as long as any of its hosts is not well, its error may be told instead. */
+  /** The upstream that determines this error: while any of its hosts has a fault, the error of that upstream is right too. */
   readonly knownBy?: Upstream;
-  /** Codes that it may fail with through its own fault: it asks for very much. */
+  /** Error codes that are right because the operation requests very much. */
   readonly mayFailWith?: readonly string[];
-  /** What is wrong with the data; fields that failed for a good reason are left out of it. */
-  check?(data: Readonly<Record<string, unknown>>, moment: Moment): string | undefined;
+  /** Checks the data without the fields that failed for a known cause. @returns what is wrong */
+  check?(data: Readonly<Record<string, unknown>>, times: RequestTimes): string | undefined;
 };
 
-/** Counts what happens, and keeps what is wrong. */
+/** Counts events, compares responses with what is expected, and records failures. */
 export type Judge = {
-  /** Judges the answer to a question of a client. */
-  answer(client: string, question: Question, answer: Answer, moment: Moment): void;
-  /** Judges one update of a subscription; `misfit` is what its check said. */
-  update(client: string, kind: string, payload: Answer, misfit: string | undefined): void;
-  /** Judges errors by themselves: those that end a subscription. */
-  errors(client: string, kind: string, errors: readonly AnswerError[], since: number): void;
-  /** Something is wrong that is no answer. */
-  wrong(what: string, detail?: unknown): void;
+  /** Judges the response to an operation of a client. */
+  judgeResponse(client: string, operation: Operation, answer: GraphqlResponse, times: RequestTimes): void;
+  /** Judges an update of a subscription by the result of its check. */
+  judgeUpdate(client: string, kind: string, payload: GraphqlResponse, mismatch: string | undefined): void;
+  /** Judges errors without data, such as those that end a subscription. */
+  judgeErrors(client: string, kind: string, errors: readonly ResponseError[], since: number): void;
+  /** Records a failure. The text before the first colon is its kind. */
+  fail(what: string, detail?: unknown): void;
   /** Counts an event. */
   count(what: string, times?: number): void;
   readonly counts: {
@@ -59,23 +59,23 @@ export type Judge = {
     readonly events: ReadonlyMap<string, number>;
     readonly wrong: ReadonlyMap<string, number>;
   };
-  /** How many answers and updates were compared with the truth. */
+  /** The number of responses and updates that were compared with what is expected. */
   checked(): number;
-  /** How long answers took, by the kind of client. */
+  /** The latencies of responses, by the kind of client. */
   readonly latencies: Latencies;
-  /** The first few wrong things, whole. */
+  /** The first failures with details. */
   readonly findings: readonly string[];
 };
 
-/** What the gateway says where it does not call a node that has answered with many errors. */
+/** The message of the gateway while it does not call a node that responded with many errors. */
 const TOO_MANY_ERRORS = 'too many errors in the last minutes';
 
-const FINDINGS_KEPT = 12;
-const FINDINGS_KEPT_PER_KIND = 3;
-const DETAIL_KEPT = 3_000;
+const MAX_FINDINGS = 12;
+const MAX_FINDINGS_PER_KIND = 3;
+const MAX_DETAIL_LENGTH = 3_000;
 
-/** Makes the judge of a run; `tell` is told of each of the first wrong things as it happens. */
-export function createJudge(outages: Outages, tell: (finding: string) => void): Judge {
+/** Creates the judge of a run. It calls `onFinding` with each of the first failures. */
+export function createJudge(outages: Outages, onFinding: (finding: string) => void): Judge {
   const counts = {
     requests: new Map<string, number>(),
     updates: new Map<string, number>(),
@@ -90,63 +90,63 @@ export function createJudge(outages: Outages, tell: (finding: string) => void): 
   function wrong(what: string, detail?: unknown): void {
     const kind = what.split(':')[0] ?? what;
     add(counts.wrong, kind);
-    if ((counts.wrong.get(kind) ?? 0) > FINDINGS_KEPT_PER_KIND || findings.length >= FINDINGS_KEPT) return;
-    const text = detail === undefined ? '' : `\n${JSON.stringify(detail, undefined, 1).slice(0, DETAIL_KEPT)}`;
+    if ((counts.wrong.get(kind) ?? 0) > MAX_FINDINGS_PER_KIND || findings.length >= MAX_FINDINGS) return;
+    const text = detail === undefined ? '' : `\n${JSON.stringify(detail, undefined, 1).slice(0, MAX_DETAIL_LENGTH)}`;
     findings.push(`${what}${text}`);
-    tell(`${what}${text}`);
+    onFinding(`${what}${text}`);
   }
 
-  /** Whether an error has a reason that is not the gateway's. */
-  function isExplained({ message, extensions = {} }: AnswerError, from: number, to: number): boolean {
+  /** Whether an error has a cause outside the gateway. */
+  function isExplained({ message, extensions = {} }: ResponseError, from: number, to: number): boolean {
     const { code = '', upstream } = extensions;
-    if (message.includes('changed while the gateway read them')) return outages.explainReplaced(from, to);
-    if (message.includes(TOO_MANY_ERRORS)) return outages.explainTooManyErrors(from, to);
-    // Whoever asks for very much makes himself wait, and says so of his questions: anyone else, only a slow upstream.
+    if (message.includes('changed while the gateway read them')) return outages.explainsReplaced(from, to);
+    if (message.includes(TOO_MANY_ERRORS)) return outages.explainsTooManyErrors(from, to);
+    // A client that requests very much lists this code in `mayFailWith`. For others, only a slow upstream explains it.
     if (code === 'UPSTREAM_BUSY' && upstream !== undefined) return !outages.isWell(upstream, from, to);
-    return code.startsWith('UPSTREAM_') && upstream !== undefined && outages.explain(upstream, from, to);
+    return code.startsWith('UPSTREAM_') && upstream !== undefined && outages.explains(upstream, from, to);
   }
 
-  /** @param about what else tells how they came about */
+  /** @param details further facts for the finding */
   function judgeErrors(
-    whose: string,
-    errors: readonly AnswerError[],
+    subject: string,
+    errors: readonly ResponseError[],
     [from, to]: readonly [from: number, to: number],
-    about: object = {},
+    details: object = {},
   ): void {
     for (const { extensions } of errors) add(counts.errors, extensions?.code ?? 'without a code');
     const unexplained = errors.filter((error) => !isExplained(error, from, to));
     if (unexplained.length === 0) return;
-    // Those of one answer are one finding: of several, more than one moment is then kept.
-    wrong(`an error without a cause: ${whose}`, {
+    // All errors of a response are one finding, so that the findings show several responses.
+    wrong(`an error without a cause: ${subject}`, {
       second: Math.round(to / 1_000),
       ms: to - from,
-      trouble: outages.told(from, to),
+      outages: outages.describe(from, to),
       errors: unexplained,
-      ...about,
+      ...details,
     });
   }
 
   return {
-    answer(client, question, answer, moment) {
-      const { kind, query, variables, fails, knownBy, mayFailWith = [], check } = question;
+    judgeResponse(client, operation, answer, times) {
+      const { kind, query, variables, fails, knownBy, mayFailWith = [], check } = operation;
       const { data, errors = [] } = answer;
-      const { sentAt, answeredAt } = moment;
-      const trouble = outages.told(sentAt, answeredAt);
+      const { sentAt, answeredAt } = times;
+      const faults = outages.describe(sentAt, answeredAt);
       add(counts.requests, kind);
-      latencies.note(client.replace(/ \d+$/, ''), answeredAt - sentAt, trouble.length === 0);
+      latencies.record(client.replace(/ \d+$/, ''), answeredAt - sentAt, faults.length === 0);
       if (fails !== undefined) {
         for (const { extensions } of errors) add(counts.errors, extensions?.code ?? 'without a code');
         const isUnknown = knownBy !== undefined && !outages.isWell(knownBy, sentAt, answeredAt);
-        const isRight = ({ extensions, message }: AnswerError) =>
+        const isRight = ({ extensions, message }: ResponseError) =>
           extensions?.code === fails ||
           (isUnknown && extensions?.upstream === knownBy) ||
           (knownBy !== undefined && message.includes(TOO_MANY_ERRORS) && outages.hasFailedStates(answeredAt));
         if (errors.length > 0 && errors.every(isRight)) checked += 1;
-        else wrong(`not ${fails}: ${kind} of ${client}`, { query: query.slice(0, 500), variables, trouble, answer });
+        else wrong(`not ${fails}: ${kind} of ${client}`, { query: query.slice(0, 500), variables, faults, answer });
         return;
       }
-      const owed = errors.filter(({ extensions }) => !mayFailWith.includes(extensions?.code ?? ''));
-      judgeErrors(`${kind} of ${client}`, owed, [sentAt, answeredAt], {
+      const unexpected = errors.filter(({ extensions }) => !mayFailWith.includes(extensions?.code ?? ''));
+      judgeErrors(`${kind} of ${client}`, unexpected, [sentAt, answeredAt], {
         query: query.slice(0, 500),
         variables,
         beaconHeight: data?.['beaconHeight'],
@@ -157,17 +157,18 @@ export function createJudge(outages: Outages, tell: (finding: string) => void): 
       }
       const failed = new Set(errors.map(({ path }) => path?.[0]));
       const rest = Object.fromEntries(Object.entries(data).filter(([name]) => !failed.has(name)));
-      const misfit = check?.(rest, moment);
-      if (misfit === undefined) checked += 1;
-      else wrong(`a wrong answer: ${kind} of ${client}: ${misfit}`, { query, variables, moment, trouble, answer });
+      const mismatch = check?.(rest, times);
+      if (mismatch === undefined) checked += 1;
+      else wrong(`a wrong response: ${kind} of ${client}: ${mismatch}`, { query, variables, times, faults, answer });
     },
-    update(client, kind, payload, misfit) {
+    judgeUpdate(client, kind, payload, mismatch) {
       add(counts.updates, kind);
-      if (misfit === undefined) checked += 1;
-      else wrong(`a wrong update: ${kind} of ${client}: ${misfit}`, payload);
+      if (mismatch === undefined) checked += 1;
+      else wrong(`a wrong update: ${kind} of ${client}: ${mismatch}`, payload);
     },
-    errors: (client, kind, errors, since) => judgeErrors(`${kind} of ${client}`, errors, [since, performance.now()]),
-    wrong,
+    judgeErrors: (client, kind, errors, since) =>
+      judgeErrors(`${kind} of ${client}`, errors, [since, performance.now()]),
+    fail: wrong,
     count: (what, times = 1) => add(counts.events, what, times),
     counts,
     checked: () => checked,

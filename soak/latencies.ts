@@ -1,35 +1,35 @@
-/** How long answers took, as their clients saw it. Their process plays the upstreams too, and is part of what they see. */
+/** The latencies of responses, as clients measure them. The clients share a process and a core with the simulated upstreams. */
 export type Latencies = {
-  /** Notes one; `isWell` where nothing was wrong with any upstream meanwhile. */
-  note(kind: string, ms: number, isWell: boolean): void;
-  /** Those of one kind of client. */
+  /** Records a latency; `isFaultFree` if no upstream had a fault meanwhile. */
+  record(kind: string, ms: number, isFaultFree: boolean): void;
+  /** The quantiles of one kind of client. */
   of(kind: string): LatenciesOfKind;
 };
 
-/** The quantiles of all answers to one kind of client, and of those that came while all was well. */
-type LatenciesOfKind = { readonly all: Quantiles; readonly well: Quantiles };
+/** The quantiles of all responses to one kind of client, and of those without a fault of an upstream. */
+type LatenciesOfKind = { readonly all: Quantiles; readonly faultFree: Quantiles };
 
-/** In milliseconds; 0 where there was no answer. */
+/** Quantiles in milliseconds; 0 if there was no response. */
 export type Quantiles = { readonly p50: number; readonly p99: number; readonly max: number };
 
-/** Makes a record in which there is none. */
+/** Creates an empty record. */
 export function createLatencies(): Latencies {
-  const notes = new Map<string, { readonly all: number[]; readonly well: number[] }>();
+  const byKind = new Map<string, { readonly all: number[]; readonly faultFree: number[] }>();
   return {
-    note(kind, ms, isWell) {
-      const known = notes.get(kind) ?? { all: [], well: [] };
-      notes.set(kind, known);
+    record(kind, ms, isFaultFree) {
+      const known = byKind.get(kind) ?? { all: [], faultFree: [] };
+      byKind.set(kind, known);
       known.all.push(ms);
-      if (isWell) known.well.push(ms);
+      if (isFaultFree) known.faultFree.push(ms);
     },
     of(kind) {
-      const { all = [], well = [] } = notes.get(kind) ?? {};
-      return { all: quantilesOf(all), well: quantilesOf(well) };
+      const { all = [], faultFree = [] } = byKind.get(kind) ?? {};
+      return { all: quantilesOf(all), faultFree: quantilesOf(faultFree) };
     },
   };
 }
 
-/** The value below which half and 99 in 100 lie, and the largest. */
+/** The median, the 99th percentile and the maximum. */
 export function quantilesOf(values: readonly number[]): Quantiles {
   const sorted = values.toSorted((one, other) => one - other);
   const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;

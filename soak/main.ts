@@ -4,9 +4,9 @@ import { type Arguments, readArguments, USAGE } from './arguments.ts';
 import { isPassed, toMarkdown } from './report.ts';
 import { run } from './run.ts';
 
-const wanted = readArgumentsOrExit();
-if (wanted === undefined) process.stdout.write(USAGE);
-else await soak(wanted);
+const args = readArgumentsOrExit();
+if (args === undefined) process.stdout.write(USAGE);
+else await soak(args);
 
 function readArgumentsOrExit(): Arguments | undefined {
   try {
@@ -19,20 +19,20 @@ function readArgumentsOrExit(): Arguments | undefined {
 
 async function soak(args: Arguments): Promise<void> {
   const { minutes, seed, load, report } = args;
-  const tell = (text: string) => void process.stdout.write(`${text}\n`);
+  const print = (text: string) => void process.stdout.write(`${text}\n`);
   const interrupted = new AbortController();
   let interruptedAt = 0;
   process.on('SIGINT', () => {
-    // npm passes on what the terminal has sent already: only a later one means "now".
+    // npm forwards a signal that the terminal has already sent. Only a later one stops the run immediately.
     if (interrupted.signal.aborted && performance.now() - interruptedAt > 1_000) process.exit(1);
     if (!interrupted.signal.aborted) interruptedAt = performance.now();
     interrupted.abort();
   });
-  tell(`soaking for ${minutes} minutes with seed ${seed} and load ${load}; Ctrl-C ends it early`);
+  print(`running for ${minutes} minutes with seed ${seed} and load ${load}; Ctrl-C ends it early`);
 
-  const result = await run(args, interrupted.signal, tell);
+  const result = await run(args, interrupted.signal, print);
   const markdown = toMarkdown(result);
-  tell(markdown);
+  print(markdown);
   if (report !== undefined) writeFileSync(report, markdown);
   process.exit(isPassed(result) ? 0 : 1);
 }

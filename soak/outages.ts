@@ -1,63 +1,62 @@
 import type { Upstream } from './judge.ts';
-import { FORGIVEN, type Forgiven } from './strictness.ts';
 
-/** A host of the sandbox: a node by its number, or the market-data host. */
+/** A host of the sandbox: the index of a node, or the market-data host. */
 export type HostName = number | 'market data';
 
-/** What went wrong with which host, and when: what an error, or an old answer, may be due to. */
+/** Records the faults of the hosts, which can be the cause of an error or of an old response. Times are of `performance.now()`. */
 export type Outages = {
-  /** Something begins to go wrong. @returns how it is over */
+  /** Records the beginning of a fault. @returns a function that records its end */
   begin(host: HostName, kind: string): () => void;
-  /** Whether an error of an upstream that was given between two moments is due to what went wrong there. */
-  explain(upstream: Upstream, from: number, to: number): boolean;
-  /** Whether any node answered requests for states with errors -8000 in the minutes before a moment, so that it is called less. */
+  /** Whether faults explain an error of an upstream between two times. */
+  explains(upstream: Upstream, from: number, to: number): boolean;
+  /** Whether any node responded to requests for states with errors -8000 in the minutes before a time, so that it is called less. */
   hasFailedStates(at: number): boolean;
-  /** Whether each node did that, or could not be read between two moments. */
-  explainTooManyErrors(from: number, to: number): boolean;
-  /** Notes that the tip is replaced now. */
+  /** Whether each node did that, or could not be read between two times. */
+  explainsTooManyErrors(from: number, to: number): boolean;
+  /** Records that the tip is replaced now. */
   replaceTip(): void;
   /**
-   * Notes that one of the nodes behind a URL goes on a branch of the chain. The URL can still be read.
+   * Records that one of the nodes behind a URL follows a branch of the chain. The URL can still be read.
    *
-   * @returns how it is over: when all blocks of the branch lie below what is final
+   * @returns a function that records the end: when all heights of the branch are final
    */
   fork(): () => void;
   /**
-   * Whether a tip was replaced between two moments, or so shortly before that one could be read half and half; or whether a
-   * URL led to two branches then.
+   * Whether a tip was replaced between two times or shortly before, so that the gateway could read parts of two blocks; or
+   * whether the nodes behind a URL were on two branches then.
    */
-  explainReplaced(from: number, to: number): boolean;
-  /** Whether the gateway could read an upstream all the time between two moments. */
+  explainsReplaced(from: number, to: number): boolean;
+  /** Whether the gateway could read an upstream at all times between two times. */
   couldBeRead(upstream: Upstream, from: number, to: number): boolean;
-  /** Whether nothing was wrong with an upstream, at any of its hosts, between two moments, nor shortly before. */
+  /** Whether no host of an upstream had a fault between two times or shortly before. */
   isWell(upstream: Upstream, from: number, to: number): boolean;
-  /** Whether no host of an upstream even listened, all the time between two moments. */
+  /** Whether no host of an upstream listened at any time between two times. */
   isDown(upstream: Upstream, from: number, to: number): boolean;
-  /** What was wrong between two moments, or shortly before: for whoever looks for the cause of something. */
-  told(from: number, to: number): readonly string[];
-  /** How often each kind of fault began, by the kind of host. */
+  /** The faults between two times or shortly before, as texts. */
+  describe(from: number, to: number): readonly string[];
+  /** The number of faults, by kind of host and kind of fault. */
   readonly counts: ReadonlyMap<string, number>;
 };
 
-/** For so long after a fault its traces may be seen: a reading that was under way, a breaker that is open. */
-const FAULTS_EXCUSE_FOR_MS = 5_000;
+/** How long a fault has effects after its end: a pending request, an open circuit. */
+const AFTER_EFFECT_MS = 5_000;
 
-/** Errors that a node answered with are held against it for as long as the gateway takes to allow as many again. */
-const ERRORS_COUNT_FOR_MS = 10 * 60_000;
+/** How long errors of a node reduce the error budget that the gateway has for it. */
+const ERROR_BUDGET_MS = 10 * 60_000;
 
-/** Kinds of faults of a node that answers requests for states with error -8000. */
+/** Kinds of faults with which a node responds to requests for states with error -8000. */
 const FAILING_STATES: ReadonlySet<string> = new Set(['lag', 'state-missing', 'state-error']);
 
-/** Kinds of faults of a node that answers, but without its newest blocks. */
+/** Kinds of faults with which a node responds, but without its newest blocks. */
 const HIDING_BLOCKS: ReadonlySet<string> = new Set(['lag', 'syncing', 'state-missing']);
 
-/** What forks count as. */
+/** The kind under which forks are counted. */
 const FORK = 'node: fork behind one URL';
 
 type Outage = { readonly host: HostName; readonly kind: string; readonly from: number; to: number };
 
-/** Makes the record of a run with this many nodes. */
-export function createOutages(nodes: number, forgiven: Forgiven = FORGIVEN): Outages {
+/** Creates the record of a run with this number of nodes. */
+export function createOutages(nodes: number): Outages {
   const outages: Outage[] = [];
   const replacedAt: number[] = [];
   const forks: { readonly from: number; to: number }[] = [];
@@ -76,8 +75,7 @@ export function createOutages(nodes: number, forgiven: Forgiven = FORGIVEN): Out
     return new Set(found.map(({ host }) => host).filter((host) => host !== 'market data')).size === nodes;
   }
 
-  const failedStates = (at: number) =>
-    during(at - ERRORS_COUNT_FOR_MS, at).filter(({ kind }) => FAILING_STATES.has(kind));
+  const failedStates = (at: number) => during(at - ERROR_BUDGET_MS, at).filter(({ kind }) => FAILING_STATES.has(kind));
   const hides = (found: readonly Outage[]) => found.some(({ kind }) => HIDING_BLOCKS.has(kind));
   const ofUpstream = (upstream: Upstream, found: readonly Outage[]) =>
     found.filter(({ host }) => (host === 'market data') === (upstream === 'MARKET_DATA'));
@@ -94,8 +92,8 @@ export function createOutages(nodes: number, forgiven: Forgiven = FORGIVEN): Out
         outage.to = performance.now();
       };
     },
-    explain(upstream, from, to) {
-      const found = during(from - FAULTS_EXCUSE_FOR_MS, to);
+    explains(upstream, from, to) {
+      const found = during(from - AFTER_EFFECT_MS, to);
       return upstream === 'NODE' ? isEveryNodeAmong(found) || hides(found) : ofMarketData(found);
     },
     replaceTip: () => void replacedAt.push(performance.now()),
@@ -107,17 +105,16 @@ export function createOutages(nodes: number, forgiven: Forgiven = FORGIVEN): Out
         fork.to = performance.now();
       };
     },
-    explainReplaced(from, to) {
-      const since = from - FAULTS_EXCUSE_FOR_MS;
+    explainsReplaced(from, to) {
+      const since = from - AFTER_EFFECT_MS;
       return (
         replacedAt.some((at) => at >= since && at <= to) || forks.some((fork) => fork.from <= to && fork.to >= since)
       );
     },
     hasFailedStates: (at) => failedStates(at).length > 0,
-    explainTooManyErrors: (from, to) =>
-      isEveryNodeAmong([...failedStates(to), ...during(from - FAULTS_EXCUSE_FOR_MS, to)]),
+    explainsTooManyErrors: (from, to) => isEveryNodeAmong([...failedStates(to), ...during(from - AFTER_EFFECT_MS, to)]),
     isWell(upstream, from, to) {
-      return ofUpstream(upstream, during(from - FAULTS_EXCUSE_FOR_MS, to)).length === 0;
+      return ofUpstream(upstream, during(from - AFTER_EFFECT_MS, to)).length === 0;
     },
     isDown(upstream, from, to) {
       const down = ofUpstream(upstream, during(from, to)).filter(
@@ -125,15 +122,15 @@ export function createOutages(nodes: number, forgiven: Forgiven = FORGIVEN): Out
       );
       return upstream === 'NODE' ? isEveryNodeAmong(down) : down.length > 0;
     },
-    told: (from, to) =>
-      during(from - FAULTS_EXCUSE_FOR_MS, to).map(
+    describe: (from, to) =>
+      during(from - AFTER_EFFECT_MS, to).map(
         (outage) =>
           `${outage.host}: ${outage.kind} from ${Math.round(outage.from - from)} to ${Math.round(outage.to - from)} ms`,
       ),
     couldBeRead(upstream, from, to) {
       const found = during(from, to);
       if (upstream === 'MARKET_DATA') return !ofMarketData(found);
-      return !isEveryNodeAmong(found) && !(forgiven.stayingWithANodeThatHidesBlocks && hides(found));
+      return !isEveryNodeAmong(found);
     },
   };
 }

@@ -1,14 +1,14 @@
-/** The samples of one reading of metrics. */
+/** The samples of a response of `/metrics`. */
 export type MetricsReading = {
-  /** The sum of all samples of that name that carry these labels; 0 where there is none. */
+  /** The sum of all samples with this name and these labels; 0 if there is none. */
   sum(name: string, labels?: Readonly<Record<string, string>>): number;
-  /** All samples of that name, each with its labels. */
+  /** All samples with this name. */
   all(name: string): readonly Sample[];
 };
 
 type Sample = { readonly labels: Readonly<Record<string, string>>; readonly value: number };
 
-/** Parses the text that a Prometheus reads. */
+/** Parses Prometheus' text format. */
 export function parseMetrics(text: string): MetricsReading {
   const samples = text.split('\n').flatMap((line) => {
     const [, name = '', labels = '', value = ''] = /^([a-z_]\w*)(?:\{(.*)\})? (\S+)/i.exec(line) ?? [];

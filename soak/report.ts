@@ -2,43 +2,46 @@ import { judgeMemory, type MemoryVerdict, type Sample } from './figures.ts';
 import type { Quantiles } from './latencies.ts';
 import type { Result } from './run.ts';
 
-/** Whether nothing was wrong, nothing leaked and nothing crashed. */
+/** Whether the run had no failure and no leak. */
 export function isPassed(result: Result): boolean {
   const memory = (['heapMb', 'rssMb'] as const).map((kind) => judgeMemory(result.samples, kind));
   return result.judge.counts.wrong.size === 0 && memory.every(({ verdict }) => verdict !== 'LEAKS');
 }
 
-/** The result as Markdown: a table of what there was, and the wrong things whole. */
+/** The result as Markdown: a table of the figures, and the first failures with details. */
 export function toMarkdown(result: Result): string {
-  const { seed, minutes, blocks, told, judge, faults, samples } = result;
+  const { seed, minutes, blocks, servedHeights, judge, faults, samples } = result;
   const { requests, updates, errors, events, wrong } = judge.counts;
   const cpu = median(samples.slice(1).map((sample) => sample.cpu));
   const rows: readonly (readonly [string, string])[] = [
     ['result', isPassed(result) ? 'passed' : 'FAILED'],
     ['seed', String(seed)],
-    ['minutes of trouble', minutes.toFixed(1)],
-    ['blocks', `${blocks.made} made, of which ${told} were told as the newest; ${blocks.replaced} tips replaced`],
+    ['minutes with faults', minutes.toFixed(1)],
+    [
+      'blocks',
+      `${blocks.made} made, of which ${servedHeights} were served as the newest; ${blocks.replaced} tips replaced`,
+    ],
     ['requests', listed(requests)],
     ['updates of subscriptions', listed(updates)],
-    ['answers and updates held against the truth', thousands(judge.checked())],
+    ['responses and updates checked', thousands(judge.checked())],
     ['wrong', listed(wrong)],
     ['errors, by code', listed(errors)],
-    ['clients', listed(only(events, (name) => !/^(lines of the log|heights missed)/.test(name)))],
-    ['heights missed by subscribers', listed(without('heights missed, by ', events))],
-    ['updates that listeners skipped', skipped(result)],
-    ...LATENCIES_TOLD.map((kind) => [`answers to ${kind}s took`, latencies(result, kind)] as const),
+    ['clients', listed(only(events, (name) => !/^(lines of the log|heights skipped)/.test(name)))],
+    ['heights skipped for subscribers', listed(without('heights skipped for ', events))],
+    ['updates that subscribers skipped', skipped(result)],
+    ...REPORTED_CLIENTS.map((kind) => [`responses to ${kind}s took`, latencies(result, kind)] as const),
     ['faults', listed(faults)],
     ['calls to upstreams', upstreamCalls(result)],
     ['heap in use after collection', memory(judgeMemory(samples, 'heapMb'))],
     ['resident memory', memory(judgeMemory(samples, 'rssMb'))],
-    ['what is resident, at first and at last', partsOf(samples)],
+    ['resident memory by kind, at the start and at the end', partsOf(samples)],
     ['event-loop lag', lag(samples)],
     ['one core, busy', `${Math.round(cpu * 100)} %`],
     ['log', listed(without('lines of the log, ', events))],
   ];
   const table = rows.map(([what, value]) => `| ${what} | ${value} |`).join('\n');
   const findings = judge.findings.map((finding) => `\n\`\`\`\n${finding}\n\`\`\``).join('\n');
-  return `| | |\n|---|---|\n${table}\n${findings === '' ? '' : `\nThe first wrong things:\n${findings}\n`}`;
+  return `| | |\n|---|---|\n${table}\n${findings === '' ? '' : `\nThe first failures:\n${findings}\n`}`;
 }
 
 function listed(counts: ReadonlyMap<string, number>): string {
@@ -54,7 +57,7 @@ function only(counts: ReadonlyMap<string, number>, isWanted: (name: string) => b
   return new Map([...counts].filter(([name]) => isWanted(name)));
 }
 
-/** Those that begin so, named without it. */
+/** The counts whose names have a prefix, without the prefix. */
 function without(beginning: string, counts: ReadonlyMap<string, number>): Map<string, number> {
   return new Map(
     [...counts]
@@ -63,14 +66,14 @@ function without(beginning: string, counts: ReadonlyMap<string, number>): Map<st
   );
 }
 
-/** The clients whose answers must come in time, whatever the others do. */
-const LATENCIES_TOLD = ['poller', 'websocket asker', 'chart reader'];
+/** The kinds of clients whose latency is reported: the others must not slow them down. */
+const REPORTED_CLIENTS = ['poller', 'websocket client', 'chart reader'];
 
 function latencies({ judge }: Result, kind: string): string {
-  const { all, well } = judge.latencies.of(kind);
-  const told = ({ p50, p99, max }: Quantiles) =>
+  const { all, faultFree } = judge.latencies.of(kind);
+  const toText = ({ p50, p99, max }: Quantiles) =>
     `p50 ${Math.round(p50)} ms, p99 ${Math.round(p99)} ms, max ${thousands(Math.round(max))} ms`;
-  return `${told(all)}; while no upstream had a fault: ${told(well)}`;
+  return `${toText(all)}; while no upstream had a fault: ${toText(faultFree)}`;
 }
 
 function skipped({ metrics }: Result): string {
@@ -92,16 +95,16 @@ function memory({ startMb, endMb, slope, verdict }: MemoryVerdict): string {
     slope === undefined
       ? ''
       : `, ${slope.perHour.toFixed(1)} ± ${slope.uncertainty.toFixed(1)} MB/h in the second half`;
-  return `${startMb.toFixed(1)} MB at first, ${endMb.toFixed(1)} MB at last${rise}: ${verdict}`;
+  return `${startMb.toFixed(1)} MB at the start, ${endMb.toFixed(1)} MB at the end${rise}: ${verdict}`;
 }
 
-/** What takes the memory: where it rises, this says whether the heap does, what is in buffers, or what the system's allocator keeps. */
+/** The parts of the resident memory: V8's heap, buffers, and everything else, such as what the system's allocator retains. */
 function partsOf(samples: readonly Sample[]): string {
-  const told = ({ rssMb, heapTotalMb, buffersMb }: Sample) =>
-    `heap ${heapTotalMb.toFixed(0)} MB, buffers ${buffersMb.toFixed(0)} MB, all else ${(rssMb - heapTotalMb - buffersMb).toFixed(0)} MB`;
+  const toText = ({ rssMb, heapTotalMb, buffersMb }: Sample) =>
+    `heap ${heapTotalMb.toFixed(0)} MB, buffers ${buffersMb.toFixed(0)} MB, other ${(rssMb - heapTotalMb - buffersMb).toFixed(0)} MB`;
   return samples
     .filter((_, index) => index === 0 || index === samples.length - 1)
-    .map(told)
+    .map(toText)
     .join('; ');
 }
 

@@ -2,84 +2,83 @@ import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../src/sandbox/chain/random.ts';
 import type { Sandbox } from '../src/sandbox/sandbox.ts';
+import type { SoakContext } from './context.ts';
 import type { GatewayProcess } from './gateway-process.ts';
-import type { Answer, Question } from './judge.ts';
-import { askOnePool } from './questions/heads.ts';
-import { askTickers } from './questions/market.ts';
-import { askPast } from './questions/past.ts';
-import { introduce, openBareSocket } from './socket.ts';
-import type { Stage } from './stage.ts';
+import type { GraphqlResponse, Operation } from './judge.ts';
+import { poolQuery } from './queries/heads.ts';
+import { tickersQuery } from './queries/market.ts';
+import { pastHeightsQuery } from './queries/past-heights.ts';
+import { initConnection, openRawWebSocket } from './websocket-client.ts';
 
-/** What the end of a run needs. */
 type Stopping = {
-  readonly stage: Stage;
+  readonly context: SoakContext;
   readonly gateway: GatewayProcess;
   readonly sandbox: Sandbox;
   readonly random: Random;
 };
 
-const ASKERS = 12;
+const CLIENTS = 12;
 const SOCKETS = 20;
 
-/** So slow the nodes are then, so that answers are under way when the gateway is told to stop. */
+/** The delay of the nodes, so that requests are pending when the gateway stops. */
 const DELAY_MS = 300;
 
-/** Whoever sends clients here looks so often whether to, and goes on for so long after it should not. */
-const LOOKS_EVERY_MS = 250;
-const HEARS_WITHIN_MS = 1_500;
+/** A simulated load balancer checks `/ready` at this interval, and sends requests for some time after it has failed. */
+const READY_INTERVAL_MS = 250;
+const DRAIN_MS = 1_500;
 
-/** Stops the gateway while clients ask and follow: none may lose what it was promised. */
-export async function stopAmongClients({ stage, gateway, sandbox, random }: Stopping): Promise<void> {
-  const { judge } = stage;
+/** Stops the gateway while clients send requests and have subscriptions. No request may be lost. */
+export async function stopUnderLoad({ context, gateway, sandbox, random }: Stopping): Promise<void> {
+  const { judge } = context;
   for (const node of sandbox.nodes) node.faults.set({ kind: 'delay', ms: DELAY_MS });
-  const closes = await Promise.all(Array.from({ length: SOCKETS }, () => follow(stage)));
-  const sentAway = new AbortController();
-  const askers = Array.from({ length: ASKERS }, (_, index) => ask(stage, index, random, sentAway.signal));
+  const sockets = await Promise.all(Array.from({ length: SOCKETS }, () => subscribe(context)));
+  const drained = new AbortController();
+  const clients = Array.from({ length: CLIENTS }, (_, index) => sendQueries(context, index, random, drained.signal));
 
   await sleep(2 * DELAY_MS);
-  const looking = lookUntilSentAway(gateway.url, sentAway);
+  const draining = drainWhenNotReady(gateway.url, drained);
   const end = await gateway.stop();
-  sentAway.abort();
-  await Promise.all([...askers, looking]);
-  if (end !== 0) judge.wrong(`the gateway did not end well: with ${end}`);
+  drained.abort();
+  await Promise.all([...clients, draining]);
+  if (end !== 0) judge.fail(`the gateway did not exit with 0 but with ${end}`);
 
-  for (const code of await Promise.all(closes.map(({ closed }) => closed))) {
+  for (const code of await Promise.all(sockets.map(({ closed }) => closed))) {
     judge.count(`websockets closed with ${code} at the stop`);
-    if (code !== 1001) judge.wrong(`a websocket was closed with ${code} instead of 1001 at the stop`);
+    if (code !== 1001) judge.fail(`a websocket was closed with ${code} instead of 1001 at the stop`);
   }
 }
 
-/** A websocket with a subscription. */
-async function follow(stage: Stage): Promise<{ readonly closed: Promise<number> }> {
-  const bare = await openBareSocket(stage, 'someone at the stop');
-  await introduce(bare);
+/** Opens a websocket with a subscription. */
+async function subscribe(context: SoakContext): Promise<{ readonly closed: Promise<number> }> {
+  const bare = await openRawWebSocket(context, 'subscriber at the stop');
+  await initConnection(bare);
   const payload = { query: 'subscription { head { hash } }' };
   bare.socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload }));
   return { closed: bare.closed };
 }
 
-/** Asks one question after the other, each on a connection of its own as after `Connection: close`, until sent away. */
-async function ask(stage: Stage, index: number, random: Random, sentAway: AbortSignal): Promise<void> {
-  const questions = [askOnePool, askPast, askTickers];
-  for (let asked = index; !sentAway.aborted; asked++) {
-    const question = questions[asked % questions.length]?.(stage, random);
-    if (question !== undefined) await askOnce(stage, question);
+/** Sends one query after the other, each on its own connection, until the signal aborts. */
+async function sendQueries(context: SoakContext, index: number, random: Random, drained: AbortSignal): Promise<void> {
+  const operations = [poolQuery, pastHeightsQuery, tickersQuery];
+  for (let sent = index; !drained.aborted; sent++) {
+    const operation = operations[sent % operations.length]?.(context, random);
+    if (operation !== undefined) await sendOnce(context, operation);
   }
 }
 
-async function askOnce({ url, judge, served }: Stage, question: Question): Promise<void> {
-  const floor = served.highest();
+async function sendOnce({ url, judge, served }: SoakContext, operation: Operation): Promise<void> {
+  const minHeight = served.highest();
   const sentAt = performance.now();
-  const { query, variables } = question;
+  const { query, variables } = operation;
   try {
     const answer = await post(url, JSON.stringify({ query, variables }));
-    judge.answer('asker at the stop', question, answer, { sentAt, answeredAt: performance.now(), floor });
+    judge.judgeResponse('client at the stop', operation, answer, { sentAt, answeredAt: performance.now(), minHeight });
   } catch (error) {
-    judge.wrong(`a request was lost at the stop: ${question.kind}: ${error}`);
+    judge.fail(`a request was lost at the stop: ${operation.kind}: ${error}`);
   }
 }
 
-function post(url: URL, body: string): Promise<Answer> {
+function post(url: URL, body: string): Promise<GraphqlResponse> {
   const headers = { 'content-type': 'application/json', accept: 'application/json' };
   return new Promise((resolve, reject) => {
     const asking = request(url, { method: 'POST', headers, agent: false }, (response) => {
@@ -93,13 +92,13 @@ function post(url: URL, body: string): Promise<Answer> {
   });
 }
 
-async function lookUntilSentAway(url: URL, sentAway: AbortController): Promise<void> {
+async function drainWhenNotReady(url: URL, drained: AbortController): Promise<void> {
   const isReady = () =>
     fetch(new URL('/ready', url)).then(
       ({ ok }) => ok,
       () => false,
     );
-  while (!sentAway.signal.aborted && (await isReady())) await sleep(LOOKS_EVERY_MS);
-  await sleep(HEARS_WITHIN_MS);
-  sentAway.abort();
+  while (!drained.signal.aborted && (await isReady())) await sleep(READY_INTERVAL_MS);
+  await sleep(DRAIN_MS);
+  drained.abort();
 }

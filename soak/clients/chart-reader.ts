@@ -1,17 +1,17 @@
-import { createHttpClient } from '../ask.ts';
-import { askChart } from '../questions/chart.ts';
-import { type Client, pause } from '../stage.ts';
+import { type Client, pause } from '../context.ts';
+import { createHttpClient } from '../http-client.ts';
+import { chartQuery } from '../queries/chart.ts';
 
-/** So far apart the points of a chart may lie that all of its parts are within what the nodes have kept. */
+/** Maximum distance of two points of a chart, so that the nodes still have all of its heights. */
 const MAX_STEP = 10;
 
-/** Draws charts: reads one pool at as many earlier heights as one operation may, several operations at once. */
-export const readCharts: Client = async (stage, name, random) => {
-  const clients = [1, 2, 3].map(() => createHttpClient(stage, name));
-  while (!stage.signal.aborted) {
+/** Reads charts: one pool at as many earlier heights as an operation may read, with several operations at once. */
+export const readCharts: Client = async (context, name, random) => {
+  const clients = [1, 2, 3].map(() => createHttpClient(context, name));
+  while (!context.signal.aborted) {
     const step = 1 + random.below(MAX_STEP);
-    await Promise.all(clients.map((client, page) => client.ask(askChart(stage, random, { page, step }))));
-    await pause(random, 500, 4_000 / stage.load, stage.signal);
+    await Promise.all(clients.map((client, page) => client.execute(chartQuery(context, random, { page, step }))));
+    await pause(random, 500, 4_000 / context.load, context.signal);
   }
   await Promise.all(clients.map((client) => client.close()));
 };

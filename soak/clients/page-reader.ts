@@ -1,51 +1,51 @@
 import type { Random } from '../../src/sandbox/chain/random.ts';
-import { createHttpClient, type HttpClient } from '../ask.ts';
-import type { Question } from '../judge.ts';
-import { type Client, pause, pick, type Stage } from '../stage.ts';
-import { listMisfit } from '../truth/market.ts';
-import { POOL_FIELDS, type PoolTold, pinned, poolsAt } from '../truth/pools.ts';
+import { type Client, pause, pick, type SoakContext } from '../context.ts';
+import { listMismatch } from '../expected/market.ts';
+import { expectedPools, POOL_FIELDS, type PoolResult, pinned } from '../expected/pools.ts';
+import { createHttpClient, type HttpClient } from '../http-client.ts';
+import type { Operation } from '../judge.ts';
 
 type Page = {
   readonly pageInfo: { readonly endCursor: string | null; readonly hasNextPage: boolean };
-  readonly nodes: readonly PoolTold[];
+  readonly nodes: readonly PoolResult[];
   readonly totalCount: number;
 };
 
-/** Walks through all pools, page by page, while the chain goes on: every page must be of the height of the first. */
-export const readPages: Client = async (stage, name, random) => {
-  const client = createHttpClient(stage, name);
-  while (!stage.signal.aborted) {
-    await walk(stage, random, client);
-    await pause(random, 100, 800 / stage.load, stage.signal);
+/** Reads all pools page by page while new blocks arrive. Every page must be of the height of the first. */
+export const readPages: Client = async (context, name, random) => {
+  const client = createHttpClient(context, name);
+  while (!context.signal.aborted) {
+    await walk(context, random, client);
+    await pause(random, 100, 800 / context.load, context.signal);
   }
   await client.close();
 };
 
-async function walk(stage: Stage, random: Random, client: HttpClient) {
+async function walk(context: SoakContext, random: Random, client: HttpClient) {
   const first = pick(random, [5, 9, 20]);
   const nonEmpty = random.chance(0.5);
   let read = 0;
   let height: number | undefined;
   let after: string | null = null;
 
-  for (let more = true; more && !stage.signal.aborted; ) {
-    const question = pageQuestion(stage, { first, nonEmpty, after }, read, height);
-    const answer = await client.ask(question);
+  for (let more = true; more && !context.signal.aborted; ) {
+    const operation = pageQuestion(context, { first, nonEmpty, after }, read, height);
+    const answer = await client.execute(operation);
     const page = answer?.data?.['poolPairs'] as Page | null | undefined;
     if (!page) return;
     height = page.nodes[0]?.beaconHeight;
     read += page.nodes.length;
     after = page.pageInfo.endCursor;
     more = page.pageInfo.hasNextPage;
-    await pause(random, 0, 1_500, stage.signal);
+    await pause(random, 0, 1_500, context.signal);
   }
-  if (!stage.signal.aborted) stage.judge.count('walks through all pages');
+  if (!context.signal.aborted) context.judge.count('walks through all pages');
 }
 
 type Variables = { readonly first: number; readonly nonEmpty: boolean; readonly after: string | null };
 
-function pageQuestion(stage: Stage, variables: Variables, start: number, of: number | undefined): Question {
-  const { chain } = stage.shown;
+function pageQuestion(context: SoakContext, variables: Variables, start: number, of: number | undefined): Operation {
+  const { chain } = context.shown;
   return {
     kind: 'a page of pools',
     query: `query ($first: Int!, $after: String, $nonEmpty: Boolean!) {
@@ -55,7 +55,7 @@ function pageQuestion(stage: Stage, variables: Variables, start: number, of: num
       }
     }`,
     variables,
-    check(data, moment) {
+    check(data, times) {
       const { beaconHeight, poolPairs } = data as { beaconHeight?: number; poolPairs?: Page };
       if (beaconHeight === undefined || poolPairs === undefined) return undefined;
       const { nodes, totalCount, pageInfo } = poolPairs;
@@ -63,9 +63,9 @@ function pageQuestion(stage: Stage, variables: Variables, start: number, of: num
       if (height !== (of ?? beaconHeight)) return `a page of ${height} instead of ${of ?? beaconHeight}`;
 
       return (
-        stage.served.misfit(beaconHeight, moment, () => undefined) ??
-        stage.served.misfitAt(height, (block) => {
-          const all = [...poolsAt(chain, block).values()].filter(
+        context.served.mismatch(beaconHeight, times, () => undefined) ??
+        context.served.mismatchAt(height, (block) => {
+          const all = [...expectedPools(chain, block).values()].filter(
             ({ token1PoolValue, token2PoolValue }) =>
               !variables.nonEmpty || (token1PoolValue !== '0' && token2PoolValue !== '0'),
           );
@@ -73,7 +73,7 @@ function pageQuestion(stage: Stage, variables: Variables, start: number, of: num
           const isCurrent = height === beaconHeight;
           if (totalCount !== all.length) return `totalCount is ${totalCount} instead of ${all.length}`;
           if (pageInfo.hasNextPage !== start + variables.first < all.length) return 'hasNextPage';
-          return listMisfit(nodes, isCurrent ? expected : expected.map(pinned), 'nodes');
+          return listMismatch(nodes, isCurrent ? expected : expected.map(pinned), 'nodes');
         })
       );
     },

@@ -1,22 +1,22 @@
-import { createHttpClient } from '../ask.ts';
-import { askOnePool, askWholeHead } from '../questions/heads.ts';
-import { askTicker, askTickers } from '../questions/market.ts';
-import { askNodes } from '../questions/nodes.ts';
-import { askPast, askUnavailable } from '../questions/past.ts';
-import { askService } from '../questions/service.ts';
-import { type Client, pause, pick } from '../stage.ts';
+import { type Client, pause, pick } from '../context.ts';
+import { createHttpClient } from '../http-client.ts';
+import { headQuery, poolQuery } from '../queries/heads.ts';
+import { tickerQuery, tickersQuery } from '../queries/market.ts';
+import { nodesQuery } from '../queries/nodes.ts';
+import { pastHeightsQuery, unavailableHeightQuery } from '../queries/past-heights.ts';
+import { serviceQuery } from '../queries/service.ts';
 
-const QUESTIONS = [
-  ...[askOnePool, askOnePool, askOnePool, askOnePool, askWholeHead],
-  ...[askPast, askTicker, askTicker, askTickers, askNodes, askUnavailable, askService],
+const QUERIES = [
+  ...[poolQuery, poolQuery, poolQuery, poolQuery, headQuery],
+  ...[pastHeightsQuery, tickerQuery, tickerQuery, tickersQuery, nodesQuery, unavailableHeightQuery, serviceQuery],
 ];
 
-/** Asks one thing after the other, of all kinds, on a connection that it keeps. */
-export const poll: Client = async (stage, name, random) => {
-  const client = createHttpClient(stage, name);
-  while (!stage.signal.aborted) {
-    await client.ask(pick(random, QUESTIONS)(stage, random));
-    await pause(random, 0, 40 / stage.load, stage.signal);
+/** Sends queries of all kinds, one after the other, on a persistent connection. */
+export const poll: Client = async (context, name, random) => {
+  const client = createHttpClient(context, name);
+  while (!context.signal.aborted) {
+    await client.execute(pick(random, QUERIES)(context, random));
+    await pause(random, 0, 40 / context.load, context.signal);
   }
   await client.close();
 };

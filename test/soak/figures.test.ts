@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { judgeMemory, type Sample, slopeOf } from '../../soak/figures.ts';
 import { createRandom } from '../../src/sandbox/chain/random.ts';
 
-/** Samples of so many minutes, 5 s apart, of a heap that grows so much an hour and wavers by so much. */
-function samplesOf(minutes: number, growthMb: number, waveringMb: number): Sample[] {
+/** Samples of some minutes, 5 s apart, of a heap with a growth per hour and random noise. */
+function samplesOf(minutes: number, growthMb: number, noiseMb: number): Sample[] {
   const random = createRandom('memory', growthMb);
   return Array.from({ length: minutes * 12 }, (_, index) => {
     const seconds = index * 5;
-    const heapMb = 60 + (growthMb * seconds) / 3_600 + random.between(-waveringMb, waveringMb);
+    const heapMb = 60 + (growthMb * seconds) / 3_600 + random.between(-noiseMb, noiseMb);
     return {
       seconds,
       heapMb,
@@ -20,21 +20,21 @@ function samplesOf(minutes: number, growthMb: number, waveringMb: number): Sampl
   });
 }
 
-describe('is there a leak', () => {
-  test('not where memory only wavers', () => {
+describe('a leak', () => {
+  test('is not reported for noise', () => {
     expect(judgeMemory(samplesOf(30, 0, 3), 'heapMb').verdict).toBe('does not grow');
   });
 
-  test('yes where it wavers and grows by 40 MB an hour', () => {
+  test('is reported for noise with a growth of 40 MB per hour', () => {
     expect(judgeMemory(samplesOf(30, 40, 3), 'heapMb').verdict).toBe('LEAKS');
   });
 
-  test('nobody can tell after five minutes', () => {
+  test('is not judged after five minutes', () => {
     expect(judgeMemory(samplesOf(5, 400, 3), 'heapMb').verdict).toBe('not judged: the run is too short');
   });
 });
 
-test('a line is told exactly, and without uncertainty', () => {
+test('the slope of a line is exact, and has no uncertainty', () => {
   const points = Array.from({ length: 12 }, (_, index) => ({ seconds: index * 300, value: 5 + index }));
   const slope = slopeOf(points);
   expect(slope?.perHour).toBeCloseTo(12, 9);

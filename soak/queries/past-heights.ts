@@ -1,0 +1,89 @@
+import type { Random } from '../../src/sandbox/chain/random.ts';
+import { pick, type SoakContext } from '../context.ts';
+import { listMismatch } from '../expected/market.ts';
+import { expectedPools, POOL_FIELDS, type PoolResult, pinned } from '../expected/pools.ts';
+import type { Operation } from '../judge.ts';
+
+/** Number of heights that all nodes of a run retain. */
+export const WHOLE_HISTORY = 2_000;
+
+type Data = {
+  readonly beaconHeight: number;
+  readonly all?: { readonly nodes: readonly PoolResult[] };
+  /** Current data in a field that is read after an earlier height. */
+  readonly late?: { readonly pairs: readonly unknown[] } | null;
+};
+
+/** Near the tip, where blocks are not final; within the heights that the gateway caches; and beyond. */
+const REACHES = [3, 12, 60, WHOLE_HISTORY];
+
+/** Pools at the current height and at several earlier heights, at most `reach` back. */
+export function pastHeightsQuery(
+  { shown, served }: SoakContext,
+  random: Random,
+  reach = pick(random, REACHES),
+): Operation {
+  const { chain } = shown;
+  // The gateway may be behind the tip. The highest height that it served is available.
+  const tip = served.highest();
+  const heights = Array.from({ length: 1 + random.below(4) }, () =>
+    Math.max(chain.oldestHeight, tip - 1 - random.below(reach - 1)),
+  );
+  const pool = pick(random, chain.pools);
+  const aliases = heights.map((height, index) => `at${index}: poolPair(token1Id: $a, token2Id: $b, at: ${height})`);
+  const [first = tip - 1] = heights;
+
+  return {
+    kind: 'earlier heights',
+    query: `query ($a: TokenId!, $b: TokenId!) {
+      ${aliases.map((alias) => `${alias} { ${POOL_FIELDS} }`).join('\n')}
+      all: poolPairs(at: ${first}, first: 100, orderBy: ID_DESC) { nodes { ${POOL_FIELDS} } }
+      late: poolPair(token1Id: $a, token2Id: $b, at: ${first}) { pairs { poolPair { ${POOL_FIELDS} } } }
+      beaconHeight
+    }`,
+    variables: { a: pool.token1.id, b: pool.token2.id },
+    check(data, times) {
+      const { beaconHeight, all, late } = data as Data;
+      const poolMismatch = heights.map((height, index) => {
+        const pastPool = data[`at${index}`] as PoolResult | null | undefined;
+        if (pastPool === undefined) return undefined;
+        return served.mismatchAt(height, (block) => {
+          const expected = expectedPools(chain, block).get(`PoolPair:${pool.id}`);
+          return listMismatch([pastPool], [expected ? pinned(expected) : null], `at ${height}`);
+        });
+      });
+      const allMismatch =
+        all &&
+        served.mismatchAt(first, (block) =>
+          listMismatch(
+            all.nodes,
+            [...expectedPools(chain, block).values()].reverse().map(pinned),
+            `poolPairs at ${first}`,
+          ),
+        );
+      return (
+        poolMismatch.find((mismatch) => mismatch !== undefined) ??
+        allMismatch ??
+        served.mismatch(beaconHeight, times, (block) => {
+          const now = expectedPools(chain, block).get(`PoolPair:${pool.id}`);
+          return late == null
+            ? undefined
+            : listMismatch(late.pairs, Array(late.pairs.length).fill({ poolPair: now }), 'late.pairs');
+        })
+      );
+    },
+  };
+}
+
+/** A height that is in the future, or that the nodes have pruned. */
+export function unavailableHeightQuery({ shown: { chain } }: SoakContext, random: Random): Operation {
+  const isPruned = random.chance(0.5);
+  const height = isPruned ? chain.oldestHeight - 1 - random.below(100) : chain.tip.height + 1_000;
+  return {
+    kind: 'a missing height',
+    query: `{ poolPairs(first: 1, at: ${height}) { totalCount } }`,
+    fails: 'HEIGHT_NOT_AVAILABLE',
+    // A node may retain what the others have pruned. The gateway cannot know while one of them cannot be read.
+    ...(isPruned && { knownBy: 'NODE' }),
+  };
+}

@@ -17,7 +17,7 @@ export type StatePools = {
   readonly json: PoolJsonCache;
 };
 
-/** The pools of the few states that were used last. */
+/** The pools of the newest state, and of the few others that were used last. */
 export type PoolCache = {
   of(state: ExchangeState): StatePools;
   /** The same with each pool at its height for ever. */
@@ -26,28 +26,39 @@ export type PoolCache = {
   jsonOf(pool: PoolPair): PoolJsonCache | undefined;
 };
 
-/** Most requests are about the newest state. A client that pages through an earlier one uses it for a while. */
-const MAX_STATES = 3;
+/** A client that pages through an earlier state uses it for a while. */
+const MAX_OTHER_STATES = 2;
 
 /** Creates an empty cache. */
 export function createPoolCache(): PoolCache {
-  /** The state that was used last comes first. */
-  let cached: readonly CachedState[] = [];
+  /** Most requests are about it. */
+  let newest: CachedState | undefined;
+  /** The one that was used last comes first. */
+  let others: readonly CachedState[] = [];
 
   function get(state: ExchangeState, isPinned: boolean): CachedState {
-    const [last] = cached;
-    if (last?.state === state && last.isPinned === isPinned) return last;
-    const found = cached.find((each) => each.state === state && each.isPinned === isPinned);
+    if (newest?.state === state && !isPinned) return newest;
+    const found = others.find((each) => each.state === state && each.isPinned === isPinned);
     const used = found ?? createStatePools(state, isPinned);
-    cached = [used, ...cached.filter((each) => each !== used)].slice(0, MAX_STATES);
+    const isNewest = !isPinned && state.beaconHeight >= (newest?.state.beaconHeight ?? 0);
+    const usedLast = isNewest ? newest : used;
+    if (isNewest) newest = used;
+    const rest = others.filter((each) => each !== used);
+    others = (usedLast === undefined ? rest : [usedLast, ...rest]).slice(0, MAX_OTHER_STATES);
     return used;
+  }
+
+  function isOf({ state, isPinned }: CachedState, pool: PoolPair): boolean {
+    return state.beaconHeight === pool.beaconHeight && isPinned === (pool.isPinned ?? false);
   }
 
   return {
     of: (state) => get(state, false),
     pinned: (state) => get(state, true),
-    jsonOf: ({ beaconHeight, isPinned = false }) =>
-      cached.find((each) => each.state.beaconHeight === beaconHeight && each.isPinned === isPinned)?.json,
+    jsonOf(pool) {
+      const cached = newest !== undefined && isOf(newest, pool) ? newest : others.find((each) => isOf(each, pool));
+      return cached?.json;
+    },
   };
 }
 

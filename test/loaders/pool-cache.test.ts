@@ -35,17 +35,35 @@ describe('the pools of a state', () => {
     expect(pools.of(other).at(0)).toEqual({ ...ab, reserve1: 9n });
   });
 
-  test('are dropped when three other states were used, with their lists and their JSON', () => {
+  const earlier = [997, 998, 999].map((height) => exchangeStateOf(height, [{ ...ab, beaconHeight: height }]));
+
+  test('are dropped when two other states beside the newest were used, with their lists and their JSON', () => {
     const pools = createPoolCache();
-    const states = [1_001, 1_002, 1_003].map((height) => exchangeStateOf(height, [{ ...ab, beaconHeight: height }]));
     const use = (each: ExchangeState) => pools.of(each).at(0);
+    use(exchangeStateOf(1_001, []));
     const first = use(state);
-    for (const each of states.slice(0, 2)) use(each);
+    for (const each of [earlier[0], state, earlier[1], state]) if (each !== undefined) use(each);
     expect(use(state)).toBe(first);
     expect(pools.jsonOf(first)).toBe(pools.of(state).json);
-    for (const each of states) use(each);
+    for (const each of earlier) use(each);
     expect(pools.jsonOf(first)).toBeUndefined();
     expect(use(state)).not.toBe(first);
+  });
+
+  test('are not dropped while their state is the newest, whatever else is used', () => {
+    const pools = createPoolCache();
+    const pool = pools.of(state).at(0);
+    for (const each of [...earlier, ...earlier]) pools.of(each).at(0);
+    for (const each of [...earlier, state]) pools.pinned(each).at(0);
+    expect(pools.of(state).at(0)).toBe(pool);
+    expect(pools.jsonOf(pool)).toBe(pools.of(state).json);
+  });
+
+  test('stay for a while when there is a newer state', () => {
+    const pools = createPoolCache();
+    const pool = pools.of(state).at(0);
+    pools.of(exchangeStateOf(1_001, [])).find(a, b);
+    expect(pools.of(state).at(0)).toBe(pool);
   });
 });
 

@@ -1,8 +1,8 @@
 import { filterFingerprint } from '../domain/cursor.ts';
 import { type ExchangeState, findPlace, poolCount, poolPairAt } from '../domain/exchange.ts';
 import type { PoolPairList, PoolPairOrder } from '../domain/page.ts';
-import { isIndexed, type PoolPairFilter, selectPoolPairs } from '../domain/pool-list.ts';
 import { type PoolPair, pin } from '../domain/pool-pair.ts';
+import { isIndexed, type PoolPairFilter, selectPoolPairs } from '../domain/pool-selection.ts';
 import type { TokenId } from '../domain/token-id.ts';
 import type { Dependencies } from './dependencies.ts';
 

@@ -2,7 +2,7 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { ExchangeState, PoolDirectory } from '../domain/exchange.ts';
 import { selectPairs, type Ticker } from '../domain/market.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
-import { changedPlaces, type PriceSelection, selectPlaces } from '../domain/price-selection.ts';
+import { changedPlaces, type PriceSelection, selectPlaces } from '../domain/pool-selection.ts';
 import { BadUserInputError, HeightNotAvailableError, UpstreamError, UpstreamNotConfiguredError } from '../errors.ts';
 import type { Follower } from '../live/broadcast/follower.ts';
 import type { Subscribe } from '../live/broadcast/subscriber.ts';

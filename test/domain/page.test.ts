@@ -8,8 +8,8 @@ import {
   type PoolPairPosition,
   positionOf,
 } from '../../src/domain/page.ts';
-import { selectPoolPairs } from '../../src/domain/pool-list.ts';
 import type { PoolPair } from '../../src/domain/pool-pair.ts';
+import { selectPoolPairs } from '../../src/domain/pool-selection.ts';
 import { NATIVE_TOKEN_ID } from '../../src/domain/token-id.ts';
 import { anyPools, exchangeStateOf, poolOf, tokenId } from './pools.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ExchangeState } from '../../../src/domain/exchange.ts';
-import { selectPoolPairs } from '../../../src/domain/pool-list.ts';
 import { poolPairId } from '../../../src/domain/pool-pair.ts';
+import { selectPoolPairs } from '../../../src/domain/pool-selection.ts';
 import { parseJson } from '../../../src/upstream/json.ts';
 import { readResult } from '../../../src/upstream/node/envelope.ts';
 import { ShapeError, type WireObject } from '../../../src/upstream/wire.ts';

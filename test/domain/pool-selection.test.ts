@@ -1,0 +1,176 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type ExchangeState, poolPairAt } from '../../src/domain/exchange.ts';
+import type { PoolPairOrder } from '../../src/domain/page.ts';
+import { nativeLiquidity, poolPairId } from '../../src/domain/pool-pair.ts';
+import {
+  changedPlaces,
+  type PoolPairFilter,
+  type PriceSelection,
+  selectPlaces,
+  selectPoolPairs,
+} from '../../src/domain/pool-selection.ts';
+import { NATIVE_TOKEN_ID } from '../../src/domain/token-id.ts';
+import { anyPools, exchangeStateOf, poolOf, tokenId } from './pools.ts';
+
+describe('a list of pools', () => {
+  const [a, b, c] = [tokenId('a'), tokenId('b'), tokenId('c')];
+  const nativeA = poolOf(5n, 1n, { token1Id: NATIVE_TOKEN_ID, token2Id: a });
+  const nativeB = poolOf(9n, 1n, { token1Id: NATIVE_TOKEN_ID, token2Id: b });
+  const nativeC = poolOf(5n, 0n, { token1Id: NATIVE_TOKEN_ID, token2Id: c });
+  const ab = poolOf(7n, 7n, { token1Id: a, token2Id: b });
+  const bc = poolOf(0n, 7n, { token1Id: b, token2Id: c });
+  const state = exchangeStateOf(1_000, [bc, nativeC, ab, nativeB, nativeA]);
+
+  const ALL: PoolPairFilter = {};
+
+  describe('a filter', () => {
+    test.each<[string, PoolPairFilter, object[]]>([
+      ['no filter: all', ALL, [nativeA, nativeB, nativeC, ab, bc]],
+      ['a token on either side', { tokenId: b }, [nativeB, ab, bc]],
+      ['any of several tokens', { anyTokenOf: new Set([a, c]) }, [nativeA, nativeC, ab, bc]],
+      ['any of no tokens: none', { anyTokenOf: new Set() }, []],
+      ['two full sides', { nonEmpty: true }, [nativeA, nativeB, ab]],
+      ['nonEmpty: false does not restrict', { nonEmpty: false }, [nativeA, nativeB, nativeC, ab, bc]],
+      ['several conditions at once', { tokenId: b, anyTokenOf: new Set([a, c]), nonEmpty: true }, [ab]],
+      ['a token of no pool: none', { tokenId: tokenId('f') }, []],
+    ])('%s', (_, filter, pools) => {
+      expect(selectPoolPairs(state, filter, 'ID_ASC').slice()).toEqual(pools);
+    });
+  });
+
+  describe('an order', () => {
+    test.each<[PoolPairOrder, object[]]>([
+      ['ID_ASC', [nativeA, nativeB, nativeC, ab, bc]],
+      ['ID_DESC', [bc, ab, nativeC, nativeB, nativeA]],
+      ['NATIVE_LIQUIDITY_DESC', [nativeB, nativeA, nativeC, ab, bc]],
+    ])('%s', (order, pools) => {
+      expect(selectPoolPairs(state, ALL, order).slice()).toEqual(pools);
+    });
+
+    test('by liquidity has most of the native coin first, pools without it last, and equal pools by id', () => {
+      fc.assert(
+        fc.property(anyPools, (pools) => {
+          const sorted = selectPoolPairs(exchangeStateOf(1_000, pools), ALL, 'NATIVE_LIQUIDITY_DESC').slice();
+          const withIt = sorted.filter((pool) => nativeLiquidity(pool) !== undefined);
+          expect(sorted.slice(0, withIt.length)).toEqual(withIt);
+
+          const byHand = pools
+            .toSorted((x, y) => (poolPairId(x) < poolPairId(y) ? -1 : 1))
+            .toSorted((x, y) => Number((nativeLiquidity(y) ?? -1n) - (nativeLiquidity(x) ?? -1n)));
+          expect(sorted).toEqual(byHand);
+        }),
+      );
+    });
+
+    test('by liquidity is exact to the last unit, also where doubles are equal', () => {
+      const held = [2n ** 63n, 2n ** 63n + 2n, 2n ** 63n + 1n, 2n ** 53n, 2n ** 53n + 1n];
+      const pools = held.map((reserve1, n) =>
+        poolOf(reserve1, 1n, { token1Id: NATIVE_TOKEN_ID, token2Id: tokenId(`${n}`) }),
+      );
+      const sorted = selectPoolPairs(exchangeStateOf(1_000, pools), ALL, 'NATIVE_LIQUIDITY_DESC').slice();
+      expect(sorted.map(nativeLiquidity)).toEqual(held.toSorted((x, y) => Number(y - x)));
+    });
+  });
+
+  describe('a list', () => {
+    const anyPart = fc.tuple(fc.nat({ max: 8 }), fc.nat({ max: 8 }));
+
+    test('has the same parts as an array of its pools, in any order', () => {
+      const orders = fc.constantFrom<PoolPairOrder[]>('ID_ASC', 'ID_DESC', 'NATIVE_LIQUIDITY_DESC');
+      fc.assert(
+        fc.property(anyPools, orders, anyPart, fc.boolean(), (pools, order, [start, end], nonEmpty) => {
+          const list = selectPoolPairs(exchangeStateOf(1_000, pools), { nonEmpty }, order);
+          const array = list.slice();
+          expect(array.length).toBe(list.length);
+          expect(list.slice(start, end)).toEqual(array.slice(start, end));
+          expect(list.at(start)).toEqual(array[start]);
+        }),
+      );
+    });
+
+    test('of the pools of one token is the list of all pools without the others, in any order', () => {
+      const orders = fc.constantFrom<PoolPairOrder[]>('ID_ASC', 'ID_DESC', 'NATIVE_LIQUIDITY_DESC');
+      fc.assert(
+        fc.property(
+          anyPools,
+          orders,
+          fc.boolean(),
+          fc.constantFrom(NATIVE_TOKEN_ID, a, b),
+          (pools, order, nonEmpty, id) => {
+            const all = selectPoolPairs(exchangeStateOf(1_000, pools), { nonEmpty }, order).slice();
+            const ofToken = selectPoolPairs(exchangeStateOf(1_000, pools), { nonEmpty, tokenId: id }, order).slice();
+            expect(ofToken).toEqual(all.filter(({ token1Id, token2Id }) => token1Id === id || token2Id === id));
+          },
+        ),
+      );
+    });
+  });
+});
+
+describe('the prices of a subscription', () => {
+  const [a, b, c, d] = [tokenId('a'), tokenId('b'), tokenId('c'), tokenId('d')];
+  const ab = poolOf(1n, 1n, { token1Id: a, token2Id: b });
+  const ac = poolOf(2n, 2n, { token1Id: a, token2Id: c });
+  const bc = poolOf(3n, 3n, { token1Id: b, token2Id: c });
+  const cd = poolOf(4n, 4n, { token1Id: c, token2Id: d });
+  const state = exchangeStateOf(1_000, [cd, bc, ac, ab]);
+
+  /** The selected pools of a state; only those that changed, if there is an earlier state. */
+  function select(selection: PriceSelection, of: ExchangeState, before?: ExchangeState) {
+    const places = selectPlaces(of, selection);
+    return (before === undefined ? places : changedPlaces(of, places, before)).map((place) => poolPairAt(of, place));
+  }
+
+  describe('selected pools', () => {
+    test.each<[string, PriceSelection, object[]]>([
+      ['nothing named: of all pools, in order of their ids', {}, [ab, ac, bc, cd]],
+      ['of a pool named in the chain’s order', { poolPairs: [{ token1Id: b, token2Id: c }] }, [bc]],
+      ['of a pool named the other way round', { poolPairs: [{ token1Id: c, token2Id: b }] }, [bc]],
+      ['of a pool that is not there: none', { poolPairs: [{ token1Id: a, token2Id: d }] }, []],
+      ['of pools that hold a token', { tokenIds: [c] }, [ac, bc, cd]],
+      ['of several tokens, each pool once', { tokenIds: [a, b] }, [ab, ac, bc]],
+      ['of both: one or the other', { poolPairs: [{ token1Id: d, token2Id: c }], tokenIds: [a] }, [ab, ac, cd]],
+      [
+        'of a pool named twice: once',
+        {
+          poolPairs: [
+            { token1Id: a, token2Id: b },
+            { token1Id: b, token2Id: a },
+          ],
+        },
+        [ab],
+      ],
+      ['of no pool and no token: none', { poolPairs: [], tokenIds: [] }, []],
+    ])('%s', (_, selection, pools) => {
+      expect(select(selection, state)).toEqual(pools);
+    });
+  });
+
+  describe('changed pools', () => {
+    const next = exchangeStateOf(
+      1_001,
+      [ab, { ...ac, reserve1: 9n }, { ...bc, reserve2: 9n }].map((pool) => ({ ...pool, beaconHeight: 1_001 })),
+    );
+    const [, acNext, bcNext] = select({}, next);
+
+    test('have other reserves than before, on either side', () => {
+      expect(select({}, next, state)).toEqual([acNext, bcNext]);
+    });
+
+    test('include a new pool', () => {
+      expect(select({}, state, next)).toEqual([ac, bc, cd]);
+    });
+
+    test('are among the selected', () => {
+      expect(select({ tokenIds: [a] }, next, state)).toEqual([acNext]);
+      expect(select({ poolPairs: [{ token1Id: a, token2Id: b }] }, next, state)).toEqual([]);
+    });
+
+    test('do not include a pool that is only at another place', () => {
+      const [before, now] = [exchangeStateOf(1_000, [ab, cd]), exchangeStateOf(1_001, [ab, ac, cd])];
+      expect(select({}, now, before)).toEqual([{ ...ac, beaconHeight: 1_001 }]);
+      expect(select({}, before, now)).toEqual([]);
+    });
+  });
+});

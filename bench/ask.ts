@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
+import type { Transport } from './load/connection.ts';
 import type { Operation } from './operations.ts';
 
 /** Asks one server one thing, and gives the answer as it came. */
@@ -11,6 +13,22 @@ export async function askText(url: string, operation: Operation): Promise<string
   });
   return response.text();
 }
+
+/** Asks one server one thing over a websocket, and gives the text of the answer. */
+async function askTextByWebSocket(url: string, operation: Operation): Promise<string> {
+  const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws');
+  const next = async () => JSON.parse(String((await once(socket, 'message'))[0].data));
+  await once(socket, 'open');
+  socket.send('{"type":"connection_init"}');
+  await next();
+  socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: operation }));
+  const { payload } = await next();
+  socket.close();
+  return JSON.stringify(payload);
+}
+
+/** Asks one server one thing over a transport, and gives the text of the answer. */
+export const ASK_TEXT: Readonly<Record<Transport, typeof askText>> = { http: askText, websocket: askTextByWebSocket };
 
 /** Asks one server one thing. @throws Error where there is an error in the answer */
 export async function ask<Data>(url: string, operation: Operation): Promise<Data> {

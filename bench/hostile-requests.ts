@@ -1,9 +1,8 @@
-import type { Operation } from './operations.ts';
-
 /** One request that is meant to hold the gateway, within the limit of its body. */
 export type HostileRequest =
   | { readonly post: string; readonly accept?: string }
-  | { readonly subscribe: Operation; readonly updates: number };
+  /** The payload of a `subscribe` message as JSON, and how many messages are waited for. */
+  | { readonly subscribe: string; readonly updates: number };
 
 /** The limit of a body. */
 const MAX_BYTES = 262_144;
@@ -19,10 +18,19 @@ const threeLists = `{ ${repeat(3, (list) => `l${list}: ${page(badPrices(990)).re
 const lines = (count: number) => '\n'.repeat(count);
 const fill = (start: string, end: string) => `${start}${'x'.repeat(MAX_BYTES - 200 - start.length - end.length)}${end}`;
 const post = (query: string, variables?: unknown): HostileRequest => ({ post: JSON.stringify({ query, variables }) });
+const onWebSocket = (query: string, variables?: unknown, updates = 1): HostileRequest => ({
+  subscribe: JSON.stringify({ query, variables }),
+  updates,
+});
+const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 const IDS = 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }';
 const FIRST = 'query ($first: Int) { poolPairs(first: $first) { totalCount } }';
 const FILTER = 'query ($f: PoolPairFilter) { poolPairs(filter: $f) { totalCount } }';
+const PRICES = 'subscription ($keys: [PoolPairKey!]) { prices(poolPairs: $keys) { beaconHeight } }';
 const EVERY_FIELD = 'id key beaconHeight token1PoolValue token2PoolValue price exactPrice inversePrice spotPrice';
+
+/** About 300,000 values, with a complexity of 18,000: 5 pages of 500 pools, each with 118 scalars. */
+const MOST_VALUES = `{ ${repeat(5, (n) => `a${n}: poolPairs(first: 500) { nodes { ${repeat(118, (each) => `x${each}: price`)} } }`)} }`;
 
 /** Requests by their names. */
 export const HOSTILE: Readonly<Record<string, HostileRequest>> = {
@@ -51,6 +59,14 @@ export const HOSTILE: Readonly<Record<string, HostileRequest>> = {
   'many operations with many variables': post(
     `${repeat(600, (n) => `query Q${n}($v: Int) { ...F }`)} fragment F on Query { ${repeat(100, (n) => `a${n}: poolPairs(first: $v) { totalCount }`)} }`,
   ),
+  'many operations': {
+    post: JSON.stringify({ query: repeat(1_990, (n) => `query Q${n} { beaconHeight }`), operationName: 'Q1989' }),
+  },
+  'as many operations as a request may have': {
+    post: JSON.stringify(Array.from({ length: 10 }, (_, n) => ({ query: `{ b${n}: ${page(badPrices(700))} }` }))),
+  },
+  'as many values as allowed': post(MOST_VALUES),
+  'as many values as allowed, on a websocket': onWebSocket(MOST_VALUES),
   'as many fields as allowed': post(
     `{ ${repeat(9, (n) => `a${n}: poolPairs(first: 1) { nodes { ${'id '.repeat(900)} } }`)} }`,
   ),
@@ -77,12 +93,12 @@ export const HOSTILE: Readonly<Record<string, HostileRequest>> = {
   }),
   'a long name of an unknown field': { post: fill(`{"query":"${FILTER}","variables":{"f":{"`, '":1}}}') },
   'deep JSON as a variable': {
-    post: `{"query":"${FIRST}","variables":{"first":${'['.repeat(120_000)}${']'.repeat(120_000)}}}`,
+    post: `{"query":"${FIRST}","variables":{"first":${deep(120_000)}}}`,
   },
   'deep JSON that is no variable': {
-    post: `{"query":"{ beaconHeight }","variables":{"junk":${'['.repeat(120_000)}${']'.repeat(120_000)}}}`,
+    post: `{"query":"{ beaconHeight }","variables":{"junk":${deep(120_000)}}}`,
   },
-  'deep JSON': { post: `${'['.repeat(130_000)}${']'.repeat(130_000)}` },
+  'deep JSON': { post: deep(130_000) },
   'a long number as a variable': { post: `{"query":"${FIRST}","variables":{"first":${'9'.repeat(250_000)}}}` },
   'a long number': post(`{ poolPairs(first: ${'9'.repeat(250_000)}) { totalCount } }`),
   'a long text': post(`{ node(id: "${'\\u00e4'.repeat(20_000)}") { id } }`),
@@ -90,23 +106,43 @@ export const HOSTILE: Readonly<Record<string, HostileRequest>> = {
   'a long alias in a list': post(`{ poolPairs(first: 30) { nodes { ${'x'.repeat(120_000)}: price(decimals1: 99) } } }`),
   'many variables': post(`query (${repeat(1_900, (n) => `$v${n}: Int`)}) { beaconHeight }`),
   'a list of bad prices, as events': { ...(post(threeLists) as { post: string }), accept: 'text/event-stream' },
-  'a page of bad prices on a websocket': { subscribe: { query: threeLists }, updates: 1 },
-  'bad prices at every update': {
-    subscribe: { query: `subscription { prices { poolPairs { ${badPrices(990)} } } }` },
-    updates: 3,
+  'a page of bad prices on a websocket': onWebSocket(threeLists),
+  'bad prices at every update': onWebSocket(
+    `subscription { prices { poolPairs { ${badPrices(990)} } } }`,
+    undefined,
+    3,
+  ),
+  'bad prices behind line breaks at every update': onWebSocket(
+    `${lines(100_000)}subscription { prices { poolPairs { ${badPrices(900)} } } }`,
+    undefined,
+    3,
+  ),
+  'every field of every pool at every update': onWebSocket(
+    `subscription { prices { poolPairs { ${repeat(20, (n) =>
+      EVERY_FIELD.split(' ')
+        .map((name) => `${name}${n}: ${name}`)
+        .join(' '),
+    )} } } }`,
+    undefined,
+    3,
+  ),
+  'deep JSON as a variable of a subscription': {
+    subscribe: `{"query":"${PRICES}","variables":{"keys":${deep(120_000)}}}`,
+    updates: 1,
   },
-  'bad prices behind line breaks at every update': {
-    subscribe: { query: `${lines(100_000)}subscription { prices { poolPairs { ${badPrices(900)} } } }` },
-    updates: 3,
-  },
-  'every field of every pool at every update': {
-    subscribe: {
-      query: `subscription { prices { poolPairs { ${repeat(20, (n) =>
-        EVERY_FIELD.split(' ')
-          .map((name) => `${name}${n}: ${name}`)
-          .join(' '),
-      )} } } }`,
-    },
-    updates: 3,
-  },
+  'deep JSON as a subscription': { subscribe: deep(120_000), updates: 1 },
+  'bad pools of a subscription': onWebSocket(PRICES, { keys: Array(60_000).fill('x') }),
+  'pools of a subscription with bad tokens': onWebSocket(PRICES, {
+    keys: Array(6_000).fill({ token1Id: 'x', token2Id: 'y' }),
+  }),
+  'unknown pools of a subscription': onWebSocket(PRICES, {
+    keys: Array.from({ length: 1_500 }, (_, n) => ({
+      token1Id: String(n).padStart(64, '0'),
+      token2Id: String(n).padStart(64, 'f'),
+    })),
+  }),
+  'unknown fields of a variable of a subscription': onWebSocket(PRICES, {
+    keys: [Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`x${n}`, 1]))],
+  }),
+  '50,000 bad ids on a websocket': onWebSocket(IDS, { ids: Array(50_000).fill('x') }),
 };

@@ -1,4 +1,4 @@
-import type { HttpLoad, HttpLoadResult } from './load/run-http.ts';
+import type { QueryLoad, QueryLoadResult } from './load/run-queries.ts';
 import type { Receipt, SubscribersWanted } from './load/subscribers.ts';
 import { type BenchProcess, startProcess } from './processes.ts';
 
@@ -7,8 +7,11 @@ export const CONNECTIONS = 32;
 
 /** What asks, in a process of its own. */
 export type Load = AsyncDisposable & {
-  /** Asks one server; what is left out is: 32 connections, without a pause, for a 200. */
-  http(server: BenchProcess, load: Partial<HttpLoad> & Pick<HttpLoad, 'requests' | 'seconds'>): Promise<HttpLoadResult>;
+  /** Sends queries to one server; what is left out is: over HTTP, 32 connections, without a pause, for a 200. */
+  queries(
+    server: BenchProcess,
+    load: Partial<QueryLoad> & Pick<QueryLoad, 'requests' | 'seconds'>,
+  ): Promise<QueryLoadResult>;
   /** Subscribes; resolves with what the first subscriber got when all have got something. */
   subscribe(server: BenchProcess, wanted: Omit<SubscribersWanted, 'port'>): Promise<string>;
   /** Has something published, and waits until all have got it; `busy` is how much of its core the load took, 0 to 1. */
@@ -20,15 +23,16 @@ export type Load = AsyncDisposable & {
 export async function startLoad(): Promise<Load> {
   const bench = await startProcess({ place: 'load', file: 'load/main.ts' });
   return {
-    http: ({ url }, load) =>
-      bench.ask('http load', {
+    queries: ({ url }, load) =>
+      bench.ask('query load', {
+        transport: 'http',
         connections: CONNECTIONS,
         atMost: undefined,
         pauseMs: 0,
         expectedStatus: 200,
         port: portOf(url),
         ...load,
-      } satisfies HttpLoad),
+      } satisfies QueryLoad),
     subscribe: ({ url }, wanted) =>
       bench.ask('subscribe', { ...wanted, port: portOf(url) } satisfies SubscribersWanted),
     async update(publish) {

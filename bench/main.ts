@@ -14,10 +14,12 @@ import { repeated } from './rows/repeated.ts';
 import { start } from './rows/start.ts';
 import { distinctOperations, subscribers } from './rows/subscribers.ts';
 import { upstreamCalls } from './rows/upstream-calls.ts';
+import { websocketQueries } from './rows/websocket-queries.ts';
 
 const ROWS: readonly Row[] = [
   repeated,
   neverSeen,
+  websocketQueries,
   conditionalGet,
   subscribers,
   distinctOperations,

@@ -1,3 +1,5 @@
+import type { Transport } from './load/connection.ts';
+import { textFrame } from './load/websocket.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** One GraphQL operation, as the body of a request has it. */
@@ -64,6 +66,13 @@ export function toPost(operation: Operation): Buffer {
     `content-length: ${body.length}`,
   ];
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]);
+}
+
+/** An operation as it goes over the wire of a transport. */
+export function toRequest(operation: Operation, transport: Transport): Buffer {
+  if (transport === 'http') return toPost(operation);
+  // An operation that has completed gives its id back.
+  return textFrame(JSON.stringify({ id: '1', type: 'subscribe', payload: operation }));
 }
 
 /** The path of a GET. */

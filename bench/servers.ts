@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { SandboxOptions } from '../src/sandbox/sandbox.ts';
 import { createFolder } from './folders.ts';
 import { type SandboxProcess, startGateway, startSandbox } from './gateway.ts';
+import type { Transport } from './load/connection.ts';
 import { type BenchProcess, startProcess } from './processes.ts';
 import { type Snapshot, takeSnapshot } from './snapshot.ts';
 
@@ -12,6 +13,8 @@ export const BARE_HTTP = 'bare node:http';
 export const BARE_WS = 'bare ws';
 /** The gateway itself. */
 export const GATEWAY = 'gateway';
+/** The gateway over websockets. */
+export const GATEWAY_BY_WEBSOCKET = 'gateway, over websockets';
 /** The peer that the gateway is built with. */
 export const YOGA = 'Yoga as it comes';
 
@@ -31,6 +34,15 @@ const PEERS: ReadonlyMap<string, Peer> = new Map([
   ['Mercurius', { file: 'peers/mercurius.ts' }],
   ['Apollo Server', { file: 'peers/apollo.ts' }],
   [YOGA, { file: 'peers/yoga.ts' }],
+]);
+
+/** One server that is sent queries over one transport. */
+export type Subject = { readonly server: BenchProcess; readonly transport: Transport };
+
+/** Those that answer queries over websockets too. */
+const WEBSOCKET_PEERS: ReadonlyMap<string, Peer> = new Map([
+  [`${MERCURIUS_JIT}, over websockets`, { file: 'peers/mercurius.ts', args: ['jit', 'websocket'] }],
+  [`${YOGA}, over websockets`, { file: 'peers/yoga.ts' }],
 ]);
 
 /** A world of some size, the gateway in front of it, and what peers are made from. */
@@ -56,7 +68,7 @@ export async function startWorld(options: SandboxOptions, env: Readonly<Record<s
     gateway,
     snapshot,
     async startPeer(name) {
-      const peer = BARE.get(name) ?? PEERS.get(name);
+      const peer = BARE.get(name) ?? PEERS.get(name) ?? WEBSOCKET_PEERS.get(name);
       if (!peer) throw new Error(`there is no peer named ${name}`);
       const started = await startProcess({ place: 'server', file: peer.file, args: [file, ...(peer.args ?? [])] });
       peers.push(started);
@@ -69,17 +81,33 @@ export async function startWorld(options: SandboxOptions, env: Readonly<Record<s
 }
 
 /**
- * Starts what answers over HTTP, by its name, in the order in which it is told: the bare server, the gateway, and those of
+ * Starts what answers over HTTP, by its name, in the order in which it is reported: the bare server, the gateway, and those of
  * the others that are wanted.
  */
 export async function startHttpServers(
   world: World,
   isWanted: (name: string) => boolean = () => true,
-): Promise<ReadonlyMap<string, BenchProcess>> {
-  const servers = new Map([
-    [BARE_HTTP, await world.startPeer(BARE_HTTP)],
-    [GATEWAY, world.gateway],
+): Promise<ReadonlyMap<string, Subject>> {
+  const bare = await world.startPeer(BARE_HTTP);
+  const subjects = new Map<string, Subject>([
+    [BARE_HTTP, { server: bare, transport: 'http' }],
+    [GATEWAY, { server: world.gateway, transport: 'http' }],
   ]);
-  for (const name of PEERS.keys()) if (isWanted(name)) servers.set(name, await world.startPeer(name));
-  return servers;
+  for (const name of PEERS.keys())
+    if (isWanted(name)) subjects.set(name, { server: await world.startPeer(name), transport: 'http' });
+  return subjects;
+}
+
+/** Starts what answers over websockets, by its name: the gateway, also over HTTP, and those of the peers that are wanted. */
+export async function startWebSocketServers(
+  world: World,
+  isWanted: (name: string) => boolean,
+): Promise<ReadonlyMap<string, Subject>> {
+  const subjects = new Map<string, Subject>([
+    [GATEWAY, { server: world.gateway, transport: 'http' }],
+    [GATEWAY_BY_WEBSOCKET, { server: world.gateway, transport: 'websocket' }],
+  ]);
+  for (const name of WEBSOCKET_PEERS.keys())
+    if (isWanted(name)) subjects.set(name, { server: await world.startPeer(name), transport: 'websocket' });
+  return subjects;
 }

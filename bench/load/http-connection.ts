@@ -1,26 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-
-/** One answer, as far as it is looked at. */
-export type Answered = {
-  readonly status: number;
-  readonly bytes: number;
-  /** It begins as a GraphQL answer with errors does. */
-  readonly isError: boolean;
-};
-
-/**
- * A kept connection that sends finished bytes and finds the end of each answer, by hand: a client of a library costs about
- * as much as the servers that are measured, and would be what is measured. Knows answers with a content-length, chunked
- * ones, and those without a body.
- */
-export type HttpConnection = {
-  /** Resolves when it is open. */
-  readonly opened: Promise<unknown>;
-  /** Sends a request; one at a time. `answered` is called when its answer is whole. */
-  send(request: Buffer, answered: (answer: Answered) => void): void;
-  end(): void;
-};
+import type { Answered, Connection } from './connection.ts';
 
 /** The head of an answer; without a length the body is chunked. */
 type Head = { readonly bytes: Buffer; readonly status: number; readonly length: number | undefined };
@@ -31,12 +11,14 @@ const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n');
 const ERRORS = Buffer.from('{"errors"');
 
 /**
- * Opens a connection to a port of this machine; `broken` is called when it ends without having been told to.
+ * Opens an HTTP connection to a port of this machine; `broken` is called when it ends without having been told to. It sends
+ * bytes and finds the end of each answer by hand: a client of a library costs about as much as the servers that are measured,
+ * and would be what is measured. It knows answers with a content-length, chunked ones, and those without a body.
  *
  * @param buffer what Node reads into, which all connections can share: what was read is looked at before the next is.
  *   Making a buffer for each read costs as much as a small answer.
  */
-export function openHttpConnection(port: number, buffer: Buffer, broken: (reason: string) => void): HttpConnection {
+export function openHttpConnection(port: number, buffer: Buffer, broken: (reason: string) => void): Connection {
   const onread = { buffer, callback: read };
   const socket: Socket = connect({ host: '127.0.0.1', port, noDelay: true, onread });
   let answered: ((answer: Answered) => void) | undefined;

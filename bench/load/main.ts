@@ -1,13 +1,13 @@
 import { answerTo, tellReady } from '../tell.ts';
-import { type HttpLoad, runHttpLoad } from './run-http.ts';
+import { type QueryLoad, runQueries } from './run-queries.ts';
 import { openSubscribers, type Receipt, type Subscribers, type SubscribersWanted } from './subscribers.ts';
 
-// What asks, in a process of its own: HTTP requests as fast as they are answered, or many subscribers.
+// What asks, in a process of its own: queries as fast as they are answered, or many subscribers.
 
 let subscribers: Subscribers | undefined;
 let receipt: Promise<Receipt> | undefined;
 
-answerTo('http load', (load: HttpLoad) => runHttpLoad(load));
+answerTo('query load', (load: QueryLoad) => runQueries(load));
 answerTo('subscribe', async (wanted: SubscribersWanted) => {
   subscribers = await openSubscribers(wanted);
   return subscribers.sample();

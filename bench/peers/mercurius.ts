@@ -4,6 +4,8 @@ import { tellReady } from '../tell.ts';
 import { resolvers, typeDefs } from './data.ts';
 
 const app = fastify();
-const jit = process.argv[3] === 'jit' ? { jit: 1 } : {};
-app.register(mercurius, { schema: typeDefs, resolvers, ...jit });
+const wanted = process.argv.slice(3);
+const jit = wanted.includes('jit') ? { jit: 1 } : {};
+const websocket = wanted.includes('websocket') ? { subscription: { fullWsTransport: true } } : {};
+app.register(mercurius, { schema: typeDefs, resolvers, ...jit, ...websocket });
 tellReady(`${await app.listen({ host: '127.0.0.1', port: 0 })}/graphql`);

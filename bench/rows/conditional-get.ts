@@ -46,19 +46,19 @@ async function compareInWorld({ finding, pools, rounds, seconds, isFirst }: InWo
   await using load = await startLoad();
   const operation = pageBehind(world.snapshot, -1);
   const wanted = await (await get(world.gateway.url, operation)).text();
-  await servers.get(BARE_HTTP)?.ask('send', wanted);
+  await servers.get(BARE_HTTP)?.server.ask('send', wanted);
 
   const offered = new Map<string, Buffer>();
-  for (const [name, { url }] of servers) {
-    const etag = await etagOf(name, url, operation, wanted);
+  for (const [name, { server }] of servers) {
+    const etag = await etagOf(name, server.url, operation, wanted);
     if (etag === undefined) finding.say(name, pools, 'not offered');
     else offered.set(name, toConditionalGet(operation, etag));
   }
   for (let round = -1; round < rounds; round++) {
     for (const [name, request] of offered) {
-      const server = servers.get(name);
-      if (!server) continue;
-      const { perSecond } = await load.http(server, { requests: [request], seconds, expectedStatus: 304 });
+      const subject = servers.get(name);
+      if (!subject) continue;
+      const { perSecond } = await load.queries(subject.server, { requests: [request], seconds, expectedStatus: 304 });
       // The first time is for warming up.
       if (round >= 0) finding.add(name, pools, perSecond);
     }

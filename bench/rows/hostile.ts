@@ -69,9 +69,11 @@ async function send({ gateway: { url }, sandbox }: World, request: HostileReques
   await once(socket, 'open');
   socket.send('{"type":"connection_init"}');
   await once(socket, 'message');
-  socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload: request.subscribe }));
+  const closed = once(socket, 'close');
+  socket.send(`{"type":"subscribe","id":"1","payload":${request.subscribe}}`);
   for (let update = 0; update < request.updates; update++) {
-    await once(socket, 'message');
+    // What is no operation closes the socket.
+    await Promise.race([once(socket, 'message'), closed]);
     if (update + 1 < request.updates) await sandbox.ask('advance');
   }
   socket.close();

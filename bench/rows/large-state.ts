@@ -1,8 +1,8 @@
 import { beginFinding, type Finding } from '../finding.ts';
-import { heightOf, untilSettled } from '../http-round.ts';
 import { startLoad } from '../load.ts';
 import { withheldMs } from '../machine.ts';
 import { onePool, toPost } from '../operations.ts';
+import { heightOf, untilSettled } from '../query-round.ts';
 import type { Reach } from '../reach.ts';
 import type { Row, Stage } from '../row.ts';
 import { startWorld } from '../servers.ts';
@@ -44,7 +44,7 @@ async function run(stage: Stage): Promise<readonly Finding[]> {
     await using world = await startWorld({ pools, sharesPerPool: SHARES_PER_POOL });
     await using load = await startLoad();
     const requests = [toPost(onePool(world.snapshot, 0))];
-    await load.http(world.gateway, { requests, seconds: 1 });
+    await load.queries(world.gateway, { requests, seconds: 1 });
     const heights: number[] = [];
     const withheld: number[] = [];
     for (let round = 0; round < rounds; round++) {
@@ -53,7 +53,7 @@ async function run(stage: Stage): Promise<readonly Finding[]> {
         const before = await heightOf(world);
         const withheldBefore = withheldMs('server');
         await world.gateway.ask('watch loop');
-        const told = await load.http(world.gateway, { requests, seconds, connections: 10, pauseMs: 10 });
+        const told = await load.queries(world.gateway, { requests, seconds, connections: 10, pauseMs: 10 });
         slowest.add(subject, pools, told.maxMs);
         slow.add(subject, pools, told.p99Ms);
         held.add(subject, pools, (await world.gateway.ask<LoopDelay>('loop delay')).maxMs);

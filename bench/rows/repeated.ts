@@ -1,13 +1,14 @@
-import { compareHttp, type Extent } from '../compare-http.ts';
+import { compareQueries, type Extent } from '../compare-queries.ts';
 import { onePool, pageBehind } from '../operations.ts';
 import type { Reach } from '../reach.ts';
 import type { Row } from '../row.ts';
-import { BARE_HTTP, GATEWAY } from '../servers.ts';
+import { BARE_HTTP, GATEWAY, startHttpServers } from '../servers.ts';
 
 const NEW_HEIGHT_MS = 1_000;
 
-const FULL: Extent = { sizes: [100, 1_000, 10_000], worlds: 5, rounds: 2, seconds: 2, warmUpSeconds: 4 };
-const QUICK: Extent = { sizes: [120], worlds: 1, rounds: 2, seconds: 0.2, warmUpSeconds: 0.2 };
+const HTTP = { reference: BARE_HTTP, start: startHttpServers };
+const FULL: Extent = { ...HTTP, sizes: [100, 1_000, 10_000], worlds: 5, rounds: 2, seconds: 2, warmUpSeconds: 4 };
+const QUICK: Extent = { ...HTTP, sizes: [120], worlds: 1, rounds: 2, seconds: 0.2, warmUpSeconds: 0.2 };
 
 const REACH: Reach = {
   subject: GATEWAY,
@@ -23,7 +24,7 @@ const MEANWHILE =
 export const repeated: Row = {
   name: 'repeated',
   run: (stage) =>
-    compareHttp(stage, stage.quick ? QUICK : FULL, [
+    compareQueries(stage, stage.quick ? QUICK : FULL, [
       {
         title: 'The same query again: one pool, a new height each second',
         about: `One pool with its two tokens and both prices. ${MEANWHILE}`,

@@ -36,10 +36,10 @@ async function run(stage: Stage): Promise<readonly Finding[]> {
       { query: '{ pairs { tickerId } tickers { tickerId lastPrice } }' },
       { query: '{ beaconHeight chainInfo { bestBlocks { height } } }' },
     ]).flatMap((some) => some.map(toPost));
-    await load.http(world.gateway, { requests, seconds: 60, atMost: 100 });
+    await load.queries(world.gateway, { requests, seconds: 60, atMost: 100 });
 
     const before = await world.sandbox.ask<number>('calls');
-    const { answers } = await load.http(world.gateway, { requests, seconds: 240, atMost: count });
+    const { answers } = await load.queries(world.gateway, { requests, seconds: 240, atMost: count });
     if (answers !== count) throw new Error(`${answers} answers to ${count} requests`);
     finding.add(GATEWAY, pools, (await world.sandbox.ask<number>('calls')) - before);
     stage.tell(`${finding.title}, ${pools} pools: done`);

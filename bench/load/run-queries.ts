@@ -1,10 +1,13 @@
 import { createHistogram } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Transport } from './connection.ts';
 import { openHttpConnection } from './http-connection.ts';
+import { openWebSocketConnection } from './websocket-connection.ts';
 
 /** What is asked, and how hard. */
-export type HttpLoad = {
+export type QueryLoad = {
   readonly port: number;
+  readonly transport: Transport;
   /** Finished requests, sent in turn by all connections together. */
   readonly requests: readonly Uint8Array[];
   readonly connections: number;
@@ -17,7 +20,7 @@ export type HttpLoad = {
 };
 
 /** What came of it. */
-export type HttpLoadResult = {
+export type QueryLoadResult = {
   readonly answers: number;
   readonly perSecond: number;
   readonly p50Ms: number;
@@ -30,9 +33,14 @@ export type HttpLoadResult = {
 
 const READ_BYTES = 2 ** 16;
 
+const OPEN: Readonly<Record<Transport, typeof openHttpConnection>> = {
+  http: openHttpConnection,
+  websocket: openWebSocketConnection,
+};
+
 /** Runs a load. @throws Error at the first answer that is not what was expected */
-export async function runHttpLoad(load: HttpLoad): Promise<HttpLoadResult> {
-  const { port, connections, seconds, pauseMs, expectedStatus } = load;
+export async function runQueries(load: QueryLoad): Promise<QueryLoadResult> {
+  const { port, transport, connections, seconds, pauseMs, expectedStatus } = load;
   const requests = load.requests.map((request) => Buffer.from(request));
   const atMost = load.atMost ?? Number.POSITIVE_INFINITY;
   const latencies = createHistogram();
@@ -43,7 +51,7 @@ export async function runHttpLoad(load: HttpLoad): Promise<HttpLoadResult> {
   let bytes = 0;
 
   const open = Array.from({ length: connections }, () =>
-    openHttpConnection(port, buffer, (reason) => fail(new Error(reason))),
+    OPEN[transport](port, buffer, (reason) => fail(new Error(reason))),
   );
   await Promise.race([Promise.all(open.map(({ opened }) => opened)), failed]);
   const startCpu = process.cpuUsage();

@@ -1,17 +1,16 @@
-import { askText, expectSame } from './ask.ts';
+import { ASK_TEXT, askText, expectSame } from './ask.ts';
 import { beginFinding, type Finding, type OpenFinding } from './finding.ts';
-import { askAgain, askOnceEach, type Round } from './http-round.ts';
 import { startLoad } from './load.ts';
-import { type Operation, toPost } from './operations.ts';
-import type { BenchProcess } from './processes.ts';
+import { type Operation, toRequest } from './operations.ts';
+import { askAgain, askOnceEach, type Round } from './query-round.ts';
 import type { Reach } from './reach.ts';
 import type { Stage } from './row.ts';
-import { BARE_HTTP, GATEWAY, startHttpServers, startWorld, type World } from './servers.ts';
+import { BARE_HTTP, GATEWAY, type Subject, startWorld, type World } from './servers.ts';
 import type { Snapshot } from './snapshot.ts';
 import { median } from './statistics.ts';
 
 /** One thing that is asked of all servers, as often as they answer. */
-export type HttpQuestion = {
+export type Question = {
   readonly title: string;
   readonly about: string;
   /** What is asked in turn. */
@@ -24,7 +23,7 @@ export type HttpQuestion = {
   readonly reach: Reach;
 };
 
-/** How long and how often, in front of how many pools, with which settings of the gateway. */
+/** Who is asked, how long and how often, in front of how many pools, with which settings of the gateway. */
 export type Extent = {
   readonly sizes: readonly number[];
   /**
@@ -39,25 +38,29 @@ export type Extent = {
   /** How long each server is asked before anything is timed: all of them are compiled by then for what they do most. */
   readonly warmUpSeconds: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** What the others are held against; it takes part in every world. */
+  readonly reference: string;
+  /** Starts what is asked: those that take part in every world, and those of the others that are wanted. */
+  start(world: World, isWanted: (name: string) => boolean): Promise<Subjects>;
 };
 
-type Servers = ReadonlyMap<string, BenchProcess>;
+type Subjects = ReadonlyMap<string, Subject>;
 
 /** What is asked, what was found of it, and how each round went with each server at one size. */
 type Inquiry = {
-  readonly question: HttpQuestion;
+  readonly question: Question;
   readonly finding: OpenFinding;
   readonly told: Map<string, Round[]>;
 };
 
 /** Asks all servers all questions, world by world and round by round, at several sizes. */
-export async function compareHttp(
+export async function compareQueries(
   stage: Stage,
   extent: Extent,
-  questions: readonly HttpQuestion[],
+  questions: readonly Question[],
 ): Promise<readonly Finding[]> {
   const { sizes, worlds } = extent;
-  const begun = questions.map((question) => ({ question, finding: begin(question, sizes) }));
+  const begun = questions.map((question) => ({ question, finding: begin(question, extent) }));
   for (const size of sizes) {
     const inquiries = begun.map((each) => ({ ...each, told: new Map<string, Round[]>() }));
     for (let world = 0; world < worlds; world++) {
@@ -69,7 +72,7 @@ export async function compareHttp(
   return begun.map(({ finding }) => finding);
 }
 
-function begin({ title, about, reach }: HttpQuestion, sizes: readonly number[]): OpenFinding {
+function begin({ title, about, reach }: Question, { sizes, reference }: Extent): OpenFinding {
   return beginFinding({
     title,
     about,
@@ -77,7 +80,7 @@ function begin({ title, about, reach }: HttpQuestion, sizes: readonly number[]):
     better: 'more',
     sizeUnit: 'pools',
     sizes,
-    reference: BARE_HTTP,
+    reference,
     reaches: [reach],
   });
 }
@@ -91,32 +94,34 @@ type InWorld = {
 
 async function compareInWorld({ extent, inquiries, size, isFirst }: InWorld): Promise<void> {
   await using world = await startWorld({ pools: size }, extent.env);
+  const { reference } = extent;
   const judged = new Set(
-    inquiries.flatMap(({ question: { reach } }) => [BARE_HTTP, reach.subject, reach.against?.subject ?? BARE_HTTP]),
+    inquiries.flatMap(({ question: { reach } }) => [reference, reach.subject, reach.against?.subject ?? reference]),
   );
-  const servers = await startHttpServers(world, (name) => isFirst || judged.has(name));
+  const subjects = await extent.start(world, (name) => isFirst || judged.has(name));
   // All are compared before anything is timed: the peers' data stays as it was, the gateway's does not.
   const answers: string[] = [];
   for (const { question } of inquiries) {
-    answers.push(await expectSameAnswers(servers, question.operations(world.snapshot)));
+    answers.push(await expectSameAnswers(subjects, question.operations(world.snapshot)));
   }
   for (const [place, inquiry] of inquiries.entries()) {
-    await servers.get(BARE_HTTP)?.ask('send', answers[place]);
-    await compare({ extent, world, servers, inquiry, size });
+    await subjects.get(BARE_HTTP)?.server.ask('send', answers[place]);
+    await compare({ extent, world, subjects, inquiry, size });
   }
 }
 
 /** Holds all servers against the gateway with some of the operations. @returns its answer to the first */
-async function expectSameAnswers(servers: Servers, operations: readonly Operation[]): Promise<string> {
-  const gateway = servers.get(GATEWAY);
+async function expectSameAnswers(subjects: Subjects, operations: readonly Operation[]): Promise<string> {
+  const gateway = subjects.get(GATEWAY);
   let wanted = '';
   // All are made alike.
   for (const place of new Set([operations.length - 1, operations.length >> 1, 0])) {
     const operation = operations[place];
     if (gateway === undefined || operation === undefined) throw new Error('there is nothing to compare');
-    wanted = await askText(gateway.url, operation);
-    await servers.get(BARE_HTTP)?.ask('send', wanted);
-    for (const [name, { url }] of servers) expectSame(name, await askText(url, operation), wanted);
+    wanted = await askText(gateway.server.url, operation);
+    await subjects.get(BARE_HTTP)?.server.ask('send', wanted);
+    for (const [name, { server, transport }] of subjects)
+      expectSame(name, await ASK_TEXT[transport](server.url, operation), wanted);
   }
   return wanted;
 }
@@ -124,24 +129,29 @@ async function expectSameAnswers(servers: Servers, operations: readonly Operatio
 type Comparison = {
   readonly extent: Extent;
   readonly world: World;
-  readonly servers: Servers;
+  readonly subjects: Subjects;
   readonly inquiry: Inquiry;
   readonly size: number;
 };
 
-async function compare({ extent, world, servers, inquiry, size }: Comparison): Promise<void> {
+async function compare({ extent, world, subjects, inquiry, size }: Comparison): Promise<void> {
   const { rounds, seconds, warmUpSeconds } = extent;
   const { question, finding, told } = inquiry;
   const { blockMs } = question;
   await using load = await startLoad();
-  const requests = question.operations(world.snapshot).map(toPost);
-  const inOrder = [...servers];
+  const operations = question.operations(world.snapshot);
+  const inOrder = [...subjects].map(([name, subject]) => ({
+    ...subject,
+    name,
+    requests: operations.map((operation) => toRequest(operation, subject.transport)),
+  }));
   // The first round warms up.
   for (let round = -1; round < rounds; round++) {
     // Another comes first in each round, so that none is always asked after the same.
     const first = Math.max(0, round) % inOrder.length;
-    for (const [name, server] of [...inOrder.slice(first), ...inOrder.slice(0, first)]) {
-      const asked = { name, server, world, load, requests, seconds: round < 0 ? warmUpSeconds : seconds };
+    for (const subject of [...inOrder.slice(first), ...inOrder.slice(0, first)]) {
+      const { name } = subject;
+      const asked = { ...subject, world, load, seconds: round < 0 ? warmUpSeconds : seconds };
       const once = await (blockMs === undefined ? askOnceEach(asked) : askAgain(asked, blockMs));
       if (round < 0) continue;
       finding.add(name, size, once.perSecond);
@@ -150,15 +160,16 @@ async function compare({ extent, world, servers, inquiry, size }: Comparison): P
   }
 }
 
-/** What the load could have asked at most, by how busy it was against the quickest; and how often there was a new height. */
+/** What the load could have asked at most, by how busy it was against the reference; and how often there was a new height. */
 function noteTheLoad(finding: OpenFinding, size: number, told: ReadonlyMap<string, readonly Round[]>): void {
+  const { reference = '' } = finding;
   const percent = (share: number) => `${Math.round(share * 100)} %`;
   const busy = (name: string) => median((told.get(name) ?? []).map((round) => round.busy));
-  const rate = median((told.get(BARE_HTTP) ?? []).map(({ perSecond }) => perSecond));
-  const others = [...told.keys()].filter((name) => name !== BARE_HTTP).map(busy);
-  const could = Math.round(rate / busy(BARE_HTTP)).toLocaleString('en-US');
+  const rate = median((told.get(reference) ?? []).map(({ perSecond }) => perSecond));
+  const others = [...told.keys()].filter((name) => name !== reference).map(busy);
+  const could = Math.round(rate / busy(reference)).toLocaleString('en-US');
   const heights = median((told.get(GATEWAY) ?? []).map((round) => round.heights));
   finding.note(
-    `${size.toLocaleString('en-US')} pools: against the bare server the load used ${percent(busy(BARE_HTTP))} of its core, so it could ask about ${could} times per second; against the others ${percent(Math.max(...others))} at most. The gateway had ${heights} new heights in a round.`,
+    `${size.toLocaleString('en-US')} pools: against ${reference} the load used ${percent(busy(reference))} of its core, so it could ask about ${could} times per second; against the others ${percent(Math.max(...others))} at most. The gateway had ${heights} new heights in a round.`,
   );
 }

@@ -1,13 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ask } from './ask.ts';
 import type { Load } from './load.ts';
-import type { BenchProcess } from './processes.ts';
-import { GATEWAY, type World } from './servers.ts';
+import type { Subject, World } from './servers.ts';
 
 /** One server that is asked in a round. */
-export type Asked = {
-  readonly name: string;
-  readonly server: BenchProcess;
+export type Asked = Subject & {
   readonly world: World;
   readonly load: Load;
   readonly requests: readonly Buffer[];
@@ -22,13 +19,14 @@ const MAX_PASSES = 10;
 
 /** Asks the same again and again, while the gateway's chain has a new block each time so many milliseconds have passed. */
 export async function askAgain(asked: Asked, blockMs: number): Promise<Round> {
-  const { name, server, world, load, requests, seconds } = asked;
-  if (name !== GATEWAY) return { ...(await load.http(server, { requests, seconds })), heights: 0 };
+  const { server, world, load, transport, requests, seconds } = asked;
+  if (server !== world.gateway)
+    return { ...(await load.queries(server, { transport, requests, seconds })), heights: 0 };
 
   // From the first new height on they come regularly; before, there would be none for as long as two take.
   await world.sandbox.ask('advance every', blockMs);
   const before = await untilHeight(world, (await heightOf(world)) + 1);
-  const round = await load.http(server, { requests, seconds });
+  const round = await load.queries(server, { transport, requests, seconds });
   const heights = (await heightOf(world)) - before;
   await world.sandbox.ask('advance every', 0);
   await untilSettled(world);
@@ -39,14 +37,16 @@ export async function askAgain(asked: Asked, blockMs: number): Promise<Round> {
  * Asks each thing once, and all of them again when the gateway has another height: of what it answered before, it may have
  * kept nothing that is true then.
  */
-export async function askOnceEach({ name, server, world, load, requests, seconds }: Asked): Promise<Round> {
+export async function askOnceEach(asked: Asked): Promise<Round> {
+  const { server, world, load, transport, requests, seconds } = asked;
+  const atMost = requests.length;
   let [answers, elapsed, busy, passes] = [0, 0, 0, 0];
   for (; elapsed < seconds && passes < MAX_PASSES; passes++) {
-    if (name === GATEWAY) {
+    if (server === world.gateway) {
       await world.sandbox.ask('advance');
       await untilSettled(world);
     }
-    const told = await load.http(server, { requests, seconds: seconds - elapsed, atMost: requests.length });
+    const told = await load.queries(server, { transport, requests, seconds: seconds - elapsed, atMost });
     const took = told.answers / told.perSecond;
     answers += told.answers;
     elapsed += took;

@@ -6,13 +6,13 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * Those with a thousand clients stand apart, so that two of them do not run side by side.
  */
 const LONGEST = [
-  'far-readers',
+  'lost-network',
   'slowness',
-  'half-open',
-  'far-readers-paused',
+  'stalled-connections',
+  'stalled-subscribers',
   'process',
   'behind-a-cache',
-  'thousand-readers',
+  'thousand-subscribers',
   'graphiql',
   'several-nodes',
   'node/readers',

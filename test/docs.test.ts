@@ -17,7 +17,7 @@ const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 let gateway: Awaited<ReturnType<typeof startGateway>>;
 let exposition: string;
 beforeAll(async () => {
-  gateway = await startGateway({ sandbox: { seed: 1 } });
+  gateway = await startGateway({ sandbox: { seed: 1, history: 2_160 } });
   const url = await gateway.app.listen(0, '127.0.0.1');
   exposition = await (await fetch(new URL('/metrics', url))).text();
 });

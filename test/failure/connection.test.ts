@@ -1,28 +1,28 @@
 import { describe, expect, test } from 'vitest';
 import { startGatewayForTest } from '../support/gateway.ts';
-import { DOORS } from '../support/transports.ts';
+import { TRANSPORTS } from '../support/transports.ts';
 import { connect } from '../support/websocket.ts';
-import { showFailure } from './scenario.ts';
+import { describeFailure } from './scenario.ts';
 
-const UNREACHABLE = { code: 'UPSTREAM_UNREACHABLE', says: 'cannot be reached', isLeftAlone: true } as const;
+const UNREACHABLE = { code: 'UPSTREAM_UNREACHABLE', message: 'cannot be reached', opensCircuit: true } as const;
 
-showFailure('refuses connections', { fault: 'refused', ...UNREACHABLE });
+describeFailure('refuses connections', { fault: 'refused', ...UNREACHABLE });
 
-showFailure('resets connections instead of answering', { fault: { kind: 'reset' }, ...UNREACHABLE });
+describeFailure('resets connections instead of answering', { fault: { kind: 'reset' }, ...UNREACHABLE });
 
 // The body of a node's answer ends where its connection does, so what was cut off there is text that is no JSON.
 const NOT_JSON = {
   code: 'UPSTREAM_BAD_SHAPE',
-  says: 'sent an invalid response: it is not JSON',
-  isLeftAlone: false,
+  message: 'sent an invalid response: it is not JSON',
+  opensCircuit: false,
 } as const;
 
 for (const [what, kind] of [
   ['resets connections in the middle of its answers', 'reset-in-body'],
   ['ends connections in the middle of its answers', 'truncated'],
 ] as const) {
-  showFailure(what, { only: 'NODE', fault: { kind }, ...NOT_JSON });
-  showFailure(what, { only: 'MARKET_DATA', fault: { kind }, ...UNREACHABLE });
+  describeFailure(what, { only: 'NODE', fault: { kind }, ...NOT_JSON });
+  describeFailure(what, { only: 'MARKET_DATA', fault: { kind }, ...UNREACHABLE });
 }
 
 test('a connection that is reset before an answer begins is made once more, and nobody is told of it', async () => {
@@ -41,7 +41,7 @@ test('a connection that is reset before an answer begins is made once more, and 
 });
 
 describe('by whichever way a client comes, it is told the same of an upstream that cannot be reached', () => {
-  test.each(Object.entries(DOORS))('%s', async (_, door) => {
+  test.each(Object.entries(TRANSPORTS))('%s', async (_, door) => {
     const { app } = await startGatewayForTest({
       sandbox: { history: 60 },
       before: ({ node }) => void node.faults.set({ kind: 'reset' }),

@@ -5,31 +5,31 @@ import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { Config } from '../../src/settings/settings.ts';
 import { startGatewayForTest, type TestGateway } from '../support/gateway.ts';
 
-/** One way for an upstream to fail as a whole, and what comes of it. */
+/** One way for an upstream to fail completely, and what follows. */
 export type Failure = {
-  /** What befalls every call; `refused` where the host does not even listen. */
+  /** The fault of every call; `refused` if the host does not listen. */
   readonly fault: HttpFault | 'refused';
-  /** What clients, `service`, the metrics and the log call it. */
+  /** The code in answers, `service`, the metrics and the log. */
   readonly code: UpstreamErrorCode;
-  /** The message behind the name of the upstream. */
-  readonly says: string;
-  /** The host is left alone until it may be well again. What answers, if wrongly, is asked at the usual pace. */
-  readonly isLeftAlone: boolean;
-  /** Befalls only this upstream, or means something else at the other. */
+  /** The message after the name of the upstream. */
+  readonly message: string;
+  /** Whether the circuit opens. It does not if the host responds, even wrongly: then it is called at the usual interval. */
+  readonly opensCircuit: boolean;
+  /** The only upstream that can fail in this way. */
   readonly only?: Upstream;
   readonly config?: Partial<Config>;
 };
 
-/** For failures that show only when the time is over: short, and long enough for a healthy answer on a busy machine. */
+/** The timeout for failures that show only after it: short, and long enough for a good response on a busy machine. */
 export const SHORT_TIMEOUT_MS = 500;
 
-/** Everything is read so often, and left alone so shortly, that no test waits for it. */
+/** Everything is read so often, and pauses are so short, that no test waits for it. */
 const OFTEN_MS = 10;
 
 /** A gateway with a port, and where that is. */
 export type OpenGateway = TestGateway & { readonly origin: string };
 
-/** Starts a gateway with what the failure needs to show; `before` is done before it first asks its upstreams. */
+/** Starts a gateway with the settings of the failure. `before` runs before it first calls its upstreams. */
 export async function open({ config = {} }: Failure, before: (sandbox: Sandbox) => Promise<void> = async () => {}) {
   const gateway = await startGatewayForTest({
     config: {
@@ -46,14 +46,14 @@ export async function open({ config = {} }: Failure, before: (sandbox: Sandbox) 
   return { ...gateway, origin };
 }
 
-/** Has the failure befall an upstream. */
+/** Makes an upstream fail. */
 export async function breakDown(sandbox: Sandbox, upstream: Upstream, { fault }: Failure): Promise<void> {
   const host = hostOf(sandbox, upstream);
   if (fault === 'refused') await host.stop();
   else host.faults.set(fault);
 }
 
-/** Waits until the gateway has noticed: what it reads from then on, it reads in vain. */
+/** Waits until the gateway has noticed: everything that it reads from then on fails. */
 export async function untilNoticed({ app }: TestGateway, upstream: Upstream): Promise<void> {
   const { head, market } = app.service.sources;
   const followers = upstream === 'NODE' ? [head] : [market.pairs, market.tickers];
@@ -65,11 +65,11 @@ export async function heal({ sandbox, clock }: TestGateway, upstream: Upstream, 
   const host = hostOf(sandbox, upstream);
   if (fault === 'refused') await host.start();
   else host.faults.clear();
-  // What an order book was last read with, a failure too, serves everyone until then.
+  // Until then, everyone gets the last response for an order book, also if it is a failure.
   clock.now += OFTEN_MS;
 }
 
-/** The host that plays an upstream. */
+/** The host that simulates an upstream. */
 export function hostOf({ node, marketData }: Sandbox, upstream: Upstream) {
   return upstream === 'NODE' ? node : marketData;
 }

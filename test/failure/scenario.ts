@@ -1,33 +1,33 @@
 import { describe, expect, test } from 'vitest';
 import type { Upstream } from '../../src/errors.ts';
-import { type KeptEvents, keepEvents } from '../support/events.ts';
-import { breakDown, type Failure, heal, open, untilNoticed } from './failure.ts';
+import { keepEvents, type ReceivedEvents } from '../support/events.ts';
 import {
   BOTH,
   earlier,
   errorOf,
+  expectedData,
   expectLoss,
-  LOST_AFTER_READINGS,
-  LOST_WITHOUT_READINGS,
+  LOST_FROM_THE_START,
+  LOST_LATER,
   SUBSCRIBED,
   SUBSCRIPTIONS,
   toClientError,
-  whole,
-} from './told-to-clients.ts';
-import { AGE_MS, expectHealth, expectTrouble, NOTHING_READ, STALE } from './told-to-operators.ts';
+} from './client-answers.ts';
+import { breakDown, type Failure, heal, open, untilNoticed } from './failure.ts';
+import { AGE_MS, expectHealth, expectTrouble, NOTHING_READ, STALE } from './operator-view.ts';
 
 /**
- * Shows one failure whole, at each upstream, from the start and after good readings: what a query gets, what a subscriber
- * sees, what `/ready`, `service`, the metrics and the log say, and that it heals by itself.
+ * Tests one failure at each upstream, from the start and after good responses: what a query gets, what a subscriber gets, what
+ * `/ready`, `service`, the metrics and the log report, and that the gateway recovers by itself.
  */
-export function showFailure(what: string, failure: Failure): void {
+export function describeFailure(what: string, failure: Failure): void {
   const upstreams = UPSTREAMS.filter(([, upstream]) => (failure.only ?? upstream) === upstream);
 
   describe.each(upstreams)(`%s ${what}`, (_, upstream) => {
-    test('from the start: what is beside it is whole, the rest says what is wrong, until it heals', () =>
+    test('from the start: its fields are null with the error, the others are complete, until it recovers', () =>
       failsFromTheStart(upstream, failure));
-    test('after good readings: the last ones are served with their age, and subscriptions go on when it heals', () =>
-      failsAfterGoodReadings(upstream, failure));
+    test('after good responses: the last ones are served with their age, and subscriptions continue when it recovers', () =>
+      failsAfterGoodResponses(upstream, failure));
   });
 }
 
@@ -43,8 +43,8 @@ async function failsFromTheStart(upstream: Upstream, failure: Failure): Promise<
   const variables = earlier(height);
 
   const answer = await ask(BOTH, variables);
-  expectLoss(answer, whole(height), LOST_WITHOUT_READINGS[upstream], errorOf(upstream, failure));
-  const waiting: KeptEvents[] = [];
+  expectLoss(answer, expectedData(height), LOST_FROM_THE_START[upstream], errorOf(upstream, failure));
+  const waiting: ReceivedEvents[] = [];
   for (const [of, subscription] of Object.entries(SUBSCRIPTIONS)) {
     const stream = keepEvents(subscribe(subscription));
     await expect.poll(() => stream.answers.length).toBe(1);
@@ -58,7 +58,7 @@ async function failsFromTheStart(upstream: Upstream, failure: Failure): Promise<
 
   await heal(gateway, upstream, failure);
   await expectHealth(gateway, upstream);
-  expect(await ask(BOTH, variables)).toEqual({ data: whole(height) });
+  expect(await ask(BOTH, variables)).toEqual({ data: expectedData(height) });
   for (const { answers, isOpen } of waiting) {
     await expect.poll(() => answers.length).toBe(2);
     expect([isOpen(), answers[1]?.errors]).toEqual([true, undefined]);
@@ -66,7 +66,7 @@ async function failsFromTheStart(upstream: Upstream, failure: Failure): Promise<
   expect(lines).toHaveLength(2);
 }
 
-async function failsAfterGoodReadings(upstream: Upstream, failure: Failure): Promise<void> {
+async function failsAfterGoodResponses(upstream: Upstream, failure: Failure): Promise<void> {
   const gateway = await open(failure);
   const { sandbox, ask, subscribe, clock, lines, untilHeight, advance } = gateway;
   const { height } = sandbox.chain.tip;
@@ -85,14 +85,14 @@ async function failsAfterGoodReadings(upstream: Upstream, failure: Failure): Pro
   if (upstream !== 'NODE') await untilHeight(height + 2);
   const served = upstream === 'NODE' ? height : height + 2;
   const answer = await ask(BOTH, variables);
-  expectLoss(answer, whole(served), LOST_AFTER_READINGS[upstream], errorOf(upstream, failure));
+  expectLoss(answer, expectedData(served), LOST_LATER[upstream], errorOf(upstream, failure));
   expect((await subscribe(SUBSCRIPTIONS.prices).next()).value?.data.prices.beaconHeight).toBe(served);
   expect((await subscribe(SUBSCRIPTIONS.tickers).next()).value?.errors).toBeUndefined();
 
   await heal(gateway, upstream, failure);
   await expectHealth(gateway, upstream);
   await untilHeight(height + 2);
-  expect(await ask(BOTH, variables)).toEqual({ data: whole(height + 2) });
+  expect(await ask(BOTH, variables)).toEqual({ data: expectedData(height + 2) });
   await expect.poll(() => [tickers, books].map(({ answers }) => answers.length)).toEqual([2, 2]);
   await advance();
   await expect.poll(() => [prices, tickers, books].map(({ answers }) => answers.length)).toEqual([3, 3, 3]);

@@ -1,13 +1,13 @@
 import { SHORT_TIMEOUT_MS } from './failure.ts';
-import { showFailure } from './scenario.ts';
+import { describeFailure } from './scenario.ts';
 
 const TOO_LATE = {
   code: 'UPSTREAM_TIMEOUT',
-  says: `did not respond within ${SHORT_TIMEOUT_MS} ms`,
-  isLeftAlone: true,
+  message: `did not respond within ${SHORT_TIMEOUT_MS} ms`,
+  opensCircuit: true,
   config: { upstreamTimeoutMs: SHORT_TIMEOUT_MS },
 } as const;
 
-showFailure('never answers', { fault: { kind: 'hang' }, ...TOO_LATE });
+describeFailure('never answers', { fault: { kind: 'hang' }, ...TOO_LATE });
 
-showFailure('answers a byte at a time', { fault: { kind: 'drip' }, ...TOO_LATE });
+describeFailure('answers a byte at a time', { fault: { kind: 'drip' }, ...TOO_LATE });

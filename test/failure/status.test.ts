@@ -1,36 +1,36 @@
-import { showFailure } from './scenario.ts';
+import { describeFailure } from './scenario.ts';
 
 /** A text that no client may see. */
 const body = 'upstream 10.0.0.1:9334 said so';
 
 for (const status of [401, 403, 429, 500, 503]) {
-  showFailure(`answers with status ${status} and a text`, {
+  describeFailure(`answers with status ${status} and a text`, {
     fault: { kind: 'status', status, body },
     code: 'UPSTREAM_BAD_STATUS',
-    says: `responded with HTTP status ${status}`,
-    isLeftAlone: true,
+    message: `responded with HTTP status ${status}`,
+    opensCircuit: true,
   });
 }
 
 for (const status of [200, 403]) {
-  showFailure(`is behind a filter that answers with a page and status ${status}`, {
+  describeFailure(`is behind a filter that answers with a page and status ${status}`, {
     fault: { kind: 'html', status },
     code: 'UPSTREAM_FILTERED',
-    says: `is blocked by a traffic filter, which responded with HTTP status ${status}`,
-    isLeftAlone: true,
+    message: `is blocked by a traffic filter, which responded with HTTP status ${status}`,
+    opensCircuit: true,
   });
 }
 
-showFailure('redirects to another host', {
+describeFailure('redirects to another host', {
   fault: { kind: 'redirect', to: 'https://10.0.0.1/rpc?key=value' },
   code: 'UPSTREAM_BAD_STATUS',
-  says: 'responded with HTTP status 301, a redirect, which the gateway does not follow',
-  isLeftAlone: true,
+  message: 'responded with HTTP status 301, a redirect, which the gateway does not follow',
+  opensCircuit: true,
 });
 
-showFailure('expects HTTPS', {
+describeFailure('expects HTTPS', {
   fault: { kind: 'https-expected' },
   code: 'UPSTREAM_BAD_STATUS',
-  says: 'responded with HTTP status 400 because it expects HTTPS',
-  isLeftAlone: true,
+  message: 'responded with HTTP status 400 because it expects HTTPS',
+  opensCircuit: true,
 });

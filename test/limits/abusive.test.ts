@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
 import { ABUSIVE, PAGED } from '../support/operations.ts';
-import { DOORS, fitsUrl } from '../support/transports.ts';
+import { fitsUrl, TRANSPORTS } from '../support/transports.ts';
 
 const TOO_COMPLEX = [expect.objectContaining({ extensions: { code: 'QUERY_TOO_COMPLEX' } })];
 
@@ -29,7 +29,7 @@ async function callsDuring<T>(work: () => Promise<T>): Promise<[calls: number, r
 }
 
 describe('what asks for too much is refused before an upstream is asked', () => {
-  for (const [door, ask] of Object.entries(DOORS)) {
+  for (const [door, ask] of Object.entries(TRANSPORTS)) {
     const operations = Object.entries(ABUSIVE).filter(([, operation]) => !door.endsWith('GET') || fitsUrl(operation));
 
     test.each(operations)(`by ${door}: %s`, async (_name, operation) => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
 import { repeat } from '../support/operations.ts';
-import { DOORS, nextMessage, openSocket } from '../support/transports.ts';
+import { nextMessage, openSocket, TRANSPORTS } from '../support/transports.ts';
 
 let gateway: Awaited<ReturnType<typeof startGateway>>;
 let url = '';
@@ -24,7 +24,7 @@ const more = (count: number) => ({
 describe('of many errors the first hundred are reported, and how many more there are', () => {
   const query = `{ ${badPrices(30)} }`;
 
-  test.each(Object.entries(DOORS))('by %s', async (_name, ask) => {
+  test.each(Object.entries(TRANSPORTS))('by %s', async (_name, ask) => {
     const { data, errors = [] } = await ask(url, { query });
     expect(errors).toHaveLength(101);
     expect(errors[100]).toEqual(more(500));
@@ -91,14 +91,13 @@ test('an argument that is bad for every object is checked once', async () => {
 });
 
 test('an error of ours keeps its stack in the log', async () => {
-  const { sources } = gateway.app.service;
-  const { pairs } = sources.market;
-  const { current } = pairs;
+  const { head } = gateway.app.service.sources;
+  const { isStale } = head;
   try {
-    Object.assign(pairs, { current: () => brokenSource() });
-    await gateway.ask('{ tokens { symbol } }');
+    Object.assign(head, { isStale: () => brokenSource() });
+    await gateway.ask('{ service { head { stale } } }');
   } finally {
-    Object.assign(pairs, { current });
+    Object.assign(head, { isStale });
   }
   const [line] = gateway.lines.filter(({ msg }) => msg === 'internal error');
   expect((line as unknown as { err: { stack: string } }).err.stack).toContain('brokenSource');

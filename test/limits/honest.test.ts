@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startGateway, startGatewayForTest } from '../support/gateway.ts';
 import { HONEST, POOL } from '../support/operations.ts';
-import { DOORS, fitsUrl, nextMessage, openSocket } from '../support/transports.ts';
+import { fitsUrl, nextMessage, openSocket, TRANSPORTS } from '../support/transports.ts';
 
 describe('what an honest client asks for is answered whole', () => {
   let gateway: Awaited<ReturnType<typeof startGateway>>;
@@ -12,7 +12,7 @@ describe('what an honest client asks for is answered whole', () => {
   });
   afterAll(() => gateway.close());
 
-  for (const [door, ask] of Object.entries(DOORS)) {
+  for (const [door, ask] of Object.entries(TRANSPORTS)) {
     const operations = Object.entries(HONEST).filter(
       ([, toOperation]) => !door.endsWith('GET') || fitsUrl(toOperation(1)),
     );
@@ -43,7 +43,7 @@ describe('all pools of an exchange of 2,000 in one subscription', () => {
     const gateway = await startGatewayForTest({ sandbox: { pools: 2_000, sharesPerPool: 1, history: 3 } });
     const url = await gateway.app.listen(0, '127.0.0.1');
     for (const door of ['server-sent events by POST', 'a websocket']) {
-      const answer = await DOORS[door]?.(url, {
+      const answer = await TRANSPORTS[door]?.(url, {
         query: `subscription { prices { beaconHeight poolPairs { ${fields} } } }`,
       });
       expect(answer?.errors).toBeUndefined();

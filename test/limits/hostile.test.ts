@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
-import { DOORS, fitsUrl, type Operation } from '../support/transports.ts';
+import { fitsUrl, type Operation, TRANSPORTS } from '../support/transports.ts';
 
 /** The limit of a body, less what stands around the query. */
 const MAX_LENGTH = 200_000;
@@ -71,7 +71,7 @@ const hostile: fc.Arbitrary<Operation> = fc
   });
 
 test('whatever is wrong with an operation: few errors, short messages, right lines, no failure of the gateway', async () => {
-  const doors = fc.constantFrom(...Object.entries(DOORS));
+  const doors = fc.constantFrom(...Object.entries(TRANSPORTS));
   await fc.assert(
     fc.asyncProperty(hostile, doors, async (operation, [door, ask]) => {
       fc.pre(JSON.stringify(operation).length < 250_000 && (!door.endsWith('GET') || fitsUrl(operation)));

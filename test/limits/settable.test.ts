@@ -65,7 +65,7 @@ test('arrays of operations are refused unless they are allowed, up to the limit'
 function poolsAt(heights: number): string {
   const fields = Array.from(
     { length: heights },
-    (_, n) => `a${n}: poolPairs(first: 1, at: ${1_639_000 + n}) { totalCount }`,
+    (_, n) => `a${n}: poolPairs(first: 1, at: ${1_639_900 + n}) { totalCount }`,
   );
   return `{ ${fields.join(' ')} }`;
 }

@@ -22,10 +22,12 @@ const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 async function open(config: Partial<Config> = {}) {
   const gateway = await startGatewayForTest({ config: { accessLog: 'all', ...config } });
   const url = await gateway.app.listen(0, '127.0.0.1');
-  await gateway.ask('{ beaconHeight pairs { id } tickers { id } }');
+  await gateway.untilReady();
+  const before = gateway.lines.length;
   /** The lines of the access log, without what differs each time. */
   const access = (): Record<string, unknown>[] =>
     gateway.lines
+      .slice(before)
       .filter(({ requestId, msg }) => requestId !== undefined && msg !== 'internal error')
       .map(({ level: _level, ms, ...line }) => ({ ...line, ...(ms !== undefined && { ms: typeof ms }) }));
   return { ...gateway, url, access };

@@ -4,17 +4,17 @@ import { createClient } from 'graphql-ws';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { type Answer, startGatewayForTest } from '../support/gateway.ts';
-import { openReaders, type ReadingDoor } from '../support/readers.ts';
+import { openSubscribers, type SubscriptionTransport } from '../support/subscribers.ts';
 
 const HEAD = 'subscription { head { beaconHeight } }';
 const PRICES = 'subscription { prices { beaconHeight } }';
 
 describe('the clients of a gateway that stops', () => {
-  test.each<ReadingDoor>(['websocket', 'events'])('are let go one by one: %s', async (door) => {
+  test.each<SubscriptionTransport>(['websocket', 'events'])('are let go one by one: %s', async (door) => {
     const count = 300;
     const windowMs = 1_500;
     const { app } = await startGatewayForTest({ config: { stopWindowMs: windowMs } });
-    const readers = await openReaders(await app.listen(0, '127.0.0.1'), door, count, PRICES);
+    const readers = await openSubscribers(await app.listen(0, '127.0.0.1'), door, count, PRICES);
     const start = performance.now();
     const times: number[] = [];
     const ends = readers.map(({ socket }) => once(socket, 'close').then(() => times.push(performance.now() - start)));
@@ -30,9 +30,8 @@ describe('the clients of a gateway that stops', () => {
   test('are all served again by the gateway that takes its port', async () => {
     const first = await startGatewayForTest({ config: { stopWindowMs: 500 } });
     const url = await first.app.listen(0, '127.0.0.1');
-    const second = await startGatewayForTest();
-    const height = second.sandbox.chain.tip.height + 7;
-    await second.advance(7);
+    const second = await startGatewayForTest({ before: (sandbox) => sandbox.advance(7) });
+    const { height } = second.sandbox.chain.tip;
 
     const clients = Array.from({ length: 200 }, () => connectPatiently(url));
     const streams = clients.map((client) => client.iterate({ query: HEAD }) as AsyncIterableIterator<Answer>);

@@ -1,5 +1,7 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { print } from 'graphql';
+import { type Dispatcher, request } from 'undici';
 import { onTestFinished } from 'vitest';
 import { type App, createApp } from '../../src/app.ts';
 import type { Block } from '../../src/sandbox/chain/block.ts';
@@ -30,12 +32,15 @@ export type TestGateway = {
   readonly lines: readonly LogLine[];
   /** What the gateway takes for now, in milliseconds since 1970; a test moves it. */
   readonly clock: { now: number };
+  /** Sends an operation over HTTP, on a connection of its own. The gateway listens from then on, if it did not before. */
   ask<Data, Variables>(document: TypedDocumentNode<Data, Variables>, variables: Variables): Promise<Answer<Data>>;
   // biome-ignore lint/suspicious/noExplicitAny: what an untyped query answers is asserted, not typed
   ask(query: string, variables?: Record<string, unknown>): Promise<Answer<any>>;
   /** The events of a subscription over server-sent events, from the first on; leaving the loop ends it. */
   // biome-ignore lint/suspicious/noExplicitAny: what an untyped query answers is asserted, not typed
   subscribe(query: string, variables?: Record<string, unknown>): AsyncGenerator<Answer<any>, undefined>;
+  /** Waits until everything was read once. No operation is sent for that. */
+  untilReady(): Promise<void>;
   /** Waits until that height is served. */
   untilHeight(height: number): Promise<void>;
   /** Makes blocks, and waits until the newest is served. */
@@ -59,6 +64,9 @@ export type TestGatewayOptions = {
 /** 2026-01-01T00:00:00Z: the time of the tip at the start, and the gateway's clock. */
 export const START = Date.UTC(2026, 0, 1);
 
+/** The blocks that a sandbox has: all that an operation may ask for, and some that nobody has read. */
+const HISTORY = 200;
+
 /** The blocks of the sandboxes that were started, by their options: a block never changes, and a day of them takes 80 ms. */
 const pasts = new Map<string, readonly Block[]>();
 
@@ -73,7 +81,7 @@ async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 export async function startGateway(
   options: TestGatewayOptions = {},
 ): Promise<TestGateway & { close(): Promise<void> }> {
-  const sandbox = await startSandbox({ seed: 7, startTime: START / 1000, ...options.sandbox });
+  const sandbox = await startSandbox({ seed: 7, startTime: START / 1000, history: HISTORY, ...options.sandbox });
   await options.before?.(sandbox);
   const clock = { now: START };
   const config: Config = {
@@ -91,25 +99,37 @@ export async function startGateway(
     ...options.configOf?.(sandbox),
   };
   const { log, lines } = createKeptLog(redactorOf(config), config.logLevel);
-  const app = createApp({ config, isSandbox: options.isSandbox ?? true, log, now: () => clock.now });
+  const app = listenOnce(createApp({ config, isSandbox: options.isSandbox ?? true, log, now: () => clock.now }));
 
-  async function post(query: unknown, variables: unknown, accept: string): Promise<Response> {
-    return app.fetch('http://gateway/graphql', {
+  async function post(query: unknown, variables: unknown, accept: string): Promise<Dispatcher.ResponseData> {
+    return request(await app.listen(0, '127.0.0.1'), {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept },
       body: JSON.stringify({ query, variables }),
+      // A connection that stays open would be one more client.
+      reset: true,
     });
   }
 
   async function ask(document: unknown, variables?: unknown): Promise<Answer<never>> {
     const query = typeof document === 'string' ? document : print(document as TypedDocumentNode);
-    const response = await post(query, variables, 'application/json');
-    return response.json();
+    const { body } = await post(query, variables, 'application/json');
+    return (await body.json()) as Answer<never>;
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: what an untyped query answers is asserted, not typed
   async function* subscribe(query: string, variables?: object): AsyncGenerator<Answer<any>, undefined> {
     yield* readEvents(await post(query, variables, 'text/event-stream'));
+  }
+
+  async function untilReady(): Promise<void> {
+    const url = new URL('/ready', await app.listen(0, '127.0.0.1'));
+    for (;;) {
+      const { statusCode, body } = await request(url, { reset: true });
+      await body.dump();
+      if (statusCode === 200) return;
+      await nextTurn();
+    }
   }
 
   async function untilHeight(height: number): Promise<void> {
@@ -128,7 +148,21 @@ export async function startGateway(
     await sandbox.close();
   }
 
-  return { sandbox, app, lines, clock, ask, subscribe, untilHeight, advance, close };
+  return { sandbox, app, lines, clock, ask, subscribe, untilReady, untilHeight, advance, close };
+}
+
+/** The same app, whose port can be requested again: by `ask`, and by a test. */
+function listenOnce(app: App): App {
+  let url: Promise<string> | undefined;
+  return {
+    ...app,
+    async listen(port, host) {
+      const isListening = url !== undefined;
+      url ??= app.listen(port, host);
+      if (isListening && port !== 0) throw new Error(`the gateway listens at ${await url}`);
+      return url;
+    },
+  };
 }
 
 /** Starts a gateway for one test. */

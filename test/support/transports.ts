@@ -10,11 +10,11 @@ export type Operation = {
   readonly operationName?: string;
 };
 
-/** Sends an operation to the endpoint at that address, and gives its first answer. */
-export type Door = (url: string, operation: Operation) => Promise<Answer>;
+/** Sends an operation to the endpoint at that address, and returns its first answer. */
+export type SendOperation = (url: string, operation: Operation) => Promise<Answer>;
 
-/** Every way in. */
-export const DOORS: Readonly<Record<string, Door>> = {
+/** Every transport. */
+export const TRANSPORTS: Readonly<Record<string, SendOperation>> = {
   'HTTP POST': async (url, operation) => (await post(url, operation, 'application/json')).json(),
   'HTTP GET': async (url, operation) => (await fetch(urlOf(url, operation))).json(),
   'server-sent events by POST': async (url, operation) => firstEvent(await post(url, operation, 'text/event-stream')),
@@ -54,7 +54,7 @@ async function askByWebSocket(url: string, operation: Operation): Promise<Answer
   return type === 'error' ? { errors: payload as AnswerError[] } : payload;
 }
 
-/** A raw socket on which operations can be sent. */
+/** Opens a websocket on which operations can be sent. */
 export async function openSocket(url: string): Promise<WebSocket> {
   const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws');
   await once(socket, 'open');
@@ -63,7 +63,7 @@ export async function openSocket(url: string): Promise<WebSocket> {
   return socket;
 }
 
-/** What the server says next. */
+/** The next message of the server. */
 export async function nextMessage(socket: WebSocket): Promise<string> {
   const [message] = await once(socket, 'message');
   return String(message);

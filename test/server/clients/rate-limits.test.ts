@@ -259,7 +259,7 @@ describe('who asks for too much at a time is refused before anything is executed
   });
 
   test('a subscription when it starts, and not for what it is sent', async () => {
-    const { advance, app } = await startGatewayForTest({ config: LIMITED, sandbox: POOLS });
+    const { sandbox, app } = await startGatewayForTest({ config: LIMITED, sandbox: POOLS });
     const open = await app.listen(0, '127.0.0.1');
     const body = JSON.stringify({ query: 'subscription { head { beaconHeight } }' });
     const headers = { 'content-type': 'application/json', accept: EVENTS };
@@ -269,7 +269,7 @@ describe('who asks for too much at a time is refused before anything is executed
     const rest = async () => (await fetch(`${open}?query={__typename}`)).headers.get('ratelimit');
     expect(await rest()).toBe('"default";r=197;t=1');
     for (let n = 0; n < 3; n++) {
-      await advance();
+      sandbox.advance();
       expect((await heights.next()).done).toBe(false);
     }
     expect(await rest()).toBe('"default";r=196;t=1');

@@ -7,7 +7,7 @@ const QUIET = { headPollMs: 50, marketPollMs: 60_000 };
 
 async function open(options: TestGatewayOptions = {}) {
   const gateway = await serveGatewayForTest({ ...options, config: { ...QUIET, ...options.config } });
-  await gateway.ask('{ beaconHeight pairs { id } tickers { id } }');
+  await gateway.untilReady();
   const post = (query: string, variables?: object) =>
     fetch(gateway.url, {
       method: 'POST',

@@ -12,7 +12,7 @@ import { openSocket } from '../../support/transports.ts';
 /** Groups over the sources of a gateway; a member takes its updates when the test does. */
 async function openGroups(options?: TestGatewayOptions) {
   const gateway = await startGatewayForTest(options);
-  await gateway.untilHeight(gateway.sandbox.chain.tip.height);
+  await gateway.untilReady();
   const { service } = gateway.app;
   const metrics = createMetrics('test');
   const pipeline = createTestPipeline({ service, metrics });
@@ -48,7 +48,7 @@ describe('an update is executed and written once', () => {
     expect(countOf(await next)).toBe(2);
     expect(sample(await metrics.text(), 'pdex_updates_sent_total')).toBe(1_200);
     await Promise.all([...prices, ...heads].map((member) => member.return?.()));
-    expect(app.service.sources.head.subscribers()).toBe(0);
+    await expect.poll(() => app.service.sources.head.subscribers()).toBe(0);
   });
 
   test('for hundreds who come back after the same height, at each height that they missed', async () => {
@@ -133,7 +133,7 @@ describe('what is sent', () => {
   ] as const)('is the same on a websocket, to the byte, as in an event: %s', async (name, query, options) => {
     const gateway = await startGatewayForTest(options);
     const url = await gateway.app.listen(0, '127.0.0.1');
-    await gateway.untilHeight(gateway.sandbox.chain.tip.height);
+    await gateway.untilReady();
     const socket = await openSocket(url);
     const messages: string[] = [];
     socket.on('message', (message) => messages.push(String(message)));

@@ -15,8 +15,8 @@ export const BOTH = `query ($known: BeaconHeight!, $past: BeaconHeight!) {
   orderBook(tickerId: "pBTC_PRV") { tickerId }
 }`;
 
-/** What {@link BOTH} says where nothing is wrong. */
-export function whole(beaconHeight: number) {
+/** The data of {@link BOTH} when nothing fails. */
+export function expectedData(beaconHeight: number) {
   return {
     beaconHeight,
     poolPair: { beaconHeight, pairs: [{ tickerId: 'pBTC_PRV' }] },
@@ -30,26 +30,26 @@ export function whole(beaconHeight: number) {
 
 const POOLS = 54;
 
-/** The variables of {@link BOTH}: a height that was asked for before, and one that was not. */
+/** The variables of {@link BOTH}: a height that was requested before, and one that was not. */
 export function earlier(height: number) {
   return { known: height - 10, past: height - 20 };
 }
 
 type Path = readonly (string | number)[];
 
-/** What {@link BOTH} cannot say where an upstream fails from the start. */
-export const LOST_WITHOUT_READINGS: Record<Upstream, readonly Path[]> = {
+/** The fields of {@link BOTH} that are null when an upstream fails from the start. */
+export const LOST_FROM_THE_START: Record<Upstream, readonly Path[]> = {
   NODE: [['beaconHeight'], ['poolPair'], ['known'], ['past'], ['pairs', 0, 'poolPair']],
   MARKET_DATA: [['poolPair', 'pairs'], ['pairs'], ['tickers'], ['orderBook']],
 };
 
-/** What it cannot say where it fails after good readings: only what must be read anew. */
-export const LOST_AFTER_READINGS: Record<Upstream, readonly Path[]> = {
+/** Those that are null when it fails after good responses: only what must be read anew. */
+export const LOST_LATER: Record<Upstream, readonly Path[]> = {
   NODE: [['past']],
   MARKET_DATA: [['orderBook']],
 };
 
-/** What subscribers listen to, each with something that no two of its events share. */
+/** Subscriptions, each with a value that differs in each of its events. */
 export const SUBSCRIPTIONS = {
   prices: `subscription {
     prices(poolPairs: [{ token1Id: "${PRV}", token2Id: "${BTC}" }]) { beaconHeight previousHeight poolPairs { beaconHeight } }
@@ -58,7 +58,7 @@ export const SUBSCRIPTIONS = {
   orderBook: 'subscription { orderBook(tickerId: "pBTC_PRV") { timestamp } }',
 };
 
-/** Which of them an upstream feeds. */
+/** Which of them an upstream is the source of. */
 export const SUBSCRIBED: Record<Upstream, readonly string[]> = {
   NODE: ['prices'],
   MARKET_DATA: ['tickers', 'orderBook'],
@@ -66,7 +66,7 @@ export const SUBSCRIBED: Record<Upstream, readonly string[]> = {
 
 const NAMES: Record<Upstream, string> = { NODE: 'The node', MARKET_DATA: 'The market-data host' };
 
-/** Exactly these places of the answer are null, each with this error; no word of where the upstream is. */
+/** Expects that exactly these fields are null, each with this error, and that no address of the upstream is sent. */
 export function expectLoss(answer: Answer, data: object, lost: readonly Path[], error: ClientError): void {
   expect(answer.data).toEqual(lost.reduce(withNullAt, data));
   const errors = answer.errors?.map((each) => ({ path: each.path, ...toClientError(each) }));
@@ -85,12 +85,12 @@ function withNullAt(data: object, [key = '', ...rest]: Path): object {
 
 type ClientError = { readonly message: string; readonly extensions: object };
 
-/** What a client is told of a failure. */
-export function errorOf(upstream: Upstream, { code, says }: Failure): ClientError {
-  return { message: `${NAMES[upstream]} ${says}.`, extensions: { code, upstream } };
+/** The error that a client gets. */
+export function errorOf(upstream: Upstream, { code, message }: Failure): ClientError {
+  return { message: `${NAMES[upstream]} ${message}.`, extensions: { code, upstream } };
 }
 
-/** Of an error only what is the same wherever it stands. */
+/** An error without its path and its place in the document. */
 export function toClientError({ message, extensions }: ClientError): ClientError {
   return { message, extensions };
 }

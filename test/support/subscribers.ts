@@ -2,34 +2,39 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { WebSocket } from 'ws';
 
-/** The two ways to read a subscription. */
-export type ReadingDoor = 'websocket' | 'events';
+/** The two transports of a subscription. */
+export type SubscriptionTransport = 'websocket' | 'events';
 
-/** How a reader ceases to be a good one: it takes nothing more, or says that it will send nothing more. */
+/** How a subscriber misbehaves: it stops reading, half-closes its connection, or answers no pings. */
 export type Misbehaviour = 'pause' | 'halfClose' | 'neverPong';
 
-/** Someone who reads a subscription of `prices`. */
-export type Reader = {
-  /** Which heights came, in the order in which they came. */
+/** A client that reads a subscription to `prices` on a socket of its own. */
+export type RawSubscriber = {
+  /** The heights that have arrived, in their order of arrival. */
   readonly heights: readonly number[];
   readonly socket: Socket;
-  readonly cease: (how: Misbehaviour) => void;
+  readonly misbehave: (how: Misbehaviour) => void;
 };
 
 const OPENED_AT_ONCE = 100;
 
-/** Opens so many readers of a subscription; each has its first answer. */
-export async function openReaders(url: string, door: ReadingDoor, count: number, query: string): Promise<Reader[]> {
-  const open = door === 'websocket' ? openWebSocketReader : openEventReader;
-  const readers: Reader[] = [];
-  while (readers.length < count) {
-    const some = Math.min(OPENED_AT_ONCE, count - readers.length);
-    readers.push(...(await Promise.all(Array.from({ length: some }, () => open(url, query)))));
+/** Opens so many subscribers. Each has got its first answer. */
+export async function openSubscribers(
+  url: string,
+  transport: SubscriptionTransport,
+  count: number,
+  query: string,
+): Promise<RawSubscriber[]> {
+  const open = transport === 'websocket' ? openWebSocketSubscriber : openEventSubscriber;
+  const subscribers: RawSubscriber[] = [];
+  while (subscribers.length < count) {
+    const some = Math.min(OPENED_AT_ONCE, count - subscribers.length);
+    subscribers.push(...(await Promise.all(Array.from({ length: some }, () => open(url, query)))));
   }
-  return readers;
+  return subscribers;
 }
 
-async function openWebSocketReader(url: string, query: string): Promise<Reader> {
+async function openWebSocketSubscriber(url: string, query: string): Promise<RawSubscriber> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   let isPonging = true;
@@ -46,15 +51,15 @@ async function openWebSocketReader(url: string, query: string): Promise<Reader> 
   webSocket.send(JSON.stringify({ type: 'subscribe', id: 'x', payload: { query } }));
   await once(webSocket, 'message');
 
-  function cease(how: Misbehaviour): void {
+  function misbehave(how: Misbehaviour): void {
     if (how === 'pause') webSocket.pause();
     else if (how === 'halfClose') socket.end();
     else isPonging = false;
   }
-  return { heights, socket, cease };
+  return { heights, socket, misbehave };
 }
 
-async function openEventReader(url: string, query: string): Promise<Reader> {
+async function openEventSubscriber(url: string, query: string): Promise<RawSubscriber> {
   const { hostname, port, pathname } = new URL(url);
   const socket = connect(Number(port), hostname);
   socket.on('error', () => {});
@@ -63,11 +68,11 @@ async function openEventReader(url: string, query: string): Promise<Reader> {
   socket.write(`GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\nAccept: text/event-stream\r\n\r\n`);
   while (heights.length === 0) await once(socket, 'data');
 
-  function cease(how: Misbehaviour): void {
+  function misbehave(how: Misbehaviour): void {
     if (how === 'pause') socket.pause();
     else if (how === 'halfClose') socket.end();
   }
-  return { heights, socket, cease };
+  return { heights, socket, misbehave };
 }
 
 function readHeights(source: WebSocket | Socket, event: 'message' | 'data'): number[] {

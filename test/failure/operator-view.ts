@@ -5,14 +5,14 @@ import { INFO, WARN } from '../support/log.ts';
 import { sample, sumOf } from '../support/metrics.ts';
 import { type Failure, hostOf, type OpenGateway } from './failure.ts';
 
-/** How old good readings are when they are looked at. */
+/** The age of the last good responses when they are checked. */
 export const AGE_MS = 5_000;
 
-/** What `/ready` and `service` say of an upstream that fails. */
-type Told = { readonly reason: object; readonly service: object };
+/** What `/ready` and `service` report while an upstream fails. */
+type View = { readonly reason: object; readonly service: object };
 
-/** Where nothing was ever read from it. */
-export const NOTHING_READ: Record<Upstream, Told> = {
+/** When nothing was ever read from it. */
+export const NOTHING_READ: Record<Upstream, View> = {
   NODE: {
     reason: { code: 'HEAD_NOT_READ', message: 'no beacon height has been read yet' },
     service: { head: null, marketData: { ageMs: 0, stale: false } },
@@ -23,8 +23,8 @@ export const NOTHING_READ: Record<Upstream, Told> = {
   },
 };
 
-/** Where it was read {@link AGE_MS} ago. */
-export const STALE: Record<Upstream, Told> = {
+/** When it was read {@link AGE_MS} ago. */
+export const STALE: Record<Upstream, View> = {
   NODE: {
     reason: { code: 'NODE_UNREADABLE', message: 'the node cannot be read' },
     service: { head: { ageMs: AGE_MS, stale: true }, marketData: { ageMs: 0, stale: false } },
@@ -35,36 +35,36 @@ export const STALE: Record<Upstream, Told> = {
   },
 };
 
-/** What those are told who watch over the gateway, while an upstream fails and the other one does not. */
+/** Expects what operators see while one upstream fails: metrics, `service`, `/ready` and one line in the log. */
 export async function expectTrouble(
   gateway: OpenGateway,
   upstream: Upstream,
   failure: Failure,
-  told: Told,
+  view: View,
 ): Promise<void> {
   const { sandbox, lines, origin } = gateway;
-  const { code, isLeftAlone } = failure;
+  const { code, opensCircuit } = failure;
   const { host } = new URL(hostOf(sandbox, upstream).url);
   const failed = async () => sumOf(await metricsOf(origin), 'pdex_upstream_calls_total', { upstream, outcome: code });
   await expect.poll(failed).toBeGreaterThanOrEqual(3);
-  await expect.poll(() => serviceOf(gateway)).toEqual({ ...told.service, upstreams: healthWhile(upstream, code) });
+  await expect.poll(() => serviceOf(gateway)).toEqual({ ...view.service, upstreams: healthWhile(upstream, code) });
   await expect
     .poll(() => readiness(origin))
-    .toEqual([503, { status: 'not ready', reasons: [told.reason], sandbox: true }]);
+    .toEqual([503, { status: 'not ready', reasons: [view.reason], sandbox: true }]);
 
   await expect
     .poll(() => figures(gateway, upstream))
     .toEqual({
       headStale: Number(upstream === 'NODE'),
       healthy: 0,
-      leftAlone: Number(isLeftAlone),
+      circuitOpen: Number(opensCircuit),
     });
   expect(lines).toEqual([
     expect.objectContaining({ level: WARN, msg: 'an upstream cannot be read', upstream, code, host }),
   ]);
 }
 
-/** What they are told when both are well again. */
+/** Expects what they see when both upstreams respond again. */
 export async function expectHealth(gateway: OpenGateway, upstream: Upstream): Promise<void> {
   const { lines, origin } = gateway;
   await expect.poll(() => readiness(origin)).toEqual([200, { status: 'ready', sandbox: true }]);
@@ -74,7 +74,7 @@ export async function expectHealth(gateway: OpenGateway, upstream: Upstream): Pr
   expect(readings).toMatchObject({ head: { stale: false }, marketData: { stale: false } });
   expect(upstreams).toMatchObject([{ healthy: true }, { healthy: true }]);
 
-  expect(await figures(gateway, upstream)).toEqual({ headStale: 0, healthy: 1, leftAlone: 0 });
+  expect(await figures(gateway, upstream)).toEqual({ headStale: 0, healthy: 1, circuitOpen: 0 });
 }
 
 function healthWhile(failing: Upstream, code: UpstreamErrorCode): object[] {
@@ -101,7 +101,7 @@ async function figures({ origin, sandbox }: OpenGateway, upstream: Upstream) {
   return {
     headStale: sample(metrics, 'pdex_head_stale'),
     healthy: sample(metrics, `pdex_upstream_healthy{upstream="${upstream}"}`),
-    leftAlone: sample(metrics, `pdex_upstream_left_alone{upstream="${upstream}",host="${host}"}`),
+    circuitOpen: sample(metrics, `pdex_upstream_left_alone{upstream="${upstream}",host="${host}"}`),
   };
 }
 

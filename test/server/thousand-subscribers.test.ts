@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { describe, expect, test, vi } from 'vitest';
 import { startGatewayForTest, type TestGateway } from '../support/gateway.ts';
-import { openReaders, type Reader } from '../support/readers.ts';
+import { openSubscribers, type RawSubscriber } from '../support/subscribers.ts';
 
 const PERIOD_MS = 2_000;
 
-/** What a loaded machine may take beyond two periods. */
+/** How much longer than two periods a busy machine may take. */
 const SLACK_MS = 1_000;
 
 const PRICES = 'subscription { prices { beaconHeight poolPairs { id price } } }';
@@ -26,41 +26,41 @@ async function figure(url: string, name: string): Promise<number> {
   );
 }
 
-/** Makes a block and waits until a good reader has it. */
-async function advance({ sandbox }: TestGateway, reader: Reader | undefined): Promise<void> {
+/** Makes a block and waits until a good subscriber has it. */
+async function advance({ sandbox }: TestGateway, reader: RawSubscriber | undefined): Promise<void> {
   sandbox.advance();
   await vi.waitUntil(() => reader?.heights.at(-1) === sandbox.chain.tip.height, { timeout: 10_000, interval: 5 });
 }
 
-/** Makes blocks until only the good readers are left. @returns how long that took, in milliseconds */
-async function untilAlone(gateway: TestGateway, good: readonly Reader[]): Promise<number> {
+/** Makes blocks until only the good subscribers are left. @returns how long that took, in milliseconds */
+async function untilAlone(gateway: TestGateway, good: readonly RawSubscriber[]): Promise<number> {
   const start = performance.now();
   while (gateway.app.service.sources.head.subscribers() > good.length) await advance(gateway, good[0]);
   return performance.now() - start;
 }
 
-/** Waits until each of these readers has the newest height. */
-async function expectEveryHeight(readers: readonly Reader[], from: number, to: number): Promise<void> {
+/** Waits until each of these subscribers has the newest height. */
+async function expectEveryHeight(readers: readonly RawSubscriber[], from: number, to: number): Promise<void> {
   await expect.poll(() => readers.every(({ heights }) => heights.at(-1) === to), { timeout: 5_000 }).toBe(true);
   const all = Array.from({ length: to - from + 1 }, (_, n) => from + n);
   for (const { heights } of readers) expect(heights).toEqual(all);
 }
 
-describe('a thousand readers at once', () => {
-  test('websockets that stop reading, half-close or no longer answer are gone within two ping periods, and others miss nothing', async () => {
+describe('a thousand subscribers at once', () => {
+  test('websockets that stop reading, half-close or answer no pings are closed within two ping periods, and others miss nothing', async () => {
     const gateway = await startGatewayForTest({ config: { keepAliveMs: PERIOD_MS }, sandbox: { history: 5 } });
     const { chain } = gateway.sandbox;
     const from = chain.tip.height;
     const url = await gateway.app.listen(0, '127.0.0.1');
-    const bad = await openReaders(url, 'websocket', 1_000, PRICES);
+    const bad = await openSubscribers(url, 'websocket', 1_000, PRICES);
     const good = [
-      ...(await openReaders(url, 'websocket', 5, PRICES)),
-      ...(await openReaders(url, 'events', 5, PRICES)),
+      ...(await openSubscribers(url, 'websocket', 5, PRICES)),
+      ...(await openSubscribers(url, 'events', 5, PRICES)),
     ];
     expect(await figure(url, 'pdex_websockets')).toBe(1_005);
 
     for (const [n, reader] of bad.entries())
-      reader.cease((['pause', 'halfClose', 'neverPong'] as const)[n % 3] ?? 'pause');
+      reader.misbehave((['pause', 'halfClose', 'neverPong'] as const)[n % 3] ?? 'pause');
     expect(await untilAlone(gateway, good)).toBeLessThan(2 * PERIOD_MS + SLACK_MS);
     expect(await figure(url, 'pdex_websockets')).toBe(5);
     expect(await figure(url, 'pdex_subscriptions{source="head"}')).toBe(10);
@@ -68,20 +68,20 @@ describe('a thousand readers at once', () => {
     for (const { socket } of [...bad, ...good]) socket.destroy();
   }, 30_000);
 
-  test('event streams whose readers half-close are gone at once', async () => {
+  test('event streams that half-close are ended at once', async () => {
     const gateway = await startGatewayForTest({ config: { keepAliveMs: 60_000 }, sandbox: { history: 5 } });
     const url = await gateway.app.listen(0, '127.0.0.1');
-    const readers = await openReaders(url, 'events', 1_000, PRICES);
+    const readers = await openSubscribers(url, 'events', 1_000, PRICES);
     expect(gateway.app.service.sources.head.subscribers()).toBe(1_000);
     const ends = readers.map(({ socket }) => once(socket, 'close'));
-    for (const reader of readers) reader.cease('halfClose');
+    for (const reader of readers) reader.misbehave('halfClose');
     await Promise.all(ends);
     expect(gateway.app.service.sources.head.subscribers()).toBe(0);
   }, 30_000);
 });
 
-describe('a reader of server-sent events that stops reading', () => {
-  test('is gone within two periods after its buffers are full; what it skipped is counted, and others miss nothing', async () => {
+describe('an event stream that is not read', () => {
+  test('is ended within two periods after its buffers are full; skipped updates are counted, and others miss nothing', async () => {
     const gateway = await startGatewayForTest({
       config: { keepAliveMs: PERIOD_MS },
       sandbox: { pools: 900, history: 5 },
@@ -89,9 +89,9 @@ describe('a reader of server-sent events that stops reading', () => {
     const { chain } = gateway.sandbox;
     const from = chain.tip.height;
     const url = await gateway.app.listen(0, '127.0.0.1');
-    const bad = await openReaders(url, 'events', 20, LARGE);
-    const good = await openReaders(url, 'events', 1, PRICES);
-    for (const reader of bad) reader.cease('pause');
+    const bad = await openSubscribers(url, 'events', 20, LARGE);
+    const good = await openSubscribers(url, 'events', 1, PRICES);
+    for (const reader of bad) reader.misbehave('pause');
     for (let skipped = 0; skipped < 20; ) {
       await advance(gateway, good[0]);
       skipped = await figure(url, 'pdex_updates_skipped_total{source="head"}');

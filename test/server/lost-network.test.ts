@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import { canMakeNetworks, makeNetwork } from '../support/network.ts';
+import {
+  BLOCK_MS,
+  expectUndisturbed,
+  figure,
+  HEIGHTS,
+  LOCAL_COUNT,
+  PRICES,
+  SLACK_MS,
+  SLOW_BLOCKS,
+  startRemoteSubscribers,
+  untilRemoteGone,
+} from '../support/remote-subscribers.ts';
+
+const isPossible = canMakeNetworks();
+
+// On a machine that cannot make networks this says that it was skipped; CI can, and there a skip is a failure.
+test.runIf(process.env['CI'])('CI can make networks', () => expect(isPossible).toBe(true));
+
+describe.skipIf(!isPossible)('a thousand subscribers whose network breaks, so that no FIN arrives', () => {
+  test('websockets are closed within two ping periods', async () => {
+    const network = makeNetwork();
+    const { local } = await startRemoteSubscribers(network, 'websocket', PRICES, {
+      ...SLOW_BLOCKS,
+      'keep-alive-ms': 2_000,
+    });
+    network.cut();
+    expect(await untilRemoteGone(local)).toBeLessThan(4_000 + SLACK_MS);
+    expect(await figure(local, 'pdex_websockets')).toBe(LOCAL_COUNT);
+    await expectUndisturbed(local);
+  }, 120_000);
+
+  test('event streams are ended soon after their buffers are full, long before the operating system closes the connection', async () => {
+    const network = makeNetwork();
+    const { local } = await startRemoteSubscribers(network, 'events', PRICES, {
+      ...SLOW_BLOCKS,
+      'keep-alive-ms': 2_000,
+    });
+    network.cut();
+    // Two periods after its buffer is full. The buffers do not fill at once. The system would try for a quarter of an hour.
+    expect(await untilRemoteGone(local)).toBeLessThan(30_000);
+    await expectUndisturbed(local);
+  }, 120_000);
+
+  test('event streams with too few events to fill a buffer end when the operating system closes the connection', async () => {
+    const network = makeNetwork();
+    network.setRetries(2);
+    const { local } = await startRemoteSubscribers(network, 'events', HEIGHTS, { 'keep-alive-ms': 60_000 });
+    network.cut();
+    // The system sends again after 0.2 s, then after twice as long each time, and gives up at the first time after 1.4 s.
+    expect(await untilRemoteGone(local)).toBeLessThan(3_000 + BLOCK_MS + SLACK_MS);
+    await expectUndisturbed(local);
+  }, 120_000);
+});

@@ -1,0 +1,85 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { expect } from 'vitest';
+import type { Network } from './network.ts';
+import type { SubscriptionTransport } from './subscribers.ts';
+import type { Command } from './subscribers-process.ts';
+
+const START = new URL('../../src/start.js', import.meta.url);
+const SUBSCRIBERS = new URL('./subscribers-process.ts', import.meta.url);
+
+/** About 75 KB an update, 54 pools twice: the buffers between the two machines are full after a few. */
+export const PRICES = `subscription { prices { beaconHeight a: poolPairs { ...P } b: poolPairs { ...P } } }
+  fragment P on PoolPair {
+    id key price exactPrice inversePrice spotPrice token1PoolValue token2PoolValue token1 { id symbol } token2 { id symbol }
+  }`;
+
+/** So little that the system's buffers hold hundreds. */
+export const HEIGHTS = 'subscription { prices { beaconHeight } }';
+
+/** Subscribers on the remote machine. */
+export const REMOTE_COUNT = 1_000;
+
+/** Subscribers on the machine of the gateway, which must miss nothing. */
+export const LOCAL_COUNT = 5;
+
+export const BLOCK_MS = 1_000;
+
+/** Time enough for a busy machine to send all of them a height before the next comes. */
+export const SLOW_BLOCKS = { 'sandbox-block-ms': 1_500 };
+
+/** How much longer than promised a busy machine may take. */
+export const SLACK_MS = 2_500;
+
+/** Starts a gateway, a thousand remote subscribers, and a few local ones, which also read its metrics. */
+export async function startRemoteSubscribers(
+  network: Network,
+  transport: SubscriptionTransport,
+  query: string,
+  settings: Readonly<Record<string, number>>,
+) {
+  const flags = Object.entries({ port: 4_000, 'sandbox-block-ms': BLOCK_MS, 'head-poll-ms': 50, ...settings });
+  const args = ['--host', network.address, ...flags.flatMap(([flag, value]) => [`--${flag}`, String(value)])];
+  const gateway = network.start('near', START, args);
+  for await (const line of gateway.stdout ?? []) if (String(line).includes('"serving"')) break;
+
+  const url = `http://${network.address}:4000/graphql`;
+  const local = network.start('near', SUBSCRIBERS, [url, transport, String(LOCAL_COUNT), query]);
+  await once(local, 'message');
+  const memoryBefore = await figure(local, 'process_resident_memory_bytes');
+  const remote = network.start('far', SUBSCRIBERS, [url, transport, String(REMOTE_COUNT), query]);
+  await once(remote, 'message');
+  expect(await subscriptions(local)).toBe(REMOTE_COUNT + LOCAL_COUNT);
+  return { local, remote, memoryBefore };
+}
+
+/** The value of a metric of the gateway. */
+export async function figure(local: ChildProcess, name: string): Promise<number> {
+  const lines = (await ask<string>(local, 'metrics')).split('\n');
+  return Number(lines.find((line) => line.startsWith(`${name} `))?.split(' ')[1]);
+}
+
+/** @returns how long it took until only the local subscribers were left, in milliseconds */
+export async function untilRemoteGone(local: ChildProcess): Promise<number> {
+  const from = performance.now();
+  await expect.poll(() => subscriptions(local), { timeout: 60_000, interval: 100 }).toBe(LOCAL_COUNT);
+  return performance.now() - from;
+}
+
+/** Expects that each local subscriber got every height, one after another, without a gap. */
+export async function expectUndisturbed(local: ChildProcess): Promise<void> {
+  const all = await ask<number[][]>(local, 'heights');
+  for (const heights of all) {
+    const first = heights[0] ?? 0;
+    expect(heights).toEqual(heights.map((_, n) => first + n));
+    expect(heights.length).toBeGreaterThan(2);
+  }
+}
+
+const subscriptions = (local: ChildProcess) => figure(local, 'pdex_subscriptions{source="head"}');
+
+async function ask<Answer>(subscribers: ChildProcess, command: Command): Promise<Answer> {
+  subscribers.send(command);
+  const [answer] = await once(subscribers, 'message');
+  return answer;
+}

@@ -63,7 +63,7 @@ export const builder = new SchemaBuilder<SchemaTypes>({
       description: 'Cursor of the last entry of the page, for the argument `after`. Null if the page is empty.',
     },
   },
-  // Fields declare their complexity for cost.ts. The plugin itself would measure each root field again.
+  // The plugin only adds the option `complexity` to fields. It does not measure operations itself: cost.ts does.
   complexity: { fieldComplexity: estimateField, disabled: true },
 });
 

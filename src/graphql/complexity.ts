@@ -86,14 +86,9 @@ export function orderBook(depth: Depth): Complexity {
 }
 
 /** The complexity of a field that declares none: that of a value, of an object, or of a list of unknown length. */
-export function estimateObjects(field: GraphQLField<unknown, never>): Complexity {
+export function estimateField(_args: unknown, _context: unknown, field: GraphQLField<unknown, never>): Complexity {
   if (isLeafType(getNamedType(field.type))) return { field: VALUE, multiplier: 0 };
   return { field: 1, multiplier: 1, isList: isListType(getNullableType(field.type)) };
-}
-
-/** {@link estimateObjects} in the form in which fields declare their complexity. It depends only on the field. */
-export function estimateField(_args: unknown, _context: unknown, field: GraphQLField<unknown, never>): Complexity {
-  return estimateObjects(field);
 }
 
 /** The number of pools in the current head; `undefined` if there is none yet. */

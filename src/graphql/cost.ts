@@ -102,11 +102,8 @@ function costOfField(field: FieldPlan, measurement: Measurement): SelectionCost 
   for (const height of namedHeights(args as Arguments)) measurement.heights.add(height);
   let inside = NOTHING;
   for (const plan of field.selections) inside = larger(inside, costOfObject(plan, measurement));
-  const { complexity, info } = field;
-  const own =
-    typeof complexity === 'function'
-      ? complexity(args, { service: measurement.service }, info.parentType.getFields()[info.fieldName])
-      : complexity;
+  const { complexity } = field;
+  const own = typeof complexity === 'function' ? complexity(args, { service: measurement.service }) : complexity;
   return costOfValue(field, own, inside, given);
 }
 

@@ -15,7 +15,7 @@ import {
   type VariableValues,
 } from 'graphql';
 import { QueryTooComplexError } from '../../errors.ts';
-import { estimateField, estimateObjects } from '../complexity.ts';
+import { estimateField } from '../complexity.ts';
 import { fixedCostOf } from '../cost.ts';
 import { type Limits, requireAtMost } from '../limits.ts';
 import { type Arguments, readArguments } from './arguments.ts';
@@ -203,8 +203,9 @@ function depthOf(fields: readonly FieldPlan[]): number {
 
 /** The declared complexity of a field, or the estimate if it declares none. */
 function complexityOf(field: GraphQLField<unknown, unknown>): FieldPlan['complexity'] {
+  // The fields of introspection have no extension. All other fields without a declaration have `estimateField`.
   const declared = field.extensions['complexity'] as FieldPlan['complexity'] | undefined;
-  return declared === undefined || declared === estimateField ? estimateObjects(field) : declared;
+  return declared === undefined || declared === estimateField ? estimateField(undefined, undefined, field) : declared;
 }
 
 /** The plan of objects that cannot be written. */

@@ -1,11 +1,4 @@
-import type {
-  FieldNode,
-  GraphQLError,
-  GraphQLField,
-  GraphQLFieldResolver,
-  GraphQLResolveInfo,
-  VariableValues,
-} from 'graphql';
+import type { FieldNode, GraphQLError, GraphQLFieldResolver, GraphQLResolveInfo, VariableValues } from 'graphql';
 import type { Complexity } from '../complexity.ts';
 import type { Context, Service } from '../context.ts';
 import type { Arguments } from './arguments.ts';
@@ -81,11 +74,7 @@ export type FieldPlan = {
 };
 
 /** Estimates the complexity of a field from its arguments and from what the gateway serves now. */
-export type EstimateComplexity = (
-  args: object,
-  context: { readonly service: Service },
-  field: GraphQLField<unknown, unknown> | undefined,
-) => Complexity;
+type EstimateComplexity = (args: object, context: { readonly service: Service }) => Complexity;
 
 /** JSON, or a promise of it where something in it has to be waited for. */
 export type Written = string | Promise<string>;

@@ -12,103 +12,103 @@ const BUSY = {
   extensions: { upstream: 'MARKET_DATA' },
 };
 
-/** Turns, and calls that end when a test says so. */
-function turnsForTest(options: { maxConcurrent?: number; maxQueued?: number; maxWaitMs?: number } = {}) {
-  const turns = createBulkhead('MARKET_DATA', { maxConcurrent: 2, maxQueued: 1, maxWaitMs: 10_000, ...options });
-  const asked: string[] = [];
-  function ask(name: string, requester: Requester = SOMEONE) {
+/** A bulkhead, and calls that end when a test says so. */
+function bulkheadForTest(options: { maxConcurrent?: number; maxQueued?: number; maxWaitMs?: number } = {}) {
+  const bulkhead = createBulkhead('MARKET_DATA', { maxConcurrent: 2, maxQueued: 1, maxWaitMs: 10_000, ...options });
+  const called: string[] = [];
+  function call(name: string, requester: Requester = SOMEONE) {
     const answer = Promise.withResolvers<string>();
-    const turn = turns.queue(() => {
-      asked.push(name);
+    const queued = bulkhead.queue(() => {
+      called.push(name);
       return answer.promise;
     });
-    return { taken: turn.wait(requester), join: turn.wait, end: () => answer.resolve(name), fail: answer.reject };
+    return { result: queued.wait(requester), join: queued.wait, end: () => answer.resolve(name), fail: answer.reject };
   }
-  return { ask, asked };
+  return { call, called };
 }
 
-describe('how much is asked of an upstream at once', () => {
-  test('so much, the rest one after another as turns come, and more than may wait is refused at once', async () => {
-    const { ask, asked } = turnsForTest();
-    const [first, second, third] = [ask('first'), ask('second'), ask('third')];
-    expect(asked).toEqual(['first', 'second']);
-    expect(await failureOf(ask('fourth').taken)).toEqual(BUSY);
+describe('the limits of a bulkhead', () => {
+  test('so many calls at once, the rest in the queue, and one that does not fit into it is refused at once', async () => {
+    const { call, called } = bulkheadForTest();
+    const [first, second, third] = [call('first'), call('second'), call('third')];
+    expect(called).toEqual(['first', 'second']);
+    expect(await failureOf(call('fourth').result)).toEqual(BUSY);
 
     second.end();
-    expect(await second.taken).toBe('second');
-    await expect.poll(() => asked).toEqual(['first', 'second', 'third']);
+    expect(await second.result).toBe('second');
+    await expect.poll(() => called).toEqual(['first', 'second', 'third']);
     first.fail(new Error('it failed'));
-    await expect(first.taken).rejects.toThrow('it failed');
+    await expect(first.result).rejects.toThrow('it failed');
     third.end();
-    expect(await third.taken).toBe('third');
+    expect(await third.result).toBe('third');
   });
 
-  test('who has waited for too long is refused, and is not asked for; whose turn has come is not hurried', async () => {
-    const { ask, asked } = turnsForTest({ maxConcurrent: 1, maxWaitMs: 20 });
-    const [first, second] = [ask('first'), ask('second')];
-    expect(await failureOf(second.taken)).toEqual(BUSY);
+  test('a call that waited for too long is refused and not made; one that has begun has no time limit here', async () => {
+    const { call, called } = bulkheadForTest({ maxConcurrent: 1, maxWaitMs: 20 });
+    const [first, second] = [call('first'), call('second')];
+    expect(await failureOf(second.result)).toEqual(BUSY);
     first.end();
-    expect(await first.taken).toBe('first');
+    expect(await first.result).toBe('first');
     await immediate();
-    const third = ask('third');
+    const third = call('third');
     third.end();
-    expect(await third.taken).toBe('third');
-    expect(asked).toEqual(['first', 'third']);
+    expect(await third.result).toBe('third');
+    expect(called).toEqual(['first', 'third']);
   });
 });
 
-describe('whose turn is it', () => {
-  test('after a call of someone who asks for very much, that of someone who asks for little', async () => {
-    const { ask, asked } = turnsForTest({ maxConcurrent: 1, maxQueued: 100 });
+describe('the order of the queue', () => {
+  test('after a call of a client with very many requests comes that of a client with few', async () => {
+    const { call, called } = bulkheadForTest({ maxConcurrent: 1, maxQueued: 100 });
     const [chart, other] = [{ client: 'chart' }, { client: 'other' }];
-    const points = Array.from({ length: 64 }, (_, n) => ask(`point ${n}`, chart));
-    const single = ask('single', other);
+    const points = Array.from({ length: 64 }, (_, n) => call(`point ${n}`, chart));
+    const single = call('single', other);
     for (const { end } of points) end();
     single.end();
-    expect(await single.taken).toBe('single');
-    await Promise.all(points.map(({ taken }) => taken));
-    expect(asked.slice(0, 5)).toEqual(['point 0', 'point 1', 'single', 'point 2', 'point 3']);
-    expect(asked.length).toBe(65);
+    expect(await single.result).toBe('single');
+    await Promise.all(points.map(({ result }) => result));
+    expect(called.slice(0, 5)).toEqual(['point 0', 'point 1', 'single', 'point 2', 'point 3']);
+    expect(called.length).toBe(65);
   });
 
-  test('what someone else waits for too comes when it is due for any of them, and is asked for once', async () => {
-    const { ask, asked } = turnsForTest({ maxConcurrent: 1, maxQueued: 100 });
-    const points = Array.from({ length: 10 }, (_, n) => ask(`point ${n}`, { client: 'chart' }));
+  test('a call that two clients wait for comes when it is due for either, and is made once', async () => {
+    const { call, called } = bulkheadForTest({ maxConcurrent: 1, maxQueued: 100 });
+    const points = Array.from({ length: 10 }, (_, n) => call(`point ${n}`, { client: 'chart' }));
     const last = points.at(-1);
     const joined = last?.join({ client: 'other' });
     for (const { end } of points) end();
-    expect(await Promise.all(points.map(({ taken }) => taken))).toHaveLength(10);
-    expect([await joined, await last?.join({ client: 'too late to wait' })]).toEqual(['point 9', 'point 9']);
-    expect(asked).toHaveLength(10);
+    expect(await Promise.all(points.map(({ result }) => result))).toHaveLength(10);
+    expect([await joined, await last?.join({ client: 'after it has begun' })]).toEqual(['point 9', 'point 9']);
+    expect(called).toHaveLength(10);
   });
 });
 
-describe('who is refused', () => {
-  test('while one fills the queue, nobody else: its newest calls go', async () => {
-    const { ask, asked } = turnsForTest({ maxConcurrent: 1, maxQueued: 3 });
+describe('which calls are refused', () => {
+  test('the newest ones of a client that fills the queue, and none of any other client', async () => {
+    const { call, called } = bulkheadForTest({ maxConcurrent: 1, maxQueued: 3 });
     const greedy = { client: 'greedy' };
-    const [running, ...waiting] = ['1', '2', '3', '4'].map((name) => ask(name, greedy));
-    const single = ask('single', { client: 'other' });
-    expect(await failureOf(waiting[2]?.taken ?? Promise.resolve())).toEqual(BUSY);
+    const [running, ...waiting] = ['1', '2', '3', '4'].map((name) => call(name, greedy));
+    const single = call('single', { client: 'other' });
+    expect(await failureOf(waiting[2]?.result ?? Promise.resolve())).toEqual(BUSY);
     for (const each of [running, ...waiting, single]) each?.end();
-    expect(await Promise.all([running?.taken, waiting[0]?.taken, waiting[1]?.taken, single.taken])).toEqual([
+    expect(await Promise.all([running?.result, waiting[0]?.result, waiting[1]?.result, single.result])).toEqual([
       '1',
       '2',
       '3',
       'single',
     ]);
-    expect(asked).toEqual(['1', '2', 'single', '3']);
+    expect(called).toEqual(['1', '2', 'single', '3']);
   });
 
-  test('of several who wait for one call, each when its own time is over; who came later still gets the answer', async () => {
-    const { ask, asked } = turnsForTest({ maxConcurrent: 1, maxWaitMs: 20 });
-    const running = ask('running');
-    const shared = ask('shared', { client: 'early' });
+  test('of several waits for one call each ends when its own time is over; a later one still gets the response', async () => {
+    const { call, called } = bulkheadForTest({ maxConcurrent: 1, maxWaitMs: 20 });
+    const running = call('running');
+    const shared = call('shared', { client: 'early' });
     const late = shared.join({ client: 'late' });
-    expect(await failureOf(shared.taken)).toEqual(BUSY);
+    expect(await failureOf(shared.result)).toEqual(BUSY);
     running.end();
     shared.end();
     expect(await late).toBe('shared');
-    expect(asked).toEqual(['running', 'shared']);
+    expect(called).toEqual(['running', 'shared']);
   });
 });

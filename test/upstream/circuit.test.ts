@@ -12,30 +12,30 @@ const MAX_PAUSE_MS = 32_000;
 const down = () => new UpstreamUnreachableError('NODE', {}, undefined);
 const tooMany = (retryAfterMs: number) => new UpstreamBadStatusError('NODE', 429, '', {}, { retryAfterMs });
 
-/** A circuit, what it has let through, and what it has told. */
+/** A circuit, its calls and its notifications. */
 function circuitForTest() {
-  const told: boolean[] = [];
-  const circuit: Circuit = createCircuit({ maxPauseMs: MAX_PAUSE_MS, onChange: (isOpen) => told.push(isOpen) });
-  let asked = 0;
+  const notified: boolean[] = [];
+  const circuit: Circuit = createCircuit({ maxPauseMs: MAX_PAUSE_MS, onChange: (isOpen) => notified.push(isOpen) });
+  let calls = 0;
 
-  /** What running a call that ends so comes to: the answer or the error, and whether anything was asked. */
-  async function run(outcome: unknown): Promise<{ end: unknown; wasAsked: boolean }> {
-    const before = asked;
+  /** The result of a call that ends like this, and whether it was made. */
+  async function run(outcome: unknown): Promise<{ end: unknown; wasMade: boolean }> {
+    const before = calls;
     const end = await circuit
       .run(async () => {
-        asked += 1;
+        calls += 1;
         if (outcome instanceof Error) throw outcome;
         return outcome;
       })
       .catch((error: unknown) => error);
-    return { end, wasAsked: asked > before };
+    return { end, wasMade: calls > before };
   }
 
   async function failTimes(times: number, error: Error = down()): Promise<void> {
     for (let call = 0; call < times; call++) await run(error);
   }
 
-  return { run, failTimes, told };
+  return { run, failTimes, notified };
 }
 
 beforeEach(() => {
@@ -45,70 +45,70 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Lets time pass on the clock that circuits go by. */
+/** Advances the clock of the circuits. */
 function wait(ms: number): void {
   vi.setSystemTime(Date.now() + ms);
 }
 
-describe('when is an upstream left alone', () => {
-  test('after three outages in a row: then nobody is sent there, and all get the last error', async () => {
-    const { run, failTimes, told } = circuitForTest();
+describe('when the circuit opens', () => {
+  test('after three outages in a row: then no call is made, and all callers get the last error', async () => {
+    const { run, failTimes, notified } = circuitForTest();
     await failTimes(2);
     const last = new UpstreamTimeoutError('NODE', 5, {});
-    expect(await run(last)).toEqual({ end: last, wasAsked: true });
-    expect(await run('answer')).toEqual({ end: last, wasAsked: false });
-    expect(told).toEqual([true]);
+    expect(await run(last)).toEqual({ end: last, wasMade: true });
+    expect(await run('answer')).toEqual({ end: last, wasMade: false });
+    expect(notified).toEqual([true]);
   });
 
   test('not for outages with a success between them', async () => {
     const { run, failTimes } = circuitForTest();
     for (let round = 0; round < 5; round++) {
       await failTimes(2);
-      expect(await run('answer')).toEqual({ end: 'answer', wasAsked: true });
+      expect(await run('answer')).toEqual({ end: 'answer', wasMade: true });
     }
   });
 
   test.each([
-    ['an error of the node’s own', new UpstreamRpcError(-8000, {})],
-    ['an answer of the wrong shape', new UpstreamBadShapeError('NODE', 'x')],
-    ['an error of ours', new TypeError('ours')],
-    ['what was given up', new DOMException('enough', 'AbortError')],
+    ['a JSON-RPC error', new UpstreamRpcError(-8000, {})],
+    ['a response of the wrong shape', new UpstreamBadShapeError('NODE', 'x')],
+    ['a defect of the gateway', new TypeError('ours')],
+    ['an aborted call', new DOMException('enough', 'AbortError')],
   ])('not for %s', async (_what, error) => {
     const { run, failTimes } = circuitForTest();
     await failTimes(20, error);
-    expect(await run('answer')).toEqual({ end: 'answer', wasAsked: true });
+    expect(await run('answer')).toEqual({ end: 'answer', wasMade: true });
   });
 
-  test('at once, and for as long as it says, where it says how long', async () => {
+  test('at once, and for as long as the response says, after a response with Retry-After', async () => {
     const { run } = circuitForTest();
     const error = tooMany(20_000);
     await run(error);
     wait(19_999);
-    expect(await run('answer')).toEqual({ end: error, wasAsked: false });
+    expect(await run('answer')).toEqual({ end: error, wasMade: false });
     wait(1);
-    expect(await run('answer')).toEqual({ end: 'answer', wasAsked: true });
+    expect(await run('answer')).toEqual({ end: 'answer', wasMade: true });
   });
 
-  test('no longer than five minutes, whatever it says', async () => {
+  test('for at most five minutes, whatever the response says', async () => {
     const { run } = circuitForTest();
     await run(tooMany(86_400_000));
     wait(299_999);
-    expect((await run('answer')).wasAsked).toBe(false);
+    expect((await run('answer')).wasMade).toBe(false);
     wait(1);
-    expect((await run('answer')).wasAsked).toBe(true);
+    expect((await run('answer')).wasMade).toBe(true);
   });
 });
 
-describe('how does an upstream come back', () => {
-  test('one call is let through after a pause; where it succeeds, all are again', async () => {
-    const { run, failTimes, told } = circuitForTest();
+describe('when the circuit closes', () => {
+  test('one call is made after a pause; if it succeeds, all calls are made again', async () => {
+    const { run, failTimes, notified } = circuitForTest();
     await failTimes(3);
     wait(MAX_PAUSE_MS / 32);
-    expect(await run('answer')).toEqual({ end: 'answer', wasAsked: true });
-    expect(await run('more')).toEqual({ end: 'more', wasAsked: true });
-    expect(told).toEqual([true, false]);
+    expect(await run('answer')).toEqual({ end: 'answer', wasMade: true });
+    expect(await run('more')).toEqual({ end: 'more', wasMade: true });
+    expect(notified).toEqual([true, false]);
     await failTimes(2);
-    expect(await run('answer')).toEqual({ end: 'answer', wasAsked: true });
+    expect(await run('answer')).toEqual({ end: 'answer', wasMade: true });
   });
 
   test('pauses double up to the longest, each between half of itself and the whole', async () => {
@@ -117,23 +117,23 @@ describe('how does an upstream come back', () => {
       await failTimes(3);
       for (const pauseMs of [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 32_000, 32_000]) {
         wait(pauseMs / 2 - 1);
-        expect((await run(down())).wasAsked, `before half of ${pauseMs} ms`).toBe(false);
+        expect((await run(down())).wasMade, `before half of ${pauseMs} ms`).toBe(false);
         wait(pauseMs / 2 + 1);
-        expect((await run(down())).wasAsked, `after ${pauseMs} ms`).toBe(true);
+        expect((await run(down())).wasMade, `after ${pauseMs} ms`).toBe(true);
       }
     }
   });
 
   test('two gateways do not come back at the same moment: pauses have jitter', async () => {
-    const asked = async (circuit: ReturnType<typeof circuitForTest>) => (await circuit.run(down())).wasAsked;
+    const calls = async (circuit: ReturnType<typeof circuitForTest>) => (await circuit.run(down())).wasMade;
     const circuits = Array.from({ length: 64 }, circuitForTest);
     for (const circuit of circuits) await circuit.failTimes(3);
     wait(750);
-    const back = await Promise.all(circuits.map(asked));
+    const back = await Promise.all(circuits.map(calls));
     expect(new Set(back)).toEqual(new Set([true, false]));
   });
 
-  test('those who ask while one call tries wait for what it comes to, and are not sent before', async () => {
+  test('calls during the call of a half-open circuit wait for its outcome', async () => {
     vi.useRealTimers();
     const circuit = createCircuit({ maxPauseMs: 1 });
     for (let call = 0; call < 3; call++) await circuit.run(() => Promise.reject(down())).catch(() => {});
@@ -141,52 +141,52 @@ describe('how does an upstream come back', () => {
     for (let call = 0; call < 3; call++) await circuit.run(() => Promise.reject(down())).catch(() => {});
 
     const trial = Promise.withResolvers<string>();
-    const asked: string[] = [];
+    const calls: string[] = [];
     function ask(name: string, answer: Promise<string>): Promise<string> {
       return circuit.run(() => {
-        asked.push(name);
+        calls.push(name);
         return answer;
       });
     }
     await expect
       .poll(() => {
         ask('trial', trial.promise).catch(() => {});
-        return asked;
+        return calls;
       })
       .toEqual(['trial']);
     const second = ask('second', Promise.resolve('second'));
-    expect(asked).toEqual(['trial']);
+    expect(calls).toEqual(['trial']);
     trial.resolve('trial');
     expect(await second).toBe('second');
   });
 });
 
-describe('what is asked for clients', () => {
-  test('is not asked while the upstream is left alone, and gets the last error', async () => {
+describe('a call of a client', () => {
+  test('is not made while the circuit is open, and gets the last error', async () => {
     const circuit = createCircuit({ maxPauseMs: MAX_PAUSE_MS });
     const error = down();
     for (let call = 0; call < 3; call++) await circuit.run(() => Promise.reject(error)).catch(() => {});
-    let asked = 0;
+    let calls = 0;
     const ask = async () => {
-      asked += 1;
+      calls += 1;
     };
     await expect(circuit.pass(ask)).rejects.toBe(error);
     wait(MAX_PAUSE_MS);
     await expect(circuit.pass(ask), 'what is followed tries first').rejects.toBe(error);
-    expect(asked).toBe(0);
+    expect(calls).toBe(0);
     await circuit.run(async () => {});
     await circuit.pass(ask);
-    expect(asked).toBe(1);
+    expect(calls).toBe(1);
   });
 
-  test('however often it fails, is no reason to leave the upstream alone', async () => {
+  test('does not open the circuit, however often it fails', async () => {
     const circuit = createCircuit({ maxPauseMs: MAX_PAUSE_MS });
     for (let call = 0; call < 20; call++) await circuit.pass(() => Promise.reject(down())).catch(() => {});
     expect(await circuit.run(async () => 'answer')).toBe('answer');
     expect(await circuit.pass(async () => 'answer')).toBe('answer');
   });
 
-  test('is one where the upstream says how long it wants to be left alone', async () => {
+  test('opens the circuit if the response has Retry-After', async () => {
     const circuit = createCircuit({ maxPauseMs: MAX_PAUSE_MS });
     const error = tooMany(20_000);
     await expect(circuit.pass(() => Promise.reject(error))).rejects.toBe(error);
@@ -196,11 +196,11 @@ describe('what is asked for clients', () => {
   });
 });
 
-test('a call that tries whether the upstream is back and is given up has not shown that it is', async () => {
-  const { run, failTimes, told } = circuitForTest();
+test('a call of a half-open circuit that is aborted does not close it', async () => {
+  const { run, failTimes, notified } = circuitForTest();
   await failTimes(3);
   wait(MAX_PAUSE_MS / 32);
   await run(new Error('another was quicker'));
-  expect((await run('answer')).wasAsked).toBe(false);
-  expect(told).toEqual([true, true]);
+  expect((await run('answer')).wasMade).toBe(false);
+  expect(notified).toEqual([true, true]);
 });

@@ -57,12 +57,12 @@ describe('a compressed body', () => {
     expect(bytes).toEqual([Buffer.byteLength(TEXT)]);
   });
 
-  test('is read where it comes with a bad status', async () => {
+  test('is read with a bad status', async () => {
     const { answer } = await read('gzip', gzipSync('{"message":"no"}'), { status: 404 });
     await expect(answer).rejects.toMatchObject({ code: 'UPSTREAM_BAD_STATUS', body: '{"message":"no"}' });
   });
 
-  test('of the sandbox is the same answer', async () => {
+  test('of the sandbox is the same response', async () => {
     const sandbox = await createSandbox({ seed: 7, startTime: 1_795_176_000, history: 5 });
     onTestFinished(sandbox.close);
     const { client } = nodeAt(sandbox.nodeUrl);
@@ -72,30 +72,33 @@ describe('a compressed body', () => {
     expect(await nodeAt(sandbox.nodeUrl).client.exchangeState(height)).toEqual(plain);
   });
 
-  test('that is damaged is no answer', async () => {
+  test('that is damaged is an error', async () => {
     const damaged = gzipSync(TEXT);
     damaged.fill(0xff, 20);
     const { answer } = await read('gzip', damaged);
     expect(await failureOf(answer)).toEqual(badShape('it cannot be decompressed'));
   });
 
-  test('that is none is no answer', async () => {
+  test('that is not compressed is an error', async () => {
     const { answer } = await read('gzip', Buffer.from('{}'));
     expect(await failureOf(answer)).toEqual(badShape('it cannot be decompressed'));
   });
 
-  test('that ends too early is no answer', async () => {
+  test('that ends too early is an error', async () => {
     const { answer } = await read('gzip', gzipSync(TEXT).subarray(0, -20));
     expect(await failureOf(answer)).toEqual(badShape('it cannot be decompressed'));
   });
 
-  test.each(['zstd', 'compress', 'gzip, gzip', '__proto__'])('in a way that is not read: %s', async (encoding) => {
-    const { answer, connections } = await read(encoding, Buffer.alloc(1_000_000));
-    expect(await failureOf(answer)).toEqual(badShape('its Content-Encoding is not supported'));
-    await expect.poll(connections).toBe(0);
-  });
+  test.each(['zstd', 'compress', 'gzip, gzip', '__proto__'])(
+    'in an unknown encoding is an error: %s',
+    async (encoding) => {
+      const { answer, connections } = await read(encoding, Buffer.alloc(1_000_000));
+      expect(await failureOf(answer)).toEqual(badShape('its Content-Encoding is not supported'));
+      await expect.poll(connections).toBe(0);
+    },
+  );
 
-  test('that cannot be read says less than a bad status', async () => {
+  test('that cannot be read matters less than a bad status', async () => {
     const { answer } = await read('zstd', Buffer.alloc(10), { status: 503 });
     expect(await failureOf(answer)).toMatchObject({ code: 'UPSTREAM_BAD_STATUS' });
   });
@@ -109,7 +112,7 @@ describe('a compressed body', () => {
     expect(failure).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
   });
 
-  test('that never ends keeps to the deadline', async () => {
+  test('that never ends fails with the timeout', async () => {
     const { url, connections } = await hostOf((_, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' });
       response.write(gzipSync(TEXT).subarray(0, 50));
@@ -120,7 +123,7 @@ describe('a compressed body', () => {
   });
 });
 
-test('a small body that becomes a large one is left at the cap, as it was before it was compressed', async () => {
+test('a small body that is large when decompressed is not read beyond the maximum size', async () => {
   let sent = 0;
   const { url, connections } = await hostOf((_, response) => {
     const gzip = createGzip();

@@ -4,8 +4,8 @@ import { createHealthRecord, healthOfAll } from '../../src/upstream/health.ts';
 
 const nothing = { lastSuccessAt: undefined, lastErrorAt: undefined, lastErrorCode: undefined };
 
-describe('how is an upstream', () => {
-  test('not healthy before it was asked, healthy while it answers, and the last of each is remembered', async () => {
+describe('the health of a host', () => {
+  test('is not healthy before the first call, healthy while calls succeed, and remembers the last of each outcome', async () => {
     let now = 100;
     const health = createHealthRecord('NODE', () => now);
     expect(health.read()).toEqual({ upstream: 'NODE', healthy: false, ...nothing });
@@ -24,7 +24,7 @@ describe('how is an upstream', () => {
     expect(health.read()).toEqual({ upstream: 'NODE', healthy: true, ...failed, lastSuccessAt: 300 });
   });
 
-  test('a failure that is not its fault, or is ours, is passed on and not held against it', async () => {
+  test('does not count an error that is no fault of the host, or a defect of the gateway', async () => {
     const health = createHealthRecord('MARKET_DATA', () => 100);
     await health.watch('call', Promise.resolve());
     const before = health.read();
@@ -35,7 +35,7 @@ describe('how is an upstream', () => {
     expect(health.read()).toEqual(before);
   });
 
-  test('each call that has ended is told of, with its outcome', async () => {
+  test('reports each call that has ended with its outcome', async () => {
     const calls: unknown[] = [];
     const health = createHealthRecord(
       'NODE',
@@ -54,8 +54,8 @@ describe('how is an upstream', () => {
   });
 });
 
-describe('how is an upstream of several hosts', () => {
-  test('healthy while one of them is, with the newest that befell any of them', async () => {
+describe('the health of several hosts', () => {
+  test('is healthy while one of them is, with the newest success and error of all', async () => {
     let now = 100;
     const [one, other] = [createHealthRecord('NODE', () => now), createHealthRecord('NODE', () => now)];
     expect(healthOfAll([one.read(), other.read()])).toEqual({ upstream: 'NODE', healthy: false, ...nothing });

@@ -11,7 +11,7 @@ import { httpForTest, textReader } from './connect.ts';
 import { failureOf } from './failure.ts';
 import { bytesOf, startRawServer } from './raw-server.ts';
 
-/** A client of a node that has time and room for everything, or as it is said; it reads each answer as a text. */
+/** A client of a node with time and room for everything, or as the options say. It reads each response as text. */
 function clientOf(options: Partial<HttpClientOptions> = {}) {
   const { request, close } = httpForTest('NODE', { maxBytes: 2 ** 20, ...options });
   return { request: (asked: HttpRequest) => request(asked, textReader()), close };
@@ -19,7 +19,7 @@ function clientOf(options: Partial<HttpClientOptions> = {}) {
 
 const hasty: Partial<HttpClientOptions> = { timeoutMs: 60 };
 
-/** A node with one fault, and a request that it befalls. */
+/** A node with one fault, and a request that gets it. */
 async function faultyNode(fault: HttpFault & { times?: number }) {
   const sandbox: Sandbox = await createSandbox({ seed: 7, startTime: 1_795_176_000, history: 5 });
   onTestFinished(sandbox.close);
@@ -41,8 +41,8 @@ const unreachable = {
   extensions: { upstream: 'NODE' },
 };
 
-describe('how is an upstream asked', () => {
-  test('with a GET, or with a POST where there is a body, and for JSON, compressed where the host can', async () => {
+describe('a request is sent', () => {
+  test('with GET, or with POST and a body, and accepts compressed JSON', async () => {
     const { url, requests } = await startRawServer((socket) => socket.end(bytesOf('{}')));
     const client = clientOf();
     expect(await client.request({ url: new URL('/a/b?c=d%20e', url) })).toBe('{}');
@@ -61,14 +61,14 @@ describe('how is an upstream asked', () => {
     ['http://someone@', 'someone:'],
     ['http://:secret@', ':secret'],
     ['http://someone:100%@', 'someone:100%'],
-  ])('with the name and the password that stand in its address: %s', async (prefix, credentials) => {
+  ])('with the user and password of the URL: %s', async (prefix, credentials) => {
     const { url, requests } = await startRawServer((socket) => socket.end(bytesOf('{}')));
     expect(await clientOf().request({ url: new URL(`${prefix}${url.host}`) })).toBe('{}');
     const sent = /^authorization: Basic (.*)$/m.exec(requests[0] ?? '')?.[1];
     expect(Buffer.from(sent ?? '', 'base64').toString()).toBe(credentials);
   });
 
-  test('with the headers that are configured, which come before the name and the password', async () => {
+  test('with the configured headers, which override the user and password of the URL', async () => {
     const { url, requests } = await startRawServer((socket) => socket.end(bytesOf('{}')));
     const client = clientOf({ headers: { 'x-api-key': 'caf\u00e9', authorization: 'Bearer word' } });
     expect(await client.request({ url: new URL(`http://someone:secret@${url.host}`) })).toBe('{}');
@@ -91,7 +91,7 @@ describe('how is an upstream asked', () => {
     expect([requests.length, sockets.size]).toEqual([3, 3]);
   });
 
-  test('on one connection again and again, where connections are to be kept', async () => {
+  test('on the same connection again if connections are kept', async () => {
     const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\n{}';
     const sockets = new Set<Socket>();
     const { url, requests } = await startRawServer((socket) => {
@@ -105,14 +105,14 @@ describe('how is an upstream asked', () => {
   });
 });
 
-describe('how long may a whole answer take', () => {
+describe('the timeout of a response', () => {
   test.each<HttpFault['kind']>(['hang', 'drip', 'endless'])('no longer than the deadline: %s', async (kind) => {
     const { request } = await faultyNode({ kind } as HttpFault);
     const client = clientOf({ ...hasty, maxBytes: 2 ** 40 });
     expect(await failureOf(client.request(request))).toEqual(timeout);
   });
 
-  test('the deadline is for the second time too, where the first was reset', async () => {
+  test('includes the retry after a reset', async () => {
     const { url, requests } = await startRawServer((socket, connection) => {
       if (connection === 1) socket.resetAndDestroy();
     });
@@ -120,7 +120,7 @@ describe('how long may a whole answer take', () => {
     expect(requests.length).toBe(2);
   });
 
-  test('a slow answer within the deadline is whole', async () => {
+  test('a slow response within the timeout is read completely', async () => {
     const { url } = await startRawServer((socket) => {
       const pieces = bytesOf('{"a":"é"}').split(/(?=")/);
       const send = () => {
@@ -134,15 +134,15 @@ describe('how long may a whole answer take', () => {
   });
 });
 
-describe('how large may an answer be', () => {
+describe('the maximum size of a response', () => {
   const answers = () => startRawServer((socket) => socket.end(bytesOf('é'.repeat(500))));
 
-  test('as large as the cap, in bytes', async () => {
+  test('a response of exactly this size in bytes is read', async () => {
     const { url } = await answers();
     expect(await clientOf({ maxBytes: 1_000 }).request({ url })).toBe('é'.repeat(500));
   });
 
-  test('one byte more is refused', async () => {
+  test('one byte more is an error', async () => {
     const { url } = await answers();
     expect(await failureOf(clientOf({ maxBytes: 999 }).request({ url }))).toEqual({
       code: 'UPSTREAM_BAD_SHAPE',
@@ -152,7 +152,7 @@ describe('how large may an answer be', () => {
     });
   });
 
-  test('an answer without end is left as soon as it is too large', async () => {
+  test('an endless response is not read further once it is too large', async () => {
     const { node, request } = await faultyNode({ kind: 'endless' });
     const failure = await failureOf(clientOf({ maxBytes: 200_000 }).request(request));
     expect(failure).toMatchObject({ code: 'UPSTREAM_BAD_SHAPE' });
@@ -160,7 +160,7 @@ describe('how large may an answer be', () => {
   });
 });
 
-describe('what is left before its end', () => {
+describe('a response that is not read to its end', () => {
   /** A server that goes on and on after these bytes, and how many of its connections are open. */
   async function endless(begin: string) {
     const sockets = new Set<Socket>();
@@ -178,7 +178,7 @@ describe('what is left before its end', () => {
     ['a page', bytesOf('<p>', 'text/html'), 'UPSTREAM_FILTERED'],
     ['a page that is said to be JSON', bytesOf(' <p>'), 'UPSTREAM_FILTERED'],
     ['what is no JSON', bytesOf('no '), 'UPSTREAM_BAD_SHAPE'],
-  ])('%s without end', async (_, begin, code) => {
+  ])('endless %s', async (_, begin, code) => {
     const { url, openConnections } = await endless(begin);
     const http = httpForTest('NODE', { maxBytes: 2 ** 40 });
     const reader = createFilteredReader({ within: 'a', keep: [], maxBytes: 1_000 }, () => 'a value');
@@ -188,14 +188,14 @@ describe('what is left before its end', () => {
   });
 });
 
-describe('what is no success', () => {
+describe('responses that are errors', () => {
   test.each([
     [200, 'text/html; charset=UTF-8', '<!DOCTYPE html><p>Just a moment…'],
     [403, 'text/html', '<html></html>'],
     [503, 'text/html', ''],
     [200, 'application/json', '\n <html></html>'],
     [521, 'text/plain', '<html></html>'],
-  ])('a page with status %i of type %s is the traffic filter', async (status, type, page) => {
+  ])('an HTML page with status %i of type %s is an error of a traffic filter', async (status, type, page) => {
     const { url } = await startRawServer((socket) => socket.end(bytesOf(page, type, `${status} Status`)));
     expect(await failureOf(clientOf().request({ url }))).toEqual({
       code: 'UPSTREAM_FILTERED',
@@ -216,7 +216,7 @@ describe('what is no success', () => {
     [520, true],
     [204, false],
     [304, false],
-  ])('status %i without a page; worth another try: %s', async (status, retryable) => {
+  ])('status %i without a page; retryable: %s', async (status, retryable) => {
     const { url } = await startRawServer((socket) => {
       socket.end(`HTTP/1.1 ${status} Status\r\nConnection: close\r\n\r\n`);
     });
@@ -228,7 +228,7 @@ describe('what is no success', () => {
     });
   });
 
-  test('the text of a bad status is kept for whoever can read it, and for the log', async () => {
+  test('the body of a bad status is kept for the caller and for the log', async () => {
     const { url } = await startRawServer((socket) => socket.end(bytesOf('no such', 'text/plain', '404 Not Found')));
     const address = new URL(`http://someone:secret@${url.host}/a?b=c`);
     await expect(clientOf().request({ url: address })).rejects.toMatchObject({
@@ -238,7 +238,7 @@ describe('what is no success', () => {
     });
   });
 
-  test('the beginning of an answer that does not fit is kept for the log', async () => {
+  test('the beginning of a response of the wrong shape is kept for the log', async () => {
     const { url } = await startRawServer((socket) => socket.end(bytesOf(`{"message":"no data${'.'.repeat(300)}"}`)));
     const reader = createDocumentReader(1_000, (document) => readArray(document, '$'));
     const failure = httpForTest('NODE').request({ url }, reader);
@@ -254,14 +254,14 @@ describe('what is no success', () => {
   });
 });
 
-describe('what is asked again', () => {
-  test('a request that was reset before the answer began, once', async () => {
+describe('which requests are repeated', () => {
+  test('one that was reset before the response began, once', async () => {
     const { node, request } = await faultyNode({ kind: 'reset', times: 1 });
     expect(JSON.parse(await clientOf().request(request))).toMatchObject({ Id: 1, Error: null });
     expect(node.calls()).toBe(2);
   });
 
-  test('a request whose connection was closed without a byte, once', async () => {
+  test('one whose connection was closed without a byte, once', async () => {
     const { url, requests } = await startRawServer((socket, connection) => {
       socket.end(connection === 1 ? '' : bytesOf('{}'));
     });
@@ -269,13 +269,13 @@ describe('what is asked again', () => {
     expect(requests.length).toBe(2);
   });
 
-  test('not a third time', async () => {
+  test('none a second time', async () => {
     const { node, request } = await faultyNode({ kind: 'reset' });
     expect(await failureOf(clientOf().request(request))).toEqual(unreachable);
     expect(node.calls()).toBe(2);
   });
 
-  test('not one that was reset in the middle of its answer', async () => {
+  test('not one that was reset in the middle of its response', async () => {
     const { url, requests } = await startRawServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"a":', () => socket.resetAndDestroy());
     });
@@ -283,14 +283,14 @@ describe('what is asked again', () => {
     expect(requests.length).toBe(1);
   });
 
-  test('not one of the node, which promises no length: half an answer shows only as JSON that does not parse', async () => {
+  test('not one with half a response of unknown length: that is JSON that does not parse', async () => {
     const { node, request } = await faultyNode({ kind: 'truncated' });
     const half = await clientOf().request(request);
     expect(() => JSON.parse(half)).toThrow(SyntaxError);
     expect(node.calls()).toBe(1);
   });
 
-  test('not one whose answer ended before the length it had promised', async () => {
+  test('not one whose response ended before its Content-Length', async () => {
     const { url, requests } = await startRawServer((socket) => {
       socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"a":');
     });
@@ -298,7 +298,7 @@ describe('what is asked again', () => {
     expect(requests.length).toBe(1);
   });
 
-  test('not one that was answered with a bad status', async () => {
+  test('not one with a bad status', async () => {
     const { node, request } = await faultyNode({ kind: 'status', status: 503 });
     expect(await failureOf(clientOf().request(request))).toMatchObject({ code: 'UPSTREAM_BAD_STATUS' });
     expect(node.calls()).toBe(1);
@@ -312,8 +312,8 @@ describe('what is asked again', () => {
   });
 });
 
-describe('what ends a client', () => {
-  test('closing it breaks off what is under way, and later requests fail', async () => {
+describe('closing a client', () => {
+  test('aborts its requests, and later requests fail', async () => {
     const { url, requests } = await startRawServer(() => {});
     const client = clientOf();
     const pending = failureOf(client.request({ url }));
@@ -324,7 +324,7 @@ describe('what ends a client', () => {
   });
 });
 
-describe('what does a client of the gateway learn', () => {
+describe('what clients of the gateway see of an error', () => {
   const faults: HttpFault[] = [
     { kind: 'hang' },
     { kind: 'status', status: 500, body: 'http://10.0.0.7/internal' },
@@ -334,7 +334,7 @@ describe('what does a client of the gateway learn', () => {
     { kind: 'endless' },
   ];
 
-  test.each(faults)('never an address, a name, a password or a body: $kind', async (fault) => {
+  test.each(faults)('never an address, a user, a password or a body: $kind', async (fault) => {
     const { request } = await faultyNode(fault);
     const url = new URL(request.url);
     url.username = 'someone';
@@ -344,7 +344,7 @@ describe('what does a client of the gateway learn', () => {
     expect(JSON.stringify(failure)).not.toMatch(/127\.0\.0\.1|10\.0\.0\.7|http:|someone|secret|html/);
   });
 
-  test('the log gets the host, and neither name and password nor a key in the path', async () => {
+  test('the log has the host, and neither user and password nor a key in the path', async () => {
     const { node, request } = await faultyNode({ kind: 'reset' });
     await node.stop();
     const url = new URL(`http://someone:secret@${request.url.host}/`);
@@ -354,7 +354,7 @@ describe('what does a client of the gateway learn', () => {
   });
 });
 
-describe('how long does an upstream want to be left alone', () => {
+describe('Retry-After', () => {
   async function retryAfterOf(fault: HttpFault): Promise<number | undefined> {
     const { request } = await faultyNode(fault);
     const error = await clientOf()
@@ -363,12 +363,12 @@ describe('how long does an upstream want to be left alone', () => {
     return error instanceof UpstreamError ? error.retryAfterMs : Number.NaN;
   }
 
-  test('as long as its answer says, in seconds', async () => {
+  test('is read in seconds', async () => {
     expect(await retryAfterOf({ kind: 'status', status: 429, retryAfter: 7 })).toBe(7_000);
     expect(await retryAfterOf({ kind: 'status', status: 503, retryAfter: '120' })).toBe(120_000);
   });
 
-  test('until the date that its answer says', async () => {
+  test('is read as a date', async () => {
     const date = new Date(Date.now() + 60_000).toUTCString();
     const ms = (await retryAfterOf({ kind: 'status', status: 429, retryAfter: date })) ?? 0;
     expect(ms).toBeGreaterThan(50_000);
@@ -384,8 +384,8 @@ describe('how long does an upstream want to be left alone', () => {
   );
 });
 
-describe('what if an answer is no longer wanted', () => {
-  test('the request is broken off, with the reason that is given, and is no fault of the upstream', async () => {
+describe('a request that is aborted', () => {
+  test('fails with the reason of the signal, which is no fault of the upstream', async () => {
     const { node, request } = await faultyNode({ kind: 'hang' });
     const giveUp = new AbortController();
     const answer = clientOf().request({ ...request, signal: giveUp.signal });
@@ -397,8 +397,8 @@ describe('what if an answer is no longer wanted', () => {
   });
 });
 
-describe('how much is asked at once', () => {
-  test('no more connections than are allowed; the rest waits', async () => {
+describe('the number of connections', () => {
+  test('is limited; further requests wait', async () => {
     const { node, request } = await faultyNode({ kind: 'hang' });
     const client = clientOf({ maxConnections: 3 });
     const answers = Promise.allSettled(Array.from({ length: 10 }, () => client.request(request)));

@@ -47,7 +47,7 @@ async function settle<T>(promise: Promise<T>): Promise<T | Error> {
 }
 
 describe('a host that limits the rate of calls', () => {
-  test('is called further and further apart, until it refuses hardly any: all calls are answered', async () => {
+  test('is called less and less often, until it rejects hardly any call: all calls succeed', async () => {
     const { call, outcomes, answeredAt, spacing } = hostWith(2);
     for (let calls = 0; calls < 40; calls++) expect(await settle(call())).toBe('call');
     expect(spacing.spaceMs()).toBeGreaterThanOrEqual(FIRST_MS);
@@ -56,14 +56,14 @@ describe('a host that limits the rate of calls', () => {
     expect(Math.max(...gaps)).toBeLessThan(2_500);
   });
 
-  test('a call is made again twice at the most, then it fails as it did', async () => {
+  test('a call is repeated at most twice, then it fails', async () => {
     const { call, outcomes } = hostWith(0.01);
     await settle(call());
     expect(await settle(call())).toMatchObject({ code: 'UPSTREAM_BAD_STATUS', status: 429 });
     expect(outcomes).toEqual(['answered', 'refused', 'refused', 'refused']);
   });
 
-  test('one that says how long to wait is not called again, and its calls are spaced from then on', async () => {
+  test('a call is not repeated after a response with Retry-After, and calls are spaced from then on', async () => {
     const { call, outcomes, spacing } = hostWith(2, 1_000);
     await settle(call());
     expect(await settle(call())).toMatchObject({ retryAfterMs: 1_000 });
@@ -81,7 +81,7 @@ describe('a host that limits the rate of calls', () => {
     expect(gaps.size).toBeGreaterThan(1);
   });
 
-  test('is called freely again when it has not refused for a while', async () => {
+  test('is called at once again when it has rejected no call for a while', async () => {
     const { call, spacing } = hostWith(2);
     for (let calls = 0; calls < 3; calls++) await settle(call());
     expect(spacing.spaceMs()).toBeGreaterThan(0);
@@ -93,8 +93,8 @@ describe('a host that limits the rate of calls', () => {
   });
 });
 
-describe('whose turn is it', () => {
-  test('calls that follow the chain come before those for clients', async () => {
+describe('the order of spaced calls', () => {
+  test('calls that follow the chain come before those of clients', async () => {
     const { call } = hostWith(2);
     await settle(call());
     await settle(call());
@@ -105,7 +105,7 @@ describe('whose turn is it', () => {
     expect(order.indexOf('tip')).toBeLessThanOrEqual(1);
   });
 
-  test('a call that is given up leaves the queue, and is not made', async () => {
+  test('a call that is aborted leaves the queue, and is not made', async () => {
     const { call, outcomes } = hostWith(2);
     await settle(call());
     await settle(call());
@@ -119,7 +119,7 @@ describe('whose turn is it', () => {
   });
 });
 
-describe('what is no limit of rate', () => {
+describe('errors that are no rate limit', () => {
   test.each([
     ['another status', new UpstreamBadStatusError('NODE', 503, '', {})],
     ['a page with another status', new UpstreamFilteredError('NODE', 403, {})],
@@ -135,7 +135,7 @@ describe('what is no limit of rate', () => {
     expect([calls, spacing.spaceMs()]).toEqual([1, 0]);
   });
 
-  test('a method that is always refused does not make the others wait longer and longer', async () => {
+  test('a method that is always rejected does not make the others wait longer and longer', async () => {
     const spacing = createSpacing({ firstMs: FIRST_MS });
     const refuse = () => Promise.reject(tooMany());
     for (let calls = 0; calls < 5; calls++) {
@@ -145,7 +145,7 @@ describe('what is no limit of rate', () => {
     expect(spacing.spaceMs()).toBe(FIRST_MS);
   });
 
-  test('a page with status 429 is one', async () => {
+  test('an HTML page with status 429 is one', async () => {
     const spacing = createSpacing({ firstMs: FIRST_MS });
     const answers = [() => Promise.reject(new UpstreamFilteredError('NODE', 429, {})), async () => 'answer'];
     expect(await settle(spacing.run(() => (answers.shift() ?? refused)(), { method: 'm', isForClient: false }))).toBe(

@@ -16,22 +16,22 @@ function paceWith(...times: number[]) {
   return { isOverdueAt, nextAt: pace.nextAt };
 }
 
-describe('when is a step to be expected', () => {
-  test('nobody knows before it has happened twice', () => {
+describe('when the next block is expected', () => {
+  test('it is unknown before the second block', () => {
     expect([paceWith().nextAt(), paceWith(1_000).nextAt()]).toEqual([undefined, undefined]);
   });
 
-  test('the usual interval after the last, whatever a long pause was', () => {
+  test('the usual interval after the last block, whatever a long pause was', () => {
     expect(paceWith(0, 10_000, 20_000, 900_000, 910_000).nextAt()).toBe(920_000);
   });
 });
 
-describe('when is a step overdue', () => {
+describe('when a block is overdue', () => {
   test('never before the first', () => {
     expect(paceWith().isOverdueAt(1e12)).toBe(false);
   });
 
-  test('after 200 seconds where the interval is not known yet: five of the slowest blocks', () => {
+  test('after 200 seconds while the interval is unknown: five of the slowest blocks', () => {
     const { isOverdueAt } = paceWith(1_000);
     expect([isOverdueAt(201_000), isOverdueAt(201_001)]).toEqual([false, true]);
   });
@@ -46,13 +46,13 @@ describe('when is a step overdue', () => {
     expect([isOverdueAt(960_000), isOverdueAt(960_001)]).toEqual([false, true]);
   });
 
-  test('a new pace is learnt, and the old one forgotten', () => {
+  test('the interval follows the newest blocks', () => {
     const times = Array.from({ length: 30 }, (_, step) => (step < 20 ? step * 40_000 : 800_000 + (step - 20) * 10_000));
     const { isOverdueAt } = paceWith(...times);
     expect([isOverdueAt(940_000), isOverdueAt(940_001)]).toEqual([false, true]);
   });
 
-  test('not before one of the slowest blocks, however quick a chain that caught up was', () => {
+  test('not before the time of one of the slowest blocks, however fast the chain caught up', () => {
     const { isOverdueAt } = paceWith(0, 10, 20, 30, 40);
     expect([isOverdueAt(40_040), isOverdueAt(40_041)]).toEqual([false, true]);
   });

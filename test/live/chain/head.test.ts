@@ -17,15 +17,15 @@ const TIP = 1_640_000;
 function followNode(
   client: NodeClient,
   clock = { now: START },
-): { head: HeadFollower; source: Node | undefined; told: unknown[] } {
-  const told: unknown[] = [];
+): { head: HeadFollower; source: Node | undefined; notified: unknown[] } {
+  const notified: unknown[] = [];
   const watcher: HeadWatcher = {
-    failed: (error) => told.push(error instanceof Error ? error.message : error),
-    recovered: () => told.push('recovered'),
-    fellFarBehind: (...heights) => told.push(['far behind', ...heights]),
-    caughtUp: (tip) => told.push(['caught up', tip]),
+    failed: (error) => notified.push(error instanceof Error ? error.message : error),
+    recovered: () => notified.push('recovered'),
+    fellFarBehind: (...heights) => notified.push(['far behind', ...heights]),
+    caughtUp: (tip) => notified.push(['caught up', tip]),
   };
-  const disagreed = (...heights: number[]) => void told.push(heights);
+  const disagreed = (...heights: number[]) => void notified.push(heights);
   const nodes = nodesOf([client], { watch: () => ({ ...UNWATCHED(), disagreed }) });
   const head = createHeadFollower({
     nodes,
@@ -38,7 +38,7 @@ function followNode(
     watcher,
   });
   onTestFinished(head.stop);
-  return { head, source: nodes.all[0], told };
+  return { head, source: nodes.all[0], notified };
 }
 
 /** Follows a sandbox from its first head on. */
@@ -47,7 +47,7 @@ async function followSandbox() {
   onTestFinished(sandbox.close);
   const { client } = nodeAt(sandbox.nodeUrl);
   const clock = { now: START };
-  const { head, source, told } = followNode(client, clock);
+  const { head, source, notified } = followNode(client, clock);
   const heads = toAsyncValues(head.subscribe);
 
   async function next(): Promise<Head> {
@@ -57,13 +57,13 @@ async function followSandbox() {
   }
 
   /** Waits until the tip was looked at a few more times. */
-  async function looks(): Promise<void> {
+  async function polls(): Promise<void> {
     const until = sandbox.node.calls('getblockchaininfo') + 4;
     await expect.poll(() => sandbox.node.calls('getblockchaininfo')).toBeGreaterThanOrEqual(until);
   }
 
   const first = await next();
-  return { sandbox, node: sandbox.node, client, source, clock, head, told, next, looks, first };
+  return { sandbox, node: sandbox.node, client, source, clock, head, notified, next, polls, first };
 }
 
 const callsOf = ({ node }: Sandbox) => ({
@@ -72,7 +72,7 @@ const callsOf = ({ node }: Sandbox) => ({
 });
 
 describe('what is a head', () => {
-  test('one height, read whole and as documented', async () => {
+  test('one height, read completely and as documented', async () => {
     const { sandbox, client, source, first } = await followSandbox();
     expect(first).toEqual({
       beaconHeight: TIP,
@@ -88,7 +88,7 @@ describe('what is a head', () => {
     expect(order).toEqual(['getblockchaininfo', 'getbeaconbeststatedetail', 'getpdestate']);
   });
 
-  test('a new block makes a new one, which knows the height before', async () => {
+  test('a new block makes a new head with the previous height', async () => {
     const { sandbox, clock, next, first } = await followSandbox();
     clock.now += 40_000;
     sandbox.advance();
@@ -105,13 +105,13 @@ describe('what is a head', () => {
     expect(callsOf(sandbox)).toEqual({ getbeaconbeststatedetail: 2, getpdestate: 2 });
   });
 
-  test('blocks that came between two looks are passed over', async () => {
+  test('blocks that came between two polls are skipped', async () => {
     const { sandbox, next } = await followSandbox();
     sandbox.advance(5);
     expect(await next()).toMatchObject({ beaconHeight: TIP + 5, previousHeight: TIP });
   });
 
-  test('another block at the same height is read again, and says so by its previous height', async () => {
+  test('another block at the same height is read, and its previous height is the same', async () => {
     const { sandbox, next, first } = await followSandbox();
     sandbox.replaceTip();
     const second = await next();
@@ -121,40 +121,40 @@ describe('what is a head', () => {
   });
 });
 
-describe('what does following cost', () => {
-  test('one small call a look, while nothing changes', async () => {
-    const { sandbox, looks } = await followSandbox();
+describe('the cost of following', () => {
+  test('one small call for each poll while nothing changes', async () => {
+    const { sandbox, polls } = await followSandbox();
     sandbox.node.resetCalls();
-    await looks();
+    await polls();
     expect(callsOf(sandbox)).toEqual({ getbeaconbeststatedetail: 0, getpdestate: 0 });
     expect(sandbox.node.calls()).toBe(sandbox.node.calls('getblockchaininfo'));
   });
 
-  test('the same, while the node shows an older tip', async () => {
-    const { sandbox, node, looks } = await followSandbox();
+  test('the same while the node shows an older tip', async () => {
+    const { sandbox, node, polls } = await followSandbox();
     node.faults.set({ kind: 'lag', blocks: 3 });
     node.resetCalls();
-    await looks();
+    await polls();
     expect(callsOf(sandbox)).toEqual({ getbeaconbeststatedetail: 0, getpdestate: 0 });
   });
 });
 
-describe('which way do heights go', () => {
-  test('never back: where the node lags, the head stays, until the node is ahead of it', async () => {
-    const { sandbox, node, head, next, looks, first, told } = await followSandbox();
+describe('heights never go back', () => {
+  test('if the node lags, the head stays until the node is ahead of it', async () => {
+    const { sandbox, node, head, next, polls, first, notified } = await followSandbox();
     node.faults.set({ kind: 'lag', blocks: 3 });
-    await looks();
+    await polls();
     expect(head.current()).toBe(first);
     sandbox.advance(2);
-    await looks();
+    await polls();
     expect(head.current()).toBe(first);
     sandbox.advance(3);
     expect(await next()).toMatchObject({ beaconHeight: TIP + 2, previousHeight: TIP });
-    expect(told).toEqual([]);
+    expect(notified).toEqual([]);
   });
 
-  test('never back, also where one node knows the tip and the next does not', async () => {
-    const { sandbox, node, next, told } = await followSandbox();
+  test('also behind a load balancer, if one node has the tip and the next does not', async () => {
+    const { sandbox, node, next, notified } = await followSandbox();
     const heights: number[] = [];
     for (let block = 1; block <= 5; block++) {
       node.faults.set({ kind: 'lag', blocks: 2, times: 1 });
@@ -164,78 +164,78 @@ describe('which way do heights go', () => {
     }
     expect(heights).toEqual(heights.toSorted((a, b) => a - b));
     expect(heights.at(-1)).toBe(TIP + 5);
-    expect(told).toEqual([]);
+    expect(notified).toEqual([]);
   });
 });
 
-describe('what if the node does not have the state that it has just named', () => {
-  test('it is asked again shortly', async () => {
-    const { sandbox, node, next, told } = await followSandbox();
+describe('a node that does not have the state of its tip yet', () => {
+  test('is called again after a short pause', async () => {
+    const { sandbox, node, next, notified } = await followSandbox();
     node.faults.set({ kind: 'state-missing', times: 1 });
     sandbox.advance();
     expect(await next()).toMatchObject({ beaconHeight: TIP + 1, previousHeight: TIP });
-    expect(told).toEqual([]);
+    expect(notified).toEqual([]);
     expect(node.calls('getpdestate')).toBe(3);
   });
 
-  test('five times at the most, then the reading has failed, and the next look begins anew', async () => {
-    const { sandbox, node, head, next, told } = await followSandbox();
+  test('is called at most five times, then the read has failed, and the next poll begins again', async () => {
+    const { sandbox, node, head, next, notified } = await followSandbox();
     node.faults.set({ kind: 'state-missing', times: 5 });
     sandbox.advance();
     expect(await next()).toMatchObject({ beaconHeight: TIP + 1, previousHeight: TIP });
-    expect(told).toEqual(['The node responded with error -8000.', 'recovered']);
+    expect(notified).toEqual(['The node responded with error -8000.', 'recovered']);
     expect(node.calls('getpdestate')).toBe(7);
     expect(head.isFailing()).toBe(false);
   });
 });
 
-describe('what if a block comes between two calls', () => {
+describe('a block that arrives between two calls', () => {
   test.each([
     [
-      'the tip is asked for again, where it is the lower one',
+      'the tip is read again if it is the lower one',
       { tips: [chainInfoOf(10), chainInfoOf(11)], heights: [11] },
       ['chainInfo', 'beaconHeight', 'chainInfo', 'exchangeState 11'],
     ],
     [
-      'the height is asked for again, where it is the lower one',
+      'the height is read again if it is the lower one',
       { tips: [chainInfoOf(11)], heights: [10, 11] },
       ['chainInfo', 'beaconHeight', 'beaconHeight', 'exchangeState 11'],
     ],
     [
-      'twice, where it is still lower',
+      'twice if it is still lower',
       { tips: [chainInfoOf(11)], heights: [10, 10, 11] },
       ['chainInfo', 'beaconHeight', 'beaconHeight', 'beaconHeight', 'exchangeState 11'],
     ],
     [
-      'now one and now the other',
+      'first one and then the other',
       { tips: [chainInfoOf(9), chainInfoOf(11)], heights: [10, 11] },
       ['chainInfo', 'beaconHeight', 'chainInfo', 'beaconHeight', 'exchangeState 11'],
     ],
-  ])('%s', async (_, script, asked) => {
+  ])('%s', async (_, script, calls) => {
     const node = scriptedNode(script);
-    const { head, source, told } = followNode(node);
+    const { head, source, notified } = followNode(node);
     expect(await head.get()).toEqual({ ...headOf(11), source, observedAt: START });
-    expect(node.asked.slice(0, asked.length)).toEqual(asked);
-    expect(told).toEqual([]);
+    expect(node.calls.slice(0, calls.length)).toEqual(calls);
+    expect(notified).toEqual([]);
   });
 
-  test('no more than twice: then the block that the chain info tells of is read, with one warning', async () => {
+  test('at most twice: then the block of the chain info is read, with one warning', async () => {
     const node = scriptedNode({ tips: [chainInfoOf(10)], heights: [11] });
-    const { head, source, told } = followNode(node);
+    const { head, source, notified } = followNode(node);
     expect(await head.get()).toEqual({ ...headOf(10), source, observedAt: START });
-    const asked = ['chainInfo', 'beaconHeight', 'chainInfo', 'chainInfo', 'exchangeState 10', 'chainInfo'];
-    expect(node.asked.slice(0, asked.length)).toEqual(asked);
-    expect(told).toEqual([[10, 11]]);
+    const calls = ['chainInfo', 'beaconHeight', 'chainInfo', 'chainInfo', 'exchangeState 10', 'chainInfo'];
+    expect(node.calls.slice(0, calls.length)).toEqual(calls);
+    expect(notified).toEqual([[10, 11]]);
   });
 
-  test('also where the other height stays behind: a head is of one block or there is none', async () => {
+  test('also if the other height stays lower: a head is of one block or there is none', async () => {
     const node = scriptedNode({ tips: [chainInfoOf(11)], heights: [10] });
-    const { head, source, told } = followNode(node);
+    const { head, source, notified } = followNode(node);
     expect(await head.get()).toEqual({ ...headOf(11), source, observedAt: START });
-    expect(told).toEqual([[11, 10]]);
+    expect(notified).toEqual([[11, 10]]);
   });
 
-  test('a tip whose state is not there is not published; the head stays, and the node is tried again later', async () => {
+  test('a tip without a state is not published: the head stays, and the node is read again later', async () => {
     const node = scriptedNode({ tips: [chainInfoOf(10), chainInfoOf(10), chainInfoOf(1_000_000)], heights: [10] });
     let isBack = false;
     const exchangeState: NodeClient['exchangeState'] = async (height) => {
@@ -243,28 +243,28 @@ describe('what if a block comes between two calls', () => {
       return exchangeOf(height);
     };
     const chainInfo: NodeClient['chainInfo'] = async () => (isBack ? chainInfoOf(11) : node.chainInfo());
-    const { head, told } = followNode({ ...node, exchangeState, chainInfo });
+    const { head, notified } = followNode({ ...node, exchangeState, chainInfo });
     const heads = toAsyncValues(head.subscribe);
     expect(await heads.next()).toMatchObject({ value: { beaconHeight: 10 } });
-    await expect.poll(() => told).toEqual([[1_000_000, 10], 'The node responded with error -8000.']);
+    await expect.poll(() => notified).toEqual([[1_000_000, 10], 'The node responded with error -8000.']);
     expect([head.current()?.chainInfo.beacon.height, head.isStale()]).toEqual([10, true]);
     isBack = true;
     expect(await heads.next()).toMatchObject({ value: { beaconHeight: 11, previousHeight: 10 } });
-    expect(told.at(-1)).toBe('recovered');
+    expect(notified.at(-1)).toBe('recovered');
   });
 });
 
-describe('what if a block is replaced while it is read', () => {
-  test('it is read again, and no head has the hash of one block and the pools of another', async () => {
+describe('a block that is replaced while it is read', () => {
+  test('is read again, and no head has the hash of one block and the pools of another', async () => {
     const tips = ['old', 'new', 'new', 'new'].map((hash) => chainInfoOf(10, hash));
     const node = scriptedNode({ tips, heights: [10] });
     const { head, source } = followNode(node);
     expect(await head.get()).toEqual({ ...headOf(10, 'new'), source, observedAt: START });
     const reading = ['beaconHeight', 'exchangeState 10', 'chainInfo'];
-    expect(node.asked.slice(0, 7)).toEqual(['chainInfo', ...reading, ...reading]);
+    expect(node.calls.slice(0, 7)).toEqual(['chainInfo', ...reading, ...reading]);
   });
 
-  test('where the chain has gone on since, the time of the state tells it', async () => {
+  test('if the chain has moved on, the time of the state shows it', async () => {
     const node = scriptedNode({ tips: [chainInfoOf(10), chainInfoOf(11)], heights: [10, 11] });
     const times: (number | undefined)[] = [];
     const exchangeState: NodeClient['exchangeState'] = async (height) => {
@@ -277,18 +277,18 @@ describe('what if a block is replaced while it is read', () => {
     expect(times).toEqual([400_001, 440_000]);
   });
 
-  test('where it is replaced each time, there is no head, and no error of ours', async () => {
+  test('if it is replaced each time, there is no head, and the error is that of the node', async () => {
     let blocks = 0;
     const node = scriptedNode({ tips: [], heights: [10] });
-    const { head, told } = followNode({ ...node, chainInfo: async () => chainInfoOf(10, `block ${blocks++}`) });
+    const { head, notified } = followNode({ ...node, chainInfo: async () => chainInfoOf(10, `block ${blocks++}`) });
     const replaced = 'the newest block changed each time the gateway read it';
     const failure = { code: 'UPSTREAM_BAD_SHAPE', message: `The node sent an invalid response: ${replaced}.` };
     expect(await failureOf(head.get())).toMatchObject(failure);
-    expect(told).toEqual([failure.message]);
+    expect(notified).toEqual([failure.message]);
   });
 });
 
-describe('what if the state is of another block than the tip, as behind a load balancer', () => {
+describe('a state of another block than the tip, as behind a load balancer', () => {
   /** A node whose states have these times, in turn and the last for ever. */
   function nodeOf(tips: readonly ChainInfo[], times: readonly number[], heights = [10]) {
     const node = scriptedNode({ tips, heights });
@@ -301,31 +301,31 @@ describe('what if the state is of another block than the tip, as behind a load b
   }
   const [a, b] = [chainInfoOf(10, 'a', 1_000), chainInfoOf(10, 'b', 2_000)];
 
-  test('where it has the time of the tip, the tip need not be requested again', async () => {
+  test('if it has the time of the tip, the tip is not requested again', async () => {
     const node = nodeOf([a], [1_000]);
     expect(await followNode(node).head.get()).toMatchObject({ hash: 'a', time: 1_000, exchange: { time: 1_000 } });
-    expect(node.asked.slice(0, 3)).toEqual(['chainInfo', 'beaconHeight', 'exchangeState 10']);
+    expect(node.calls.slice(0, 3)).toEqual(['chainInfo', 'beaconHeight', 'exchangeState 10']);
   });
 
   test('the tip is requested again until one has the time of the state', async () => {
     const node = nodeOf([a, a, a, b], [2_000]);
     expect(await followNode(node).head.get()).toMatchObject({ hash: 'b', time: 2_000, exchange: { time: 2_000 } });
     const tips = ['chainInfo', 'chainInfo', 'chainInfo'];
-    expect(node.asked.slice(0, 6)).toEqual(['chainInfo', 'beaconHeight', 'exchangeState 10', ...tips]);
+    expect(node.calls.slice(0, 6)).toEqual(['chainInfo', 'beaconHeight', 'exchangeState 10', ...tips]);
   });
 
-  test('the state is requested again where its block is gone, and may belong to a tip that was shown before', async () => {
+  test('the state is requested again if its block is gone, and may belong to a tip that was shown before', async () => {
     const node = nodeOf([a, b, b, b, b], [500, 1_000]);
     expect(await followNode(node).head.get()).toMatchObject({ hash: 'a', time: 1_000, exchange: { time: 1_000 } });
-    expect(node.asked.filter((call) => call === 'exchangeState 10').length).toBe(2);
+    expect(node.calls.filter((call) => call === 'exchangeState 10').length).toBe(2);
   });
 
-  test('where the chain has gone on, the newest block is read', async () => {
+  test('if the chain has moved on, the newest block is read', async () => {
     const node = nodeOf([a, chainInfoOf(11, 'c', 3_000)], [2_000, 3_000], [10, 11]);
     expect(await followNode(node).head.get()).toMatchObject({ beaconHeight: 11, hash: 'c', exchange: { time: 3_000 } });
   });
 
-  test('where no block has its time, there is no head, and the error says so', async () => {
+  test('if no block has its time, there is no head, and the error says so', async () => {
     const { head } = followNode(nodeOf([a], [2_000]));
     expect(await failureOf(head.get())).toMatchObject({
       code: 'UPSTREAM_BAD_SHAPE',
@@ -339,27 +339,27 @@ describe('what if the state is of another block than the tip, as behind a load b
     const heads = toAsyncValues(followNode(node).head.subscribe);
     expect((await heads.next()).value).toMatchObject({ hash: 'a' });
     expect((await heads.next()).value).toMatchObject({ beaconHeight: 10, previousHeight: 10, hash: 'b' });
-    expect(node.asked.filter((call) => call === 'chainInfo').length).toBeGreaterThanOrEqual(tips.length + 16);
+    expect(node.calls.filter((call) => call === 'chainInfo').length).toBeGreaterThanOrEqual(tips.length + 16);
   });
 });
 
-describe('what if the tip falls far below the head, as that of a node whose database was lost', () => {
-  test('the head stays, and the fall is reported once; and once when the tip is near again', async () => {
+describe('a tip that falls far below the head, as of a node that lost its database', () => {
+  test('the head stays; the fall is reported once, and once when the tip is near again', async () => {
     const sandbox = await createSandbox({ seed: 7, startTime: START / 1_000, history: 120 });
     onTestFinished(sandbox.close);
-    const { head, told } = followNode(nodeAt(sandbox.nodeUrl).client);
-    const looks = async () => {
+    const { head, notified } = followNode(nodeAt(sandbox.nodeUrl).client);
+    const polls = async () => {
       const until = sandbox.node.calls('getblockchaininfo') + 4;
       await expect.poll(() => sandbox.node.calls('getblockchaininfo')).toBeGreaterThanOrEqual(until);
     };
     const first = await head.get();
     const heal = sandbox.node.faults.set({ kind: 'lag', blocks: 100 });
-    await looks();
-    expect([told, head.problems()]).toEqual([[], []]);
+    await polls();
+    expect([notified, head.problems()]).toEqual([[], []]);
 
     sandbox.node.faults.set({ kind: 'lag', blocks: 1 });
-    await looks();
-    expect(told).toEqual([['far behind', TIP - 101, TIP]]);
+    await polls();
+    expect(notified).toEqual([['far behind', TIP - 101, TIP]]);
     expect(head.problems()).toEqual([
       {
         code: 'NODE_FAR_BEHIND',
@@ -369,12 +369,12 @@ describe('what if the tip falls far below the head, as that of a node whose data
     expect([await head.get(), head.isStale()]).toEqual([first, false]);
 
     heal();
-    await looks();
-    expect([told.slice(1), head.problems()]).toEqual([[['caught up', TIP - 1]], []]);
+    await polls();
+    expect([notified.slice(1), head.problems()]).toEqual([[['caught up', TIP - 1]], []]);
   });
 });
 
-describe('when is a head stale', () => {
+describe('when a head is stale', () => {
   test('when no block has come for five of the usual intervals', async () => {
     const { sandbox, clock, head, next } = await followSandbox();
     clock.now = START + 200_000;
@@ -398,7 +398,7 @@ describe('when is a head stale', () => {
     expect(head.isStale()).toBe(true);
   });
 
-  test('when its block was made too long ago, however quickly new heights come; what it is late by is no age', async () => {
+  test('when its block was made too long ago, however fast new heights come', async () => {
     const { sandbox, clock, head, next } = await followSandbox();
     const codes = () => head.problems().map(({ code }) => code);
     clock.now = START - 3_600_000;
@@ -424,18 +424,18 @@ describe('when is a head stale', () => {
     expect(head.isStale()).toBe(true);
   });
 
-  test('while the node cannot be read; the last good head stays, and goes on when the node is back', async () => {
-    const { sandbox, node, head, told, next, looks, first } = await followSandbox();
+  test('while the node cannot be read; the last good head stays until the node is back', async () => {
+    const { sandbox, node, head, notified, next, polls, first } = await followSandbox();
     node.faults.set({ kind: 'status', status: 503 });
-    await looks();
+    await polls();
     expect([head.isFailing(), head.isStale()]).toEqual([true, true]);
     expect(await head.get()).toBe(first);
-    expect(told).toEqual(['The node responded with HTTP status 503.']);
+    expect(notified).toEqual(['The node responded with HTTP status 503.']);
 
     node.faults.clear();
-    await looks();
+    await polls();
     expect([head.isFailing(), head.isStale(), head.current()]).toEqual([false, false, first]);
-    expect(told).toEqual(['The node responded with HTTP status 503.', 'recovered']);
+    expect(notified).toEqual(['The node responded with HTTP status 503.', 'recovered']);
     sandbox.advance();
     expect(await next()).toMatchObject({ beaconHeight: TIP + 1, previousHeight: TIP });
   });
@@ -459,8 +459,8 @@ function nodeThatShows(height: number) {
   return { now, client };
 }
 
-describe('is a node that was slower than another read from again', () => {
-  test('at once when the other is gone, however long it would be left alone', async () => {
+describe('a node that was slower than another', () => {
+  test('is read at once when the other is gone, also during its pause', async () => {
     const [slow, quick] = [nodeThatShows(1), nodeThatShows(1)];
     const watcher: HeadWatcher = { failed() {}, recovered() {}, fellFarBehind() {}, caughtUp() {} };
     const nodes = nodesOf([slow.client, quick.client], { timeoutMs: 100, graceMs: 10, maxPauseMs: 3_600_000 });

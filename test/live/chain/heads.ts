@@ -58,32 +58,32 @@ const NOBODY = createNode(scriptedNode({ tips: [], heights: [] }), {
 export function scriptedNode(script: {
   readonly tips: readonly ChainInfo[];
   readonly heights: readonly number[];
-}): NodeClient & { readonly asked: string[] } {
+}): NodeClient & { readonly calls: string[] } {
   const tips = [...script.tips];
   const heights = [...script.heights];
-  const asked: string[] = [];
+  const calls: string[] = [];
 
   return {
     name: 'scripted',
-    asked,
+    calls,
     async chainInfo() {
-      asked.push('chainInfo');
+      calls.push('chainInfo');
       const [tip = chainInfoOf(1)] = tips.length > 1 ? tips.splice(0, 1) : tips;
       return tip;
     },
     spaceMs: () => 0,
     health: createHealthRecord('NODE', () => 0).read,
     async beaconHeight() {
-      asked.push('beaconHeight');
+      calls.push('beaconHeight');
       const [height = 1] = heights.length > 1 ? heights.splice(0, 1) : heights;
       return height;
     },
     async exchangeState(height) {
-      asked.push(`exchangeState ${height}`);
+      calls.push(`exchangeState ${height}`);
       return exchangeOf(height);
     },
     async earlierState(height) {
-      asked.push(`earlierState ${height}`);
+      calls.push(`earlierState ${height}`);
       return exchangeOf(height);
     },
   };

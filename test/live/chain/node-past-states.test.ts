@@ -30,7 +30,7 @@ function nodeFrom(oldest: number) {
 
 const heights = (from: number, length: number) => Array.from({ length }, (_, n) => from + n);
 
-describe('how many calls are under way at one node', () => {
+describe('the number of calls at one node at a time', () => {
   test('four, until one shows that the node has all the heights', async () => {
     const { control, read } = nodeFrom(1);
     const readings = heights(500, 30).map(read);
@@ -39,7 +39,7 @@ describe('how many calls are under way at one node', () => {
     expect([control.calls, control.most]).toEqual([30, 29]);
   });
 
-  test('four, where the heights are pruned: what these show, the others need not call for', async () => {
+  test('four if the heights are pruned: the others need no call after these', async () => {
     const { control, read } = nodeFrom(900);
     const outcomes = await Promise.all(heights(500, 30).map((height) => failureOf(read(height))));
     expect(outcomes).toEqual(outcomes.map(() => expect.objectContaining({ code: 'UPSTREAM_RPC_ERROR' })));
@@ -47,14 +47,14 @@ describe('how many calls are under way at one node', () => {
     expect(control.calls).toBeLessThan(15);
   });
 
-  test('any number, where the node is known to have them', async () => {
+  test('any number if the node is known to have them', async () => {
     const { control, read } = nodeFrom(1);
     await read(400);
     await Promise.all(heights(500, 30).map(read));
     expect(control.most).toBe(30);
   });
 
-  test('four again once it has failed often, until one shows that it has healed; what waits is not refused', async () => {
+  test('four again after many failures, until one call succeeds; the others wait and are not refused', async () => {
     const { control, read } = nodeFrom(1);
     await read(400);
     control.isBroken = true;
@@ -68,7 +68,7 @@ describe('how many calls are under way at one node', () => {
     expect([control.calls, control.most]).toEqual([30, 29]);
   });
 
-  test('none, when it has failed so often that no error is left', async () => {
+  test('none when it has failed so often that no error is left', async () => {
     const { control, read } = nodeFrom(1);
     await read(400);
     control.isBroken = true;

@@ -75,8 +75,8 @@ function follow(nodes: Nodes): { head: HeadFollower; next(): Promise<Head>; fail
   };
 }
 
-describe('which node is read from', () => {
-  test('the highest, and of equals the preferred one, else the first that is listed', async () => {
+describe('which node is read', () => {
+  test('the highest, and among equals the preferred one, else the first of the list', async () => {
     const { nodes, first, third, indexOf } = await threeNodes();
     const order = async (preferred?: Node) => (await nodes.poll(preferred)).map(({ node }) => indexOf(node));
     expect(await order()).toEqual([0, 1, 2]);
@@ -86,7 +86,7 @@ describe('which node is read from', () => {
     expect(await order(nodes.all[2])).toEqual([1, 0, 2]);
   });
 
-  test('one that fails is left out until it answers again, and is notified of once', async () => {
+  test('one that fails is left out until it responds again, and its watcher is notified once', async () => {
     const { nodes, second, indexOf, notified, tip } = await threeNodes();
     const order = async () => (await nodes.poll()).map(({ node }) => indexOf(node));
     second.faults.set({ kind: 'status', status: 503 });
@@ -104,15 +104,15 @@ describe('which node is read from', () => {
     ]);
   });
 
-  test('one that hangs is waited for a moment once, and not asked again meanwhile', async () => {
+  test('one that hangs is waited for once, for a moment, and not called again meanwhile', async () => {
     const { nodes, first, second, indexOf } = await threeNodes();
     first.faults.set({ kind: 'hang' });
-    const looks = [await nodes.poll(), await nodes.poll(), await nodes.poll()];
-    expect(looks.map((seen) => seen.map(({ node }) => indexOf(node)))).toEqual(Array(3).fill([1, 2]));
+    const polls = [await nodes.poll(), await nodes.poll(), await nodes.poll()];
+    expect(polls.map((seen) => seen.map(({ node }) => indexOf(node)))).toEqual(Array(3).fill([1, 2]));
     expect([first.calls(), second.calls()]).toEqual([1, 3]);
   });
 
-  test('where none answers, what the first has failed with is notified', async () => {
+  test('if none responds, the error of the first is thrown', async () => {
     const { nodes, first, second, third } = await threeNodes();
     first.faults.set({ kind: 'html', status: 403 });
     second.faults.set({ kind: 'reset' });
@@ -120,15 +120,15 @@ describe('which node is read from', () => {
     expect(await failureOf(nodes.poll())).toMatchObject({ code: 'UPSTREAM_FILTERED' });
   });
 
-  test('one of another chain is never read from', async () => {
+  test('one of another chain is never read', async () => {
     const { nodes, second, indexOf } = await threeNodes();
     second.faults.set({ kind: 'shape', path: ['Result', 'ChainName'], value: 'another' });
     expect((await nodes.poll()).map(({ node }) => indexOf(node))).toEqual([0, 2]);
   });
 });
 
-describe('what is a head of several nodes', () => {
-  test('whole from one node: the others are only looked at', async () => {
+describe('a head of several nodes', () => {
+  test('is read completely from one node: the others are only polled', async () => {
     const { nodes, first, second, third } = await threeNodes();
     const { head } = follow(nodes);
     expect((await head.get()).source).toBe(nodes.all[0]);
@@ -136,7 +136,7 @@ describe('what is a head of several nodes', () => {
     expect([first, second, third].map((node) => node.calls('getbeaconbeststatedetail'))).toEqual([1, 0, 0]);
   });
 
-  test('from the highest; a node that lags or goes back never lowers it', async () => {
+  test('is read from the highest; a node that lags or goes back never lowers it', async () => {
     const { sandbox, nodes, first, tip } = await threeNodes();
     const { head, next } = follow(nodes);
     expect(await next()).toMatchObject({ beaconHeight: tip });
@@ -150,21 +150,21 @@ describe('what is a head of several nodes', () => {
     expect(await next()).toMatchObject({ beaconHeight: tip + 3, source: nodes.all[1] });
   });
 
-  test('from the next, where the first shows the tip but fails to give its state', async () => {
+  test('is read from the next node if the first shows the tip but cannot give its state', async () => {
     const { nodes, first, tip } = await threeNodes();
     first.faults.set({ kind: 'reset-in-body', on: 'getpdestate' });
     const { head } = follow(nodes);
     expect(await head.get()).toMatchObject({ beaconHeight: tip, source: nodes.all[1] });
   });
 
-  test('from the next, within one deadline, where the first hangs in the middle', async () => {
+  test('is read from the next node within one timeout if the first hangs at its state', async () => {
     const { nodes, first, tip } = await threeNodes();
     first.faults.set({ kind: 'hang', on: 'getpdestate' });
     const { head } = follow(nodes);
     expect(await head.get()).toMatchObject({ beaconHeight: tip, source: nodes.all[1] });
   });
 
-  test('goes on through one node after another, and comes back to those that heal', async () => {
+  test('is read from one node after another, and again from those that recover', async () => {
     const { sandbox, nodes, first, second, third, indexOf, tip } = await threeNodes();
     const { next } = follow(nodes);
     await next();
@@ -187,7 +187,7 @@ describe('what is a head of several nodes', () => {
     expect(await next()).toMatchObject({ beaconHeight: tip + 5 });
   });
 
-  test('another block of another node at the same height is not believed while the head’s own is well', async () => {
+  test('stays while its own node responds, also if another node shows another block at its height', async () => {
     const script = (hash: string) => scriptedNode({ tips: [chainInfoOf(10, hash)], heights: [10] });
     const [own, other] = [script('own'), script('other')];
     let isOwnWell = true;
@@ -196,8 +196,8 @@ describe('what is a head of several nodes', () => {
     const { nodes } = nodesForTest([{ ...own, chainInfo }, other]);
     const { head, next } = follow(nodes);
     expect(await next()).toMatchObject({ beaconHeight: 10, hash: 'own' });
-    const looks = other.asked.length;
-    await expect.poll(() => other.asked.length).toBeGreaterThan(looks + 3);
+    const polls = other.calls.length;
+    await expect.poll(() => other.calls.length).toBeGreaterThan(polls + 3);
     expect(head.current()?.hash).toBe('own');
 
     isOwnWell = false;
@@ -208,13 +208,13 @@ describe('what is a head of several nodes', () => {
       source: { client: other },
     });
     isOwnWell = true;
-    const more = own.asked.length;
-    await expect.poll(() => own.asked.length).toBeGreaterThan(more + 3);
+    const more = own.calls.length;
+    await expect.poll(() => own.calls.length).toBeGreaterThan(more + 3);
     expect(head.current()?.hash).toBe('other');
   });
 });
 
-describe('which node is doubted', () => {
+describe('a node that cannot give the state of its tip', () => {
   /** A node whose blocks a test shows, and whose states a test can take away. */
   function puppet(height: number) {
     const control = { height, isHanging: false, isEmpty: false, states: 0 };
@@ -223,17 +223,17 @@ describe('which node is doubted', () => {
       chainInfo: async () => chainInfoOf(control.height),
       spaceMs: () => 0,
       beaconHeight: async () => control.height,
-      async exchangeState(asked, signal) {
+      async exchangeState(height, signal) {
         control.states += 1;
-        if (control.isEmpty) throw blockNotFound(asked);
-        if (!control.isHanging) return exchangeOf(asked);
+        if (control.isEmpty) throw blockNotFound(height);
+        if (!control.isHanging) return exchangeOf(height);
         return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
       },
     };
     return { node, control };
   }
 
-  test('one that hangs at what it shows: the others are waited for, and then read without it', async () => {
+  test('is not read for a while if it hangs: the others are waited for', async () => {
     const [hanging, slower] = [puppet(10), puppet(10)];
     const { nodes } = nodesForTest([hanging.node, slower.node]);
     const { head, next } = follow(nodes);
@@ -249,7 +249,7 @@ describe('which node is doubted', () => {
     expect(hanging.control.states).toBeLessThanOrEqual(3);
   });
 
-  test('one that claims a tip that it does not have is no reason to call the others stale', async () => {
+  test('does not make the others stale if it claims a tip that it does not have', async () => {
     const [liar, honest] = [puppet(10), puppet(10)];
     const { nodes } = nodesForTest([honest.node, liar.node]);
     const { next, failures } = follow(nodes);
@@ -263,7 +263,7 @@ describe('which node is doubted', () => {
     expect(failures).toEqual([]);
   });
 
-  test('it is read again where there is no other', async () => {
+  test('is read again if there is no other', async () => {
     const [first, second] = [puppet(10), puppet(10)];
     const { nodes } = nodesForTest([first.node, second.node]);
     const { next } = follow(nodes);
@@ -278,7 +278,7 @@ describe('which node is doubted', () => {
   });
 });
 
-describe('where is a past state read', () => {
+describe('a past state is read', () => {
   /** A node that has the states from a height on. */
   function nodeFrom(oldest: number, tip = chainInfoOf(100)): NodeClient & { readonly states: number[] } {
     const states: number[] = [];
@@ -301,7 +301,7 @@ describe('where is a past state read', () => {
     return (height: number) => states.read(height, newest, SOMEONE);
   }
 
-  test('at the head’s own node; a final one that it has pruned, at any that still has it', async () => {
+  test('from the head’s own node; a final one that it has pruned, from any that still has it', async () => {
     const [pruned, archive] = [nodeFrom(90), nodeFrom(1)];
     const read = await statesOf(pruned, archive);
     expect(await read(95)).toEqual(exchangeOf(95));
@@ -310,7 +310,7 @@ describe('where is a past state read', () => {
     expect(archive.states).toEqual([50]);
   });
 
-  test('that no node has a height is asked once under each head, however many ask for it', async () => {
+  test('with one call to each node if none has it, however often it is requested', async () => {
     const [one, other] = [nodeFrom(90), nodeFrom(90)];
     const read = await statesOf(one, other);
     for (let reader = 0; reader < 5; reader++)
@@ -318,7 +318,7 @@ describe('where is a past state read', () => {
     expect([one.states, other.states]).toEqual([[50], [50]]);
   });
 
-  test('a node that hangs costs its share once: then it is asked after the others', async () => {
+  test('with one delay for a node that hangs: then it is called after the others', async () => {
     const hanging = nodeFrom(1);
     const earlierState: NodeClient['earlierState'] = async (height, signal) => {
       hanging.states.push(height);
@@ -330,14 +330,14 @@ describe('where is a past state read', () => {
     expect([hanging.states, other.states]).toEqual([[50], [50, 51, 52]]);
   });
 
-  test('that one has pruned a height says nothing while another that may have it is down', async () => {
+  test('and does not count as pruned while another node that may have it is down', async () => {
     const down: NodeClient['earlierState'] = () => Promise.reject(new UpstreamUnreachableError('NODE', {}, undefined));
     const [pruned, archive] = [nodeFrom(90), { ...nodeFrom(1), earlierState: down }];
     const read = await statesOf(pruned, archive);
     expect(await failureOf(read(50))).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
   });
 
-  test('never at a node of another chain or of a dead fork, however old the height is', async () => {
+  test('never from a node of another chain or of a dead fork, however old the height is', async () => {
     const strangers = [
       nodeFrom(1, chainInfoOf(100, 'another block')),
       nodeFrom(1, { ...chainInfoOf(90, 'mainnet block'), chainName: 'mainnet' }),
@@ -348,7 +348,7 @@ describe('where is a past state read', () => {
     expect(strangers.map(({ states }) => states)).toEqual([[], []]);
   });
 
-  test('never at a node whose newest block was published and then left by the chain', async () => {
+  test('never from a node whose newest block was published and then left by the chain', async () => {
     const [forked, main] = [nodeFrom(1, chainInfoOf(101, 'forked')), nodeFrom(1, chainInfoOf(100))];
     let tip = chainInfoOf(100);
     const chainInfo: NodeClient['chainInfo'] = async () => tip;
@@ -365,7 +365,7 @@ describe('where is a past state read', () => {
     expect(forked.states).toEqual([]);
   });
 
-  test('one near the tip never at a node that shows another block, which may stand on others', async () => {
+  test('near the tip never from a node that shows another block, which may have other ancestors', async () => {
     const down: NodeClient['earlierState'] = () => Promise.reject(new UpstreamUnreachableError('NODE', {}, undefined));
     const own = { ...nodeFrom(1), earlierState: down };
     const [stranger, friend] = [nodeFrom(1, chainInfoOf(100, 'another block')), nodeFrom(1)];
@@ -378,7 +378,7 @@ describe('where is a past state read', () => {
     expect([stranger.states, friend.states]).toEqual([[], [99]]);
   });
 
-  test('one near the tip also at a node that came to the head’s block after it was last looked at', async () => {
+  test('near the tip also from a node that came to the head’s block after its last poll', async () => {
     const down: NodeClient['earlierState'] = () => Promise.reject(new UpstreamUnreachableError('NODE', {}, undefined));
     const own = { ...nodeFrom(1), earlierState: down };
     let tip = chainInfoOf(99);
@@ -391,7 +391,7 @@ describe('where is a past state read', () => {
     expect(late.states).toEqual([99]);
   });
 
-  test('a final one also at a node that came to a block above it after it was last polled', async () => {
+  test('if it is final, also from a node that came to a block above it after its last poll', async () => {
     const down: NodeClient['earlierState'] = () => Promise.reject(new UpstreamUnreachableError('NODE', {}, undefined));
     const own = { ...nodeFrom(1), earlierState: down };
     let tip = chainInfoOf(99);

@@ -8,16 +8,16 @@ import { nodeAt, nodesOf, roomyBulkhead, SOMEONE, UNWATCHED, uncounted } from '.
 import { failureOf } from '../../upstream/failure.ts';
 import { blockNotFound, chainInfoOf, exchangeOf, headOf, scriptedNode, stateUnreadable } from './heads.ts';
 
-/** A node of which only states are asked, each reading failing with the next of these errors as long as there are any. */
-function nodeOf(...errors: Error[]): NodeClient & { readonly asked: number[] } {
-  const asked: number[] = [];
+/** A node of which only states are calls, each reading failing with the next of these errors as long as there are any. */
+function nodeOf(...errors: Error[]): NodeClient & { readonly calls: number[] } {
+  const calls: number[] = [];
   const earlierState = async (height: number) => {
-    asked.push(height);
+    calls.push(height);
     const error = errors.shift();
     if (error !== undefined) throw error;
     return exchangeOf(height);
   };
-  return { ...scriptedNode({ tips: [], heights: [] }), asked, earlierState, chainInfo: async () => chainInfoOf(1) };
+  return { ...scriptedNode({ tips: [], heights: [] }), calls, earlierState, chainInfo: async () => chainInfoOf(1) };
 }
 
 /** Past states of one node, from which all heads are read. */
@@ -29,40 +29,40 @@ function statesOf(client: NodeClient, watch = UNWATCHED) {
   return { states, headAt, node };
 }
 
-describe('how often is a state read', () => {
-  test('once, for all who ask for it at the same time, and ever after', async () => {
+describe('how often a state is read', () => {
+  test('once for all simultaneous and all later requests', async () => {
     const node = nodeOf();
     const { states, headAt } = statesOf(node);
     const head = headAt(100);
     const readings = await Promise.all(Array.from({ length: 50 }, () => states.read(97, head, SOMEONE)));
     expect(new Set(readings)).toEqual(new Set([exchangeOf(97)]));
     expect(await states.read(97, headAt(101), SOMEONE)).toBe(readings[0]);
-    expect(node.asked).toEqual([97]);
+    expect(node.calls).toEqual([97]);
   });
 
-  test('again under each new head, where the state can still be replaced together with the tip', async () => {
+  test('again under each new head if the state can still be replaced together with the tip', async () => {
     const node = nodeOf();
     const { states, headAt } = statesOf(node);
     const [one, other] = [headAt(100), headAt(100, 'another block')];
     for (const head of [one, one, other, other, one]) await states.read(99, head, SOMEONE);
-    expect(node.asked.length).toBe(2);
+    expect(node.calls.length).toBe(2);
     await states.read(99, headAt(101), SOMEONE);
-    expect(node.asked.length).toBe(3);
+    expect(node.calls.length).toBe(3);
     for (const tip of [102, 103, 102]) await states.read(99, headAt(tip), SOMEONE);
-    expect(node.asked).toEqual([99, 99, 99, 99]);
+    expect(node.calls).toEqual([99, 99, 99, 99]);
   });
 
-  test.each([50, 99])('again where it has failed, final or not: height %i under 100', async (height) => {
+  test.each([50, 99])('again after it has failed, final or not: height %i under 100', async (height) => {
     const node = nodeOf(new UpstreamTimeoutError('NODE', 5, {}));
     const { states, headAt } = statesOf(node);
     const head = headAt(100);
     expect(await failureOf(states.read(height, head, SOMEONE))).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
     expect(await states.read(height, head, SOMEONE)).toEqual(exchangeOf(height));
     expect(await states.read(height, head, SOMEONE)).toEqual(exchangeOf(height));
-    expect(node.asked).toEqual([height, height]);
+    expect(node.calls).toEqual([height, height]);
   });
 
-  test('64 are kept, and those that nobody has asked for the longest go first', async () => {
+  test('64 are kept, and the least recently requested are dropped first', async () => {
     const node = nodeOf();
     const { states, headAt } = statesOf(node);
     const head = headAt(1_000);
@@ -71,20 +71,20 @@ describe('how often is a state read', () => {
     };
     await readAll(1, 64);
     await readAll(1, 64);
-    expect(node.asked.length).toBe(64);
+    expect(node.calls.length).toBe(64);
 
     await states.read(1, head, SOMEONE);
     await states.read(65, head, SOMEONE);
-    expect(node.asked.length).toBe(65);
+    expect(node.calls.length).toBe(65);
     await states.read(1, head, SOMEONE);
-    expect(node.asked.length).toBe(65);
+    expect(node.calls.length).toBe(65);
     await states.read(2, head, SOMEONE);
-    expect(node.asked.slice(64)).toEqual([65, 2]);
+    expect(node.calls.slice(64)).toEqual([65, 2]);
   });
 });
 
-describe('what if the node does not have the state', () => {
-  test('a final one is pruned: it says so, with the newest height, after one call', async () => {
+describe('a state that the node does not have', () => {
+  test('is pruned if it is final: the error says so after one call', async () => {
     const sandbox = await createSandbox({ seed: 7, startTime: 1_795_176_000, history: 10 });
     onTestFinished(sandbox.close);
     const { client: node } = nodeAt(sandbox.nodeUrl);
@@ -105,14 +105,14 @@ describe('what if the node does not have the state', () => {
     expect(sandbox.node.calls('getpdestate')).toBe(1);
   });
 
-  test('one near the tip may only be late: it is asked for again shortly', async () => {
+  test('is requested again after a short pause if it is near the tip', async () => {
     const node = nodeOf(blockNotFound(99));
     const { states, headAt } = statesOf(node);
     expect(await states.read(99, headAt(100), SOMEONE)).toEqual(exchangeOf(99));
-    expect(node.asked).toEqual([99, 99]);
+    expect(node.calls).toEqual([99, 99]);
   });
 
-  test('that the node failed to read a state is an error of the node, and the next request reads it', async () => {
+  test('is an error of the node if the node failed to read it, and the next request reads it', async () => {
     const node = nodeOf(stateUnreadable());
     const failures: unknown[] = [];
     let recovered = 0;
@@ -132,20 +132,20 @@ describe('what if the node does not have the state', () => {
     });
     expect([failures, recovered]).toEqual([[stateUnreadable()], 0]);
     expect(await states.read(50, head, SOMEONE)).toEqual(exchangeOf(50));
-    expect([failures.length, recovered, node.asked]).toEqual([1, 1, [50, 50]]);
+    expect([failures.length, recovered, node.calls]).toEqual([1, 1, [50, 50]]);
   });
 
-  test('any other error of the node is passed on', async () => {
+  test('is any other error of the node', async () => {
     const node = nodeOf(new UpstreamRpcError(-1003, {}), new UpstreamRpcError(undefined, {}));
     const { states, headAt } = statesOf(node);
     for (const height of [50, 99]) {
       expect(await failureOf(states.read(height, headAt(100), SOMEONE))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });
     }
-    expect(node.asked).toEqual([50, 99]);
+    expect(node.calls).toEqual([50, 99]);
   });
 });
 
-describe('what if a state near the tip can be that of another block', () => {
+describe('a state near the tip that can be that of another block', () => {
   /** A URL that has shown two blocks of one height in turn, and block a at height 99; its states have these times. */
   function readBehindLoadBalancer(inTurnAt: number, ...times: number[]) {
     const node = nodeOf();
@@ -162,24 +162,24 @@ describe('what if a state near the tip can be that of another block', () => {
   test('it is requested again until it has the time of the block that was shown', async () => {
     const { node, read } = readBehindLoadBalancer(98, 5, 5, 7);
     expect(await read()).toMatchObject({ beaconHeight: 99, time: 7 });
-    expect(node.asked).toEqual([99, 99, 99]);
+    expect(node.calls).toEqual([99, 99, 99]);
   });
 
   test('at most four times: then it is an error', async () => {
     const { node, read } = readBehindLoadBalancer(98, 5);
     expect(await failureOf(read())).toMatchObject({ code: 'UPSTREAM_BAD_SHAPE', retryable: true });
-    expect(node.asked).toEqual([99, 99, 99, 99]);
+    expect(node.calls).toEqual([99, 99, 99, 99]);
   });
 
   test('if two blocks are shown in turn at its height, it is an error without a call', async () => {
     const { node, read } = readBehindLoadBalancer(99, 7);
     expect(await failureOf(read())).toMatchObject({ code: 'UPSTREAM_BAD_SHAPE', retryable: true });
-    expect(node.asked).toEqual([]);
+    expect(node.calls).toEqual([]);
   });
 });
 
-describe('what if the newest blocks are replaced while one of them is read', () => {
-  test('it is not given: it may stand on others than the head', async () => {
+describe('the newest blocks are replaced while one of them is read', () => {
+  test('it is an error: the block may have other ancestors than the head', async () => {
     const node = { ...nodeOf(), chainInfo: async () => chainInfoOf(100, 'another block') };
     const { states, headAt } = statesOf(node);
     expect(await failureOf(states.read(99, headAt(100), SOMEONE))).toMatchObject({
@@ -191,7 +191,7 @@ describe('what if the newest blocks are replaced while one of them is read', () 
   });
 });
 
-test('more heights than are kept are each read once, however many ask for them at the same time', async () => {
+test('more heights than are kept are each read once, however many requests there are at the same time', async () => {
   const reading = Promise.withResolvers<void>();
   const node = nodeOf();
   const earlierState: NodeClient['earlierState'] = async (height) => {
@@ -205,5 +205,5 @@ test('more heights than are kept are each read once, however many ask for them a
   const readers = Array.from({ length: 5 }, () => heights.map((height) => states.read(height, head, SOMEONE)));
   reading.resolve();
   await Promise.all(readers.flat());
-  expect(node.asked).toEqual(heights);
+  expect(node.calls).toEqual(heights);
 });

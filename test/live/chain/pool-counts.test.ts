@@ -27,14 +27,14 @@ function note(...states: readonly (readonly [height: number, pools: number])[]) 
   return { whole, lost };
 }
 
-test('more pools at a higher height, or fewer at a lower one, are as they should be', () => {
+test('more pools at a higher height, or fewer at a lower one, are expected', () => {
   expect(note([10, 3], [11, 3], [12, 5], [9, 2], [8, 2], [9, 3], [13, 5])).toEqual({
     whole: Array(7).fill(true),
     lost: [],
   });
 });
 
-test('fewer pools than at a lower height are not, whichever was read first among those below', () => {
+test('fewer pools than at a lower height are a loss, whichever was read first', () => {
   expect(note([10, 3], [20, 5], [15, 2], [15, 3], [15, 4], [30, 4], [30, 5])).toEqual({
     whole: [true, true, false, true, true, false, true],
     lost: [
@@ -44,11 +44,11 @@ test('fewer pools than at a lower height are not, whichever was read first among
   });
 });
 
-test('a state that is not whole is no measure for those above it', () => {
+test('a state with lost pools does not count for higher heights', () => {
   expect(note([10, 3], [11, 0], [12, 1], [12, 3]).whole).toEqual([true, false, false, true]);
 });
 
-test('the height with fewer pools that was read first is found out when it is read again', () => {
+test('a height with lost pools that was read first is found when it is read again', () => {
   expect(note([10, 2], [9, 3], [10, 2]).whole).toEqual([true, true, false]);
 });
 

@@ -30,7 +30,7 @@ function chainForTest(kept = 5) {
 
 const block = (height: number, hash = `block ${height}`) => [height, hash];
 
-describe('what does a subscriber get that comes back', () => {
+describe('a subscriber that resumes gets', () => {
   test('each height above the one it names, in order, then each new one; none twice', async () => {
     const { show, comeBackAfter } = chainForTest();
     for (const height of [1, 2, 3, 4]) show(height);
@@ -43,7 +43,7 @@ describe('what does a subscriber get that comes back', () => {
     expect(await next()).toEqual(block(6));
   });
 
-  test('also those that come while it catches up', async () => {
+  test('also the heads that come while it catches up', async () => {
     const { show, comeBackAfter } = chainForTest();
     for (const height of [1, 2, 3]) show(height);
     const { next } = comeBackAfter(1);
@@ -56,14 +56,14 @@ describe('what does a subscriber get that comes back', () => {
     expect(await sixth).toEqual(block(6));
   });
 
-  test('from the oldest that is kept, where it was away for too long', async () => {
+  test('from the oldest remembered head if it was away for too long', async () => {
     const { show, comeBackAfter } = chainForTest(2);
     for (const height of [1, 2, 3, 4]) show(height);
     const { next } = comeBackAfter(1);
     expect([await next(), await next()]).toEqual([block(3), block(4)]);
   });
 
-  test('only what is new, where it has missed nothing', async () => {
+  test('only new heads if it has missed nothing', async () => {
     const { show, comeBackAfter } = chainForTest();
     show(1);
     const { next } = comeBackAfter(1);
@@ -72,7 +72,7 @@ describe('what does a subscriber get that comes back', () => {
     expect(await second).toEqual(block(2));
   });
 
-  test('nothing until its height is passed, where it has heard more than this gateway', async () => {
+  test('nothing until its height is passed if it is ahead of this gateway', async () => {
     const { show, comeBackAfter } = chainForTest();
     show(1);
     const { next } = comeBackAfter(3);
@@ -81,7 +81,7 @@ describe('what does a subscriber get that comes back', () => {
     expect(await fourth).toEqual(block(4));
   });
 
-  test('of a block that was replaced only the newer one', async () => {
+  test('only the newer one of a block that was replaced', async () => {
     const { show, comeBackAfter } = chainForTest();
     show(1);
     show(2, 'replaced');
@@ -93,7 +93,7 @@ describe('what does a subscriber get that comes back', () => {
     expect(await third).toEqual(block(3));
   });
 
-  test('a block that takes the place of the last one that it got', async () => {
+  test('a block that replaces the last one that it received', async () => {
     const { show, comeBackAfter } = chainForTest();
     show(1);
     show(2);
@@ -104,7 +104,7 @@ describe('what does a subscriber get that comes back', () => {
     expect(await newer).toEqual(block(2, 'newer'));
   });
 
-  test('a head once, that is kept a moment before it is published', async () => {
+  test('a head once that is remembered a moment before it is published', async () => {
     const recent = createRecentHeads(5);
     const { current, subscribe, publish } = createBroadcast<Head>();
     const [first, second, third] = [headOf(1), { ...headOf(1, 'newer'), previousHeight: 1 }, headOf(2)];
@@ -120,8 +120,8 @@ describe('what does a subscriber get that comes back', () => {
   });
 });
 
-describe('how does it end', () => {
-  test('when it is told to, also while it waits, and nobody listens any more', async () => {
+describe('its subscription ends', () => {
+  test('when it cancels, also while it waits', async () => {
     const { show, comeBackAfter, subscribers } = chainForTest();
     show(1);
     const { heads } = comeBackAfter(1);

@@ -19,8 +19,8 @@ function known({ found = [], pruned = [] }: { found?: number[]; pruned?: number[
   return heights;
 }
 
-describe('what do the answers of a node show about other heights', () => {
-  test('that all below a pruned height are pruned, and all above one that was found are retained', () => {
+describe('what the responses of a node show about other heights', () => {
+  test('all below a pruned height are pruned, and all above one that was found are retained', () => {
     const { standing, prunedUpTo } = known({ found: [900, 800], pruned: [400, 500, 300] });
     expect([1, 500, 501, 799, 800, 5_000].map(standing)).toEqual([
       'pruned',
@@ -33,12 +33,12 @@ describe('what do the answers of a node show about other heights', () => {
     expect(prunedUpTo()).toBe(500);
   });
 
-  test('nothing before the first', () => {
+  test('nothing before the first response', () => {
     const { standing, prunedUpTo } = known({});
     expect([standing(1), prunedUpTo()]).toEqual(['unknown', undefined]);
   });
 
-  test('that a height is pruned for five minutes, that one is retained until one is not', () => {
+  test('a height is pruned for five minutes, and retained until one is not', () => {
     const { standing } = known({ found: [800], pruned: [500] });
     wait(5 * MINUTE_MS - 1);
     expect([standing(500), standing(800)]).toEqual(['pruned', 'retained']);
@@ -46,7 +46,7 @@ describe('what do the answers of a node show about other heights', () => {
     expect([standing(500), standing(800)]).toEqual(['unknown', 'retained']);
   });
 
-  test('that a node which finds a height again that was pruned keeps more than before', () => {
+  test('a node that finds a pruned height again has more heights than before', () => {
     const heights = known({ pruned: [500] });
     heights.found(450);
     expect([heights.standing(449), heights.standing(450), heights.prunedUpTo()]).toEqual([
@@ -56,7 +56,7 @@ describe('what do the answers of a node show about other heights', () => {
     ]);
   });
 
-  test('that a node which has not reached a height has none above it, for a moment or until one is found', () => {
+  test('a node that has not reached a height has none above it, for a moment or until one is found', () => {
     const heights = known({ found: [100] });
     heights.behind(500);
     expect([499, 500, 501].map(heights.standing)).toEqual(['retained', 'behind', 'behind']);
@@ -67,7 +67,7 @@ describe('what do the answers of a node show about other heights', () => {
     expect(heights.standing(501)).toBe('retained');
   });
 
-  test('that one height is gone above another that was found, which two such heights without a success between end', () => {
+  test('one pruned height above one that was found is a gap; two in a row without a success are not', () => {
     const heights = known({ found: [400], pruned: [500] });
     expect([400, 499, 500, 501].map(heights.standing)).toEqual(['unknown', 'unknown', 'pruned', 'unknown']);
     heights.found(400);
@@ -79,13 +79,13 @@ describe('what do the answers of a node show about other heights', () => {
   });
 });
 
-describe('which height shows more than the one that is wanted', () => {
-  test('none, while errors are left and nothing is known', () => {
+describe('which height is probed', () => {
+  test('none while errors are left and nothing is known', () => {
     expect(known({}).probeFor(10, NEWEST)).toBe(undefined);
     expect(known({ found: [800], pruned: [500] }).probeFor(600, NEWEST)).toBe(undefined);
   });
 
-  test('after five minutes the highest that was pruned, once', () => {
+  test('after five minutes the highest pruned one, once', () => {
     const heights = known({ pruned: [500] });
     expect(heights.probeFor(10, NEWEST)).toBe(undefined);
     wait(5 * MINUTE_MS);
@@ -99,7 +99,7 @@ describe('which height shows more than the one that is wanted', () => {
     expect(heights.standing(499)).toBe('pruned');
   });
 
-  test('one that was not answered is made again after half a minute', () => {
+  test('again after half a minute if there was no response', () => {
     const heights = known({ pruned: [500] });
     wait(5 * MINUTE_MS);
     expect([heights.probeFor(10, NEWEST), heights.probeFor(10, NEWEST)]).toEqual([500, undefined]);
@@ -107,7 +107,7 @@ describe('which height shows more than the one that is wanted', () => {
     expect(heights.probeFor(10, NEWEST)).toBe(500);
   });
 
-  test('the middle of what is unknown, once some errors were caused: each error halves it', () => {
+  test('the middle of the unknown heights once some errors were caused: each error halves them', () => {
     const heights = createRetainedHeights();
     let errors = 0;
     for (let height = 1; height < 200_000; height++) {
@@ -124,8 +124,8 @@ describe('which height shows more than the one that is wanted', () => {
   });
 });
 
-describe('how many errors may be caused', () => {
-  test('the fewer the likelier it is that the node has the height, then two a minute', () => {
+describe('the budget of errors', () => {
+  test('is smaller for heights that the node probably does not have, and refills by two per minute', () => {
     const { errors, errorsToKeep } = known({ found: [800], pruned: [600] });
     const spendAt = (height: number) => {
       let spent = 0;

@@ -35,8 +35,8 @@ async function followHost(prepare: (host: Awaited<ReturnType<typeof createSandbo
 
 const NO_TICKERS = 'The market-data host sent an invalid response: expected an array at $.tickers.';
 
-describe('what is read of a market-data host', () => {
-  test('pairs and tickers, each by itself', async () => {
+describe('the lists of a market-data host', () => {
+  test('are pairs and tickers, read separately', async () => {
     const { client, market } = await followHost();
     const [pairs, tickers] = await Promise.all([market.pairs.get(), market.tickers.get()]);
     expect([pairs.observedAt, pairs.dropped, tickers.dropped]).toEqual([1_000_000, 0, 0]);
@@ -45,7 +45,7 @@ describe('what is read of a market-data host', () => {
     expect(market.freshness()).toEqual({ observedAt: 1_000_000, stale: false });
   });
 
-  test('the same market for as long as the host says the same, though it was read later', async () => {
+  test('stay the same objects while the responses are equal', async () => {
     const { market, clock } = await followHost();
     const first = await market.tickers.get();
     clock.now += 5_000;
@@ -53,7 +53,7 @@ describe('what is read of a market-data host', () => {
     expect(market.tickers.current()?.market).toBe(first.market);
   });
 
-  test('another market when the host says something else', async () => {
+  test('are new objects when a response differs', async () => {
     const { sandbox, client, market } = await followHost();
     const first = await market.tickers.get();
     const pairs = await market.pairs.get();
@@ -63,7 +63,7 @@ describe('what is read of a market-data host', () => {
     expect(market.pairs.current()?.market).toBe(pairs.market);
   });
 
-  test('how many rows could not be read', async () => {
+  test('say how many rows could not be read', async () => {
     const { market, sandbox } = await followHost((host) => {
       host.faults.set({ kind: 'shape', path: ['pairs', 0, 'pool_id'], value: null });
     });
@@ -72,7 +72,7 @@ describe('what is read of a market-data host', () => {
   });
 });
 
-test('others have their turn while a long list is prepared', async () => {
+test('a long list is prepared in several turns of the event loop', async () => {
   const row = { baseId: 'a', base: 'A', targetId: 'b', target: 'B' };
   const rows = Array.from({ length: 20_000 }, (_, n) => ({ ...row, tickerId: `${n % 1_000}`, poolId: `${n}` }));
   let turns = 0;
@@ -99,8 +99,8 @@ test('others have their turn while a long list is prepared', async () => {
   expect(market.byTickerId.get('7')?.length).toBe(20);
 });
 
-describe('what if one list cannot be read', () => {
-  test('pairs go on while tickers say "no data" from the start', async () => {
+describe('if one list cannot be read', () => {
+  test('pairs are read while tickers respond "no data" from the start', async () => {
     const { market, told, host } = await followHost((control) => {
       control.faults.set({ kind: 'no-data', on: 'tickers' });
     });
@@ -114,7 +114,7 @@ describe('what if one list cannot be read', () => {
     expect(told).toEqual([NO_TICKERS, 'recovered']);
   });
 
-  test('pairs go on while tickers say so later; the last good tickers stay, and are stale', async () => {
+  test('pairs are read while tickers respond so later; the last good tickers stay, and are stale', async () => {
     const { market, told, host, clock } = await followHost();
     const tickers = await market.tickers.get();
     await market.pairs.get();
@@ -131,8 +131,8 @@ describe('what if one list cannot be read', () => {
   });
 });
 
-describe('when is a reading stale', () => {
-  test('when it has not been read for three intervals and the time that one may take', async () => {
+describe('when a list is stale', () => {
+  test('when it was not read for three intervals and the upstream timeout', async () => {
     const { market, clock, host } = await followHost();
     await Promise.all([market.pairs.get(), market.tickers.get()]);
     const callsOf = () => [host.calls('pairs'), host.calls('tickers')];
@@ -148,8 +148,8 @@ describe('when is a reading stale', () => {
   });
 });
 
-describe('how old may a reading become', () => {
-  test('as old as is allowed while the host cannot be read: then its error is told, and age and news go on', async () => {
+describe('the maximum age of a list', () => {
+  test('applies while the host cannot be read: then clients get the error, and age and updates stay', async () => {
     const { market, clock, host, sandbox } = await followHost();
     const tickers = await market.tickers.get();
     await market.pairs.get();

@@ -43,8 +43,8 @@ function booksOf(
   return { books, asked, calls, clock, told };
 }
 
-describe('how often is a book read', () => {
-  test('once, for a hundred who ask at the same time', async () => {
+describe('how often a book is read', () => {
+  test('once for a hundred simultaneous requests', async () => {
     const reading = Promise.withResolvers<RawOrderBook>();
     const { books, asked } = booksOf(() => reading.promise);
     const readers = Array.from({ length: 100 }, () => books.read('LISTED', SOMEONE));
@@ -55,7 +55,7 @@ describe('how often is a book read', () => {
     expect(asked).toEqual(['LISTED']);
   });
 
-  test('again when its time is over, counted from the end of the reading', async () => {
+  test('again after its time to live, counted from the end of the read', async () => {
     const readings = [Promise.withResolvers<RawOrderBook>(), Promise.withResolvers<RawOrderBook>()];
     const { books, asked, clock } = booksOf(async (_, calls) => readings[calls - 1]?.promise);
     const first = books.read('LISTED', SOMEONE);
@@ -84,7 +84,7 @@ describe('how often is a book read', () => {
     expect(asked).toEqual(['LISTED A', 'LISTED B']);
   });
 
-  test('a failure is everyone’s too, for as long as a book would be', async () => {
+  test('an error is shared for as long as a book would be', async () => {
     const { books, asked, clock } = booksOf((tickerId, calls) => {
       if (calls === 1) throw new UpstreamTimeoutError('MARKET_DATA', 5, {});
       return bookOf(tickerId, 5);
@@ -97,7 +97,7 @@ describe('how often is a book read', () => {
     expect(await books.read('LISTED', SOMEONE)).toMatchObject({ observedAt: 6_000 });
   });
 
-  test('a book that was not asked for because its requester waits for too many is asked for by the next', async () => {
+  test('a book that was not read because its client has too many queued requests is read for the next client', async () => {
     const first = Promise.withResolvers<RawOrderBook>();
     const { books, asked } = booksOf((tickerId) => (tickerId === 'LISTED A' ? first.promise : bookOf(tickerId, 5)), {
       bulkhead: createBulkhead('MARKET_DATA', { maxConcurrent: 1, maxQueued: 1, maxWaitMs: 10_000 }),
@@ -112,8 +112,8 @@ describe('how often is a book read', () => {
   });
 });
 
-describe('is it an empty book, or no ticker at all', () => {
-  test('an empty book of a ticker that the host lists is an empty book', async () => {
+describe('an empty book', () => {
+  test('of a ticker that the host lists is an empty book', async () => {
     const { books } = booksOf((tickerId) => bookOf(tickerId, undefined));
     expect(await books.read('LISTED', SOMEONE)).toEqual({
       book: toOrderBook(bookOf('LISTED', undefined)),
@@ -122,17 +122,17 @@ describe('is it an empty book, or no ticker at all', () => {
     });
   });
 
-  test('an empty book of a ticker that it does not list is none', async () => {
+  test('of a ticker that it does not list is no book', async () => {
     const { books } = booksOf((tickerId) => bookOf(tickerId, undefined));
     expect(await books.read('unknown', SOMEONE)).toBeUndefined();
   });
 
-  test('no book of a ticker that it does not list is none', async () => {
+  test('that is missing, of a ticker that it does not list, is no book', async () => {
     const { books } = booksOf(() => undefined);
     expect(await books.read('unknown', SOMEONE)).toBeUndefined();
   });
 
-  test('no book of a ticker that it lists is a failure of the host', async () => {
+  test('that is missing, of a ticker that it lists, is an error of the host', async () => {
     const { books } = booksOf(() => undefined);
     expect(await failureOf(books.read('LISTED', SOMEONE))).toEqual({
       code: 'UPSTREAM_BAD_SHAPE',
@@ -142,16 +142,16 @@ describe('is it an empty book, or no ticker at all', () => {
     });
   });
 
-  test('a book with offers is shown, whether the host lists the ticker or not', async () => {
+  test('with offers is a book, whether the host lists the ticker or not', async () => {
     const { books } = booksOf((tickerId) => bookOf(tickerId, 5));
     expect(await books.read('unlisted', SOMEONE)).toMatchObject({ book: { tickerId: 'unlisted' } });
   });
 });
 
-describe('what does a subscriber of a book hear', () => {
+describe('a subscriber of a book receives', () => {
   const quickly = { ttlMs: 2, now: Date.now };
 
-  test('the book now, and then each one that differs', async () => {
+  test('the current book, then each one that differs', async () => {
     const { books } = booksOf((tickerId, calls) => bookOf(tickerId, calls < 5 ? 1 : 2), quickly);
     const heard = toAsyncValues(books.subscribe('LISTED'));
     onTestFinished(async () => void (await heard.return?.()));
@@ -159,7 +159,7 @@ describe('what does a subscriber of a book hear', () => {
     expect(await heard.next()).toMatchObject({ value: { book: { bids: [{ price: 2 }] } } });
   });
 
-  test('the same as all others of that book, from one reading', async () => {
+  test('the same as all other subscribers of that book, from one read', async () => {
     const reading = Promise.withResolvers<RawOrderBook>();
     const { books, asked } = booksOf(() => reading.promise, quickly);
     const subscribers = Array.from({ length: 100 }, () => toAsyncValues(books.subscribe('LISTED')));
@@ -170,7 +170,7 @@ describe('what does a subscriber of a book hear', () => {
     expect(new Set((await heard).map(({ value }) => value)).size).toBe(1);
   });
 
-  test('nothing while reading fails, and the newest once it succeeds again', async () => {
+  test('nothing while reads fail, and the newest book when one succeeds again', async () => {
     const { books, told } = booksOf((tickerId, calls) => {
       if (calls > 1 && calls < 5) throw new UpstreamTimeoutError('MARKET_DATA', 5, {});
       return bookOf(tickerId, calls);
@@ -182,7 +182,7 @@ describe('what does a subscriber of a book hear', () => {
     expect(told).toEqual([expect.any(UpstreamTimeoutError), 'recovered']);
   });
 
-  test('when the last subscriber leaves, the book is read no more; the next one starts anew', async () => {
+  test('when the last subscriber leaves, the book is not read any more; the next one starts again', async () => {
     const { books, calls } = booksOf((tickerId, count) => bookOf(tickerId, count), quickly);
     const [first, second, other] = [
       toAsyncValues(books.subscribe('LISTED')),
@@ -209,7 +209,7 @@ describe('what does a subscriber of a book hear', () => {
   });
 });
 
-test('a name that is too long for a ticker is no ticker, and the host is not asked for it', async () => {
+test('a text that is too long for a ticker id does not exist, and the host is not called', async () => {
   const { books, asked } = booksOf(() => bookOf('X', 5));
   expect(await books.read('X'.repeat(201), SOMEONE)).toBeUndefined();
   expect(asked).toEqual([]);

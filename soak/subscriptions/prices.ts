@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Block } from '../../src/sandbox/chain/block.ts';
 import type { Random } from '../../src/sandbox/chain/random.ts';
 import { pick, type SoakContext } from '../context.ts';
@@ -51,10 +52,10 @@ function subscribe(context: SoakContext, selection: Selection, after?: number): 
   const { shown, served } = context;
   const { onlyChanged, pools, tokens } = selection;
   const heights = createHeights(after);
-  const timesReceived = new Map<number, number>(after === undefined ? [] : [[after, 1]]);
   const newestAtStart = served.highest();
   const reserves = new Map<string, string>();
   let isFirst = true;
+  let last: Update | undefined;
 
   function isSelected(id: string): boolean {
     if (pools === undefined && tokens === undefined) return true;
@@ -64,18 +65,29 @@ function subscribe(context: SoakContext, selection: Selection, after?: number): 
   const reservesOf = (pool: PoolResult) => `${pool.token1PoolValue}/${pool.token2PoolValue}`;
 
   /** Compares the height of an update with the previous update. */
-  function stepMismatch({ beaconHeight, previousHeight, missedHeights }: Update): string | undefined {
+  function stepMismatch(update: Update): string | undefined {
+    const { beaconHeight, previousHeight, missedHeights } = update;
     const before = heights.last();
     const missed = before === undefined ? 0 : Math.max(0, beaconHeight - before - 1);
-    const times = (timesReceived.get(beaconHeight) ?? 0) + 1;
-    timesReceived.set(beaconHeight, times);
     return (
       heights.step(beaconHeight) ??
       (previousHeight === (before ?? null) ? undefined : `previousHeight ${previousHeight} after ${before}`) ??
       (missedHeights === missed ? undefined : `missedHeights ${missedHeights} between ${before} and ${beaconHeight}`) ??
-      (times <= shown.at(beaconHeight).length ? undefined : `height ${beaconHeight} received ${times} times`) ??
+      (isRepeated(update) ? `the same block of height ${beaconHeight} received twice in a row` : undefined) ??
       (before === undefined || after === undefined ? undefined : resumeMismatch(before, beaconHeight))
     );
+  }
+
+  /**
+   * Whether an update is of the same block as the one before it. A replaced block may be shown again: while nodes have
+   * different tips, the node that the gateway reads can change with each outage. Some pools can be the same in both blocks.
+   */
+  function isRepeated({ beaconHeight, blockTime, poolPairs }: Update): boolean {
+    const isOnlyBlock = shown.at(beaconHeight).length === 1;
+    if (after === beaconHeight && last === undefined) return isOnlyBlock;
+    if (!isOnlyBlock && (pools !== undefined || tokens !== undefined)) return false;
+    if (last?.beaconHeight !== beaconHeight || last.blockTime !== blockTime) return false;
+    return onlyChanged ? poolPairs.length === 0 : isDeepStrictEqual(poolPairs, last.poolPairs);
   }
 
   /** A height that was served before the subscriber resumed, and that can still be resumed, must not be skipped. */
@@ -112,6 +124,7 @@ function subscribe(context: SoakContext, selection: Selection, after?: number): 
       const update = data['prices'] as Update;
       const wrong = stepMismatch(update) ?? mismatch(update);
       isFirst = false;
+      last = update;
       for (const pool of update.poolPairs) reserves.set(pool.id, reservesOf(pool));
       return wrong;
     },

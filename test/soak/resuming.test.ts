@@ -57,6 +57,10 @@ describe('a client that resumes', () => {
 
   test('must not receive a height twice', async () => {
     const { after, take } = await startResumed();
-    expect(take(0, 0)).toBe(`height ${after} received 2 times`);
+    expect(take(0, 0)).toBe(`the same block of height ${after} received twice in a row`);
+    expect([take(1, 0), take(1, 1)]).toEqual([
+      undefined,
+      `the same block of height ${after + 1} received twice in a row`,
+    ]);
   });
 });

@@ -25,9 +25,9 @@ export type HeadPin = {
   isUsed(): boolean;
 };
 
-/** Pins an answer to a head: the given one, or the one that is current when a field first needs it. */
-export function createHeadPin(follower: HeadFollower, dependencies: Dependencies, given?: Head): HeadPin {
-  let pinned = given;
+/** Pins an answer to a head: the initial one, or the one that is current when a field first needs it. */
+export function createHeadPin(follower: HeadFollower, dependencies: Dependencies, initial?: Head): HeadPin {
+  let pinned = initial;
   let first: Promise<Head> | undefined;
   let isUsed = false;
 

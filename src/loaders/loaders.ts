@@ -12,8 +12,8 @@ import { createTokenLoader, type TokenLoader } from './token.ts';
 type LoaderOptions = Omit<SourceStreamsOptions, 'sources'> & { readonly maxPageSize: number };
 
 /**
- * Everything that one answer reads. An answer describes one beacon height: that of the given head, or of the head that is
- * current when a field first needs it.
+ * Everything that one answer reads. An answer describes one beacon height: that of the parameter `head`, or of the head that
+ * is current when a field first needs one.
  *
  * Each loader is created when it is first used, because most answers use one or two. It is a class because V8 gives an
  * object literal with getters a hidden class of its own, and keeps it until a full collection: that doubled the time of a

@@ -42,11 +42,11 @@ export function createOrderBookLoader(
   return {
     async get(tickerId, depth) {
       const entries = readDepth(depth);
-      const reading = await books.load(tickerId);
+      const snapshot = await books.load(tickerId);
       // Nothing shows when the ticker starts to exist.
-      if (reading === undefined) return dependencies.expireNow(undefined);
-      dependencies.expireAt(reading.freshUntil);
-      return cutBook(reading, tickerId, entries);
+      if (snapshot === undefined) return dependencies.expireNow(undefined);
+      dependencies.expireAt(snapshot.freshUntil);
+      return cutBook(snapshot, tickerId, entries);
     },
   };
 }
@@ -59,6 +59,6 @@ export function readDepth(depth: Depth): number {
 }
 
 /** The order book with only its best entries. */
-export function cutBook(reading: OrderBookSnapshot, tickerId: string, depth: number): CutOrderBook {
-  return { ...reading, tickerId, depth, book: atDepth(reading.book, depth) };
+export function cutBook(snapshot: OrderBookSnapshot, tickerId: string, depth: number): CutOrderBook {
+  return { ...snapshot, tickerId, depth, book: atDepth(snapshot.book, depth) };
 }

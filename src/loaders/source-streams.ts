@@ -114,7 +114,7 @@ export function createSourceStreams({ sources, requester, afterEvent }: SourceSt
       const subscribe = sources.orderBooks.subscribe(tickerId);
       return createSourceStream<OrderBookSnapshot, CutOrderBook>({
         subscribe: first instanceof UpstreamError ? startWithError(first, subscribe) : subscribe,
-        toUpdate: (reading) => cutBook(reading, tickerId, entries),
+        toUpdate: (snapshot) => cutBook(snapshot, tickerId, entries),
       });
     },
   };

@@ -156,6 +156,6 @@ builder.subscriptionField('orderBook', (t) =>
       'Sends the current order book first, then each change. A ticker that does not exist is BAD_USER_INPUT. A slow subscriber skips changes and receives the newest book. If the book could not be read yet, the first update is an error with null data, and the subscription stays open.',
     args: orderBookArgs,
     subscribe: (_root, { tickerId, depth }, { loaders }) => loaders.sourceStreams.orderBook(tickerId, depth),
-    resolve: (reading) => reading,
+    resolve: (book) => book,
   }),
 );

@@ -47,7 +47,7 @@ const MarketDataReadingRef = builder.objectRef<Freshness>('MarketDataReading').i
     }),
     ageMs: t.float({
       description: 'Milliseconds since `observedAt`.',
-      resolve: (reading, _args, { service }) => service.now() - reading.observedAt,
+      resolve: ({ observedAt }, _args, { service }) => service.now() - observedAt,
     }),
     stale: t.exposeBoolean('stale', {
       description:

@@ -1,8 +1,5 @@
 import { createLatencies, type Latencies } from './latencies.ts';
-import type { Outages } from './outages.ts';
-
-/** One of the two upstreams of the gateway. */
-export type Upstream = 'NODE' | 'MARKET_DATA';
+import type { Outages, Upstream } from './outages.ts';
 
 /** An unchecked GraphQL response. */
 export type GraphqlResponse = {

@@ -1,4 +1,5 @@
-import type { Upstream } from './judge.ts';
+/** One of the two upstreams of the gateway. */
+export type Upstream = 'NODE' | 'MARKET_DATA';
 
 /** A host of the sandbox: the index of a node, or the market-data host. */
 export type HostName = number | 'market data';

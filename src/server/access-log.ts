@@ -113,8 +113,8 @@ function createLineLimit(log: Log): () => boolean {
 
   return () => {
     if (performance.now() - begunAt > WINDOW_MS) {
-      const leftOut = lines - LINES_PER_WINDOW;
-      if (leftOut > 0) log.info({ leftOut }, 'the access log skipped lines');
+      const skipped = lines - LINES_PER_WINDOW;
+      if (skipped > 0) log.info({ skipped }, 'the access log skipped lines');
       begunAt = performance.now();
       lines = 0;
     }

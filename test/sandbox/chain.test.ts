@@ -28,7 +28,7 @@ describe('the chain', () => {
     expect(new Set([...day.blocks()].map(({ hash }) => hash)).size).toBe(2_161);
   });
 
-  test('goes on at the pace at which its blocks are made, where it has a clock', () => {
+  test('has the times of its clock, if it has one', () => {
     let now = noon;
     const chain = young({ clock: () => now });
     const times = () => [...chain.blocks()].slice(-4).map(({ time }) => time - noon);
@@ -44,7 +44,7 @@ describe('the chain', () => {
     expect(times()).toEqual([4, 9, 9, 9]);
   });
 
-  test('gives a tip that replaces another a later time, whatever its clock shows', () => {
+  test('gives a replacement of the tip a later time for any clock', () => {
     const chain = young({ clock: () => noon });
     chain.advance(1);
     chain.replaceTip();
@@ -53,7 +53,7 @@ describe('the chain', () => {
     expect(chain.tip.time).toBe(noon + 2);
   });
 
-  test('has shards whose blocks are never later than the beacon, nor earlier than those before them', () => {
+  test('has shards whose blocks are never later than the beacon, nor earlier than their previous blocks', () => {
     let now = noon;
     const chain = young({ clock: () => now });
     for (let block = 0; block < 100; block++) {
@@ -68,7 +68,7 @@ describe('the chain', () => {
     }
   });
 
-  test('has eight shards that advance at paces of their own and sometimes skip a block', () => {
+  test('has eight shards that advance at their own rates and sometimes skip a block', () => {
     const first = day.block(day.oldestHeight)?.shards ?? [];
     const gains = day.tip.shards.map(({ height }, id) => height - (first[id]?.height ?? 0));
     expect(gains).toHaveLength(8);
@@ -77,7 +77,7 @@ describe('the chain', () => {
     expect(day.tip.shards.every(({ totalTxs }, id) => totalTxs > (first[id]?.totalTxs ?? 0))).toBe(true);
   });
 
-  test('prunes what is older than it retains', () => {
+  test('prunes blocks that are older than the retention', () => {
     const chain = young({ history: 10, retention: 20 });
     chain.advance(100);
     expect(chain.oldestHeight).toBe(chain.tip.height - 19);
@@ -87,7 +87,7 @@ describe('the chain', () => {
     expect([...chain.blocks()]).toHaveLength(20);
   });
 
-  test('replaces its tip by a block of the same height, made a second later, with another hash and other trades', () => {
+  test('replaces its tip by a block of the same height, a second later, with another hash and other trades', () => {
     const chain = young();
     const before = chain.tip;
     chain.replaceTip();
@@ -110,7 +110,7 @@ describe('the pools', () => {
     expect(new Set(day.tokens.map(({ decimals }) => decimals))).toEqual(new Set([0, 2, 4, 6, 8, 9]));
   });
 
-  test('hold tokens without a name, and two tokens of one symbol', () => {
+  test('have tokens without a name, and two tokens with one symbol', () => {
     const pooled = new Set(day.pools.flatMap(({ token1, token2 }) => [token1, token2]));
     expect([...pooled].filter(({ symbol }) => symbol === undefined).length).toBeGreaterThanOrEqual(2);
     expect([...pooled].filter(({ symbol }) => symbol === 'FXC')).toHaveLength(2);
@@ -134,7 +134,7 @@ describe('the pools', () => {
     expect(day.reserves(late, day.tip.height - 100)).toBeDefined();
   });
 
-  test('mostly stay untouched by a block, and most have changed after a day', () => {
+  test('mostly stay the same in a block, and most have changed after a day', () => {
     const changed = (from: number) =>
       day.pools.filter((pool) => day.reserves(pool, from)?.reserve1 !== day.reserves(pool)?.reserve1).length;
     expect(changed(day.tip.height - 1)).toBeLessThan(day.pools.length / 2);
@@ -142,7 +142,7 @@ describe('the pools', () => {
     expect([...day.blocks()].some(({ trades }) => trades.length === 0)).toBe(true);
   });
 
-  test('never lose product in a trade, and give back what no unit comes out of', () => {
+  test('never lose product in a trade, and refuse a trade without output', () => {
     const reserves = BigUint64Array.of(1_000_003n, 18_000_000_000_000_000_000n);
     const before = 1_000_003n * 18_000_000_000_000_000_000n;
     // 997 of the 1,000 count: 18e18 * 997 / (1,000,003 + 997), rounded down.
@@ -151,7 +151,7 @@ describe('the pools', () => {
     expect(trade(reserves, 0, 1, 1n)).toBeUndefined();
   });
 
-  test('survive weeks of blocks near to where they began', { timeout: 60_000 }, () => {
+  test('stay near their initial prices for weeks of blocks', { timeout: 60_000 }, () => {
     const chain = young({ retention: 100 });
     chain.advance(30_000);
     for (const pool of chain.pools) {
@@ -182,13 +182,13 @@ describe('the past', () => {
     expect(heights.map(copy)).toEqual(before);
   });
 
-  test('is the same for the same seed and another for another', () => {
+  test('depends on the seed', () => {
     const trace = (seed: number) => [...young({ seed }).blocks()].map(({ hash, reserves }) => hash + reserves.join());
     expect(trace(3)).toEqual(trace(3));
     expect(trace(3)).not.toEqual(trace(4));
   });
 
-  test('does not depend on how the blocks were made', () => {
+  test('does not depend on how the blocks were created', () => {
     const [one, other] = [young(), young()];
     one.advance(30);
     for (let i = 0; i < 30; i++) other.advance(1);
@@ -197,7 +197,7 @@ describe('the past', () => {
 });
 
 describe('the markets', () => {
-  test('name several pools by one ticker, of the same two tokens and of different ones', () => {
+  test('have several pools for one ticker, with the same two tokens and with different ones', () => {
     const groups = [...Map.groupBy(day.markets, ({ tickerId }) => tickerId).values()].filter(
       (group) => group.length > 1,
     );
@@ -208,7 +208,7 @@ describe('the markets', () => {
     expect(new Set(day.markets.map(({ poolId }) => poolId)).size).toBe(day.markets.length);
   });
 
-  test('start their pool id with the smaller token id, whichever is the base', () => {
+  test('have pool ids that start with the smaller token id', () => {
     for (const { poolId, base, target } of day.markets) {
       const [one, other] = [base.id, target.id].sort();
       expect(poolId).toMatch(new RegExp(`^${one}-${other}-[0-9a-f]{64}$`));
@@ -217,7 +217,7 @@ describe('the markets', () => {
     expect(day.markets.some(({ base, token2 }) => base === token2)).toBe(true);
   });
 
-  test('correspond to pools of the node for the most part', () => {
+  test('mostly correspond to pools of the node', () => {
     const followers = day.markets.filter(({ nodePool }) => nodePool);
     expect(followers.length).toBeGreaterThan(40);
     expect(day.markets.length - followers.length).toBeGreaterThanOrEqual(3);
@@ -235,7 +235,7 @@ describe('the markets', () => {
     expect(own).not.toEqual(node);
   });
 
-  test('change their reserves by nothing but the trades that are told', () => {
+  test('change their reserves only by trades', () => {
     const blocks = [...day.blocks()];
     for (const [i, block] of blocks.entries()) {
       const previous = blocks[i - 1];
@@ -251,7 +251,7 @@ describe('the markets', () => {
     }
   });
 
-  test('have volumes of a day by the clock, however quickly blocks are made', () => {
+  test('have volumes of a day by the clock at any block interval', () => {
     let now = noon;
     const chain = createChain({ ...options, clock: () => now, tradesPerBlock: 40 });
     const volumes = () => figuresOf(chain).map(({ baseVolume }) => baseVolume);
@@ -290,7 +290,7 @@ describe('the markets', () => {
 describe('the order books', () => {
   const books = day.markets.map((market) => ({ market, ...ordersOf(day.seed, market, day.tip) }));
 
-  test('have more than 50 entries a side, but for thin ones and an empty one', () => {
+  test('have more than 50 entries per side, except thin ones and an empty one', () => {
     const deep = books.filter(({ bids, asks }) => bids.length > 50 && asks.length > 50);
     expect(deep.length).toBeGreaterThan(40);
     expect(books.some(({ bids }) => bids.length > 0 && bids.length < 10)).toBe(true);
@@ -304,7 +304,7 @@ describe('the order books', () => {
   const spread = ({ bids, asks }: Orders) => Math.min(...prices(asks)) - Math.max(...prices(bids));
   const tickersOf = (found: typeof books) => found.map(({ market }) => market.tickerId).sort();
 
-  test('are unsorted for four markets alone, and crossed for two of them', () => {
+  test('are unsorted for four markets, and crossed for two of them', () => {
     expect(tickersOf(books.filter((book) => !isSorted(book)))).toEqual([
       'pBAT_pETH',
       'pKNC_pETH',
@@ -314,7 +314,7 @@ describe('the order books', () => {
     expect(tickersOf(books.filter((book) => spread(book) < 0))).toEqual(['pKNC_pETH', 'pPOWR_PRV']);
   });
 
-  test('lie close around the price where they are sorted, in quantities of what the token is worth', () => {
+  test('have prices near the market price if sorted, and quantities by the value of the token', () => {
     for (const { market, bids, asks } of books.filter((book) => isSorted(book) && book.bids.length > 0)) {
       const [bid = 0, ask = 0] = [bids[0]?.[0], asks[0]?.[0]];
       const price = priceOf(market, day.tip);
@@ -330,7 +330,7 @@ describe('the order books', () => {
     }
   });
 
-  test('keep most of their levels from one block to the next, and change some', () => {
+  test('keep most of their levels in the next block, and change some', () => {
     const chain = young();
     const market = chain.markets[0];
     if (!market) throw new Error('there is a market');
@@ -342,7 +342,7 @@ describe('the order books', () => {
     expect(same).toBeLessThan(before.length);
   });
 
-  test('repeat prices, bid 1e-8, and hold dust and exponents where they are unsorted', () => {
+  test('have repeated prices, bids of 1e-8, noise and exponents if unsorted', () => {
     const book = books.find(({ market }) => market.oddity === 'crossed book');
     const text = JSON.stringify(book?.bids);
     expect(new Set(prices(book?.bids ?? [])).size).toBeLessThan(book?.bids.length ?? 0);
@@ -353,7 +353,7 @@ describe('the order books', () => {
 });
 
 describe('a large chain', () => {
-  test('has as many pools and shares as are asked for', () => {
+  test('has the configured numbers of pools and shares', () => {
     const chain = young({ pools: 2_000, sharesPerPool: 10, history: 5 });
     expect(chain.pools).toHaveLength(2_000);
     expect(new Set(chain.pools.map(({ id }) => id)).size).toBe(2_000);

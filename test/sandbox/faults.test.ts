@@ -43,7 +43,7 @@ const hosts = [
 ] as const;
 
 describe.each(hosts)('a fault of %s', (_, request) => {
-  test('status is sent with its text and the time to wait', async () => {
+  test('status has its text and Retry-After', async () => {
     onBoth({ kind: 'status', status: 429, body: 'slow down', retryAfter: 7 });
     const response = await request();
     expect(response.status).toBe(429);
@@ -54,7 +54,7 @@ describe.each(hosts)('a fault of %s', (_, request) => {
   test.each([
     [undefined, 200],
     [403, 403],
-  ])('html is a page, given the status %s', async (status, sent) => {
+  ])('html is a page with the status %s', async (status, sent) => {
     onBoth(status === undefined ? { kind: 'html' } : { kind: 'html', status });
     const response = await request();
     expect(response.status).toBe(sent);
@@ -62,7 +62,7 @@ describe.each(hosts)('a fault of %s', (_, request) => {
     expect(await response.text()).toContain('<html');
   });
 
-  test('redirect leads elsewhere, with a page', async () => {
+  test('redirect has a location and a page', async () => {
     onBoth({ kind: 'redirect', to: 'https://elsewhere.example/', status: 308, times: 1 } as HttpFault);
     const response = await request({ redirect: 'manual' });
     expect([response.status, response.headers.get('location')]).toEqual([308, 'https://elsewhere.example/']);
@@ -85,40 +85,43 @@ describe.each(hosts)('a fault of %s', (_, request) => {
     for (const part of ['someone:a word', authorization, 'a key', '?a=%C3%A9', '?a=é']) expect(body).toContain(part);
   });
 
-  test.each(['gzip', 'deflate', 'br'] as const)('compressed as %s says the same, in fewer bytes', async (encoding) => {
-    const plain = await (await request()).text();
-    onBoth({ kind: 'compressed', encoding });
-    const response = await request();
-    expect(response.headers.get('content-encoding')).toBe(encoding);
-    expect(await response.text()).toBe(plain);
-  });
+  test.each(['gzip', 'deflate', 'br'] as const)(
+    'compressed as %s has the same content in fewer bytes',
+    async (encoding) => {
+      const plain = await (await request()).text();
+      onBoth({ kind: 'compressed', encoding });
+      const response = await request();
+      expect(response.headers.get('content-encoding')).toBe(encoding);
+      expect(await response.text()).toBe(plain);
+    },
+  );
 
-  test('compressed if asked leaves the body to a client that does not ask', async () => {
+  test('compressed with ifAsked does not compress for other clients', async () => {
     onBoth({ kind: 'compressed', ifAsked: true });
     const encodingFor = async (asked: string) =>
       (await request({ headers: { 'accept-encoding': asked } })).headers.get('content-encoding');
     expect([await encodingFor('identity'), await encodingFor('gzip')]).toEqual([null, 'gzip']);
   });
 
-  test('garbage is no JSON', async () => {
+  test('garbage is not JSON', async () => {
     onBoth({ kind: 'garbage' });
     const response = await request();
     expect(response.status).toBe(200);
     await expect(response.json()).rejects.toThrow(SyntaxError);
   });
 
-  test('empty is a status and nothing else', async () => {
+  test('empty is a status without a body', async () => {
     onBoth({ kind: 'empty' });
     const response = await request();
     expect([response.status, await response.text()]).toEqual([200, '']);
   });
 
-  test('reset breaks the connection before an answer', async () => {
+  test('reset resets the connection before a response', async () => {
     onBoth({ kind: 'reset' });
     await expect(request()).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
   });
 
-  test('endless goes on until the client has had enough', async () => {
+  test('endless continues until the client disconnects', async () => {
     onBoth({ kind: 'endless' });
     const response = await request();
     let bytes = 0;
@@ -129,7 +132,7 @@ describe.each(hosts)('a fault of %s', (_, request) => {
     expect(bytes).toBeGreaterThan(1_000_000);
   });
 
-  test('delay sends the same answer, after those that came later', async () => {
+  test('delay sends the same response after those of later requests', async () => {
     const whole = await (await request()).text();
     sandbox.node.faults.set({ kind: 'delay', ms: 100, times: 1 });
     sandbox.marketData.faults.set({ kind: 'delay', ms: 100, times: 1 });
@@ -146,7 +149,7 @@ describe.each(hosts)('a fault of %s', (_, request) => {
     expect(order).toEqual(['second', 'first']);
   });
 
-  test('hang sends nothing while others are answered', async () => {
+  test('hang sends nothing while other requests get responses', async () => {
     sandbox.node.faults.set({ kind: 'hang', times: 1 });
     sandbox.marketData.faults.set({ kind: 'hang', times: 1 });
     const calls = sandbox.node.calls() + sandbox.marketData.calls();
@@ -158,7 +161,7 @@ describe.each(hosts)('a fault of %s', (_, request) => {
 });
 
 describe('a fault', () => {
-  test('drip sends the whole body in the end, a little at a time', async () => {
+  test('drip sends the complete body slowly', async () => {
     const ask = () => fetch(sandbox.nodeUrl, { method: 'POST', body: rpcBody('getpdestate') });
     const whole = await (await ask()).text();
     sandbox.node.faults.set({ kind: 'drip', everyMs: 0 });
@@ -172,7 +175,7 @@ describe('a fault', () => {
     expect(pieces).toBeGreaterThan(5);
   });
 
-  test('truncated ends a node’s answer in good order, in the middle', async () => {
+  test('truncated closes the connection of a node gracefully in the middle', async () => {
     const whole = await exchange(sandbox.nodeUrl, call);
     sandbox.node.faults.set({ kind: 'truncated' });
     const half = await exchange(sandbox.nodeUrl, call);
@@ -182,26 +185,26 @@ describe('a fault', () => {
   });
 
   // On a bare socket: some clients take what came before the reset of an answer without a length for the whole.
-  test('reset-in-body breaks the connection of a node', async () => {
+  test('reset-in-body resets the connection of a node', async () => {
     sandbox.node.faults.set({ kind: 'reset-in-body' });
     await expect(exchange(sandbox.nodeUrl, call)).rejects.toMatchObject({ code: 'ECONNRESET' });
   });
 
-  test('reset-in-body breaks the connection of a market-data host after the head', async () => {
+  test('reset-in-body resets the connection of a market-data host after the head', async () => {
     sandbox.marketData.faults.set({ kind: 'reset-in-body' });
     const response = await pairs();
     expect(response.status).toBe(200);
     await expect(response.text()).rejects.toThrow();
   });
 
-  test('truncated leaves a market-data answer shorter than its length', async () => {
+  test('truncated sends less than the content length of a market-data response', async () => {
     sandbox.marketData.faults.set({ kind: 'truncated' });
     const response = await pairs();
     expect(Number(response.headers.get('content-length'))).toBeGreaterThan(10_000);
     await expect(response.text()).rejects.toThrow();
   });
 
-  test('shape puts a value where a path leads and leaves the rest, to the last digit', async () => {
+  test('shape replaces the value at a path and leaves all other digits', async () => {
     const height = sandbox.chain.tip.height;
     const before = await rpcText(sandbox.nodeUrl, 'getpdestate', [{ BeaconHeight: height }]);
     sandbox.node.faults.set({ kind: 'shape', path: ['Result', 'BeaconTimeStamp'], value: 'x', times: 1 });
@@ -215,7 +218,7 @@ describe('a fault', () => {
     expect(after).toContain(`"Token2PoolValue":${large}`);
   });
 
-  test('shape reaches every key and removes one', async () => {
+  test('shape can replace every key and remove one', async () => {
     sandbox.marketData.faults.set({ kind: 'shape', path: ['pairs', '*', 'pool_id'], value: 7, times: 1 });
     const numbered = await askJson(sandbox.marketDataUrl, 'pairs');
     expect(numbered.pairs.every((pair) => pair['pool_id'] === 7)).toBe(true);
@@ -231,7 +234,7 @@ describe('a fault', () => {
     expect(await read('orderbook?ticker_id=pBTC_PRV')).toEqual({ message: 'no data', bids: null, asks: null });
   });
 
-  test('state-missing befalls the exchange state of the tip alone', async () => {
+  test('state-missing applies only to the exchange state of the tip', async () => {
     const { height } = sandbox.chain.tip;
     sandbox.node.faults.set({ kind: 'state-missing', times: 1 });
     expect((await beaconState(sandbox.nodeUrl)).BeaconHeight).toBe(height);
@@ -240,7 +243,7 @@ describe('a fault', () => {
     expect((await stateAt(sandbox.nodeUrl, height)).Error).toBe(null);
   });
 
-  test('lag shows an earlier tip in all calls until it is cleared', async () => {
+  test('lag reports an earlier tip in all calls until it is cleared', async () => {
     const { height } = sandbox.chain.tip;
     const clear = sandbox.node.faults.set({ kind: 'lag', blocks: 3 });
     const earlier = sandbox.chain.block(height - 3);
@@ -256,7 +259,7 @@ describe('a fault', () => {
     expect((await stateAt(sandbox.nodeUrl, height)).Error).toBe(null);
   });
 
-  test('pruned leaves the states of the newest blocks', async () => {
+  test('pruned keeps the states of the newest blocks', async () => {
     const { height } = sandbox.chain.tip;
     sandbox.node.faults.set({ kind: 'pruned', blocks: 10 });
     expect((await stateAt(sandbox.nodeUrl, height - 10)).Error).toBe(null);
@@ -267,7 +270,7 @@ describe('a fault', () => {
     });
   });
 
-  test('state-error answers exchange states with that cause', async () => {
+  test('state-error responds to exchange states with that cause', async () => {
     const { height } = sandbox.chain.tip;
     sandbox.node.faults.set({ kind: 'state-error', because: 'open /data/7.ldb: too many open files', times: 1 });
     expect((await beaconState(sandbox.nodeUrl)).BeaconHeight).toBe(height);
@@ -280,7 +283,7 @@ describe('a fault', () => {
     expect((await stateAt(sandbox.nodeUrl, height)).Error).toBe(null);
   });
 
-  test('error-limit closes every call of a method that has failed too often, until the window is over', async () => {
+  test('error-limit closes every call of a method after too many errors, until the window is over', async () => {
     const { height } = sandbox.chain.tip;
     sandbox.node.faults.set({ kind: 'error-limit', errors: 2, windowMs: 200 });
     for (let errors = 0; errors < 3; errors++) {
@@ -293,14 +296,14 @@ describe('a fault', () => {
     await expect.poll(() => stateAt(sandbox.nodeUrl, height).catch(() => undefined)).toMatchObject({ Error: null });
   });
 
-  test('wrong-id echoes another id', async () => {
+  test('wrong-id responds with another id', async () => {
     sandbox.node.faults.set({ kind: 'wrong-id' });
     expect((await rpc(sandbox.nodeUrl, 'getblockchaininfo')).Id).toBe(2);
   });
 });
 
-describe('aiming a fault', () => {
-  test('at one call spares the others', async () => {
+describe('the target of a fault', () => {
+  test('can be one call', async () => {
     sandbox.node.faults.set({ kind: 'status', status: 500, on: 'getpdestate' });
     expect((await post()).status).toBe(200);
     sandbox.marketData.faults.set({ kind: 'status', status: 500, on: 'tickers' });
@@ -308,7 +311,7 @@ describe('aiming a fault', () => {
     expect((await ask(sandbox.marketDataUrl, 'tickers')).status).toBe(500);
   });
 
-  test('at a number of calls makes several faults follow each other', async () => {
+  test('can be a number of calls, so that several faults follow each other', async () => {
     sandbox.node.faults.set({ kind: 'status', status: 502, times: 2 });
     sandbox.node.faults.set({ kind: 'status', status: 503, times: 1 });
     const statuses: number[] = [];
@@ -316,7 +319,7 @@ describe('aiming a fault', () => {
     expect(statuses).toEqual([502, 502, 503, 200]);
   });
 
-  test('can be taken back, alone or with all others', async () => {
+  test('can be cleared, alone or with all others', async () => {
     const clear = sandbox.node.faults.set({ kind: 'status', status: 502 });
     sandbox.node.faults.set({ kind: 'status', status: 503 });
     clear();
@@ -325,7 +328,7 @@ describe('aiming a fault', () => {
     expect((await post()).status).toBe(200);
   });
 
-  test('lets a delay join another fault', async () => {
+  test('combines a delay with another fault', async () => {
     sandbox.node.faults.set({ kind: 'delay', ms: 1, times: 1 });
     sandbox.node.faults.set({ kind: 'status', status: 502, times: 1 });
     expect((await post()).status).toBe(502);
@@ -333,8 +336,8 @@ describe('aiming a fault', () => {
   });
 });
 
-describe('a host that is stopped', () => {
-  test('breaks what is under way, refuses what comes, and starts again on the same port', async () => {
+describe('a stopped host', () => {
+  test('closes its connections, refuses new ones, and starts again on the same port', async () => {
     await using other = await fixedSandbox({ history: 5 });
     other.node.faults.set({ kind: 'hang', times: 1 });
     const { hostname, port } = new URL(other.nodeUrl);

@@ -41,7 +41,7 @@ describe('the sandbox as a command', () => {
     child.kill('SIGKILL');
   });
 
-  test('can be several nodes, and says how to read from all of them', async () => {
+  test('can be several nodes, and prints all URLs', async () => {
     const { child, text } = await start('--nodes', '3');
     const urls = /^FULLNODE_URL=(\S+) /m.exec(text)?.[1]?.split(',') ?? [];
     const body = JSON.stringify({ id: 1, jsonrpc: '1.0', method: 'getblockchaininfo', params: [] });
@@ -61,7 +61,7 @@ describe('the sandbox as a command', () => {
     child.kill('SIGKILL');
   });
 
-  test.each(['SIGINT', 'SIGTERM'] as const)('ends in good order on %s', async (signal) => {
+  test.each(['SIGINT', 'SIGTERM'] as const)('exits with 0 on %s', async (signal) => {
     const { child } = await start();
     const exit = once(child, 'exit');
     child.kill(signal);
@@ -79,7 +79,7 @@ describe('the sandbox as a command', () => {
     },
   );
 
-  test('says in one line that a port is taken', async () => {
+  test('reports in one line that a port is in use', async () => {
     await using sandbox = await fixedSandbox({ history: 5 });
     const { port } = new URL(sandbox.nodeUrl);
     await expect(run('--node-port', port, '--market-data-port', '0')).rejects.toMatchObject({
@@ -89,7 +89,7 @@ describe('the sandbox as a command', () => {
     });
   });
 
-  test('explains itself', async () => {
+  test('prints its usage', async () => {
     const { stdout } = await run('--help');
     expect(stdout).toContain('--market-data-port <port>');
   });

@@ -31,7 +31,7 @@ describe('pairs', () => {
     }
   });
 
-  test('show bridged symbols with a p and the native coin without', async () => {
+  test('have bridged symbols with a p and the native coin without', async () => {
     const { pairs } = await read('pairs');
     expect(pairs[0]).toMatchObject({
       ticker_id: 'pBTC_PRV',
@@ -42,7 +42,7 @@ describe('pairs', () => {
 });
 
 describe('tickers', () => {
-  test('have every field, but for one without figures and one with nulls', async () => {
+  test('have every field, except one without figures and one with nulls', async () => {
     const answer = await read('tickers');
     expect(Object.keys(answer)).toEqual(['tickers', 'message']);
     const identity = ['ticker_id', 'base_id', 'base_currency', 'target_id', 'target_currency', 'pool_id'];
@@ -65,7 +65,7 @@ describe('tickers', () => {
     expect(odd?.['target_volume']).toBe(0);
   });
 
-  test('change when blocks are made', async () => {
+  test('change with new blocks', async () => {
     await using other = await fixedSandbox({ history: 50 });
     const before = await read('tickers', other.marketDataUrl);
     expect(await read('tickers', other.marketDataUrl)).toEqual(before);
@@ -85,7 +85,7 @@ describe('orderbook', () => {
     }
   });
 
-  test('is one for a ticker that several pools share', async () => {
+  test('is the same for all pools of a ticker', async () => {
     const { seed, markets, tip } = sandbox.chain;
     const [first, second] = markets.filter(({ tickerId }) => tickerId === 'PRV_pUSDT');
     if (!first || !second) throw new Error('several pools share this ticker');
@@ -99,12 +99,12 @@ describe('orderbook', () => {
     expect(book).toEqual({ bids: [], asks: [], message: 'OK', ticker_id: 'pSWAP_pUSDT', timestamp: noon });
   });
 
-  test('tells the time in milliseconds where that is asked for', async () => {
+  test('has the time in milliseconds with that option', async () => {
     await using other = await fixedSandbox({ history: 5, timestampUnit: 'milliseconds' });
     expect((await read('orderbook?ticker_id=pBTC_PRV', other.marketDataUrl)).timestamp).toBe(noon * 1_000);
   });
 
-  test('holds an entry that is not two numbers where that is asked for', async () => {
+  test('has an entry that is not two numbers with that option', async () => {
     await using other = await fixedSandbox({ history: 5, malformedBooks: ['pETH_PRV'] });
     expect((await read('orderbook?ticker_id=pETH_PRV', other.marketDataUrl)).bids[0]).toEqual(['n/a', null]);
     expect((await read('orderbook?ticker_id=pBTC_PRV', other.marketDataUrl)).bids[0]).not.toContain('n/a');
@@ -115,7 +115,7 @@ describe('orderbook', () => {
     ['400' as const, 400, { message: 'ticker_id not found' }],
     ['empty' as const, 200, { bids: [], asks: [], message: 'OK', ticker_id: 'pNO_PRV', timestamp: noon }],
     ['null' as const, 200, { bids: null, asks: null, message: 'OK', ticker_id: 'pNO_PRV', timestamp: noon }],
-  ])('answers an unknown ticker in the manner %s', async (unknownTicker, status, body) => {
+  ])('responds to an unknown ticker with %s', async (unknownTicker, status, body) => {
     await using other = await fixedSandbox({ history: 5, unknownTicker });
     const response = await ask(other.marketDataUrl, 'orderbook?ticker_id=pNO_PRV');
     expect([response.status, await response.json()]).toEqual([status, body]);
@@ -136,7 +136,7 @@ describe('the host', () => {
     expect(response.headers.get('connection')).toBe('keep-alive');
   });
 
-  test('takes any partner, and no other path or method', async () => {
+  test('accepts any partner, and no other path or method', async () => {
     const statusOf = async (path: string, method = 'GET') =>
       (await fetch(`${sandbox.marketDataUrl}${path}`, { method })).status;
     expect(await statusOf('/api/v1/public/someone-else/pairs')).toBe(200);

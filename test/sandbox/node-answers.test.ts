@@ -34,7 +34,7 @@ describe('getblockchaininfo', () => {
     }
   });
 
-  test('tells the epoch of the beacon alone', async () => {
+  test('has an epoch only for the beacon', async () => {
     const blocks = await bestBlocks(sandbox.nodeUrl);
     // 1,640,000 is 4,685 epochs of 350 blocks and 250 blocks of the next.
     expect(blocks['-1']).toMatchObject({ Height: start, TotalTxs: 0, Time: noon });
@@ -46,7 +46,7 @@ describe('getblockchaininfo', () => {
     }
   });
 
-  test('never counts zero blocks to the next epoch', async () => {
+  test('never has zero blocks until the next epoch', async () => {
     await using other = await fixedSandbox({ history: 5, startHeight: 349 * 5 + 5 });
     const seen: unknown[] = [];
     for (let i = 0; i < 3; i++) {
@@ -61,7 +61,7 @@ describe('getblockchaininfo', () => {
     ]);
   });
 
-  test('carries signatures that are sometimes fewer than the validators, sometimes none', async () => {
+  test('has signatures of some or all validators, and sometimes none', async () => {
     await using other = await fixedSandbox({ history: 5 });
     const documents: string[] = [];
     for (let i = 0; i < 25; i++) {
@@ -92,7 +92,7 @@ describe('getblockchaininfo', () => {
 });
 
 describe('getbeaconbeststatedetail', () => {
-  test('is a large document around the height, whatever its params', async () => {
+  test('is a large document for any parameters', async () => {
     const text = await rpcText(sandbox.nodeUrl, 'getbeaconbeststatedetail', [{ BeaconHeight: 3 }]);
     const { Result } = JSON.parse(text);
     expect(text.length).toBeGreaterThan(25_000);
@@ -157,7 +157,7 @@ describe('getpdestate', () => {
     expect(Object.keys(Result.PDETradingFees).length).toBeGreaterThan(20);
   });
 
-  test('tells what the pools hold, exactly', async () => {
+  test('has the exact reserves of the pools', async () => {
     const text = await rpcText(sandbox.nodeUrl, 'getpdestate', [{ BeaconHeight: start }]);
     for (const pool of sandbox.chain.pools) {
       const held = sandbox.chain.reserves(pool);
@@ -176,7 +176,7 @@ describe('getpdestate', () => {
     expect(Object.keys(JSON.parse(text).Result.PDEPoolPairs)).toHaveLength(sandbox.chain.pools.length);
   });
 
-  test('shows contributions that wait for their other half', async () => {
+  test('has contributions that wait for their other half', async () => {
     const states = await Promise.all([0, 60, 120, 180, 240, 300].map((back) => stateAt(sandbox.nodeUrl, start - back)));
     const waiting = states.flatMap(({ Result }) => Object.values(Result.WaitingPDEContributions));
     expect(waiting.length).toBeGreaterThan(0);
@@ -190,7 +190,7 @@ describe('getpdestate', () => {
     }
   });
 
-  test('answers the past as it was, while blocks are made and replaced', async () => {
+  test('has unchanged past states while blocks are created and replaced', async () => {
     await using other = await fixedSandbox({ history: 50 });
     const heights = [start, start - 1, start - 50];
     const read = () =>
@@ -218,7 +218,7 @@ describe('getpdestate', () => {
     expect(error?.StackTrace).toContain('/node/rpcserver/stub.go:98');
   });
 
-  test('says of a pruned height that the root of its state is gone, or the record of the root', async () => {
+  test('reports for a pruned height that the root of its state is missing, or the record of the root', async () => {
     const causeOf = async (height: number) =>
       (await stateAt(sandbox.nodeUrl, height)).Error?.StackTrace.split('\n').slice(0, 2);
     expect(await causeOf(12_345)).toEqual([
@@ -245,7 +245,7 @@ describe('getpdestate', () => {
     expect(error?.StackTrace.startsWith(`-1003: ${cause}\nInvalid parameters\n`)).toBe(true);
   });
 
-  test('answers the oldest height that it retains, and none below', async () => {
+  test('has the oldest retained height, and none below', async () => {
     await using other = await fixedSandbox({ history: 10, retention: 15 });
     other.advance(30);
     const { oldestHeight } = other.chain;

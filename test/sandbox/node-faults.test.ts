@@ -11,7 +11,7 @@ async function open(options: SandboxOptions = {}) {
 const post = (url: string) => fetch(url, { method: 'POST', body: rpcBody('getblockchaininfo') });
 
 describe('a node on a branch of the chain', () => {
-  test('has blocks of its own in all calls, each on the one before, and the chain’s below them', async () => {
+  test('has its own blocks in all calls, each on the previous one, above those of the chain', async () => {
     const { chain, node, nodeUrl, advance } = await open();
     const from = chain.tip.height;
     node.faults.set({ kind: 'fork', from });
@@ -34,7 +34,7 @@ describe('a node on a branch of the chain', () => {
     expect((await stateAt(nodeUrl, from - 1)).Result.BeaconTimeStamp).toBe(chain.block(from - 1)?.time);
   });
 
-  test('comes back to the chain when the fault is cleared', async () => {
+  test('returns to the chain when the fault is cleared', async () => {
     const { chain, node, nodeUrl } = await open();
     const heal = node.faults.set({ kind: 'fork', from: chain.tip.height });
     expect((await bestBlocks(nodeUrl))['-1']?.Hash).not.toBe(chain.tip.hash);
@@ -44,7 +44,7 @@ describe('a node on a branch of the chain', () => {
 });
 
 describe('a node that is still syncing', () => {
-  test('shows old blocks, more of them many times a second, until it has reached the tip', async () => {
+  test('reports old blocks, and newer ones many times a second, until it has reached the tip', async () => {
     const { chain, node, nodeUrl } = await open();
     node.faults.set({ kind: 'syncing', blocks: 40, everyMs: 10 });
     const first = (await bestBlocks(nodeUrl))['-1'];
@@ -59,7 +59,7 @@ describe('a node that is still syncing', () => {
 });
 
 describe('a host with a rate limit', () => {
-  test.each(['node', 'marketData'] as const)('refuses what goes beyond it with 429: %s', async (name) => {
+  test.each(['node', 'marketData'] as const)('refuses calls above it with 429: %s', async (name) => {
     const sandbox = await open();
     const call = () => (name === 'node' ? post(sandbox.nodeUrl) : ask(sandbox.marketDataUrl, 'pairs'));
     sandbox[name].faults.set({ kind: 'rate-limit', perSecond: 0.5, burst: 2, retryAfter: true });
@@ -68,7 +68,7 @@ describe('a host with a rate limit', () => {
     expect([...statuses, refused.status, refused.headers.get('retry-after')]).toEqual([200, 200, 429, '2']);
   });
 
-  test('answers again when time has passed; by default one call at once, without Retry-After', async () => {
+  test('responds again later; by default one call at once, without Retry-After', async () => {
     const { node, nodeUrl } = await open();
     node.faults.set({ kind: 'rate-limit', perSecond: 20 });
     expect((await post(nodeUrl)).status).toBe(200);
@@ -81,7 +81,7 @@ describe('a host with a rate limit', () => {
 describe('nodes behind one URL', () => {
   const hashAt = async (url: string) => (await bestBlocks(url))['-1']?.Hash;
 
-  test('answer in turn', async () => {
+  test('respond in turn', async () => {
     const { chain, nodes, nodeUrls, node } = await open({ nodes: 2, balanced: {} });
     node.faults.set({ kind: 'fork', from: chain.tip.height });
     const [url = ''] = nodeUrls;
@@ -97,7 +97,7 @@ describe('nodes behind one URL', () => {
     expect(nodes.map((each) => each.calls())).toEqual([2, 2]);
   });
 
-  test('answer at random', async () => {
+  test('respond at random', async () => {
     const { nodes, nodeUrls } = await open({ nodes: 2, balanced: { order: 'random' } });
     for (let calls = 0; calls < 20; calls++) await hashAt(nodeUrls[0] ?? '');
     const counts = nodes.map((each) => each.calls());
@@ -105,14 +105,14 @@ describe('nodes behind one URL', () => {
     expect(counts).not.toEqual([10, 10]);
   });
 
-  test('can be some of them; the others keep their own', async () => {
+  test('can be some of them; the others have their own URLs', async () => {
     const { nodes, nodeUrls } = await open({ nodes: 3, balanced: { nodes: 2 } });
     expect(nodeUrls).toHaveLength(2);
     expect(nodeUrls[1]).toBe(nodes[2]?.url);
     expect(nodes.map(({ url }) => url)).not.toContain(nodeUrls[0]);
   });
 
-  test('break off the call when the one that answers does', async () => {
+  test('abort the call when the selected node does', async () => {
     const { node, nodeUrls } = await open({ nodes: 2, balanced: {} });
     const [url = ''] = nodeUrls;
     node.faults.set({ kind: 'reset' });

@@ -31,7 +31,7 @@ const heightError = `{
 }
 `;
 
-describe('the node on the wire', () => {
+describe('the HTTP of the node', () => {
   let sandbox: Sandbox;
   beforeAll(async () => {
     sandbox = await fixedSandbox({ history: 20 });
@@ -41,7 +41,7 @@ describe('the node on the wire', () => {
   const send = (request: string) => exchange(sandbox.nodeUrl, request);
   const body = `{"id":1,"jsonrpc":"1.0","method":"getpdestate","params":${badHeight}}`;
 
-  test('answers with these bytes, then closes: no length, no chunks, no date', async () => {
+  test('responds with exact bytes, then closes: no length, no chunks, no date', async () => {
     expect(await send(bytesOf('POST', body))).toBe(head('200 OK') + heightError);
   });
 
@@ -64,7 +64,7 @@ describe('the node on the wire', () => {
     expect(await send(bytesOf('POST', body) + bytesOf('POST', body))).toBe(head('200 OK') + heightError);
   });
 
-  test('invites a client that expects 100 to go on', async () => {
+  test('sends 100 to a client that expects it', async () => {
     const request = bytesOf('POST', body).replace('Host: node', 'Host: node\r\nExpect: 100-continue');
     expect(await send(request)).toBe(`HTTP/1.1 100 Continue\r\n\r\n${head('200 OK')}${heightError}`);
   });
@@ -85,7 +85,7 @@ describe('the node on the wire', () => {
     ['null', '{"id":null,"method":"getblockchaininfo"}'],
     ['an object', '{"id":{},"method":"getblockchaininfo"}'],
     ['a boolean', '{"id":true,"method":"getblockchaininfo"}'],
-  ])('closes without a byte when the id is %s', async (_, text) => {
+  ])('closes without a byte if the id is %s', async (_, text) => {
     expect(await send(bytesOf('POST', text))).toBe('');
   });
 
@@ -96,7 +96,7 @@ describe('the node on the wire', () => {
   test.each([
     ['OPTIONS', /Date: [^\r]+ GMT\r\nContent-Length: 0\r\n\r\n$/],
     ['HEAD', /Date: [^\r]+ GMT\r\n\r\n$/],
-  ])('answers %s with a head alone', async (method, end) => {
+  ])('responds to %s with only a head', async (method, end) => {
     const answer = await send(`${method} / HTTP/1.1\r\nHost: node\r\n\r\n`);
     expect(answer.startsWith(head('200 OK').slice(0, -2))).toBe(true);
     expect(answer).toMatch(end);
@@ -111,7 +111,7 @@ describe('the node on the wire', () => {
     );
   });
 
-  test('echoes what was not sent as null and as no text', async () => {
+  test('echoes missing values as null and as an empty text', async () => {
     const answer = await send(bytesOf('POST', '{"id":"abc","method":"getblockchaininfo"}'));
     expect(answer).toContain('{\n\t"Id": "abc",\n\t"Result": {\n');
     expect(answer.slice(answer.indexOf('\t"Error"'))).toBe(
@@ -121,7 +121,7 @@ describe('the node on the wire', () => {
 });
 
 describe('a busy node', () => {
-  test('turns away whoever comes when it serves as many as it can', async () => {
+  test('refuses clients above its maximum', async () => {
     await using sandbox = await fixedSandbox({ history: 5, maxClients: 1 });
     sandbox.node.faults.set({ kind: 'hang', times: 1 });
     const { hostname, port } = new URL(sandbox.nodeUrl);

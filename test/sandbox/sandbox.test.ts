@@ -4,7 +4,7 @@ import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { ask, askJson, bestBlocks, fixedSandbox, noon, rpc, rpcBody, rpcText, stateAt } from './support.ts';
 
 describe('a sandbox', () => {
-  test('says the same, byte for byte, for the same seed and time', async () => {
+  test('sends the same bytes for the same seed and time', async () => {
     const sayings = async (seed: number) => {
       await using sandbox = await fixedSandbox({ seed, history: 300 });
       const { nodeUrl, marketDataUrl } = sandbox;
@@ -34,7 +34,7 @@ describe('a sandbox', () => {
     expect(await response.body.json()).toMatchObject({ Id: 1, Result: { BeaconHeight: 1_640_000 } });
   });
 
-  test('makes blocks when it is told to', async () => {
+  test('creates blocks with advance', async () => {
     await using sandbox = await fixedSandbox({ history: 5 });
     sandbox.advance();
     sandbox.advance(4);
@@ -42,7 +42,7 @@ describe('a sandbox', () => {
     expect((await stateAt(sandbox.nodeUrl, 1_640_005)).Result.BeaconTimeStamp).toBe(noon + 5 * 40);
   });
 
-  test('has several nodes that tell one chain, each with faults of its own', async () => {
+  test('has several nodes of one chain, each with its own faults', async () => {
     await using sandbox = await fixedSandbox({ nodes: 3, history: 5 });
     const [first, second, third] = sandbox.nodes;
     expect(sandbox.node).toBe(first);
@@ -55,7 +55,7 @@ describe('a sandbox', () => {
     expect([first, second, third].map((node) => node?.calls())).toEqual([1, 1, 1]);
   });
 
-  test('makes blocks by itself where a pace is given', async () => {
+  test('creates blocks at the block interval', async () => {
     await using sandbox = await fixedSandbox({ history: 5, blockMs: 2 });
     await expect.poll(() => sandbox.chain.tip.height).toBeGreaterThan(1_640_003);
   });
@@ -75,7 +75,7 @@ describe('a sandbox', () => {
     expect(after.pools).not.toEqual(before.pools);
   });
 
-  test('starts at the time it is given, as a date or in seconds, with blocks 40 s apart', async () => {
+  test('starts at the configured time, as a date or in seconds, with blocks 40 s apart', async () => {
     await using one = await createSandbox({ startTime: new Date(noon * 1_000), history: 5 });
     await using other = await fixedSandbox({ startTime: noon, history: 5 });
     for (const { chain } of [one, other]) {
@@ -84,7 +84,7 @@ describe('a sandbox', () => {
     }
   });
 
-  test('follows the real clock where it is given no time', async () => {
+  test('follows the clock without a start time', async () => {
     const before = Math.floor(Date.now() / 1_000);
     await using sandbox = await createSandbox({ history: 5 });
     const started = sandbox.chain.tip.time;
@@ -108,7 +108,7 @@ describe('a sandbox', () => {
     expect(Object.keys(Result.PDEShares)).toHaveLength(100_000);
   });
 
-  test('refuses a port that is taken, and leaves none behind', async () => {
+  test('fails if a port is in use, and releases the others', async () => {
     await using sandbox = await fixedSandbox({ history: 5 });
     const taken = Number(new URL(sandbox.nodeUrl).port);
     await expect(createSandbox({ history: 5, ports: { marketData: taken } })).rejects.toMatchObject({
@@ -117,8 +117,8 @@ describe('a sandbox', () => {
   });
 });
 
-describe('what a host was asked', () => {
-  test('is counted by name, and by all kinds', async () => {
+describe('a request to a host', () => {
+  test('is counted by call, and in total', async () => {
     await using sandbox = await fixedSandbox({ history: 5 });
     await rpc(sandbox.nodeUrl, 'getblockchaininfo');
     await stateAt(sandbox.nodeUrl, 1);
@@ -159,7 +159,7 @@ describe('what a host was asked', () => {
     ]);
   });
 
-  test('is kept for the last 1,000 requests and counted for all', async () => {
+  test('is recorded among the last 1,000, and always counted', async () => {
     await using sandbox = await fixedSandbox({ history: 5 });
     const one = (i: number) => ask(sandbox.marketDataUrl, `unknown-${i}`).then((response) => response.text());
     for (let i = 0; i < 1_010; i += 10) await Promise.all(Array.from({ length: 10 }, (_, j) => one(i + j)));

@@ -51,7 +51,7 @@ const LINE = {
 };
 
 describe('with ACCESS_LOG=all', () => {
-  test('an answer that is executed, and then kept, has a line each', async () => {
+  test('an executed response and a cache hit have a line each', async () => {
     const { url, access } = await open();
     for (let n = 0; n < 4; n++) await (await post(url, { query: NAMED })).text();
     const label = { operation: 'Height', hash: hashOf(NAMED), status: 200 };
@@ -63,7 +63,7 @@ describe('with ACCESS_LOG=all', () => {
     expect(access().at(-1)).toEqual({ ...LINE, ...label, from: 'kept' });
   });
 
-  test('answers that are shared have one too', async () => {
+  test('coalesced requests have one too', async () => {
     const { url, access, sandbox } = await open();
     sandbox.node.faults.set({ kind: 'delay', ms: 200 });
     const query = `{ poolPairs(first: 1, at: ${sandbox.chain.tip.height - 5}) { totalCount } }`;
@@ -76,7 +76,7 @@ describe('with ACCESS_LOG=all', () => {
     expect(access().map(({ hash }) => hash)).toEqual([hashOf(query), hashOf(query)]);
   });
 
-  test('the line names the operation, and holds neither text nor variables nor parameters', async () => {
+  test('the line has the name of the operation, but no text, variables or parameters', async () => {
     const { url, access, lines } = await open();
     await (await post(url, { query: QUERY, variables: { secret: SECRET } })).text();
     await (
@@ -93,7 +93,7 @@ describe('with ACCESS_LOG=all', () => {
     expect(JSON.stringify(lines)).not.toContain('poolPairs');
   });
 
-  test('a persisted query is named by its text', async () => {
+  test('a persisted query has the hash of its text', async () => {
     const { url, access } = await open();
     const extensions = { persistedQuery: { version: 1, sha256Hash: createHash('sha256').update(NAMED).digest('hex') } };
     for (const body of [{ extensions }, { query: NAMED, extensions }, { extensions }])
@@ -131,7 +131,7 @@ describe('with ACCESS_LOG=all', () => {
     await expect.poll(access).toEqual([{ ...LINE, ...label, aborted: true, msg: 'event stream ended' }]);
   });
 
-  test('a client that leaves before its answer has a line that says so', async () => {
+  test('a client that disconnects before its response has a line with that fact', async () => {
     const { url, access, sandbox } = await open();
     sandbox.node.resetCalls();
     sandbox.node.faults.set({ kind: 'delay', ms: 1_000 });
@@ -147,7 +147,7 @@ describe('with ACCESS_LOG=all', () => {
     await expect.poll(access).toEqual([line]);
   });
 
-  test('the client is who a trusted proxy says', async () => {
+  test('the client is that of the trusted proxy', async () => {
     const { url, access } = await open({ trustedProxies: ['loopback'] });
     await (await post(url, { query: NAMED }, { 'x-forwarded-for': '203.0.113.9' })).text();
     const socket = await openSocketAs(url, '203.0.113.10');
@@ -198,7 +198,7 @@ describe('with ACCESS_LOG=all', () => {
     expect(closed).toEqual({ requestId, client: '127.0.0.1', code: 4999, ms: 'number', msg: 'websocket closed' });
   });
 
-  test('a subscription ends with its websocket, however that ends', async () => {
+  test('a subscription ends with its websocket in every case', async () => {
     const { url, access } = await open();
     const socket = await openSocket(url);
     const query = 'subscription Heads { head { beaconHeight } }';
@@ -219,7 +219,7 @@ describe('with ACCESS_LOG=all', () => {
 describe('with ACCESS_LOG=errors', () => {
   const errors = { accessLog: 'errors' } as const;
 
-  test('what succeeds has no line', async () => {
+  test('a successful operation has no line', async () => {
     const { url, access } = await open(errors);
     for (let n = 0; n < 3; n++) await (await post(url, { query: NAMED })).text();
     await (await post(url, { query: '{ poolPair(token1Id: "x", token2Id: "y") { id } beaconHeight }' })).text();
@@ -238,7 +238,7 @@ describe('with ACCESS_LOG=errors', () => {
     ['QUERY_TOO_COMPLEX', { query: TOO_MUCH }, hashOf(TOO_MUCH)],
     ['BAD_USER_INPUT', { query: 5 }, undefined],
     ['BAD_USER_INPUT', { query: NAMED, operationName: 'Other' }, hashOf(NAMED)],
-  ])('an operation that is refused has one: %s', async (code, body, hash) => {
+  ])('a refused operation has one: %s', async (code, body, hash) => {
     const { url, access } = await open(errors);
     await (await post(url, body)).text();
     await expect
@@ -253,7 +253,7 @@ describe('with ACCESS_LOG=errors', () => {
     socket.close();
   });
 
-  test('a refusal before the operation is known has one: rate, origin, method', async () => {
+  test('a refusal before the operation is parsed has one: rate, origin, method', async () => {
     const { url, access } = await open({ ...errors, rateLimitPerSecond: 1, rateLimitBurst: 1 });
     await (await post(url, { query: NAMED })).text();
     await (await post(url, { query: NAMED })).text();
@@ -268,14 +268,14 @@ describe('with ACCESS_LOG=errors', () => {
       ]);
   });
 
-  test('a websocket that is refused has one', async () => {
+  test('a refused websocket has one', async () => {
     const { url, access } = await open(errors);
     const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws', { origin: 'https://evil.example' });
     await expect(once(socket, 'open')).rejects.toThrow('403');
     expect(access()).toMatchObject([{ status: 403, codes: ['ORIGIN_NOT_ALLOWED'], msg: 'websocket refused' }]);
   });
 
-  test('an internal error has one, which names the same request as its stack', async () => {
+  test('an internal error has one, with the request id of its stack trace', async () => {
     const { url, access, app, lines } = await open(errors);
     Object.defineProperty(app.service.sources.head, 'isStale', {
       value: () => {
@@ -295,7 +295,7 @@ describe('with ACCESS_LOG=errors', () => {
     expect(access().length).toBe(100);
   });
 
-  test('and how many lines were left out is told with the next one', () => {
+  test('the next line has the number of skipped lines', () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
     const { log, lines } = createKeptLog();
@@ -307,7 +307,7 @@ describe('with ACCESS_LOG=errors', () => {
     expect(lines.length).toBe(100);
     vi.advanceTimersByTime(10_001);
     refuse();
-    expect(lines.slice(100)).toMatchObject([{ leftOut: 50 }, { msg: 'refused' }]);
+    expect(lines.slice(100)).toMatchObject([{ skipped: 50 }, { msg: 'refused' }]);
   });
 });
 
@@ -373,7 +373,7 @@ describe('the levels below info', () => {
     await expect.poll(() => messages(lines)).toContain('circuit closed');
   });
 
-  test('trace also shows requests as they come, and answers of upstreams', async () => {
+  test('trace also shows incoming requests, and responses of upstreams', async () => {
     const { url, lines } = await open({ accessLog: 'off', logLevel: 'trace' });
     await (
       await fetch(`${url}?query={beaconHeight}&variables=${encodeURIComponent(`{"x":"${SECRET}"}`)}`, { headers: ID })

@@ -171,15 +171,15 @@ describe('values of settings', () => {
     },
   );
 
-  test.each(OTHERWISE)('%s: not from a variable that is empty', (_, _flag, variable) => {
+  test.each(OTHERWISE)('%s: not from an empty variable', (_, _flag, variable) => {
     expect(readConfig([], { [variable]: '' })).toEqual(DEFAULTS);
   });
 
-  test('from the last of a flag that is given twice', () => {
+  test('from the last of two equal flags', () => {
     expect(readConfig(['--port', '1', '--port', '2'], {})).toEqual({ ...DEFAULTS, port: 2 });
   });
 
-  test('all settings at once, but the sandbox, which takes the place of upstreams', () => {
+  test('all settings at once, except the sandbox', () => {
     const all = OTHERWISE.filter(([key]) => key !== 'sandbox');
     const expected = { sandbox: undefined, ...Object.fromEntries(all.map(([key, , , , value]) => [key, value])) };
     const args = all.flatMap(([, flag, , text]) => [`--${flag}`, text]);
@@ -194,7 +194,7 @@ describe('values of settings', () => {
     [['--sandbox', 'true', '--port', '1'], { sandbox: true, port: 1 }],
     [['--graphiql', '--sandbox'], { sandbox: true }],
     [['--graphiql', 'false', '--sandbox=true'], { sandbox: true, graphiql: false }],
-  ])('from a flag that means true where it stands alone: %j', (args, set) => {
+  ])('from a switch without a value: %j', (args, set) => {
     expect(readConfig(args, {})).toEqual({ ...DEFAULTS, ...set });
   });
 });
@@ -204,7 +204,7 @@ describe('real or simulated data', () => {
   const REMEDY = 'set one of them, or --sandbox (SANDBOX=true) for simulated data';
   const NOT_SET = `neither FULLNODE_URL nor MARKET_DATA_URL is set, and NODE_ENV is production: ${REMEDY}`;
 
-  test('in production the sandbox is only served where somebody asked for it', () => {
+  test('in production the sandbox needs a setting', () => {
     expect(problemsOf([], PRODUCTION)).toEqual([NOT_SET]);
     for (const url of ['fullnode-url', 'market-data-url']) {
       expect(problemsOf([`--${url}=http://a`], PRODUCTION)).toEqual([]);
@@ -215,7 +215,7 @@ describe('real or simulated data', () => {
     expect(readConfig([], { NODE_ENV: 'development' })).toEqual(DEFAULTS);
   });
 
-  test('the problem names the variable that was probably meant, without its value', () => {
+  test('the problem suggests the intended variable, without its value', () => {
     expect(problemsOf([], { ...PRODUCTION, FULNODE_URL: 'https://key@node' })).toEqual([
       `${NOT_SET}; FULNODE_URL is not a setting: did you mean FULLNODE_URL?`,
     ]);
@@ -228,7 +228,7 @@ describe('real or simulated data', () => {
     expect(problemsOf(['--sandbox=false', '--fullnode-url=http://a'])).toEqual([]);
   });
 
-  test.each(['FULLNODE_URL', 'MARKET_DATA_URL'])('the sandbox beside %s is refused', (variable) => {
+  test.each(['FULLNODE_URL', 'MARKET_DATA_URL'])('the sandbox together with %s is refused', (variable) => {
     expect(problemsOf([], { SANDBOX: 'true', [variable]: 'http://a' })).toEqual([
       'SANDBOX is true, but FULLNODE_URL or MARKET_DATA_URL is set: real and simulated data never mix',
     ]);
@@ -305,16 +305,19 @@ describe('invalid values', () => {
     expect(problemsOf([], { [variable]: text })).toEqual([`${variable} ${hidden}: ${problem}`]);
   });
 
-  test.each(['rateLimitPerSecond', 'rateLimitBurst', 'maxConnectionsPerAddress'] as const)('%s of 0 is none', (key) => {
-    expect(readConfig([`--${flagOf(SETTINGS[key])}=0`], {})).toEqual(DEFAULTS);
-  });
+  test.each(['rateLimitPerSecond', 'rateLimitBurst', 'maxConnectionsPerAddress'] as const)(
+    '%s of 0 means no limit',
+    (key) => {
+      expect(readConfig([`--${flagOf(SETTINGS[key])}=0`], {})).toEqual(DEFAULTS);
+    },
+  );
 
-  test('a segment that leads out of its place', () => {
+  test('a segment that leaves its folder', () => {
     expect(problemsOf(['--market-data-partner', '..']).length).toBe(1);
     expect(problemsOf(['--market-data-partner', '.']).length).toBe(1);
   });
 
-  test('a host that is empty, which would be every address of the machine', () => {
+  test('an empty host, which would mean every address of the machine', () => {
     expect(problemsOf(['--host=']).length).toBe(1);
   });
 
@@ -373,7 +376,7 @@ describe('problems of settings', () => {
     expect(problems).not.toContain('s3cret');
   });
 
-  test('a secret of a right setting is not printed with a wrong one', () => {
+  test('a secret of a valid setting is not printed with an invalid one', () => {
     const env = { FULLNODE_URL: 'http://name:s3cret-word@host/', MARKET_DATA_PARTNER: '?key=s3cret-word' };
     const CORS_ORIGINS = 'https://name:s3cret-word@app.example, https://app.example/s3cret-word';
     expect(problemsOf([], { ...env, CORS_ORIGINS })).toEqual([
@@ -395,7 +398,7 @@ describe('texts that are printed', () => {
     [['-v'], 'version'],
     [['--help', '--version'], 'help'],
     [['--port', 'bad', '--help'], 'help'],
-  ])('%j asks for the %s, whatever else is wrong', (args, wanted) => {
+  ])('%j prints the %s, even with invalid settings', (args, wanted) => {
     expect(readConfig(args, { PORT: 'bad' })).toBe(wanted);
   });
 

@@ -13,7 +13,7 @@ function withHeader(value: string) {
 
 const base64 = (text: string, encoding: BufferEncoding = 'base64') => Buffer.from(text).toString(encoding);
 
-describe('what of a URL is secret', () => {
+describe('secrets of a URL', () => {
   test.each([
     [
       'http://someone:s3cret@host',
@@ -47,14 +47,14 @@ describe('what of a URL is secret', () => {
     'https://host/api/v1/public/market-data/pairs',
     'http://host/rpc/v2',
     'http://host/exchange',
-  ])('not words that logs are full of: %s', (url) => {
+  ])('are not common words of logs: %s', (url) => {
     const line =
       'cannot read 127.0.0.1:9334: expected an array at $.Result, exchange api rpc v1 v2 public market-data pairs';
     expect(withUrl(url)(line)).toBe(line);
   });
 });
 
-describe('what of a header is secret', () => {
+describe('secrets of a header', () => {
   test.each([
     ['0123abcd', ['0123abcd']],
     ['Bearer abcde', ['Bearer abcde', 'abcde']],
@@ -67,7 +67,7 @@ describe('what of a header is secret', () => {
       for (const secret of secrets) expect(redact(`(${secret})`)).not.toContain(secret);
   });
 
-  test('not the scheme of its authentication', () => {
+  test('are not the scheme of the authentication', () => {
     const text = 'Authorization: Bearer or basic';
     expect(withHeader('Bearer 0123')(text)).toBe(text);
   });

@@ -21,15 +21,18 @@ test.each([
   expect(unknown(name)).toEqual(meant === undefined ? [] : [`${name} is not a setting: did you mean ${meant}?`]);
 });
 
-test.each(['FULLNODE_RPC', 'FULLNODE_ADDRESS', 'MARKET_URL', 'MARKET_HOST'])('%s has a prefix of ours', (name) => {
-  expect(unknown(name)).toEqual([`${name} is not a setting`]);
-});
+test.each(['FULLNODE_RPC', 'FULLNODE_ADDRESS', 'MARKET_URL', 'MARKET_HOST'])(
+  '%s has a prefix of the gateway',
+  (name) => {
+    expect(unknown(name)).toEqual([`${name} is not a setting`]);
+  },
+);
 
-test('every setting is known', () => {
+test('every setting is a known variable', () => {
   expect(unknown(...Object.values(SETTINGS).map(({ variable }) => variable))).toEqual([]);
 });
 
-test('variables of others are not ours', () => {
+test('variables of other programs are ignored', () => {
   const others = ['PATH', 'HOME', 'PORTS', 'POST', 'HOSTNAME', 'NODE_ENV', 'NODE_OPTIONS', 'LOGNAME', 'MARKETPLACE'];
   // What Kubernetes sets for services that are named "fullnode" and "market".
   const links = ['FULLNODE_SERVICE_HOST', 'FULLNODE_PORT_9334_TCP_ADDR', 'FULLNODE_PORT', 'MARKET_SERVICE_PORT_HTTP'];

@@ -8,7 +8,7 @@ function clientOf(remoteAddress: string | undefined, forwardedFor?: string, trus
   return createClientAddresses(trustedProxies).of({ socket: { remoteAddress }, headers } as unknown as IncomingMessage);
 }
 
-describe('who is a client', () => {
+describe('the client of an address', () => {
   test.each([
     ['198.51.100.7', '198.51.100.7'],
     ['::ffff:198.51.100.7', '198.51.100.7'],
@@ -26,7 +26,7 @@ describe('who is a client', () => {
     expect(clientOf(address)).toBe(client);
   });
 
-  test('stays who it is when its connection is gone', () => {
+  test('stays the same after its connection is closed', () => {
     const clients = createClientAddresses([]);
     const request = { socket: { remoteAddress: '198.51.100.7' }, headers: {} } as unknown as IncomingMessage;
     clients.of(request);
@@ -35,22 +35,22 @@ describe('who is a client', () => {
   });
 });
 
-describe('whose word is taken for it', () => {
+describe('which X-Forwarded-For is trusted', () => {
   const proxies = ['10.0.0.0/8', '2001:db8:ffff::/48'];
 
   test.each([
-    ['nobody’s, by default', '10.0.0.1', '203.0.113.9', [], '10.0.0.1'],
-    ['not that of a stranger', '198.51.100.7', '203.0.113.9', proxies, '198.51.100.7'],
+    ['none by default', '10.0.0.1', '203.0.113.9', [], '10.0.0.1'],
+    ['not that of another host', '198.51.100.7', '203.0.113.9', proxies, '198.51.100.7'],
     ['that of a proxy', '10.0.0.1', '203.0.113.9', proxies, '203.0.113.9'],
     ['that of a proxy with an IPv6 address', '2001:db8:ffff::1', '2001:db8:1:2::9', proxies, '2001:db8:1:2::/64'],
     ['that of a proxy with a mapped address', '::ffff:10.0.0.1', '203.0.113.9', proxies, '203.0.113.9'],
-    ['of a chain, that of each as far as all are proxies', '10.0.0.1', '203.0.113.9, 10.9.9.9', proxies, '203.0.113.9'],
+    ['in a chain, that of the nearest trusted proxies', '10.0.0.1', '203.0.113.9, 10.9.9.9', proxies, '203.0.113.9'],
     ['not what a client wrote before the proxy', '10.0.0.1', '192.0.2.1, 203.0.113.9', proxies, '203.0.113.9'],
-    ['with a port behind it', '10.0.0.1', '203.0.113.9:4711', proxies, '203.0.113.9'],
-    ['with a port behind an IPv6 address', '10.0.0.1', '[2001:db8:1:2::9]:4711', proxies, '2001:db8:1:2::/64'],
-    ['of a proxy that says nothing, its own address', '10.0.0.1', undefined, proxies, '10.0.0.1'],
-    ['of a proxy that names no address, its own', '10.0.0.1', 'unknown', proxies, '10.0.0.1'],
-    ['of a proxy that names nonsense, its own', '10.0.0.1', '999.1.1.1, ::::, ,', proxies, '10.0.0.1'],
+    ['with a port', '10.0.0.1', '203.0.113.9:4711', proxies, '203.0.113.9'],
+    ['with a port after an IPv6 address', '10.0.0.1', '[2001:db8:1:2::9]:4711', proxies, '2001:db8:1:2::/64'],
+    ['without a header, the address of the proxy', '10.0.0.1', undefined, proxies, '10.0.0.1'],
+    ['without an address in the header, the address of the proxy', '10.0.0.1', 'unknown', proxies, '10.0.0.1'],
+    ['with an invalid header, the address of the proxy', '10.0.0.1', '999.1.1.1, ::::, ,', proxies, '10.0.0.1'],
   ])('%s', (_, address, forwardedFor, trusted, client) => {
     expect(clientOf(address, forwardedFor, trusted)).toBe(client);
   });

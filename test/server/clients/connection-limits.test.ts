@@ -44,8 +44,8 @@ const QUERY = '/graphql?query={__typename}';
 const BODY =
   '{"errors":[{"message":"This client address has too many open connections. The maximum is 2.","extensions":{"code":"RATE_LIMITED"}}]}';
 
-describe('an address has so many connections and not one more', () => {
-  test('the next is told so and closed, and has its place when another goes', async () => {
+describe('an address has a maximum number of connections', () => {
+  test('one more gets an error and is closed, and is accepted after another has closed', async () => {
     const { hold, ask, askOnce, url } = await open(2);
     const [first, second] = [await hold(), await hold()];
     const [head = '', body] = (await askOnce(QUERY)).split('\r\n\r\n');
@@ -75,7 +75,7 @@ describe('an address has so many connections and not one more', () => {
     expect((socket as WebSocket).readyState).toBe(WebSocket.OPEN);
   });
 
-  test('health is told on the next one too, which is closed then', async () => {
+  test('health responds on one more too, which is then closed', async () => {
     const { hold, askOnce } = await open(1);
     await hold();
     for (const path of ['/health', '/metrics']) {
@@ -85,7 +85,7 @@ describe('an address has so many connections and not one more', () => {
     }
   });
 
-  test('one more that says nothing does not stay', async () => {
+  test('one more that sends nothing is closed', async () => {
     const { hold, url } = await open(1);
     await hold();
     const silent = connect(Number(url.port), url.hostname);
@@ -93,7 +93,7 @@ describe('an address has so many connections and not one more', () => {
     await once(silent, 'close');
   });
 
-  test('or any number, where there is no bound', async () => {
+  test('without a limit, any number is accepted', async () => {
     const { hold, askOnce } = await open(undefined);
     for (let n = 0; n < 50; n++) await hold();
     expect(await askOnce(QUERY, 'Connection: close\r\n')).toMatch(/^HTTP\/1\.1 200 /);
@@ -104,7 +104,7 @@ describe('behind a proxy, whose connections many clients share', () => {
   const STREAM = '/graphql?query=subscription{head{beaconHeight}}';
   const of = (address: string) => `X-Forwarded-For: ${address}\r\n`;
 
-  test('what counts is what each has under way', async () => {
+  test('the open requests of each client count', async () => {
     const { hold, ask, askOnce } = await open(1, ['loopback']);
     const stream = await hold();
     expect(await ask(stream, STREAM, `Accept: text/event-stream\r\n${of('203.0.113.1')}`)).toMatch(/^HTTP\/1\.1 200 /);
@@ -115,7 +115,7 @@ describe('behind a proxy, whose connections many clients share', () => {
     await expect.poll(() => askOnce(QUERY, close + of('203.0.113.1'))).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test('one after another can be asked on one connection, by one or by many', async () => {
+  test('several requests in sequence on one connection count as one', async () => {
     const { hold, ask } = await open(1, ['loopback']);
     const [connection] = [await hold(), await hold(), await hold()];
     for (const address of ['203.0.113.1', '203.0.113.1', '203.0.113.2']) {
@@ -125,7 +125,7 @@ describe('behind a proxy, whose connections many clients share', () => {
     }
   });
 
-  test('a websocket is one of them, as long as it is open', async () => {
+  test('a websocket counts while it is open', async () => {
     const { upgrade, askOnce } = await open(1, ['loopback']);
     const [one, two] = [{ 'x-forwarded-for': '203.0.113.1' }, { 'x-forwarded-for': '203.0.113.2' }];
     const socket = await upgrade(one);

@@ -77,7 +77,7 @@ describe.skipIf(!hasChromium)('a page of another origin in a browser', () => {
     return { openPage, read };
   }
 
-  test('cannot have an operation executed by anything that it can send without being asked', async () => {
+  test('cannot execute an operation by any request without a preflight', async () => {
     const { openPage, read } = await open(() => []);
     const refused = () => read('pdex_http_requests_total', { door: 'graphql', status: '403' });
     // Another port of the same host is of the same site, and another name of the machine is of another.
@@ -95,7 +95,7 @@ describe.skipIf(!hasChromium)('a page of another origin in a browser', () => {
     expect(await read('pdex_http_requests_total', { door: 'graphql', status: '200' })).toBe(0);
   }, 60_000);
 
-  test('can where its origin is listed', async () => {
+  test('can if its origin is listed', async () => {
     const { openPage, read } = await open((port) => [`http://localhost:${port}`]);
     const run = await openPage('localhost');
     for (const way of ['a GET by fetch', 'an event stream']) await run(WAYS[way] ?? '');

@@ -29,7 +29,7 @@ async function upgrade(url: string, origin?: string): Promise<'open' | number> {
   return outcome;
 }
 
-test("by default no other origin's pages may ask, over HTTP or websockets", async () => {
+test('by default pages of other origins are refused, over HTTP and websockets', async () => {
   const url = await open([]);
   expect(await allowedOrigin(url, 'https://elsewhere.example')).toBeNull();
   expect(await upgrade(url, 'https://elsewhere.example')).toBe(403);
@@ -38,7 +38,7 @@ test("by default no other origin's pages may ask, over HTTP or websockets", asyn
   expect(await upgrade(url)).toBe('open');
 });
 
-test('the origins on the list may, and no others', async () => {
+test('listed origins are allowed, and no others', async () => {
   const url = await open(['https://app.example', 'http://localhost:3000']);
   expect(await allowedOrigin(url, 'https://app.example')).toBe('https://app.example');
   for (const origin of ['https://elsewhere.example', 'null', 'https://app.example.evil']) {
@@ -61,7 +61,7 @@ test('the origins on the list may, and no others', async () => {
   expect(preflight.headers.get('access-control-allow-credentials')).not.toBe('true');
 });
 
-test('with * everyone may, without credentials', async () => {
+test('with * every origin is allowed, without credentials', async () => {
   const url = await open(['*']);
   const { headers } = await fetch(url + query, { headers: { origin: 'https://elsewhere.example' } });
   expect(['*', 'https://elsewhere.example']).toContain(headers.get('access-control-allow-origin'));
@@ -69,7 +69,7 @@ test('with * everyone may, without credentials', async () => {
   expect(await upgrade(url, 'https://elsewhere.example')).toBe('open');
 });
 
-describe('a request that a browser sends for a page of another origin, without asking first,', () => {
+describe('a request of a browser for a page of another origin, without a preflight,', () => {
   const JSON_TYPE = { 'content-type': 'application/json' };
   const FOREIGN = { origin: 'https://elsewhere.example' };
   const body = '{"query":"{service{version}}"}';
@@ -100,7 +100,7 @@ describe('a request that a browser sends for a page of another origin, without a
     'a POST of JSON': { method: 'POST', headers: { ...FOREIGN, ...JSON_TYPE }, body },
   };
 
-  test.each(Object.entries(SENT))('as %s, is refused before anything of it is read', async (_name, sent) => {
+  test.each(Object.entries(SENT))('as %s, is refused before it is parsed', async (_name, sent) => {
     const url = await open(['https://app.example']);
     // The answer is in the cache: the refusal has to come before it.
     for (let times = 0; times < 3; times++) await send(url, { headers: {} });
@@ -116,11 +116,11 @@ describe('a request that a browser sends for a page of another origin, without a
     expect(sumOf(metrics, 'pdex_answers_total', {})).toBe(3);
   });
 
-  test.each(Object.entries(SENT))('as %s, is answered as any other with *', async (_name, sent) => {
+  test.each(Object.entries(SENT))('as %s, is allowed with *', async (_name, sent) => {
     expect((await send(await open(['*']), sent)).status).not.toBe(403);
   });
 
-  test('is answered where its origin is listed, or is that of the gateway behind a proxy that changes the host', async () => {
+  test('is allowed if its origin is listed, or is that of the gateway behind a proxy that changes the Host header', async () => {
     const url = await open(['https://app.example']);
     for (const headers of [
       { origin: 'https://app.example' },
@@ -136,7 +136,7 @@ describe('a request that a browser sends for a page of another origin, without a
     }
   });
 
-  test('learns in a type that it accepts what to do, and is not told more than it said', async () => {
+  test('gets an error with the remedy in an accepted type, which repeats only what it sent', async () => {
     const url = await open([]);
     const accept = 'application/graphql-response+json';
     const origin = `https://${'a'.repeat(1_000)}.example`;
@@ -145,7 +145,7 @@ describe('a request that a browser sends for a page of another origin, without a
     expect(text.length).toBeLessThan(700);
   });
 
-  test('shows GraphiQL where it follows a link to it', async () => {
+  test('shows GraphiQL if it follows a link', async () => {
     const url = await open([]);
     const {
       statusCode,
@@ -160,14 +160,14 @@ describe('a request that a browser sends for a page of another origin, without a
     expect(headers['content-security-policy']).toBe("frame-ancestors 'self'");
   });
 
-  test('is refused where it follows a link and there is no GraphiQL to show', async () => {
+  test('is refused if it follows a link and GraphiQL is off', async () => {
     const { app } = await startGatewayForTest({ config: { graphiql: false } });
     const url = await app.listen(0, '127.0.0.1');
     const headers = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', accept: 'text/html,*/*;q=0.8' };
     expect((await send(url, { headers })).status).toBe(403);
   });
 
-  test('asks in vain whether it may', async () => {
+  test('is refused at its preflight', async () => {
     const url = await open(['https://app.example']);
     const headers = { ...FOREIGN, 'access-control-request-method': 'POST' };
     const preflight = await fetch(url, { method: 'OPTIONS', headers });
@@ -175,7 +175,7 @@ describe('a request that a browser sends for a page of another origin, without a
   });
 });
 
-test('a websocket that is refused says why', async () => {
+test('a refused websocket gets the error', async () => {
   const url = await open([]);
   const refuse = async (path: string, origin: string) => {
     const socket = new WebSocket(new URL(path, url.replace('http', 'ws')), 'graphql-transport-ws', { origin });

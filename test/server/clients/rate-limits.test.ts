@@ -85,7 +85,7 @@ const GRAPHQL_RESPONSE = 'application/graphql-response+json';
 const EVENTS = 'text/event-stream';
 
 describe('without a rate limit', () => {
-  test('nothing is limited and nothing is said of it', async () => {
+  test('nothing is limited, and responses have no rate limit headers', async () => {
     const { app } = await startGatewayForTest();
     const open = await app.listen(0, '127.0.0.1');
     for (let n = 0; n < 20; n++) {
@@ -97,7 +97,7 @@ describe('without a rate limit', () => {
 });
 
 describe('an operation takes points from its address', () => {
-  test('as many as its complexity, and the answer tells how many are left', async () => {
+  test('as many as its complexity, and the response has the remaining points', async () => {
     const { post } = newClient();
     const response = await post(DEAR);
     expect(response.status).toBe(200);
@@ -105,7 +105,7 @@ describe('an operation takes points from its address', () => {
     expect(response.headers.get('ratelimit')).toBe('"default";r=99;t=11');
   });
 
-  test('as many each time that it is given again, and no more than that', async () => {
+  test('the same for each cache hit', async () => {
     const body = { query: `# the same\n${DEAR.query}` };
     for (const client of [newClient(), newClient()]) {
       const [first, second] = [await client.post(body), await client.post(body)];
@@ -124,7 +124,7 @@ describe('an operation takes points from its address', () => {
     expect(asked.map(({ status }) => status).toSorted()).toEqual([200, 429, 429]);
   });
 
-  test('at least one, and so does a request that brings none', async () => {
+  test('at least one, and so does a request without an operation', async () => {
     const { post, get } = newClient();
     const bad = ['{', '[]', '{"query":5}', '{"query":"{"}', '{"query":"{ nothing }"}'];
     for (const [n, body] of bad.entries()) {
@@ -136,7 +136,7 @@ describe('an operation takes points from its address', () => {
     expect((await get(CHEAP)).headers.get('ratelimit')).toBe('"default";r=193;t=1');
   });
 
-  test('those of a document by its length, whether it is refused or not', async () => {
+  test('those of the length of its document, even if it is refused', async () => {
     const text = (length: number, start: string) => start.padEnd(length, '#');
     const refused = newClient();
     await refused.post({ query: text(1_000, '{ nothing }') });
@@ -157,13 +157,13 @@ describe('an operation takes points from its address', () => {
     expect(await tooComplex.standing()).toBe('"default";r=196;t=1');
   });
 
-  test('those of introspection: a twentieth of the objects of the schema', async () => {
+  test('for introspection, a twentieth of the objects of the schema', async () => {
     const { post } = newClient();
     const response = await post({ query: '{ __schema { types { fields { name } } } }' });
     expect(response.headers.get('ratelimit')).toBe('"default";r=196;t=1');
   });
 
-  test('each operation of an array its own', async () => {
+  test('for each operation of an array', async () => {
     const { post, standing } = newClient();
     const response = await post([DEAR, CHEAP, DEAR]);
     const answer = { data: { poolPairs: { totalCount: expect.any(Number) } } };
@@ -171,7 +171,7 @@ describe('an operation takes points from its address', () => {
     expect(await standing()).toBe('"default";r=96;t=11');
   });
 
-  test('more than there can ever be from a full bucket, which is in debt then', async () => {
+  test('more than the burst from a full bucket, which then has a debt', async () => {
     const { post } = newClient();
     const { clock } = gateway;
     const first = await post(DEAREST);
@@ -185,7 +185,7 @@ describe('an operation takes points from its address', () => {
   });
 });
 
-describe('who asks for too much at a time is refused before anything is executed', () => {
+describe('an operation above the rate limit is refused before its execution', () => {
   const answers: Record<string, (client: ReturnType<typeof newClient>) => Promise<Response>> = {
     'by POST, as JSON': ({ post }) => post(DEAR),
     'by POST, as a GraphQL response': ({ post }) => post(DEAR, { accept: GRAPHQL_RESPONSE }),
@@ -236,7 +236,7 @@ describe('who asks for too much at a time is refused before anything is executed
     socket.close();
   });
 
-  test('without its document being read, where the client cannot pay even that', async () => {
+  test('without parsing, if the client cannot pay for its document', async () => {
     const { post, connect } = newClient();
     const { socket, ask } = await connect();
     gateway.clock.now += 100;
@@ -252,13 +252,13 @@ describe('who asks for too much at a time is refused before anything is executed
     socket.close();
   });
 
-  test('a websocket when it is opened', async () => {
+  test('when a websocket opens', async () => {
     const { post, connect } = newClient();
     await post(DEAREST);
     await expect(connect()).rejects.toThrow('Unexpected server response: 429');
   });
 
-  test('a subscription when it starts, and not for what it is sent', async () => {
+  test('when a subscription starts, but not for its updates', async () => {
     const { sandbox, app } = await startGatewayForTest({ config: LIMITED, sandbox: POOLS });
     const open = await app.listen(0, '127.0.0.1');
     const body = JSON.stringify({ query: 'subscription { head { beaconHeight } }' });
@@ -280,7 +280,7 @@ describe('who asks for too much at a time is refused before anything is executed
 describe('a limit belongs to an address', () => {
   const askAs = async (address: string) => (await newClient(address).post(DEAR)).status;
 
-  test('whichever door it comes by', async () => {
+  test('for every transport', async () => {
     const { post, get, connect } = newClient();
     const { socket, ask } = await connect();
     await ask(DEAR);
@@ -295,13 +295,13 @@ describe('a limit belongs to an address', () => {
     ]);
   });
 
-  test('or to all of a line with IPv6', async () => {
+  test('and to the whole /64 network of an IPv6 address', async () => {
     expect(await askAs('2001:db8:1:2::1')).toBe(200);
     expect(await askAs('2001:db8:1:2:ffff::2')).toBe(429);
     expect(await askAs('2001:db8:1:3::1')).toBe(200);
   });
 
-  test('that nobody can make up, unless he is a trusted proxy', async () => {
+  test('that only a trusted proxy can forward', async () => {
     const { app } = await startGatewayForTest({
       config: { ...LIMITED, trustedProxies: ['192.0.2.1'] },
       sandbox: POOLS,
@@ -313,8 +313,8 @@ describe('a limit belongs to an address', () => {
   });
 });
 
-describe('nobody is limited', () => {
-  test('for what is no operation: GraphiQL, health, metrics, and what browsers ask before they ask', async () => {
+describe('there is no limit', () => {
+  test('for GraphiQL, health, metrics and preflight requests', async () => {
     const { post } = newClient();
     const { origin } = new URL(url);
     const address = { 'x-forwarded-for': `203.0.113.${clients}` };
@@ -331,7 +331,7 @@ describe('nobody is limited', () => {
     expect(preflight.status).toBe(403);
   });
 
-  test('and pages of other origins may read how they stand', async () => {
+  test('and pages of other origins can read the rate limit headers', async () => {
     const { app } = await startGatewayForTest({
       config: { ...LIMITED, corsOrigins: ['https://app.example'] },
       sandbox: POOLS,
@@ -345,8 +345,8 @@ describe('nobody is limited', () => {
   });
 });
 
-describe('whoever runs the gateway', () => {
-  test('sees in the metrics how much is refused, by door', async () => {
+describe('the operator', () => {
+  test('sees the number of refusals in the metrics, by transport', async () => {
     const { app } = await startGatewayForTest({ config: LIMITED, sandbox: POOLS });
     const open = await app.listen(0, '127.0.0.1');
     await fetch(`${open}?${new URLSearchParams(DEAREST)}`);
@@ -359,7 +359,7 @@ describe('whoever runs the gateway', () => {
     ]);
   });
 
-  test('reads a line of it a minute in the log, however much is refused', () => {
+  test('reads one log line per minute for any number of refusals', () => {
     const lines: unknown[] = [];
     const stream = new Writable({
       write(line, _encoding, done) {

@@ -27,7 +27,7 @@ function ask(bucket: TokenBucket, rate: RateLimit, now: number, points: number):
 }
 
 describe('a bucket of points', () => {
-  test('never gives more, in any stretch of time, than it holds and gets meanwhile', () => {
+  test('never gives more in any period than its size and what it regains', () => {
     fc.assert(
       fc.property(anyRate, fc.array(anyAsked, { minLength: 1, maxLength: 60 }), (rate, asked) => {
         let [bucket, now] = [fullBucket(rate, START), START];
@@ -52,7 +52,7 @@ describe('a bucket of points', () => {
     );
   });
 
-  test('gives all that it gets, to whoever takes it as it comes', () => {
+  test('gives everything that it regains to a steady client', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 1, max: 50 }), (pointsPerSecond, seconds) => {
         const rate = { pointsPerSecond, burst: 7 };
@@ -67,7 +67,7 @@ describe('a bucket of points', () => {
     );
   });
 
-  test('says exactly how long to wait: then it is enough, and a millisecond earlier it is not', () => {
+  test('returns the exact wait: then there is enough, and a millisecond earlier there is not', () => {
     fc.assert(
       fc.property(anyRate, anyAsked, anyAsked, (rate, first, { points }) => {
         const bucket = drain(fullBucket(rate, START), first.points);
@@ -79,7 +79,7 @@ describe('a bucket of points', () => {
     );
   });
 
-  test('gives what costs more than it holds when it is full, and is in debt then', () => {
+  test('gives more than its size when it is full, and then has a debt', () => {
     const rate = { pointsPerSecond: 10, burst: 100 };
     const full = fullBucket(rate, START);
     expect(msUntilAvailable(drain(full, 1), rate, 250)).toBe(100);
@@ -88,7 +88,7 @@ describe('a bucket of points', () => {
     expect(msUntilAvailable(indebted, rate, 1)).toBe(15_100);
   });
 
-  test('needs only the rest of what is paid in part', () => {
+  test('needs only the unpaid part of a cost', () => {
     const rate = { pointsPerSecond: 10, burst: 100 };
     const bucket = drain(fullBucket(rate, START), 40);
     expect(msUntilAvailable(bucket, rate, 80, 20)).toBe(0);
@@ -96,7 +96,7 @@ describe('a bucket of points', () => {
     expect(msUntilAvailable(bucket, rate, 500, 40)).toBe(0);
   });
 
-  test('gets nothing from a clock that is set back, and waits for no old time', () => {
+  test('regains nothing from a clock that is set back, and continues from then on', () => {
     const rate = { pointsPerSecond: 10, burst: 100 };
     const empty = drain(fullBucket(rate, START), 100);
     const back = refill(empty, rate, START - 3_600_000);

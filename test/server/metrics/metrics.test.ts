@@ -43,7 +43,7 @@ describe('the metrics', () => {
     expect(text).toMatch(/^nodejs_eventloop_lag_seconds /m);
   });
 
-  test('tell how old the data is, in seconds', async () => {
+  test('have the age of the data in seconds', async () => {
     const { ask, read, clock, sandbox } = await open();
     await ask('{ beaconHeight pairs { id } tickers { id } }');
     clock.now += 2_500;
@@ -56,7 +56,7 @@ describe('the metrics', () => {
     expect(sample(await read(), 'pdex_upstream_healthy{upstream="NODE"}')).toBe(0);
   });
 
-  test('tell who listens, and how many updates were made', async () => {
+  test('count subscriptions and updates', async () => {
     const { url, read, sandbox } = await open();
     const client = connect(url);
     const heads = client.iterate({ query: 'subscription { head { beaconHeight } }' });
@@ -78,7 +78,7 @@ describe('the metrics', () => {
     await expect.poll(async () => sample(await read(), 'pdex_websockets')).toBe(0);
   });
 
-  test('are at exactly one path', async () => {
+  test('are served at exactly one path', async () => {
     const { url } = await open();
     for (const path of ['/metrics/', '/x?y=/metrics', '/metricsx', '/ready/']) {
       expect([path, (await fetch(new URL(path, url))).status]).toEqual([path, 404]);
@@ -88,7 +88,7 @@ describe('the metrics', () => {
   const PROMTOOL = '/usr/bin/promtool';
   // On a machine without promtool this says that it was skipped; CI installs it, and there a skip is a failure.
   test.runIf(process.env['CI'])('CI has promtool', () => expect(existsSync(PROMTOOL)).toBe(true));
-  test.skipIf(!existsSync(PROMTOOL))('are as Prometheus wants them', async () => {
+  test.skipIf(!existsSync(PROMTOOL))('pass promtool', async () => {
     const { ask, read } = await open();
     await ask('{ beaconHeight pairs { id } tickers { id } }');
     const text = await read();

@@ -14,7 +14,7 @@ async function get(url: string, headers: Record<string, string>) {
 }
 
 describe('the page of GraphiQL', () => {
-  test('is sent compressed, and not again where the browser has it', async () => {
+  test('is sent compressed, and only once to a browser', async () => {
     const { app } = await startGatewayForTest();
     const url = await app.listen(0, '127.0.0.1');
     const plain = await get(url, BROWSER_HEADERS);
@@ -30,7 +30,7 @@ describe('the page of GraphiQL', () => {
     expect([again.status, again.bytes.length]).toEqual([304, 0]);
   });
 
-  test('is what a browser gets that opens a query as a page, and the query is not executed', async () => {
+  test('is the response to a browser that opens a query as a page, and the query is not executed', async () => {
     const { app } = await startGatewayForTest();
     const url = await app.listen(0, '127.0.0.1');
     const page = await get(url, BROWSER_HEADERS);
@@ -50,13 +50,13 @@ describe('the page of GraphiQL', () => {
     expect(String(bytes)).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
   });
 
-  test('loads nothing from elsewhere', async () => {
+  test('loads nothing from other hosts', async () => {
     const { app } = await startGatewayForTest();
     const { bytes } = await get(await app.listen(0, '127.0.0.1'), BROWSER_HEADERS);
     expect(String(bytes)).not.toMatch(/<(script|link|img)[^>]*(src|href)="https?:/);
   });
 
-  test('is not in the way of queries, and can be switched off', async () => {
+  test('does not affect queries, and can be switched off', async () => {
     const { app, sandbox } = await startGatewayForTest();
     const url = await app.listen(0, '127.0.0.1');
     const answer = { data: { beaconHeight: sandbox.chain.tip.height } };
@@ -80,7 +80,7 @@ describe('the page of GraphiQL', () => {
 
 const TABS = GRAPHIQL_TABS.map((tab) => ({ ...tab, name: /(?:query|subscription) (\w+)/.exec(tab.query)?.[1] ?? '' }));
 
-test.each(TABS)('the tab $name says what it shows, fits 50 columns, and works', async (tab) => {
+test.each(TABS)('the tab $name has a description, fits 50 columns, and works', async (tab) => {
   const { ask, subscribe, sandbox } = await startGatewayForTest();
   const { query, heightsBack } = tab;
   expect(query).toMatch(/^# [A-Z]/);
@@ -164,7 +164,7 @@ describe.skipIf(!hasChromium)('GraphiQL in a browser without internet', { timeou
     ['TimeTravel', '@1639910'],
     ['Pages', 'endCursor'],
     ['Prices', 'exactPrice'],
-  ])('one click of the mouse chooses the tab %s, and another runs it', async (tab, field) => {
+  ])('one click selects the tab %s, and another runs it', async (tab, field) => {
     await choose(tab);
     await execute();
     await result().getByText(field).first().waitFor();
@@ -191,7 +191,7 @@ describe.skipIf(!hasChromium)('GraphiQL in a browser without internet', { timeou
     await expect.poll(() => gateway.app.service.sources.head.subscribers()).toBe(0);
   });
 
-  test('a reload shows the same tabs, and the one that was chosen', async () => {
+  test('a reload shows the same tabs, and the selected one', async () => {
     const names = GRAPHIQL_TABS.length;
     for (const tab of ['Status', 'LivePrices']) {
       await choose(tab);
@@ -218,7 +218,7 @@ describe.skipIf(!hasChromium)('GraphiQL in a browser without internet', { timeou
     await result().getByText('@1639950').first().waitFor();
   });
 
-  test('a link opens its query for somebody who was never here before, beside the tabs', async () => {
+  test('a link opens its query for a new visitor, in addition to the tabs', async () => {
     const context = await browser.newContext();
     const newcomer = await context.newPage();
     newcomer.setDefaultTimeout(8_000);
@@ -234,7 +234,7 @@ describe.skipIf(!hasChromium)('GraphiQL in a browser without internet', { timeou
     await context.close();
   });
 
-  test('the docs panel begins with what this endpoint is, and shows the manual', async () => {
+  test('the docs panel begins with the description of the endpoint', async () => {
     await page.getByLabel('Show Documentation Explorer').click();
     const docs = page.locator('.graphiql-doc-explorer');
     await docs.getByText('market-data host').first().waitFor();
@@ -242,7 +242,7 @@ describe.skipIf(!hasChromium)('GraphiQL in a browser without internet', { timeou
     await page.getByText('All queries. Each response des').first().waitFor();
   });
 
-  test('nothing was asked of any other host', () => {
+  test('no request went to another host', () => {
     expect(elsewhere).toEqual([]);
   });
 });

@@ -21,7 +21,7 @@ async function open(options?: TestGatewayOptions) {
 }
 
 describe('the index', () => {
-  test('is JSON for programs, with links that are there', async () => {
+  test('is JSON for programs, with links that work', async () => {
     const { app, origin, get } = await open();
     const answer = await get();
     expect(answer.type).toBe('application/json');
@@ -44,7 +44,7 @@ describe('the index', () => {
     }
   });
 
-  test('is plain text for those who prefer it, and a page for browsers, with the same links', async () => {
+  test('is plain text for clients that prefer it, and a page for browsers, with the same links', async () => {
     const { get } = await open();
     const { links } = JSON.parse((await get()).text);
     const plain = await get({ accept: 'text/plain' });
@@ -57,28 +57,28 @@ describe('the index', () => {
     for (const { text } of [plain, page]) expect(text).toContain('This is the sandbox: all data is simulated.');
   });
 
-  test('does not lead to GraphiQL where that is switched off', async () => {
+  test('does not link to GraphiQL if that is off', async () => {
     const { get } = await open({ config: { graphiql: false } });
     const { links } = JSON.parse((await get()).text);
     expect(Object.keys(links)).toEqual(['schema', 'health', 'readiness']);
     expect((await get(BROWSER_HEADERS)).text).not.toContain('GraphiQL');
   });
 
-  test('takes no operations, and says where they go', async () => {
+  test('accepts no operations, and names the endpoint for them', async () => {
     const { origin } = await open();
     const headers = { 'content-type': 'application/json' };
     const posted = await fetch(`${origin}/`, { method: 'POST', headers, body: '{"query":"{ beaconHeight }"}' });
     expect([posted.status, await posted.text()]).toEqual([404, 'Not found. The GraphQL endpoint is /graphql.\n']);
   });
 
-  test('has an answer to HEAD, without a body', async () => {
+  test('responds to HEAD without a body', async () => {
     const { origin } = await open();
     const head = await fetch(`${origin}/`, { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
   });
 });
 
-test('the schema can be had as a file', async () => {
+test('the schema is available as a file', async () => {
   const { origin } = await open();
   const answer = await fetch(`${origin}/schema.graphql`);
   expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
@@ -88,7 +88,7 @@ test('the schema can be had as a file', async () => {
 const CHROMIUM = '/usr/bin/chromium';
 
 describe.skipIf(!existsSync(CHROMIUM))('the index in a browser', { timeout: 60_000 }, () => {
-  test('asks nothing of other hosts, can be read in light and dark, fits a phone, and leads to GraphiQL by keyboard', async () => {
+  test('loads nothing from other hosts, is readable in light and dark, fits a phone, and leads to GraphiQL by keyboard', async () => {
     const { origin } = await open();
     const browser = await chromium.launch({
       executablePath: CHROMIUM,

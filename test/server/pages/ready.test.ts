@@ -22,7 +22,7 @@ const MARKET_DATA_STALE = { code: 'MARKET_DATA_STALE', message: 'pairs and ticke
 /** Until pairs, tickers and the chain were read. */
 const untilRead = ({ ask }: Pick<TestGateway, 'ask'>) => ask('{ beaconHeight pairs { id } tickers { id } }');
 
-test('a gateway is ready once everything that is configured was read', async () => {
+test('a gateway is ready when every configured upstream was read', async () => {
   const gateway = await open({
     config: { upstreamTimeoutMs: 60_000 },
     before: ({ node, marketData }) => {
@@ -41,7 +41,7 @@ test('a gateway is ready once everything that is configured was read', async () 
   expect(await ready()).toEqual(READY);
 });
 
-test('what is not configured is not waited for', async () => {
+test('an upstream that is not configured does not matter', async () => {
   for (const without of ['NODE', 'MARKET_DATA'] as const) {
     const gateway = await open({ without });
     await untilRead(gateway);
@@ -49,7 +49,7 @@ test('what is not configured is not waited for', async () => {
   }
 });
 
-test('a gateway whose upstreams fail is not ready, and is again when they heal', async () => {
+test('a gateway whose upstreams fail is not ready until they recover', async () => {
   const gateway = await open();
   await untilRead(gateway);
   await gateway.sandbox.node.stop();
@@ -61,7 +61,7 @@ test('a gateway whose upstreams fail is not ready, and is again when they heal',
   await expect.poll(gateway.ready).toEqual(READY);
 });
 
-test('a gateway in front of a node that still syncs is not ready, however many new heights it reads', async () => {
+test('a gateway in front of a syncing node is not ready, even with new heights', async () => {
   const gateway = await open({
     sandbox: { history: 1_000 },
     before: ({ node }) => void node.faults.set({ kind: 'syncing', blocks: 900, everyMs: 50 }),
@@ -90,7 +90,7 @@ test('a gateway in front of a node that still syncs is not ready, however many n
   expect(sample(await (await fetch(gateway.metricsUrl)).text(), 'pdex_head_block_age_seconds')).toBe(0);
 });
 
-test('a gateway whose node has lost its database goes on serving, says so once, and is not ready', async () => {
+test('a gateway whose node has lost its database keeps serving, logs it once, and is not ready', async () => {
   const gateway = await open({ sandbox: { history: 300 } });
   const { ask, ready, sandbox, lines } = gateway;
   await untilRead(gateway);

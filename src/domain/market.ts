@@ -65,7 +65,7 @@ export type Market<P extends Pair> = {
 };
 
 /** Builds the indexes row by row, so that a long list does not block the event loop. */
-export type MarketBuilder<P extends Pair> = {
+type MarketBuilder<P extends Pair> = {
   add(row: P): void;
   /** The market of these rows, which were all added. */
   build(rows: readonly P[]): Market<P>;

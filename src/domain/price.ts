@@ -35,7 +35,7 @@ export function exactPriceOfToken2(pool: PoolPair, decimals1: number, decimals2:
 }
 
 /** {@link priceOfToken1} in exact integer arithmetic, written with all the decimals of token 2. */
-export function exactPriceOfToken1(pool: PoolPair, decimals1: number, decimals2: number): string | undefined {
+function exactPriceOfToken1(pool: PoolPair, decimals1: number, decimals2: number): string | undefined {
   if (!isNonEmpty(pool)) return undefined;
 
   return exactPrice(pool.reserve2, pool.reserve1, decimals2, decimals1);

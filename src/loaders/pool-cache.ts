@@ -7,7 +7,7 @@ import type { TokenId } from '../domain/token-id.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** What is computed from an exchange state once for all clients. It is dropped together with the state. */
-export type StatePools = {
+type StatePools = {
   /** The pool at a place of the directory: always the same object. */
   at(place: number): PoolPair;
   /** The pool of two tokens, in either order. */
@@ -113,7 +113,7 @@ export type PoolJson = {
 };
 
 /** JSON texts of the pools of one state, by the plans that write them. */
-export type PoolJsonCache = {
+type PoolJsonCache = {
   get(plan: object, pool: PoolPair): PoolJson | undefined;
   set(plan: object, pool: PoolPair, json: PoolJson): void;
   /** Plans of which a pool had an error or something to wait for. Its pools are not cached. */

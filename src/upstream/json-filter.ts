@@ -5,7 +5,7 @@ import { createPartCutter, isSpace, type JsonParts } from './json-parts.ts';
 import { TooLargeError } from './wire.ts';
 
 /** What is kept of a document. */
-export type JsonFilter = {
+type JsonFilter = {
   /** The member of the document to which the filter applies; everything around it is kept. Without it, the document itself. */
   readonly within?: string | undefined;
   /** The members that are kept. Of all others, strings, lists and objects become empty. */

@@ -32,7 +32,7 @@ export type NodeClient = {
 };
 
 /** What a node client is created from. */
-export type NodeClientOptions = {
+type NodeClientOptions = {
   readonly name: string;
   readonly http: HttpClient;
   readonly url: URL;

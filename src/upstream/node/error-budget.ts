@@ -9,7 +9,7 @@ export type ErrorBudget = {
 };
 
 /** The size of a budget. */
-export type ErrorBudgetOptions = {
+type ErrorBudgetOptions = {
   /** How many errors may be caused at once. */
   readonly burst: number;
   /** How many more may be caused each minute. */

@@ -10,7 +10,7 @@ export type PoolInBytes = { readonly end: number; readonly reserve1: bigint; rea
  *
  * A block changes few pools. The bytes of all others are the same at the next height, and one comparison shows it.
  */
-export type PreviousPools = {
+type PreviousPools = {
   /** The pool at that place of the directory, if its bytes are the same as in the last response. */
   find(directory: PoolDirectory, place: number, bytes: Buffer, from: number): PoolInBytes | undefined;
   /** Stores the bytes of a pool, unless it has more than nodes send. */
@@ -53,7 +53,7 @@ export function createPreviousPools(): PreviousPools {
 }
 
 /** Reads a pool from its bytes, without creating a string or an object of it. */
-export type PoolBytesReader = {
+type PoolBytesReader = {
   /**
    * Reads a member of the node's map, `"key": value`, where it starts.
    *
@@ -64,7 +64,7 @@ export type PoolBytesReader = {
 };
 
 /** What a reader of pools is created from. */
-export type PoolBytesOptions = {
+type PoolBytesOptions = {
   readonly beaconHeight: BeaconHeight;
   /** The pools of the previous state. */
   readonly directory: PoolDirectory | undefined;

@@ -4,7 +4,7 @@ import type { Instant } from '../../domain/instant.ts';
 import { type PoolPair, poolPairId } from '../../domain/pool-pair.ts';
 
 /** Builds a state from its pools, which arrive one by one. */
-export type StateBuilder = {
+type StateBuilder = {
   /** How many pools were added. */
   poolCount(): number;
   /** The place of the pool that comes next if this state has the same pools in the same order as the previous one. */

@@ -8,7 +8,7 @@ const STATE_ERROR = -8000;
  * Why a node has no exchange state at a height: it does not have the block (the height is in the future for this node), or it
  * has pruned the state.
  */
-export type MissingState = 'future' | 'pruned';
+type MissingState = 'future' | 'pruned';
 
 /** The causes as the node's first line of the stack trace names them, the more specific first. */
 const CAUSES: readonly (readonly [pattern: RegExp, why: MissingState])[] = [

@@ -1,6 +1,6 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { GatewayError, type UpstreamError } from '../errors.ts';
-import type { Subscribe } from '../live/broadcast/subscriber.ts';
+import type { Subscribe } from '../live/broadcast/broadcast.ts';
 import type { Head } from '../live/chain/head.ts';
 
 /**

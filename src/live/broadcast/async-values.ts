@@ -1,4 +1,4 @@
-import type { Subscribe, Subscriber, Subscription } from './subscriber.ts';
+import type { Subscribe, Subscriber, Subscription } from './broadcast.ts';
 
 /** Values that arrive until `return` is called, which also ends a pending `next`. */
 export type AsyncValues<T> = AsyncIterableIterator<T, undefined>;

@@ -1,8 +1,8 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { UpstreamTimeoutError } from '../../errors.ts';
+import type { Subscribe } from '../broadcast/broadcast.ts';
 import { createFollower, type Follower, type Watcher } from '../broadcast/follower.ts';
-import type { Subscribe } from '../broadcast/subscriber.ts';
 import { createBlockInterval } from './block-interval.ts';
 import type { Head } from './head.ts';
 import { createHeadProblems, type Problem, type TipWatcher } from './head-problems.ts';

@@ -1,5 +1,5 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
-import type { Subscribe, Subscription } from '../broadcast/subscriber.ts';
+import type { Subscribe, Subscription } from '../broadcast/broadcast.ts';
 import { createTurnLimit } from '../broadcast/turn-limit.ts';
 import type { Head } from './head.ts';
 

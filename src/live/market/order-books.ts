@@ -6,8 +6,8 @@ import { BadUserInputError, UpstreamBadShapeError, UpstreamBusyError, UpstreamTi
 import type { Bulkhead, QueuedCall } from '../../upstream/bulkhead.ts';
 import type { Requester } from '../../upstream/fair-queue.ts';
 import type { MarketDataClient } from '../../upstream/market-data/client.ts';
+import type { Subscribe } from '../broadcast/broadcast.ts';
 import { createFollower, type Follower, type Watcher } from '../broadcast/follower.ts';
-import type { Subscribe } from '../broadcast/subscriber.ts';
 
 /** An order book as it was last read. */
 export type OrderBookSnapshot = {

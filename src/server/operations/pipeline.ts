@@ -15,7 +15,7 @@ import type { KnownOperation, Planned, Planner } from '../../graphql/execution/p
 import { openSourceStream } from '../../graphql/execution/source-stream.ts';
 import type { TakeTurn } from '../../graphql/execution/time-slice.ts';
 import { type ResultExtensions, WrittenResult } from '../../graphql/execution/written-result.ts';
-import type { Subscribe } from '../../live/broadcast/subscriber.ts';
+import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import type { Dependencies } from '../../loaders/dependencies.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { Metrics } from '../metrics/metrics.ts';

@@ -1,5 +1,5 @@
 import type { Instant } from '../../domain/instant.ts';
-import type { Subscriber, Subscription } from '../../live/broadcast/subscriber.ts';
+import type { Subscriber, Subscription } from '../../live/broadcast/broadcast.ts';
 import type { SourceStream } from '../../loaders/source-stream.ts';
 import type { EncodedUpdate } from './encoded-update.ts';
 

@@ -5,7 +5,7 @@ import { textOf } from '../../graphql/document-source.ts';
 import { maskErrors } from '../../graphql/errors.ts';
 import type { Executor } from '../../graphql/execution/execute.ts';
 import type { KnownOperation, PlannedOperation } from '../../graphql/execution/planner.ts';
-import type { Subscribe } from '../../live/broadcast/subscriber.ts';
+import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import { createTurnLimit } from '../../live/broadcast/turn-limit.ts';
 import type { SourceStream } from '../../loaders/source-stream.ts';
 import type { Metrics } from '../metrics/metrics.ts';

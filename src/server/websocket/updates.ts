@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { ITERATOR_END, returnThis } from '../../live/broadcast/async-values.ts';
-import type { Subscribe, Subscriber, Subscription } from '../../live/broadcast/subscriber.ts';
+import type { Subscribe, Subscriber, Subscription } from '../../live/broadcast/broadcast.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
 
 /** Where the updates of an operation go: its websocket, and the connection under it. */

@@ -1,7 +1,7 @@
 import type { Plugin } from 'graphql-yoga';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import { type AsyncValues, toAsyncValues } from '../../live/broadcast/async-values.ts';
-import type { Subscribe } from '../../live/broadcast/subscriber.ts';
+import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import type { ClientAddresses } from '../clients/client-address.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
 import { wantsCost } from '../http/cost-header.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { toAsyncValues } from '../../../src/live/broadcast/async-values.ts';
+import type { Subscriber } from '../../../src/live/broadcast/broadcast.ts';
 import { createBroadcast } from '../../../src/live/broadcast/broadcast.ts';
-import type { Subscriber } from '../../../src/live/broadcast/subscriber.ts';
 
 /** A subscriber that records the values that it receives. */
 function createRecorder() {

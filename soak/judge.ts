@@ -118,6 +118,7 @@ export function createJudge(outages: Outages, onFinding: (finding: string) => vo
       second: Math.round(to / 1_000),
       ms: to - from,
       outages: outages.describe(from, to),
+      blocksReplaced: outages.explainsReplaced(from, to),
       errors: unexplained,
       ...details,
     });

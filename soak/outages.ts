@@ -8,7 +8,10 @@ export type HostName = number | 'market data';
 export type Outages = {
   /** Records the beginning of a fault. @returns a function that records its end */
   begin(host: HostName, kind: string): () => void;
-  /** Whether faults explain an error of an upstream between two times. */
+  /**
+   * Whether faults explain an error of an upstream between two times. While nodes have different blocks, only those that have
+   * shown the block of the head can be read for the heights near the tip: then the fault of one node explains an error.
+   */
   explains(upstream: Upstream, from: number, to: number): boolean;
   /** Whether any node responded to requests for states with errors -8000 in the minutes before a time, so that it is called less. */
   hasFailedStates(at: number): boolean;
@@ -80,6 +83,13 @@ export function createOutages(nodes: number): Outages {
   const hides = (found: readonly Outage[]) => found.some(({ kind }) => HIDING_BLOCKS.has(kind));
   const ofUpstream = (upstream: Upstream, found: readonly Outage[]) =>
     found.filter(({ host }) => (host === 'market data') === (upstream === 'MARKET_DATA'));
+  function areBlocksReplaced(from: number, to: number): boolean {
+    const since = from - AFTER_EFFECT_MS;
+    return (
+      replacedAt.some((at) => at >= since && at <= to) || forks.some((fork) => fork.from <= to && fork.to >= since)
+    );
+  }
+
   const ofMarketData = (found: readonly Outage[]) => found.some(({ host }) => host === 'market data');
 
   return {
@@ -95,7 +105,9 @@ export function createOutages(nodes: number): Outages {
     },
     explains(upstream, from, to) {
       const found = during(from - AFTER_EFFECT_MS, to);
-      return upstream === 'NODE' ? isEveryNodeAmong(found) || hides(found) : ofMarketData(found);
+      if (upstream === 'MARKET_DATA') return ofMarketData(found);
+      const isReplaced = ofUpstream('NODE', found).length > 0 && areBlocksReplaced(from, to);
+      return isEveryNodeAmong(found) || hides(found) || isReplaced;
     },
     replaceTip: () => void replacedAt.push(performance.now()),
     fork() {
@@ -106,12 +118,7 @@ export function createOutages(nodes: number): Outages {
         fork.to = performance.now();
       };
     },
-    explainsReplaced(from, to) {
-      const since = from - AFTER_EFFECT_MS;
-      return (
-        replacedAt.some((at) => at >= since && at <= to) || forks.some((fork) => fork.from <= to && fork.to >= since)
-      );
-    },
+    explainsReplaced: areBlocksReplaced,
     hasFailedStates: (at) => failedStates(at).length > 0,
     explainsTooManyErrors: (from, to) => isEveryNodeAmong([...failedStates(to), ...during(from - AFTER_EFFECT_MS, to)]),
     isWell(upstream, from, to) {

@@ -41,6 +41,17 @@ describe('an error is wrong', () => {
     expect(judged(errorOf('UPSTREAM_TIMEOUT', 'NODE'), bothHang)).toEqual({});
   });
 
+  test('but not if blocks were replaced, so that only the node with the fault could have the block of the head', () => {
+    const oneHangs = (outages: ReturnType<typeof createOutages>) => void outages.begin(0, 'hang');
+    const replaced = (outages: ReturnType<typeof createOutages>) => outages.replaceTip();
+    const both = (outages: ReturnType<typeof createOutages>) => {
+      oneHangs(outages);
+      replaced(outages);
+    };
+    expect(judged(errorOf('UPSTREAM_UNREACHABLE', 'NODE'), replaced)).toEqual({ 'an error without a cause': 1 });
+    expect(judged(errorOf('UPSTREAM_UNREACHABLE', 'NODE'), both)).toEqual({});
+  });
+
   test('once per response, with the operation', () => {
     const judge = createJudge(createOutages(2), () => {});
     const errors = ['UPSTREAM_TIMEOUT', 'UPSTREAM_BAD_STATUS'].flatMap((code) => errorOf(code, 'NODE').errors);

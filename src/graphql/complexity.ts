@@ -2,6 +2,7 @@ import { type GraphQLField, getNamedType, getNullableType, isLeafType, isListTyp
 import { poolCount } from '../domain/exchange.ts';
 import { DEFAULT_DEPTH, type Depth } from '../loaders/order-book.ts';
 import type { Service } from './context.ts';
+import { ASSUMED_LIST_SIZE, EARLIER_HEIGHT, ORDER_BOOK, VALUE } from './limits.ts';
 
 /** What a field adds to the complexity of an operation, in objects. */
 export type Complexity = {
@@ -17,20 +18,8 @@ export type Complexity = {
   readonly isList?: boolean;
 };
 
-/** Number of objects that a list without a page size counts as, at most and if its length is unknown. */
-export const ASSUMED_LIST_SIZE = 100;
-
-/** What a scalar value counts as: most objects have about twenty. */
-export const VALUE = 1 / 20;
-
-/** What reading an earlier height counts as. */
-const EARLIER_HEIGHT = 100;
-
 /** What filtering or sorting all pools counts as, at most. */
 const ALL_POOLS = 100;
-
-/** What reading an order book from the market-data host counts as. */
-const ORDER_BOOK = 50;
 
 /** Number of entries that a complete order book counts as, on both sides together. */
 const ASSUMED_ENTRIES = 500;

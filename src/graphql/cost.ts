@@ -1,9 +1,9 @@
-import { ASSUMED_LIST_SIZE, type Complexity, VALUE } from './complexity.ts';
+import type { Complexity } from './complexity.ts';
 import type { Service } from './context.ts';
 import { type Arguments, countValues } from './execution/arguments.ts';
 import type { FieldPlan, ObjectPlan, OperationPlan, SelectionCost } from './execution/plan.ts';
 import { namedHeights } from './heights.ts';
-import { type Limits, requireAtMost } from './limits.ts';
+import { ASSUMED_LIST_SIZE, type Limits, requireAtMost, VALUE } from './limits.ts';
 
 /** The estimated size of the response to an operation. */
 export type OperationCost = {

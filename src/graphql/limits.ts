@@ -1,5 +1,26 @@
 import { QueryTooComplexError } from '../errors.ts';
 
+/** Number of objects that a list without a page size counts as, at most and if its length is unknown. */
+export const ASSUMED_LIST_SIZE = 100;
+
+/** What a scalar value counts as: most objects have about twenty. */
+export const VALUE = 1 / 20;
+
+/** What reading an earlier height counts as. */
+export const EARLIER_HEIGHT = 100;
+
+/** What reading an order book from the market-data host counts as. */
+export const ORDER_BOOK = 50;
+
+/** Number of objects that the pairs of a pool count as: two tokens trade in a few pairs. */
+export const ASSUMED_PAIRS_OF_A_POOL = 10;
+
+/** Number of objects that `prices` of all pools count as at most. */
+export const MAX_POOLS_COUNTED = 1_000;
+
+/** Reading this much of any document takes no longer than the smallest request. */
+export const CHARACTERS_PER_POINT = 50;
+
 /** The description of a limit. */
 export type LimitMeaning = {
   /** Text for `--help`, the documents and `service.limits`. */
@@ -13,10 +34,8 @@ export const LIMITS = {
   maxDepth: { default: 15, meaning: 'Maximum nesting depth of selections. Introspection is exempt.' },
   maxComplexity: {
     default: 20_000,
-    meaning:
-      'Maximum complexity of an operation: roughly the number of objects in the response, where a scalar value counts as 1/20.',
-    details:
-      'A list counts as its page size, or as 100 if it has no page size. The pairs of a pool count as 10, and `prices` of all pools as 1,000. Each `at` adds 100, and each order book adds 50. For introspection, `maxSchemaObjects` applies instead.',
+    meaning: `Maximum complexity of an operation: roughly the number of objects in the response, where a scalar value counts as 1/${1 / VALUE}.`,
+    details: `A list counts as its page size, or as ${ASSUMED_LIST_SIZE} if it has no page size. The pairs of a pool count as ${ASSUMED_PAIRS_OF_A_POOL}, and \`prices\` of all pools as ${MAX_POOLS_COUNTED.toLocaleString('en-US')}. Each \`at\` adds ${EARLIER_HEIGHT}, and each order book adds ${ORDER_BOOK}. For introspection, \`maxSchemaObjects\` applies instead.`,
   },
   maxValues: {
     // Ten thousand pools with every field: about 15 MB.
@@ -71,8 +90,7 @@ export const LIMITS = {
 export const ADDRESS_LIMITS = {
   rateLimitPerSecond: {
     meaning: 'Points that each client address regains per second (token bucket).',
-    details:
-      'An operation costs its complexity, and at least one point per 50 characters of its document. Without enough points, the operation is RATE_LIMITED, and `extensions.retryAfterMs` is the wait in milliseconds. Null if the gateway has no rate limit.',
+    details: `An operation costs its complexity, and at least one point per ${CHARACTERS_PER_POINT} characters of its document. Without enough points, the operation is RATE_LIMITED, and \`extensions.retryAfterMs\` is the wait in milliseconds. Null if the gateway has no rate limit.`,
   },
   rateLimitBurst: {
     meaning: 'Maximum number of points that a client address can save up.',

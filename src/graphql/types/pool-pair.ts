@@ -4,11 +4,9 @@ import { quote, requireDecimals } from '../../loaders/quote.ts';
 import { refusing } from '../bad-input.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { objects, objectsAt } from '../complexity.ts';
+import { ASSUMED_PAIRS_OF_A_POOL } from '../limits.ts';
 import { PairRef, PoolPairRef } from './refs.ts';
 import { TokenRef } from './token.ts';
-
-/** Number of pairs that a pool counts as: two tokens trade in a few pairs. */
-const ASSUMED_PAIRS_OF_A_POOL = 10;
 
 /** The arguments of a price. */
 const decimalsArgs = builder.args((t) => ({

@@ -4,10 +4,10 @@ import type { PricesArguments, PriceUpdate } from '../../loaders/source-streams.
 import { builder } from '../builder.ts';
 import { type Complexity, listOf, objects, objectsOf, poolsNow } from '../complexity.ts';
 import type { Service } from '../context.ts';
+import { MAX_POOLS_COUNTED } from '../limits.ts';
 import { PoolPairRef } from './refs.ts';
 
-/** Number of objects that all pools, and the pools of one token, count as at most. */
-const MAX_POOLS_COUNTED = 1_000;
+/** Number of objects that the pools of one token count as at most. */
 const MAX_POOLS_OF_A_TOKEN_COUNTED = 100;
 
 /** The complexity of the pools of one update, from their current number if there is a head. */

@@ -15,6 +15,7 @@ import type { KnownOperation, Planned, Planner } from '../../graphql/execution/p
 import { openSourceStream } from '../../graphql/execution/source-stream.ts';
 import type { TakeTurn } from '../../graphql/execution/time-slice.ts';
 import { type ResultExtensions, WrittenResult } from '../../graphql/execution/written-result.ts';
+import { CHARACTERS_PER_POINT } from '../../graphql/limits.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import type { Dependencies } from '../../loaders/dependencies.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
@@ -104,9 +105,6 @@ export type PipelineOptions = {
   /** Waits for a turn of the event loop. */
   readonly takeTurn: TakeTurn;
 };
-
-/** Reading this much of any document takes no longer than the smallest request. */
-const CHARACTERS_PER_POINT = 50;
 
 /** Operations of longer documents are planned and executed in turns of the event loop of their own. */
 const MAX_TOKENS_AT_ONCE = 1_000;

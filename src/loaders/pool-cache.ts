@@ -102,13 +102,17 @@ function createStatePools(state: ExchangeState, isPinned: boolean): CachedState 
   };
 }
 
-/** The JSON text of a pool, as one plan writes it, and what it depends on beside the pool. */
+/** The JSON text of a pool, as one plan writes it. */
 export type PoolJson = {
   readonly text: string;
+  /** What it depends on beside the pool; `undefined` for most pools, which depend on nothing that can change. */
+  readonly validity: JsonValidity | undefined;
+};
+
+/** What the JSON of a pool depends on. */
+export type JsonValidity = {
   readonly dependencies: Dependencies;
-  /** Whether it depends on nothing that can change. */
-  readonly isFinal: boolean;
-  /** Whether it depends on the newest head, as an earlier pool does that shows its current price. */
+  /** Whether the newest head is among them, as for an earlier pool that shows its current price. */
   readonly usesHead: boolean;
 };
 

@@ -1,5 +1,5 @@
 import type { PoolPair } from '../../domain/pool-pair.ts';
-import type { PoolJson } from '../../loaders/pool-cache.ts';
+import type { JsonValidity } from '../../loaders/pool-cache.ts';
 import { type Context, createContext } from '../context.ts';
 import type { ObjectPlan } from './plan.ts';
 
@@ -20,11 +20,11 @@ export function writeCachedPool(
   const { sources, now } = context.service;
   const cache = sources.pools.jsonOf(pool);
   const cached = cache?.get(plan, pool);
-  if (cached?.isFinal) return cached.text;
+  if (cached !== undefined && cached.validity === undefined) return cached.text;
 
   const newest = sources.head.current();
   if (cache === undefined || newest === undefined || cache.uncacheable.has(plan)) return undefined;
-  if (cached?.dependencies.areCurrent(now())) return fits(cached, context) ? cached.text : undefined;
+  if (cached?.validity?.dependencies.areCurrent(now())) return fits(cached.validity, context) ? cached.text : undefined;
 
   // With loaders of its own, which note everything that the text depends on, and not only what this answer has not read yet.
   const own = createContext(context.service, { head: newest });
@@ -34,9 +34,9 @@ export function writeCachedPool(
     return undefined;
   }
   const { dependencies, head } = own.loaders;
-  const json = { text: toFlat(text), dependencies, isFinal: dependencies.areImmutable(), usesHead: head.isUsed() };
-  if (dependencies.areCurrent(now())) cache.set(plan, pool, json);
-  return fits(json, context) ? text : undefined;
+  const validity = dependencies.areImmutable() ? undefined : { dependencies, usesHead: head.isUsed() };
+  if (dependencies.areCurrent(now())) cache.set(plan, pool, { text: toFlat(text), validity });
+  return validity === undefined || fits(validity, context) ? text : undefined;
 }
 
 /** The same text in one piece. V8 would otherwise keep all the pieces that it was joined from. */
@@ -49,8 +49,7 @@ function toFlat(text: string): string {
  *
  * @returns whether the text may be part of the answer: what the answer has read must be what the text was written from
  */
-function fits({ isFinal, usesHead }: PoolJson, { loaders, service }: Context): boolean {
-  if (isFinal) return true;
+function fits({ usesHead }: JsonValidity, { loaders, service }: Context): boolean {
   if (usesHead) loaders.head.current();
   loaders.market.pairs.current();
   loaders.market.tickers.current();

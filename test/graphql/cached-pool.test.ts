@@ -9,7 +9,7 @@ const PLAN: ObjectPlan = {
   fields: [],
   failure: undefined,
   hasVariables: false,
-  isPart: true,
+  isCacheable: true,
   fixedCost: undefined,
   nesting: 1,
   depth: 1,

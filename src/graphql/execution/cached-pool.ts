@@ -7,7 +7,7 @@ import type { ObjectPlan } from './plan.ts';
  * The JSON of a pool, from the cache beside its state or written now. A pool is on many pages and in many updates, and one
  * plan writes it the same for all of them.
  *
- * @param write writes the pool for a context; `undefined` if there was an error, or something has to be waited for
+ * @param write writes the pool for a context; `undefined` if there is an error or a promise in it
  * @returns `undefined` if the pool has to be written for this answer alone
  */
 export function writeCachedPool(

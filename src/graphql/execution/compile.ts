@@ -24,7 +24,7 @@ import { hasVariables } from './conditions.ts';
 import type { FieldPlan, ObjectPlan, OperationPlan } from './plan.ts';
 import { quickWriterOf, writerOf } from './write-type.ts';
 
-/** What is compiled into a plan. */
+/** The operation that is compiled, and the limits that it must not exceed. */
 export type Compiled = {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
@@ -34,13 +34,13 @@ export type Compiled = {
   readonly limits: Pick<Limits, 'maxDepth' | 'maxNesting' | 'maxSiblings'>;
 };
 
-/** Fewer are written as quickly as they are looked up. */
-const FIELDS_OF_A_PART = 3;
+/** Minimum number of fields of a cached pool. Writing fewer takes no longer than a lookup. */
+const MIN_CACHED_FIELDS = 3;
 
-/** Maximum number of fields in a plan. A fragment that is spread in many places can have far more than the document. */
+/** Maximum number of fields in a plan. With fragments, it can have far more than the document. */
 const MAX_FIELDS = 10_000;
 
-/** How many selections are looked at to find them: those that do not apply count too. */
+/** Maximum number of selections that are visited, including those that do not apply. */
 const MAX_STEPS = 50_000;
 
 /** Compiles a validated operation. @throws QueryTooComplexError for an operation with too many fields, or nested too deeply */
@@ -51,10 +51,10 @@ export function compile({ schema, document, operation, variables, limits }: Comp
   let size = 0;
   let steps = 0;
   let nesting = 0;
-  /** Whether variables stand among the arguments of what was planned since this was last reset. */
+  /** Whether arguments contain variables, in what was planned since this was last reset. */
   let seesVariables = false;
 
-  /** One selection of one type is planned once, wherever the fragment that it is in is spread. */
+  /** A selection is planned once for each type, also if its fragment is spread several times. */
   function planOf(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): ObjectPlan {
     const [only, another] = sets;
     if (only === undefined || another !== undefined) return planObject(type, sets);
@@ -76,13 +76,13 @@ export function compile({ schema, document, operation, variables, limits }: Comp
     const before = seesVariables;
     seesVariables = false;
     const fields = selected.map(([name, { nodes }], index) => planField(type, name, nodes, index === 0 ? '' : ','));
-    const isPart = !seesVariables && type.extensions['isPart'] === true && fields.length >= FIELDS_OF_A_PART;
+    const isCacheable = !seesVariables && type.extensions['isCacheable'] === true && fields.length >= MIN_CACHED_FIELDS;
     const plan = {
       typename: type.name,
       fields,
       failure: undefined,
       hasVariables: seesVariables,
-      isPart,
+      isCacheable,
       fixedCost: fixedCostOf(fields),
       nesting: nestingOf(
         fields,
@@ -95,7 +95,7 @@ export function compile({ schema, document, operation, variables, limits }: Comp
     return plan;
   }
 
-  /** The fields of a selection, or the error of a directive that cannot be read. */
+  /** The fields of a selection, or the error of an invalid directive. */
   function collect(type: GraphQLObjectType, sets: readonly SelectionSetNode[]) {
     const count = (fragments: number) => {
       requireAtMost(limits.maxNesting, nesting + fragments, NESTING);
@@ -162,7 +162,7 @@ export function compile({ schema, document, operation, variables, limits }: Comp
       return args instanceof Error ? args : { ...args };
     }
     seesVariables = true;
-    // An error in the place of the arguments makes the field fail when it is executed.
+    // A field with an error instead of its arguments fails when it is executed.
     return readers.push((given) => readArguments(field, node, given) as Arguments) - 1;
   }
 
@@ -215,7 +215,7 @@ function failing({ name }: GraphQLObjectType, failure: GraphQLError): ObjectPlan
     fields: [],
     failure,
     hasVariables: false,
-    isPart: false,
+    isCacheable: false,
     fixedCost: fixedCostOf([]),
     nesting: 1,
     depth: 0,
@@ -226,8 +226,8 @@ const NO_ARGUMENTS = Object.freeze({});
 const NO_VARIABLES: VariableValues = { sources: {}, coerced: {} };
 
 /**
- * What a resolver is told of its field. It is the same in each execution: what differs between them no resolver of ours
- * asks for, and one that did would learn that it is not there.
+ * The `info` of a resolver. It is created once per plan, so it has nothing that differs between executions. The resolvers of
+ * this schema do not use that, and one that did would get an error.
  */
 function infoOf(known: Partial<GraphQLResolveInfo>): GraphQLResolveInfo {
   return Object.assign(Object.create(OF_ONE_EXECUTION), known);
@@ -235,17 +235,17 @@ function infoOf(known: Partial<GraphQLResolveInfo>): GraphQLResolveInfo {
 
 const OF_ONE_EXECUTION: Partial<GraphQLResolveInfo> = {
   get path(): never {
-    throw new Error(NOT_TOLD);
+    throw new Error(NOT_AVAILABLE);
   },
   get variableValues(): never {
-    throw new Error(NOT_TOLD);
+    throw new Error(NOT_AVAILABLE);
   },
   get rootValue(): never {
-    throw new Error(NOT_TOLD);
+    throw new Error(NOT_AVAILABLE);
   },
 };
 
-const NOT_TOLD = 'A resolver is not told what differs between executions.';
+const NOT_AVAILABLE = 'The info of a resolver has nothing that differs between executions.';
 
 function isFragment(definition: DocumentNode['definitions'][number]): definition is FragmentDefinitionNode {
   return definition.kind === Kind.FRAGMENT_DEFINITION;

@@ -1,6 +1,6 @@
 import { type DocumentNode, Kind, type OperationDefinitionNode, type ValueNode, visit } from 'graphql';
 
-/** Whether there are variables in a value of a document. */
+/** Whether a value of a document contains variables. */
 export function hasVariables(value: ValueNode): boolean {
   switch (value.kind) {
     case Kind.VARIABLE:
@@ -14,7 +14,7 @@ export function hasVariables(value: ValueNode): boolean {
   }
 }
 
-/** The variables of an operation that stand in directives, and so decide what is selected. */
+/** The variables of an operation that directives use, and that therefore decide what is selected. */
 export function findConditions(document: DocumentNode, operation: OperationDefinitionNode): readonly string[] {
   const names = new Set<string>();
   visit(document, {

@@ -4,23 +4,23 @@ import { MAX_ERRORS, TooManyErrorsError, withoutStacks } from '../../errors.ts';
 /** A path in the answer, from its end to its start; `undefined` is the answer itself. */
 export type Place = { readonly around: Place | undefined; readonly key: string | number } | undefined;
 
-/** What went wrong in one answer, in the order in which it did: the first errors, and how many came after them. */
+/** The first errors of an answer, in the order in which they occurred, and the number of further errors. */
 export type FieldErrors = { readonly reported: GraphQLError[]; more: number };
 
-/** No errors yet. */
+/** Creates an empty list of errors. */
 export function createFieldErrors(): FieldErrors {
   return { reported: [], more: 0 };
 }
 
-/** Whether nothing went wrong. */
+/** Whether there are no errors. */
 export function hasNone({ reported, more }: FieldErrors): boolean {
   return reported.length === 0 && more === 0;
 }
 
 /**
- * The error with its place in the answer, as it is thrown on to where null may stand.
+ * The error with its path in the answer and its location in the document.
  *
- * @returns the error itself where it has a place, or would not be reported anyway
+ * @returns the same error if it has a path, or if it will only be counted
  */
 export function placeFieldError(
   errors: FieldErrors,
@@ -33,13 +33,13 @@ export function placeFieldError(
   return withoutStacks(() => locatedError(error, nodes, place && pathOf(place)));
 }
 
-/** Notes an error that has its place, or counts it where there are too many. */
+/** Adds an error that has a path, or counts it if there are too many. */
 export function addFieldError(errors: FieldErrors, error: unknown): void {
   if (errors.reported.length < MAX_ERRORS && error instanceof GraphQLError) errors.reported.push(error);
   else errors.more++;
 }
 
-/** The errors as the answer reports them: the first, and how many more there are. */
+/** The errors of the answer: the first ones, and one with the number of further errors. */
 export function reportErrors({ reported, more }: FieldErrors): readonly GraphQLError[] {
   if (more === 0) return reported;
   const originalError = new TooManyErrorsError(more);

@@ -18,24 +18,24 @@ export type OperationPlan = {
 export type ObjectPlan = {
   readonly typename: string;
   readonly fields: readonly FieldPlan[];
-  /** Why its objects cannot be written: a directive that cannot be read. */
+  /** The error of an invalid directive: its objects cannot be written. */
   readonly failure: GraphQLError | undefined;
-  /** Whether variables stand among the arguments, in it or inside of it. */
+  /** Whether arguments contain variables, in it or in nested selections. */
   readonly hasVariables: boolean;
-  /** Whether its objects are written the same in many answers, so that their texts are worth keeping. */
-  readonly isPart: boolean;
+  /** Whether the JSON of its objects is cached, because it is the same in many answers. */
+  readonly isCacheable: boolean;
   /** Its cost, if that is the same for all variables and at all times. */
   readonly fixedCost: SelectionCost | undefined;
-  /** How deep selections and fragments are nested in it, with itself. */
+  /** Nesting depth of selections and fragments, including itself. */
   readonly nesting: number;
-  /** How deep its fields are nested, without those of introspection. */
+  /** Nesting depth of its fields, without introspection. */
   readonly depth: number;
 };
 
 /** The estimated size of one object, for one selection. */
 export type SelectionCost = {
   readonly objects: number;
-  /** The part of `objects` for each entry of the lists in it whose length only the field around it may know. */
+  /** The part of `objects` for each entry of those lists in it whose length only the parent field may know. */
   readonly objectsPerEntry: number;
   readonly schemaObjects: number;
   readonly values: number;
@@ -47,22 +47,21 @@ export type SelectionCost = {
 export type FieldPlan = {
   /** Its name in the answer. */
   readonly name: string;
-  /** What stands before its value; for `__typename`, which is known, the value too. */
+  /** The text before its value. For `__typename`, it includes the value. */
   readonly opening: string;
   readonly nodes: readonly FieldNode[];
-  /** What it is called in its object, where that is all that it resolves to. */
+  /** The property of the object that it returns if it has no resolver. */
   readonly property: string;
-  /** How it is resolved otherwise. */
   readonly resolve: GraphQLFieldResolver<unknown, Context> | undefined;
   readonly info: GraphQLResolveInfo;
-  /** Its arguments, or where they are among those of the execution because there are variables in them. */
+  /** Its arguments. If they contain variables, their index in `Execution.args`. */
   readonly args: Arguments | Error | number;
-  /** Whether something may be wrong with its arguments: an error stands in their place then. */
+  /** Whether its arguments may be invalid: they are an error then. */
   readonly mayFail: boolean;
   readonly isNullable: boolean;
-  /** Writes most values of a leaf; `undefined` for one that {@link write} has to look at. */
+  /** Writes the values that need no coercion. It returns `undefined` for other values, which `write` writes. */
   readonly writeQuickly: ((value: unknown) => string | undefined) | undefined;
-  /** Writes what it resolves to; `undefined` where that stands in `opening`. */
+  /** Writes its value; `undefined` if `opening` includes the value. */
   readonly write: WriteValue | undefined;
   /** Starts the source stream of a subscription. */
   readonly subscribe: GraphQLFieldResolver<unknown, Context> | undefined;
@@ -76,19 +75,19 @@ export type FieldPlan = {
 /** Estimates the complexity of a field from its arguments and from what the gateway serves now. */
 type EstimateComplexity = (args: object, context: { readonly service: Service }) => Complexity;
 
-/** JSON, or a promise of it where something in it has to be waited for. */
+/** JSON, or a promise of it if a value in it is a promise. */
 export type Written = string | Promise<string>;
 
 /** One execution of an operation. */
 export type Execution = {
   readonly context: Context;
-  /** The arguments of the fields that have variables among them. */
+  /** The arguments of the fields whose arguments contain variables. */
   readonly args: readonly Arguments[];
-  /** What went wrong where null may stand. */
+  /** The errors of nullable fields and entries. */
   readonly errors: FieldErrors;
-  /** How long it has been written at once; `undefined` for what is written without an interruption. */
+  /** `undefined` for an object that is written without yielding to the event loop. */
   readonly slice: TimeSlice | undefined;
 };
 
-/** Writes the value of a field, or of an entry of a list, as JSON. @throws what is wrong with it */
+/** Writes the value of a field, or of an entry of a list, as JSON. @throws the error of the value */
 export type WriteValue = (value: unknown, around: Place, key: string | number, execution: Execution) => Written;

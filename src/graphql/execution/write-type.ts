@@ -25,30 +25,30 @@ import { createFieldErrors, hasNone } from './field-errors.ts';
 import type { Execution, ObjectPlan, WriteValue } from './plan.ts';
 import { isPromise, listWriter, writeObject } from './write.ts';
 
-/** What the writing of a field's values is made with. */
+/** The field whose values are written. */
 export type TypeSurroundings = {
   readonly nodes: readonly FieldNode[];
   readonly info: GraphQLResolveInfo;
-  /** How the field's selection is written for objects of a type. */
+  /** The plan of the field's selection for objects of a type. */
   readonly planOf: (type: GraphQLObjectType) => ObjectPlan;
   /** Whether the values are entries of a list. */
   readonly isEntry?: boolean;
 };
 
-/** Makes the writing of the values of a type. */
+/** Creates the writer of the values of a type. */
 export function writerOf(type: GraphQLOutputType, surroundings: TypeSurroundings): WriteValue {
   const { nodes, info, isEntry = false } = surroundings;
   const nullable = getNullableType(type);
-  const nothing = () => {
+  const writeNull = () => {
     if (nullable === type) return 'null';
     throw new Error(`Cannot return null for non-nullable field ${info.parentType.name}.${info.fieldName}.`);
   };
   if (isObjectType(nullable)) {
     const plan = surroundings.planOf(nullable);
     // A single pool is hardly ever requested again before the next height.
-    const isCached = plan.isPart && (isEntry || info.parentType !== info.schema.getQueryType());
+    const isCached = plan.isCacheable && (isEntry || info.parentType !== info.schema.getQueryType());
     return (value, around, key, execution) => {
-      if (value === null || value === undefined) return nothing();
+      if (value === null || value === undefined) return writeNull();
       if (value instanceof Error) throw value;
       const cached = isCached ? cachedPool(plan, value as object, execution) : undefined;
       return cached ?? writeObject(plan, value, { around, key }, execution);
@@ -64,7 +64,7 @@ export function writerOf(type: GraphQLOutputType, surroundings: TypeSurroundings
       : abstractWriter(nullable, surroundings);
 
   return (value, around, key, execution) => {
-    if (value === null || value === undefined) return nothing();
+    if (value === null || value === undefined) return writeNull();
     if (value instanceof Error) throw value;
     return write(value, around, key, execution);
   };
@@ -74,13 +74,13 @@ function cachedPool(plan: ObjectPlan, value: object, execution: Execution): stri
   return writeCachedPool(plan, value, execution.context, (context) => writeAtOnce(plan, value, execution, context));
 }
 
-/** The text of an object; `undefined` if there was an error, or something has to be waited for. */
+/** The text of an object; `undefined` if there is an error or a promise in it. */
 function writeAtOnce(plan: ObjectPlan, value: unknown, execution: Execution, context: Context): string | undefined {
   const errors = createFieldErrors();
   try {
     const written = writeObject(plan, value, undefined, { ...execution, context, errors, slice: undefined });
     if (typeof written === 'string') return hasNone(errors) ? written : undefined;
-    // The object is written once more, in its place: its errors are reported there.
+    // The object is written again for the answer, which then reports its errors.
     written.catch(() => {});
     return undefined;
   } catch {
@@ -88,7 +88,7 @@ function writeAtOnce(plan: ObjectPlan, value: unknown, execution: Execution, con
   }
 }
 
-/** Makes the writing of objects whose type is told by each. */
+/** Creates the writer of the objects of an interface or union. */
 function abstractWriter(type: GraphQLInterfaceType | GraphQLUnionType, { info, planOf }: TypeSurroundings): WriteValue {
   const plans = new Map(info.schema.getPossibleTypes(type).map((possible) => [possible.name, planOf(possible)]));
 
@@ -105,7 +105,7 @@ function abstractWriter(type: GraphQLInterfaceType | GraphQLUnionType, { info, p
 
 const writeText: Quick = (value) => (typeof value === 'string' ? JSON.stringify(value) : undefined);
 
-/** How most values of the scalars of GraphQL itself are written: those that need no coercion. */
+/** Writers of the values of built-in scalars that need no coercion. */
 const QUICK: ReadonlyMap<unknown, Quick> = new Map<GraphQLLeafType, Quick>([
   [GraphQLString, writeText],
   [GraphQLID, writeText],
@@ -116,7 +116,7 @@ const QUICK: ReadonlyMap<unknown, Quick> = new Map<GraphQLLeafType, Quick>([
 
 type Quick = (value: unknown) => string | undefined;
 
-/** How most values of a type are written; `undefined` where each has to be looked at. */
+/** The writer of the values of a type that need no coercion; `undefined` if all values need it. */
 export function quickWriterOf(type: GraphQLOutputType): Quick | undefined {
   const leaf = getNullableType(type);
   if (!isScalarType(leaf) || leaf.extensions['isPlainText'] !== true) return QUICK.get(leaf);
@@ -126,12 +126,12 @@ export function quickWriterOf(type: GraphQLOutputType): Quick | undefined {
 function leafWriter(type: GraphQLLeafType): WriteValue {
   return (value) => {
     const serialized = serialize(type, value);
-    if (serialized == null) throw new Error(`A value of ${type.name} was written as nothing.`);
+    if (serialized == null) throw new Error(`A value of ${type.name} is null after coercion.`);
     return JSON.stringify(serialized);
   };
 }
 
-/** What a scalar says of a value that it does not know is for the log, like any error of ours. */
+/** Coerces a value. The error of a value that the scalar cannot represent is an internal error, whose message is for the log. */
 function serialize(type: GraphQLLeafType, value: unknown): unknown {
   try {
     return type.coerceOutputValue(value);

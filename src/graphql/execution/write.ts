@@ -4,21 +4,21 @@ import type { Execution, FieldPlan, ObjectPlan, WriteValue, Written } from './pl
 import { continueLater, isOver, isOverForEntry } from './time-slice.ts';
 
 /**
- * Writes an object. Its fields are resolved in their order, and those that give promises are waited for side by side.
+ * Writes an object as JSON. Its fields are resolved in order. Promises are awaited together.
  *
- * @param start the first field to write: those of the answer itself may be written in several time slices
+ * @param start the index of the first field to write: root fields can be written in several time slices
  */
 export function writeObject(plan: ObjectPlan, source: unknown, place: Place, execution: Execution, start = 0): Written {
   const { fields, failure } = plan;
   if (failure !== undefined) throw failure;
   const slice = place === undefined ? execution.slice : undefined;
   let text = start === 0 ? '{' : '';
-  let waiting: Waiting | undefined;
+  let pending: Pending | undefined;
   try {
     for (let index = start; index < fields.length; index++) {
       if (slice !== undefined && index > start && isOver(slice)) {
         const rest = continueLater(slice, () => writeObject(plan, source, place, execution, index));
-        return join(waitFor(rest, text, waiting), '');
+        return join(addPending(rest, text, pending), '');
       }
       const field = fields[index] as FieldPlan;
       text += field.opening;
@@ -27,20 +27,20 @@ export function writeObject(plan: ObjectPlan, source: unknown, place: Place, exe
       if (typeof written === 'string') {
         text += written;
       } else {
-        waiting = waitFor(written, text, waiting);
+        pending = addPending(written, text, pending);
         text = '';
       }
     }
   } catch (error) {
-    return failAfter(waiting, error);
+    return failAfter(pending, error);
   }
-  return waiting === undefined ? `${text}}` : join(waiting, `${text}}`);
+  return pending === undefined ? `${text}}` : join(pending, `${text}}`);
 }
 
 function writeField(field: FieldPlan, write: WriteValue, source: unknown, place: Place, execution: Execution): Written {
   const { name } = field;
   const args = typeof field.args === 'number' ? execution.args[field.args] : field.args;
-  if (field.mayFail && args instanceof Error) return standIn(args, field, { around: place, key: name }, execution);
+  if (field.mayFail && args instanceof Error) return writeNull(args, field, { around: place, key: name }, execution);
   try {
     const value = resolveField(field, source, args, execution.context);
     const quickly = field.writeQuickly?.(value);
@@ -50,9 +50,9 @@ function writeField(field: FieldPlan, write: WriteValue, source: unknown, place:
       : write(value, place, name, execution);
     return typeof written === 'string'
       ? written
-      : written.then(undefined, (error) => standIn(error, field, { around: place, key: name }, execution));
+      : written.then(undefined, (error) => writeNull(error, field, { around: place, key: name }, execution));
   } catch (error) {
-    return standIn(error, field, { around: place, key: name }, execution);
+    return writeNull(error, field, { around: place, key: name }, execution);
   }
 }
 
@@ -67,18 +67,19 @@ function resolveField(
   return typeof value === 'function' ? value.call(source, args, context, info) : value;
 }
 
-/** Makes the writing of a list, whose entries fail one by one where null may stand in their place. */
+/** Creates the writer of a list. If entries are nullable, an entry that fails does not fail the list. */
 export function listWriter(write: WriteValue, entries: Pick<FieldPlan, 'isNullable' | 'nodes'>): WriteValue {
   return (value, around, key, execution) => {
-    if (typeof value !== 'object' || value === null || !(Symbol.iterator in value)) throw new Error('This is no list.');
+    if (typeof value !== 'object' || value === null || !(Symbol.iterator in value))
+      throw new Error('The value is not iterable.');
     return writeEntries((value as Iterable<unknown>)[Symbol.iterator](), 0, { around, key }, execution);
   };
 
-  /** Writes the entries that are left of a list. A long one is written in several time slices. */
+  /** Writes the remaining entries of a list. A long list is written in several time slices. */
   function writeEntries(left: Iterator<unknown>, start: number, place: Place, execution: Execution): Written {
     const { slice } = execution;
     let text = start === 0 ? '[' : '';
-    let waiting: Waiting | undefined;
+    let pending: Pending | undefined;
     let index = start;
     try {
       for (let next = left.next(); !next.done; next = left.next()) {
@@ -88,19 +89,19 @@ export function listWriter(write: WriteValue, entries: Pick<FieldPlan, 'isNullab
         if (typeof written === 'string') {
           text += written;
         } else {
-          waiting = waitFor(written, text, waiting);
+          pending = addPending(written, text, pending);
           text = '';
         }
         if (slice !== undefined && isOverForEntry(slice)) {
           const entries = start === 0 ? withHandledRejections(left) : left;
           const rest = continueLater(slice, () => writeEntries(entries, index, place, execution));
-          return join(waitFor(rest, text, waiting), '');
+          return join(addPending(rest, text, pending), '');
         }
       }
     } catch (error) {
-      return failAfter(waiting, error);
+      return failAfter(pending, error);
     }
-    return waiting === undefined ? `${text}]` : join(waiting, `${text}]`);
+    return pending === undefined ? `${text}]` : join(pending, `${text}]`);
   }
 
   function writeEntry(entry: unknown, index: number, place: Place, execution: Execution): Written {
@@ -110,16 +111,16 @@ export function listWriter(write: WriteValue, entries: Pick<FieldPlan, 'isNullab
         : write(entry, place, index, execution);
       return typeof written === 'string'
         ? written
-        : written.then(undefined, (error) => standIn(error, entries, { around: place, key: index }, execution));
+        : written.then(undefined, (error) => writeNull(error, entries, { around: place, key: index }, execution));
     } catch (error) {
-      return standIn(error, entries, { around: place, key: index }, execution);
+      return writeNull(error, entries, { around: place, key: index }, execution);
     }
   }
 }
 
 /**
- * The entries that are left, of which those that reject before they are written are no unhandled rejections: these would end
- * the process. Each error is still reported when its entry is written.
+ * The remaining entries. An entry that rejects before it is written is not an unhandled rejection, which would end the
+ * process. Its error is still reported when the entry is written.
  */
 function withHandledRejections(left: Iterator<unknown>): Iterator<unknown> {
   const entries: unknown[] = [];
@@ -132,8 +133,8 @@ function withHandledRejections(left: Iterator<unknown>): Iterator<unknown> {
 
 function ignore(): void {}
 
-/** Notes an error where null may stand, and writes that. @throws it, with its place, where null may not stand */
-function standIn(
+/** Reports the error of a nullable field or entry, and writes null. @throws the error, with its path, if it is not nullable */
+function writeNull(
   error: unknown,
   { isNullable, nodes }: Pick<FieldPlan, 'isNullable' | 'nodes'>,
   place: Place,
@@ -145,34 +146,34 @@ function standIn(
   return 'null';
 }
 
-/** What has to be waited for, and the text in front of each. */
-type Waiting = { readonly texts: string[]; readonly promises: Promise<string>[] };
+/** The promises that are awaited, and the text before each of them. */
+type Pending = { readonly texts: string[]; readonly promises: Promise<string>[] };
 
-function waitFor(promise: Promise<string>, text: string, waiting: Waiting = { texts: [], promises: [] }): Waiting {
-  waiting.texts.push(text);
-  waiting.promises.push(promise);
-  return waiting;
+function addPending(promise: Promise<string>, text: string, pending: Pending = { texts: [], promises: [] }): Pending {
+  pending.texts.push(text);
+  pending.promises.push(promise);
+  return pending;
 }
 
-function join({ texts, promises }: Waiting, end: string): Promise<string> {
+function join({ texts, promises }: Pending, end: string): Promise<string> {
   const [only, another] = promises;
-  // By far the most answers wait for one thing.
+  // Most answers await one promise.
   if (only !== undefined && another === undefined) return only.then((written) => `${texts[0]}${written}${end}`);
   return Promise.all(promises).then(
     (written) => texts.reduce((text, next, index) => `${text}${next}${written[index]}`, '') + end,
   );
 }
 
-/** What is under way is waited for first, because its errors belong to the answer as well. @throws the error */
-function failAfter(waiting: Waiting | undefined, error: unknown): Promise<string> {
-  if (waiting === undefined) throw error;
+/** Fails after the pending fields, because the answer contains their errors too. @throws the error */
+function failAfter(pending: Pending | undefined, error: unknown): Promise<string> {
+  if (pending === undefined) throw error;
   const fail = () => {
     throw error;
   };
-  return Promise.all(waiting.promises).then(fail, fail);
+  return Promise.all(pending.promises).then(fail, fail);
 }
 
-/** Whether a value has to be waited for. */
+/** Whether a value is a promise, of any kind. */
 export function isPromise(value: unknown): value is Promise<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }

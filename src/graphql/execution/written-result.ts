@@ -1,19 +1,19 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
 
-/** What goes out with an answer beside its data. */
+/** The extensions of a result. */
 export type ResultExtensions = Readonly<Record<string, unknown>>;
 
 /**
- * The result of an execution, with its data as JSON already: nothing reads it back unless somebody asks for `data`.
+ * The result of an execution, with its data as JSON text. The text is only parsed if `data` is read.
  *
- * All have the same properties, so that V8 makes one hidden class for them.
+ * All results have the same properties, so that V8 creates one hidden class for them.
  */
 export class WrittenResult implements ExecutionResult {
-  /** The data as JSON; `undefined` where nothing was executed. */
+  /** The data as JSON; `undefined` if nothing was executed. */
   readonly text: string | undefined;
   declare readonly errors?: readonly GraphQLError[];
   declare readonly extensions?: ResultExtensions;
-  /** Writes the result. Yoga calls it by itself, with a copy of a result with errors, in which their locations are missing. */
+  /** Writes the result. Yoga calls it with a copy of the result, in which errors have no locations. */
   readonly stringify: (result: unknown) => string;
 
   constructor(text: string | undefined, errors?: readonly GraphQLError[], extensions?: ResultExtensions) {
@@ -23,7 +23,7 @@ export class WrittenResult implements ExecutionResult {
     this.stringify = errors === undefined && extensions === undefined ? toDataText : () => this.toText();
   }
 
-  /** `undefined` where nothing was executed. */
+  /** `undefined` if nothing was executed. */
   get data(): Record<string, unknown> | null {
     return this.text === undefined ? (undefined as never) : JSON.parse(this.text);
   }
@@ -45,12 +45,12 @@ function toDataText(result: unknown): string {
   return `{"data":${(result as WrittenResult).text}}`;
 }
 
-/** The data of a result as JSON, if it is written already: of a copy that Yoga makes too. It is not read for a look at it. */
+/** The data of a result, or of Yoga's copy of it, as JSON text. `data` is not read, because that would parse the text. */
 function textOf(result: ExecutionResult): string | undefined {
   return 'text' in result ? (result.text as string | undefined) : JSON.stringify(result.data);
 }
 
-/** Whether an operation was executed at all, whatever failed then. */
+/** Whether an operation was executed, also if it failed. */
 export function wasExecuted(result: ExecutionResult): boolean {
   return textOf(result) !== undefined;
 }
@@ -60,7 +60,7 @@ export function hasData(result: ExecutionResult): boolean {
   return (textOf(result) ?? 'null') !== 'null';
 }
 
-/** An error as a client gets it: what only concerns HTTP is left out. */
+/** An error as JSON, without the extension for its HTTP status. */
 export function withoutHttp(error: GraphQLError): ReturnType<GraphQLError['toJSON']> {
   const { extensions = {}, ...rest } = error.toJSON();
   const { http: _http, ...others } = extensions;

@@ -29,7 +29,7 @@ export const atArg = builder.args((t) => ({
 PoolPairRef.implement({
   interfaces: [NodeRef],
   // The JSON of pools is cached, see execution/cached-pool.ts.
-  extensions: { isPart: true },
+  extensions: { isCacheable: true },
   description:
     "A constant-product pool of two tokens in the node's exchange state. The current pool and the pool at an earlier height are different objects with different ids. The id of a pool that was read with `at`, or with a cursor of an earlier height, ends in '@<height>', so client caches store both.",
   fields: (t) => ({

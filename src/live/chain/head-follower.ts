@@ -70,7 +70,7 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     if (first === undefined) return choice.keep(tips, previous);
     const attempts = [first];
     const next = async () => attempts.shift() ?? attemptOf(await nodes.poll(previous?.source).catch(() => []));
-    const head = await nodes.firstToAnswer(next, CALLS_FOR_A_HEAD).catch((error) => {
+    const head = await nodes.firstSuccess(next, CALLS_FOR_A_HEAD).catch((error) => {
       // A node that shows a higher tip and cannot be read does not make the others stale: they are as far as the head.
       if (previous === undefined || tips.every(({ node }) => !node.newBlocks.isWell())) throw error;
       return previous;

@@ -26,7 +26,7 @@ export type Nodes = {
    * @param calls how many calls an attempt makes, one after another: each has the upstream timeout
    * @throws the error of the first node, unless the node only does not have the state and another failed
    */
-  firstToAnswer<T>(next: () => Promise<Attempt<T> | undefined>, calls?: number): Promise<T>;
+  firstSuccess<T>(next: () => Promise<Attempt<T> | undefined>, calls?: number): Promise<T>;
   /**
    * The nodes that are on the same chain as one of them: they have shown, as their tip, one of the accepted blocks that this
    * node has shown too. The node itself is always among them. Those that respond come first.
@@ -81,7 +81,7 @@ export function createNodes({ clients, timeoutMs, graceMs, maxPauseMs, watch }: 
     });
   }
 
-  function firstToAnswer<T>(next: () => Promise<Attempt<T> | undefined>, calls = 1): Promise<T> {
+  function firstSuccess<T>(next: () => Promise<Attempt<T> | undefined>, calls = 1): Promise<T> {
     const allCallsMs = calls * timeoutMs;
     const timeoutError = () => new UpstreamTimeoutError('NODE', allCallsMs, {});
     const options = { delayMs: timeoutMs / all.length, timeoutMs: allCallsMs, timeoutError };
@@ -91,7 +91,7 @@ export function createNodes({ clients, timeoutMs, graceMs, maxPauseMs, watch }: 
   return {
     all,
     poll,
-    firstToAnswer,
+    firstSuccess,
     sharingBlock(node, isAccepted) {
       const accepted = new Set(blocksOf(node, isAccepted).map(({ hash }) => hash));
       const sharing = all.filter(

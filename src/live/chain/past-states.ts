@@ -30,7 +30,7 @@ export type PastStates = {
 
 /** What past states are read with. */
 export type PastStatesOptions = {
-  readonly nodes: Pick<Nodes, 'all' | 'firstToAnswer' | 'sharingBlock'>;
+  readonly nodes: Pick<Nodes, 'all' | 'firstSuccess' | 'sharingBlock'>;
   readonly bulkhead: Bulkhead;
   readonly poolCounts: PoolCounts;
 };
@@ -106,7 +106,7 @@ export function createPastStates({ nodes, bulkhead, poolCounts }: PastStatesOpti
     const queued = queueRead(height, head, {
       isAccepted: (block) => isFinal(height, block.height),
       inOrder: (sharing) => sharing.toSorted((a, b) => rank(a) - rank(b)),
-      others: nodes.all.filter((node) => node.isResponding()),
+      others: () => nodes.all.filter((node) => node.isResponding()),
       // A node of another chain has nothing to say about whether the height is pruned.
       notSharing: (node) => statePruned({ host: node.name }),
       calls: CALLS_FOR_FINAL,
@@ -128,7 +128,7 @@ export function createPastStates({ nodes, bulkhead, poolCounts }: PastStatesOpti
     const queued = queueRead(height, head, {
       isAccepted: (block) => block.hash === head.hash,
       inOrder: (sharing) => sharing,
-      others: nodes.all,
+      others: () => nodes.all,
       notSharing: (node) => blockNotFound(head.beaconHeight, { host: node.name }),
       calls: CALLS_NEAR_TIP,
       readFrom: (node, signal) => node.pastStates.readNearTip(height, head.chainInfo.beacon, signal),
@@ -148,15 +148,15 @@ export function createPastStates({ nodes, bulkhead, poolCounts }: PastStatesOpti
     }
 
     return bulkhead.queue(async () => {
-      const order = [...new Set([...plan.inOrder(sharing()), ...plan.others])];
+      const order = [...new Set([...plan.inOrder(sharing()), ...plan.others()])];
       const left = order.toSorted((a, b) => Number(a.pastReads.isPaused()) - Number(b.pastReads.isPaused()));
       const called: Node[] = [];
       try {
-        return await nodes.firstToAnswer(async () => {
+        return await nodes.firstSuccess(async () => {
           const node = left.shift();
           if (node === undefined) return undefined;
           called.push(node);
-          return (signal) => readNoting({ node, called, height }, readFrom, signal);
+          return (signal) => readAndRecord({ node, called, height }, readFrom, signal);
         }, plan.calls);
       } catch (error) {
         throw whyStateIsMissing(error) === 'pruned' ? new HeightNotAvailableError(height, head.beaconHeight) : error;
@@ -174,8 +174,8 @@ export function createPastStates({ nodes, bulkhead, poolCounts }: PastStatesOpti
   };
 }
 
-/** Reads, and notes in the health of the node how it went: also of nodes that were called before and were slower. */
-async function readNoting(
+/** Reads, and records in the health of the node how it went, also for nodes that were called before and were slower. */
+async function readAndRecord(
   { node, called, height }: { node: Node; called: readonly Node[]; height: BeaconHeight },
   readFrom: ReadFrom,
   signal: AbortSignal,
@@ -200,7 +200,7 @@ type ReadPlan = {
   readonly isAccepted: (block: ShownBlock) => boolean;
   readonly inOrder: (sharing: readonly Node[]) => readonly Node[];
   /** Nodes that are called after these, if their tip then shows an accepted block. */
-  readonly others: readonly Node[];
+  readonly others: () => readonly Node[];
   /** The error of one whose tip does not. */
   readonly notSharing: (node: Node) => Error;
   /** How many calls a read makes, one after another. */

@@ -14,7 +14,6 @@ import { createConnectionLimits } from './clients/connection-limits.ts';
 import { createRateLimits } from './clients/rate-limits.ts';
 import { createDataVersions } from './http/data-version.ts';
 import { createGraphqlHandler } from './http/graphql-handler.ts';
-import { createHttpCaching } from './http/http-caching.ts';
 import { createOpenResponses } from './http/open-responses.ts';
 import { createRequestIds } from './http/request-id.ts';
 import { createResponseCache } from './http/response-cache.ts';
@@ -102,14 +101,13 @@ export function createGateway(options: GatewayOptions): Gateway {
   const dataVersion = createDataVersions(sources);
   const isLast = ({ socket }: IncomingMessage) => isStopping() || connections?.isOverLimit(socket) === true;
   const responses = createOpenResponses(accessLog.onResponse);
-  const caching = createHttpCaching(now);
   const graphqlHandler = createGraphqlHandler({
     yoga,
     pipeline,
     persisted,
     cache: createResponseCache({ maxBytes: answerCacheBytes, dataVersion, now }),
     dataVersion,
-    writer: createResponseWriter({ caching, rates, responses, corsOrigins, isSandbox, isLast }),
+    writer: createResponseWriter({ now, rates, responses, corsOrigins, isSandbox, isLast }),
     accessLog,
     clients,
     rates,

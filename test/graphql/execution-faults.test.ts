@@ -95,8 +95,8 @@ describe('what fails is told where it would be told without a plan', () => {
 
   test('and so is what failed beside it, in an object that is null because of both', async () => {
     const document = parse('{ thing { later mustBad bad } leaf { int } }');
-    const { data, errors } = await executePlanned({ schema, document, rootValue: root('good') });
-    expect(data).toEqual({ thing: null, leaf: { int: 0 } });
+    const { text, errors } = await executePlanned({ schema, document, rootValue: root('good') });
+    expect(text).toBe('{"thing":null,"leaf":{"int":0}}');
     expect(errors?.map(({ message, path }) => [message, path])).toEqual([
       ['later', ['thing', 'later']],
       ['must bad', ['thing', 'mustBad']],
@@ -109,9 +109,19 @@ describe('what fails is told where it would be told without a plan', () => {
     onTestFinished(() => clock.mockRestore());
     const things = () => [THING, THING, THING, THING, later(new Error('entry')), THING];
     const document = parse('{ things { name } }');
-    const { data, errors } = await executePlanned({ schema, document, rootValue: { things } });
+    const { text, errors } = await executePlanned({ schema, document, rootValue: { things } });
     const { name } = THING;
-    expect(data).toEqual({ things: [{ name }, { name }, { name }, { name }, null, { name }] });
+    expect(JSON.parse(text ?? '')).toEqual({ things: [{ name }, { name }, { name }, { name }, null, { name }] });
     expect(errors?.map(({ message, path }) => [message, path])).toEqual([['entry', ['things', 4]]]);
+  });
+
+  test('an entry of a list in a long list is handled the same', async () => {
+    let now = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 10));
+    onTestFinished(() => clock.mockRestore());
+    const lists = () => [[1], [2], [3], [4], [later(new Error('entry')), 6]];
+    const { text, errors } = await executePlanned({ schema, document: parse('{ lists }'), rootValue: { lists } });
+    expect(text).toBe('{"lists":[[1],[2],[3],[4],null]}');
+    expect(errors?.map(({ message, path }) => [message, path])).toEqual([['entry', ['lists', 4, 0]]]);
   });
 });

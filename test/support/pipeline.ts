@@ -56,8 +56,9 @@ export function testClient(): Client {
 export async function runQuery(
   pipeline: Pipeline,
   sent: SentOperation,
-): Promise<Pick<WrittenResult, 'data' | 'errors'>> {
+): Promise<{ readonly data: unknown; readonly errors: WrittenResult['errors'] }> {
   const prepared = await pipeline.prepare(sent, testClient());
   if (prepared.errors !== undefined) return { data: null, errors: prepared.errors };
-  return (await pipeline.run(prepared)).result;
+  const { text = 'null', errors } = (await pipeline.run(prepared)).result;
+  return { data: JSON.parse(text), errors };
 }

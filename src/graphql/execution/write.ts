@@ -122,13 +122,18 @@ export function listWriter(write: WriteValue, entries: Pick<FieldPlan, 'isNullab
  * The remaining entries. An entry that rejects before it is written is not an unhandled rejection, which would end the
  * process. Its error is still reported when the entry is written.
  */
-function withHandledRejections(left: Iterator<unknown>): Iterator<unknown> {
+function withHandledRejections(remaining: Iterator<unknown>): Iterator<unknown> {
   const entries: unknown[] = [];
-  for (let next = left.next(); !next.done; next = left.next()) {
-    if (isPromise(next.value)) next.value.then(undefined, ignore);
-    entries.push(next.value);
-  }
+  for (let next = remaining.next(); !next.done; next = remaining.next()) entries.push(next.value);
+  handleRejections(entries);
   return entries.values();
+}
+
+function handleRejections(entries: readonly unknown[]): void {
+  for (const entry of entries) {
+    if (isPromise(entry)) entry.then(undefined, ignore);
+    else if (Array.isArray(entry)) handleRejections(entry);
+  }
 }
 
 function ignore(): void {}

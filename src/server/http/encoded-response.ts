@@ -1,3 +1,4 @@
+import type { GraphQLError } from 'graphql';
 import { type ErrorSummary, summarizeErrors } from '../operations/error-summary.ts';
 import type { Executed } from '../operations/pipeline.ts';
 import type { JsonType } from './accept.ts';
@@ -20,18 +21,23 @@ export type EncodedResponse = {
   readonly dependencies: Executed['dependencies'];
   /** The errors, for the access log. */
   readonly errors: ErrorSummary | undefined;
+  /** Its entity tag in each media type, from the first time that it is sent with one. */
+  etags: Partial<Record<JsonType, string>> | undefined;
 };
 
 /** A longer body is sent faster in a piece of its own. */
 const MAX_STRING_BYTES = 8_192;
 
-/** Encodes a result after GraphQL over HTTP. @throws RangeError if it is too long for a string */
+/** Encodes a result as GraphQL over HTTP. @throws RangeError if it is too long for a string */
 export function encodeResponse({ result, dependencies }: Executed, type: JsonType, points: number): EncodedResponse {
   const body = toBody(result.toText());
   const { errors } = result;
-  if (errors === undefined) return { status: 200, headers: [], body, points, dependencies, errors: undefined };
+  if (errors === undefined)
+    return { status: 200, headers: [], body, points, dependencies, errors: undefined, etags: undefined };
   const { status, headers } = statusOf(errors, type);
-  return { status, headers, body, points, dependencies: undefined, errors: summarizeErrors(result) };
+  const pairs = Object.entries(headers).flat();
+  const summary = summarizeErrors(result);
+  return { status, headers: pairs, body, points, dependencies: undefined, errors: summary, etags: undefined };
 }
 
 /** What an error says about the HTTP response, in its extension `http`, as Yoga has it. */
@@ -43,13 +49,13 @@ type HttpExtension = {
 };
 
 /** The highest status of the errors, and all their headers. Without a status, the response is a success. */
-function statusOf(errors: readonly { readonly extensions: object }[], type: JsonType) {
+export function statusOf(errors: readonly GraphQLError[], type: string) {
   let highest = 0;
-  const headers: string[] = [];
+  const headers: Record<string, string> = {};
   for (const { extensions } of errors) {
     const { http = {} } = extensions as { readonly http?: HttpExtension };
-    for (const [name, value] of Object.entries(http.headers ?? {})) headers.push(name.toLowerCase(), value);
-    if (type === 'application/json' && http.spec) continue;
+    for (const [name, value] of Object.entries(http.headers ?? {})) headers[name.toLowerCase()] = value;
+    if (type !== 'application/graphql-response+json' && http.spec) continue;
     highest = Math.max(highest, http.status ?? 0);
   }
   return { status: highest || 200, headers };

@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
+import type { Instant } from '../../domain/instant.ts';
 import { corsHeaders, varyHeader } from '../clients/origins.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
 import { toAnswer } from '../operations/refusal.ts';
 import type { JsonType } from './accept.ts';
 import { COST_HEADER } from './cost-header.ts';
 import type { EncodedResponse } from './encoded-response.ts';
-import { type HttpCaching, hasTag } from './http-caching.ts';
+import { cacheHeadersOf, hasEtag } from './http-caching.ts';
 import type { HttpExchange, OpenResponses } from './open-responses.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
 import { SANDBOX_HEADER } from './sandbox-header.ts';
@@ -23,7 +24,7 @@ export type ResponseWriter = {
 
 /** What replies tell, and who follows them. */
 export type ResponseWriterOptions = {
-  readonly caching: HttpCaching;
+  readonly now: () => Instant;
   readonly rates: RateLimits | undefined;
   readonly responses: OpenResponses;
   /** Whose pages may ask, beside those of the gateway itself. */
@@ -36,7 +37,7 @@ export type ResponseWriterOptions = {
 
 /** Makes what sends responses: all headers of one at once, because setting them one by one takes longer. */
 export function createResponseWriter({
-  caching,
+  now,
   rates,
   responses,
   corsOrigins,
@@ -55,10 +56,10 @@ export function createResponseWriter({
     }
     const all = commonHeaders(exchange);
     if (rates !== undefined) all.push(...rates.headersFor(request, retryAfterIn(headers)));
-    const { etag, cacheControl } = isGet ? caching.of(known, type) : POSTED;
+    const { etag, cacheControl } = isGet ? cacheHeadersOf(known, type, now()) : POSTED;
     if (cacheControl !== undefined) all.push('cache-control', cacheControl);
     if (etag !== undefined) all.push('etag', etag);
-    if (etag !== undefined && hasTag(request, etag)) {
+    if (etag !== undefined && hasEtag(request, etag)) {
       response.writeHead(304, all);
       response.end();
     } else {

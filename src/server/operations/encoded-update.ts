@@ -1,4 +1,3 @@
-import type { ExecutionResult } from 'graphql';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { hasData, type WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Outcome } from '../metrics/metrics.ts';
@@ -43,7 +42,7 @@ export function encodeUpdate(result: WrittenResult, height: BeaconHeight | undef
 const END_OF_MESSAGE = '}';
 
 /** The outcome of an execution, for the metrics. */
-export function outcomeOf(result: ExecutionResult): Outcome {
+export function outcomeOf(result: WrittenResult): Outcome {
   if (result.errors === undefined || result.errors.length === 0) return 'whole';
   return hasData(result) ? 'partial' : 'failed';
 }

@@ -1,6 +1,6 @@
-import type { ExecutionResult, GraphQLError } from 'graphql';
+import type { GraphQLError } from 'graphql';
 import type { ErrorCode } from '../../errors.ts';
-import { wasExecuted } from '../../graphql/execution/written-result.ts';
+import type { WrittenResult } from '../../graphql/execution/written-result.ts';
 
 /** What the access log says of the errors of an answer. */
 export type ErrorSummary = {
@@ -15,12 +15,14 @@ const INTERNAL: ErrorCode = 'INTERNAL_SERVER_ERROR';
 /** A step of the protocol: the client sends the query with its next request. */
 const EXPECTED: ErrorCode = 'PERSISTED_QUERY_NOT_FOUND';
 
-/** Summarizes the errors of a result; `undefined` where it has none. A result without `data` was not executed. */
-export function summarizeErrors(result: ExecutionResult): ErrorSummary | undefined {
-  const { errors } = result;
+/** Summarizes the errors of a result; `undefined` if it has none. A result without data was not executed. */
+export function summarizeErrors({
+  text,
+  errors,
+}: Partial<Pick<WrittenResult, 'text' | 'errors'>>): ErrorSummary | undefined {
   if (errors === undefined || errors.length === 0) return undefined;
   const codes = [...new Set(errors.map(codeOf))];
-  const isRefused = !wasExecuted(result) && !codes.includes(EXPECTED);
+  const isRefused = text === undefined && !codes.includes(EXPECTED);
   return { codes, isNotable: isRefused || codes.includes(INTERNAL) };
 }
 

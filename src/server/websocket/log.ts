@@ -1,5 +1,7 @@
-import type { ExecutionResult, GraphQLError } from 'graphql';
+import type { GraphQLError } from 'graphql';
+
 import type { SubscribePayload } from 'graphql-ws';
+import type { WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Log } from '../../log.ts';
 import { type AccessLog, msSince } from '../access-log.ts';
 import type { ClientAddresses, ClientIdentity } from '../clients/client-address.ts';
@@ -26,7 +28,7 @@ export type WebSocketLog = {
   /** An operation ends with an `error` message: it is refused, or a subscription that had started has failed. */
   failed(operation: SocketOperation, errors: readonly GraphQLError[], hadStarted: boolean): void;
   /** An operation was executed. */
-  executed(operation: SocketOperation, result: ExecutionResult): void;
+  executed(operation: SocketOperation, result: WrittenResult): void;
   /** A subscription has started; called while its payload is still there. */
   started(operation: SocketOperation): void;
   /** An operation has ended, by whichever side. */

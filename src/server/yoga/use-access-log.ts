@@ -2,7 +2,7 @@ import type { Plugin } from 'graphql-yoga';
 import { type ErrorSummary, summarizeErrors } from '../operations/error-summary.ts';
 import { labelOf } from '../operations/operation-label.ts';
 import type { PersistedQueries } from '../operations/persisted-queries.ts';
-import { type ServerContext, UpdateStream } from './use-operations.ts';
+import type { ServerContext } from './use-operations.ts';
 
 /** Notes for the access log which operation a request contains, and its errors. Of several operations it notes the first. */
 export function useAccessLog(persisted: PersistedQueries): Plugin<object, ServerContext> {
@@ -12,9 +12,7 @@ export function useAccessLog(persisted: PersistedQueries): Plugin<object, Server
     },
     onResultProcess({ result, serverContext: { exchange } }) {
       if (exchange === undefined) return;
-      const summaries = [result]
-        .flat()
-        .flatMap((each) => (each instanceof UpdateStream ? [] : (summarizeErrors(each as never) ?? [])));
+      const summaries = [result].flat().flatMap((each) => summarizeErrors(each as never) ?? []);
       if (summaries.length > 0) exchange.access = { ...exchange.access, errors: merge(summaries) };
     },
   };

@@ -1,6 +1,5 @@
 import type { Plugin } from 'graphql-yoga';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
-import { type AsyncValues, toAsyncValues } from '../../live/broadcast/async-values.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import type { ClientAddresses } from '../clients/client-address.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
@@ -18,19 +17,6 @@ import {
 
 /** What the HTTP server passes to Yoga beside the request; a request without a server has none. */
 export type ServerContext = { readonly exchange?: HttpExchange };
-
-/** The updates of a subscription, as Yoga knows results that come one after another. */
-export class UpdateStream implements AsyncIterable<EncodedUpdate> {
-  readonly updates: Subscribe<EncodedUpdate>;
-
-  constructor(updates: Subscribe<EncodedUpdate>) {
-    this.updates = updates;
-  }
-
-  [Symbol.asyncIterator](): AsyncValues<EncodedUpdate> {
-    return toAsyncValues(this.updates);
-  }
-}
 
 /** What the plugin needs. */
 export type UseOperationsOptions = {
@@ -55,13 +41,11 @@ export function useOperations({ pipeline, clients, rates }: UseOperationsOptions
     };
   }
 
-  async function run(prepared: Prepared): Promise<WrittenResult | UpdateStream> {
+  async function run(prepared: Prepared): Promise<WrittenResult | Subscribe<EncodedUpdate>> {
     if (prepared.errors !== undefined) return new WrittenResult(undefined, prepared.errors);
     if (!isSubscription(prepared)) return (await pipeline.run(prepared)).result;
     const refusal = pipeline.admit(prepared);
-    if (refusal !== undefined) return new WrittenResult(undefined, [refusal]);
-    const updates = await pipeline.subscribe(prepared);
-    return updates instanceof WrittenResult ? updates : new UpdateStream(updates);
+    return refusal === undefined ? pipeline.subscribe(prepared) : new WrittenResult(undefined, [refusal]);
   }
 
   return {
@@ -74,7 +58,7 @@ export function useOperations({ pipeline, clients, rates }: UseOperationsOptions
         const result = await run(
           prepared ?? (await pipeline.prepare(params as SentOperation, clientOf(request, exchange))),
         );
-        // Yoga only hands it on to the plugin that sends it.
+        // Yoga hands it on as it is: `useResponses` encodes it.
         return result as never;
       });
     },

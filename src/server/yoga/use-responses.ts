@@ -1,11 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { GraphQLError } from 'graphql';
-import { type Plugin, processRegularResult } from 'graphql-yoga';
-import { toAsyncValues } from '../../live/broadcast/async-values.ts';
-import { accepts, createAcceptedTypes } from '../http/accept.ts';
-import { createEventStream } from '../http/event-stream.ts';
+import type { Plugin } from 'graphql-yoga';
+import { hasData, WrittenResult } from '../../graphql/execution/written-result.ts';
+import type { Subscribe } from '../../live/broadcast/broadcast.ts';
+import { accepts, createAcceptedTypes, type JsonType } from '../http/accept.ts';
+import { statusOf } from '../http/encoded-response.ts';
+import { createEventStream, EVENT_STREAM_HEADERS, toEventStream } from '../http/event-stream.ts';
+import type { EncodedUpdate } from '../operations/encoded-update.ts';
 import { badRequest, toAnswer } from '../operations/refusal.ts';
-import { UpdateStream } from './use-operations.ts';
 
 /** What sending responses needs. */
 export type UseResponsesOptions = {
@@ -15,29 +17,55 @@ export type UseResponsesOptions = {
   readonly internal: (error: unknown) => void;
 };
 
+/** What Yoga has for one operation: what the pipeline returned, or errors of Yoga itself. */
+type Result = WrittenResult | Subscribe<EncodedUpdate> | { readonly errors: readonly GraphQLError[] };
+
+/** A response before it is a `Response`. */
+type Encoded = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | ReadableStream;
+};
+
 /**
- * Chooses how a result is sent, in the place of Yoga: as JSON in the media type that the handler of plain queries would
- * choose, or as server-sent events. Yoga's own event streams execute updates ahead of a slow reader.
+ * Encodes results, in the place of Yoga: as JSON in the media type that the handler of plain queries would choose, or as
+ * server-sent events. Yoga's own event streams execute updates ahead of a slow reader.
  */
 export function useResponses({ keepAliveMs, internal }: UseResponsesOptions): Plugin {
   const acceptedType = createAcceptedTypes();
 
-  /** The id of an event is the height of its update, so that a reader resumes after it. */
-  function openEventStream({ updates }: UpdateStream, request: Request, response: ServerResponse | undefined) {
-    const events = createEventStream({
-      results: toAsyncValues(updates),
-      toEvent: (update) => ({ id: update.height, data: update.toText() }),
-      keepAliveMs,
-    });
+  function openEventStream(updates: Subscribe<EncodedUpdate>, { signal }: Request, response?: ServerResponse) {
+    const events = createEventStream(updates, keepAliveMs);
     events.once('error', (error) => {
       internal(error);
       response?.destroy();
     });
-    const leave = () => events.destroy();
-    if (request.signal.aborted) leave();
-    else request.signal.addEventListener('abort', leave, { once: true });
+    const abort = () => events.destroy();
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
     // Yoga's Response sends a Readable as it is, though its type knows web streams only.
     return events as unknown as ReadableStream;
+  }
+
+  function encode(result: Result | readonly Result[], request: Request, response?: ServerResponse): Encoded {
+    const accept = request.headers.get('accept') ?? undefined;
+    const type = acceptedType(accept);
+    if (isList(result)) {
+      const texts = result.map((each) => toWritten(isSubscription(each) ? IN_AN_ARRAY : each).toText());
+      return inMediaType(type ?? otherType(accept), `[${texts.join(',')}]`, []);
+    }
+    if (!isSubscription(result)) {
+      const { errors = [] } = result;
+      const text = toWritten(result).toText();
+      if (type !== undefined || request.method !== 'GET' || !isFinal(toWritten(result)))
+        return inMediaType(type ?? otherType(accept), text, errors);
+      const encoded = inMediaType('application/json', text, errors);
+      return encoded.status === 200 ? { ...encoded, status: 400 } : encoded;
+    }
+    if (accepts(accept, EVENT_STREAM))
+      return { status: 200, headers: EVENT_STREAM_HEADERS, body: openEventStream(result, request, response) };
+    const error = badRequest(406, accepts(accept, MULTIPART) ? `${NO_MULTIPART} ${NO_STREAM}` : NO_STREAM);
+    return inMediaType(type ?? 'application/json', toWritten({ errors: [error] }).toText(), [error]);
   }
 
   return {
@@ -47,33 +75,10 @@ export function useResponses({ keepAliveMs, internal }: UseResponsesOptions): Pl
       const { status, headers, body } = toAnswer(NOT_ACCEPTED, undefined);
       endResponse(new fetchAPI.Response(body, { status, headers }));
     },
-    onResultProcess({ request, result, setResult, setResultProcessor, serverContext }) {
-      const accept = request.headers.get('accept') ?? undefined;
-      const type = acceptedType(accept);
-      if (Array.isArray(result)) {
-        setResult(result.map((each) => (each instanceof UpdateStream ? refused(IN_AN_ARRAY) : each)));
-        if (type !== undefined) setResultProcessor(processRegularResult, type);
-      } else if (result instanceof UpdateStream) {
-        if (accepts(accept, EVENT_STREAM)) {
-          const { res } = serverContext as { readonly res?: ServerResponse };
-          const body = openEventStream(result, request, res);
-          setResultProcessor((_result, { Response }) => new Response(body, { headers: EVENT_HEADERS }), EVENT_STREAM);
-        } else {
-          setResult(refused(accepts(accept, MULTIPART) ? `${NO_MULTIPART} ${NO_STREAM}` : NO_STREAM));
-          setResultProcessor(
-            (error, { Response }) =>
-              Response.json(error, { status: 406, headers: { 'content-type': type ?? 'application/json' } }),
-            type ?? 'application/json',
-          );
-        }
-      } else if (type !== undefined) {
-        setResultProcessor(processRegularResult, type);
-      } else if (request.method === 'GET' && isFinal(result as Result)) {
-        setResultProcessor((error, fetchAPI) => {
-          const { body, status, headers } = processRegularResult(error as never, fetchAPI, 'application/json');
-          return new fetchAPI.Response(body, { status: status === 200 ? 400 : status, headers });
-        }, 'application/json');
-      }
+    onResultProcess({ request, result, setResultProcessor, serverContext }) {
+      const { res } = serverContext as { readonly res?: ServerResponse };
+      const { status, headers, body } = encode(result as never, request, res);
+      setResultProcessor((_result, { Response }) => new Response(body, { status, headers }), '*/*');
     },
   };
 }
@@ -81,8 +86,27 @@ export function useResponses({ keepAliveMs, internal }: UseResponsesOptions): Pl
 const EVENT_STREAM = 'text/event-stream';
 const MULTIPART = 'multipart/mixed';
 
-/** No `connection`: the HTTP server decides whether a connection stays open. */
-const EVENT_HEADERS = { 'content-type': EVENT_STREAM, 'cache-control': 'no-cache', 'content-encoding': 'none' };
+/** The media type of a result for a client that does not accept JSON. */
+function otherType(accept: string | undefined): typeof EVENT_STREAM | typeof MULTIPART {
+  return accepts(accept, MULTIPART) ? MULTIPART : EVENT_STREAM;
+}
+
+/** A result, or the results of an array, with the status that its errors have in that media type. */
+function inMediaType(
+  type: JsonType | typeof EVENT_STREAM | typeof MULTIPART,
+  text: string,
+  errors: readonly GraphQLError[],
+): Encoded {
+  const { status, headers } = statusOf(errors, type === MULTIPART ? 'application/graphql-response+json' : type);
+  if (type === EVENT_STREAM)
+    return { status, headers: { ...headers, ...EVENT_STREAM_HEADERS }, body: toEventStream(text) };
+  if (type !== MULTIPART)
+    return { status, headers: { ...headers, 'content-type': `${type}; charset=utf-8` }, body: text };
+  const length = Buffer.byteLength(text);
+  const part = `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${length}\r\n\r\n${text}`;
+  const body = `\r\n---\r\n${part}\r\n-----\r\n`;
+  return { status, headers: { ...headers, 'content-type': `${MULTIPART}; boundary="-"` }, body };
+}
 
 const NOT_ACCEPTED = badRequest(
   406,
@@ -90,25 +114,37 @@ const NOT_ACCEPTED = badRequest(
 );
 const NO_STREAM = 'A subscription requires a websocket, or a client that accepts text/event-stream.';
 const NO_MULTIPART = 'Multipart subscriptions are not supported.';
-const IN_AN_ARRAY = 'An array of operations cannot contain a subscription.';
+const IN_AN_ARRAY = {
+  errors: [
+    new GraphQLError('An array of operations cannot contain a subscription.', {
+      extensions: { code: 'BAD_USER_INPUT' },
+    }),
+  ],
+};
 
-function refused(message: string): { errors: [GraphQLError] } {
-  return { errors: [new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } })] };
+function isList(result: Result | readonly Result[]): result is readonly Result[] {
+  return Array.isArray(result);
 }
 
-type Result = { readonly data?: unknown; readonly errors?: readonly { readonly extensions?: object }[] };
+function isSubscription(result: Result): result is Subscribe<EncodedUpdate> {
+  return typeof result === 'function';
+}
+
+function toWritten(result: Exclude<Result, Subscribe<EncodedUpdate>>): WrittenResult {
+  return result instanceof WrittenResult ? result : new WrittenResult(undefined, result.errors);
+}
 
 /**
  * Whether the same operation can never succeed. An EventSource connects again after every stream that ends. It gives up only
  * at a status such as 400. A client that sends POST reads the errors from the stream, as in graphql-sse.
  */
-function isFinal({ data, errors = [] }: Result): boolean {
-  return data == null && errors.length > 0 && !errors.some(isTemporary);
+function isFinal(result: WrittenResult): boolean {
+  const { errors = [] } = result;
+  return !hasData(result) && errors.length > 0 && !errors.some(isTemporary);
 }
 
 /** Whether an error is of an upstream, of the gateway or of this moment. */
-function isTemporary({ extensions }: { readonly extensions?: object }): boolean {
-  const { code } = extensions as { readonly code?: unknown };
+function isTemporary({ extensions: { code } }: GraphQLError): boolean {
   if (typeof code !== 'string' || code === 'RATE_LIMITED' || code === 'INTERNAL_SERVER_ERROR') return true;
   return code.startsWith('UPSTREAM_') && code !== 'UPSTREAM_NOT_CONFIGURED';
 }

@@ -7,7 +7,6 @@ import { createErrorMask } from '../../../src/graphql/errors.ts';
 import { WrittenResult } from '../../../src/graphql/execution/written-result.ts';
 import { createClientAddresses } from '../../../src/server/clients/client-address.ts';
 import { createGraphqlHandler } from '../../../src/server/http/graphql-handler.ts';
-import { createHttpCaching } from '../../../src/server/http/http-caching.ts';
 import { createOpenResponses } from '../../../src/server/http/open-responses.ts';
 import { createRequestIds } from '../../../src/server/http/request-id.ts';
 import { createResponseCache } from '../../../src/server/http/response-cache.ts';
@@ -41,7 +40,7 @@ async function serveHandler(run: () => Promise<Executed>) {
     rates: undefined,
     accessLog: { isAll: false },
     writer: createResponseWriter({
-      caching: createHttpCaching(() => 0),
+      now: () => 0,
       rates: undefined,
       responses: createOpenResponses(),
       corsOrigins: [],

@@ -23,7 +23,15 @@ function publish(): void {
 }
 
 function answer(dependencies: EncodedResponse['dependencies'], bytes = 10): EncodedResponse {
-  return { status: 200, headers: [], body: Buffer.alloc(bytes), points: 1, dependencies, errors: undefined };
+  return {
+    status: 200,
+    headers: [],
+    body: Buffer.alloc(bytes),
+    points: 1,
+    dependencies,
+    errors: undefined,
+    etags: undefined,
+  };
 }
 
 /** Keeps an answer as its text is asked for the second time. */

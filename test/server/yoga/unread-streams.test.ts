@@ -28,7 +28,7 @@ test.each([
   async (accept, type, more) => {
     const { post, listeners } = await open();
     const response = await post(HEAD, accept);
-    expect([response.status, response.headers.get('content-type')]).toEqual([406, type]);
+    expect([response.status, response.headers.get('content-type')]).toEqual([406, `${type}; charset=utf-8`]);
     expect(await response.json()).toEqual({
       errors: [
         {

@@ -3,7 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createSchema, createYoga, type Plugin } from 'graphql-yoga';
 import { expect, onTestFinished, test } from 'vitest';
-import { UpdateStream } from '../../../src/server/yoga/use-operations.ts';
+import type { Subscribe } from '../../../src/live/broadcast/broadcast.ts';
+import type { EncodedUpdate } from '../../../src/server/operations/encoded-update.ts';
 import { useResponses } from '../../../src/server/yoga/use-responses.ts';
 import { serveGatewayForTest } from '../../support/served-gateway.ts';
 
@@ -20,7 +21,7 @@ async function readUntil({ body }: Response, until: RegExp): Promise<string> {
   return text;
 }
 
-test('a reader that waits for an event hears something within each keep-alive period', async () => {
+test('a reader that waits for an event receives a comment in each keep-alive period', async () => {
   const { url, sandbox } = await serveGatewayForTest({ config: { keepAliveMs: 100 } });
   const response = await fetch(`${url}?query=${HEAD}`, { headers: { accept: 'text/event-stream' } });
   const names = ['content-type', 'cache-control', 'connection'];
@@ -36,7 +37,7 @@ test('a reader that waits for an event hears something within each keep-alive pe
 
 test('an event stream with an update that cannot be encoded is aborted, and the log gets the reason', async () => {
   const error = new TypeError('This cannot be encoded.');
-  const updates = new UpdateStream((subscriber) => ({ request: () => subscriber.onError(error), cancel() {} }));
+  const updates: Subscribe<EncodedUpdate> = ({ onError }) => ({ request: () => onError(error), cancel() {} });
   const logged: unknown[] = [];
   const schema = createSchema({ typeDefs: 'type Query { none: Boolean }' });
   const plugins: Plugin[] = [

@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { getIntrospectionQuery, parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createContext } from '../../src/graphql/context.ts';
-import { schema } from '../../src/graphql/schema.ts';
-import { everyField, randomOperation } from '../support/any-operation.ts';
-import { createExecutions, type Executions, executePlanned } from '../support/executions.ts';
-import { startGateway } from '../support/gateway.ts';
-import { HONEST } from '../support/operations.ts';
-import { BTC, NOBODYS, PRV } from '../support/tokens.ts';
+import { createContext } from '../../../src/graphql/context.ts';
+import { schema } from '../../../src/graphql/schema.ts';
+import { everyField, randomOperation } from '../../support/any-operation.ts';
+import { createExecutions, type Executions, executePlanned } from '../../support/executions.ts';
+import { startGateway } from '../../support/gateway.ts';
+import { HONEST } from '../../support/operations.ts';
+import { BTC, NOBODYS, PRV } from '../../support/tokens.ts';
 
 let gateway: Awaited<ReturnType<typeof startGateway>>;
 let executions: Executions;
 beforeAll(async () => {
-  // What is read must not change between two executions.
+  // The data must not change between two executions.
   gateway = await startGateway({ config: { headPollMs: 600_000, marketPollMs: 600_000, orderBookTtlMs: 600_000 } });
   await gateway.ask('{ beaconHeight pairs { id } tickers { id } }');
   executions = createExecutions(schema, () => createContext(gateway.app.service));
@@ -22,13 +22,10 @@ afterAll(() => gateway.close());
 const POOL = `poolPair(token1Id: "${PRV}", token2Id: "${BTC}")`;
 const NAMED = [`PoolPair:${PRV}-${BTC}`, `Token:${PRV}`, `Token:${NOBODYS}`, 'BestBlock:-1', 'BestBlock:99', 'x'];
 
-describe('an operation that is executed by its plan is answered as it would be without', () => {
+describe('the executor returns the result of graphql-js for', () => {
   test.each<[string, string, Record<string, unknown>?]>([
     ['a field', '{ beaconHeight }'],
-    [
-      'what is waited for stands between what is not',
-      '{ service { version } a: beaconHeight b: service { sandbox } tokens { id } }',
-    ],
+    ['promises between other values', '{ service { version } a: beaconHeight b: service { sandbox } tokens { id } }'],
     [
       'fragments in fragments',
       `{ ...A } fragment A on Query { ${POOL} { ...B ... { key } ... on Node { id } } } fragment B on PoolPair { token1 { ...C } } fragment C on Token { symbol }`,
@@ -56,16 +53,16 @@ describe('an operation that is executed by its plan is answered as it would be w
       `{ ${POOL} { id @skip(if: true) key @include(if: false) price @skip(if: false) @include(if: true) } beaconHeight @include(if: true) }`,
     ],
     [
-      'directives that leave nothing out',
+      'directives that omit nothing',
       `query ($a: Boolean!) { ${POOL} { id key @include(if: $a) ... @skip(if: $a) { price } } }`,
       { a: true },
     ],
     [
-      'directives that turn with their variables',
+      'directives with other variables',
       `query ($a: Boolean!) { ${POOL} { id key @include(if: $a) ... @skip(if: $a) { price } ...F @include(if: $a) } } fragment F on PoolPair { spotPrice }`,
       { a: false },
     ],
-    ['a selection that directives leave empty', `query ($a: Boolean = false) { ${POOL} { id @include(if: $a) } }`],
+    ['a selection that directives empty', `query ($a: Boolean = false) { ${POOL} { id @include(if: $a) } }`],
     [
       'variables with defaults',
       'query ($first: Int = 3, $order: PoolPairOrder! = ID_DESC) { poolPairs(first: $first, orderBy: $order) { nodes { id } } }',
@@ -76,20 +73,20 @@ describe('an operation that is executed by its plan is answered as it would be w
       { first: null },
     ],
     [
-      'a variable that is left out of an argument with a default',
+      'an omitted variable in an argument with a default',
       'query ($depth: Int! = 4) { orderBook(tickerId: "pBTC_PRV", depth: $depth) { bids { price } } }',
     ],
     [
-      'variables inside of inputs',
+      'variables in input objects',
       'query ($token: TokenId, $symbol: String!) { poolPairs(filter: { tokenId: $token, symbols: [$symbol, "pBTC"] }) { nodes { id } } }',
       { symbol: 'pETH' },
     ],
     [
-      'bad scalars in the document',
+      'invalid scalars in the document',
       `{ a: poolPair(token1Id: "x", token2Id: "${BTC}") { id } b: poolPairs(at: -1, filter: { tokenId: "y" }) { totalCount } beaconHeight }`,
     ],
     [
-      'bad scalars in variables',
+      'invalid scalars in variables',
       `query ($a: TokenId!, $at: BeaconHeight = 0, $f: PoolPairFilter) { poolPair(token1Id: $a, token2Id: "${BTC}") { id } a: poolPairs(at: $at) { totalCount } b: poolPairs(filter: $f) { totalCount } token(id: $a) { id } }`,
       { a: 'x', f: { tokenId: 'z' } },
     ],
@@ -98,11 +95,11 @@ describe('an operation that is executed by its plan is answered as it would be w
       '{ poolPairs(first: 4) { nodes { id price(decimals1: 99) exactPrice(decimals2: -1) } edges { cursor node { spotPrice(decimals1: 31) } } } }',
     ],
     [
-      'errors beside one another',
+      'errors of several fields',
       `{ a: ${POOL.slice(0, -1)}, at: 9007199254740991) { id } b: poolPairs(first: 1, last: 1) { totalCount } c: ticker { id } d: orderBook(tickerId: "x", depth: -1) { bestBid } e: orderBook(tickerId: "none") { bestBid } }`,
     ],
     [
-      'each text is escaped',
+      'strings with characters that JSON escapes',
       `query ($id: ID!) { node(id: $id) { id } tokens { symbol } }`,
       { id: 'a"b\\\n\u2028\ud800' },
     ],
@@ -122,7 +119,7 @@ describe('an operation that is executed by its plan is answered as it would be w
     await executions.expectSame({ document: parse(query), variableValues });
   });
 
-  test('one document with each of its operations, and with variables that select other fields', async () => {
+  test('each operation of a document, with variables that select other fields', async () => {
     const document = parse(
       `query A($x: Boolean!) { ${POOL} { ...F } } query B($x: Boolean!) { beaconHeight ...G } fragment F on PoolPair { id price @skip(if: $x) } fragment G on Query { service { version @include(if: $x) sandbox } }`,
     );
@@ -131,7 +128,7 @@ describe('an operation that is executed by its plan is answered as it would be w
     }
   });
 
-  test('operations that nobody has written', async () => {
+  test('random operations', async () => {
     await fc.assert(
       fc.asyncProperty(randomOperation(schema), async ({ query, variableValues }) => {
         await executions.expectSame({ document: parse(query), variableValues });
@@ -141,7 +138,7 @@ describe('an operation that is executed by its plan is answered as it would be w
   }, 60_000);
 });
 
-describe('what is unusual has a plan too', () => {
+describe('the executor returns the result of graphql-js for unusual operations', () => {
   test.each<[string, string, Record<string, unknown>?]>([
     ['introspection', getIntrospectionQuery()],
     ['a type by its name', '{ beaconHeight __type(name: "Query") { name } }'],
@@ -152,12 +149,12 @@ describe('what is unusual has a plan too', () => {
       { a: null },
     ],
     [
-      'null where an argument takes none',
+      'null for an argument that is not nullable',
       'query ($a: String = "x") { beaconHeight orderBook(tickerId: $a) { bestBid } }',
       { a: null },
     ],
     [
-      'null where an argument of each object takes none',
+      'null for an argument that is not nullable, on each object',
       'query ($a: Int = 1) { chainInfo { shard(id: $a) { id } } }',
       { a: null },
     ],
@@ -170,12 +167,12 @@ describe('what is unusual has a plan too', () => {
   });
 });
 
-describe('what cannot be executed', () => {
+describe('an operation that cannot be executed has the errors of graphql-js', () => {
   test.each<[string, string, Record<string, unknown>?]>([
-    ['variables that do not fit', 'query ($first: Int) { poolPairs(first: $first) { totalCount } }', { first: 'x' }],
+    ['variables of wrong types', 'query ($first: Int) { poolPairs(first: $first) { totalCount } }', { first: 'x' }],
     ['a variable that is missing', 'query ($id: ID!) { node(id: $id) { id } }'],
     [
-      'several bad variables',
+      'several invalid variables',
       'query ($id: ID!, $n: Int, $ids: [ID!]) { node(id: $id) { id } a: poolPairs(first: $n) { totalCount } nodes(ids: $ids) { id } }',
       { id: {}, n: 1.5, ids: [1, {}] },
     ],
@@ -193,7 +190,7 @@ test.each([
     'in variables',
     'query ($d: Int = 99, $n: Int = -1) { poolPairs(first: 9) { nodes { price(decimals1: $d) } } tickers { orderBook(depth: $n) { bestBid } } }',
   ],
-])('an argument that is bad is checked once, and not for each object of a list: %s', async (_name, query) => {
+])('an invalid argument is checked once, not for each object of a list: %s', async (_name, query) => {
   const contextValue = createContext(gateway.app.service);
   const { errors = [] } = await executePlanned({ schema, document: parse(query), contextValue });
   expect(errors.length).toBeGreaterThan(30);

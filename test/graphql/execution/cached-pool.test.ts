@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { type Context, createContext } from '../../src/graphql/context.ts';
-import { writeCachedPool } from '../../src/graphql/execution/cached-pool.ts';
-import type { ObjectPlan } from '../../src/graphql/execution/plan.ts';
-import { startGatewayForTest, type TestGatewayOptions } from '../support/gateway.ts';
+import { type Context, createContext } from '../../../src/graphql/context.ts';
+import { writeCachedPool } from '../../../src/graphql/execution/cached-pool.ts';
+import type { ObjectPlan } from '../../../src/graphql/execution/plan.ts';
+import { startGatewayForTest, type TestGatewayOptions } from '../../support/gateway.ts';
 
 const PLAN: ObjectPlan = {
   typename: 'PoolPair',
@@ -15,7 +15,7 @@ const PLAN: ObjectPlan = {
   depth: 1,
 };
 
-/** A gateway whose pools are written as the symbols of their tokens; what is written is collected. */
+/** A gateway whose pools are written as the symbols of their tokens. What is written is collected. */
 async function openGateway(options?: TestGatewayOptions) {
   const gateway = await startGatewayForTest(options);
   const { service } = gateway.app;
@@ -39,7 +39,7 @@ async function openGateway(options?: TestGatewayOptions) {
   };
 }
 
-describe('the text of a pool', () => {
+describe('the JSON of a pool', () => {
   test('is written once for all answers about a head, and again for the next', async () => {
     const { gateway, service, written, newestPool, write } = await openGateway();
     const texts = [await newestPool(), await newestPool()].map((pool) => write(pool, createContext(service)));
@@ -51,7 +51,7 @@ describe('the text of a pool', () => {
     expect(written.length).toBe(2);
   });
 
-  test('is written once for those who page through an earlier height, and another where it is pinned', async () => {
+  test('is written once for all answers about an earlier height, and again if it is pinned', async () => {
     const { gateway, service, written, newestPool, pinnedPool, write } = await openGateway();
     const [pool, pinned] = [await newestPool(), await pinnedPool()];
     for (let heights = 0; heights < 2; heights++) {
@@ -91,7 +91,7 @@ describe('the text of a pool', () => {
   });
 });
 
-describe('an answer with a cached text of a pool', () => {
+describe('an answer with cached JSON of a pool', () => {
   test('depends on nothing more if the tokens are in the list', async () => {
     const { service, written, newestPool, write } = await openGateway();
     const [one, other] = [createContext(service), createContext(service)];
@@ -100,7 +100,7 @@ describe('an answer with a cached text of a pool', () => {
     expect([one, other].map(({ loaders }) => loaders.dependencies.areImmutable())).toEqual([true, true]);
   });
 
-  test('depends on market data if the text does, and has another text when the market data changes', async () => {
+  test('depends on market data if the JSON does, and has other JSON when the market data changes', async () => {
     const { gateway, service, written, newestPool, write } = await openGateway({ config: { tokens: [] } });
     const pool = await newestPool();
     const [one, other, late] = [createContext(service), createContext(service), createContext(service)];
@@ -124,7 +124,7 @@ describe('an answer with a cached text of a pool', () => {
     const renamed = write(pool, createContext(service));
     expect(renamed).toBe(written.at(-1));
     expect(renamed).not.toBe(written[0]);
-    // It has read the pairs as they were: what is newer does not stand beside them.
+    // This answer has read the earlier pairs, so newer JSON must not be part of it.
     expect(write(pool, late)).toBeUndefined();
   });
 });

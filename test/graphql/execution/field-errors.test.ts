@@ -1,8 +1,8 @@
 import { buildSchema, type GraphQLInterfaceType, parse } from 'graphql';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createExecutions, executePlanned } from '../support/executions.ts';
+import { createExecutions, executePlanned } from '../../support/executions.ts';
 
-/** A world in which fields fail in every way: at once or later, where null may stand and where it may not. */
+/** A schema whose fields fail in every way: at once or later, nullable or not. */
 const schema = buildSchema(`
   type Query { thing: Thing things: [Thing] all: [Thing!]! lists: [[Int!]] must: Thing! any: [Any] one: Any leaf: Leaf }
   interface Any { name: String }
@@ -69,7 +69,7 @@ async function later<T>(value: T): Promise<T> {
   return value;
 }
 
-describe('what fails is told where it would be told without a plan', () => {
+describe('errors have the paths that graphql-js gives them', () => {
   const { expectSame } = createExecutions(schema, () => ({}));
 
   test.each([
@@ -93,7 +93,7 @@ describe('what fails is told where it would be told without a plan', () => {
     for (const leaf of Object.keys(LEAVES)) await expectSame({ document: parse(query), rootValue: root(leaf) });
   });
 
-  test('and so is what failed beside it, in an object that is null because of both', async () => {
+  test('several errors in one object that becomes null are all reported', async () => {
     const document = parse('{ thing { later mustBad bad } leaf { int } }');
     const { text, errors } = await executePlanned({ schema, document, rootValue: root('good') });
     expect(text).toBe('{"thing":null,"leaf":{"int":0}}');
@@ -103,7 +103,7 @@ describe('what fails is told where it would be told without a plan', () => {
     ]);
   });
 
-  test('an entry of a long list that fails before its turn to be written is an error of that entry', async () => {
+  test('an entry of a long list that rejects before it is written is an error of this entry', async () => {
     let now = 0;
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 10));
     onTestFinished(() => clock.mockRestore());

@@ -34,9 +34,9 @@ export type AppOptions = {
 export function createApp({ config, isSandbox, log, now = Date.now }: AppOptions): App {
   const version = readVersion();
   const metrics = createMetrics(version, isSandbox);
-  const surroundings = { config, log, now, metrics };
-  const nodes = connectNodes(surroundings);
-  const marketData = connectMarketData(surroundings);
+  const sourceOptions = { config, log, now, metrics };
+  const nodes = connectNodes(sourceOptions);
+  const marketData = connectMarketData(sourceOptions);
 
   const sources: Sources = {
     ...nodes.sources,

@@ -1,7 +1,8 @@
 import type { Upstream } from './errors.ts';
 import type { Watcher } from './live/broadcast/follower.ts';
-import type { Head } from './live/chain/head.ts';
+import type { HeadWatcher } from './live/chain/head-follower.ts';
 import type { NodeWatcher } from './live/chain/node.ts';
+import type { LostPools } from './live/chain/pool-counts.ts';
 import { describeError, type Log } from './log.ts';
 import type { UpstreamCall } from './upstream/health.ts';
 import type { NodeClient } from './upstream/node/client.ts';
@@ -59,8 +60,26 @@ export function createCallLog(log: Log, host: string): ((call: UpstreamCall) => 
     log.debug({ upstream, host, method, outcome, ms: Math.round(seconds * 10_000) / 10 }, 'upstream call');
 }
 
-/** Logs each head that is published at level debug. */
-export function createHeadLog(log: Log): (head: Head) => void {
-  return ({ beaconHeight, previousHeight, hash, source }) =>
-    log.debug({ beaconHeight, previousHeight, hash, node: source.name }, 'new head');
+/** Logs when the node cannot be read, when its tip is far below the served height, and each head at level debug. */
+export function createHeadLog(log: Log): HeadWatcher {
+  return {
+    ...createUpstreamLog(log, 'NODE')(),
+    fellFarBehind: (tip, served) =>
+      log.warn(
+        { tip, served },
+        'the tip of the node is far below the served height: the node may have lost its database',
+      ),
+    caughtUp: (tip) => log.info({ tip }, 'the tip of the node is near the served height again'),
+    published: ({ beaconHeight, previousHeight, hash, source }) =>
+      log.debug({ beaconHeight, previousHeight, hash, node: source.name }, 'new head'),
+  };
+}
+
+/** Logs a state that has lost pools. */
+export function createLostPoolsLog(log: Log): (lost: LostPools) => void {
+  return (lost) =>
+    log.warn(
+      lost,
+      'an exchange state has fewer pools than the state at a lower height: the database of the node may be damaged',
+    );
 }

@@ -20,10 +20,10 @@ import { createMarketDataClient } from './upstream/market-data/client.ts';
 import { createNodeClient } from './upstream/node/client.ts';
 import { createStateReader } from './upstream/node/state-reader.ts';
 import { createSpacing } from './upstream/spacing.ts';
-import { createCallLog, createHeadLog, createNodeLog, createUpstreamLog } from './upstream-log.ts';
+import { createCallLog, createHeadLog, createLostPoolsLog, createNodeLog, createUpstreamLog } from './upstream-log.ts';
 
 /** What the sources of an upstream are created with. */
-export type Surroundings = {
+export type SourceOptions = {
   readonly config: Config;
   readonly log: Log;
   readonly now: () => Instant;
@@ -31,7 +31,7 @@ export type Surroundings = {
 };
 
 /** The sources of an upstream. If it is not configured, each read fails. */
-export type Connected<Name extends keyof Sources> = {
+export type ConnectedUpstream<Name extends keyof Sources> = {
   readonly sources: Pick<Sources, Name>;
   health(): UpstreamHealth;
   disconnect(): Promise<void>;
@@ -48,10 +48,10 @@ const CONNECTIONS_TO_FOLLOW = 2;
 const FIRST_SPACE_MS = 250;
 
 /** Starts to follow the chain of the configured nodes. */
-export function connectNodes(surroundings: Surroundings): Connected<'head' | 'nodes' | 'pastStates'> {
-  const { config, log, now } = surroundings;
+export function connectNodes(options: SourceOptions): ConnectedUpstream<'head' | 'nodes' | 'pastStates'> {
+  const { config, log, now } = options;
   const { fullnodeUrls, headPollMs: pollMs, upstreamTimeoutMs: timeoutMs } = config;
-  const http = httpOf(surroundings, {
+  const http = httpOf(options, {
     upstream: 'NODE',
     maxBytes: MAX_NODE_RESPONSE_BYTES,
     keepAlive: false,
@@ -60,12 +60,12 @@ export function connectNodes(surroundings: Surroundings): Connected<'head' | 'no
   const stateReader = createStateReader();
   const [first, ...others] = fullnodeUrls.map((url, n) => {
     const name = nameOf(url, fullnodeUrls.slice(0, n));
-    const health = healthOf(surroundings, 'NODE', name);
-    const circuit = circuitOf(surroundings, 'NODE', name);
+    const health = healthOf(options, 'NODE', name);
+    const circuit = circuitOf(options, 'NODE', name);
     const spacing = createSpacing({ firstMs: Math.min(FIRST_SPACE_MS, config.upstreamMaxPauseMs) });
     return createNodeClient({ name, http, url, health, circuit, spacing, stateReader });
   });
-  if (first === undefined) return notConfigured(nodesNotConfigured(), healthOf(surroundings, 'NODE', 'none'));
+  if (first === undefined) return notConfigured(nodesNotConfigured(), healthOf(options, 'NODE', 'none'));
 
   const nodes = createNodes({
     clients: [first, ...others],
@@ -74,22 +74,7 @@ export function connectNodes(surroundings: Surroundings): Connected<'head' | 'no
     maxPauseMs: config.upstreamMaxPauseMs,
     watch: createNodeLog(log, fullnodeUrls.length),
   });
-  const watcher = {
-    ...createUpstreamLog(log, 'NODE')(),
-    published: createHeadLog(log),
-    fellFarBehind: (tip: number, served: number) =>
-      log.warn(
-        { tip, served },
-        'the tip of the node is far below the served height: the node may have lost its database',
-      ),
-    caughtUp: (tip: number) => log.info({ tip }, 'the tip of the node is near the served height again'),
-  };
-  const poolCounts = createPoolCounts((lost) =>
-    log.warn(
-      lost,
-      'an exchange state has fewer pools than the state at a lower height: the database of the node may be damaged',
-    ),
-  );
+  const poolCounts = createPoolCounts(createLostPoolsLog(log));
   const head = createHeadFollower({
     nodes,
     poolCounts,
@@ -98,9 +83,9 @@ export function connectNodes(surroundings: Surroundings): Connected<'head' | 'no
     maxBlockAgeMs: config.maxBlockAgeMs,
     headsKept: config.maxResumedHeights,
     now,
-    watcher,
+    watcher: createHeadLog(log),
   });
-  const pastStates = createPastStates({ nodes, bulkhead: bulkheadOf(surroundings, 'NODE'), poolCounts });
+  const pastStates = createPastStates({ nodes, bulkhead: bulkheadOf(options, 'NODE'), poolCounts });
   return {
     sources: { head, nodes, pastStates },
     health: () => healthOfAll(nodes.status().map(({ health }) => health)),
@@ -109,27 +94,27 @@ export function connectNodes(surroundings: Surroundings): Connected<'head' | 'no
 }
 
 /** Starts to follow the configured market-data host. */
-export function connectMarketData(surroundings: Surroundings): Connected<'market' | 'orderBooks'> {
-  const { config, log, now } = surroundings;
+export function connectMarketData(options: SourceOptions): ConnectedUpstream<'market' | 'orderBooks'> {
+  const { config, log, now } = options;
   const { marketDataUrl: baseUrl, marketDataPartner: partner, upstreamTimeoutMs: timeoutMs } = config;
-  const health = healthOf(surroundings, 'MARKET_DATA', baseUrl?.host ?? 'none');
+  const health = healthOf(options, 'MARKET_DATA', baseUrl?.host ?? 'none');
   if (baseUrl === undefined) return notConfigured(marketDataNotConfigured(), health);
 
   const { marketPollMs: pollMs, marketMaxAgeMs: maxAgeMs, orderBookTtlMs: ttlMs } = config;
   const maxBytes = MAX_MARKET_DATA_RESPONSE_BYTES;
-  const http = httpOf(surroundings, {
+  const http = httpOf(options, {
     upstream: 'MARKET_DATA',
     maxBytes,
     keepAlive: true,
     headers: config.marketDataHeaders,
   });
-  const circuit = circuitOf(surroundings, 'MARKET_DATA', baseUrl.host);
+  const circuit = circuitOf(options, 'MARKET_DATA', baseUrl.host);
   const host = createMarketDataClient({ http, baseUrl, partner, health, circuit });
   const watch = createUpstreamLog(log, 'MARKET_DATA');
   const market = createMarketFollower({ host, pollMs, timeoutMs, maxAgeMs, now, watch });
   const isListed = (tickerId: string) =>
     [market.pairs, market.tickers].some((list) => list.newest()?.market.byTickerId.has(tickerId));
-  const bulkhead = bulkheadOf(surroundings, 'MARKET_DATA');
+  const bulkhead = bulkheadOf(options, 'MARKET_DATA');
   const orderBooks = createOrderBooks({ host, bulkhead, isListed, ttlMs, timeoutMs, now, watch });
   return { sources: { market, orderBooks }, health: health.read, disconnect: http.close };
 }
@@ -137,7 +122,7 @@ export function connectMarketData(surroundings: Surroundings): Connected<'market
 function notConfigured<Name extends keyof Sources>(
   sources: Pick<Sources, Name>,
   health: HealthRecord,
-): Connected<Name> {
+): ConnectedUpstream<Name> {
   return { sources, health: health.read, disconnect: async () => {} };
 }
 
@@ -147,7 +132,7 @@ function nameOf({ host }: URL, before: readonly URL[]): string {
   return same === 0 ? host : `${host} (${same + 1})`;
 }
 
-function healthOf({ now, metrics, log }: Surroundings, upstream: Upstream, host: string): HealthRecord {
+function healthOf({ now, metrics, log }: SourceOptions, upstream: Upstream, host: string): HealthRecord {
   const logCall = createCallLog(log, host);
   return createHealthRecord(upstream, now, (call) => {
     metrics.recordUpstreamCall(call);
@@ -157,7 +142,7 @@ function healthOf({ now, metrics, log }: Surroundings, upstream: Upstream, host:
 
 type HostOptions = Pick<HttpClientOptions, 'upstream' | 'maxBytes' | 'keepAlive' | 'headers'>;
 
-function httpOf({ config, metrics, log }: Surroundings, host: HostOptions): HttpClient {
+function httpOf({ config, metrics, log }: SourceOptions, host: HostOptions): HttpClient {
   return createHttpClient({
     ...host,
     timeoutMs: config.upstreamTimeoutMs,
@@ -170,7 +155,7 @@ function httpOf({ config, metrics, log }: Surroundings, host: HostOptions): Http
   });
 }
 
-function circuitOf({ config, metrics, log }: Surroundings, upstream: Upstream, host: string): Circuit {
+function circuitOf({ config, metrics, log }: SourceOptions, upstream: Upstream, host: string): Circuit {
   metrics.setCircuitOpen(upstream, host, false);
   const onChange = (isOpen: boolean) => {
     metrics.setCircuitOpen(upstream, host, isOpen);
@@ -179,7 +164,7 @@ function circuitOf({ config, metrics, log }: Surroundings, upstream: Upstream, h
   return createCircuit({ maxPauseMs: config.upstreamMaxPauseMs, onChange });
 }
 
-function bulkheadOf({ config }: Surroundings, upstream: Upstream): Bulkhead {
+function bulkheadOf({ config }: SourceOptions, upstream: Upstream): Bulkhead {
   return createBulkhead(upstream, {
     maxConcurrent: config.upstreamMaxConnections - CONNECTIONS_TO_FOLLOW,
     maxQueued: config.upstreamMaxWaiting,

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { createApp, readVersion } from './app.ts';
 import { createLog } from './log.ts';
 import { createSandbox, type Sandbox } from './sandbox/sandbox.ts';
+import { helpText } from './settings/help-text.ts';
 import { ConfigError, readConfig } from './settings/read-config.ts';
 import { redactorOf } from './settings/secrets.ts';
 import type { Config } from './settings/settings.ts';
-import { helpText } from './settings/texts.ts';
 import { findUnknownVariables } from './settings/unknown-variables.ts';
 
 async function main(args: readonly string[]): Promise<void> {

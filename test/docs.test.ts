@@ -5,9 +5,8 @@ import { type GraphQLFieldMap, getNamedType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { schema } from '../src/graphql/schema.ts';
 import { SETTING_GROUPS, SETTINGS } from '../src/settings/settings.ts';
-import { envExample, settingsTables } from '../src/settings/texts.ts';
 import { anchorsOf, PAGES, proseOf, type Sample, samplesIn } from './support/doc-pages.ts';
-import { errorsTable, metricsTable, replacePart } from './support/doc-tables.ts';
+import { envExample, errorsTable, metricsTable, replacePart, settingsTables } from './support/doc-tables.ts';
 import { startGateway } from './support/gateway.ts';
 
 const ROOT = join(import.meta.dirname, '..');

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { helpText } from '../../src/settings/help-text.ts';
 import { ConfigError, readConfig } from '../../src/settings/read-config.ts';
 import { type Config, flagOf, SETTING_GROUPS, SETTINGS, type Setting } from '../../src/settings/settings.ts';
-import { envExample, helpText, settingsTables } from '../../src/settings/texts.ts';
+import { envExample, settingsTables } from '../support/doc-tables.ts';
 
 const fixture = (name: string) => new URL(`../fixtures/config/${name}`, import.meta.url).pathname;
 

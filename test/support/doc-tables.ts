@@ -1,4 +1,5 @@
 import { ERROR_CODES } from '../../src/errors.ts';
+import { flagOf, SETTING_GROUPS, type Setting } from '../../src/settings/settings.ts';
 
 /** The table of error codes. */
 export function errorsTable(): string {
@@ -26,4 +27,33 @@ export function replacePart(page: string, name: string, text: string): string {
   const parts = rest.split(end);
   if (parts.length !== 2) throw new Error(`expected ${begin} and ${end} once`);
   return `${before}${begin}\n\n${text}\n\n${end}${parts[1]}`;
+}
+
+/** The tables of docs/settings.md, one for each group. */
+export function settingsTables(): string {
+  return Object.entries(SETTING_GROUPS)
+    .map(([title, settings]) => {
+      const rows = Object.values(settings).map(tableRow);
+      return [`## ${title}`, '', '| flag | variable | default | meaning |', '|---|---|---|---|', ...rows].join('\n');
+    })
+    .join('\n\n');
+}
+
+function tableRow(setting: Setting): string {
+  const { variable, default: byDefault, meaning } = setting;
+  return `| \`--${flagOf(setting)}\` | \`${variable}\` | ${byDefault && `\`${byDefault}\``} | ${meaning} |`;
+}
+
+/** The text of `.env.example`: every variable with its default. */
+export function envExample(): string {
+  const groups = Object.entries(SETTING_GROUPS).flatMap(([title, settings]) => [
+    `## ${title}\n`,
+    ...Object.values<Setting>(settings).map(envEntry),
+  ]);
+  const header = '# Settings of pdex-gateway. A flag overrides its variable. An empty variable is not set.\n';
+  return [header, ...groups].join('\n');
+}
+
+function envEntry({ variable, default: byDefault, meaning }: Setting): string {
+  return `# ${meaning}\n#${variable}=${byDefault}\n`;
 }

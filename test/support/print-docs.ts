@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { envExample, settingsTables } from '../../src/settings/texts.ts';
-import { errorsTable, metricsTable, replacePart } from './doc-tables.ts';
+import { envExample, errorsTable, metricsTable, replacePart, settingsTables } from './doc-tables.ts';
 
 const fileOf = (path: string) => new URL(`../../${path}`, import.meta.url);
 

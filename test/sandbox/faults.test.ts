@@ -184,7 +184,7 @@ describe('a fault', () => {
     expect(half.length).toBeLessThan(whole.length);
   });
 
-  // On a bare socket: some clients take what came before the reset of an answer without a length for the whole.
+  // On a bare socket: without a content length, some clients take the bytes before the reset for the complete response.
   test('reset-in-body resets the connection of a node', async () => {
     sandbox.node.faults.set({ kind: 'reset-in-body' });
     await expect(exchange(sandbox.nodeUrl, call)).rejects.toMatchObject({ code: 'ECONNRESET' });

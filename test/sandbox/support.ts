@@ -35,13 +35,13 @@ export function rpcBody(method: string, params: unknown = [], id: unknown = 1): 
   return JSON.stringify({ id, jsonrpc: '1.0', method, params });
 }
 
-/** Calls the node and resolves with the text of its answer. */
+/** Calls the node and resolves with the text of its response. */
 export async function rpcText(url: string, method: string, params: unknown = []): Promise<string> {
   const response = await fetch(url, { method: 'POST', body: rpcBody(method, params) });
   return response.text();
 }
 
-/** An answer of the node, parsed; integers above 2^53 are rounded. */
+/** A parsed response of the node; integers above 2^53 are rounded. */
 export type RpcAnswer<Result> = {
   Id: unknown;
   Result: Result;
@@ -51,7 +51,7 @@ export type RpcAnswer<Result> = {
   Jsonrpc: string;
 };
 
-/** Calls the node and parses its answer. */
+/** Calls the node and parses its response. */
 export async function rpc<Result = unknown>(
   url: string,
   method: string,
@@ -60,7 +60,7 @@ export async function rpc<Result = unknown>(
   return JSON.parse(await rpcText(url, method, params));
 }
 
-/** The newest block of a chain, as far as tests look. */
+/** The fields of the newest block of a chain that the tests read. */
 export type BestBlock = {
   Height: number;
   Hash: string;
@@ -77,7 +77,7 @@ export async function bestBlocks(url: string): Promise<Record<string, BestBlock 
   return Result.BestBlocks;
 }
 
-/** The state of the beacon, as far as tests look. */
+/** The fields of the beacon state that the tests read. */
 export type BeaconState = {
   BeaconHeight: number;
   Epoch: number;
@@ -89,7 +89,7 @@ export type BeaconState = {
   ShardHandle: unknown;
 };
 
-/** Asks for the beacon's state as the specification does. */
+/** Requests the beacon state with the parameters of the specification. */
 export async function beaconState(url: string): Promise<BeaconState> {
   return (await rpc<BeaconState>(url, 'getbeaconbeststatedetail', [''])).Result;
 }
@@ -108,12 +108,12 @@ export function stateAt(url: string, height: number): Promise<RpcAnswer<Exchange
   return rpc(url, 'getpdestate', [{ BeaconHeight: height }]);
 }
 
-/** Asks the market-data host. */
+/** Sends a GET to the market-data host. */
 export function ask(url: string, call: string): Promise<Response> {
   return fetch(`${url}/api/v1/public/market-data/${call}`);
 }
 
-/** What the market-data host answers to any of its calls. */
+/** The responses of the market-data host to all of its calls. */
 export type MarketAnswer = {
   message: string;
   pairs: Record<string, unknown>[];
@@ -124,7 +124,7 @@ export type MarketAnswer = {
   timestamp: number;
 };
 
-/** Asks the market-data host and parses its answer. */
+/** Sends a GET to the market-data host and parses the response. */
 export async function askJson(url: string, call: string): Promise<MarketAnswer> {
   return JSON.parse(await (await ask(url, call)).text());
 }

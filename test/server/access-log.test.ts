@@ -24,7 +24,7 @@ async function open(config: Partial<Config> = {}) {
   const url = await gateway.app.listen(0, '127.0.0.1');
   await gateway.untilReady();
   const before = gateway.lines.length;
-  /** The lines of the access log, without what differs each time. */
+  /** The lines of the access log, without fields that differ each time. */
   const access = (): Record<string, unknown>[] =>
     gateway.lines
       .slice(before)
@@ -40,7 +40,7 @@ function post(url: string, body: object, headers: Record<string, string> = {}): 
   return fetch(url, { method: 'POST', headers: { ...json, ...ID, ...headers }, body: JSON.stringify(body) });
 }
 
-/** What every line of a request to the endpoint has. */
+/** The fields of every line of a GraphQL request. */
 const LINE = {
   requestId: 'test/7',
   client: '127.0.0.1',
@@ -391,7 +391,7 @@ describe('the levels below info', () => {
   });
 });
 
-/** A websocket from that address, as a proxy says. */
+/** Opens a websocket of a client address, like a proxy. */
 async function openSocketAs(url: string, address: string): Promise<WebSocket> {
   const headers = { 'x-forwarded-for': address };
   const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws', { headers });

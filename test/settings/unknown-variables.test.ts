@@ -34,7 +34,7 @@ test('every setting is a known variable', () => {
 
 test('variables of other programs are ignored', () => {
   const others = ['PATH', 'HOME', 'PORTS', 'POST', 'HOSTNAME', 'NODE_ENV', 'NODE_OPTIONS', 'LOGNAME', 'MARKETPLACE'];
-  // What Kubernetes sets for services that are named "fullnode" and "market".
+  // Kubernetes sets these for services with the names "fullnode" and "market".
   const links = ['FULLNODE_SERVICE_HOST', 'FULLNODE_PORT_9334_TCP_ADDR', 'FULLNODE_PORT', 'MARKET_SERVICE_PORT_HTTP'];
   expect(unknown(...others, ...links)).toEqual([]);
 });

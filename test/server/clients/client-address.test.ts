@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { createClientAddresses } from '../../../src/server/clients/client-address.ts';
 
-/** Who asks, by where a request comes from and what it says of that. */
+/** The client of a request with this remote address and X-Forwarded-For header. */
 function clientOf(remoteAddress: string | undefined, forwardedFor?: string, trustedProxies: readonly string[] = []) {
   const headers = forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor };
   return createClientAddresses(trustedProxies).of({ socket: { remoteAddress }, headers } as unknown as IncomingMessage);

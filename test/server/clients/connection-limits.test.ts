@@ -8,7 +8,7 @@ async function open(max: number | undefined, trustedProxies: readonly string[] =
   const { app } = await startGatewayForTest({ config: { maxConnectionsPerAddress: max, trustedProxies } });
   const url = new URL(await app.listen(0, '127.0.0.1'));
 
-  /** A connection that is there, and has been served where it may be. */
+  /** An open connection, after its response if it is accepted. */
   async function hold(): Promise<Socket> {
     const socket = connect(Number(url.port), url.hostname);
     onTestFinished(() => void socket.destroy());
@@ -22,7 +22,7 @@ async function open(max: number | undefined, trustedProxies: readonly string[] =
     return String(answer);
   }
 
-  /** What a new connection is answered, and that is all of it where it is closed then. */
+  /** The response on a new connection, up to its end if it is closed. */
   async function askOnce(target: string, headers = ''): Promise<string> {
     const socket = connect(Number(url.port), url.hostname);
     socket.write(`GET ${target} HTTP/1.1\r\nHost: ${url.host}\r\n${headers}\r\n`);

@@ -10,7 +10,7 @@ import { sumOf } from '../../support/metrics.ts';
 const CHROMIUM = '/usr/bin/chromium';
 const hasChromium = existsSync(CHROMIUM);
 
-/** What a page can make a browser send without being asked first, each as a script of the page. The last one leaves it. */
+/** Requests that a page can send without a preflight, each as a script of the page. The last one leaves the page. */
 const WAYS: Readonly<Record<string, string>> = {
   'an image': 'new Image().src = GET',
   'a script': 'add("script", { src: GET })',
@@ -31,7 +31,7 @@ const WAYS: Readonly<Record<string, string>> = {
   'a form that is posted': 'add("form", { method: "POST", action: URL, enctype: "text/plain" }).submit()',
 };
 
-// On a machine without Chromium this says that it was skipped; CI installs it, and there a skip is a failure.
+// Without Chromium these tests are skipped. CI installs it, and fails if it is missing.
 test.runIf(process.env['CI'])('CI has a browser', () => expect(hasChromium).toBe(true));
 
 describe.skipIf(!hasChromium)('a page of another origin in a browser', () => {
@@ -86,7 +86,7 @@ describe.skipIf(!hasChromium)('a page of another origin in a browser', () => {
       for (const [name, script] of Object.entries(WAYS)) {
         const before = await refused();
         await run(script);
-        // What refuses websockets is not counted there: the page has seen it.
+        // Refused websockets are not counted there. The page has checked them.
         if (name !== 'a websocket') await expect.poll(refused, { message: name }).toBeGreaterThan(before);
       }
     }

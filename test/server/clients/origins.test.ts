@@ -102,7 +102,7 @@ describe('a request of a browser for a page of another origin, without a preflig
 
   test.each(Object.entries(SENT))('as %s, is refused before it is parsed', async (_name, sent) => {
     const url = await open(['https://app.example']);
-    // The answer is in the cache: the refusal has to come before it.
+    // The response is in the cache: the check of the origin must come before the cache.
     for (let times = 0; times < 3; times++) await send(url, { headers: {} });
     const { status, headers, text } = await send(url, sent);
     expect([status, headers['content-type']]).toEqual([403, 'application/json; charset=utf-8']);
@@ -156,7 +156,7 @@ describe('a request of a browser for a page of another origin, without a preflig
     });
     await page.dump();
     expect([statusCode, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
-    // Browsers that do not say that they load a frame do not show it in one either.
+    // Browsers without Sec-Fetch-Dest do not show it in a frame either.
     expect(headers['content-security-policy']).toBe("frame-ancestors 'self'");
   });
 

@@ -12,19 +12,19 @@ import { readEvents } from '../../support/events.ts';
 import { START, startGateway, startGatewayForTest } from '../../support/gateway.ts';
 import type { Operation } from '../../support/transports.ts';
 
-/** Ten points a second, two hundred at once. */
+/** Ten points per second, a burst of two hundred. */
 const LIMITED: Partial<Config> = { rateLimitPerSecond: 10, rateLimitBurst: 200 };
 
 const CHEAP = { query: '{ __typename }' };
 /** Costs 101: a filter over 100 pools or more, and a value. */
 const DEAR = { query: '{ poolPairs(first: 0, filter: {}) { totalCount } }' };
 
-/** As many pools as an exchange counts as at most. */
+/** The number of pools that filtering counts as at most. */
 const POOLS = { pools: 100 };
-/** Costs 301, which is more than anyone has at once. */
+/** Costs 301, which is more than the burst. */
 const DEAREST = { query: `{ ${['a', 'b', 'c'].map((name) => `${name}: ${DEAR.query.slice(2, -2)}`).join(' ')} }` };
 
-/** What a client gets that has to wait so long. */
+/** The error of a client that must wait for this time. */
 const limited = (retryAfterMs: number) => ({
   message: `This client address exceeds the rate limit. Retry in ${retryAfterMs} ms.`,
   extensions: { code: 'RATE_LIMITED', retryAfterMs },
@@ -44,7 +44,7 @@ afterAll(() => gateway.close());
 
 let clients = 0;
 
-/** A client that nobody knows yet: the test speaks for it, as a proxy does. */
+/** A new client with its own address, which the test sends like a proxy. */
 function newClient(address = `203.0.113.${++clients}`) {
   const headers = { 'content-type': 'application/json', 'x-forwarded-for': address };
 
@@ -65,7 +65,7 @@ function newClient(address = `203.0.113.${++clients}`) {
     socket.send('{"type":"connection_init"}');
     await next();
 
-    /** What is said of an operation until it is over. */
+    /** The messages about an operation until it is complete. */
     async function ask(payload: Operation, id = '1'): Promise<object[]> {
       socket.send(JSON.stringify({ type: 'subscribe', id, payload }));
       const first = await next();
@@ -75,7 +75,7 @@ function newClient(address = `203.0.113.${++clients}`) {
     return { socket, ask };
   }
 
-  /** How the client stands when it has asked that. */
+  /** The rate limit header after this request. */
   const standing = async () => (await post(CHEAP)).headers.get('ratelimit');
 
   return { post, get, connect, standing };
@@ -117,7 +117,7 @@ describe('an operation takes points from its address', () => {
       ]);
       expect((await second.json()).errors[0].extensions.code).toBe('RATE_LIMITED');
     }
-    // Two who ask at the same time pay both, and who cannot pay is no reason to refuse another.
+    // Two concurrent clients both pay, and a client without points does not affect another.
     const [poor, rich] = [newClient(), newClient()];
     await poor.post(DEAR);
     const asked = await Promise.all([poor.post(DEAR), rich.post(DEAR), rich.get(DEAR)]);

@@ -13,14 +13,14 @@ const anyRate = fc.record({
   pointsPerSecond: fc.oneof(fc.integer({ min: 1, max: 2_000 }), fc.integer({ min: 1, max: 2 ** 31 - 1 })),
   burst: fc.oneof(fc.integer({ min: 1, max: 2_000 }), fc.integer({ min: 1, max: 2 ** 31 - 1 })),
 });
-/** Something asked for, some time after what was asked before. */
+/** A request for points, some time after the previous one. */
 const anyAsked = fc.record({
   afterMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 2_000 }), fc.integer({ min: 0, max: 1e9 })),
   points: fc.oneof(fc.integer({ min: 1, max: 100 }), fc.integer({ min: 1, max: 30_000 })),
 });
 const START = Date.UTC(2026, 0, 1);
 
-/** Asks for the points where they can be had. */
+/** Takes the points if there are enough. */
 function ask(bucket: TokenBucket, rate: RateLimit, now: number, points: number): [TokenBucket, given: number] {
   const filled = refill(bucket, rate, now);
   return msUntilAvailable(filled, rate, points) === 0 ? [drain(filled, points), points] : [filled, 0];
@@ -37,7 +37,7 @@ describe('a bucket of points', () => {
           bucket = next;
           return { now, granted };
         });
-        // What costs more than the bucket holds is had from a full one: then that is the most instead.
+        // A cost above the size of the bucket is paid from a full bucket: then that cost is the maximum.
         const most = Math.max(rate.burst, ...asked.map(({ points }) => points));
         for (const [from, { now: start }] of given.entries()) {
           let sum = 0;

@@ -86,7 +86,7 @@ describe('the metrics', () => {
   });
 
   const PROMTOOL = '/usr/bin/promtool';
-  // On a machine without promtool this says that it was skipped; CI installs it, and there a skip is a failure.
+  // Without promtool this test is skipped. CI installs it, and fails if it is missing.
   test.runIf(process.env['CI'])('CI has promtool', () => expect(existsSync(PROMTOOL)).toBe(true));
   test.skipIf(!existsSync(PROMTOOL))('pass promtool', async () => {
     const { ask, read } = await open();

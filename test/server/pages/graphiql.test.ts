@@ -100,7 +100,7 @@ test.each(TABS)('the tab $name has a description, fits 50 columns, and works', a
 const CHROMIUM = '/usr/bin/chromium';
 const hasChromium = existsSync(CHROMIUM);
 
-// On a machine without Chromium this says that it was skipped; CI installs it, and there a skip is a failure.
+// Without Chromium these tests are skipped. CI installs it, and fails if it is missing.
 test.runIf(process.env['CI'])('CI has a browser', () => expect(hasChromium).toBe(true));
 
 describe.skipIf(!hasChromium)('GraphiQL in a browser without internet', { timeout: 60_000 }, () => {
@@ -150,7 +150,7 @@ describe.skipIf(!hasChromium)('GraphiQL in a browser without internet', { timeou
   async function choose(tab: string): Promise<void> {
     await tabButton(tab).click({ delay: 80 });
     expect(await activeTab()).toBe(tab);
-    // GraphiQL keeps the tab once it has read its operation: before that it would run the one of the tab before.
+    // GraphiQL reads the operation of a tab after a click. Before that, it would run the one of the previous tab.
     const index = (await tabNames()).indexOf(tab);
     await page.waitForFunction((wanted) => {
       const state = JSON.parse(globalThis.localStorage.getItem('graphiql:tabState') ?? '{}');

@@ -120,7 +120,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the index in a browser', { timeout: 60_0
   });
 });
 
-/** The lowest contrast of a text with what is behind it, after WCAG's definition. */
+/** The lowest contrast of a text with its background, as WCAG defines it. */
 const LOWEST_CONTRAST = `
   (() => {
     const parse = (color) => (color.match(/[\\d.]+/g) ?? []).map(Number);

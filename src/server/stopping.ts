@@ -39,7 +39,7 @@ export async function stopServer(options: StopOptions): Promise<void> {
   for (const socket of silent) if (socket.bytesRead === 0) socket.destroy();
   await Promise.race([Promise.all([closed, left, responses.abortStreams(0)]), timeout]);
   server.closeAllConnections();
-  webSockets.tearDown();
+  webSockets.terminate();
   await closed;
 }
 

@@ -1,6 +1,6 @@
 const FINAL_TEXT = 0x81;
 
-/** A whole message of text, given in parts, as a server sends it in one frame: RFC 6455, section 5.2. */
+/** Encodes a text message, the concatenation of its parts, in one unmasked frame: RFC 6455, section 5.2. */
 export function toTextFrame(...parts: readonly (string | Buffer)[]): Buffer {
   const length = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
   const start = length < 126 ? 2 : length < 2 ** 16 ? 4 : 10;

@@ -1,54 +1,54 @@
 import type { WebSocket } from 'ws';
 
-/** Ends sockets whose peers no longer answer. */
+/** Terminates websockets whose clients no longer answer pings. */
 export type KeepAlive = {
-  /** Asks the peer of a socket once in each period whether it is there. */
-  watch(socket: WebSocket): void;
-  /** Asks no more: the socket has closed. */
-  leave(socket: WebSocket): void;
+  /** Pings a websocket once in each period. */
+  add(socket: WebSocket): void;
+  /** Removes a websocket that has closed. */
+  remove(socket: WebSocket): void;
 };
 
-/** Peers are asked in so many parts, so that not all of thousands are asked at once. */
-const PARTS = 16;
+/** Each group is pinged at another time of the period, so that thousands of pings are not sent at once. */
+const GROUPS = 16;
 
-/** Makes what asks: one timer for all sockets, since each timer of its own would take as much memory as a subscription. */
+/** Creates the keep-alive. One timer serves all websockets: a timer for each would take as much memory as a subscription. */
 export function createKeepAlive(periodMs: number): KeepAlive {
-  const parts = Array.from({ length: PARTS }, () => new Set<WebSocket>());
-  /** Those who were asked and have not answered yet. */
-  const silent = new Set<WebSocket>();
-  let asked = 0;
-  let watched = 0;
+  const groups = Array.from({ length: GROUPS }, () => new Set<WebSocket>());
+  /** Those that have not answered the last ping yet. */
+  const unanswered = new Set<WebSocket>();
+  let current = 0;
+  let count = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  function askSome(): void {
-    asked = (asked + 1) % PARTS;
-    for (const socket of parts[asked] ?? []) {
-      if (silent.has(socket)) {
+  function pingNextGroup(): void {
+    current = (current + 1) % GROUPS;
+    for (const socket of groups[current] ?? []) {
+      if (unanswered.has(socket)) {
         socket.terminate();
       } else {
-        silent.add(socket);
+        unanswered.add(socket);
         socket.ping();
       }
     }
   }
 
-  // One function for all sockets: they are told apart by what it is called on.
-  function heard(this: WebSocket): void {
-    silent.delete(this);
+  // One function for all websockets, which finds its websocket in `this`.
+  function onPong(this: WebSocket): void {
+    unanswered.delete(this);
   }
 
   return {
-    watch(socket) {
-      if (watched === 0) timer = setInterval(askSome, periodMs / PARTS);
-      watched += 1;
-      parts[asked]?.add(socket);
-      socket.on('pong', heard);
+    add(socket) {
+      if (count === 0) timer = setInterval(pingNextGroup, periodMs / GROUPS);
+      count += 1;
+      groups[current]?.add(socket);
+      socket.on('pong', onPong);
     },
-    leave(socket) {
-      silent.delete(socket);
-      for (const part of parts) part.delete(socket);
-      watched -= 1;
-      if (watched === 0) clearInterval(timer);
+    remove(socket) {
+      unanswered.delete(socket);
+      for (const group of groups) group.delete(socket);
+      count -= 1;
+      if (count === 0) clearInterval(timer);
     },
   };
 }

@@ -16,27 +16,27 @@ export type SocketOperation = {
   readonly payload: SubscribePayload;
 };
 
-/** What the log says of websockets and their operations, in the order in which it is called. */
+/** Logs websockets and their operations. Its methods are called in this order. */
 export type WebSocketLog = {
-  /** A websocket is refused before it is opened. */
+  /** An upgrade is refused. */
   refused(caller: ClientIdentity, requestId: string, error: GraphQLError): void;
   opened(caller: ClientIdentity, requestId: string): void;
-  /** A client sends an operation. */
-  begun(operation: SocketOperation): void;
-  /** An operation will not be executed; nothing more is kept of it. */
-  dropped(operation: SocketOperation): void;
+  /** A client has sent an operation. */
+  received(operation: SocketOperation): void;
+  /** An operation is refused before it is executed. `failed` is called with its errors. */
+  rejected(operation: SocketOperation): void;
   /** An operation ends with an `error` message: it is refused, or a subscription that had started has failed. */
   failed(operation: SocketOperation, errors: readonly GraphQLError[], hadStarted: boolean): void;
   /** An operation was executed. */
   executed(operation: SocketOperation, result: WrittenResult): void;
-  /** A subscription has started; called while its payload is still there. */
+  /** A subscription has started. Its payload is released afterwards. */
   started(operation: SocketOperation): void;
-  /** An operation has ended, by whichever side. */
+  /** An operation was completed, by the client or by the gateway. */
   completed(caller: ClientIdentity, id: string): void;
   closed(caller: ClientIdentity, code: number | undefined): void;
 };
 
-/** What is kept of an open websocket that is logged. */
+/** An open websocket that is logged. */
 type OpenSocket = {
   readonly requestId: string;
   readonly openedAt: number;
@@ -46,14 +46,14 @@ type OpenSocket = {
 type OpenOperation = {
   readonly label: OperationLabel;
   readonly requestId: string;
-  readonly begunAt: number;
+  readonly startedAt: number;
   isSubscription: boolean;
   errors: ErrorSummary | undefined;
 };
 
-/** Creates the log of websockets. Where nothing is logged, nothing is kept of them. */
+/** Creates the log of websockets. If nothing is logged, it stores nothing. */
 export function createWebSocketLog(accessLog: AccessLog, clients: ClientAddresses, log: Log): WebSocketLog {
-  const { isAll, onEvent: happened } = accessLog;
+  const { isAll, onEvent } = accessLog;
   const level = isAll ? 'info' : 'debug';
   const logsSockets = log.isLevelEnabled(level);
   const open = new Map<ClientIdentity, OpenSocket>();
@@ -61,7 +61,7 @@ export function createWebSocketLog(accessLog: AccessLog, clients: ClientAddresse
   return {
     refused(caller, requestId, error) {
       const status = (error.extensions['http'] as { status?: number } | undefined)?.status;
-      happened?.({
+      onEvent?.({
         message: 'websocket refused',
         requestId,
         client: caller,
@@ -74,45 +74,45 @@ export function createWebSocketLog(accessLog: AccessLog, clients: ClientAddresse
       open.set(caller, { requestId, openedAt: performance.now(), operations: new Map() });
       log[level]({ requestId, client: clients.of(caller) }, 'websocket opened');
     },
-    begun({ caller, requestId, id, payload }) {
+    received({ caller, requestId, id, payload }) {
       if (!isAll) return;
-      const begunAt = performance.now();
-      const operation = { label: labelOf(payload), requestId, begunAt, isSubscription: false, errors: undefined };
+      const startedAt = performance.now();
+      const operation = { label: labelOf(payload), requestId, startedAt, isSubscription: false, errors: undefined };
       open.get(caller)?.operations.set(id, operation);
     },
-    dropped({ caller, id }) {
+    rejected({ caller, id }) {
       open.get(caller)?.operations.delete(id);
     },
-    failed({ caller, requestId, id, payload }, all, hadStarted) {
-      if (happened === undefined) return;
-      const errors = summarizeErrors({ errors: all });
-      // Of a subscription that had started, the payload is gone.
+    failed({ caller, requestId, id, payload }, graphQLErrors, hadStarted) {
+      if (onEvent === undefined) return;
+      const errors = summarizeErrors({ errors: graphQLErrors });
+      // The payload of a subscription that had started is released.
       const label = hadStarted ? open.get(caller)?.operations.get(id)?.label : labelOf(payload);
       const message = hadStarted ? 'websocket subscription failed' : 'websocket operation refused';
-      happened({ message, requestId, client: caller, ...(label && { label }), errors });
+      onEvent({ message, requestId, client: caller, ...(label && { label }), errors });
     },
     executed({ caller, requestId, id, payload }, result) {
-      if (happened === undefined) return;
+      if (onEvent === undefined) return;
       const errors = summarizeErrors(result);
       const operation = open.get(caller)?.operations.get(id);
       if (operation !== undefined) operation.errors = errors;
       else if (errors?.isNotable)
-        happened({ message: 'websocket operation failed', requestId, client: caller, label: labelOf(payload), errors });
+        onEvent({ message: 'websocket operation failed', requestId, client: caller, label: labelOf(payload), errors });
     },
     started({ caller, requestId, id }) {
       const operation = open.get(caller)?.operations.get(id);
       if (operation === undefined) return;
       operation.isSubscription = true;
-      happened?.({ message: 'websocket subscription started', requestId, client: caller, label: operation.label });
+      onEvent?.({ message: 'websocket subscription started', requestId, client: caller, label: operation.label });
     },
     completed(caller, id) {
       const operations = open.get(caller)?.operations;
       const operation = operations?.get(id);
       if (operation === undefined) return;
       operations?.delete(id);
-      const { requestId, label, errors, begunAt, isSubscription } = operation;
+      const { requestId, label, errors, startedAt, isSubscription } = operation;
       const message = isSubscription ? 'websocket subscription ended' : 'websocket operation';
-      happened?.({ message, requestId, client: caller, label, errors, facts: { ms: msSince(begunAt) } });
+      onEvent?.({ message, requestId, client: caller, label, errors, facts: { ms: msSince(startedAt) } });
     },
     closed(caller, code) {
       const socket = open.get(caller);

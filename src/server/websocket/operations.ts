@@ -1,6 +1,5 @@
 import type { ExecutionArgs, GraphQLError } from 'graphql';
 import type { Context as ConnectionContext, SubscribePayload } from 'graphql-ws';
-import type { WebSocket } from 'ws';
 import type { Limits } from '../../graphql/limits.ts';
 import { schema } from '../../graphql/schema.ts';
 import type { ClientAddresses, ClientIdentity } from '../clients/client-address.ts';
@@ -8,7 +7,8 @@ import type { RateLimits } from '../clients/rate-limits.ts';
 import { Account } from '../operations/account.ts';
 import type { Pipeline, PreparedOperation } from '../operations/pipeline.ts';
 import { tooManyAtOnce } from '../operations/refusal.ts';
-import type { Peer } from './protocol.ts';
+import type { ClientSocket } from './client-socket.ts';
+import type { ConnectionExtra } from './protocol.ts';
 
 /** An operation as graphql-ws hands it from `onSubscribe` to `execute` or `subscribe`. */
 export type OperationArgs = ExecutionArgs & {
@@ -17,17 +17,17 @@ export type OperationArgs = ExecutionArgs & {
   /** Why it is refused. */
   readonly refusal: GraphQLError | undefined;
   readonly requestId: string;
-  readonly socket: WebSocket;
+  readonly socket: ClientSocket;
   readonly caller: ClientIdentity;
   readonly id: string;
   readonly payload: SubscribePayload;
 };
 
-/** A websocket as graphql-ws knows it. */
-export type Connection = ConnectionContext<Record<string, unknown> | undefined, Peer>;
+/** A websocket in the callbacks of graphql-ws. */
+type OperationConnection = ConnectionContext<Record<string, unknown> | undefined, ConnectionExtra>;
 
 /** What preparing operations needs. */
-export type PrepareOptions = {
+type PrepareOptions = {
   readonly pipeline: Pipeline;
   readonly limits: Limits;
   readonly clients: ClientAddresses;
@@ -35,8 +35,8 @@ export type PrepareOptions = {
 };
 
 /** A `subscribe` message. */
-export type SubscribeMessage = {
-  readonly connection: Connection;
+type SubscribeMessage = {
+  readonly connection: OperationConnection;
   readonly requestId: string;
   readonly id: string;
   readonly payload: SubscribePayload;
@@ -76,16 +76,16 @@ export async function prepareOperation(
   return { schema, document, operationName, ...unused, admitted, refusal, requestId, socket, caller, id, payload };
 }
 
-/** Drops what an operation was sent with: graphql-ws references it for as long as its subscription is open. */
-export function forget(args: OperationArgs): void {
+/** Releases the payload of a subscription, which graphql-ws references for as long as it is open. */
+export function releasePayload(args: OperationArgs): void {
   Object.assign(args.payload, { query: '', variables: undefined, extensions: undefined });
   Object.assign(args, { admitted: undefined, requestId: '' });
 }
 
 /** The number of values of the open operations of a websocket, with this one, which is added to them. */
-function openValues({ extra, subscriptions }: Connection, id: string, values: number): number {
+function openValues({ extra, subscriptions }: OperationConnection, id: string, values: number): number {
   const others = extra.open.filter((each) => each.id !== id && each.id in subscriptions);
-  // Not by spreading, which leaves room for sixteen more.
+  // Spreading would allocate room for sixteen more entries.
   extra.open = others.concat({ id, values });
   return extra.open.reduce((sum, each) => sum + each.values, 0);
 }

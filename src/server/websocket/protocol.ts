@@ -1,81 +1,73 @@
 import { isUtf8 } from 'node:buffer';
-import {
-  CloseCode,
-  handleProtocols,
-  makeServer,
-  type WebSocket as ProtocolSocket,
-  type ServerOptions,
-} from 'graphql-ws';
-import type { RawData, WebSocket, WebSocketServer } from 'ws';
+import { CloseCode, handleProtocols, makeServer, type ServerOptions } from 'graphql-ws';
+import type { RawData, Server, WebSocket } from 'ws';
 import type { ClientIdentity } from '../clients/client-address.ts';
+import type { ClientSocket, Connection } from './client-socket.ts';
 import { createKeepAlive } from './keep-alive.ts';
 
-/** What is known of the peer of a connection. */
-export type Peer = {
-  readonly socket: WebSocket;
+/** What graphql-ws passes on with each operation of a connection. */
+export type ConnectionExtra = {
+  readonly socket: ClientSocket;
   readonly caller: ClientIdentity;
-  /** About how many values each of its open operations gives. */
+  /** The open operations, with about how many values their results have. */
   open: readonly { readonly id: string; readonly values: number }[];
 };
 
-/** What the protocol does with connections and operations, as graphql-ws has it, and how it keeps sockets. */
-export type ProtocolOptions = ServerOptions<Record<string, unknown> | undefined, Peer> & {
-  /** How often a peer is asked whether it is there; one that has not answered by the next time is not. */
+/** The callbacks of graphql-ws, and options of the transport. */
+export type ProtocolOptions = ServerOptions<Record<string, unknown> | undefined, ConnectionExtra> & {
+  /** How often each client is pinged. It is disconnected if it has not answered by the next ping. */
   readonly keepAliveMs: number;
-  /** Told of errors of ours; what a peer does wrong is none. */
+  /** Called with internal errors, but not with violations of the protocol. */
   readonly internal: (error: unknown) => void;
 };
 
-/** How much may wait for a peer before nothing more is read from it. */
-const MAX_UNREAD_BYTES = 16 * 2 ** 20;
+/** Maximum size of the messages that wait for a client before nothing more is read from it. */
+const MAX_WAITING_BYTES = 16 * 2 ** 20;
 
 /**
- * Speaks graphql-transport-ws with every socket that connects.
+ * Runs the protocol graphql-transport-ws on every websocket of a server.
  *
- * graphql-ws keeps the protocol. Its own binding to `ws` does not do: it writes a stack to stderr for each message that is
- * too large or of an unexpected type and for each reader that vanishes, and tells peers the messages of our errors.
+ * graphql-ws implements the protocol. Its own adapter for `ws` is not used: it writes a stack trace to stderr for each message
+ * that is too large or unexpected and for each client that disappears, and sends the messages of internal errors to clients.
  */
-export function speakProtocol(sockets: WebSocketServer, options: ProtocolOptions): void {
+export function runProtocol(server: Server<typeof ClientSocket>, options: ProtocolOptions): void {
   const { keepAliveMs, internal } = options;
   const protocol = makeServer(options);
   const keepAlive = createKeepAlive(keepAliveMs);
-  const connections = new WeakMap<WebSocket, Connection>();
-  sockets.options.handleProtocols = handleProtocols;
+  server.options.handleProtocols = handleProtocols;
 
-  sockets.on('connection', (socket: WebSocket, caller: ClientIdentity) => {
-    const { protocol: spoken } = socket;
+  server.on('connection', (socket: ClientSocket, caller: ClientIdentity) => {
     const connection: Connection = {
       socket,
-      protocol: spoken,
-      read: undefined,
-      left: undefined,
+      protocol: socket.protocol,
+      onText: undefined,
+      onClosed: undefined,
       send,
       close,
       onMessage,
     };
-    connections.set(socket, connection);
-    // `ws` has closed the socket by then, with the code that says why: 1009 for a message that is too large.
-    socket.on('error', ignore).on('message', hear).on('close', leave);
-    keepAlive.watch(socket);
-    connection.left = protocol.opened(connection, { socket, caller, open: [] });
+    socket.connection = connection;
+    // After an error, `ws` closes the websocket itself, with the right code: 1009 for a message that is too large.
+    socket.on('error', ignore).on('message', onMessageOf).on('close', onCloseOf);
+    keepAlive.add(socket);
+    connection.onClosed = protocol.opened(connection, { socket, caller, open: [] });
   });
 
-  // One function for all sockets, and no `once`, which would wrap what it calls: they are told apart by what it is called on.
-  function hear(this: WebSocket, message: RawData, isBinary: boolean): void {
-    // `ws` has looked at texts, and closes with 1007 by itself.
+  // One function for all websockets, and `on` instead of `once`, which would create a wrapper for each.
+  function onMessageOf(this: WebSocket, message: RawData, isBinary: boolean): void {
+    const { connection } = this as ClientSocket;
+    // `ws` checks text frames, and closes with 1007 itself.
     if (isBinary && !isUtf8(message as Buffer)) {
       this.close(CloseCode.BadRequest, 'Invalid message received');
       return;
     }
-    const reading = connections.get(this)?.read?.(parse(String(message)));
-    reading?.catch((error) => fail(this, error));
+    connection?.onText?.(parse(String(message))).catch((error) => fail(this, error));
   }
 
-  // The only one for `close`: room for a third is room for twenty.
-  function leave(this: WebSocket, code: number, reason: Buffer): void {
-    keepAlive.leave(this);
-    const leaving = connections.get(this)?.left?.(code, String(reason));
-    leaving?.catch(internal);
+  // The only listener of `close`: with two, Node would keep them in an array.
+  function onCloseOf(this: WebSocket, code: number, reason: Buffer): void {
+    keepAlive.remove(this);
+    (this as ClientSocket).connection?.onClosed?.(code, String(reason)).catch(internal);
   }
 
   function fail(socket: WebSocket, error: unknown): void {
@@ -88,13 +80,6 @@ export function speakProtocol(sockets: WebSocketServer, options: ProtocolOptions
   }
 }
 
-/** A socket as graphql-ws wants it, and what graphql-ws wants to be told. */
-type Connection = ProtocolSocket & {
-  readonly socket: WebSocket;
-  read: ((message: string) => Promise<void>) | undefined;
-  left: ((code: number, reason: string) => Promise<void>) | undefined;
-};
-
 function send(this: Connection, text: string): Promise<void> {
   return sendText(this.socket, text);
 }
@@ -103,28 +88,28 @@ function close(this: Connection, code: number, reason: string): void {
   this.socket.close(code, reason);
 }
 
-function onMessage(this: Connection, read: Connection['read']): void {
-  this.read = read;
+function onMessage(this: Connection, onText: Connection['onText']): void {
+  this.onText = onText;
 }
 
 /**
- * Waits until a message has left, so that a slow reader asks for no more; one that has gone needs no answer. From a peer
- * that asks and asks but does not read, nothing more is read meanwhile: its answers would fill the memory.
+ * Sends a message, and resolves when it was written, so that a slow client requests no more. While a client sends operations
+ * without reading their results, nothing more is read from it: the results would fill the memory.
  */
-export function sendText(socket: WebSocket, text: string): Promise<void> {
+export function sendText(socket: ClientSocket, text: string): Promise<void> {
   return new Promise((resolve) => {
     if (socket.readyState !== socket.OPEN) return resolve();
     socket.send(text, () => {
-      if (socket.isPaused && socket.bufferedAmount <= MAX_UNREAD_BYTES) socket.resume();
+      if (socket.isPaused && socket.bufferedAmount <= MAX_WAITING_BYTES) socket.resume();
       resolve();
     });
-    if (socket.bufferedAmount > MAX_UNREAD_BYTES) socket.pause();
+    if (socket.bufferedAmount > MAX_WAITING_BYTES) socket.pause();
   });
 }
 
 /**
- * Parses a message, which graphql-ws takes too: of a text it would hold on to each character for as long as the
- * subscription that it asks for is open. What is no object is left to it to refuse.
+ * Parses a message. graphql-ws also accepts parsed messages. It would reference the complete text of a message for as long as
+ * the subscription is open. graphql-ws refuses what is not an object.
  */
 function parse(text: string): string {
   try {
@@ -135,7 +120,7 @@ function parse(text: string): string {
   }
 }
 
-/** A message that only servers send: graphql-ws throws, the protocol has 4400 for it. */
+/** A message that only servers send. graphql-ws throws for it. In the protocol it is 4400. */
 function isUnexpectedMessage(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('Unexpected message of type');
 }

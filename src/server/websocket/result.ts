@@ -1,16 +1,16 @@
-import type { WebSocket } from 'ws';
 import type { WrittenResult } from '../../graphql/execution/written-result.ts';
 import { ITERATOR_END, returnThis } from '../../live/broadcast/async-values.ts';
+import type { ClientSocket } from './client-socket.ts';
 import { sendText } from './protocol.ts';
 
 /**
- * Sends the result of a query when graphql-ws asks for it: graphql-ws would read the data of a result, and write it once more.
+ * Sends a result when graphql-ws requests it. graphql-ws would need the data as an object, and encode it again.
  *
- * @returns what graphql-ws gets of it: the end, after which it sends `complete`
+ * @returns an iterator that ends then, after which graphql-ws sends `complete`
  */
 export function sendResult(
   result: WrittenResult,
-  { socket, id }: { readonly socket: WebSocket; readonly id: string },
+  { socket, id }: { readonly socket: ClientSocket; readonly id: string },
 ): AsyncIterableIterator<never> {
   return {
     async next() {

@@ -3,7 +3,7 @@ import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GraphQLError } from 'graphql';
-import { type WebSocket, WebSocketServer } from 'ws';
+import { WebSocketServer } from 'ws';
 import { WrittenResult, withoutHttp } from '../../graphql/execution/written-result.ts';
 import type { Limits } from '../../graphql/limits.ts';
 import { type ClientAddresses, type ClientIdentity, FORWARDED_FOR_HEADER } from '../clients/client-address.ts';
@@ -19,25 +19,26 @@ import type { Pipeline } from '../operations/pipeline.ts';
 import { toAnswer } from '../operations/refusal.ts';
 import { stagger } from '../stagger.ts';
 import { GRAPHQL_PATH } from '../yoga/yoga.ts';
-import { createGracefulClose } from './graceful-close.ts';
+import { ClientSocket } from './client-socket.ts';
+import { closeGracefully, trackOperation } from './graceful-close.ts';
 import type { WebSocketLog } from './log.ts';
-import { forget, type OperationArgs, prepareOperation } from './operations.ts';
-import { speakProtocol } from './protocol.ts';
+import { type OperationArgs, prepareOperation, releasePayload } from './operations.ts';
+import { runProtocol } from './protocol.ts';
 import { sendResult } from './result.ts';
 import { sendUpdates } from './updates.ts';
 
-/** What the websocket door holds open. */
+/** The open websockets. */
 export type WebSocketTransport = {
   /**
-   * Closes every socket with 1001, going away, spread over the window: each once its queries are answered, and within about
-   * the timeout from its moment on.
+   * Closes all websockets with 1001, one by one within the window. Each is closed when its queries are answered, at most about
+   * the timeout later.
    */
   close(windowMs: number, timeoutMs: number): Promise<void>;
-  /** Breaks all sockets at once. */
-  tearDown(): void;
+  /** Terminates all websockets at once. */
+  terminate(): void;
 };
 
-/** What the websocket door is made of. */
+/** What the transport needs. */
 export type WebSocketTransportOptions = {
   readonly server: Server;
   readonly pipeline: Pipeline;
@@ -50,19 +51,19 @@ export type WebSocketTransportOptions = {
   readonly log: WebSocketLog;
   /** Whether the data is simulated. */
   readonly isSandbox: boolean;
-  /** Whose pages may open a websocket, beside those of the gateway itself. */
+  /** Origins whose pages may open a websocket, besides the gateway's own. */
   readonly corsOrigins: readonly string[];
-  /** How often a peer is asked whether it is there. */
+  /** How often clients are pinged. */
   readonly keepAliveMs: number;
-  /** Told of errors of ours. */
-  readonly internal?: (error: unknown) => void;
+  /** Called with internal errors. */
+  readonly internal: (error: unknown) => void;
 };
 
-/** Opens the websocket door: graphql-ws keeps the protocol, every operation goes through Yoga's pipeline. */
+/** Accepts websockets on the HTTP server. graphql-ws implements the protocol. Every operation takes the same steps as over HTTP. */
 export function createWebSocketTransport(options: WebSocketTransportOptions): WebSocketTransport {
   const { server, pipeline, rates, connections, limits, metrics, requestIds, corsOrigins, keepAliveMs } = options;
-  const { isSandbox, log, internal = () => {} } = options;
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxBodyBytes });
+  const { isSandbox, log, internal } = options;
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxBodyBytes, WebSocket: ClientSocket });
   if (isSandbox) sockets.on('headers', (headers) => headers.push(SANDBOX_HEADER.join(': ')));
 
   server.on('upgrade', (request, socket, head) => {
@@ -83,7 +84,7 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
   });
 
   function refusalOf(request: IncomingMessage, socket: Duplex, caller: ClientIdentity): GraphQLError | undefined {
-    if (pathOf(request) !== GRAPHQL_PATH) return NOTHING_HERE;
+    if (pathOf(request) !== GRAPHQL_PATH) return NOT_FOUND;
     if (!isAllowedOrigin(request, corsOrigins)) return originNotAllowed(request);
     if (connections?.admit(request, socket) === false) return connections.refusal;
     return new Account(rates, caller, 'websocket').charge(1);
@@ -93,8 +94,6 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
   function idOf(caller: ClientIdentity, operationId: string): string {
     return `${requestIds.of(caller)}/${operationId.slice(0, MAX_LOGGED_ID)}`;
   }
-
-  const { track, goAway } = createGracefulClose();
 
   async function sendQuery(args: OperationArgs) {
     const { admitted, refusal, requestId, socket, id } = args;
@@ -113,12 +112,12 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
       return sendResult(updates, { socket, id });
     }
     log.started(args);
-    forget(args);
+    releasePayload(args);
     return sendUpdates(updates, { socket, wire: caller.socket, id });
   }
 
-  speakProtocol(sockets, {
-    execute: (args) => track((args as OperationArgs).socket, sendQuery(args as OperationArgs)),
+  runProtocol(sockets, {
+    execute: (args) => trackOperation((args as OperationArgs).socket, sendQuery(args as OperationArgs)),
     subscribe: (args) => sendSubscription(args as OperationArgs),
     keepAliveMs,
     internal,
@@ -126,15 +125,15 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
       const { caller, socket } = connection.extra;
       const requestId = idOf(caller, id);
       const operation = { caller, requestId, id, payload };
-      log.begun(operation);
+      log.received(operation);
       const preparing = requestIds.run(requestId, () =>
         prepareOperation(options, { connection, requestId, id, payload }),
       );
       const prepared = preparing.then((args) => {
-        if (Array.isArray(args)) log.dropped(operation);
+        if (Array.isArray(args)) log.rejected(operation);
         return args;
       });
-      return track(socket, prepared);
+      return trackOperation(socket, prepared);
     },
     onComplete: (connection, id) => log.completed(connection.extra.caller, id),
     onError({ extra: { caller }, subscriptions }, id, payload, errors) {
@@ -147,24 +146,22 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
     },
   });
 
-  function tearDown(): void {
-    for (const webSocket of sockets.clients) webSocket.terminate();
-  }
-
   return {
     async close(windowMs, timeoutMs) {
       const closed = once(sockets, 'close');
       const end = performance.now() + windowMs;
-      const letGo = (some: Iterable<WebSocket>, withinMs: number) =>
-        stagger(some, withinMs, (socket) => goAway(socket, timeoutMs));
+      const closeAll = (some: Iterable<ClientSocket>, withinMs: number) =>
+        stagger(some, withinMs, (socket) => closeGracefully(socket, timeoutMs));
 
-      // Those who still come are let in and let go likewise: clients try again after 1001, but take a refusal for good.
-      sockets.on('connection', (socket: WebSocket) => letGo([socket], Math.max(0, end - performance.now())));
-      await Promise.all([letGo(sockets.clients, windowMs), sleep(windowMs)]);
+      // New websockets are still accepted, and closed too: clients reconnect after 1001, but not after a refused upgrade.
+      sockets.on('connection', (socket: ClientSocket) => closeAll([socket], Math.max(0, end - performance.now())));
+      await Promise.all([closeAll(sockets.clients, windowMs), sleep(windowMs)]);
       sockets.close();
       await closed;
     },
-    tearDown,
+    terminate() {
+      for (const webSocket of sockets.clients) webSocket.terminate();
+    },
   };
 }
 
@@ -177,13 +174,13 @@ function toResult(refusal: GraphQLError | undefined): WrittenResult {
 const MAX_LOGGED_ID = 64;
 
 /** The error of a websocket on another path. */
-const NOTHING_HERE = new GraphQLError(`The websocket endpoint is ${GRAPHQL_PATH}.`, {
+const NOT_FOUND = new GraphQLError(`The websocket endpoint is ${GRAPHQL_PATH}.`, {
   extensions: { code: 'BAD_USER_INPUT', http: { status: 404 } },
 });
 
-/** Answers a request for a websocket over HTTP. */
+/** Refuses an upgrade with an HTTP response. */
 function refuseUpgrade(socket: Duplex, error: GraphQLError): void {
-  // A peer that resets the connection would otherwise end the process, and one that goes on writing would stay.
+  // Without a listener, a reset connection would end the process. A client that goes on writing would stay connected.
   socket.on('error', () => socket.destroy());
   socket.once('finish', () => socket.destroy());
   const { status, headers, body } = toAnswer(error, undefined);
@@ -192,9 +189,9 @@ function refuseUpgrade(socket: Duplex, error: GraphQLError): void {
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
 }
 
-/** What is kept of the request that opened a websocket, which has much more, for as long as the websocket is open. */
+/** The parts of an upgrade request that are needed later. The request itself would take more memory for each open websocket. */
 function toCaller({ headers, socket }: IncomingMessage, requestId: string): ClientIdentity {
   const forwardedFor = headers[FORWARDED_FOR_HEADER];
-  const kept = { [REQUEST_ID_HEADER]: requestId };
-  return { headers: forwardedFor === undefined ? kept : { ...kept, [FORWARDED_FOR_HEADER]: forwardedFor }, socket };
+  const id = { [REQUEST_ID_HEADER]: requestId };
+  return { headers: forwardedFor === undefined ? id : { ...id, [FORWARDED_FOR_HEADER]: forwardedFor }, socket };
 }

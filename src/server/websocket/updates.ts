@@ -4,67 +4,67 @@ import { ITERATOR_END, returnThis } from '../../live/broadcast/async-values.ts';
 import type { Subscribe, Subscriber, Subscription } from '../../live/broadcast/broadcast.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
 
-/** Where the updates of an operation go: its websocket, and the connection under it. */
+/** Where the updates of a subscription are sent: its websocket, the TCP or TLS socket under it, and the id of the operation. */
 export type Receiver = { readonly socket: WebSocket; readonly wire: Duplex; readonly id: string };
 
 /**
- * Sends the updates of an operation to its websocket, each when the one before has left.
+ * Sends the updates of a subscription to its websocket, each when the one before was written.
  *
- * What it gives to graphql-ws has no results: graphql-ws would write each of them again for every socket. It waits for the
- * end, says `complete` after it, and returns this where its client has had enough.
+ * The returned iterator has no values, because graphql-ws would encode each of them again for every websocket. graphql-ws waits
+ * for its end, after which it sends `complete`, and calls `return` if the client unsubscribes.
  */
 export function sendUpdates(updates: Subscribe<EncodedUpdate>, receiver: Receiver): AsyncIterableIterator<never> {
   const { socket, wire, id } = receiver;
-  const sending: Sending = {
+  const sender: UpdateSender = {
     socket,
     wire,
     id,
-    updates: undefined,
-    over: undefined,
+    subscription: undefined,
+    end: undefined,
     onNext,
     onError,
     next,
-    return: leave,
+    return: unsubscribe,
     [Symbol.asyncIterator]: returnThis,
   };
-  sending.updates = updates(sending);
-  return sending;
+  sender.subscription = updates(sender);
+  return sender;
 }
 
-/** One operation of the many thousands that there can be: its functions are those of all, told apart by `this`. */
-type Sending = Receiver &
+/** The sender of one subscription. There can be many thousands, so they share functions, which use `this`. */
+type UpdateSender = Receiver &
   Subscriber<EncodedUpdate> &
   AsyncIterableIterator<never> & {
-    updates: Subscription | undefined;
-    /** What graphql-ws waits for: it has asked for the first result, and gets the end. */
-    over: PromiseWithResolvers<IteratorResult<never>> | undefined;
+    subscription: Subscription | undefined;
+    /** What graphql-ws waits for. */
+    end: PromiseWithResolvers<IteratorResult<never>> | undefined;
   };
 
-/** Writes a frame as `ws` would, which nothing of `ws` is ever in the middle of. */
-function onNext(this: Sending, update: EncodedUpdate): void {
-  const { socket, wire, id, updates } = this;
-  // Of one that closes nothing more is wanted; graphql-ws is told when it has.
+/** Writes a complete frame to the socket under the websocket. `ws` never leaves a frame half written. */
+function onNext(this: UpdateSender, update: EncodedUpdate): void {
+  const { socket, wire, id, subscription } = this;
+  // A websocket that is closing gets nothing more. graphql-ws calls `return` when it has closed.
   if (socket.readyState !== socket.OPEN) return;
   wire.write(update.toFrame(id));
-  if (wire.writableLength === 0) updates?.request();
-  // What has nothing in it leaves behind all that was written before it.
-  else wire.write(NOTHING, () => updates?.request());
+  if (wire.writableLength === 0) subscription?.request();
+  // The callback of an empty write is called when all writes before it have finished.
+  else wire.write(EMPTY, () => subscription?.request());
 }
 
-function onError(this: Sending, error: unknown): void {
-  this.over?.reject(error);
+function onError(this: UpdateSender, error: unknown): void {
+  this.end?.reject(error);
 }
 
-function next(this: Sending): Promise<IteratorResult<never>> {
-  this.over = Promise.withResolvers();
-  this.updates?.request();
-  return this.over.promise;
+function next(this: UpdateSender): Promise<IteratorResult<never>> {
+  this.end = Promise.withResolvers();
+  this.subscription?.request();
+  return this.end.promise;
 }
 
-function leave(this: Sending): Promise<IteratorResult<never>> {
-  this.updates?.cancel();
-  this.over?.resolve(ITERATOR_END);
+function unsubscribe(this: UpdateSender): Promise<IteratorResult<never>> {
+  this.subscription?.cancel();
+  this.end?.resolve(ITERATOR_END);
   return Promise.resolve(ITERATOR_END);
 }
 
-const NOTHING = Buffer.alloc(0);
+const EMPTY = Buffer.alloc(0);

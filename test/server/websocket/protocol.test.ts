@@ -2,21 +2,22 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { type ProtocolOptions, speakProtocol } from '../../../src/server/websocket/protocol.ts';
+import { ClientSocket } from '../../../src/server/websocket/client-socket.ts';
+import { type ProtocolOptions, runProtocol } from '../../../src/server/websocket/protocol.ts';
 import { nextMessage, openSocket } from '../../support/transports.ts';
 
 async function serve(options: Partial<ProtocolOptions>) {
-  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1', WebSocket: ClientSocket });
   onTestFinished(() => {
     for (const socket of server.clients) socket.terminate();
     server.close();
   });
-  speakProtocol(server, { keepAliveMs: 12_000, internal: () => {}, ...options });
+  runProtocol(server, { keepAliveMs: 12_000, internal: () => {}, ...options });
   await once(server, 'listening');
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-test('nothing more is read from a peer that asks and does not read, and all is answered once it does', async () => {
+test('nothing more is read from a client that sends without reading, and everything is answered when it reads', async () => {
   const { server, url } = await serve({});
   const client = await openSocket(url);
   const [socket] = server.clients;
@@ -37,7 +38,7 @@ test('nothing more is read from a peer that asks and does not read, and all is a
   expect(socket?.isPaused).toBe(false);
 });
 
-test('an error of ours is told to the log, and its words not to the peer', async () => {
+test('an internal error is logged, and its message is not sent to the client', async () => {
   const errors: unknown[] = [];
   const secret = new Error('http://10.0.0.1:9334 broke');
   const { url } = await serve({
@@ -51,14 +52,14 @@ test('an error of ours is told to the log, and its words not to the peer', async
   expect(errors).toEqual([secret]);
 });
 
-test('a peer that no longer answers is left, and one that does is kept', async () => {
+test('a client that does not answer pings is disconnected, and others are not', async () => {
   const { server, url } = await serve({ keepAliveMs: 300 });
-  const there = await openSocket(url);
+  const active = await openSocket(url);
   const silent = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws', { autoPong: false });
   await once(silent, 'open');
   const [code] = await once(silent, 'close');
   expect(code).toBe(1006);
   await vi.waitUntil(() => server.clients.size === 1);
-  there.send('{"type":"ping"}');
-  expect(JSON.parse(await nextMessage(there))).toEqual({ type: 'pong' });
+  active.send('{"type":"ping"}');
+  expect(JSON.parse(await nextMessage(active))).toEqual({ type: 'pong' });
 });

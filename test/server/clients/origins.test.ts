@@ -156,7 +156,7 @@ describe('a request of a browser for a page of another origin, without a preflig
     });
     await page.dump();
     expect([statusCode, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
-    // Browsers without Sec-Fetch-Dest do not show it in a frame either.
+    // Browsers that send no `Sec-Fetch-Dest: iframe` do not show it in a frame either.
     expect(headers['content-security-policy']).toBe("frame-ancestors 'self'");
   });
 

@@ -11,7 +11,7 @@ import type { Sources } from './loaders/sources.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './server/metrics/metrics.ts';
 import { redactorOf } from './settings/secrets.ts';
-import type { Config } from './settings/settings.ts';
+import { type Config, RESERVED_CONNECTIONS } from './settings/settings.ts';
 import { type Bulkhead, createBulkhead } from './upstream/bulkhead.ts';
 import { type Circuit, createCircuit } from './upstream/circuit.ts';
 import { createHealthRecord, type HealthRecord, healthOfAll, type UpstreamHealth } from './upstream/health.ts';
@@ -40,9 +40,6 @@ export type ConnectedUpstream<Name extends keyof Sources> = {
 /** A state of the main network has 30 MB; this leaves room to grow. */
 const MAX_NODE_RESPONSE_BYTES = 128 * 2 ** 20;
 const MAX_MARKET_DATA_RESPONSE_BYTES = 32 * 2 ** 20;
-
-/** Connections to an upstream that are reserved for its followers: clients never delay the chain. */
-const CONNECTIONS_TO_FOLLOW = 2;
 
 /** The time between two calls to a node after it has first rejected one with status 429. */
 const FIRST_SPACE_MS = 250;
@@ -166,7 +163,7 @@ function circuitOf({ config, metrics, log }: SourceOptions, upstream: Upstream, 
 
 function bulkheadOf({ config }: SourceOptions, upstream: Upstream): Bulkhead {
   return createBulkhead(upstream, {
-    maxConcurrent: config.upstreamMaxConnections - CONNECTIONS_TO_FOLLOW,
+    maxConcurrent: config.upstreamMaxConnections - RESERVED_CONNECTIONS,
     maxQueued: config.upstreamMaxWaiting,
     maxWaitMs: config.upstreamTimeoutMs / 2,
   });

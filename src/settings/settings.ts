@@ -39,6 +39,9 @@ export type Setting<Value = unknown> = {
 
 type Settings = Readonly<Record<string, Setting>>;
 
+/** Connections to each upstream that are reserved for polling, so that clients never delay it. */
+export const RESERVED_CONNECTIONS = 2;
+
 /** The default of `RATE_LIMIT_BURST`, in seconds of `RATE_LIMIT_PER_SECOND`. */
 export const DEFAULT_BURST_SECONDS = 10;
 
@@ -115,8 +118,8 @@ const UPSTREAMS = {
   upstreamMaxConnections: {
     variable: 'UPSTREAM_MAX_CONNECTIONS',
     default: '16',
-    meaning: 'Maximum number of connections to one upstream host. Minimum 3, because two are reserved for polling.',
-    read: (text) => readWhole(text, 3, MAX_INT32),
+    meaning: `Maximum number of connections to one upstream host. Minimum ${RESERVED_CONNECTIONS + 1}, because ${RESERVED_CONNECTIONS} are reserved for polling.`,
+    read: (text) => readWhole(text, RESERVED_CONNECTIONS + 1, MAX_INT32),
   },
   upstreamMaxWaiting: {
     variable: 'UPSTREAM_MAX_WAITING',

@@ -70,11 +70,11 @@ describe('a host with a rate limit', () => {
 
   test('responds again later; by default one call at once, without Retry-After', async () => {
     const { node, nodeUrl } = await open();
-    node.faults.set({ kind: 'rate-limit', perSecond: 20 });
+    node.faults.set({ kind: 'rate-limit', perSecond: 2 });
     expect((await post(nodeUrl)).status).toBe(200);
     const refused = await post(nodeUrl);
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, null]);
-    await expect.poll(async () => (await post(nodeUrl)).status).toBe(200);
+    await expect.poll(async () => (await post(nodeUrl)).status, { timeout: 5_000 }).toBe(200);
   });
 });
 

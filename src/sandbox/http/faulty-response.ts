@@ -92,7 +92,7 @@ export async function sendResponse(writer: ResponseWriter, answer: Answer, fault
     case 'endless':
       writer.head(status, headers, undefined);
       for (const piece of body) await writer.write(piece);
-      for (const piece = Buffer.alloc(65_536, ' '); await writer.write(piece); ) await nextTurn();
+      for (const piece = Buffer.alloc(2 ** 19, ' '); await writer.write(piece); ) await nextTurn();
       return;
     default:
       writer.head(status, headers, length);

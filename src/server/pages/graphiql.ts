@@ -11,6 +11,9 @@ type Encoding = 'br' | 'gzip' | 'identity';
 /** Quality 5 of 11 compresses nearly as well as 11 in a fraction of its time. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
+/** The page by its title. All gateways of a process share the 11 MB of it. */
+const pages = new Map<string, Promise<Page>>();
+
 /**
  * Creates the handler of GraphiQL. The page of 9 MB is rendered at the first request and sent compressed. A browser that has
  * it gets status 304. Pages of other origins cannot show it in a frame, where it would send operations for them.
@@ -18,10 +21,9 @@ const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 export function createGraphiqlHandler(
   title: string,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
-  let page: Promise<Page> | undefined;
-
   return async (request, response) => {
-    page ??= renderPage(title);
+    const page = pages.get(title) ?? renderPage(title);
+    pages.set(title, page);
     const { etag, bodies } = await page;
     const encoding = acceptedEncoding(request);
     response.setHeader('vary', 'accept, accept-encoding, sec-fetch-mode');

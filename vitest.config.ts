@@ -36,7 +36,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // A worker loads the gateway once, not once for each file: that takes a second.
     isolate: false,
-    maxWorkers: '100%',
+    // Twice as many as CI has cores: half of the tests wait for a timeout or for another process.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     testTimeout: 20_000,
     hookTimeout: 20_000,

@@ -7,7 +7,9 @@ describe('what an honest client asks for is answered whole', () => {
   let gateway: Awaited<ReturnType<typeof startGateway>>;
   let url = '';
   beforeAll(async () => {
-    gateway = await startGateway({ sandbox: { pools: 600, history: 100 } });
+    // A busy machine needs its time for 64 states.
+    const config = { upstreamTimeoutMs: 60_000 };
+    gateway = await startGateway({ config, sandbox: { pools: 600, history: 100 } });
     url = await gateway.app.listen(0, '127.0.0.1');
   });
   afterAll(() => gateway.close());

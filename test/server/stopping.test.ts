@@ -63,7 +63,7 @@ test('connections that wait to be taken in when the port closes are taken in fir
   await ask('{ beaconHeight }');
   const { port } = new URL(await app.listen(0, '127.0.0.1'));
   const closed = app.close();
-  const answers = Array.from({ length: 100 }, () => {
+  const answers = Array.from({ length: 40 }, () => {
     const socket = connectSocket(Number(port), '127.0.0.1');
     socket.write('GET /graphql?query={beaconHeight} HTTP/1.1\r\nHost: x\r\n\r\n');
     return text(socket);

@@ -1,14 +1,11 @@
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { hasBrowser, launchBrowser } from '../../support/browser.ts';
 import { startGatewayForTest } from '../../support/gateway.ts';
 import { sumOf } from '../../support/metrics.ts';
-
-const CHROMIUM = '/usr/bin/chromium';
-const hasChromium = existsSync(CHROMIUM);
 
 /** Requests that a page can send without a preflight, each as a script of the page. The last one leaves the page. */
 const WAYS: Readonly<Record<string, string>> = {
@@ -32,13 +29,12 @@ const WAYS: Readonly<Record<string, string>> = {
 };
 
 // Without Chromium these tests are skipped. CI installs it, and fails if it is missing.
-test.runIf(process.env['CI'])('CI has a browser', () => expect(hasChromium).toBe(true));
+test.runIf(process.env['CI'])('CI has a browser', () => expect(hasBrowser).toBe(true));
 
-describe.skipIf(!hasChromium)('a page of another origin in a browser', () => {
+describe.skipIf(!hasBrowser)('a page of another origin in a browser', () => {
   let browser: Browser;
   beforeAll(async () => {
-    const args = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'];
-    browser = await chromium.launch({ executablePath: CHROMIUM, args });
+    browser = await launchBrowser();
   }, 60_000);
   afterAll(() => browser?.close());
 

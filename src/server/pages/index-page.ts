@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isNavigation } from '../http/navigation.ts';
 import { GRAPHQL_PATH } from '../yoga/yoga.ts';
-import { HEALTH_PATH } from './health.ts';
-import { READY_PATH } from './ready.ts';
+import { HEALTH_PATH, READY_PATH } from './health.ts';
 import { SCHEMA_PATH } from './schema-file.ts';
 
 /** The path of the index, which links to all other pages. */

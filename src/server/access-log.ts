@@ -54,7 +54,7 @@ export function createAccessLog({ mode, log, clients }: AccessLogOptions): Acces
 
   function onResponse(exchange: HttpExchange): void {
     if (!(isAll || isNotable(exchange)) || !mayWrite()) return;
-    const { request, response, id: requestId, begun, access } = exchange;
+    const { request, response, id: requestId, startedAt, access } = exchange;
     const line = {
       requestId,
       client: clients.of(request),
@@ -62,7 +62,7 @@ export function createAccessLog({ mode, log, clients }: AccessLogOptions): Acces
       ...toFields(access),
       ...(response.headersSent && { status: response.statusCode }),
       ...(response.destroyed && !response.writableFinished && { aborted: true }),
-      ms: msSince(begun),
+      ms: msSince(startedAt),
     };
     log.info(line, isEventStream(response) ? 'event stream ended' : 'request');
   }
@@ -82,13 +82,13 @@ export function createAccessLog({ mode, log, clients }: AccessLogOptions): Acces
 }
 
 /** Milliseconds since a time of `performance.now()`, rounded to a tenth. */
-export function msSince(begun: number): number {
-  return Math.round((performance.now() - begun) * 10) / 10;
+export function msSince(startedAt: number): number {
+  return Math.round((performance.now() - startedAt) * 10) / 10;
 }
 
 /** Whether the operation of a request was refused or failed with an internal error. */
-function isNotable({ access, response, counts }: HttpExchange): boolean {
-  return access?.errors?.isNotable || (response.statusCode >= 400 && counts.endpoint === 'graphql');
+function isNotable({ access, response, endpoint }: HttpExchange): boolean {
+  return access?.errors?.isNotable || (response.statusCode >= 400 && endpoint.endpoint === 'graphql');
 }
 
 /** Maximum length of a logged path. Every path of the gateway is shorter. */
@@ -108,14 +108,14 @@ const LINES_PER_WINDOW = 100;
 
 /** Limits the lines about refused operations: otherwise a hostile client could fill the disk with them. */
 function createLineLimit(log: Log): () => boolean {
-  let begunAt = Number.NEGATIVE_INFINITY;
+  let startedAt = Number.NEGATIVE_INFINITY;
   let lines = 0;
 
   return () => {
-    if (performance.now() - begunAt > WINDOW_MS) {
+    if (performance.now() - startedAt > WINDOW_MS) {
       const skipped = lines - LINES_PER_WINDOW;
       if (skipped > 0) log.info({ skipped }, 'the access log skipped lines');
-      begunAt = performance.now();
+      startedAt = performance.now();
       lines = 0;
     }
     lines += 1;

@@ -12,14 +12,14 @@ import { type AccessLogMode, createAccessLog } from './access-log.ts';
 import { createClientAddresses } from './clients/client-address.ts';
 import { createConnectionLimits } from './clients/connection-limits.ts';
 import { createRateLimits } from './clients/rate-limits.ts';
-import { createDataVersions } from './http/data-version.ts';
+import { createDataVersion } from './http/data-version.ts';
 import { createGraphqlHandler } from './http/graphql-handler.ts';
 import { createOpenResponses } from './http/open-responses.ts';
 import { createRequestIds } from './http/request-id.ts';
 import { createResponseCache } from './http/response-cache.ts';
 import { createResponseWriter } from './http/response-writer.ts';
 import { createHttpServer } from './http/server.ts';
-import { abortStalledReaders } from './http/stalled-readers.ts';
+import { abortStalledResponses } from './http/stalled-responses.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { createDocuments } from './operations/documents.ts';
 import { createPersistedQueries } from './operations/persisted-queries.ts';
@@ -98,7 +98,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     maskError,
     internal,
   });
-  const dataVersion = createDataVersions(sources);
+  const dataVersion = createDataVersion(sources);
   const isLast = ({ socket }: IncomingMessage) => isStopping() || connections?.isOverLimit(socket) === true;
   const responses = createOpenResponses(accessLog.onResponse);
   const graphqlHandler = createGraphqlHandler({
@@ -153,7 +153,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     async listen(port, host) {
       server.listen(port, host);
       await once(server, 'listening');
-      server.once('close', abortStalledReaders(responses.all, keepAliveMs));
+      server.once('close', abortStalledResponses(responses.all, keepAliveMs));
       const { address, family, port: taken } = server.address() as AddressInfo;
       return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}${GRAPHQL_PATH}`;
     },

@@ -28,7 +28,7 @@ export async function stopServer(options: StopOptions): Promise<void> {
   const closed = once(server, 'close');
   const isAlone = (await promisify(server.getConnections.bind(server))()) === 0;
   const windowMs = isAlone ? 0 : stopWindowMs;
-  const silent = responses.silent();
+  const silent = responses.unusedConnections();
   responses.closeAfterResponse();
   const left = Promise.all([webSockets.close(windowMs, stopTimeoutMs), responses.abortStreams(windowMs)]);
   await sleep(windowMs);

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { GraphQLError } from 'graphql';
 import type { Metrics } from '../metrics/metrics.ts';
-import { toAnswer, tooManyAtOnce } from '../operations/refusal.ts';
+import { tooManyAtOnce, toRefusedResponse } from '../operations/refusal.ts';
 import type { ClientAddresses } from './client-address.ts';
 
 /**
@@ -63,7 +63,7 @@ export function createConnectionLimits(max: number, clients: ClientAddresses, me
     },
     refusal,
     refuse(request, response) {
-      const { status, headers, body } = toAnswer(refusal, request.headers.accept);
+      const { status, headers, body } = toRefusedResponse(refusal, request.headers.accept);
       response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
     },
   };

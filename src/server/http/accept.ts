@@ -1,36 +1,34 @@
-/** The two media types that a JSON answer can have. */
+/** The two media types of a JSON response. */
 export type JsonType = 'application/json' | 'application/graphql-response+json';
 
-/** Where a client accepts both alike, the first. */
+/** If a client accepts both equally, the first is used. */
 const JSON_TYPES: readonly JsonType[] = ['application/json', 'application/graphql-response+json'];
 
-/** How many texts of the header are remembered: honest clients send a handful. */
-const MAX_TEXTS_KNOWN = 200;
+/** Maximum number of header values in the cache. Usual clients send a handful. */
+const MAX_CACHED = 200;
 
-/**
- * Makes what reads `Accept`: the media type of a JSON answer, or `undefined` where the client accepts none.
- */
+/** Creates the function that reads `Accept`: the media type of a JSON response, or `undefined` if the client accepts none. */
 export function createAcceptedTypes(): (accept: string | undefined) => JsonType | undefined {
-  const known = new Map<string, JsonType | undefined>();
+  const cache = new Map<string, JsonType | undefined>();
 
   return (accept) => {
     if (accept === undefined || accept === 'application/json') return 'application/json';
-    if (known.has(accept)) return known.get(accept);
+    if (cache.has(accept)) return cache.get(accept);
 
     const type = negotiate(accept);
-    if (known.size >= MAX_TEXTS_KNOWN) known.clear();
-    known.set(accept, type);
+    if (cache.size >= MAX_CACHED) cache.clear();
+    cache.set(accept, type);
     return type;
   };
 }
 
-/** The range with the highest weight wins; of several, the first that is listed. */
+/** The range with the highest weight decides. Of several, it is the first in the header. */
 function negotiate(accept: string): JsonType | undefined {
   const ranges = rangesOf(accept);
-  // A type that is refused by its name is not accepted by a wider range.
-  const refused = ranges.filter(({ weight }) => weight === 0).map(({ range }) => range);
-  for (const { range } of wanted(ranges).sort((a, b) => b.weight - a.weight)) {
-    const type = JSON_TYPES.find((each) => isIn(range, each) && !refused.includes(each));
+  // A weight of 0 excludes a type from wider ranges too.
+  const excluded = ranges.filter(({ weight }) => weight === 0).map(({ range }) => range);
+  for (const { range } of accepted(ranges).sort((a, b) => b.weight - a.weight)) {
+    const type = JSON_TYPES.find((each) => isIn(range, each) && !excluded.includes(each));
     if (type !== undefined) return type;
   }
   return undefined;
@@ -38,16 +36,16 @@ function negotiate(accept: string): JsonType | undefined {
 
 /** Whether a client accepts a media type. */
 export function accepts(accept: string | undefined, type: string): boolean {
-  return wanted(rangesOf(accept ?? '')).some(({ range }) => isIn(range, type));
+  return accepted(rangesOf(accept ?? '')).some(({ range }) => isIn(range, type));
 }
 
 type Range = { readonly range: string; readonly weight: number };
 
-function wanted(ranges: readonly Range[]): Range[] {
+function accepted(ranges: readonly Range[]): Range[] {
   return ranges.filter(({ weight }) => weight > 0);
 }
 
-/** The media ranges of the header, as far as they leave UTF-8, the only charset that there is. */
+/** The media ranges of the header, without those of another charset than UTF-8. */
 function rangesOf(accept: string): Range[] {
   const items = (accept || '*/*').replace(/\s/g, '').toLowerCase().split(',');
   return items.flatMap((item) => {
@@ -57,14 +55,14 @@ function rangesOf(accept: string): Range[] {
   });
 }
 
-/** The weight of a range, from 0 to 1; 1 where it is left out or no number. */
+/** The weight of a range, from 0 to 1; 1 if it is missing or not a number. */
 function weightIn(parameters: readonly string[]): number {
   const weight = Number(parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? 1);
   return Number.isNaN(weight) ? 1 : weight;
 }
 
 function isIn(range: string, type: string): boolean {
-  const [kind, detail] = range.split('/');
-  const [itsKind, itsDetail] = type.split('/');
-  return (kind === '*' || kind === itsKind) && (detail === '*' || detail === itsDetail);
+  const [rangeType, rangeSubtype] = range.split('/');
+  const [mainType, subtype] = type.split('/');
+  return (rangeType === '*' || rangeType === mainType) && (rangeSubtype === '*' || rangeSubtype === subtype);
 }

@@ -1,5 +1,5 @@
-/** What a body that is posted holds: a JSON document with the operation, or the text of the operation alone. */
-export type BodyKind = 'json' | 'graphql';
+/** The format of a request body: JSON with the operation, or only the text of the operation. */
+type BodyKind = 'json' | 'graphql';
 
 const KINDS: Readonly<Record<string, BodyKind>> = {
   'application/json': 'json',
@@ -7,16 +7,16 @@ const KINDS: Readonly<Record<string, BodyKind>> = {
   'application/graphql': 'graphql',
 };
 
-/** @returns `undefined` for a media type or a charset that is not read */
+/** Reads a `Content-Type` header. @returns `undefined` for a media type or a charset that is not supported */
 export function readContentType(contentType: string | undefined): BodyKind | undefined {
   if (contentType === 'application/json' || contentType === 'application/json; charset=utf-8') return 'json';
-  // A list is no content type, but some clients send one.
+  // A list is not a valid content type, but some clients send one.
   const [type = '', ...parameters] = (contentType ?? '').split(',', 1).join().toLowerCase().split(';');
-  return parameters.every(isReadable) ? KINDS[type.trim()] : undefined;
+  return parameters.every(isUtf8Parameter) ? KINDS[type.trim()] : undefined;
 }
 
-/** Parameters other than the charset mean nothing for these types. */
-function isReadable(parameter: string): boolean {
+/** Whether a parameter is not another charset than UTF-8. These types have no other parameters with a meaning. */
+function isUtf8Parameter(parameter: string): boolean {
   const [name = '', value = ''] = parameter.split('=', 2);
   return name.trim() !== 'charset' || /^"?utf-?8"?$/.test(value.trim());
 }

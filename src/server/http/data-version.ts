@@ -1,29 +1,28 @@
 import type { Service } from '../../graphql/context.ts';
 
-/** Stands for everything that is published, as it is now: the same object for as long as nothing of it has changed. */
+/** The version of all published data: the same object until something is published. */
 export type DataVersion = object;
 
 /**
- * Makes what tells the generation of now: the head, the pairs and the tickers, compared by identity whenever it is asked.
- *
- * Asking beats listening: a reading that becomes too old is published by nobody.
+ * Creates the function that returns the current version. It compares the head, the pairs and the tickers by identity each time
+ * that it is called. Notifications would not do, because data that becomes too old is not published.
  */
-export function createDataVersions({ head, market }: Pick<Service['sources'], 'head' | 'market'>): () => DataVersion {
-  let newest = head.current();
-  let pairs = market.pairs.current()?.market;
-  let tickers = market.tickers.current()?.market;
-  let generation: DataVersion = {};
+export function createDataVersion({ head, market }: Pick<Service['sources'], 'head' | 'market'>): () => DataVersion {
+  let knownHead = head.current();
+  let knownPairs = market.pairs.current()?.market;
+  let knownTickers = market.tickers.current()?.market;
+  let version: DataVersion = {};
 
   return () => {
-    const newestNow = head.current();
-    const pairsNow = market.pairs.current()?.market;
-    const tickersNow = market.tickers.current()?.market;
-    if (newestNow !== newest || pairsNow !== pairs || tickersNow !== tickers) {
-      newest = newestNow;
-      pairs = pairsNow;
-      tickers = tickersNow;
-      generation = {};
+    const newest = head.current();
+    const pairs = market.pairs.current()?.market;
+    const tickers = market.tickers.current()?.market;
+    if (newest !== knownHead || pairs !== knownPairs || tickers !== knownTickers) {
+      knownHead = newest;
+      knownPairs = pairs;
+      knownTickers = tickers;
+      version = {};
     }
-    return generation;
+    return version;
   };
 }

@@ -4,15 +4,15 @@ import type { Executed } from '../operations/pipeline.ts';
 import type { JsonType } from './accept.ts';
 
 /**
- * The bytes of a response body; a short one as a string with a character for each byte (Latin-1), which Node sends in one
- * piece with the headers. Its length is in bytes either way.
+ * The bytes of a response body. A short one is a string with one character for each byte (Latin-1), which Node sends in one
+ * piece with the headers. The length is in bytes in both cases.
  */
-export type ResponseBody = Buffer | string;
+type ResponseBody = Buffer | string;
 
 /** A response to a query, in one of the two JSON media types. */
 export type EncodedResponse = {
   readonly status: number;
-  /** Headers of its errors, such as `retry-after`: names and values in turn. */
+  /** Headers of its errors, such as `retry-after`: names and values alternate. */
   readonly headers: readonly string[];
   readonly body: ResponseBody;
   /** Points that the operation took from its client's rate limit. */
@@ -25,7 +25,7 @@ export type EncodedResponse = {
   etags: Partial<Record<JsonType, string>> | undefined;
 };
 
-/** A longer body is sent faster in a piece of its own. */
+/** A longer body is sent faster as a separate buffer. */
 const MAX_STRING_BYTES = 8_192;
 
 /** Encodes a result as GraphQL over HTTP. @throws RangeError if it is too long for a string */
@@ -40,7 +40,7 @@ export function encodeResponse({ result, dependencies }: Executed, type: JsonTyp
   return { status, headers: pairs, body, points, dependencies: undefined, errors: summary, etags: undefined };
 }
 
-/** What an error says about the HTTP response, in its extension `http`, as Yoga has it. */
+/** The extension `http` of an error, as in Yoga: what the error means for the HTTP response. */
 type HttpExtension = {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -62,7 +62,7 @@ export function statusOf(errors: readonly GraphQLError[], type: string) {
 }
 
 function toBody(text: string): ResponseBody {
-  // Most responses are ASCII: such a string has one character for each byte already.
+  // Most responses are ASCII, which already has one character for each byte.
   if (text.length <= MAX_STRING_BYTES && Buffer.byteLength(text) === text.length) return text;
   const bytes = Buffer.from(text);
   return bytes.length > MAX_STRING_BYTES ? bytes : bytes.toString('latin1');

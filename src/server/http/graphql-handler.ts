@@ -130,8 +130,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   }
 
   function respond(plain: PlainRequest): void {
-    const known = isCacheable(plain) ? cache.get(plain.text) : undefined;
-    if (known !== undefined) sendAgain(plain, known, 'kept');
+    const cached = isCacheable(plain) ? cache.get(plain.text) : undefined;
+    if (cached !== undefined) sendAgain(plain, cached, 'kept');
     else requestIds.run(plain.exchange.id, () => orFail(plain, () => coalesce(plain)));
   }
 
@@ -139,9 +139,9 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   function coalesce(plain: PlainRequest): MaybePromise<void> {
     const inFlight = coalescingOf(plain)?.inFlight(plain.text, dataVersion());
     if (inFlight === undefined) return execute(plain);
-    return inFlight.then((known) =>
+    return inFlight.then((shared) =>
       // The other client may have no points left, or its operation may be a subscription.
-      known === undefined || known.status === RATE_LIMITED ? execute(plain) : sendAgain(plain, known, 'shared'),
+      shared === undefined || shared.status === RATE_LIMITED ? execute(plain) : sendAgain(plain, shared, 'shared'),
     );
   }
 
@@ -153,16 +153,16 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       return;
     }
     const coalescing = coalescingOf(plain);
-    const begun = dataVersion();
+    const version = dataVersion();
     const executing = andThen(pipeline.prepare(sent, clientOf(plain)), (prepared) => {
       if (!isSubscription(prepared)) return runQuery(plain, prepared);
       passPlainToYoga(plain, prepared);
       return undefined;
     });
-    if (executing instanceof Promise) coalescing?.share(text, begun, executing);
+    if (executing instanceof Promise) coalescing?.share(text, version, executing);
     return andThen(executing, (response) => {
       if (response === undefined) return;
-      if (coalescing !== undefined) cache.store(text, response, begun);
+      if (coalescing !== undefined) cache.store(text, response, version);
       metrics.recordResponseSource('executed');
       send(plain, response, 'executed');
     });
@@ -173,9 +173,9 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       prepared.errors === undefined
         ? pipeline.run(prepared)
         : { result: new WrittenResult(undefined, prepared.errors), dependencies: undefined };
-    return andThen(executed, (done) => {
+    return andThen(executed, (finished) => {
       try {
-        return encodeResponse(done, type, account.paid);
+        return encodeResponse(finished, type, account.paid);
       } catch (error) {
         // The result is too long for a string.
         const result = new WrittenResult(undefined, [maskError(error)]);
@@ -193,14 +193,14 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   }
 
   /** Sends the response to an equal request, for the same number of points. */
-  function sendAgain(plain: PlainRequest, known: EncodedResponse, source: ResponseSource): void {
-    const unpaid = plain.account.charge(known.points);
+  function sendAgain(plain: PlainRequest, response: EncodedResponse, source: ResponseSource): void {
+    const unpaid = plain.account.charge(response.points);
     if (unpaid !== undefined) {
       refuse(plain.exchange, plain.type, unpaid, labelOfPlain(plain));
       return;
     }
     metrics.recordResponseSource(source);
-    send(plain, known, source);
+    send(plain, response, source);
   }
 
   function send(plain: PlainRequest, response: EncodedResponse, source: ResponseSource): void {

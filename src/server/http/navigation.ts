@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Whether a browser opens this URL in a tab or window. A page is the answer then, and no operation is executed, whatever the
- * URL contains. A frame of another page is no tab: it is answered like any other request of that page.
+ * Whether a browser opens this URL in a tab or window. The response is a page then, and no operation is executed, whatever the
+ * URL contains. A frame of another page is not a tab: it is handled like any other request of that page.
  *
  * Browsers send `Sec-Fetch-Mode` and `Sec-Fetch-Dest`, but only to HTTPS and to this machine. Without them `Accept` decides:
  * browsers put `text/html` first.

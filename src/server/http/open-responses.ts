@@ -14,103 +14,104 @@ export type AccessDetails = {
   readonly from?: ResponseSource;
 };
 
-/** A request, and the answer that is made to it. */
+/** An HTTP request with its response. */
 export type HttpExchange = {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The id of the request. */
+  /** The request id. */
   readonly id: string;
-  /** When its head had come, on the clock of `performance`. */
-  readonly begun: number;
-  /** Who counts it when it is over. */
-  readonly counts: EndpointMetrics;
-  /** What the access log is to say of its operation. */
+  /** When the head of the request had been received, in `performance.now()`. */
+  readonly startedAt: number;
+  /** Counts the response. */
+  readonly endpoint: EndpointMetrics;
+  /** The operation, for the access log. */
   access?: AccessDetails | undefined;
-  /** The account of its first operation, until that takes it. */
+  /** The account of the first operation, until that operation takes it. */
   account?: Account | undefined;
-  /** Its operation, if it was prepared already. */
+  /** The operation, if it was prepared before the request was passed to Yoga. */
   prepared?: Prepared | undefined;
 };
 
-/** The answers that are under way on an HTTP server, and the connections that they go out on. */
+/** The responses in progress on an HTTP server, and its connections. */
 export type OpenResponses = {
   readonly all: ReadonlySet<ServerResponse>;
-  /** Follows an answer until all of it has gone, or never will; then counts it. */
-  follow(exchange: HttpExchange): void;
-  /** The same for an answer that is written: one that the system has taken whole is over, and only counted. */
-  written(exchange: HttpExchange): void;
-  /** Called each time that an answer which was followed is over. */
-  onOver(listener: () => void): void;
-  /** Counts a connection, for as long as it is there. */
-  connected(socket: Socket): void;
-  /** Tells the clients of answers that have not begun to send nothing more on their connections. */
+  /** Tracks a response until its connection has sent all of it or has closed. Then it is counted. */
+  track(exchange: HttpExchange): void;
+  /** The same for a response that was written. It is counted at once if the operating system has taken all of it. */
+  trackWritten(exchange: HttpExchange): void;
+  /** Sets what is called after each tracked response. */
+  onEnd(listener: () => void): void;
+  /** Tracks a connection until it closes. */
+  addConnection(socket: Socket): void;
+  /** Adds `connection: close` to the responses that have not begun. */
   closeAfterResponse(): void;
-  /** Breaks off those that would never end by themselves, streams of events, spread over a time. */
+  /** Aborts event streams, which do not end by themselves, one by one within the window. */
   abortStreams(windowMs: number): Promise<void>;
-  /** The connections on which nothing was ever asked: browsers open some in advance. */
-  silent(): Socket[];
+  /** The connections that have sent nothing. Browsers open some in advance. */
+  unusedConnections(): Socket[];
 };
 
 /**
- * Makes what keeps track of the answers of a server.
+ * Creates the tracking of responses; there are none yet.
  *
- * @param answered called when an answer is over, after it is counted
+ * @param onResponse called after each response, when it was counted
  */
-export function createOpenResponses(answered?: (exchange: HttpExchange) => void): OpenResponses {
+export function createOpenResponses(onResponse?: (exchange: HttpExchange) => void): OpenResponses {
+  const responses = new Set<ServerResponse>();
+  const connections = new Set<Socket>();
+  let onEnd = () => {};
+
   function end(exchange: HttpExchange): void {
     count(exchange);
-    answered?.(exchange);
+    onResponse?.(exchange);
   }
 
-  const answers = new Set<ServerResponse>();
-  const connections = new Set<Socket>();
-  let tellOver = () => {};
-
-  function follow(exchange: HttpExchange): void {
+  function track(exchange: HttpExchange): void {
     const { response } = exchange;
-    // Its client has left: nothing would ever say so again.
+    // The client has disconnected: `close` was emitted before.
     if (response.destroyed) {
-      answered?.(exchange);
+      onResponse?.(exchange);
       return;
     }
-    answers.add(response);
+    responses.add(response);
     response.on('close', () => {
-      answers.delete(response);
+      responses.delete(response);
       end(exchange);
-      tellOver();
+      onEnd();
     });
   }
 
   return {
-    all: answers,
-    follow,
-    written(exchange) {
-      // Most are short: to follow each would take longer than to make it.
+    all: responses,
+    track,
+    trackWritten(exchange) {
+      // Most responses are short. Tracking each would take longer than creating it.
       if (exchange.response.writableLength === 0) end(exchange);
-      else follow(exchange);
+      else track(exchange);
     },
-    onOver(listener) {
-      tellOver = listener;
+    onEnd(listener) {
+      onEnd = listener;
     },
-    connected(socket) {
+    addConnection(socket) {
       connections.add(socket);
       socket.once('close', () => connections.delete(socket));
     },
     closeAfterResponse() {
-      for (const answer of answers) {
-        if (!answer.headersSent) answer.setHeader('connection', 'close');
+      for (const response of responses) {
+        if (!response.headersSent) response.setHeader('connection', 'close');
       }
     },
-    abortStreams: (windowMs) => stagger([...answers].filter(isEventStream), windowMs, (answer) => answer.destroy()),
-    silent: () => [...connections].filter(({ bytesRead }) => bytesRead === 0),
+    abortStreams: (windowMs) => stagger([...responses].filter(isEventStream), windowMs, (stream) => stream.destroy()),
+    unusedConnections: () => [...connections].filter(({ bytesRead }) => bytesRead === 0),
   };
 }
 
-function count({ response, begun, counts }: HttpExchange): void {
-  counts.recordResponse(response.statusCode, isEventStream(response) ? undefined : (performance.now() - begun) / 1_000);
+function count({ response, startedAt, endpoint }: HttpExchange): void {
+  const seconds = isEventStream(response) ? undefined : (performance.now() - startedAt) / 1_000;
+  endpoint.recordResponse(response.statusCode, seconds);
 }
 
-/** Whether an answer is a stream of events, which ends only when its reader goes. */
-export function isEventStream(answer: ServerResponse): boolean {
-  return String(answer.getHeader('content-type')).startsWith('text/event-stream');
+/** Whether a response is an event stream, which ends only when its client disconnects. */
+export function isEventStream(response: ServerResponse): boolean {
+  return String(response.getHeader('content-type')).startsWith('text/event-stream');
 }

@@ -3,7 +3,7 @@ import type { EncodedResponse } from './encoded-response.ts';
 
 /** Executions in progress, for requests with the same text (single flight). */
 export type RequestCoalescing = {
-  /** The execution for that text that began with that version of the data; `undefined` if there is none. */
+  /** The execution for that text that started with that version of the data; `undefined` if there is none. */
   inFlight(text: string, version: DataVersion): Execution | undefined;
   /** Shares an execution until it ends. */
   share(text: string, version: DataVersion, execution: Execution): void;
@@ -21,13 +21,13 @@ export function createRequestCoalescing(): RequestCoalescing {
   return {
     inFlight(text, version) {
       const found = executions.get(text);
-      // An execution that began before the newest publication may use data that is no longer current.
+      // An execution that started before the last publication may use data that is no longer current.
       return found?.version === version ? found.execution : undefined;
     },
     share(text, version, execution) {
-      const mine = { version, execution };
-      executions.set(text, mine);
-      const end = () => executions.get(text) === mine && executions.delete(text);
+      const added = { version, execution };
+      executions.set(text, added);
+      const end = () => executions.get(text) === added && executions.delete(text);
       execution.then(end, end);
     },
   };

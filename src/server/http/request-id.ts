@@ -2,36 +2,37 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-/** The header that carries a request's id, in and out. */
+/** The header with the request id, in requests and responses. */
 export const REQUEST_ID_HEADER = 'x-request-id';
 
-/** Knows which request the code that runs belongs to, so that a line of the log can name it. */
+/** The ids of requests. Each line of the log has the id of the request that caused it. */
 export type RequestIds = {
-  /** The id that a request brings, so that it can be followed through several servers, or a new one. */
+  /** The id in the header of a request, so that it can be followed through several servers, or a new one. */
   of(request: Pick<IncomingMessage, 'headers'>): string;
-  /** Runs something for a request of that id. */
+  /** Runs code on behalf of a request. */
   run<T>(id: string, work: () => T): T;
+  /** The id of the request on whose behalf code runs. */
   current(): string | undefined;
 };
 
-/** Makes request ids known to whatever is done for a request. */
+/** Creates the request ids, with an `AsyncLocalStorage`. */
 export function createRequestIds(): RequestIds {
   const storage = new AsyncLocalStorage<string>();
   const newId = createIds();
-  // A run that ends leaves an empty context behind, which all that begins to wait after it would hold on to.
+  // `storage.run` leaves an empty async context behind, which promises that are created later would reference.
   const outside = AsyncLocalStorage.snapshot();
 
   return {
     of({ headers }) {
-      const given = headers[REQUEST_ID_HEADER];
-      return typeof given === 'string' && /^[\w.:/-]{1,128}$/.test(given) ? given : newId();
+      const sent = headers[REQUEST_ID_HEADER];
+      return typeof sent === 'string' && /^[\w.:/-]{1,128}$/.test(sent) ? sent : newId();
     },
     run: (id, work) => outside(() => storage.run(id, work)),
     current: () => storage.getStore(),
   };
 }
 
-/** Makes UUIDs, with chance for a few hundred at a time: each by itself takes a share of what giving an answer again does. */
+/** Creates UUIDs, from one random prefix for 256 of them: a random one each would take a part of the time of a cache hit. */
 function createIds(): () => string {
   let prefix = '';
   let next = LAST_DIGITS.length;

@@ -3,35 +3,35 @@ import type { IncomingMessage } from 'node:http';
 import type { SentOperation } from '../operations/pipeline.ts';
 import { readContentType } from './content-type.ts';
 
-/** Whether a POST has a JSON body of a size that is known and allowed, as far as its head tells. */
+/** Whether the headers of a POST announce a JSON body of an allowed size. */
 export function hasPlainBody({ headers }: IncomingMessage, maxBytes: number): boolean {
   const { 'content-type': type, 'content-length': length } = headers;
   if (length === undefined || headers['content-encoding'] !== undefined) return false;
   return readContentType(type) === 'json' && Number(length) > 0 && Number(length) <= maxBytes;
 }
 
-/** Calls back with the whole body of a request; never where its client leaves before that. */
-export function readBody(request: IncomingMessage, whole: (body: Buffer) => void): void {
+/** Reads the body of a request. The callback is not called if the client disconnects before the end. */
+export function readBody(request: IncomingMessage, onBody: (body: Buffer) => void): void {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
-  request.on('end', () => whole(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+  request.on('end', () => onBody(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
 }
 
 /**
- * Reads what a JSON body asks for; `undefined` for everything that is not a single plain query.
+ * Reads the operation in a JSON body; `undefined` if it is not one plain operation.
  *
  * @param latin1 the body with a character for each byte
  */
 export function readBodyParameters(body: Buffer, latin1: string): SentOperation | undefined {
   try {
-    if (isAscii(body)) return toPlainParams(JSON.parse(latin1));
-    return isUtf8(body) ? toPlainParams(JSON.parse(body.toString())) : undefined;
+    if (isAscii(body)) return toOperation(JSON.parse(latin1));
+    return isUtf8(body) ? toOperation(JSON.parse(body.toString())) : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Whether percent-encoded bytes of a URL are not UTF-8. A percent sign that encodes nothing stands for itself. */
+/** Whether percent-encoded bytes of a URL are not UTF-8. A percent sign that encodes nothing is allowed. */
 export function hasInvalidUtf8(url: string): boolean {
   if (!/%[89a-f]/i.test(url)) return false;
   try {
@@ -42,14 +42,14 @@ export function hasInvalidUtf8(url: string): boolean {
   }
 }
 
-/** Reads what the parameters of a URL ask for; `undefined` for everything that is not a single plain query. */
+/** Reads the operation in the parameters of a URL; `undefined` if it is not one plain operation. */
 export function readSearchParameters(search: URLSearchParams): SentOperation | undefined {
   const json = (name: string) => {
     const text = search.get(name);
     return text ? JSON.parse(text) : undefined;
   };
   try {
-    return toPlainParams({
+    return toOperation({
       query: search.get('query') || undefined,
       operationName: search.get('operationName') || undefined,
       variables: json('variables'),
@@ -62,7 +62,7 @@ export function readSearchParameters(search: URLSearchParams): SentOperation | u
 
 const NAMES: ReadonlySet<string> = new Set(['query', 'variables', 'operationName', 'extensions']);
 
-function toPlainParams(params: unknown): SentOperation | undefined {
+function toOperation(params: unknown): SentOperation | undefined {
   if (!isRecord(params)) return undefined;
   for (const name in params) if (!NAMES.has(name)) return undefined;
 

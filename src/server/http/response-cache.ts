@@ -4,103 +4,103 @@ import type { DataVersion } from './data-version.ts';
 import type { EncodedResponse } from './encoded-response.ts';
 
 /**
- * Finished answers that are given again for as long as they would be made the same, by the text of the request. One is kept
- * as soon as its text was asked for twice in its dataVersion.
+ * The cache of responses, by the text of the request. A response is used for as long as executing the request again would give
+ * the same. It is stored when its text was requested twice in the same version of the data.
  *
- * All have whole data, so their bytes are the same in every media type: the text is all that they depend on.
+ * Responses with errors are not stored, so the bytes are the same in every media type.
  */
 export type ResponseCache = {
-  /** The answer that would be made now; `undefined` where none is kept. */
+  /** The current response; `undefined` if there is none. */
   get(text: string): EncodedResponse | undefined;
   /**
-   * Keeps an answer that was begun in that dataVersion, unless its text was looked for only once, or it would not be made the
-   * same any more.
+   * Stores a response whose execution started with that version of the data, if its text was requested before and everything
+   * that it depends on is still current.
    */
-  store(text: string, answer: EncodedResponse, begun: DataVersion): void;
-  /** How many bytes are held, texts among them. */
+  store(text: string, response: EncodedResponse, version: DataVersion): void;
+  /** The size of the cache, with the texts. */
   bytes(): number;
 };
 
-/** What answers are kept by. */
+/** What the cache needs. */
 export type ResponseCacheOptions = {
-  /** How many bytes may be held; 0 keeps nothing. */
+  /** Maximum size; 0 stores nothing. */
   readonly maxBytes: number;
-  /** What the gateway tells now. */
+  /** The current version of the data. */
   readonly dataVersion: () => DataVersion;
   readonly now: () => Instant;
 };
 
-/** About what an answer takes beside its bytes: its entry, its record and what it rests on. */
-const RECORD_BYTES = 600;
+/** About the memory of an entry beside its text and its body, with its dependencies. */
+const ENTRY_BYTES = 600;
 
-/** So many texts without an answer are remembered, and so many characters of them: they can be long. */
-const MAX_MISSED = 1_000;
+/** Maximum number of cache misses that are noted, and of the characters of their texts. */
+const MAX_MISSES = 1_000;
 const MAX_MISSED_CHARACTERS = 1_000_000;
 
-/** A few such answers must not push out all others. */
-const SHARE_OF_ONE = 1 / 8;
+/** Maximum size of one entry, as a part of its store: a few large responses must not evict all others. */
+const MAX_PART = 1 / 8;
 
 type Store = LRUCache<string, EncodedResponse>;
 
 /**
- * Makes the keeper. Half of the room is for answers of now: they are gone with the dataVersion that they were made in. The
- * other half is for those that tell of final heights alone, which outlive it.
+ * Creates an empty cache. Half of its size is for responses about current data, which are removed with each new version of the
+ * data. The other half is for responses that are about final heights only, which stay.
  */
 export function createResponseCache({ maxBytes, dataVersion, now }: ResponseCacheOptions): ResponseCache {
   const half = Math.floor(maxBytes / 2);
   if (half === 0) return { get: () => undefined, store() {}, bytes: () => 0 };
 
   const final = createStore(half);
-  let ofNow = createStore(half);
-  let madeIn = dataVersion();
-  /** Whether texts without an answer were asked for again, in the dataVersion of now. */
+  let current = createStore(half);
+  let currentVersion = dataVersion();
+  /** The texts of misses in the current version, and whether each was requested again. */
   const missed = new Map<string, boolean>();
   let missedCharacters = 0;
 
-  /** The answers of now: looked at with each request, so that no publication can be missed. */
-  function current(): Store {
-    const present = dataVersion();
-    if (present !== madeIn) {
-      madeIn = present;
-      ofNow = createStore(half);
-      forgetMissed();
+  /** The responses about current data. The version is compared with each request, so that no publication is missed. */
+  function currentStore(): Store {
+    const version = dataVersion();
+    if (version !== currentVersion) {
+      currentVersion = version;
+      current = createStore(half);
+      clearMissed();
     }
-    return ofNow;
+    return current;
   }
 
-  /** Most texts that come once never come again, and what is kept of them makes the next collection of garbage longer. */
+  /** Most texts are requested only once. Storing their responses would make the next garbage collection longer. */
   function noteMiss(text: string): void {
     const isAgain = missed.has(text);
     if (!isAgain) {
-      const isFull = missed.size >= MAX_MISSED || missedCharacters + text.length > MAX_MISSED_CHARACTERS;
-      if (isFull) forgetMissed();
+      const isFull = missed.size >= MAX_MISSES || missedCharacters + text.length > MAX_MISSED_CHARACTERS;
+      if (isFull) clearMissed();
       missedCharacters += text.length;
     }
     missed.set(text, isAgain);
   }
 
-  function forgetMissed(): void {
+  function clearMissed(): void {
     missed.clear();
     missedCharacters = 0;
   }
 
   return {
     get(text) {
-      const answer = current().get(text) ?? final.get(text);
-      if (answer !== undefined && isFresh(answer)) return answer;
+      const response = currentStore().get(text) ?? final.get(text);
+      if (response !== undefined && isFresh(response)) return response;
       noteMiss(text);
       return undefined;
     },
-    store(text, answer, begun) {
-      const { dependencies } = answer;
-      if (dependencies === undefined || dataVersion() !== begun || !missed.get(text) || !dependencies.areCurrent(now()))
-        return;
-      (dependencies.areImmutable() ? final : current()).set(text, answer);
+    store(text, response, version) {
+      const { dependencies } = response;
+      if (dependencies === undefined || dataVersion() !== version || !missed.get(text)) return;
+      if (!dependencies.areCurrent(now())) return;
+      (dependencies.areImmutable() ? final : currentStore()).set(text, response);
     },
-    bytes: () => current().calculatedSize + final.calculatedSize,
+    bytes: () => currentStore().calculatedSize + final.calculatedSize,
   };
 
-  /** Order books have a time of their own; everything else ends with its dataVersion. */
+  /** Order books expire at a time of their own. Everything else is removed with its version. */
   function isFresh({ dependencies }: EncodedResponse): boolean {
     const expiresAt = dependencies?.expiresAt() ?? Number.NEGATIVE_INFINITY;
     return expiresAt === Number.POSITIVE_INFINITY || now() < expiresAt;
@@ -110,7 +110,7 @@ export function createResponseCache({ maxBytes, dataVersion, now }: ResponseCach
 function createStore(maxBytes: number): Store {
   return new LRUCache({
     maxSize: maxBytes,
-    maxEntrySize: Math.max(1, Math.floor(maxBytes * SHARE_OF_ONE)),
-    sizeCalculation: ({ body }, text) => body.length + text.length + RECORD_BYTES,
+    maxEntrySize: Math.max(1, Math.floor(maxBytes * MAX_PART)),
+    sizeCalculation: ({ body }, text) => body.length + text.length + ENTRY_BYTES,
   });
 }

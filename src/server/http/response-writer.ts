@@ -3,7 +3,7 @@ import type { GraphQLError } from 'graphql';
 import type { Instant } from '../../domain/instant.ts';
 import { corsHeaders, varyHeader } from '../clients/origins.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
-import { toAnswer } from '../operations/refusal.ts';
+import { toRefusedResponse } from '../operations/refusal.ts';
 import type { JsonType } from './accept.ts';
 import { COST_HEADER } from './cost-header.ts';
 import type { EncodedResponse } from './encoded-response.ts';
@@ -12,30 +12,30 @@ import type { HttpExchange, OpenResponses } from './open-responses.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
 import { SANDBOX_HEADER } from './sandbox-header.ts';
 
-/** How responses of the GraphQL endpoint leave: what each of them tells beside its body. */
+/** Writes the responses of the GraphQL endpoint. */
 export type ResponseWriter = {
-  /** Sends a finished answer, or only that whoever asks has it already. */
-  send(exchange: HttpExchange, type: JsonType, answer: EncodedResponse): void;
-  /** Sends why a request is refused. */
+  /** Sends a response, or 304 if the client already has it. */
+  send(exchange: HttpExchange, type: JsonType, encoded: EncodedResponse): void;
+  /** Sends the error of a request that is refused. */
   refuse(exchange: HttpExchange, type: JsonType, error: GraphQLError): void;
-  /** Begins an answer that is made elsewhere: caches keep nothing of it unless it says so itself. */
+  /** Sets the common headers of a response that others write. Caches do not store it, unless its writer allows that. */
   begin(exchange: HttpExchange): void;
 };
 
-/** What replies tell, and who follows them. */
+/** What writing responses needs. */
 export type ResponseWriterOptions = {
   readonly now: () => Instant;
   readonly rates: RateLimits | undefined;
   readonly responses: OpenResponses;
-  /** Whose pages may ask, beside those of the gateway itself. */
+  /** Origins whose pages may send operations, besides the gateway's own. */
   readonly corsOrigins: readonly string[];
   /** Whether the data is simulated. */
   readonly isSandbox: boolean;
-  /** Whether the answer to a request is the last on its connection. */
+  /** Whether the response to a request is the last on its connection. */
   readonly isLast: (request: IncomingMessage) => boolean;
 };
 
-/** Makes what sends responses: all headers of one at once, because setting them one by one takes longer. */
+/** Creates the writer. It writes all headers of a response at once, because setting them one by one takes longer. */
 export function createResponseWriter({
   now,
   rates,
@@ -46,17 +46,17 @@ export function createResponseWriter({
 }: ResponseWriterOptions): ResponseWriter {
   const vary = { get: varyHeader(`accept, ${COST_HEADER}`, corsOrigins), post: varyHeader(undefined, corsOrigins) };
 
-  function send(exchange: HttpExchange, type: JsonType, known: EncodedResponse): void {
+  function send(exchange: HttpExchange, type: JsonType, encoded: EncodedResponse): void {
     const { request, response } = exchange;
     const isGet = request.method === 'GET';
-    const { status, headers, body } = known;
+    const { status, headers, body } = encoded;
     if (response.destroyed) {
-      responses.follow(exchange);
+      responses.track(exchange);
       return;
     }
     const all = commonHeaders(exchange);
     if (rates !== undefined) all.push(...rates.headersFor(request, retryAfterIn(headers)));
-    const { etag, cacheControl } = isGet ? cacheHeadersOf(known, type, now()) : POSTED;
+    const { etag, cacheControl } = isGet ? cacheHeadersOf(encoded, type, now()) : POSTED;
     if (cacheControl !== undefined) all.push('cache-control', cacheControl);
     if (etag !== undefined) all.push('etag', etag);
     if (etag !== undefined && hasEtag(request, etag)) {
@@ -68,24 +68,24 @@ export function createResponseWriter({
       response.writeHead(status, all);
       response.end(body, 'latin1');
     }
-    responses.written(exchange);
+    responses.trackWritten(exchange);
   }
 
   function refuse(exchange: HttpExchange, type: JsonType, error: GraphQLError): void {
     const { request, response } = exchange;
-    const { status, headers, body } = toAnswer(error, type);
+    const { status, headers, body } = toRefusedResponse(error, type);
     begin(exchange);
     setAll(response, rates?.headersFor(request, headers['retry-after']) ?? []);
     response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
   }
 
   function begin(exchange: HttpExchange): void {
-    responses.follow(exchange);
+    responses.track(exchange);
     setAll(exchange.response, commonHeaders(exchange));
     if (exchange.request.method === 'GET') exchange.response.setHeader('cache-control', 'no-store');
   }
 
-  /** What every answer tells: the id of its request, whether it is simulated, what it depends on, who may read it, whether it is the last. */
+  /** The headers of every response. */
   function commonHeaders({ request, id }: HttpExchange): string[] {
     const isGet = request.method === 'GET';
     const all = isSandbox ? [REQUEST_ID_HEADER, id, ...SANDBOX_HEADER] : [REQUEST_ID_HEADER, id];
@@ -103,7 +103,7 @@ const CONTENT_TYPES: Readonly<Record<JsonType, string>> = {
   'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
 };
 
-/** Caches keep nothing that was posted. */
+/** Caches do not store responses to POST. */
 const POSTED = { etag: undefined, cacheControl: undefined };
 
 function setAll(response: ServerResponse, headers: readonly string[]): void {
@@ -111,6 +111,6 @@ function setAll(response: ServerResponse, headers: readonly string[]): void {
 }
 
 function retryAfterIn(headers: readonly string[]): string | undefined {
-  const place = headers.indexOf('retry-after');
-  return place < 0 ? undefined : headers[place + 1];
+  const index = headers.indexOf('retry-after');
+  return index < 0 ? undefined : headers[index + 1];
 }

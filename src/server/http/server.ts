@@ -14,10 +14,10 @@ import type { HttpExchange, OpenResponses } from './open-responses.ts';
 import { REQUEST_ID_HEADER, type RequestIds } from './request-id.ts';
 import { SANDBOX_HEADER } from './sandbox-header.ts';
 
-/** The path that a Prometheus reads. */
+/** The path of the metrics, for Prometheus. */
 export const METRICS_PATH = '/metrics';
 
-/** What the HTTP server is made of. */
+/** What the HTTP server needs. */
 export type HttpServerOptions = {
   readonly graphqlHandler: GraphqlHandler;
   readonly responses: OpenResponses;
@@ -28,99 +28,96 @@ export type HttpServerOptions = {
   readonly connections: ConnectionLimits | undefined;
   /** Whether browsers get GraphiQL. */
   readonly graphiql: boolean;
-  /** How long a peer may let the gateway wait: it is left within two such periods. */
+  /** How long a client may keep the gateway waiting: it is disconnected within two such periods. */
   readonly keepAliveMs: number;
-  /** Whether the gateway is about to end. */
   readonly isStopping: () => boolean;
-  /** Whether the answer to a request is the last on its connection. */
+  /** Whether the response to a request is the last on its connection. */
   readonly isLast: (request: IncomingMessage) => boolean;
 };
 
-/** Answers what comes to one path, and says how its answers go to those who follow them. */
-type Door = { readonly counts: EndpointMetrics; open(exchange: HttpExchange): void };
+/** Handles the requests to one path. */
+type Route = { readonly endpoint: EndpointMetrics; handle(exchange: HttpExchange): void };
 
-/** Makes the HTTP server: each path leads to one door, and no other path leads anywhere. */
+/** Creates the HTTP server with its routes. */
 export function createHttpServer(options: HttpServerOptions): Server {
   const { graphqlHandler, responses, service, metrics, requestIds, connections, keepAliveMs, isStopping, isLast } =
     options;
-  const graphql: Door = { counts: metrics.endpointMetrics('graphql'), open: graphqlHandler };
-  const graphiql = plain(
-    'graphiql',
-    createGraphiqlHandler(service.isSandbox ? 'pdex-gateway (sandbox)' : 'pdex-gateway'),
-  );
-  const ready = plain('ready', (_request, response) =>
+  const graphql: Route = { endpoint: metrics.endpointMetrics('graphql'), handle: graphqlHandler };
+  const title = service.isSandbox ? 'pdex-gateway (sandbox)' : 'pdex-gateway';
+  const graphiql = createRoute('graphiql', createGraphiqlHandler(title));
+  const ready = createRoute('ready', (_request, response) =>
     handleReady(isStopping() ? [STOPPING] : readinessProblems(service), service, response),
   );
-  const doors: ReadonlyMap<string, Door> = new Map([
+  const routes: ReadonlyMap<string, Route> = new Map([
     [GRAPHQL_PATH, graphql],
-    [SCHEMA_PATH, plain('schema', handleSchema)],
-    [HEALTH_PATH, plain('health', handleHealth)],
+    [SCHEMA_PATH, createRoute('schema', handleSchema)],
+    [HEALTH_PATH, createRoute('health', handleHealth)],
     [READY_PATH, ready],
-    [METRICS_PATH, plain('metrics', (_request, response) => answerMetrics(metrics, response))],
+    [METRICS_PATH, createRoute('metrics', (_request, response) => handleMetrics(metrics, response))],
   ]);
-  const index = plain('index', createIndex({ ...service, graphiql: options.graphiql }));
-  const unreadable = plain('unreadable', answerUnreadable);
-  const nowhere = plain('nowhere', answerNowhere);
-  const isReadableHost = createHostReader();
-  const { onRequest: received } = options.accessLog;
+  const index = createRoute('index', createIndex({ ...service, graphiql: options.graphiql }));
+  const invalidHost = createRoute('unreadable', handleInvalidHost);
+  const notFound = createRoute('nowhere', handleNotFound);
+  const isValidHost = createHostCheck();
+  const { onRequest } = options.accessLog;
 
-  /** A door whose answers are followed from their beginning on. */
-  function plain(name: string, open: (request: IncomingMessage, response: ServerResponse) => unknown): Door {
+  /** A route with the headers that all responses outside of the GraphQL endpoint have. */
+  function createRoute(name: string, handle: (request: IncomingMessage, response: ServerResponse) => unknown): Route {
     return {
-      counts: metrics.endpointMetrics(name),
-      open(exchange) {
+      endpoint: metrics.endpointMetrics(name),
+      handle(exchange) {
         const { request, response, id } = exchange;
         response.setHeader(REQUEST_ID_HEADER, id);
         if (service.isSandbox) response.setHeader(...SANDBOX_HEADER);
         if (isLast(request)) response.setHeader('connection', 'close');
-        responses.follow(exchange);
-        requestIds.run(id, () => open(request, response));
+        responses.track(exchange);
+        requestIds.run(id, () => handle(request, response));
       },
     };
   }
 
-  function doorOf(request: IncomingMessage): Door {
-    if (!isReadableHost(request.headers.host)) return unreadable;
+  function routeOf(request: IncomingMessage): Route {
+    if (!isValidHost(request.headers.host)) return invalidHost;
     const path = pathOf(request);
-    if (path === INDEX_PATH) return isRead(request) ? index : nowhere;
-    const door = doors.get(path) ?? nowhere;
-    return door === graphql && options.graphiql && isNavigation(request) ? graphiql : door;
+    if (path === INDEX_PATH) return isRead(request) ? index : notFound;
+    const route = routes.get(path) ?? notFound;
+    return route === graphql && options.graphiql && isNavigation(request) ? graphiql : route;
   }
 
   const server = createServer(timeoutsOf(keepAliveMs), (request, response) => {
-    const begun = performance.now();
-    dropTrailingSlash(request);
-    const { counts, open } = doorOf(request);
-    const exchange = { request, response, id: requestIds.of(request), begun, counts, access: undefined };
-    received?.(exchange);
-    open(exchange);
+    const startedAt = performance.now();
+    removeTrailingSlash(request);
+    const { endpoint, handle } = routeOf(request);
+    const exchange = { request, response, id: requestIds.of(request), startedAt, endpoint, access: undefined };
+    onRequest?.(exchange);
+    handle(exchange);
   });
-  responses.onOver(() => {
-    // A connection that is kept for a next request would keep the gateway from its end.
+  responses.onEnd(() => {
+    // While the gateway stops, idle connections would keep it running.
     if (!server.listening) setImmediate(() => server.closeIdleConnections());
   });
-  server.on('connection', responses.connected);
+  server.on('connection', responses.addConnection);
   if (connections) server.on('connection', connections.connected);
   return server;
 }
 
 /**
- * A connection that is kept for a next request outlives the 60 s after which the usual load balancers let go of theirs:
- * otherwise they send a request now and then at the very moment at which the gateway closes.
+ * Longer than the 60 s after which usual load balancers close their idle connections. Otherwise a load balancer sometimes sends
+ * a request at the moment at which the gateway closes the connection.
  */
-const KEPT_MS = 65_000;
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
-/** How much may wait in front of a reader before nothing more is made for it: what is made waits there, while it ages. */
+/** Maximum number of bytes that wait for a client before no further update is written: updates become old while they wait. */
 const MAX_WAITING_BYTES = 4_096;
 
-/** A request has to be whole within two periods, its head and its body together. */
+/** A request has to arrive completely, with its body, within two periods. */
 function timeoutsOf(keepAliveMs: number): ServerOptions {
   const requestTimeout = keepAliveMs * 1.5;
   return {
     headersTimeout: requestTimeout,
     requestTimeout,
     connectionsCheckingInterval: keepAliveMs / 2,
-    keepAliveTimeout: KEPT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     highWaterMark: MAX_WAITING_BYTES,
   };
 }
@@ -131,8 +128,8 @@ function isRead({ method }: IncomingMessage): boolean {
 
 const GRAPHQL_PATH_SLASH = `${GRAPHQL_PATH}/`;
 
-/** Makes `/graphql/` the same as `/graphql`, for all that reads the URL of the request later. */
-export function dropTrailingSlash(request: IncomingMessage): void {
+/** Changes `/graphql/` to `/graphql` in the URL of a request. */
+export function removeTrailingSlash(request: IncomingMessage): void {
   const { url } = request;
   if (url?.startsWith(GRAPHQL_PATH_SLASH) && pathOf(request) === GRAPHQL_PATH_SLASH)
     request.url = GRAPHQL_PATH + url.slice(GRAPHQL_PATH_SLASH.length);
@@ -145,28 +142,28 @@ export function pathOf(request: IncomingMessage): string {
   return end < 0 ? url : url.slice(0, end);
 }
 
-/** Doors make a URL of the host and the path. Nearly all requests name the host that the one before has named. */
-function createHostReader(): (host: string | undefined) => boolean {
-  let readable: string | undefined;
+/** Creates the check of `Host`: handlers make a URL of it. Nearly all requests have the same host as the one before. */
+function createHostCheck(): (host: string | undefined) => boolean {
+  let valid: string | undefined;
   return (host) => {
-    if (host === readable || host === undefined) return true;
+    if (host === valid || host === undefined) return true;
     if (!URL.canParse(`http://${host}`)) return false;
-    readable = host;
+    valid = host;
     return true;
   };
 }
 
-function answerUnreadable(_request: IncomingMessage, response: ServerResponse): void {
+function handleInvalidHost(_request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(400, { 'content-type': 'text/plain; charset=utf-8' });
   response.end('The Host header of this request is invalid.\n');
 }
 
-function answerNowhere(_request: IncomingMessage, response: ServerResponse): void {
+function handleNotFound(_request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' });
   response.end(`Not found. The GraphQL endpoint is ${GRAPHQL_PATH}.\n`);
 }
 
-async function answerMetrics(metrics: Metrics, response: ServerResponse): Promise<void> {
+async function handleMetrics(metrics: Metrics, response: ServerResponse): Promise<void> {
   const text = await metrics.text();
   response.writeHead(200, { 'content-type': metrics.contentType, 'cache-control': 'no-store' });
   response.end(text);

@@ -1,29 +1,29 @@
-/** Sends what is ready, at the end of the turn of the event loop in which the first of it came. */
+/** Calls functions that send responses together, at the end of the turn of the event loop in which the first was added. */
 export type WriteBatch = (send: () => void) => void;
 
-/** Once the first has waited for so long while others were made, all go. */
+/** When the first function has waited for this long, all are called at once. */
 const MAX_WAIT_MS = 1;
 
 /**
- * Makes an outbox. Answers that are sent one right after the other wake their reader once: one by one, as each is made, they
- * wake it each time, which takes longer than making a small answer.
+ * Creates the batch. Responses that are sent one right after the other wake up a client on the same machine, or a proxy, once.
+ * Otherwise each of them does, which takes longer than creating a small response.
  */
 export function createWriteBatch(): WriteBatch {
   let waiting: (() => void)[] = [];
-  let since = 0;
+  let firstAddedAt = 0;
 
   function flush(): void {
-    const ready = waiting;
+    const batch = waiting;
     waiting = [];
-    for (const send of ready) send();
+    for (const send of batch) send();
   }
 
   return (send) => {
     if (waiting.length === 0) {
-      since = performance.now();
+      firstAddedAt = performance.now();
       setImmediate(flush);
     }
     waiting.push(send);
-    if (performance.now() - since > MAX_WAIT_MS) flush();
+    if (performance.now() - firstAddedAt > MAX_WAIT_MS) flush();
   };
 }

@@ -46,14 +46,14 @@ export function failure(masked: GraphQLError): GraphQLError {
 }
 
 /** An HTTP answer that is written without the pipeline. */
-export type RefusedAnswer = {
+export type RefusedResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 };
 
 /** The answer of a request that is refused before its operation is known, in a type that the client accepts. */
-export function toAnswer(error: GraphQLError, accept: string | null | undefined): RefusedAnswer {
+export function toRefusedResponse(error: GraphQLError, accept: string | null | undefined): RefusedResponse {
   const { http } = error.extensions as { http: { status: number; headers?: Readonly<Record<string, string>> } };
   const type = accept?.includes(GRAPHQL_RESPONSE) ? GRAPHQL_RESPONSE : 'application/json';
   return {

@@ -12,11 +12,11 @@ import { isAllowedOrigin, originNotAllowed } from '../clients/origins.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
 import { REQUEST_ID_HEADER, type RequestIds } from '../http/request-id.ts';
 import { SANDBOX_HEADER } from '../http/sandbox-header.ts';
-import { dropTrailingSlash, pathOf } from '../http/server.ts';
+import { pathOf, removeTrailingSlash } from '../http/server.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import type { Pipeline } from '../operations/pipeline.ts';
-import { toAnswer } from '../operations/refusal.ts';
+import { toRefusedResponse } from '../operations/refusal.ts';
 import { stagger } from '../stagger.ts';
 import { GRAPHQL_PATH } from '../yoga/yoga.ts';
 import { ClientSocket } from './client-socket.ts';
@@ -67,7 +67,7 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
   if (isSandbox) sockets.on('headers', (headers) => headers.push(SANDBOX_HEADER.join(': ')));
 
   server.on('upgrade', (request, socket, head) => {
-    dropTrailingSlash(request);
+    removeTrailingSlash(request);
     const requestId = requestIds.of(request);
     const caller = toCaller(request, requestId);
     const refused = refusalOf(request, socket, caller);
@@ -183,7 +183,7 @@ function refuseUpgrade(socket: Duplex, error: GraphQLError): void {
   // Without a listener, a reset connection would end the process. A client that goes on writing would stay connected.
   socket.on('error', () => socket.destroy());
   socket.once('finish', () => socket.destroy());
-  const { status, headers, body } = toAnswer(error, undefined);
+  const { status, headers, body } = toRefusedResponse(error, undefined);
   const all = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);

@@ -7,7 +7,7 @@ import { accepts, createAcceptedTypes, type JsonType } from '../http/accept.ts';
 import { statusOf } from '../http/encoded-response.ts';
 import { createEventStream, EVENT_STREAM_HEADERS, toEventStream } from '../http/event-stream.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
-import { badRequest, toAnswer } from '../operations/refusal.ts';
+import { badRequest, toRefusedResponse } from '../operations/refusal.ts';
 
 /** What sending responses needs. */
 export type UseResponsesOptions = {
@@ -72,7 +72,7 @@ export function useResponses({ keepAliveMs, internal }: UseResponsesOptions): Pl
     onRequestParse({ request, endResponse, fetchAPI }) {
       const accept = request.headers.get('accept') ?? undefined;
       if (acceptedType(accept) !== undefined || accepts(accept, EVENT_STREAM) || accepts(accept, MULTIPART)) return;
-      const { status, headers, body } = toAnswer(NOT_ACCEPTED, undefined);
+      const { status, headers, body } = toRefusedResponse(NOT_ACCEPTED, undefined);
       endResponse(new fetchAPI.Response(body, { status, headers }));
     },
     onResultProcess({ request, result, setResultProcessor, serverContext }) {

@@ -61,7 +61,7 @@ async function serveHandler(run: () => Promise<Executed>) {
   });
   const counts = metrics.endpointMetrics('graphql');
   const server = createServer((request, response) =>
-    handler({ request, response, id: requestIds.of(request), begun: 0, counts }),
+    handler({ request, response, id: requestIds.of(request), startedAt: 0, endpoint: counts }),
   );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -41,7 +41,7 @@ export type Gateway = {
 };
 
 /** What the server needs. */
-export type GatewayOptions = {
+type GatewayOptions = {
   readonly service: Service;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -80,7 +80,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   // Long work of all requests does one step per turn of the event loop, so that many long requests do not block it together.
   const { wait: takeTurn } = createTurnLimit(1);
   const persisted = createPersistedQueries();
-  const documents = createDocuments({ schema, limits, takeTurn, refused: metrics.recordRefusedOperation });
+  const documents = createDocuments({ schema, limits, takeTurn, onRefused: metrics.recordRefusedOperation });
   const planner = createPlanner({ schema, limits });
   const executor = createExecutor(takeTurn);
   const groups = createSubscriptionGroups({ service, executor, metrics, maskError });

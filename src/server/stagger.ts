@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Does something to each of many, evenly spread over a time: at a random moment of its own part of it, so that neither
- * those here nor those of another gateway that stops with this one come together.
+ * Runs an action for each item, evenly distributed over a time window: each item has its part of the window, and a random
+ * moment in it, so that several gateways that stop together do not act at the same moments.
  *
- * @returns once it is done to all
+ * @returns when all actions have finished
  */
-export async function stagger<T>(many: Iterable<T>, windowMs: number, act: (one: T) => unknown): Promise<void> {
-  const all = [...many];
+export async function stagger<T>(items: Iterable<T>, windowMs: number, act: (item: T) => unknown): Promise<void> {
+  const all = [...items];
   await Promise.all(
-    all.map(async (one, n) => {
-      await sleep((windowMs * (n + Math.random())) / all.length);
-      await act(one);
+    all.map(async (item, index) => {
+      await sleep((windowMs * (index + Math.random())) / all.length);
+      await act(item);
     }),
   );
 }

@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import type { OpenResponses } from './http/open-responses.ts';
 import type { WebSocketTransport } from './websocket/transport.ts';
 
-/** What stops, and how long it takes at most. */
-export type StopOptions = {
+/** What stopping needs. */
+type StopOptions = {
   readonly server: Server;
   readonly responses: OpenResponses;
   readonly webSockets: WebSocketTransport;
@@ -17,41 +17,41 @@ export type StopOptions = {
 };
 
 /**
- * Stops the server gracefully. During the stop window it answers on, each response the last on its connection, while
- * websockets are closed with 1001 and event streams are aborted one by one, so that clients do not reconnect all at once.
- * Then it accepts nothing more, and waits for requests in progress. Without clients it stops at once.
+ * Stops the server gracefully. During the stop window it still accepts requests, with `connection: close` in each response, and
+ * closes websockets with 1001 and event streams one by one, so that clients do not reconnect all at once. Then it closes the
+ * port, and waits for requests in progress. Without connections it stops at once.
  */
 export async function stopServer(options: StopOptions): Promise<void> {
   const { server, responses, webSockets, stopWindowMs, stopTimeoutMs } = options;
   if (!server.listening) return webSockets.close(0, stopTimeoutMs);
 
   const closed = once(server, 'close');
-  const isAlone = (await promisify(server.getConnections.bind(server))()) === 0;
-  const windowMs = isAlone ? 0 : stopWindowMs;
-  const silent = responses.unusedConnections();
+  const isUnused = (await promisify(server.getConnections.bind(server))()) === 0;
+  const windowMs = isUnused ? 0 : stopWindowMs;
+  const unused = responses.unusedConnections();
   responses.closeAfterResponse();
-  const left = Promise.all([webSockets.close(windowMs, stopTimeoutMs), responses.abortStreams(windowMs)]);
+  const closing = Promise.all([webSockets.close(windowMs, stopTimeoutMs), responses.abortStreams(windowMs)]);
   await sleep(windowMs);
 
   const timeout = sleep(stopTimeoutMs, undefined, { ref: false });
-  await Promise.race([untilAllAccepted(server), timeout]);
+  await Promise.race([untilNoneIsPending(server), timeout]);
   server.close();
-  for (const socket of silent) if (socket.bytesRead === 0) socket.destroy();
-  await Promise.race([Promise.all([closed, left, responses.abortStreams(0)]), timeout]);
+  for (const socket of unused) if (socket.bytesRead === 0) socket.destroy();
+  await Promise.race([Promise.all([closed, closing, responses.abortStreams(0)]), timeout]);
   server.closeAllConnections();
   webSockets.terminate();
   await closed;
 }
 
-/** New connections do not keep the port open longer than this. */
-const ACCEPTING_MS = 500;
+/** Maximum time that new connections keep the port open. */
+const ACCEPT_MS = 500;
 
 /**
- * Waits until no connection waits to be accepted: Node accepts one in each turn of the event loop, and the system resets those
- * that wait when their port closes, as it does connections with bytes that nobody has read.
+ * Waits until no connection is pending. Node accepts one in each turn of the event loop. When the port closes, the operating
+ * system resets pending connections, and connections with unread bytes.
  */
-async function untilAllAccepted(server: Server): Promise<void> {
-  const end = performance.now() + ACCEPTING_MS;
+async function untilNoneIsPending(server: Server): Promise<void> {
+  const end = performance.now() + ACCEPT_MS;
   let hasAccepted = true;
   server.on('connection', () => {
     hasAccepted = true;

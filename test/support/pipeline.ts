@@ -37,7 +37,7 @@ export function createTestPipeline({
   return createPipeline({
     service,
     persisted: createPersistedQueries(),
-    documents: createDocuments({ schema, limits, refused: metrics.recordRefusedOperation }),
+    documents: createDocuments({ schema, limits, onRefused: metrics.recordRefusedOperation }),
     planner: createPlanner({ schema, limits }),
     executor,
     groups: createSubscriptionGroups({ service, executor, metrics, maskError }),

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 /** The request header for the cost of the operation: `1` adds `extensions.cost` to the result. */
 export const COST_HEADER = 'x-pdex-cost';
 
-/** Whether a request asks for the cost of its operation. */
+/** Whether the response to a request contains the cost of its operation. */
 export function wantsCost({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return headers[COST_HEADER] === '1';
 }

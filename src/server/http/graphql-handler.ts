@@ -13,7 +13,7 @@ import { summarizeRefusal } from '../operations/error-summary.ts';
 import { labelOf, type OperationLabel } from '../operations/operation-label.ts';
 import type { PersistedQueries } from '../operations/persisted-queries.ts';
 import { isSubscription, type Pipeline, type Prepared, type SentOperation } from '../operations/pipeline.ts';
-import { failure } from '../operations/refusal.ts';
+import { internalError } from '../operations/refusal.ts';
 import type { Yoga } from '../yoga/yoga.ts';
 import { createAcceptedTypes, type JsonType } from './accept.ts';
 import { wantsCost } from './cost-header.ts';
@@ -225,7 +225,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const { exchange, type } = plain;
     const fail = (error: unknown) => {
       // A batch is written in the context of one of its requests: the log names this one.
-      const masked = failure(requestIds.run(exchange.id, () => maskError(error)));
+      const masked = internalError(requestIds.run(exchange.id, () => maskError(error)));
       if (exchange.response.headersSent) exchange.response.destroy();
       else refuse(exchange, type, masked, labelOfPlain(plain));
     };

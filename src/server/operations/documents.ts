@@ -10,42 +10,42 @@ import type { MaybePromise } from '../../maybe-promise.ts';
 import { refusal } from './refusal.ts';
 import { createValidation, tooDeep } from './validation.ts';
 
-/** A document that may be executed, or why it is not. */
+/** A valid document, or the errors of one that is not executed. */
 export type ReadDocument =
   | { readonly valid: ValidDocument; readonly errors?: never }
   | { readonly errors: readonly GraphQLError[]; readonly valid?: never };
 
-/** Reads documents: parses and validates them, and remembers those that are valid. */
+/** Parses and validates documents, with a cache of valid ones. */
 export type Documents = {
-  /** Reads a document: at once where it is known or short, in several turns of the event loop where it is long. */
+  /** Reads a document: at once if it is cached or short, in several turns of the event loop if it is long. */
   read(text: string): MaybePromise<ReadDocument>;
 };
 
-/** What documents are read with. */
-export type DocumentsOptions = {
+/** What reading documents needs. */
+type DocumentsOptions = {
   readonly schema: GraphQLSchema;
   readonly limits: Pick<Limits, 'maxTokens' | 'maxNesting'>;
   readonly takeTurn?: TakeTurn;
   /** Called for each document that is refused. */
-  readonly refused: () => void;
+  readonly onRefused: () => void;
 };
 
-/** How long a text may be to be kept: honest documents are far shorter. */
+/** Maximum length of a cached document. Usual documents are far shorter. */
 const MAX_CHARACTERS = 20_000;
 
-/** How many characters are kept in all; a parsed document takes about 60 bytes for each. */
-const MAX_CHARACTERS_IN_ALL = 500_000;
+/** Maximum length of all cached documents. A parsed document takes about 60 bytes for each character. */
+const MAX_TOTAL_CHARACTERS = 500_000;
 
-/** How many brackets may be open at once for each level of nesting that is allowed: one of the selection, the rest of values. */
+/** Maximum number of open brackets for each allowed level of nesting: one of the selection, the rest of values. */
 const BRACKETS_PER_LEVEL = 5;
 
-/** Documents with more tokens are validated in several steps, each in a turn of the event loop of its own. */
+/** Documents with more tokens are validated in steps, each in its own turn of the event loop. */
 const MAX_TOKENS_AT_ONCE = 500;
 
-/** Makes the reader of documents, which knows none yet. */
-export function createDocuments({ schema, limits, takeTurn = nextTurn, refused }: DocumentsOptions): Documents {
-  const known = new LRUCache<string, ReadDocument>({
-    maxSize: MAX_CHARACTERS_IN_ALL,
+/** Creates the reader of documents, with an empty cache. */
+export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused }: DocumentsOptions): Documents {
+  const cache = new LRUCache<string, ReadDocument>({
+    maxSize: MAX_TOTAL_CHARACTERS,
     maxEntrySize: MAX_CHARACTERS,
     sizeCalculation: (_read, text) => text.length + 1,
   });
@@ -70,11 +70,11 @@ export function createDocuments({ schema, limits, takeTurn = nextTurn, refused }
   function finish(text: string, document: DocumentNode, found: readonly GraphQLError[]): ReadDocument {
     if (found.length === 0) {
       const read = { valid: createValidDocument(document) };
-      known.set(text, read);
+      cache.set(text, read);
       return read;
     }
     const errors = found.slice(0, MAX_ERRORS + 1).map((error) => toRefusal('GRAPHQL_VALIDATION_FAILED', error));
-    refused();
+    onRefused();
     return { errors };
   }
 
@@ -83,7 +83,7 @@ export function createDocuments({ schema, limits, takeTurn = nextTurn, refused }
     for (const validate of validation.steps) {
       await takeTurn();
       errors.push(...validate(document));
-      // It is refused for the work that it takes: the other steps would only take more.
+      // The document is refused because validating it takes long. The other steps would take longer.
       if (errors.some(({ extensions }) => extensions['code'] === 'QUERY_TOO_COMPLEX')) break;
     }
     await takeTurn();
@@ -92,20 +92,20 @@ export function createDocuments({ schema, limits, takeTurn = nextTurn, refused }
 
   return {
     read(text) {
-      const before = known.get(text);
-      if (before !== undefined) return before;
+      const cached = cache.get(text);
+      if (cached !== undefined) return cached;
       const { document, errors } = parse(text);
       if (document === undefined) {
-        refused();
+        onRefused();
         return { errors };
       }
       if ((document.tokenCount ?? 0) > MAX_TOKENS_AT_ONCE) return validateInSteps(text, document);
-      return finish(text, document, validation.whole(document));
+      return finish(text, document, validation.validate(document));
     },
   };
 }
 
-/** Whether selections are nested deeper than that, found without nesting calls. Fragments count each by itself. */
+/** Whether selections are nested deeper than that, in the operations or in any fragment. It does not recurse. */
 function isDeeperThan(levels: number, { definitions }: DocumentNode): boolean {
   let sets = definitions.flatMap((definition) => ('selectionSet' in definition ? [definition.selectionSet] : []));
   for (let level = 0; level <= levels; level++) {
@@ -118,15 +118,15 @@ function isDeeperThan(levels: number, { definitions }: DocumentNode): boolean {
 }
 
 /**
- * Whether more brackets than that are open at once, in selections, lists, input objects and types together. What walks
- * down such a document by calling itself would end where the stack of the moment ends.
+ * Whether more brackets than that are open at once, of selections, lists, input objects and types together. Recursive functions
+ * would exceed the stack in such a document.
  */
-function hasMoreOpenBrackets(most: number, { loc }: DocumentNode): boolean {
+function hasMoreOpenBrackets(max: number, { loc }: DocumentNode): boolean {
   let open = 0;
   for (let token = loc?.startToken ?? null; token !== null; token = token.next) {
     if (OPENING.has(token.kind)) open++;
     else if (CLOSING.has(token.kind)) open--;
-    if (open > most) return true;
+    if (open > max) return true;
   }
   return false;
 }
@@ -142,7 +142,7 @@ function tooLong(maxTokens: number): GraphQLError {
   return refusal('QUERY_TOO_COMPLEX', `The document has too many tokens. The maximum is ${maxTokens}.`);
 }
 
-/** An error of GraphQL itself as the error of what is not executed, with a code where it has none. */
+/** An error of graphql-js as the error of a document that is not executed, with a code if it has none. */
 function toRefusal(code: string, error: GraphQLError): GraphQLError {
   return placeError(error.message, error, { code, http: { status: 400, spec: true }, ...error.extensions });
 }

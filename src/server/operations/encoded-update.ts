@@ -17,8 +17,8 @@ export type EncodedUpdate = {
 /**
  * Encodes an update. @throws if a value cannot be encoded
  *
- * Once there is a frame, the JSON is kept in the frame only. Besides thousands of frames, each young-generation garbage
- * collection would copy the texts.
+ * When there is a frame, the JSON is stored in the frame only. Each garbage collection of the young generation would copy the
+ * texts of thousands of updates.
  */
 export function encodeUpdate(result: WrittenResult, height: BeaconHeight | undefined): EncodedUpdate {
   let payload: string | Buffer = result.toText();

@@ -2,17 +2,17 @@ import type { GraphQLError } from 'graphql';
 import type { ErrorCode } from '../../errors.ts';
 import type { WrittenResult } from '../../graphql/execution/written-result.ts';
 
-/** What the access log says of the errors of an answer. */
+/** The errors of a result, for the access log. */
 export type ErrorSummary = {
-  /** Each code once. */
+  /** The codes without duplicates. */
   readonly codes: readonly string[];
-  /** Whether the operation was refused, or the gateway itself failed: what the access log always shows. */
+  /** Whether the operation was refused or failed internally, which the access log always contains. */
   readonly isNotable: boolean;
 };
 
 const INTERNAL: ErrorCode = 'INTERNAL_SERVER_ERROR';
 
-/** A step of the protocol: the client sends the query with its next request. */
+/** Not a refusal: the client sends the query with its next request. */
 const EXPECTED: ErrorCode = 'PERSISTED_QUERY_NOT_FOUND';
 
 /** Summarizes the errors of a result; `undefined` if it has none. A result without data was not executed. */
@@ -26,7 +26,7 @@ export function summarizeErrors({
   return { codes, isNotable: isRefused || codes.includes(INTERNAL) };
 }
 
-/** The summary of why a request is refused. */
+/** Summarizes the error of a request that is refused. */
 export function summarizeRefusal(error: GraphQLError): ErrorSummary {
   return { codes: [codeOf(error)], isNotable: true };
 }

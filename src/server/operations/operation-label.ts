@@ -1,26 +1,26 @@
 import { hash } from 'node:crypto';
 import { Lexer, Source, type Token, TokenKind } from 'graphql';
 
-/** How the access log names an operation, without its text and its variables. */
+/** Identifies an operation in the access log, without its text and its variables. */
 export type OperationLabel = {
-  /** The name of the operation, where it has one. */
+  /** The name of the operation, if it has one. */
   readonly operation?: string;
-  /** The first 16 hexadecimal digits of the SHA-256 hash of the document; persisted queries begin with the same. */
+  /** The first 16 hexadecimal digits of the SHA-256 hash of the document, as in persisted queries. */
   readonly hash?: string;
 };
 
-/** What a client sends that names an operation; nothing of it has been checked. */
-export type SentOperation = { readonly query?: unknown; readonly operationName?: unknown };
+/** The part of a request that identifies its operation, unchecked. */
+type UncheckedOperation = { readonly query?: unknown; readonly operationName?: unknown };
 
 const HASH_DIGITS = 16;
 
 const NAME = /^[_A-Za-z]\w{0,127}$/;
 
-/** Labels an operation. */
-export function labelOf({ query, operationName }: SentOperation): OperationLabel {
+/** Identifies an operation. */
+export function labelOf({ query, operationName }: UncheckedOperation): OperationLabel {
   const isText = typeof query === 'string';
-  const given = typeof operationName === 'string' && NAME.test(operationName) ? operationName : undefined;
-  const operation = given ?? (isText ? firstNameIn(query) : undefined);
+  const sent = typeof operationName === 'string' && NAME.test(operationName) ? operationName : undefined;
+  const operation = sent ?? (isText ? firstNameIn(query) : undefined);
   return {
     ...(operation !== undefined && { operation }),
     ...(isText && { hash: hash('sha256', query, 'hex').slice(0, HASH_DIGITS) }),
@@ -29,7 +29,7 @@ export function labelOf({ query, operationName }: SentOperation): OperationLabel
 
 const OPERATION_TYPES: ReadonlySet<string> = new Set(['query', 'mutation', 'subscription']);
 
-/** Fragments in front of the first operation may be long: its name is only looked for so far. */
+/** Maximum number of tokens that are read to find the name: the fragments before the first operation may be long. */
 const MAX_TOKENS = 500;
 
 /** The name of the first operation of a document, which may be malformed. */
@@ -46,7 +46,7 @@ function firstNameIn(text: string): string | undefined {
       return next.kind === TokenKind.NAME && NAME.test(next.value) ? next.value : undefined;
     }
   } catch {
-    // The document is not GraphQL from here on.
+    // A syntax error.
   }
   return undefined;
 }

@@ -17,31 +17,31 @@ import {
   type ValidationContext,
 } from 'graphql';
 
-/** A field where it is selected: of objects of which type, and what it gives. */
+/** A selected field, with the type of its object and its own type. */
 type Use = {
   readonly parent: GraphQLNamedType | undefined;
   readonly node: FieldNode;
   readonly type: GraphQLOutputType | undefined;
 };
 
-/** A selection set with the type that it selects from. */
+/** A selection set, with the type of its object. */
 type TypedSet = { readonly set: SelectionSetNode; readonly parent: GraphQLNamedType | undefined };
 
-/** Thrown for a document that takes too many steps to compare. */
-export class TooTangledError extends Error {}
+/** The fields of a document take too many steps to compare. */
+export class TooManyComparisonsError extends Error {}
 
-/** How many selections are looked at. A document without fragments needs two for each of its fields. */
+/** Maximum number of steps. A document without fragments needs two for each of its fields. */
 const MAX_STEPS = 60_000;
 
 /**
- * The rule "Field Selection Merging" of the specification: fields with one name in the answer are the same field with the
- * same arguments, or belong to objects of different types, and give values of one shape.
+ * The rule "Field Selection Merging" of the specification: fields with the same response name are the same field with the same
+ * arguments, or belong to objects of different types, and their values have the same shape.
  *
- * graphql-js compares each field with each other one, which takes the square of their number. Here fields are grouped, and
- * each is compared with the first of its group. Fields that are selected in several places are looked at once for each
- * combination of places that is merged.
+ * graphql-js compares all pairs of fields, which takes quadratic time. Here fields are grouped by response name, and each is
+ * compared with the first of its group. Selection sets that are merged in several places are compared once for each
+ * combination.
  *
- * @throws TooTangledError
+ * @throws TooManyComparisonsError
  */
 export function overlappingFields(context: ValidationContext): ASTVisitor {
   const ids = new Map<SelectionSetNode, number>();
@@ -52,7 +52,7 @@ export function overlappingFields(context: ValidationContext): ASTVisitor {
   let steps = 0;
 
   function step(): void {
-    if (++steps > MAX_STEPS) throw new TooTangledError();
+    if (++steps > MAX_STEPS) throw new TooManyComparisonsError();
   }
 
   function keyOf(sets: readonly TypedSet[]): string {
@@ -64,10 +64,10 @@ export function overlappingFields(context: ValidationContext): ASTVisitor {
     return [...new Set(numbers)].sort((a, b) => a - b).join();
   }
 
-  /** The fields that some selection sets select together, by their names in the answer. */
+  /** The fields of several selection sets together, by their response names. */
   function fieldsOf(sets: readonly TypedSet[], key: string): ReadonlyMap<string, readonly Use[]> {
-    const before = groups.get(key);
-    if (before !== undefined) return before;
+    const known = groups.get(key);
+    if (known !== undefined) return known;
     const uses = new Map<string, Use[]>();
     const visited = new Set<SelectionSetNode>();
     for (const { set, parent } of sets) collect(set, parent, uses, visited);
@@ -105,11 +105,11 @@ export function overlappingFields(context: ValidationContext): ASTVisitor {
     return context.getSchema().getField(parent, node.name.value)?.type;
   }
 
-  /** Whatever their objects are: values with one name in the answer have one shape. */
+  /** Fields with the same response name have values of the same shape, whatever the types of their objects are. */
   function checkShapes(sets: readonly TypedSet[]): void {
     checkGroups(sets, seen.shapes, (uses) => {
       checkEach(uses, (first, other) =>
-        first.type !== undefined && other.type !== undefined && !haveOneShape(first.type, other.type)
+        first.type !== undefined && other.type !== undefined && !haveSameShape(first.type, other.type)
           ? `they return conflicting types "${first.type}" and "${other.type}"`
           : undefined,
       );
@@ -117,25 +117,25 @@ export function overlappingFields(context: ValidationContext): ASTVisitor {
     });
   }
 
-  /** Of objects that can be of one type: what has one name in the answer is one field. */
+  /** Fields with the same response name, of objects that can have the same type, are the same field with the same arguments. */
   function checkFields(sets: readonly TypedSet[]): void {
     checkGroups(sets, seen.fields, (uses) => {
-      for (const some of byObjectType(uses)) {
-        checkEach(some, (first, other) => {
+      for (const group of byObjectType(uses)) {
+        checkEach(group, (first, other) => {
           const [name, otherName] = [first.node.name.value, other.node.name.value];
           if (name !== otherName) return `"${name}" and "${otherName}" are different fields`;
           return argumentsOf(first.node) === argumentsOf(other.node) ? undefined : 'they have differing arguments';
         });
-        checkFields(insideOf(some));
+        checkFields(insideOf(group));
       }
     });
   }
 
-  function checkGroups(sets: readonly TypedSet[], before: Set<string>, check: (uses: readonly Use[]) => void): void {
+  function checkGroups(sets: readonly TypedSet[], checked: Set<string>, check: (uses: readonly Use[]) => void): void {
     if (sets.length === 0) return;
     const key = keyOf(sets);
-    if (before.has(key)) return;
-    before.add(key);
+    if (checked.has(key)) return;
+    checked.add(key);
     for (const uses of fieldsOf(sets, key).values()) check(uses);
   }
 
@@ -155,8 +155,8 @@ export function overlappingFields(context: ValidationContext): ASTVisitor {
   }
 
   function argumentsOf(node: FieldNode): string {
-    const before = texts.get(node);
-    if (before !== undefined) return before;
+    const known = texts.get(node);
+    if (known !== undefined) return known;
     const text = (node.arguments ?? [])
       .map(({ name, value }) => `${name.value}:${print(value)}`)
       .sort()
@@ -182,7 +182,7 @@ function insideOf(uses: readonly Use[]): readonly TypedSet[] {
   );
 }
 
-/** The fields that objects of one type can have together: those of each object type, with those of interfaces and unions. */
+/** The fields that objects of one type can have: for each object type, its own fields and those of interfaces and unions. */
 function byObjectType(uses: readonly Use[]): readonly (readonly Use[])[] {
   const [first] = uses;
   if (first !== undefined && uses.every(({ parent }) => parent === first.parent)) return [uses];
@@ -193,9 +193,9 @@ function byObjectType(uses: readonly Use[]): readonly (readonly Use[])[] {
   );
 }
 
-function haveOneShape(a: GraphQLOutputType, b: GraphQLOutputType): boolean {
+function haveSameShape(a: GraphQLOutputType, b: GraphQLOutputType): boolean {
   if (isNonNullType(a) || isNonNullType(b))
-    return isNonNullType(a) && isNonNullType(b) && haveOneShape(a.ofType, b.ofType);
-  if (isListType(a) || isListType(b)) return isListType(a) && isListType(b) && haveOneShape(a.ofType, b.ofType);
+    return isNonNullType(a) && isNonNullType(b) && haveSameShape(a.ofType, b.ofType);
+  if (isListType(a) || isListType(b)) return isListType(a) && isListType(b) && haveSameShape(a.ofType, b.ofType);
   return isLeafType(a) || isLeafType(b) ? a === b : true;
 }

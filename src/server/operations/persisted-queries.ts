@@ -4,49 +4,49 @@ import { LRUCache } from 'lru-cache';
 import type { ErrorCode } from '../../errors.ts';
 import { badRequest } from './refusal.ts';
 
-/** What of a request names a query that was sent before. */
-export type PersistedParams = {
+/** The part of a request that can name a persisted query. */
+type PersistedParams = {
   readonly query?: string | null | undefined;
   readonly extensions?: unknown;
 };
 
 /**
- * Queries that clients name by their hash, after Apollo's "automatic persisted queries": so that a long query fits into a
- * URL, which caches know.
+ * Apollo's automatic persisted queries: clients send the hash of a query instead of its text, so that a long query fits into a
+ * URL, which HTTP caches use as key.
  */
 export type PersistedQueries = {
-  /** The same without a check: `undefined` where the text is not known. */
+  /** The text of the query of a request, without checks; `undefined` if it is not stored. */
   find(params: PersistedParams): string | undefined;
   /**
-   * The text of the query that a request asks for: its own, which is kept where it is sent with its hash, or the one that
-   * its hash names; `undefined` where it has neither.
+   * The text of the query of a request: its own, which is stored if it has a hash, or the stored one with its hash;
+   * `undefined` if it has neither.
    *
-   * @throws GraphQLError for a hash that names nothing, is of another text, or of another version of the protocol
+   * @throws GraphQLError if the hash is unknown, does not match the text, or is of another version of the protocol
    */
   resolve(params: PersistedParams): string | undefined;
 };
 
-/** How long a text may be to be kept: honest documents are far shorter. */
+/** Maximum length of a stored text. Usual documents are far shorter. */
 const MAX_CHARACTERS = 20_000;
 
-/** How many characters are kept in all: some thousands of queries, far more than any frontend has. */
-const MAX_CHARACTERS_IN_ALL = 4_000_000;
+/** Maximum length of all stored texts: some thousands of queries, far more than a frontend has. */
+const MAX_TOTAL_CHARACTERS = 4_000_000;
 
-/** Makes the store, which is empty: clients send a query once more where its hash is not known. */
+/** Creates an empty store. A client sends the text of a query when its hash is unknown. */
 export function createPersistedQueries(): PersistedQueries {
   const texts = new LRUCache<string, string>({
-    maxSize: MAX_CHARACTERS_IN_ALL,
+    maxSize: MAX_TOTAL_CHARACTERS,
     maxEntrySize: MAX_CHARACTERS,
     sizeCalculation: (text, hash) => text.length + hash.length,
   });
 
   return {
     find({ query, extensions }) {
-      const hash = namedIn(extensions)?.sha256Hash;
+      const hash = persistedQueryIn(extensions)?.sha256Hash;
       return query ?? (typeof hash === 'string' ? texts.get(hash) : undefined);
     },
     resolve({ query, extensions }) {
-      const named = namedIn(extensions);
+      const named = persistedQueryIn(extensions);
       if (named === undefined) return query ?? undefined;
 
       const { version, sha256Hash: hash } = named;
@@ -66,14 +66,16 @@ export function createPersistedQueries(): PersistedQueries {
 const UNKNOWN_VERSION = 'A persisted query must have version 1 and a string sha256Hash.';
 const OTHER_TEXT = 'provided sha does not match query';
 
-/** As Apollo Server says it, with its status: a cache in between could take a 404 for what is not there at all. */
+/** The message and the status of Apollo Server. A cache could store a 404 as a page that does not exist. */
 function notFound(): GraphQLError {
   const code: ErrorCode = 'PERSISTED_QUERY_NOT_FOUND';
   return new GraphQLError('PersistedQueryNotFound', { extensions: { code, http: { status: 200 } } });
 }
 
-function namedIn(extensions: unknown): { readonly version?: unknown; readonly sha256Hash?: unknown } | undefined {
-  const isGiven = typeof extensions === 'object' && extensions !== null && 'persistedQuery' in extensions;
-  const named = isGiven ? extensions.persistedQuery : undefined;
+function persistedQueryIn(
+  extensions: unknown,
+): { readonly version?: unknown; readonly sha256Hash?: unknown } | undefined {
+  const hasOne = typeof extensions === 'object' && extensions !== null && 'persistedQuery' in extensions;
+  const named = hasOne ? extensions.persistedQuery : undefined;
   return typeof named === 'object' && named !== null ? named : undefined;
 }

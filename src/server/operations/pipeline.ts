@@ -229,7 +229,7 @@ function pointsOfDocument(text: string): number {
   return Math.max(1, Math.ceil(text.length / CHARACTERS_PER_POINT));
 }
 
-/** The cost of an operation, for a client that asks for it. */
+/** The cost of an operation, for a client that has requested it. */
 function costExtension({ client, planned, cost, points }: PreparedOperation): ResultExtensions | undefined {
   if (!client.wantsCost || planned.plan === undefined) return undefined;
   const complexity = Math.round(complexityOf(cost) * 100) / 100;

@@ -3,16 +3,16 @@ import { type ErrorCode, withoutStacks } from '../../errors.ts';
 import { withoutHttp } from '../../graphql/execution/written-result.ts';
 
 /**
- * The error of an operation that is not executed at all.
+ * The error of an operation that is not executed.
  *
- * Over HTTP it is a 400 for clients that accept `application/graphql-response+json`, and stays a 200 for those that know
- * only `application/json`, as GraphQL over HTTP has it.
+ * As in GraphQL over HTTP, its status is 400 for clients that accept `application/graphql-response+json`, and 200 for those
+ * that accept only `application/json`.
  */
 export function refusal(code: ErrorCode, message: string): GraphQLError {
   return withoutStacks(() => new GraphQLError(message, { extensions: { code, http: { status: 400, spec: true } } }));
 }
 
-/** The error of a request that is no GraphQL request: it has that status for every client. */
+/** The error of a request that is not a GraphQL request, with that status for all clients. */
 export function badRequest(
   status: number,
   message: string,
@@ -22,17 +22,17 @@ export function badRequest(
   return withoutStacks(() => new GraphQLError(message, { extensions: { code, http: { status, headers } } }));
 }
 
-/** The error of a request that names no operation of its document, or none of several. */
+/** The error of a request that names no operation of its document, or does not name one of several. */
 export function noSuchOperation(): GraphQLError {
   return badRequest(400, 'Could not determine what operation to execute.');
 }
 
-/** The error of what is refused until others have ended. */
+/** The error of a request that is refused until others have ended. */
 export function tooManyAtOnce(message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code: 'RATE_LIMITED', http: { status: 429 } } });
 }
 
-/** The error of what can be asked again that much later; over HTTP a 429 for every client. */
+/** The error of a request that exceeds the rate limit, with status 429 for all clients. */
 export function overRate(retryAfterMs: number): GraphQLError {
   const headers = { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) };
   return new GraphQLError(`This client address exceeds the rate limit. Retry in ${retryAfterMs} ms.`, {
@@ -40,19 +40,19 @@ export function overRate(retryAfterMs: number): GraphQLError {
   });
 }
 
-/** An error of ours, for whoever asked over HTTP: a 500 for every client. */
-export function failure(masked: GraphQLError): GraphQLError {
+/** An internal error as the response to an HTTP request, with status 500 for all clients. */
+export function internalError(masked: GraphQLError): GraphQLError {
   return new GraphQLError(masked.message, { extensions: { ...masked.extensions, http: { status: 500 } } });
 }
 
-/** An HTTP answer that is written without the pipeline. */
-export type RefusedResponse = {
+/** An HTTP response to a request that is refused before its operation is known. */
+type RefusedResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 };
 
-/** The answer of a request that is refused before its operation is known, in a type that the client accepts. */
+/** Encodes the error of a refused request, in a media type that the client accepts. */
 export function toRefusedResponse(error: GraphQLError, accept: string | null | undefined): RefusedResponse {
   const { http } = error.extensions as { http: { status: number; headers?: Readonly<Record<string, string>> } };
   const type = accept?.includes(GRAPHQL_RESPONSE) ? GRAPHQL_RESPONSE : 'application/json';

@@ -1,9 +1,9 @@
 import { GraphQLError } from 'graphql';
 
 /**
- * Says what to do about a directive of incremental delivery, which the schema does not have; any other error stays as it is.
+ * Explains the error about a directive of incremental delivery, which the schema does not have. Other errors stay as they are.
  *
- * An answer is one height read from memory: no part of it would come sooner than the rest.
+ * A response is about one height that is in memory, so no part of it would arrive earlier than the rest.
  */
 export function explainDirective(error: GraphQLError): GraphQLError {
   const [, name] = UNKNOWN.exec(error.message) ?? [];

@@ -18,20 +18,20 @@ import {
 } from 'graphql';
 import { MAX_ERRORS, TooManyErrorsError, withoutStacks } from '../../errors.ts';
 import { textOf } from '../../graphql/document-source.ts';
-import { overlappingFields, TooTangledError } from './overlapping-fields.ts';
+import { overlappingFields, TooManyComparisonsError } from './overlapping-fields.ts';
 import { refusal } from './refusal.ts';
 import { explainDirective } from './unknown-directive.ts';
 
-/** Validates documents against one schema. The errors do not say where in the document they are: their nodes do. */
+/** Validates documents against one schema. */
 export type Validation = {
-  /** All rules at once. */
-  whole(document: DocumentNode): readonly GraphQLError[];
-  /** The same in parts, each of which takes a fraction of the time. */
+  /** Validates a document by all rules. */
+  validate(document: DocumentNode): readonly GraphQLError[];
+  /** The same in steps, each of which takes a fraction of the time. */
   readonly steps: readonly ((document: DocumentNode) => readonly GraphQLError[])[];
 };
 
-/** Rules that share what they find out about fragments and variables. */
-const ABOUT_FRAGMENTS: readonly ValidationRule[] = [
+/** Rules about fragments and variables, which share intermediate results. */
+const FRAGMENT_RULES: readonly ValidationRule[] = [
   KnownFragmentNamesRule,
   NoUnusedFragmentsRule,
   NoFragmentCyclesRule,
@@ -40,57 +40,59 @@ const ABOUT_FRAGMENTS: readonly ValidationRule[] = [
   VariablesInAllowedPositionRule,
 ];
 
-/** graphql-js validates all rules side by side; a third of them at a time is a third of the work. */
-const PARTS_OF_OTHERS = 3;
+/** The number of steps for the other rules. graphql-js checks all rules in one visit, so a third of them takes a third of the time. */
+const STEPS_OF_OTHERS = 3;
 
-/** Makes the validation: the rules of graphql-js, one of them in a way that takes no longer for fields of one name. */
+/** Creates the validation: the rules of graphql-js, but {@link overlappingFields} instead of its quadratic rule. */
 export function createValidation(schema: GraphQLSchema): Validation {
   const rules = specifiedRules.map((rule) => (rule === OverlappingFieldsCanBeMergedRule ? overlappingFields : rule));
-  const alone = [overlappingFields, ValuesOfCorrectTypeRule, ...ABOUT_FRAGMENTS];
+  const alone = [overlappingFields, ValuesOfCorrectTypeRule, ...FRAGMENT_RULES];
   const others = rules.filter((rule) => !alone.includes(rule));
-  const size = Math.ceil(others.length / PARTS_OF_OTHERS);
-  const parts = [
-    // First: what comes in a circle is not compared.
-    { rules: ABOUT_FRAGMENTS },
+  const size = Math.ceil(others.length / STEPS_OF_OTHERS);
+  const steps = [
+    // First, because fragments that form a cycle must not be compared.
+    { rules: FRAGMENT_RULES },
     { rules: [overlappingFields] },
-    // Each error prints the literal that it is about, which can be all of a large document.
+    // Each error contains the literal that it is about, which can be nearly all of a large document.
     { rules: [ValuesOfCorrectTypeRule], maxErrors: 5 },
-    ...Array.from({ length: PARTS_OF_OTHERS }, (_, part) => ({ rules: others.slice(part * size, (part + 1) * size) })),
+    ...Array.from({ length: STEPS_OF_OTHERS }, (_, index) => ({
+      rules: others.slice(index * size, (index + 1) * size),
+    })),
   ];
   return {
-    whole: (document) => validateBy(schema, document, { rules }),
-    steps: parts.map((part) => (document) => validateBy(schema, document, part)),
+    validate: (document) => validateBy(schema, document, { rules }),
+    steps: steps.map((step) => (document) => validateBy(schema, document, step)),
   };
 }
 
-/** Some rules, and after how many errors the validation by them ends. */
-type Part = { readonly rules: readonly ((context: never) => ASTVisitor)[]; readonly maxErrors?: number };
+/** Some rules, and the number of errors after which validation stops. */
+type Step = { readonly rules: readonly ((context: never) => ASTVisitor)[]; readonly maxErrors?: number };
 
 function validateBy(
   schema: GraphQLSchema,
   document: DocumentNode,
-  { rules, maxErrors = MAX_ERRORS }: Part,
+  { rules, maxErrors = MAX_ERRORS }: Step,
 ): readonly GraphQLError[] {
-  if (hasTooManyUses(document)) return [tooTangled()];
+  if (hasTooManyUses(document)) return [tooManyComparisons()];
   try {
     const errors = withoutStacks(() => validate(schema, document, rules as readonly ValidationRule[], { maxErrors }));
     return errors.some(isAborted)
-      ? [tooTangled()]
+      ? [tooManyComparisons()]
       : errors.map((error, index) => (index < maxErrors ? error : tooMany(maxErrors))).map(explainDirective);
   } catch (error) {
-    if (error instanceof TooTangledError) return [tooTangled()];
-    // Validation walks down by calling itself: what is too deep for it depends on the stack it happens to have.
+    if (error instanceof TooManyComparisonsError) return [tooManyComparisons()];
+    // Validation is recursive. How deep it can go depends on the stack that is left.
     if (error instanceof RangeError) return [tooDeep()];
     throw error;
   }
 }
 
-/** graphql-js gives up on a document whose fragments make it work for long. */
+/** graphql-js aborts for documents whose fragments take long to validate. */
 function isAborted({ message }: GraphQLError): boolean {
   return message === 'Validation aborted.';
 }
 
-/** graphql-js stops at the last error that is reported: how many more there are, nobody knows. */
+/** The last error. graphql-js stops at the maximum, so the number of further errors is not known. */
 function tooMany(maxErrors: number): GraphQLError {
   const { code } = new TooManyErrorsError(1);
   return new GraphQLError(`Validation stopped after ${maxErrors} errors.`, {
@@ -99,8 +101,8 @@ function tooMany(maxErrors: number): GraphQLError {
 }
 
 /**
- * Whether the variables of a document take too long to check: graphql-js looks at each use in a fragment once for each
- * operation that spreads it. There are no more uses than dollar signs.
+ * Whether the variables of a document take too long to check: graphql-js checks each use in a fragment once for each operation
+ * that spreads the fragment. The number of dollar signs is an upper bound for the number of uses.
  */
 function hasTooManyUses(document: DocumentNode): boolean {
   const operations = document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION).length;
@@ -109,10 +111,10 @@ function hasTooManyUses(document: DocumentNode): boolean {
   return operations * dollars > MAX_USES;
 }
 
-/** How many uses of variables are looked at. */
+/** Maximum number of checks of variables. */
 const MAX_USES = 20_000;
 
-function tooTangled(): GraphQLError {
+function tooManyComparisons(): GraphQLError {
   return refusal(
     'QUERY_TOO_COMPLEX',
     'The document has too many fields with the same name, or too many variables in several operations.',

@@ -5,11 +5,11 @@ import { createDocuments } from '../../../src/server/operations/documents.ts';
 import { DEFAULT_LIMITS } from '../../support/limits.ts';
 import { repeat } from '../../support/operations.ts';
 
-const read = (text: string) => createDocuments({ schema, limits: DEFAULT_LIMITS, refused() {} }).read(text);
+const read = (text: string) => createDocuments({ schema, limits: DEFAULT_LIMITS, onRefused() {} }).read(text);
 
 describe('a document that is valid', () => {
   test('is read once, if it is not long', async () => {
-    const documents = createDocuments({ schema, limits: DEFAULT_LIMITS, refused() {} });
+    const documents = createDocuments({ schema, limits: DEFAULT_LIMITS, onRefused() {} });
     const first = documents.read('{ beaconHeight }');
     expect(documents.read('{ beaconHeight }')).toBe(first);
     const long = `{ beaconHeight } ${'#'.repeat(20_000)}`;
@@ -29,7 +29,7 @@ describe('a document that is valid', () => {
 describe('a document that is refused', () => {
   test('is counted each time, and not kept', async () => {
     let refused = 0;
-    const documents = createDocuments({ schema, limits: DEFAULT_LIMITS, refused: () => refused++ });
+    const documents = createDocuments({ schema, limits: DEFAULT_LIMITS, onRefused: () => refused++ });
     for (const text of ['{', '{', '{ nothing }', '{ nothing }', `{ ${repeat(900, (n) => `a${n}: nothing`)} }`]) {
       await documents.read(text);
     }

@@ -6,7 +6,7 @@ import { BTC, PRV } from '../support/tokens.ts';
 const AT_ONCE = 2;
 const CONFIG = { upstreamMaxConnections: AT_ONCE + 2 };
 
-/** One pool at each of these heights, in one operation. */
+/** An operation that requests one pool at each of these heights. */
 function chartOf(heights: readonly number[]): string {
   const pool = `poolPair(token1Id: "${PRV}", token2Id: "${BTC}"`;
   return `{ ${heights.map((at) => `h${at}: ${pool}, at: ${at}) { beaconHeight }`).join(' ')} }`;
@@ -28,10 +28,10 @@ async function slowHeights({ ask, sandbox }: TestGateway, slowness: Slowness = {
   return { chart: Array.from({ length: 64 }, (_, point) => height - 10 - point), single: [height - 100] };
 }
 
-/** Those under way, one more of those who wait, the call itself, and what was begun beside it. */
+/** The calls under way, one more of the other client, the call itself, and those that began beside it. */
 const ABOUT_ONE_TURN = 3 * AT_ONCE;
 
-test('while the chart of one client waits for 64 slow heights, the one height of another is answered after about one turn', async () => {
+test('while the chart of one client waits for 64 slow heights, another client gets its height after about one of them', async () => {
   const gateway = await startGatewayForTest({ config: CONFIG });
   const { ask, sandbox } = gateway;
   const { chart, single } = await slowHeights(gateway);
@@ -43,7 +43,7 @@ test('while the chart of one client waits for 64 slow heights, the one height of
   expect(await drawn).toEqual(answerOf(chart));
 });
 
-test('where the chart fills the queue, its own newest heights are busy, and no height of another client', async () => {
+test('when the chart fills the queue, its own newest heights fail with UPSTREAM_BUSY, and no height of another client', async () => {
   const gateway = await startGatewayForTest({ config: { ...CONFIG, upstreamMaxWaiting: 10 } });
   const { ask, sandbox } = gateway;
   // Until the other client has come, no height of the chart is finished.
@@ -56,7 +56,7 @@ test('where the chart fills the queue, its own newest heights are busy, and no h
   expect(errors).toHaveLength(chart.length - AT_ONCE - 10 + 1);
 });
 
-test('a client that asks for each height in an operation of its own has no more turns for that', async () => {
+test('a client that requests each height in an operation of its own gets no larger share', async () => {
   const gateway = await serveGatewayForTest({
     config: { ...CONFIG, trustedProxies: ['loopback'], maxOperationsPerRequest: 64 },
   });

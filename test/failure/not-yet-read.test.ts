@@ -12,7 +12,7 @@ const QUERIES = {
 };
 type Name = keyof typeof QUERIES;
 
-/** Starts a gateway while nothing that it asks can be reached. */
+/** Starts a gateway while none of its upstreams can be reached. */
 async function startInOutage(options: TestGatewayOptions = {}) {
   const gateway = await startGatewayForTest({
     sandbox: { history: 60 },
@@ -48,8 +48,8 @@ const CASES = [
   ['orderBook', 'MARKET_DATA', () => ({ orderBook: { tickerId: 'pBTC_PRV' } })],
 ] as const;
 
-describe.each(CASES)('a subscription to %s that is opened before it could be read once', (field, upstream, data) => {
-  test('gets the error once, stays open, and gets what there is when there is something, as events', async () => {
+describe.each(CASES)('a subscription to %s that is opened before its data was read', (field, upstream, data) => {
+  test('gets the error once, stays open, and gets the data when it arrives, as events', async () => {
     const { subscribe, heal, sandbox } = await startInOutage();
     const events = keepEvents(subscribe(QUERIES[field]));
     await expect.poll(() => events.answers.length).toBe(1);
@@ -64,7 +64,7 @@ describe.each(CASES)('a subscription to %s that is opened before it could be rea
     expect([events.isOpen(), events.answers.slice(2).flatMap(({ errors }) => errors ?? [])]).toEqual([true, []]);
   });
 
-  test('the same on a websocket, together with others for whom it is made once', async () => {
+  test('the same on a websocket, where several subscribers share each update', async () => {
     const { app, heal, sandbox } = await startInOutage();
     const url = await app.listen(0, '127.0.0.1');
     const client = connect(url);
@@ -81,14 +81,19 @@ describe.each(CASES)('a subscription to %s that is opened before it could be rea
   });
 });
 
-describe('prices that are resumed while no height is known', () => {
+describe('prices that are resumed before a height was read', () => {
   const after = (height: number) =>
     `subscription { prices(afterHeight: ${height}) { beaconHeight previousHeight missedHeights } }`;
 
   test.each([
-    ['go on after a height below the newest', -3, { previousHeight: -3, missedHeights: 2 }, 0],
-    ['wait for the height after one a little above it', 1, { previousHeight: 1, missedHeights: 0 }, 2],
-    ['begin with the newest after one far above it', 5_000, { previousHeight: undefined, missedHeights: 0 }, 0],
+    ['resume after a height below the newest', -3, { previousHeight: -3, missedHeights: 2 }, 0],
+    [
+      'wait for the height after one that is a little higher than the newest',
+      1,
+      { previousHeight: 1, missedHeights: 0 },
+      2,
+    ],
+    ['begin with the newest after one that is far higher', 5_000, { previousHeight: undefined, missedHeights: 0 }, 0],
   ])('%s', async (_name, distance, expected, blocks) => {
     const { subscribe, heal, sandbox } = await startInOutage();
     const { height } = sandbox.chain.tip;
@@ -118,7 +123,7 @@ describe('prices that are resumed while no height is known', () => {
     ]);
   });
 
-  test('go on after the last event of a browser, and its id is not lost by the error', async () => {
+  test('resume after the last event of a browser, whose id the error does not replace', async () => {
     const { app, heal, sandbox } = await startInOutage();
     const url = await app.listen(0, '127.0.0.1');
     const { height } = sandbox.chain.tip;
@@ -154,7 +159,7 @@ describe('an order book', () => {
       [null, ['UPSTREAM_UNREACHABLE']],
       [null, ['BAD_USER_INPUT']],
     ]);
-    // What a client asks for is no failure of the host.
+    // A ticker that does not exist is no failure of the host.
     await expect.poll(() => lines.at(-1)?.msg).toBe('an upstream can be read again');
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { startGatewayForTest, type TestGateway, type TestGatewayOptions } from '../support/gateway.ts';
 import { sumOf } from '../support/metrics.ts';
 
-/** A pause of which a test sees only the beginning: it begins with a 32nd of that, less the jitter. */
+/** The first pause is a 32nd of this, less the jitter: no test waits for its end. */
 const LONG_PAUSE_MS = 3_200_000;
 
 const QUERIES = {
@@ -18,25 +18,26 @@ async function open(upstream: Upstream, config: TestGatewayOptions['config']) {
   const { sandbox, ask, app } = gateway;
   await ask('{ beaconHeight pairs { id } tickers { id } }');
   const metricsUrl = new URL('/metrics', await app.listen(0, '127.0.0.1'));
-  const leftAlone = async () => sumOf(await (await fetch(metricsUrl)).text(), 'pdex_upstream_left_alone', { upstream });
-  return { ...gateway, leftAlone, host: upstream === 'NODE' ? sandbox.node : sandbox.marketData };
+  const openCircuits = async () =>
+    sumOf(await (await fetch(metricsUrl)).text(), 'pdex_upstream_left_alone', { upstream });
+  return { ...gateway, openCircuits, host: upstream === 'NODE' ? sandbox.node : sandbox.marketData };
 }
 
-/** What only a new call could tell. */
-function askAnew({ ask, sandbox }: Pick<TestGateway, 'ask' | 'sandbox'>, upstream: Upstream) {
+/** Requests something that needs a new call. */
+function requestNew({ ask, sandbox }: Pick<TestGateway, 'ask' | 'sandbox'>, upstream: Upstream) {
   return ask(QUERIES[upstream], upstream === 'NODE' ? { at: sandbox.chain.tip.height - 30 } : {});
 }
 
-describe.each(UPSTREAMS)('%s, left alone because it is down', (upstream) => {
-  test('is not asked: its last error is told at once, and what is known is served', async () => {
+describe.each(UPSTREAMS)('%s, which is down', (upstream) => {
+  test('is not called while its circuit is open: its last error is sent at once, and earlier responses are served', async () => {
     const gateway = await open(upstream, { upstreamMaxPauseMs: LONG_PAUSE_MS });
-    const { host, leftAlone, ask } = gateway;
+    const { host, openCircuits, ask } = gateway;
     host.faults.set({ kind: 'html', status: 403 });
-    await expect.poll(leftAlone).toBe(1);
+    await expect.poll(openCircuits).toBe(1);
 
     const calls = host.calls();
     for (let times = 0; times < 3; times++) {
-      const { data, errors } = await askAnew(gateway, upstream);
+      const { data, errors } = await requestNew(gateway, upstream);
       expect([data, errors?.map(({ extensions }) => extensions)]).toEqual([
         { asked: null },
         [{ code: 'UPSTREAM_FILTERED', upstream }],
@@ -46,30 +47,30 @@ describe.each(UPSTREAMS)('%s, left alone because it is down', (upstream) => {
     expect(host.calls()).toBe(calls);
   });
 
-  test('is left alone at once, for as long as it asks with Retry-After', async () => {
+  test('is not called for as long as its Retry-After says, from the first such response on', async () => {
     const gateway = await open(upstream, { upstreamMaxPauseMs: 1 });
-    const { host, leftAlone } = gateway;
+    const { host, openCircuits } = gateway;
     host.resetCalls();
     host.faults.set({ kind: 'status', status: 429, retryAfter: 1 });
-    await expect.poll(leftAlone).toBe(1);
+    await expect.poll(openCircuits).toBe(1);
     const refused = host.requests.at(-1);
     host.faults.clear();
 
     const calls = host.calls();
-    const { errors } = await askAnew(gateway, upstream);
+    const { errors } = await requestNew(gateway, upstream);
     expect(errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'UPSTREAM_BAD_STATUS', upstream }]);
     expect(host.calls()).toBe(calls);
 
-    await expect.poll(leftAlone).toBe(0);
+    await expect.poll(openCircuits).toBe(0);
     const next = host.requests[calls];
     expect((next?.at ?? 0) - (refused?.at ?? 0)).toBeGreaterThanOrEqual(1_000);
     gateway.clock.now += 1_000;
-    expect((await askAnew(gateway, upstream)).errors).toBeUndefined();
+    expect((await requestNew(gateway, upstream)).errors).toBeUndefined();
   });
 
-  test('is not left alone because much that clients ask for takes too long', async () => {
+  test('is still called when many calls for clients time out', async () => {
     const gateway = await open(upstream, { upstreamMaxPauseMs: LONG_PAUSE_MS, upstreamTimeoutMs: 500 });
-    const { host, leftAlone, ask, sandbox, app, advance } = gateway;
+    const { host, openCircuits, ask, sandbox, app, advance } = gateway;
     if (upstream === 'NODE') sandbox.node.faults.set({ kind: 'hang', on: 'getpdestate' });
     else sandbox.marketData.faults.set({ kind: 'hang', on: 'orderbook' });
     const { height } = sandbox.chain.tip;
@@ -83,6 +84,6 @@ describe.each(UPSTREAMS)('%s, left alone because it is down', (upstream) => {
 
     host.faults.clear();
     await advance();
-    expect([await leftAlone(), app.service.sources.market.freshness()?.stale]).toEqual([0, false]);
+    expect([await openCircuits(), app.service.sources.market.freshness()?.stale]).toEqual([0, false]);
   });
 });

@@ -11,7 +11,7 @@ const TICKERS = `subscription {
 }`;
 
 describe('a subscription that needs both upstreams, one of which fails', () => {
-  test('gets the prices, with an error in the place of each list of pairs, and both when it heals', async () => {
+  test('gets the prices, with an error for each list of pairs, and both when it recovers', async () => {
     const { subscribe, advance, sandbox, ask } = await startGatewayForTest({
       sandbox: { history: 60 },
       before: ({ marketData }) => void marketData.faults.set({ kind: 'html', status: 403 }),
@@ -43,7 +43,7 @@ describe('a subscription that needs both upstreams, one of which fails', () => {
     });
   });
 
-  test('gets the tickers, with an error in the place of each pool', async () => {
+  test('gets the tickers, with an error for each pool', async () => {
     const { subscribe } = await startGatewayForTest({
       sandbox: { history: 60 },
       before: ({ node }) => void node.faults.set({ kind: 'reset' }),

@@ -10,7 +10,7 @@ const HEALTHY = { healthy: true, lastErrorCode: null };
 const open = (options: TestGatewayOptions = {}) => startGatewayForTest({ sandbox: { history: 60 }, ...options });
 
 describe('a chain that is not yet final', () => {
-  test('a height that goes back is not served, and nobody is told of it', async () => {
+  test('a height that goes back is not served, and is not logged', async () => {
     const { ask, subscribe, advance, sandbox, lines } = await open();
     const { height } = sandbox.chain.tip;
     const heads = keepEvents(subscribe(HEADS));
@@ -51,7 +51,7 @@ describe('a chain that is not yet final', () => {
     expect([await stale(), lines]).toEqual([false, []]);
   });
 
-  test('a block that takes the place of the tip is read whole and told at the same height', async () => {
+  test('a block that replaces the tip is read completely and published at the same height', async () => {
     const { ask, subscribe, sandbox, lines } = await open();
     const { height, hash } = sandbox.chain.tip;
     const heads = keepEvents(subscribe(HEADS));
@@ -66,7 +66,7 @@ describe('a chain that is not yet final', () => {
     expect(lines).toEqual([]);
   });
 
-  test('a state of the block below a replaced tip is asked for again, one that is final is not', async () => {
+  test('the state of a block below a replaced tip is read again, a final one is not', async () => {
     const { ask, untilHeight, sandbox, subscribe } = await open();
     const { height } = sandbox.chain.tip;
     const query = 'query ($at: BeaconHeight!) { poolPairs(first: 0, at: $at) { totalCount } }';
@@ -85,8 +85,8 @@ describe('a chain that is not yet final', () => {
   });
 });
 
-describe('a node that says -8000, which is that it has no such state', () => {
-  test('at the tip for a moment: it is asked again shortly, and nobody is told of it', async () => {
+describe('a node that answers -8000: it has no such state', () => {
+  test('at the tip for a moment: it is called again shortly, and nothing is logged', async () => {
     const { ask, advance, sandbox, lines } = await open();
     await ask('{ beaconHeight }');
     sandbox.node.faults.set({ kind: 'state-missing', times: 2 });
@@ -97,7 +97,7 @@ describe('a node that says -8000, which is that it has no such state', () => {
     expect(lines).toEqual([]);
   });
 
-  test('at the tip from the start: its fields have that error, what is beside them is whole, until it heals', async () => {
+  test('at the tip from the start: its fields are null with that error, the others are complete, until it recovers', async () => {
     const { ask, subscribe, sandbox, lines } = await open({
       before: ({ node }) => void node.faults.set({ kind: 'state-missing' }),
     });
@@ -118,7 +118,7 @@ describe('a node that says -8000, which is that it has no such state', () => {
     expect(lines).toEqual([broken(sandbox.nodeUrl), HEALED]);
   });
 
-  test('at a new tip for long: the last height is served as stale, earlier ones are read, and it goes on', async () => {
+  test('at a new tip for long: the last height is served as stale, earlier ones are read, until it recovers', async () => {
     const { ask, subscribe, untilHeight, sandbox, lines } = await open();
     const { height } = sandbox.chain.tip;
     const heads = keepEvents(subscribe(HEADS));
@@ -142,7 +142,7 @@ describe('a node that says -8000, which is that it has no such state', () => {
     expect(lines).toEqual([broken(sandbox.nodeUrl), HEALED]);
   });
 
-  test('at an old height: that is an answer and no fault of the node, told with the newest height', async () => {
+  test('at an old height: the node is healthy, and the error contains the newest height', async () => {
     const { ask, sandbox, lines } = await open();
     const { height } = sandbox.chain.tip;
     const { data, errors } = await ask(`{ beaconHeight poolPairs(at: ${height - 1_000}) { totalCount } }`);

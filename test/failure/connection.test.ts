@@ -10,7 +10,7 @@ describeFailure('refuses connections', { fault: 'refused', ...UNREACHABLE });
 
 describeFailure('resets connections instead of answering', { fault: { kind: 'reset' }, ...UNREACHABLE });
 
-// The body of a node's answer ends where its connection does, so what was cut off there is text that is no JSON.
+// The body of a node's response ends with its connection, so a truncated one is text that is not JSON.
 const NOT_JSON = {
   code: 'UPSTREAM_BAD_SHAPE',
   message: 'sent an invalid response: it is not JSON',
@@ -25,7 +25,7 @@ for (const [what, kind] of [
   describeFailure(what, { only: 'MARKET_DATA', fault: { kind }, ...UNREACHABLE });
 }
 
-test('a connection that is reset before an answer begins is made once more, and nobody is told of it', async () => {
+test('a call whose connection is reset before the response begins is repeated once, and nothing is logged', async () => {
   const { sandbox, advance, ask, lines } = await startGatewayForTest({ sandbox: { history: 60 } });
   await ask('{ beaconHeight pairs { id } tickers { id } }');
   for (const host of [sandbox.node, sandbox.marketData]) host.faults.set({ kind: 'reset', times: 1 });
@@ -40,8 +40,8 @@ test('a connection that is reset before an answer begins is made once more, and 
   expect(lines).toEqual([]);
 });
 
-describe('by whichever way a client comes, it is told the same of an upstream that cannot be reached', () => {
-  test.each(Object.entries(TRANSPORTS))('%s', async (_, door) => {
+describe('every transport has the same error for an upstream that cannot be reached', () => {
+  test.each(Object.entries(TRANSPORTS))('%s', async (_, send) => {
     const { app } = await startGatewayForTest({
       sandbox: { history: 60 },
       before: ({ node }) => void node.faults.set({ kind: 'reset' }),
@@ -53,13 +53,13 @@ describe('by whichever way a client comes, it is told the same of an upstream th
       locations: [{ line: 1, column: 3 }],
       extensions: { code: 'UPSTREAM_UNREACHABLE', upstream: 'NODE' },
     };
-    expect(await door(url, { query: '{ beaconHeight tickers(filter: { tickerIds: [] }) { id } }' })).toEqual({
+    expect(await send(url, { query: '{ beaconHeight tickers(filter: { tickerIds: [] }) { id } }' })).toEqual({
       data: { beaconHeight: null, tickers: [] },
       errors: [error],
     });
   });
 
-  test('a subscription on a websocket stays open and goes on with the newest', async () => {
+  test('a subscription on a websocket stays open and then gets the newest', async () => {
     const { app, sandbox, ask } = await startGatewayForTest({ sandbox: { history: 60 } });
     const { height } = sandbox.chain.tip;
     const client = connect(await app.listen(0, '127.0.0.1'));

@@ -12,7 +12,7 @@ const LOST = {
   msg: 'an exchange state has fewer pools than the state at a lower height: the database of the node may be damaged',
 };
 
-test('a final state with fewer pools than one below it is warned of, and read again when it is requested again', async () => {
+test('a final state with fewer pools than one below it is logged as a warning, and read again when it is requested again', async () => {
   const { ask, sandbox, lines } = await startGatewayForTest({ sandbox: { history: 60 } });
   const { height } = sandbox.chain.tip;
   expect((await ask(pastOf(height - 20, 0))).data.poolPairs.totalCount).toBe(54);
@@ -32,7 +32,7 @@ test('a final state with fewer pools than one below it is warned of, and read ag
   expect(sandbox.node.calls('getpdestate')).toBe(calls + 1);
 });
 
-test('a head with fewer pools than the one before it is warned of once', async () => {
+test('a head with fewer pools than the one before it is logged as a warning once', async () => {
   const { ask, sandbox, advance, lines } = await startGatewayForTest({ sandbox: { history: 60 } });
   await ask('{ beaconHeight }');
   const heal = sandbox.node.faults.set({

@@ -18,7 +18,7 @@ const reading = (ageMs: number, stale: boolean) => ({ service: { marketData: { a
 const GOOD = { pairs: ROW, tickers: ROW, poolPair: { pairs: ROW } };
 const LOST = { pairs: null, tickers: null, poolPair: { pairs: null } };
 
-/** A gateway that has read both lists once, before their host went down. */
+/** Starts a gateway that has read both lists once, and stops their host. */
 async function openWithLastReadings() {
   const gateway = await startGatewayForTest({ config: { marketMaxAgeMs: MAX_AGE_MS }, sandbox: { history: 60 } });
   const { ask, app, sandbox } = gateway;
@@ -31,7 +31,7 @@ async function openWithLastReadings() {
 }
 
 describe('the last good pairs and tickers, while their host is down', () => {
-  test('are served with their age for as long as is set, and not a millisecond longer', async () => {
+  test('are served with their age up to MARKET_MAX_AGE_MS, and not a millisecond longer', async () => {
     const { ask, clock } = await openWithLastReadings();
     clock.now += MAX_AGE_MS;
     expect(await ask(LISTS)).toEqual({ data: { ...GOOD, ...reading(MAX_AGE_MS, true) } });
@@ -50,7 +50,7 @@ describe('the last good pairs and tickers, while their host is down', () => {
     }
   });
 
-  test('a subscription that runs stays open beyond that age and goes on with the newest', async () => {
+  test('an open subscription stays open beyond that age and then gets the newest', async () => {
     const { subscribe, clock, sandbox, ask } = await openWithLastReadings();
     const tickers = keepEvents(subscribe(TICKERS));
     await expect.poll(() => tickers.answers.length).toBe(1);
@@ -73,7 +73,7 @@ describe('the last good pairs and tickers, while their host is down', () => {
     await expect.poll(() => ask(LISTS)).toEqual({ data: { ...GOOD, ...reading(0, false) } });
   });
 
-  test('readings are never too old while they succeed, however seldom they are made', async () => {
+  test('are never too old while the host responds, however rarely it is called', async () => {
     const { ask, clock } = await startGatewayForTest({
       config: { marketMaxAgeMs: 1, marketPollMs: 600_000 },
       sandbox: { history: 60 },

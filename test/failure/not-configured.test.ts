@@ -9,7 +9,7 @@ const BOTH = `{
 }`;
 
 describe('an upstream that is not configured', () => {
-  test('leaves the data of the node whole where it is the market-data host', async () => {
+  test('does not affect the data of the node if it is the market-data host', async () => {
     const { ask, sandbox } = await startGatewayForTest({ without: 'MARKET_DATA' });
     const { data, errors } = await ask(BOTH);
     const { height } = sandbox.chain.tip;
@@ -30,7 +30,7 @@ describe('an upstream that is not configured', () => {
     expect(sandbox.marketData.calls()).toBe(0);
   });
 
-  test('leaves market data whole where it is the node', async () => {
+  test('does not affect market data if it is the node', async () => {
     const { ask, subscribe, sandbox } = await startGatewayForTest({ without: 'NODE' });
     const { data, errors } = await ask(BOTH);
     expect(data).toEqual({

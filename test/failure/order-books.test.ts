@@ -10,7 +10,7 @@ const FOLLOWED = 'subscription { orderBook(tickerId: "pBTC_PRV") { timestamp } }
 const open = () => startGatewayForTest({ config: { orderBookTtlMs: TTL_MS }, sandbox: { history: 60 } });
 
 describe('an order book that cannot be read', () => {
-  test('is asked for once in its time, for everyone who asks; then it is asked for again', async () => {
+  test('is requested once per TTL for all clients, and then again', async () => {
     const { ask, sandbox, clock } = await open();
     sandbox.marketData.faults.set({ kind: 'garbage', on: 'orderbook', times: 1 });
     const together = await Promise.all(Array.from({ length: 20 }, () => ask(BOOK)));
@@ -29,7 +29,7 @@ describe('an order book that cannot be read', () => {
     expect(sandbox.marketData.calls('orderbook')).toBe(2);
   });
 
-  test('takes nothing from pairs and tickers, and nothing from other books', async () => {
+  test('does not affect pairs, tickers and other books', async () => {
     const { ask, sandbox } = await open();
     sandbox.marketData.faults.set({ kind: 'reset-in-body', on: 'orderbook', times: 1 });
     expect((await ask(BOOK)).errors?.[0]?.extensions.code).toBe('UPSTREAM_UNREACHABLE');
@@ -43,7 +43,7 @@ describe('an order book that cannot be read', () => {
     ]);
   });
 
-  test('that was followed when its last subscriber left does not keep the log from telling the next outage', async () => {
+  test('whose last subscriber has left does not hide the next outage from the log', async () => {
     const { ask, subscribe, sandbox, lines } = await open();
     await ask('{ pairs { id } tickers { id } }');
     const events = subscribe(FOLLOWED);
@@ -63,7 +63,7 @@ describe('an order book that cannot be read', () => {
     expect(lines).toMatchObject([outage, healed, outage, healed]);
   });
 
-  test('of two that are followed heals only when both do', async () => {
+  test('keeps the host unhealthy until every followed book can be read', async () => {
     const { subscribe, sandbox, lines } = await open();
     const books = ['pBTC_PRV', 'pETH_PRV'].map((tickerId) =>
       keepEvents(subscribe(`subscription { orderBook(tickerId: "${tickerId}") { timestamp } }`)),
@@ -78,7 +78,7 @@ describe('an order book that cannot be read', () => {
     expect(lines.map(({ level }) => level)).toEqual([WARN, INFO]);
   });
 
-  test('of a name that the filter before the host refuses takes the lists from nobody, however often it is asked for', async () => {
+  test('because a traffic filter refuses its name does not affect the lists, however often it is requested', async () => {
     const { ask, sandbox, app } = await startGatewayForTest({
       config: { marketPollMs: 300, upstreamMaxPauseMs: 3_200_000 },
       sandbox: { history: 60 },
@@ -95,7 +95,7 @@ describe('an order book that cannot be read', () => {
     expect(app.service.sources.market.freshness()?.stale).toBe(false);
   });
 
-  test('and whose host asks to be left alone is not asked for, nor is another', async () => {
+  test('and whose host sends Retry-After is not requested meanwhile, nor is another', async () => {
     const { ask, sandbox } = await startGatewayForTest({ config: { marketPollMs: 60_000 }, sandbox: { history: 60 } });
     await ask('{ pairs { id } tickers { id } }');
     const host = sandbox.marketData;
@@ -107,7 +107,7 @@ describe('an order book that cannot be read', () => {
     expect(host.calls('orderbook')).toBe(1);
   });
 
-  test('because too many wait already is told at once, because the turn does not come in half the time a little later, and the lists go on', async () => {
+  test('fails at once when the queue is full, and after half of the timeout when its call has not begun, and the lists are still read', async () => {
     const { ask, sandbox, app } = await startGatewayForTest({
       config: { upstreamMaxConnections: 3, upstreamMaxWaiting: 1, upstreamTimeoutMs: 500 },
       sandbox: { history: 60 },

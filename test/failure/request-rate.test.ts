@@ -9,7 +9,7 @@ const PAST = 'query ($at: BeaconHeight!) { poolPairs(first: 0, at: $at) { totalC
 describe.each([false, true])(
   'a node behind a proxy that allows two requests a second, Retry-After: %s',
   (retryAfter) => {
-    test('gives a head, each new height, and earlier states', { timeout: 60_000 }, async () => {
+    test('is read: a head, each new height, and earlier states', { timeout: 60_000 }, async () => {
       const gateway = await startGatewayForTest({
         config: { headPollMs: 1_000, upstreamMaxPauseMs: 15_000 },
         sandbox: { history: 60 },
@@ -34,7 +34,7 @@ describe.each([false, true])(
       const metrics = await (await fetch(`${origin}/metrics`)).text();
       const { host } = new URL(sandbox.nodeUrl);
       expect(sample(metrics, `pdex_node_call_spacing_seconds{host="${host}"}`)).toBeGreaterThan(0);
-      // What is not needed is left out, once the limit is known.
+      // Once the limit is known, calls that are not needed are left out.
       expect(sandbox.node.calls('getbeaconbeststatedetail')).toBeLessThanOrEqual(3);
     });
   },

@@ -17,7 +17,7 @@ describe('of three nodes', () => {
     expect(lines).toEqual([]);
   });
 
-  test('one whose tip no longer moves is left for those whose tip does, and no height is missed', async () => {
+  test('one whose tip no longer moves is no longer read, and no height is missed', async () => {
     const { sandbox, advance, ask, subscribe, nodesFigure } = await openThreeNodes();
     const { height } = sandbox.chain.tip;
     const heads = keepEvents(subscribe(HEADS));
@@ -33,7 +33,7 @@ describe('of three nodes', () => {
     expect(await nodesFigure('pdex_node_read')).toEqual([0, 1, 0]);
   });
 
-  test('one that shows the new tip but cannot give its state costs nobody that height', async () => {
+  test('one that reports the new tip but cannot send its state does not delay that height', async () => {
     const { sandbox, ask, advance, nodesFigure } = await openThreeNodes();
     await ask('{ beaconHeight }');
     sandbox.node.faults.set({ kind: 'truncated', on: 'getpdestate' });
@@ -42,7 +42,7 @@ describe('of three nodes', () => {
     expect((await ask('{ service { head { stale } } }')).data.service).toEqual(FRESH);
   });
 
-  test('an archive answers for those that have pruned a height; what none has is told as not available', async () => {
+  test('an archive is read for a height that others have pruned; a height that none has is HEIGHT_NOT_AVAILABLE', async () => {
     const { sandbox, ask, lines } = await openThreeNodes();
     const { height } = sandbox.chain.tip;
     await ask('{ beaconHeight }');
@@ -61,7 +61,7 @@ describe('of three nodes', () => {
     expect(lines).toEqual([]);
   });
 
-  test('one that shows another block at the same height is believed only when the one that is read is gone', async () => {
+  test('one that reports another block at the same height is read only when the one before fails', async () => {
     const { sandbox, ask, subscribe } = await openThreeNodes();
     const { height, hash } = sandbox.chain.tip;
     const heads = keepEvents(subscribe(HEADS));
@@ -84,7 +84,7 @@ describe('of three nodes', () => {
     expect(heads.answers[1]).toEqual({ data: { head: { beaconHeight: height, previousHeight: height, hash: other } } });
   });
 
-  test('one of another chain is never read from, however high it stands', async () => {
+  test('one of another chain is never read, however high its tip is', async () => {
     const { sandbox, ask, advance, nodesFigure } = await openThreeNodes();
     await ask('{ beaconHeight }');
     sandbox.nodes[1]?.faults.set({

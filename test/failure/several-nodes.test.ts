@@ -21,13 +21,13 @@ const ONE_FAILS: readonly [string, Fault, string][] = [
   ['resets them in the middle of its answers', { kind: 'reset-in-body' }, 'UPSTREAM_BAD_SHAPE'],
   ['never answers', { kind: 'hang' }, 'UPSTREAM_TIMEOUT'],
   ['answers a byte at a time', { kind: 'drip' }, 'UPSTREAM_TIMEOUT'],
-  ['is overrun', { kind: 'status', status: 503 }, 'UPSTREAM_BAD_STATUS'],
+  ['is overloaded', { kind: 'status', status: 503 }, 'UPSTREAM_BAD_STATUS'],
   ['is behind a filter', { kind: 'html' }, 'UPSTREAM_FILTERED'],
-  ['answers nonsense', { kind: 'garbage' }, 'UPSTREAM_BAD_SHAPE'],
+  ['answers with what is not JSON', { kind: 'garbage' }, 'UPSTREAM_BAD_SHAPE'],
 ];
 
 describe.each(ONE_FAILS)('of three nodes the one that is read %s', (_, fault, code) => {
-  test('from the start: another is read, and clients notice nothing', async () => {
+  test('from the start: another is read, and clients get no error', async () => {
     const { sandbox, ask, lines, hosts, nodesFigure, upstreamFigure, readyStatus, untilHeight, advance } =
       await openThreeNodes({
         before: (started) => breakDown(started, 0, fault),
@@ -50,7 +50,7 @@ describe.each(ONE_FAILS)('of three nodes the one that is read %s', (_, fault, co
     expect(await nodesFigure('pdex_node_read')).toEqual([0, 1, 0]);
   });
 
-  test('after good readings: the chain goes on from another, and subscribers notice nothing', async () => {
+  test('after good responses: another is read, and subscribers get each height without an error', async () => {
     const { sandbox, ask, subscribe, lines, hosts, nodesFigure, readyStatus, untilHeight, advance } =
       await openThreeNodes();
     const { height } = sandbox.chain.tip;
@@ -84,7 +84,7 @@ describe('three nodes', () => {
     ['refuse connections', REFUSED, 'UPSTREAM_UNREACHABLE'],
     ['never answer', { kind: 'hang' }, 'UPSTREAM_TIMEOUT'],
   ])(
-    'that all %s from the start: that is told as it is of one, until any of them comes back',
+    'that all %s from the start: clients and operators see the same as with one node, until any of them recovers',
     async (_, fault, code) => {
       const { sandbox, ask, lines, hosts, readyStatus } = await openThreeNodes({
         before: async (started) => {
@@ -110,7 +110,7 @@ describe('three nodes', () => {
     },
   );
 
-  test('that all reset connections after good readings: the last height is served as stale, and it goes on when one comes back', async () => {
+  test('that all reset connections after good responses: the last height is served as stale, until one of them recovers', async () => {
     const { sandbox, ask, subscribe, untilHeight, readyStatus } = await openThreeNodes();
     const { height } = sandbox.chain.tip;
     const heads = keepEvents(subscribe(HEADS));

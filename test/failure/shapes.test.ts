@@ -20,7 +20,7 @@ const open = (before?: Parameters<typeof startGatewayForTest>[0]) =>
 
 const whole = (beaconHeight: number) => ({ beaconHeight, pairs: [ROW], tickers: [ROW], orderBook: ROW });
 
-describe('an answer of the node of the wrong shape is told with the place, and never becomes data', () => {
+describe('a response of the node with a wrong shape is an error that names the place, and never data', () => {
   test.each<[on: 'getblockchaininfo' | 'getbeaconbeststatedetail' | 'getpdestate', Place, unknown, misfit: string]>([
     ['getblockchaininfo', [], 'nothing', 'expected an object at $'],
     ['getblockchaininfo', ['Id'], 'another', 'expected the request id '],
@@ -74,7 +74,7 @@ describe('an answer of the node of the wrong shape is told with the place, and n
   });
 });
 
-describe('an answer of the market-data host of the wrong shape costs only what it was asked for', () => {
+describe('a response of the market-data host with a wrong shape affects only its own fields', () => {
   test.each<[on: 'pairs' | 'tickers', Place, unknown, misfit: string]>([
     ['pairs', [], [], 'expected an object at $'],
     ['pairs', ['pairs'], undefined, 'expected an array at $.pairs'],
@@ -137,8 +137,8 @@ describe('an answer of the market-data host of the wrong shape costs only what i
   );
 });
 
-describe('"no data" with status 200 is no success', () => {
-  test.each(['pairs', 'tickers'] as const)('of %s: the other list beside it is whole', async (on) => {
+describe('"no data" with status 200 is a failure', () => {
+  test.each(['pairs', 'tickers'] as const)('of %s: the other list is complete', async (on) => {
     const { ask, sandbox } = await open({
       before: ({ marketData }) => void marketData.faults.set({ kind: 'no-data', on }),
     });
@@ -147,7 +147,7 @@ describe('"no data" with status 200 is no success', () => {
     expect(answer.errors).toEqual([lost('MARKET_DATA', [on], `expected an array at $.${on}`)]);
   });
 
-  test('of an order book: an error where the ticker is listed, no such ticker where it is not', async () => {
+  test('of an order book: an error if the ticker is listed, otherwise there is no such ticker', async () => {
     const { ask, sandbox } = await open();
     await ask('{ pairs { id } }');
     sandbox.marketData.faults.set({ kind: 'no-data', on: 'orderbook' });

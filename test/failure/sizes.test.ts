@@ -6,7 +6,7 @@ async function metricsOf({ app }: Pick<TestGateway, 'app'>): Promise<string> {
   return (await fetch(new URL('/metrics', await app.listen(0, '127.0.0.1')))).text();
 }
 
-test('a state of 2,000 pools and 100,000 shares is read as any other, now and at an earlier height', async () => {
+test('a state of 2,000 pools and 100,000 shares is read like any other, now and at an earlier height', async () => {
   const gateway = await startGatewayForTest({ sandbox: { pools: 2_000, sharesPerPool: 50, history: 20 } });
   const { height } = gateway.sandbox.chain.tip;
   const query = `{ beaconHeight now: poolPairs(first: 0) { totalCount } earlier: poolPairs(first: 0, at: ${height - 9}) { totalCount } }`;
@@ -17,7 +17,7 @@ test('a state of 2,000 pools and 100,000 shares is read as any other, now and at
   expect(sample(metrics, 'pdex_upstream_read_bytes_total{upstream="NODE"}')).toBeGreaterThan(2 * 30_000_000);
 }, 60_000);
 
-test('an answer of the market-data host that goes on and on is broken off at 32 MiB, without the lists beside it', async () => {
+test('an endless response of the market-data host is aborted at 32 MiB, and the other list is complete', async () => {
   const { ask, sandbox } = await startGatewayForTest({
     config: { upstreamTimeoutMs: 60_000 },
     before: ({ marketData }) => void marketData.faults.set({ kind: 'endless', on: 'pairs', times: 1 }),
@@ -35,7 +35,7 @@ test('an answer of the market-data host that goes on and on is broken off at 32 
   await expect.poll(async () => (await ask('{ pairs { id } }')).errors).toBeUndefined();
 }, 60_000);
 
-test('an answer of the node that goes on and on is broken off at 128 MiB', async () => {
+test('an endless response of the node is aborted at 128 MiB', async () => {
   const { ask, sandbox } = await startGatewayForTest({
     config: { upstreamTimeoutMs: 60_000 },
     before: ({ node }) => void node.faults.set({ kind: 'endless', on: 'getpdestate', times: 1 }),

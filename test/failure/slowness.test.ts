@@ -8,6 +8,6 @@ const TOO_LATE = {
   config: { upstreamTimeoutMs: SHORT_TIMEOUT_MS },
 } as const;
 
-describeFailure('never answers', { fault: { kind: 'hang' }, ...TOO_LATE });
+describeFailure('never responds', { fault: { kind: 'hang' }, ...TOO_LATE });
 
-describeFailure('answers a byte at a time', { fault: { kind: 'drip' }, ...TOO_LATE });
+describeFailure('responds byte by byte', { fault: { kind: 'drip' }, ...TOO_LATE });

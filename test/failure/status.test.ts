@@ -1,6 +1,6 @@
 import { describeFailure } from './scenario.ts';
 
-/** A text that no client may see. */
+/** A text that no client may get. */
 const body = 'upstream 10.0.0.1:9334 said so';
 
 for (const status of [401, 403, 429, 500, 503]) {

@@ -7,7 +7,7 @@ import { sample } from '../support/metrics.ts';
 
 /** Each height as it is published. */
 export const HEADS = 'subscription { head { beaconHeight previousHeight hash } }';
-/** What clients ask of the chain: now, and at an earlier height. */
+/** Data of the chain: at the current height, and at an earlier one. */
 export const STATE = `query ($at: BeaconHeight!) {
   beaconHeight
   now: poolPairs(first: 0) { totalCount }
@@ -16,10 +16,10 @@ export const STATE = `query ($at: BeaconHeight!) {
 }`;
 /** How many pools the sandbox has. */
 export const POOLS = { totalCount: 54 };
-/** What `service` says while the chain is read. */
+/** What `service` reports while the chain is read. */
 export const FRESH = { head: { stale: false } };
 
-/** A gateway with three nodes, of which it reads the first while that one is well. */
+/** Starts a gateway with three nodes. It reads the first while that one responds. */
 export async function openThreeNodes({ before, config = {} }: Pick<TestGatewayOptions, 'before' | 'config'> = {}) {
   const options = { config: { upstreamTimeoutMs: 1_000, ...config }, sandbox: { nodes: 3, history: 60 } };
   const gateway = await startGatewayForTest(before === undefined ? options : { ...options, before });
@@ -41,27 +41,27 @@ export async function openThreeNodes({ before, config = {} }: Pick<TestGatewayOp
 
 /** A node that does not listen. */
 export const REFUSED = { kind: 'refused' } as const;
-/** What a node can suffer from. */
+/** How a node can fail. */
 export type Fault = NodeFault | typeof REFUSED;
 
-/** Breaks one of the nodes. */
+/** Makes one of the nodes fail. */
 export async function breakDown({ nodes }: Sandbox, which: number, fault: Fault): Promise<void> {
   if (fault.kind === 'refused') await nodes[which]?.stop();
   else nodes[which]?.faults.set(fault);
 }
 
-/** Heals it. */
+/** Ends its failure. */
 export async function heal({ nodes }: Sandbox, which: number): Promise<void> {
   nodes[which]?.faults.clear();
   await nodes[which]?.start();
 }
 
-/** The line of the log that says that a node is broken. */
+/** The line of the log when a node fails. */
 export function broken(node: string | undefined, code: string) {
   return expect.objectContaining({ level: WARN, msg: 'one of the nodes cannot be read', node, code });
 }
 
-/** The line of the log that says that it is no longer. */
+/** The line of the log when it has recovered. */
 export function healed(node: string | undefined) {
   return { level: INFO, msg: 'one of the nodes can be read again', node };
 }

@@ -7,7 +7,7 @@ import { connect } from '../support/websocket.ts';
 
 const PRICES = 'subscription { prices { beaconHeight poolPairs { id price } } }';
 
-test('a client that completes its operation stops all work for it', async () => {
+test('the gateway stops all work for an operation that its client completes', async () => {
   const { app } = await startGatewayForTest();
   const client = connect(await app.listen(0, '127.0.0.1'));
   const updates = client.iterate({ query: PRICES });
@@ -18,7 +18,7 @@ test('a client that completes its operation stops all work for it', async () => 
   await vi.waitFor(() => expect(app.service.sources.head.subscribers()).toBe(0));
 });
 
-test('a socket that closes stops all work for its operations', async () => {
+test('the gateway stops all work for the operations of a websocket that closes', async () => {
   const { app } = await startGatewayForTest();
   const url = await app.listen(0, '127.0.0.1');
   const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws');
@@ -32,7 +32,7 @@ test('a socket that closes stops all work for its operations', async () => {
   await vi.waitFor(() => expect(app.service.sources.head.subscribers()).toBe(0));
 });
 
-test('a server-sent-events request that is broken off stops all work for it', async () => {
+test('the gateway stops all work for an event stream that its client aborts', async () => {
   const { app } = await startGatewayForTest();
   const url = new URL(await app.listen(0, '127.0.0.1'));
   const socket = connectSocket(Number(url.port), url.hostname);
@@ -45,7 +45,7 @@ test('a server-sent-events request that is broken off stops all work for it', as
   await vi.waitFor(() => expect(app.service.sources.head.subscribers()).toBe(0));
 });
 
-test('a server-sent-events request that is broken off before its stream begins leaves nothing open', async () => {
+test('an event stream that its client aborts before it begins leaves nothing open', async () => {
   const { app, sandbox } = await startGatewayForTest();
   const url = await app.listen(0, '127.0.0.1');
   await (await fetch(`${url}?query={tickers{id}}`)).text();

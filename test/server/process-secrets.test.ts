@@ -22,7 +22,7 @@ const SECRETS = [
 
 type Started = { readonly args?: readonly string[]; readonly env?: Record<string, string>; readonly file?: string };
 
-/** The whole output of a gateway, on stdout and on stderr, and how it ended. */
+/** Starts a gateway, and collects its output on stdout and stderr until it ends. */
 function start({ args = [], env = {}, file = '' }: Started) {
   const { FULLNODE_URL: _node, MARKET_DATA_URL: _host, ...inherited } = process.env;
   const cwd = mkdtempSync(join(tmpdir(), 'gateway-'));
@@ -70,7 +70,7 @@ test.each<[where: string, Started]>([
   expectNoSecret(output.stderr);
 });
 
-test('headers from a file reach the upstreams, and nothing that is secret reaches the output, whatever the hosts repeat', async () => {
+test('headers from a file reach the upstreams, and no secret reaches the output, also when the hosts repeat it', async () => {
   const sandbox = await createSandbox({ history: 5 });
   onTestFinished(sandbox.close);
   const urlOf = (url: string) => `${url.replace('//', '//some0ne:s3cr%3At@')}/0123456789abcdef?key=a%20key%26more`;
@@ -92,7 +92,7 @@ test('headers from a file reach the upstreams, and nothing that is secret reache
   expectNoSecret(output.stdout + output.stderr);
 });
 
-test('an error that nothing catches ends the process with 1, and is logged without secrets', async () => {
+test('an uncaught error ends the process with 1, and is logged without secrets', async () => {
   const url = 'http://some0ne:s3cr%3At@127.0.0.1:1/0123456789abcdef';
   const late = `const fail = () => {
     if (process.listenerCount('uncaughtException') > 0) throw new Error(${JSON.stringify(`cannot read ${url}`)});

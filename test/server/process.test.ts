@@ -37,7 +37,7 @@ async function untilServing(child: Run): Promise<string> {
   return /"graphql":"([^"]+)"/.exec(child.output())?.[1] ?? '';
 }
 
-/** The lines of the log of level fatal, without their times: every line of the output has to be one of the log. */
+/** The lines of the log of level fatal, without their times. Every line of the output must be a line of the log. */
 function fatalLinesOf(child: Run): unknown[] {
   const lines = child
     .output()
@@ -58,7 +58,7 @@ function oldNodes(): string[] {
 
 const QUERY = '?query={poolPairs(first:20){nodes{id,price}}}';
 
-/** Sends one query after another for as long as it is wanted; each has to be answered whole. */
+/** Sends one query after another while `wantsMore`. Each must be answered completely. */
 async function sendQueries(
   url: string,
   dispatcher: Dispatcher,
@@ -73,7 +73,7 @@ async function sendQueries(
   }
 }
 
-/** Answers that are waited for, each of which so many clients receive. */
+/** A promise that resolves after so many calls of `count`. */
 function createCountdown(clients: number) {
   const { promise, resolve } = Promise.withResolvers<void>();
   let left = clients;
@@ -90,12 +90,12 @@ const keptConnection = () => new Agent({ connections: 1 });
 const newConnections = () => new Agent({ connections: 1, pipelining: 0 });
 
 describe('the process', () => {
-  test('serves the sandbox with nothing configured, says so first, and ends with 0 on SIGTERM', async () => {
+  test('serves the sandbox if nothing is configured, logs that first, and exits with 0 on SIGTERM', async () => {
     const child = run(['--port', '0']);
     const url = await untilServing(child);
     const { level, msg } = JSON.parse(child.output().split('\n', 1)[0] ?? '');
     expect([level, msg]).toEqual([40, 'the built-in sandbox simulates the node and the market data: no price is real']);
-    // On a connection that ends with its answer: where nobody is connected, the process ends at once.
+    // On a connection that ends with its answer: without clients, the process ends at once.
     const { body } = await request(`${url}?query={service{sandbox}}`, { reset: true });
     expect(await body.json()).toEqual({ data: { service: { sandbox: true } } });
 
@@ -103,7 +103,7 @@ describe('the process', () => {
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
-  test('ends with 0 on SIGTERM also with a subscription open, and takes a second signal within a second as the same', async () => {
+  test('exits with 0 on SIGTERM also with an open subscription, and ignores a second signal within a second', async () => {
     const child = run(['--port', '0', '--stop-window-ms', '500']);
     const url = await untilServing(child);
     const query = encodeURIComponent('subscription { head { beaconHeight } }');
@@ -115,13 +115,13 @@ describe('the process', () => {
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
-  test('loses no request on SIGTERM, neither on connections that are kept nor on new ones', async () => {
+  test('loses no request on SIGTERM, neither on persistent connections nor on new ones', async () => {
     const child = run(['--port', '0', '--stop-window-ms', '3000']);
     const url = await untilServing(child);
     const exit = once(child, 'exit');
     const firstAnswers = createCountdown(200);
     let isReady = true;
-    // As balancers do: some keep their connection until an answer is the last on it.
+    // As load balancers do: some keep their connection until an answer says that it is the last.
     const keeping = Array.from({ length: 100 }, () => {
       let answers = 0;
       return sendQueries(url, keptConnection(), ({ isLast }) => {
@@ -129,7 +129,7 @@ describe('the process', () => {
         return !isLast;
       });
     });
-    // Others open a connection for each request, and come once more after /ready says 503.
+    // Others open a connection for each request, and send two more after /ready has responded with 503.
     const opening = Array.from({ length: 100 }, () => {
       let answers = 0;
       let answersSinceStopping = 0;
@@ -147,11 +147,11 @@ describe('the process', () => {
     expect(await exit).toEqual([0, null]);
   });
 
-  test('ends at once, with 1, on a second signal', async () => {
+  test('exits at once with 1 on a second signal', async () => {
     const child = run(['--port', '0', '--stop-window-ms', '60000']);
     const url = await untilServing(child);
     await (await fetch(`${url}${QUERY}`)).text();
-    // Signals within a second are one: npm and its shell pass on what the process has got already.
+    // Signals within a second count as one: npm and its shell pass on a signal that the process has got already.
     const exit = once(child, 'exit');
     const from = performance.now();
     const signals = setInterval(() => child.kill('SIGTERM'), 50);
@@ -160,7 +160,7 @@ describe('the process', () => {
     expect(performance.now() - from).toBeGreaterThan(1_000);
   });
 
-  test('tells all that is wrong with its settings at once, and ends with 2', async () => {
+  test('prints everything that is wrong with its settings, and exits with 2', async () => {
     const child = run(['--port', 'x', '--nothing', '--head-poll-ms=49'], { FULLNODE_URL: 'ftp://x' });
     expect(await once(child, 'exit')).toEqual([2, null]);
     const output = child.output();
@@ -168,7 +168,7 @@ describe('the process', () => {
     expect(output.trim().split('\n')).toHaveLength(4);
   });
 
-  test('in production refuses to serve the sandbox that nobody asked for, in one line, and exits with 2', async () => {
+  test('refuses in production to serve a sandbox that is not configured, in one line, and exits with 2', async () => {
     const env = { NODE_ENV: 'production', FULNODE_URL: 'http://user:password@127.0.0.1:1' };
     const child = run(['--port', '0'], env);
     expect(await once(child, 'close')).toEqual([2, null]);
@@ -200,7 +200,7 @@ describe('the process', () => {
     expect(fatalLinesOf(child)).toEqual([{ level: 60, msg: `cannot listen on ${host}:4000: ${reason}` }]);
   });
 
-  test('stops when npm, which started it, gets SIGTERM', async () => {
+  test('stops when npm, which has started it, gets SIGTERM', async () => {
     const npm = runCommand('npm', ['start', '--', '--port', '0'], { npm_config_update_notifier: 'false' });
     const url = await untilServing(npm);
     npm.kill('SIGTERM');
@@ -209,14 +209,14 @@ describe('the process', () => {
     expect(npm.output()).toContain('"stopping"');
   });
 
-  test('prints one line that names the needed Node on an older one, and exits with 1', async () => {
+  test('prints on an older Node one line with the version that it needs, and exits with 1', async () => {
     const pretend = "Object.defineProperty(process.versions, 'node', { value: '20.1.0' })";
     const child = runCommand(process.execPath, ['--import', `data:text/javascript,${pretend}`, START]);
     expect(await once(child, 'close')).toEqual([1, null]);
     expect(child.output()).toBe('pdex-gateway needs Node 24 or newer; this is Node 20.1.0\n');
   });
 
-  // Wherever the machine has an older Node beside the one that runs the tests.
+  // If the machine has an older Node too.
   test.each(oldNodes())('prints the same line on %s', async (node) => {
     const child = runCommand(node, [START]);
     expect(await once(child, 'close')).toEqual([1, null]);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startGatewayForTest } from '../support/gateway.ts';
 
-test('a request keeps the id that it brings, and gets one where it brings none that can be logged', async () => {
+test('a request keeps its id, and gets one if it has none that can be logged', async () => {
   const { app } = await startGatewayForTest();
   const url = `${await app.listen(0, '127.0.0.1')}?query={service{version}}`;
   const idOf = async (headers: Record<string, string>) => (await fetch(url, { headers })).headers.get('x-request-id');

@@ -10,17 +10,19 @@ const HEAD = 'subscription { head { beaconHeight } }';
 const PRICES = 'subscription { prices { beaconHeight } }';
 
 describe('the clients of a gateway that stops', () => {
-  test.each<SubscriptionTransport>(['websocket', 'events'])('are let go one by one: %s', async (door) => {
+  test.each<SubscriptionTransport>(['websocket', 'events'])('are disconnected one by one: %s', async (transport) => {
     const count = 300;
     const windowMs = 1_500;
     const { app } = await startGatewayForTest({ config: { stopWindowMs: windowMs } });
-    const readers = await openSubscribers(await app.listen(0, '127.0.0.1'), door, count, PRICES);
+    const subscribers = await openSubscribers(await app.listen(0, '127.0.0.1'), transport, count, PRICES);
     const start = performance.now();
     const times: number[] = [];
-    const ends = readers.map(({ socket }) => once(socket, 'close').then(() => times.push(performance.now() - start)));
+    const ends = subscribers.map(({ socket }) =>
+      once(socket, 'close').then(() => times.push(performance.now() - start)),
+    );
     await Promise.all([app.close(), ...ends]);
 
-    // Each third of the window has its third of the clients, give or take what a busy machine does.
+    // Each third of the window has about its third of the clients: a busy machine is less exact.
     const thirds = [0, 1, 2].map((third) =>
       times.filter((time) => Math.min(2, Math.floor((3 * time) / windowMs)) === third),
     );
@@ -33,7 +35,7 @@ describe('the clients of a gateway that stops', () => {
     const second = await startGatewayForTest({ before: (sandbox) => sandbox.advance(7) });
     const { height } = second.sandbox.chain.tip;
 
-    const clients = Array.from({ length: 200 }, () => connectPatiently(url));
+    const clients = Array.from({ length: 200 }, () => connectWithRetries(url));
     const streams = clients.map((client) => client.iterate({ query: HEAD }) as AsyncIterableIterator<Answer>);
     await Promise.all(streams.map((stream) => stream.next()));
     await first.app.close();
@@ -50,7 +52,7 @@ async function untilHeight(stream: AsyncIterable<Answer>, height: number): Promi
   throw new Error('the subscription has ended');
 }
 
-function connectPatiently(url: string) {
+function connectWithRetries(url: string) {
   const client = createClient({
     url: url.replace('http', 'ws'),
     webSocketImpl: WebSocket,

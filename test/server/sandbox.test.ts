@@ -13,7 +13,7 @@ async function open(isSandbox: boolean) {
   return { ...gateway, url };
 }
 
-/** Every kind of answer, with what is sent for it. */
+/** A request for every kind of answer. */
 const REQUESTS: Record<string, (url: string) => Promise<Response>> = {
   'a query': (url) => post(url, '{ beaconHeight }'),
   'a query by GET': (url) => fetch(`${url}?query={beaconHeight}`),
@@ -38,7 +38,7 @@ function send(url: string, body: string, accept = 'application/json'): Promise<R
   return fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', accept }, body });
 }
 
-test.each(Object.entries(REQUESTS))('%s says in a header that the data is simulated, and only then', async (_, ask) => {
+test.each(Object.entries(REQUESTS))('%s has a header if the data is simulated, and only then', async (_, ask) => {
   for (const isSandbox of [true, false]) {
     const { url } = await open(isSandbox);
     const response = await ask(url);
@@ -47,7 +47,7 @@ test.each(Object.entries(REQUESTS))('%s says in a header that the data is simula
   }
 });
 
-test('so does an answer from the cache, and one that the client has already', async () => {
+test('an answer from the response cache has it too, and a 304', async () => {
   const { url, ask } = await open(true);
   await ask('{ beaconHeight pairs { id } tickers { id } }');
   const get = (headers = {}) => fetch(`${url}?query={beaconHeight}`, { headers });
@@ -58,7 +58,7 @@ test('so does an answer from the cache, and one that the client has already', as
   expect([unchanged.status, unchanged.headers.get(HEADER)]).toEqual([304, 'true']);
 });
 
-test('so does the handshake of a websocket', async () => {
+test('the handshake of a websocket has it too', async () => {
   for (const isSandbox of [true, false]) {
     const { url } = await open(isSandbox);
     const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws');
@@ -75,7 +75,7 @@ test('pages of other origins may read it', async () => {
 });
 
 test.each([true, false])(
-  '/ready, the metrics and the title of GraphiQL say whether it is the sandbox: %s',
+  '/ready, the metrics and the title of GraphiQL show whether it is the sandbox: %s',
   async (isSandbox) => {
     const { url, ask } = await open(isSandbox);
     await ask('{ beaconHeight pairs { id } tickers { id } }');

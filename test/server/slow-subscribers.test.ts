@@ -4,15 +4,15 @@ import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { startGatewayForTest, type TestGateway } from '../support/gateway.ts';
 
-/** About 1 MB an update, so that the buffers between gateway and reader are soon full. */
+/** About 1 MB an update, so that the buffers between gateway and subscriber are soon full. */
 const PRICES = `subscription { prices { beaconHeight poolPairs {
   id key price exactPrice inversePrice spotPrice token1PoolValue token2PoolValue token1 { id } token2 { id }
 } } }`;
 
-/** Heights that a reader skips before it reads on. */
+/** Heights that a subscriber skips before it reads again. */
 const SKIPPED = 10;
 
-/** Makes blocks while a reader does not read, each served to a reader that keeps up. @returns how many heights it skipped */
+/** Makes blocks while a subscriber does not read. Each is served before the next. @returns how many heights it skipped */
 async function makeBlocks(gateway: TestGateway, url: URL): Promise<number> {
   for (;;) {
     await gateway.advance();
@@ -21,7 +21,7 @@ async function makeBlocks(gateway: TestGateway, url: URL): Promise<number> {
   }
 }
 
-test('a websocket reader that stops reading skips heights, and nothing queues for it', async () => {
+test('a websocket that is not read skips heights, and nothing queues for it', async () => {
   const gateway = await startGatewayForTest({ sandbox: { pools: 900, history: 5 } });
   const url = new URL(await gateway.app.listen(0, '127.0.0.1'));
   const socket = new WebSocket(url.href.replace('http', 'ws'), 'graphql-transport-ws');
@@ -47,7 +47,7 @@ test('a websocket reader that stops reading skips heights, and nothing queues fo
   socket.terminate();
 }, 60_000);
 
-/** The figure of this name, of the gateway at this address. */
+/** The value of a metric of the gateway at this address. */
 async function figure(url: URL, name: string): Promise<number> {
   const metrics = await (await fetch(new URL('/metrics', url))).text();
   return Number(
@@ -58,7 +58,7 @@ async function figure(url: URL, name: string): Promise<number> {
   );
 }
 
-test('of all that was made for a stalled reader of server-sent events, the gateway holds one update', async () => {
+test('the gateway holds one update for a stalled event stream', async () => {
   const gateway = await startGatewayForTest({ sandbox: { pools: 400, history: 5 } });
   const url = new URL(await gateway.app.listen(0, '127.0.0.1'));
   const socket = connectSocket(Number(url.port), url.hostname);
@@ -73,7 +73,7 @@ test('of all that was made for a stalled reader of server-sent events, the gatew
   }
   const made = await figure(url, 'pdex_operations_total{type="update",outcome="whole"}');
 
-  // A stream that is broken off gives its reader what the system has taken, and nothing of what the gateway holds.
+  // After an abort the client reads what the operating system has taken, and nothing that the gateway still holds.
   const closed = gateway.app.close();
   let text = '';
   for await (const chunk of socket) text += chunk;
@@ -82,7 +82,7 @@ test('of all that was made for a stalled reader of server-sent events, the gatew
   expect(made).toBeGreaterThan(3);
 }, 60_000);
 
-test('a reader of server-sent events that stops reading skips heights, and nothing queues for it', async () => {
+test('an event stream that is not read skips heights, and nothing queues for it', async () => {
   const gateway = await startGatewayForTest({ sandbox: { pools: 900, history: 5 } });
   const url = new URL(await gateway.app.listen(0, '127.0.0.1'));
   const socket = connectSocket(Number(url.port), url.hostname);
@@ -106,7 +106,7 @@ async function heightsUntil(socket: Socket, tip: number): Promise<number[]> {
   return [...text.matchAll(/data: \{"data":\{"prices":\{"beaconHeight":(\d+)/g)].map(([, height]) => Number(height));
 }
 
-/** One after another what was in the buffers, then the newest: nothing old in between, and no height is lost uncounted. */
+/** Expects the heights that were in the buffers, then the newest. Nothing old comes in between, and each skipped height is counted. */
 function expectSkipped(heights: readonly number[], skipped: number, tip: number): void {
   const [first = 0] = heights;
   expect(heights).toEqual([...heights.slice(0, -1).map((_, n) => first + n), tip]);

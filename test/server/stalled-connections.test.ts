@@ -8,7 +8,7 @@ import { repeat } from '../support/operations.ts';
 
 const PERIOD_MS = 600;
 
-/** What a loaded machine may take beyond the time that is promised. */
+/** How much longer than promised a busy machine may take. */
 const SLACK_MS = 600;
 
 async function open(options: TestGatewayOptions = { config: { keepAliveMs: PERIOD_MS } }) {
@@ -20,14 +20,14 @@ async function open(options: TestGatewayOptions = { config: { keepAliveMs: PERIO
   return { url, socket };
 }
 
-/** @returns what the gateway said before it closed, and after how long, in milliseconds */
+/** @returns the first line that the gateway sent before it closed, and after how many milliseconds it did */
 async function untilClosed(socket: Socket): Promise<{ said: string; afterMs: number }> {
   const from = performance.now();
   const said = await text(socket);
   return { said: said.split('\r\n')[0] ?? '', afterMs: performance.now() - from };
 }
 
-describe('a request has to be whole within two periods', () => {
+describe('a request must be complete within two periods', () => {
   test.each([
     ['nothing comes', ''],
     ['its head does not end', 'POST /graphql HTTP/1.1\r\nHost: x\r\nX-Slow: '],
@@ -54,7 +54,7 @@ describe('an answer that is larger than the buffers', () => {
     sandbox: { pools: 500, history: 5 },
   };
 
-  test('is broken off when nobody takes it', async () => {
+  test('is aborted if nobody reads it', async () => {
     const { socket, url } = await open(options);
     socket.write(request);
     await once(socket, 'readable');
@@ -67,8 +67,8 @@ describe('an answer that is larger than the buffers', () => {
     await expect(text(socket).then(answerOf)).rejects.toThrow();
   });
 
-  test('arrives whole where it is taken slowly', async () => {
-    // The system tells of progress in steps of a third of its buffers, a MB or more on loopback.
+  test('arrives completely if it is read slowly', async () => {
+    // The system reports progress in steps of a third of its buffers, 1 MB or more on loopback.
     const periodMs = 4 * PERIOD_MS;
     const { socket } = await open({ ...options, config: { ...options.config, keepAliveMs: periodMs } });
     socket.write(request);

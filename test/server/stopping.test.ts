@@ -19,7 +19,7 @@ async function isRefused(url: string): Promise<boolean> {
   return isRefused;
 }
 
-test('a gateway that stops says so, answers whoever still comes for a while, then takes nothing new', async () => {
+test('a gateway that stops reports it at /ready, answers new requests for a while, then refuses connections', async () => {
   const { app, sandbox } = await startGatewayForTest({ config: { stopWindowMs: 500, stopTimeoutMs: 60_000 } });
   const url = await app.listen(0, '127.0.0.1');
   await (await fetch(`${url}?query={beaconHeight}`)).text();
@@ -44,7 +44,7 @@ test('a gateway that stops says so, answers whoever still comes for a while, the
   await closed;
 });
 
-test('what does not end is broken off after the window and the time to end, and no later', async () => {
+test('requests that do not end are aborted after the stop window and the stop timeout, and no later', async () => {
   const { app, sandbox } = await startGatewayForTest({ config: { stopWindowMs: 300, stopTimeoutMs: 400 } });
   const url = await app.listen(0, '127.0.0.1');
   sandbox.marketData.faults.set({ kind: 'hang', on: 'orderbook' });
@@ -58,7 +58,7 @@ test('what does not end is broken off after the window and the time to end, and 
   expect(tookMs).toBeLessThan(1_500);
 });
 
-test('connections that wait to be taken in when the port closes are taken in first, and answered', async () => {
+test('connections that wait to be accepted when the port closes are accepted first, and answered', async () => {
   const { app, ask } = await startGatewayForTest({ config: { stopTimeoutMs: 60_000 } });
   await ask('{ beaconHeight }');
   const { port } = new URL(await app.listen(0, '127.0.0.1'));
@@ -72,13 +72,13 @@ test('connections that wait to be taken in when the port closes are taken in fir
   await closed;
 });
 
-test('where nobody is connected, a gateway ends at once', async () => {
+test('a gateway without clients ends at once', async () => {
   const { app } = await startGatewayForTest({ config: { stopWindowMs: 60_000 } });
   await app.listen(0, '127.0.0.1');
   await app.close();
 });
 
-test('a connection opened in advance, on which nothing was asked, does not hold up the end', async () => {
+test('a connection without a request does not delay the end', async () => {
   const { app } = await startGatewayForTest({ config: { stopWindowMs: 50, stopTimeoutMs: 60_000 } });
   const socket = connectSocket(Number(new URL(await app.listen(0, '127.0.0.1')).port), '127.0.0.1');
   await once(socket, 'connect');
@@ -94,7 +94,7 @@ test('websockets are closed with 1001, so that their clients connect again elsew
   expect((await closed)[0]).toBe(1001);
 });
 
-test('a websocket that still comes is let in, and let go likewise: clients take a refusal for good', async () => {
+test('a new websocket is accepted and then closed with 1001: clients do not retry after a refusal', async () => {
   const { app } = await startGatewayForTest({ config: { stopWindowMs: 1_000 } });
   const url = await app.listen(0, '127.0.0.1');
   await openSocket(url);
@@ -115,7 +115,7 @@ test('a query on a websocket is finished before the socket is closed', async () 
   await closed;
 });
 
-test('a peer that does not answer, and a stream of events, do not hold up the end', async () => {
+test('a client that does not respond, and an event stream, do not delay the end', async () => {
   const { app } = await startGatewayForTest();
   const url = await app.listen(0, '127.0.0.1');
   const asleep = connectSocket(Number(new URL(url).port), '127.0.0.1');

@@ -10,12 +10,12 @@ const SLACK_MS = 1_000;
 
 const PRICES = 'subscription { prices { beaconHeight poolPairs { id price } } }';
 
-/** About 1 MB an update, so that the buffers between gateway and reader are soon full. */
+/** About 1 MB an update, so that the buffers between gateway and subscriber are soon full. */
 const LARGE = `subscription { prices { beaconHeight poolPairs {
   id key price exactPrice inversePrice spotPrice token1PoolValue token2PoolValue token1 { id } token2 { id }
 } } }`;
 
-/** A figure of the metrics, or 0. */
+/** The value of a metric, or 0. */
 async function figure(url: string, name: string): Promise<number> {
   const metrics = await (await fetch(new URL('/metrics', url))).text();
   return Number(

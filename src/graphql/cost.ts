@@ -34,7 +34,7 @@ export function measureCost(plan: OperationPlan, args: readonly Arguments[], ser
   };
 }
 
-/** The cost of variables that do not fit their types: reading them, and reporting what is wrong. */
+/** The cost of variables that do not fit their types: coercing them, and reporting the errors. */
 export function costOfVariables(variables: unknown): OperationCost {
   return { objects: countValues(variables) * VALUE, schemaObjects: 0, values: 0, heights: 0 };
 }
@@ -76,7 +76,7 @@ export function fixedCostOf(fields: readonly FieldPlan[]): SelectionCost | undef
     let inside = NOTHING;
     for (const { fixedCost } of field.selections) {
       if (fixedCost === undefined) return undefined;
-      inside = larger(inside, fixedCost);
+      inside = maximum(inside, fixedCost);
     }
     sum = add(sum, costOfValue(field, complexity, inside, 0));
   }
@@ -84,8 +84,8 @@ export function fixedCostOf(fields: readonly FieldPlan[]): SelectionCost | undef
 }
 
 function costOfObject(plan: ObjectPlan, measurement: Measurement): SelectionCost {
-  const before = plan.fixedCost ?? measurement.known.get(plan);
-  if (before !== undefined) return before;
+  const known = plan.fixedCost ?? measurement.known.get(plan);
+  if (known !== undefined) return known;
   let sum = NOTHING;
   for (const field of plan.fields) sum = add(sum, costOfField(field, measurement));
   measurement.known.set(plan, sum);
@@ -94,17 +94,17 @@ function costOfObject(plan: ObjectPlan, measurement: Measurement): SelectionCost
 
 function costOfField(field: FieldPlan, measurement: Measurement): SelectionCost {
   const args = typeof field.args === 'number' ? measurement.args[field.args] : field.args;
-  // It fails before anything in it is executed. The response contains null.
+  // The field fails before anything in it is executed. The response contains null.
   if (args === undefined || args instanceof Error)
     return { ...NOTHING, objects: (1 + valuesIn(field, {})) * VALUE, values: 1 };
 
-  const given = valuesIn(field, args as Arguments);
+  const sentValues = valuesIn(field, args as Arguments);
   for (const height of namedHeights(args as Arguments)) measurement.heights.add(height);
   let inside = NOTHING;
-  for (const plan of field.selections) inside = larger(inside, costOfObject(plan, measurement));
+  for (const plan of field.selections) inside = maximum(inside, costOfObject(plan, measurement));
   const { complexity } = field;
   const own = typeof complexity === 'function' ? complexity(args, { service: measurement.service }) : complexity;
-  return costOfValue(field, own, inside, given);
+  return costOfValue(field, own, inside, sentValues);
 }
 
 /** The number of values that a client sends with a field: its arguments and its alias, which the response repeats. */
@@ -117,18 +117,18 @@ function costOfValue(
   { isOfSchema }: FieldPlan,
   complexity: Complexity,
   inside: SelectionCost,
-  given: number,
+  sentValues: number,
 ): SelectionCost {
   const { field, multiplier, entries = ASSUMED_LIST_SIZE, actual = multiplier, isList = false } = complexity;
   if (isOfSchema) {
     const each = field + inside.objects + inside.objectsPerEntry * ASSUMED_SCHEMA_LIST_SIZE + inside.schemaObjects;
-    return { ...NOTHING, schemaObjects: each * (isList ? ASSUMED_SCHEMA_LIST_SIZE : 1) + given * VALUE };
+    return { ...NOTHING, schemaObjects: each * (isList ? ASSUMED_SCHEMA_LIST_SIZE : 1) + sentValues * VALUE };
   }
   const objects = field + multiplier * (inside.objects + entries * inside.objectsPerEntry);
   const values = inside.values + entries * inside.valuesPerEntry;
   const isOpen = isList && complexity.actual === undefined;
   return {
-    objects: given * VALUE + (isList ? 0 : objects),
+    objects: sentValues * VALUE + (isList ? 0 : objects),
     objectsPerEntry: isList ? objects : 0,
     schemaObjects: inside.schemaObjects,
     values: isOpen ? 1 : 1 + actual * values,
@@ -148,8 +148,8 @@ function add(a: SelectionCost, b: SelectionCost): SelectionCost {
   };
 }
 
-/** The cost of an object that has one of two types. */
-function larger(a: SelectionCost, b: SelectionCost): SelectionCost {
+/** The maximum cost of an object that can have two types. */
+function maximum(a: SelectionCost, b: SelectionCost): SelectionCost {
   if (a === NOTHING) return b;
   return {
     objects: Math.max(a.objects, b.objects),

@@ -8,8 +8,8 @@ const TOO_COMPLEX = [expect.objectContaining({ extensions: { code: 'QUERY_TOO_CO
 let gateway: Awaited<ReturnType<typeof startGateway>>;
 let url = '';
 beforeAll(async () => {
-  // Nothing is asked of an upstream on its own for a minute: every call is an operation's.
-  // Lists count with their real lengths, so what is too much has to meet an exchange that has it.
+  // The gateway does not poll for a minute: every call is caused by an operation.
+  // Lists count with their current lengths, so the exchange has to be large.
   gateway = await startGateway({
     config: { headPollMs: 60_000, marketPollMs: 60_000 },
     sandbox: { pools: 1_000, history: 100 },
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** Runs something, and tells how often the upstreams were asked meanwhile. */
+/** Runs something. @returns the number of upstream calls meanwhile */
 async function callsDuring<T>(work: () => Promise<T>): Promise<[calls: number, result: T]> {
   const { node, marketData } = gateway.sandbox;
   node.resetCalls();
@@ -28,17 +28,19 @@ async function callsDuring<T>(work: () => Promise<T>): Promise<[calls: number, r
   return [node.calls() + marketData.calls(), result];
 }
 
-describe('what asks for too much is refused before an upstream is asked', () => {
-  for (const [door, ask] of Object.entries(TRANSPORTS)) {
-    const operations = Object.entries(ABUSIVE).filter(([, operation]) => !door.endsWith('GET') || fitsUrl(operation));
+describe('an operation that exceeds a limit is refused without an upstream call', () => {
+  for (const [transport, ask] of Object.entries(TRANSPORTS)) {
+    const operations = Object.entries(ABUSIVE).filter(
+      ([, operation]) => !transport.endsWith('GET') || fitsUrl(operation),
+    );
 
-    test.each(operations)(`by ${door}: %s`, async (_name, operation) => {
+    test.each(operations)(`by ${transport}: %s`, async (_name, operation) => {
       const [calls, answer] = await callsDuring(() => ask(url, operation));
       expect(answer).toEqual({ errors: TOO_COMPLEX });
       expect(calls).toBe(0);
     });
 
-    test(`by ${door}: larger variables of a document that was honest a moment ago`, async () => {
+    test(`by ${transport}: larger variables of a document that was accepted before`, async () => {
       const honest = await ask(url, { query: PAGED, variables: { first: 1 } });
       expect(honest.errors).toBeUndefined();
       const [calls, answer] = await callsDuring(() => ask(url, { query: PAGED, variables: { first: 500 } }));

@@ -34,7 +34,7 @@ test('a request with the header x-pdex-cost gets the cost of its operation, each
   }
 });
 
-test('so do requests by GET, which no cache keeps, and each operation of an array', async () => {
+test('requests by GET, which are not cached, and each operation of an array have the cost too', async () => {
   const get = () => fetch(`${url}?query={beaconHeight}`, { headers: { 'x-pdex-cost': '1' } });
   for (let n = 0; n < 3; n++) {
     const response = await get();
@@ -48,7 +48,7 @@ test('so do requests by GET, which no cache keeps, and each operation of an arra
   ]);
 });
 
-test('beside errors of fields too; an operation over a limit has no cost', async () => {
+test('the cost is there beside field errors, but not for an operation over a limit', async () => {
   const partly = await post({ query: '{ beaconHeight poolPairs(first: -1) { totalCount } }' });
   expect([partly.errors.length, partly.data.poolPairs, partly.extensions.cost.points]).toEqual([1, null, 2]);
   const refused = await post({
@@ -57,7 +57,7 @@ test('beside errors of fields too; an operation over a limit has no cost', async
   expect([refused.errors[0].extensions.code, refused.extensions]).toEqual(['QUERY_TOO_COMPLEX', undefined]);
 });
 
-test('lists count with the lengths that they have', async () => {
+test('lists count with their current lengths', async () => {
   const { data } = await post({
     query: '{ tokens { symbol } pairs { id } tickers { id } chainInfo { bestBlocks { height } } }',
   });
@@ -72,12 +72,12 @@ test('lists count with the lengths that they have', async () => {
   );
 });
 
-test('a small question costs little, a page no more than the pools that there are, and only sorting costs extra', async () => {
+test('a small query costs little, a page at most the number of pools, and only sorting costs extra', async () => {
   expect((await costOf(`{ ${POOL} { price } }`)).points).toBeLessThanOrEqual(4);
   expect((await costOf('{ poolPairs(first: 1) { nodes { price } } }')).points).toBe(4);
   const all = await costOf('{ poolPairs(first: 40) { nodes { id } } }');
   expect(await costOf('{ poolPairs(first: 500) { nodes { id } } }')).toMatchObject({ complexity: all.complexity });
   const sorted = await costOf('{ poolPairs(first: 40, orderBy: NATIVE_LIQUIDITY_DESC) { nodes { id } } }');
-  // Looking at 40 pools in the place of taking a page of them.
+  // Visiting 40 pools instead of returning a page of them.
   expect(sorted.points - all.points).toBe(39);
 });

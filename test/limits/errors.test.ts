@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** A page of pools, of each of which so many prices fail. */
+/** A page of pools, in each of which that many prices fail. */
 const badPrices = (prices: number, argument = '(decimals1: 99)') =>
   `poolPairs(first: 20) { nodes { key ${repeat(prices, (n) => `a${n}: price${argument}`)} } }`;
 
@@ -21,7 +21,7 @@ const more = (count: number) => ({
   extensions: { code: 'TOO_MANY_ERRORS' },
 });
 
-describe('of many errors the first hundred are reported, and how many more there are', () => {
+describe('the first hundred errors are reported, and the number of further errors', () => {
   const query = `{ ${badPrices(30)} }`;
 
   test.each(Object.entries(TRANSPORTS))('by %s', async (_name, ask) => {
@@ -62,7 +62,7 @@ describe('of many errors the first hundred are reported, and how many more there
     socket.close();
   });
 
-  test('with variables too, and where one is just one too many', async () => {
+  test('with variables too, and if there is one too many', async () => {
     const { errors = [] } = await gateway.ask(
       'query ($d: Int) { a: poolPairs(first: 20) { nodes { a: price(decimals1: $d) b: price(decimals2: $d) c: spotPrice(decimals1: $d) d: exactPrice(decimals1: $d) e: inversePrice(decimals2: $d) } } b: poolPairs(first: 1) { nodes { price(decimals1: $d) } } }',
       { d: 31 },
@@ -72,10 +72,10 @@ describe('of many errors the first hundred are reported, and how many more there
   });
 });
 
-test('an argument that is bad for every object is checked once', async () => {
+test('an invalid argument of many objects is checked once', async () => {
   const { captureStackTrace } = Error;
   let made = 0;
-  // What every GraphQLError calls as it is made, and nothing else here.
+  // Every `GraphQLError` calls this, and nothing else here does.
   Error.captureStackTrace = (...args) => {
     made++;
     captureStackTrace(...args);
@@ -90,7 +90,7 @@ test('an argument that is bad for every object is checked once', async () => {
   }
 });
 
-test('an error of ours keeps its stack in the log', async () => {
+test('an internal error has its stack trace in the log', async () => {
   const { head } = gateway.app.service.sources;
   const { isStale } = head;
   try {
@@ -107,7 +107,7 @@ function brokenSource(): never {
   throw new TypeError('a bug');
 }
 
-describe('what a client sent comes back in messages, but not all of it', () => {
+describe('messages quote what a client has sent, up to a length', () => {
   test.each([
     ['a number in the document', `{ poolPairs(first: ${'9'.repeat(200_000)}) { totalCount } }`, {}],
     ['the name of a field', `{ ${'x'.repeat(200_000)} }`, {}],
@@ -120,7 +120,7 @@ describe('what a client sent comes back in messages, but not all of it', () => {
     for (const { message } of errors) expect(message.length).toBeLessThan(550);
   });
 
-  test('many bad variables', async () => {
+  test('many invalid variables', async () => {
     const query = 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }';
     const { errors = [] } = await gateway.ask(query, { ids: Array(20_000).fill({}) });
     expect(errors.length).toBeGreaterThan(0);

@@ -3,22 +3,22 @@ import { startGateway, startGatewayForTest } from '../support/gateway.ts';
 import { HONEST, POOL } from '../support/operations.ts';
 import { fitsUrl, nextMessage, openSocket, TRANSPORTS } from '../support/transports.ts';
 
-describe('what an honest client asks for is answered whole', () => {
+describe('the operations of honest clients succeed', () => {
   let gateway: Awaited<ReturnType<typeof startGateway>>;
   let url = '';
   beforeAll(async () => {
-    // A busy machine needs its time for 64 states.
+    // 64 states take a while on a busy machine.
     const config = { upstreamTimeoutMs: 60_000 };
     gateway = await startGateway({ config, sandbox: { pools: 600, history: 100 } });
     url = await gateway.app.listen(0, '127.0.0.1');
   });
   afterAll(() => gateway.close());
 
-  for (const [door, ask] of Object.entries(TRANSPORTS)) {
+  for (const [transport, ask] of Object.entries(TRANSPORTS)) {
     const operations = Object.entries(HONEST).filter(
-      ([, toOperation]) => !door.endsWith('GET') || fitsUrl(toOperation(1)),
+      ([, toOperation]) => !transport.endsWith('GET') || fitsUrl(toOperation(1)),
     );
-    test.each(operations)(`by ${door}: %s`, async (_name, toOperation) => {
+    test.each(operations)(`by ${transport}: %s`, async (_name, toOperation) => {
       const answer = await ask(url, toOperation(gateway.sandbox.chain.tip.height));
       expect(answer.errors).toBeUndefined();
       expect(answer.data).toBeTruthy();
@@ -44,8 +44,8 @@ describe('all pools of an exchange of 2,000 in one subscription', () => {
   ])('%s', async (_name, fields) => {
     const gateway = await startGatewayForTest({ sandbox: { pools: 2_000, sharesPerPool: 1, history: 3 } });
     const url = await gateway.app.listen(0, '127.0.0.1');
-    for (const door of ['server-sent events by POST', 'a websocket']) {
-      const answer = await TRANSPORTS[door]?.(url, {
+    for (const transport of ['server-sent events by POST', 'a websocket']) {
+      const answer = await TRANSPORTS[transport]?.(url, {
         query: `subscription { prices { beaconHeight poolPairs { ${fields} } } }`,
       });
       expect(answer?.errors).toBeUndefined();

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
 import { fitsUrl, type Operation, TRANSPORTS } from '../support/transports.ts';
 
-/** The limit of a body, less what stands around the query. */
+/** The maximum body size without the JSON around the query. */
 const MAX_LENGTH = 200_000;
 
-/** A message quotes a bounded part of what was sent. */
+/** Maximum length of a message, which quotes what was sent. */
 const MAX_MESSAGE_LENGTH = 600;
 
 let gateway: Awaited<ReturnType<typeof startGateway>>;
@@ -22,7 +22,7 @@ const repeat = (count: number, text: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => text(n)).join(' ');
 const page = (fields: string, first = 54) => `poolPairs(first: ${first}) { nodes { ${fields} } }`;
 
-/** What makes errors, long texts or much work, as part of an operation. */
+/** Parts of operations that cause errors, long texts or much work. */
 const FIELDS: readonly ((count: number) => string)[] = [
   (count) => page(repeat(count, (n) => `a${n}: price(decimals1: 99)`)),
   (count) => page(repeat(count, (n) => `b${n}: price(decimals2: $bad)`)),
@@ -48,7 +48,7 @@ const field = fc
   .tuple(fc.constantFrom(...FIELDS), fc.integer({ min: 1, max: 1_200 }))
   .map(([write, count]) => write(count));
 
-/** Operations of any such fields, behind any number of line breaks, with variables that do not fit. */
+/** Operations of such fields, after any number of line breaks, with invalid variables. */
 const hostile: fc.Arbitrary<Operation> = fc
   .record({
     fields: fc.array(field, { minLength: 1, maxLength: 4 }),
@@ -70,11 +70,11 @@ const hostile: fc.Arbitrary<Operation> = fc
     return { query, variables };
   });
 
-test('whatever is wrong with an operation: few errors, short messages, right lines, no failure of the gateway', async () => {
-  const doors = fc.constantFrom(...Object.entries(TRANSPORTS));
+test('any invalid operation has few errors, short messages, correct lines and no internal error', async () => {
+  const transports = fc.constantFrom(...Object.entries(TRANSPORTS));
   await fc.assert(
-    fc.asyncProperty(hostile, doors, async (operation, [door, ask]) => {
-      fc.pre(JSON.stringify(operation).length < 250_000 && (!door.endsWith('GET') || fitsUrl(operation)));
+    fc.asyncProperty(hostile, transports, async (operation, [transport, ask]) => {
+      fc.pre(JSON.stringify(operation).length < 250_000 && (!transport.endsWith('GET') || fitsUrl(operation)));
       const { errors = [] } = await ask(url, operation);
       const lines = operation.query.split('\n');
 

@@ -40,7 +40,7 @@ test('values are counted by the current lengths of lists', async () => {
   ]);
 }, 30_000);
 
-test('maxPageSize can be set, and limits a page without a size too', async () => {
+test('maxPageSize can be set, and also limits a page without a size', async () => {
   const { ask } = await startGatewayForTest({ config: { maxPageSize: 10 } });
   const { data, errors } = await ask('{ a: poolPairs { nodes { id } } b: poolPairs(first: 11) { totalCount } }');
   expect([data.a.nodes.length, data.b, codesOf(errors)]).toEqual([10, null, ['BAD_USER_INPUT']]);

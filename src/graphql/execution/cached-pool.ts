@@ -45,9 +45,9 @@ function toFlat(text: string): string {
 }
 
 /**
- * Adds what the text depends on to what the answer depends on.
+ * Adds what the text depends on to what the response depends on.
  *
- * @returns whether the text may be part of the answer: what the answer has read must be what the text was written from
+ * @returns whether the text may be part of the response: what the response has read must be what the text was written from
  */
 function fits({ usesHead }: JsonValidity, { loaders, service }: Context): boolean {
   if (usesHead) loaders.head.current();

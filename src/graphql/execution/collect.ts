@@ -13,21 +13,21 @@ import {
   type VariableValues,
 } from 'graphql';
 
-/** What selections are read with. */
-export type Surroundings = {
+/** What collecting fields needs. */
+type CollectOptions = {
   readonly schema: GraphQLSchema;
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
   readonly variables: VariableValues;
-  /** Called for each selection, with the number of fragments around it. @throws if there are too many of one or the other */
+  /** Called for each selection, with the number of fragments around it. @throws if a limit is exceeded */
   readonly count: (fragments: number) => void;
 };
 
-/** A field of a selection: its nodes, which are merged, and the number of fragments around the innermost one. */
-export type CollectedField = { readonly nodes: FieldNode[]; nesting: number };
+/** A field of a selection: its merged nodes, and the maximum number of fragments around them. */
+type CollectedField = { readonly nodes: FieldNode[]; nesting: number };
 
-/** The fields that some selections make of an object of that type, by their names in the answer and in its order. */
+/** `CollectFields` of the specification: the fields of selection sets for an object type, by response name, in order. */
 export function collectFields(
-  { schema, fragments, variables, count }: Surroundings,
+  { schema, fragments, variables, count }: CollectOptions,
   type: GraphQLObjectType,
   sets: readonly SelectionSetNode[],
 ): ReadonlyMap<string, CollectedField> {
@@ -55,7 +55,7 @@ export function collectFields(
     }
   }
 
-  /** A fragment that is spread twice side by side selects nothing more the second time. */
+  /** A fragment that is spread twice in the same selection set is collected once. */
   function takeOnce(name: string): FragmentDefinitionNode | undefined {
     if (spread.has(name)) return undefined;
     spread.add(name);
@@ -72,7 +72,7 @@ export function collectFields(
   return fields;
 }
 
-/** @throws GraphQLError where the directive cannot be read */
+/** Whether `@skip` and `@include` include a selection. @throws GraphQLError if their argument is invalid */
 function isIncluded(selection: SelectionNode, variables: VariableValues): boolean {
   if (selection.directives === undefined || selection.directives.length === 0) return true;
   if (getDirectiveValues(GraphQLSkipDirective, selection, variables)?.['if'] === true) return false;

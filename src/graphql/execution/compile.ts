@@ -25,7 +25,7 @@ import type { FieldPlan, ObjectPlan, OperationPlan } from './plan.ts';
 import { quickWriterOf, writerOf } from './write-type.ts';
 
 /** The operation that is compiled, and the limits that it must not exceed. */
-export type Compiled = {
+type Compiled = {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;

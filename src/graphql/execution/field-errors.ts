@@ -1,10 +1,10 @@
 import { type FieldNode, GraphQLError, locatedError } from 'graphql';
 import { MAX_ERRORS, TooManyErrorsError, withoutStacks } from '../../errors.ts';
 
-/** A path in the answer, from its end to its start; `undefined` is the answer itself. */
+/** A path in the response, from its end to its start; `undefined` is the response itself. */
 export type Place = { readonly around: Place | undefined; readonly key: string | number } | undefined;
 
-/** The first errors of an answer, in the order in which they occurred, and the number of further errors. */
+/** The first errors of a response, in the order in which they occurred, and the number of further errors. */
 export type FieldErrors = { readonly reported: GraphQLError[]; more: number };
 
 /** Creates an empty list of errors. */
@@ -18,7 +18,7 @@ export function hasNone({ reported, more }: FieldErrors): boolean {
 }
 
 /**
- * The error with its path in the answer and its location in the document.
+ * The error with its path in the response and its location in the document.
  *
  * @returns the same error if it has a path, or if it will only be counted
  */
@@ -39,7 +39,7 @@ export function addFieldError(errors: FieldErrors, error: unknown): void {
   else errors.more++;
 }
 
-/** The errors of the answer: the first ones, and one with the number of further errors. */
+/** The errors of the response: the first ones, and one with the number of further errors. */
 export function reportErrors({ reported, more }: FieldErrors): readonly GraphQLError[] {
   if (more === 0) return reported;
   const originalError = new TooManyErrorsError(more);

@@ -22,7 +22,7 @@ export type ObjectPlan = {
   readonly failure: GraphQLError | undefined;
   /** Whether arguments contain variables, in it or in nested selections. */
   readonly hasVariables: boolean;
-  /** Whether the JSON of its objects is cached, because it is the same in many answers. */
+  /** Whether the JSON of its objects is cached, because it is the same in many responses. */
   readonly isCacheable: boolean;
   /** Its cost, if that is the same for all variables and at all times. */
   readonly fixedCost: SelectionCost | undefined;
@@ -45,7 +45,7 @@ export type SelectionCost = {
 
 /** How one field of a selection is written. */
 export type FieldPlan = {
-  /** Its name in the answer. */
+  /** Its response name. */
   readonly name: string;
   /** The text before its value. For `__typename`, it includes the value. */
   readonly opening: string;

@@ -52,7 +52,7 @@ export type Planner = {
 };
 
 /** What a planner needs. */
-export type PlannerOptions = {
+type PlannerOptions = {
   readonly schema: GraphQLSchema;
   readonly limits: Pick<Limits, 'maxDepth' | 'maxNesting' | 'maxSiblings'>;
 };

@@ -1,4 +1,4 @@
-/** Maximum time for which an answer is written without yielding to the event loop. */
+/** Maximum time for which a response is written without yielding to the event loop. */
 const SLICE_MS = 8;
 
 /** Number of list entries for each of which the clock is read once. */
@@ -7,15 +7,15 @@ const ENTRIES_PER_CHECK = 4;
 /** Yields to the event loop. Resolves in a later turn. */
 export type TakeTurn = () => Promise<void>;
 
-/** The current time slice of an answer. */
+/** The current time slice of a response. */
 export type TimeSlice = { readonly takeTurn: TakeTurn; startedAt: number; entries: number };
 
-/** Starts the first slice of an answer. */
+/** Starts the first slice of a response. */
 export function startTimeSlice(takeTurn: TakeTurn): TimeSlice {
   return { takeTurn, startedAt: performance.now(), entries: 0 };
 }
 
-/** Whether the answer must yield to the event loop. */
+/** Whether the response must yield to the event loop. */
 export function isOver({ startedAt }: TimeSlice): boolean {
   return performance.now() - startedAt > SLICE_MS;
 }

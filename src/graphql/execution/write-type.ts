@@ -26,7 +26,7 @@ import type { Execution, ObjectPlan, WriteValue } from './plan.ts';
 import { isPromise, listWriter, writeObject } from './write.ts';
 
 /** The field whose values are written. */
-export type TypeSurroundings = {
+type TypeSurroundings = {
   readonly nodes: readonly FieldNode[];
   readonly info: GraphQLResolveInfo;
   /** The plan of the field's selection for objects of a type. */
@@ -80,7 +80,7 @@ function writeAtOnce(plan: ObjectPlan, value: unknown, execution: Execution, con
   try {
     const written = writeObject(plan, value, undefined, { ...execution, context, errors, slice: undefined });
     if (typeof written === 'string') return hasNone(errors) ? written : undefined;
-    // The object is written again for the answer, which then reports its errors.
+    // The object is written again for the response, which then reports its errors.
     written.catch(() => {});
     return undefined;
   } catch {

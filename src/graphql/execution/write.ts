@@ -162,14 +162,14 @@ function addPending(promise: Promise<string>, text: string, pending: Pending = {
 
 function join({ texts, promises }: Pending, end: string): Promise<string> {
   const [only, another] = promises;
-  // Most answers await one promise.
+  // Most responses await one promise.
   if (only !== undefined && another === undefined) return only.then((written) => `${texts[0]}${written}${end}`);
   return Promise.all(promises).then(
     (written) => texts.reduce((text, next, index) => `${text}${next}${written[index]}`, '') + end,
   );
 }
 
-/** Fails after the pending fields, because the answer contains their errors too. @throws the error */
+/** Fails after the pending fields, because the response contains their errors too. @throws the error */
 function failAfter(pending: Pending | undefined, error: unknown): Promise<string> {
   if (pending === undefined) throw error;
   const fail = () => {

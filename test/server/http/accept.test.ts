@@ -36,7 +36,7 @@ const accepts = fc
   .array(fc.tuple(ranges, parameters), { maxLength: 4 })
   .map((items) => items.map(([range, more]) => range + more).join(', '));
 
-test('whether and as which JSON an answer is accepted is what Yoga finds', async () => {
+test('the accepted JSON type is the one of Yoga', async () => {
   const acceptedType = createAcceptedTypes();
   await fc.assert(
     fc.asyncProperty(accepts, async (accept) => {
@@ -65,6 +65,6 @@ test.each([
   ['*/*;q=0.1, application/graphql-response+json;q=0.2', 'application/graphql-response+json'],
   ['application/json;q=x, application/graphql-response+json;q=0.5', 'application/json'],
   ['application/json;q=0', undefined],
-])('%s is answered by weight', (accept, type) => {
+])('%s is decided by weight', (accept, type) => {
   expect(createAcceptedTypes()(accept)).toBe(type);
 });

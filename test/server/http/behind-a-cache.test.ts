@@ -4,7 +4,7 @@ import { sumOf } from '../../support/metrics.ts';
 import { NGINX, startCache } from '../../support/nginx.ts';
 import { serveGatewayForTest } from '../../support/served-gateway.ts';
 
-/** How far apart blocks are, as the gateway sees it. */
+/** The block interval, as the gateway measures it. */
 const BLOCK_MS = 2_000;
 
 async function open() {
@@ -12,7 +12,7 @@ async function open() {
   const { clock, sandbox, app } = gateway;
   await gateway.untilReady();
 
-  /** Makes a block and waits until it is served, without a request that would be counted. */
+  /** Creates a block and waits until it is served, without a request that would be counted. */
   async function advance(): Promise<void> {
     sandbox.advance();
     const served = () => app.service.sources.head.current()?.beaconHeight;
@@ -33,7 +33,7 @@ async function open() {
       cacheControl: header('cache-control'),
       type: header('content-type'),
       vary: header('vary'),
-      /** When it was sent by the clock of the cache, which counts whole seconds. */
+      /** The time at which it was sent, in whole seconds of the cache's clock. */
       sentAtMs: Date.parse(header('date') ?? ''),
       body: await response.json(),
     };
@@ -45,11 +45,11 @@ async function open() {
   return { ...gateway, advance, get, answered };
 }
 
-// On a machine without nginx this says that it was skipped; CI installs it, and there a skip is a failure.
+// Without nginx these tests are skipped. CI installs nginx, and fails if they are skipped.
 test.runIf(process.env['CI'])('CI has nginx', () => expect(existsSync(NGINX)).toBe(true));
 
 describe.skipIf(!existsSync(NGINX))('behind nginx as a cache', () => {
-  test('while nothing changes, the gateway is asked once', async () => {
+  test('while nothing changes, the gateway gets one request', async () => {
     const { get, answered } = await open();
     const told = await Promise.all(Array.from({ length: 50 }, () => get('{ beaconHeight }')));
     expect(told[0]).toMatchObject({ status: 200, cacheControl: 'max-age=2', vary: 'accept, x-pdex-cost' });
@@ -58,7 +58,7 @@ describe.skipIf(!existsSync(NGINX))('behind nginx as a cache', () => {
     expect(await answered(200)).toBe(1);
   });
 
-  test('a new height is told before the time is over that was promised with the old one', async () => {
+  test('a new height is served before max-age of the previous one has passed', async () => {
     const { get, sandbox, advance, clock } = await open();
     const { height } = sandbox.chain.tip;
     const first = await get('{ beaconHeight }');
@@ -81,7 +81,7 @@ describe.skipIf(!existsSync(NGINX))('behind nginx as a cache', () => {
     expect(lastKept.sentAtMs - first.sentAtMs).toBeLessThanOrEqual(BLOCK_MS);
   });
 
-  test('what has not changed is not sent again when its time is over', async () => {
+  test('a response that has not changed is not sent again after its max-age', async () => {
     const { get, answered } = await open();
     const first = await get('{ beaconHeight }');
     await expect
@@ -91,7 +91,7 @@ describe.skipIf(!existsSync(NGINX))('behind nginx as a cache', () => {
     expect((await get('{ beaconHeight }')).cache).toBe('HIT');
   });
 
-  test('what tells of final heights stays, whatever comes', async () => {
+  test('a response about final heights stays cached', async () => {
     const { get, sandbox, advance, clock, answered } = await open();
     const query = `{ poolPairs(at: ${sandbox.chain.tip.height - 5}, first: 2) { totalCount nodes { id token1PoolValue } } }`;
     const first = await get(query);
@@ -99,7 +99,7 @@ describe.skipIf(!existsSync(NGINX))('behind nginx as a cache', () => {
     clock.now += BLOCK_MS;
     await advance();
     const other = await get('{ beaconHeight }');
-    // By then everything that was told with a time has had it.
+    // By then, every max-age has passed.
     await expect.poll(async () => (await get('{ beaconHeight }')).cache, { timeout: 10_000 }).toBe('REVALIDATED');
     expect(other.cacheControl).toBe('max-age=2');
     expect(await get(query)).toEqual({ ...first, cache: 'HIT', sentAtMs: expect.any(Number) });
@@ -108,22 +108,22 @@ describe.skipIf(!existsSync(NGINX))('behind nginx as a cache', () => {
 
   test.each([
     ['an error beside data', '{ beaconHeight poolPairs(first: -1) { totalCount } }'],
-    ['a document that does not fit', '{ nothing }'],
-    ['a document that is none', '{'],
-    ['what tells of the service', '{ service { version } }'],
+    ['a document that is not valid', '{ nothing }'],
+    ['a document that cannot be parsed', '{'],
+    ['information about the service', '{ service { version } }'],
     ['an age', '{ service { head { ageMs } } }'],
-    ['that there is no such book', '{ orderBook(tickerId: "NONE") { tickerId } }'],
-  ])('%s is never kept', async (_, query) => {
+    ['an order book that does not exist', '{ orderBook(tickerId: "NONE") { tickerId } }'],
+  ])('%s is never cached', async (_, query) => {
     const { get } = await open();
     for (let n = 0; n < 2; n++) expect(await get(query)).toMatchObject({ cache: 'MISS', cacheControl: 'no-store' });
   });
 
-  test('what is in the schema is asked for again each time: a release may change it', async () => {
+  test('introspection is revalidated each time, because a release may change the schema', async () => {
     const { get } = await open();
     expect(await get('{ __typename }')).toMatchObject({ cache: 'MISS', cacheControl: 'no-cache' });
   });
 
-  test('each media type is kept for itself', async () => {
+  test('each media type is cached separately', async () => {
     const { get } = await open();
     for (const cache of ['MISS', 'HIT']) {
       for (const type of ['application/json', 'application/graphql-response+json']) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { startGatewayForTest, type TestGateway } from '../../support/gateway.ts';
 
-/** The text of a stream of events until it matches; with the id of the last event that its reader got, where it got one. */
+/** Reads an event stream until its text matches. */
 async function streamUntil(
   { app }: TestGateway,
   query: string,
@@ -33,28 +33,28 @@ async function gatewayOfThreeHeights() {
   return { gateway, first };
 }
 
-describe('the events of a stream of prices', () => {
-  test('have their height as id, also where it is not asked for', async () => {
+describe('the events of a price stream', () => {
+  test('have their height as id, also if the operation does not select it', async () => {
     const { gateway, first } = await gatewayOfThreeHeights();
     const { text, ids } = await streamUntil(gateway, PRICES, ONE_EVENT);
     expect(ids).toEqual([String(first + 2)]);
     expect(text).toMatch(/^:\n\nevent: next\nid: \d+\ndata: \{"data":.*\}\n\n$/);
   });
 
-  test('go on after the id that a browser that comes back names', async () => {
+  test('resume after the id that a reconnecting browser sends', async () => {
     const { gateway, first } = await gatewayOfThreeHeights();
     const { ids } = await streamUntil(gateway, PRICES, new RegExp(`id: ${first + 2}`), String(first));
     expect(ids).toEqual([first + 1, first + 2].map(String));
   });
 
-  test('go on after that id also where the arguments name a height: a browser repeats them each time', async () => {
+  test('resume after that id also if the arguments have a height, which a browser sends again each time', async () => {
     const { gateway, first } = await gatewayOfThreeHeights();
     const query = `subscription { prices(afterHeight: ${first}) { beaconHeight } }`;
     const { ids } = await streamUntil(gateway, query, new RegExp(`id: ${first + 2}`), String(first + 1));
     expect(ids).toEqual([String(first + 2)]);
   });
 
-  test('begin with the newest after an id far in the future: a browser would come back with it for ever', async () => {
+  test('begin with the newest height after an id far in the future, which a browser would send for ever', async () => {
     const { gateway, first } = await gatewayOfThreeHeights();
     const far = first + 2 + 101;
     const query = `subscription { prices(afterHeight: ${far}) { beaconHeight previousHeight missedHeights } }`;
@@ -64,7 +64,7 @@ describe('the events of a stream of prices', () => {
   });
 
   test.each(['', 'abc', '-1', '0', '1.5', '1e3', '1e400', '0x3F6', '99999999999999999999'])(
-    'an id that is no height is no id: %j',
+    'an id that is not a height is ignored: %j',
     async (id) => {
       const { gateway, first } = await gatewayOfThreeHeights();
       const { ids } = await streamUntil(gateway, PRICES, ONE_EVENT, id);
@@ -73,7 +73,7 @@ describe('the events of a stream of prices', () => {
   );
 });
 
-test('events of which none can be missed for good have no id', async () => {
+test('events of other subscriptions have no id', async () => {
   const { gateway } = await gatewayOfThreeHeights();
   for (const query of ['subscription { head { beaconHeight } }', 'subscription { tickers { id } }']) {
     const { ids } = await streamUntil(gateway, query, ONE_EVENT);

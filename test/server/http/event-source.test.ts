@@ -6,7 +6,7 @@ import { serveGatewayForTest } from '../../support/served-gateway.ts';
 
 const HEADS = 'subscription { head { beaconHeight } }';
 
-/** Operations that no second attempt would make good, and what is wrong with them. */
+/** Operations that fail at each attempt, with their error codes. */
 const REFUSED: readonly (readonly [name: string, code: string, params: Record<string, string>])[] = [
   ['a document that cannot be parsed', 'GRAPHQL_PARSE_FAILED', { query: 'subscription {' }],
   ['a document that does not fit the schema', 'GRAPHQL_VALIDATION_FAILED', { query: 'subscription { nothing }' }],
@@ -40,7 +40,7 @@ const REFUSED: readonly (readonly [name: string, code: string, params: Record<st
 ];
 
 describe('an event stream by GET whose operation is refused', () => {
-  test.each(REFUSED)('for %s has status 400 and says why in JSON', async (_name, code, params) => {
+  test.each(REFUSED)('for %s has status 400 and errors in JSON', async (_name, code, params) => {
     const { url } = await serveGatewayForTest();
     const response = await fetch(`${url}?${new URLSearchParams(params)}`, { headers: { accept: 'text/event-stream' } });
     expect([response.status, response.headers.get('content-type')]).toEqual([400, 'application/json; charset=utf-8']);
@@ -49,7 +49,7 @@ describe('an event stream by GET whose operation is refused', () => {
     });
   });
 
-  test('has it too where an upstream is not configured', async () => {
+  test('has status 400 too if an upstream is not configured', async () => {
     const { url } = await serveGatewayForTest({ without: 'MARKET_DATA' });
     const response = await fetch(`${url}?query=subscription{tickers{id}}`, {
       headers: { accept: 'text/event-stream' },
@@ -58,7 +58,7 @@ describe('an event stream by GET whose operation is refused', () => {
     expect((await response.json()).errors[0].extensions.code).toBe('UPSTREAM_NOT_CONFIGURED');
   });
 
-  test('stays a stream where the same operation can succeed later', async () => {
+  test('stays a stream if the same operation can succeed later', async () => {
     const { url, sandbox } = await serveGatewayForTest();
     sandbox.marketData.faults.set({ kind: 'status', status: 503, on: 'orderbook' });
     const query = 'subscription { orderBook(tickerId: "pBTC_PRV") { id } }';
@@ -70,7 +70,7 @@ describe('an event stream by GET whose operation is refused', () => {
     for await (const chunk of chunks) if (chunk.includes('"code":"UPSTREAM_BAD_STATUS"')) break;
   });
 
-  test('stays a stream for a POST, whose reader takes errors from the stream', async () => {
+  test('stays a stream for a POST, whose client reads errors from the stream', async () => {
     const { url } = await serveGatewayForTest();
     const response = await fetch(url, {
       method: 'POST',
@@ -121,7 +121,7 @@ describe.skipIf(!hasBrowser)("a browser's EventSource", () => {
     return { ...outcome, requests: requests.length };
   }
 
-  test('gets what it has subscribed to', async () => {
+  test('receives the updates of its subscription', async () => {
     const { height } = gateway.sandbox.chain.tip;
     expect(await open({ query: HEADS })).toEqual({
       type: 'next',

@@ -41,7 +41,7 @@ function createUpdates() {
   };
 }
 
-/** A reader that takes one chunk whenever the test says so. */
+/** A reader that takes one chunk each time that the test calls `take`. */
 function createReader(stream: Readable) {
   const taken: string[] = [];
   const writes: (() => void)[] = [];

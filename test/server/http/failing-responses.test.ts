@@ -20,7 +20,7 @@ import { DEFAULT_LIMITS } from '../../support/limits.ts';
 const opened: (() => Promise<unknown>)[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((close) => close())));
 
-/** The handler alone, with a pipeline that executes as the test says. */
+/** The handler with a pipeline whose results the test chooses. */
 async function serveHandler(run: () => Promise<Executed>) {
   const logged: unknown[] = [];
   const loggedFor: unknown[] = [];
@@ -30,7 +30,7 @@ async function serveHandler(run: () => Promise<Executed>) {
   const metrics = createMetrics('test');
   const requestIds = createRequestIds();
   const handler = createGraphqlHandler({
-    // No request of these tests is for Yoga.
+    // The requests of these tests do not need Yoga.
     yoga: undefined as unknown as Yoga,
     pipeline,
     persisted: createPersistedQueries(),

@@ -27,7 +27,7 @@ async function open(options: TestGatewayOptions = {}) {
 }
 
 describe('a plain query', () => {
-  test('is executed twice for each height, however often it is asked', async () => {
+  test('is executed twice for each height, however often it is requested', async () => {
     const { post, counted, sandbox, advance } = await open();
     for (let n = 0; n < 3; n++) {
       expect(await (await post('{ beaconHeight }')).json()).toEqual({
@@ -44,7 +44,7 @@ describe('a plain query', () => {
     expect(await counted()).toEqual({ kept: 2, shared: 0, executed: 4 });
   });
 
-  test('is executed once for all who ask it at the same time, also where it fails', async () => {
+  test('is executed once for all clients that request it at the same time, also if it fails', async () => {
     const { post, counted, sandbox } = await open({ sandbox: { history: 20 } });
     sandbox.node.faults.set({ kind: 'delay', ms: 200, on: 'getpdestate' });
     const { height } = sandbox.chain.tip;
@@ -58,7 +58,7 @@ describe('a plain query', () => {
     expect(shared).toBeGreaterThanOrEqual(4);
   });
 
-  test('is executed each time where it tells of the moment, or failed', async () => {
+  test('is executed each time if it contains an age, or failed', async () => {
     const { post, counted, clock } = await open();
     for (let n = 0; n < 3; n++) {
       clock.now += 1_000;
@@ -70,7 +70,7 @@ describe('a plain query', () => {
     expect(await counted()).toEqual({ kept: 0, shared: 0, executed: 6 });
   });
 
-  test('is told no lower height than anyone was told before', async () => {
+  test('never returns a lower height than before, to any client', async () => {
     const { post, advance, sandbox } = await open();
     let highest = 0;
     for (let n = 0; n < 10; n++) {
@@ -84,7 +84,7 @@ describe('a plain query', () => {
     }
   });
 
-  test('by POST whose body reads like a URL is not given what that URL is', async () => {
+  test('by POST whose body equals a URL does not get the response of that URL', async () => {
     const { url } = await open();
     const path = '/graphql?query={beaconHeight}';
     expect((await fetch(new URL(path, url))).status).toBe(200);
@@ -97,7 +97,7 @@ describe('a plain query', () => {
     expect(status).toBe(400);
   });
 
-  test('is never kept where nothing may be', async () => {
+  test('is never cached if the cache is off', async () => {
     const { post, counted } = await open({ config: { answerCacheBytes: 0 } });
     for (let n = 0; n < 2; n++) expect((await post('{ beaconHeight }')).status).toBe(200);
     expect(await counted()).toEqual({ kept: 0, shared: 0, executed: 2 });

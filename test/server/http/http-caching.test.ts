@@ -15,8 +15,8 @@ async function open(corsOrigins: readonly string[] = []) {
   return { ...gateway, get, cacheControl, etag };
 }
 
-describe('what caches are told of an answer to GET', () => {
-  test('nothing is promised until the usual interval of blocks is known, then the time to the next', async () => {
+describe('the cache headers of a response to GET', () => {
+  test('max-age is the time to the next block, once the block interval is known', async () => {
     const { cacheControl, clock, advance } = await open();
     expect(await cacheControl('{ beaconHeight }')).toBe('no-cache');
     for (let n = 0; n < 3; n++) {
@@ -26,14 +26,14 @@ describe('what caches are told of an answer to GET', () => {
     expect(await cacheControl('{ beaconHeight }')).toBe('max-age=40');
     clock.now += 12_300;
     expect(await cacheControl('{ beaconHeight }')).toBe('max-age=27');
-    // Less than a second is not worth a promise, and what is overdue can come at any moment.
+    // There is no max-age below a second, nor after the expected time.
     clock.now += 26_800;
     expect(await cacheControl('{ beaconHeight }')).toBe('no-cache');
     clock.now += 60_000;
     expect(await cacheControl('{ beaconHeight }')).toBe('no-cache');
   });
 
-  test('the time to the next reading of what the answer rests on, and to the first of several', async () => {
+  test('max-age is the time to the next update of the data that the response depends on, and to the first of several', async () => {
     const { cacheControl, clock, advance, app } = await open();
     const tickerId = app.service.sources.market.tickers.current()?.market.rows[0]?.tickerId;
     for (let n = 0; n < 2; n++) {
@@ -48,7 +48,7 @@ describe('what caches are told of an answer to GET', () => {
     expect(await cacheControl(`{ beaconHeight orderBook(tickerId: "${tickerId}") { tickerId } }`)).toBe('max-age=5');
   });
 
-  test('no cache keeps what tells of this moment, nor what is posted', async () => {
+  test('caches do not store ages or responses to POST', async () => {
     const { url, get } = await open();
     expect((await get('{ service { version } }')).headers.get('etag')).toBeNull();
     const headers = { 'content-type': 'application/json' };
@@ -57,16 +57,16 @@ describe('what caches are told of an answer to GET', () => {
   });
 
   test.each([
-    ['that cannot be read', '&variables=x', {}],
-    ['that only a stream answers', '', { accept: 'text/event-stream' }],
-  ])('a request %s is not kept', async (_, more, headers) => {
+    ['that is malformed', '&variables=x', {}],
+    ['for an event stream', '', { accept: 'text/event-stream' }],
+  ])('the response to a request %s is not stored', async (_, more, headers) => {
     const { url } = await open();
     const response = await fetch(`${url}?query={beaconHeight}${more}`, { headers });
     expect(response.headers.get('cache-control')).toMatch(/^no-(store|cache)$/);
     await response.body?.cancel();
   });
 
-  test('the answer depends on Accept, and on the origin where some are listed', async () => {
+  test('the response varies by Accept, and by the origin if origins are configured', async () => {
     expect((await (await open()).get('{ beaconHeight }')).headers.get('vary')).toBe('accept, x-pdex-cost');
     const { get } = await open(['https://app.example']);
     expect((await get('{ beaconHeight }')).headers.get('vary')).toBe('accept, x-pdex-cost, origin');
@@ -75,8 +75,8 @@ describe('what caches are told of an answer to GET', () => {
   });
 });
 
-describe('a GET by someone who has the answer', () => {
-  test('is told so, in whatever way the tag is given, with what a cache needs to keep it longer', async () => {
+describe('a GET with an entity tag', () => {
+  test('gets 304 for every form of the tag, with the cache headers', async () => {
     const { get, etag } = await open();
     const tag = await etag('{ beaconHeight }');
     expect(tag).toMatch(/^"[\w-]{22}"$/);
@@ -93,7 +93,7 @@ describe('a GET by someone who has the answer', () => {
     }
   });
 
-  test('gets the whole of another answer', async () => {
+  test('gets a complete response if it has changed', async () => {
     const { get, etag, advance, sandbox } = await open();
     const tag = await etag('{ beaconHeight }');
     for (const known of ['"other"', tag.slice(1, -1), `${tag}x`]) {
@@ -107,7 +107,7 @@ describe('a GET by someone who has the answer', () => {
     ]);
   });
 
-  test('has it again after a new height that changes nothing of it', async () => {
+  test('gets 304 after a new height that does not change the response', async () => {
     const { get, etag, advance } = await open();
     const query = '{ pairs { id } }';
     const tag = await etag(query);
@@ -115,7 +115,7 @@ describe('a GET by someone who has the answer', () => {
     expect((await get(query, { 'if-none-match': tag })).status).toBe(304);
   });
 
-  test('has another tag for each media type', async () => {
+  test('differs for each media type', async () => {
     const { etag } = await open();
     const tags = ['application/json', 'application/graphql-response+json'].map((accept) =>
       etag('{ beaconHeight }', { accept }),

@@ -8,13 +8,13 @@ const MAX_BYTES = 200_000;
 let head = { height: 1 };
 let dataVersion = {};
 let now = 0;
-let kept: ResponseCache;
+let cache: ResponseCache;
 
 beforeEach(() => {
   head = { height: 1 };
   dataVersion = {};
   now = 0;
-  kept = createResponseCache({ maxBytes: MAX_BYTES, dataVersion: () => dataVersion, now: () => now });
+  cache = createResponseCache({ maxBytes: MAX_BYTES, dataVersion: () => dataVersion, now: () => now });
 });
 
 function publish(): void {
@@ -22,7 +22,7 @@ function publish(): void {
   dataVersion = {};
 }
 
-function answer(dependencies: EncodedResponse['dependencies'], bytes = 10): EncodedResponse {
+function responseWith(dependencies: EncodedResponse['dependencies'], bytes = 10): EncodedResponse {
   return {
     status: 200,
     headers: [],
@@ -34,133 +34,133 @@ function answer(dependencies: EncodedResponse['dependencies'], bytes = 10): Enco
   };
 }
 
-/** Keeps an answer as its text is asked for the second time. */
-function keep(text: string, made: EncodedResponse, begun = dataVersion): void {
-  for (let times = 0; times < 2; times++) expect(kept.get(text)).toBeUndefined();
-  kept.store(text, made, begun);
+/** Stores a response after its text was requested twice. */
+function storeAtSecondRequest(text: string, response: EncodedResponse, version = dataVersion): void {
+  for (let times = 0; times < 2; times++) expect(cache.get(text)).toBeUndefined();
+  cache.store(text, response, version);
 }
 
-function ofNow(bytes?: number): EncodedResponse {
+function current(bytes?: number): EncodedResponse {
   const dependencies = createDependencies();
   dependencies.dependOn(() => head, head);
-  return answer(dependencies, bytes);
+  return responseWith(dependencies, bytes);
 }
 
-const final = (bytes?: number) => answer(createDependencies(), bytes);
+const final = (bytes?: number) => responseWith(createDependencies(), bytes);
 
-describe('an answer that is kept', () => {
-  test('is given again, the same, to the same text and to no other', () => {
-    const made = ofNow();
-    keep('a', made);
-    expect([kept.get('a'), kept.get('b')]).toEqual([made, undefined]);
-    expect(kept.get('a')).toBe(made);
+describe('a cached response', () => {
+  test('is returned for the same text and for no other', () => {
+    const response = current();
+    storeAtSecondRequest('a', response);
+    expect([cache.get('a'), cache.get('b')]).toEqual([response, undefined]);
+    expect(cache.get('a')).toBe(response);
   });
 
-  test('is gone with a publication, and frees its bytes', () => {
-    keep('a', ofNow());
-    expect(kept.bytes()).toBeGreaterThan(0);
+  test('is removed with a publication, and frees its bytes', () => {
+    storeAtSecondRequest('a', current());
+    expect(cache.bytes()).toBeGreaterThan(0);
     publish();
-    expect([kept.get('a'), kept.bytes()]).toEqual([undefined, 0]);
+    expect([cache.get('a'), cache.bytes()]).toEqual([undefined, 0]);
   });
 
-  test('stays gone when what was published is what it rested on', () => {
+  test('stays removed when the data that it depends on is published again', () => {
     const before = dataVersion;
-    keep('a', ofNow());
+    storeAtSecondRequest('a', current());
     dataVersion = {};
-    expect(kept.get('a')).toBeUndefined();
+    expect(cache.get('a')).toBeUndefined();
     dataVersion = before;
-    expect(kept.get('a')).toBeUndefined();
+    expect(cache.get('a')).toBeUndefined();
   });
 
-  test('outlives publications where it tells of final heights', () => {
-    const made = final();
-    keep('a', made);
+  test('stays after publications if it is about final heights', () => {
+    const response = final();
+    storeAtSecondRequest('a', response);
     publish();
-    expect(kept.get('a')).toBe(made);
+    expect(cache.get('a')).toBe(response);
   });
 
-  test('is gone when a book that it holds has had its time', () => {
+  test('is removed when an order book in it expires', () => {
     const dependencies = createDependencies();
     dependencies.expireAt(1_000);
-    const made = answer(dependencies);
-    keep('a', made);
+    const response = responseWith(dependencies);
+    storeAtSecondRequest('a', response);
     now = 999;
-    expect(kept.get('a')).toBe(made);
+    expect(cache.get('a')).toBe(response);
     now = 1_000;
-    expect(kept.get('a')).toBeUndefined();
+    expect(cache.get('a')).toBeUndefined();
   });
 });
 
-describe('what is not kept', () => {
-  test('an answer that was asked for once, or once in each of two dataVersions', () => {
+describe('the cache does not store', () => {
+  test('a response that was requested once, or once in each of two versions', () => {
     for (let times = 0; times < 2; times++) {
-      expect(kept.get('a')).toBeUndefined();
-      kept.store('a', ofNow(), dataVersion);
-      expect(kept.bytes()).toBe(0);
+      expect(cache.get('a')).toBeUndefined();
+      cache.store('a', current(), dataVersion);
+      expect(cache.bytes()).toBe(0);
       publish();
     }
   });
 
-  test('an answer that was asked for twice, with a thousand others between', () => {
-    for (let n = 0; n <= 1_000; n++) kept.get(`other ${n}`);
-    kept.get('a');
-    for (let n = 0; n <= 1_000; n++) kept.get(`another ${n}`);
-    kept.get('a');
-    kept.store('a', ofNow(), dataVersion);
-    expect(kept.bytes()).toBe(0);
+  test('a response that was requested twice, with a thousand others in between', () => {
+    for (let n = 0; n <= 1_000; n++) cache.get(`other ${n}`);
+    cache.get('a');
+    for (let n = 0; n <= 1_000; n++) cache.get(`another ${n}`);
+    cache.get('a');
+    cache.store('a', current(), dataVersion);
+    expect(cache.bytes()).toBe(0);
   });
 
-  test('an answer that was asked for twice, with a million characters of others between', () => {
-    kept.get('a');
-    for (let n = 0; n < 100; n++) kept.get(`${n}`.padEnd(10_001));
-    kept.get('a');
-    kept.store('a', ofNow(), dataVersion);
-    expect(kept.bytes()).toBe(0);
+  test('a response that was requested twice, with a million characters of others in between', () => {
+    cache.get('a');
+    for (let n = 0; n < 100; n++) cache.get(`${n}`.padEnd(10_001));
+    cache.get('a');
+    cache.store('a', current(), dataVersion);
+    expect(cache.bytes()).toBe(0);
   });
 
-  test('an answer with errors', () => {
-    keep('a', answer(undefined));
-    expect(kept.get('a')).toBeUndefined();
+  test('a response with errors', () => {
+    storeAtSecondRequest('a', responseWith(undefined));
+    expect(cache.get('a')).toBeUndefined();
   });
 
-  test('what tells of the moment at which it was made', () => {
+  test('a response that contains an age', () => {
     const dependencies = createDependencies();
     dependencies.expireNow(1);
-    keep('a', answer(dependencies));
-    expect(kept.get('a')).toBeUndefined();
+    storeAtSecondRequest('a', responseWith(dependencies));
+    expect(cache.get('a')).toBeUndefined();
   });
 
-  test('what was begun before a publication, or is no longer true', () => {
-    const begun = dataVersion;
-    const made = ofNow();
+  test('a response that was started before a publication, or is no longer current', () => {
+    const version = dataVersion;
+    const response = current();
     publish();
-    keep('a', made, begun);
-    keep('b', made);
-    expect([kept.get('a'), kept.get('b')]).toEqual([undefined, undefined]);
+    storeAtSecondRequest('a', response, version);
+    storeAtSecondRequest('b', response);
+    expect([cache.get('a'), cache.get('b')]).toEqual([undefined, undefined]);
   });
 
-  test('what is too large to leave room for others', () => {
-    keep('a', ofNow(MAX_BYTES / 8));
-    expect(kept.get('a')).toBeUndefined();
+  test('a response that would take too much of the cache', () => {
+    storeAtSecondRequest('a', current(MAX_BYTES / 8));
+    expect(cache.get('a')).toBeUndefined();
   });
 
-  test('anything, where there is no room at all', () => {
+  test('anything if its size is 0', () => {
     const none = createResponseCache({ maxBytes: 0, dataVersion: () => dataVersion, now: () => now });
     none.store('a', final(), dataVersion);
     expect([none.get('a'), none.bytes()]).toEqual([undefined, 0]);
   });
 });
 
-test('the answers that were asked for least recently make room, and all bytes together stay below the bound', () => {
-  const first = ofNow(1_000);
-  keep('first', first);
+test('the least recently used responses are evicted, and the size stays below the maximum', () => {
+  const first = current(1_000);
+  storeAtSecondRequest('first', first);
   for (let n = 0; n < 1_000; n++) {
-    expect(kept.get('first')).toBe(first);
-    keep(`now ${n}`, ofNow(1_000));
-    keep(`final ${n}`, final(1_000));
-    expect(kept.bytes()).toBeLessThanOrEqual(MAX_BYTES);
+    expect(cache.get('first')).toBe(first);
+    storeAtSecondRequest(`now ${n}`, current(1_000));
+    storeAtSecondRequest(`final ${n}`, final(1_000));
+    expect(cache.bytes()).toBeLessThanOrEqual(MAX_BYTES);
   }
-  expect(kept.get('now 0')).toBeUndefined();
-  expect(kept.get('now 999')).toBeDefined();
-  expect(kept.get('final 999')).toBeDefined();
+  expect(cache.get('now 0')).toBeUndefined();
+  expect(cache.get('now 999')).toBeDefined();
+  expect(cache.get('final 999')).toBeDefined();
 });

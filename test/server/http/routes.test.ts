@@ -11,7 +11,7 @@ async function open() {
   return { ...gateway, url, origin: new URL(url).origin };
 }
 
-describe('the HTTP door', () => {
+describe('the HTTP server', () => {
   test('answers a query by POST and by GET', async () => {
     const { url, sandbox } = await open();
     const { height } = sandbox.chain.tip;
@@ -30,7 +30,7 @@ describe('the HTTP door', () => {
     expect(await got.json()).toEqual({ data: { beaconHeight: height } });
   });
 
-  test('is the same with a slash behind its path, by POST, GET, as a page and over a websocket', async () => {
+  test('accepts a slash after the path, by POST, GET, as a page and over a websocket', async () => {
     const { url, sandbox } = await open();
     const answer = { data: { beaconHeight: sandbox.chain.tip.height } };
     const headers = { 'content-type': 'application/json' };
@@ -43,7 +43,7 @@ describe('the HTTP door', () => {
     const metrics = await (await fetch(new URL('/metrics', url))).text();
     expect(sample(metrics, 'pdex_answers_total{from="kept"}')).toBe(1);
 
-    // Node's fetch calls itself a page's own request, whatever it accepts.
+    // Node's fetch sends the `Sec-Fetch` headers of a script, whatever it accepts.
     const page = await request(`${url}/`, { headers: { accept: 'text/html' } });
     expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
     await page.body.dump();
@@ -52,7 +52,7 @@ describe('the HTTP door', () => {
     await client.dispose();
   });
 
-  test('tells that the process lives, at exactly one path, whatever the upstreams do', async () => {
+  test('reports its health at exactly one path, whatever the upstreams do', async () => {
     const { origin, sandbox } = await open();
     await sandbox.node.stop();
     await sandbox.marketData.stop();
@@ -65,7 +65,7 @@ describe('the HTTP door', () => {
     expect(await (await fetch(`${origin}/graphql?x=/health`)).text()).not.toBe('');
   });
 
-  test('takes no forms', async () => {
+  test('refuses forms', async () => {
     const { url } = await open();
     for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
       const response = await fetch(url, {
@@ -77,7 +77,7 @@ describe('the HTTP door', () => {
     }
   });
 
-  test('takes no body larger than the limit', async () => {
+  test('refuses a body larger than the limit', async () => {
     const { url } = await open();
     const body = JSON.stringify({ query: '{ beaconHeight }', variables: { text: 'x'.repeat(262_144) } });
     const response = await request(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
@@ -85,7 +85,7 @@ describe('the HTTP door', () => {
     await response.body.dump();
   });
 
-  test('gives a refused operation the status of a bad request where the client knows GraphQL over HTTP', async () => {
+  test('has status 400 for a refused operation if the client accepts application/graphql-response+json', async () => {
     const { url } = await open();
     const bodies = ['{', '{ nothing }', `{ ${'a: beaconHeight '.repeat(6_000)} }`].map((query) =>
       JSON.stringify({ query }),
@@ -100,7 +100,7 @@ describe('the HTTP door', () => {
     }
   });
 
-  test('tells what is wrong with a request that cannot be read, and nothing of itself', async () => {
+  test('explains what is wrong with a malformed request, and nothing about itself', async () => {
     const { url } = await open();
     const { port } = new URL(url);
     for (const host of ['a b', '[::bad', 'x:99999']) {
@@ -117,7 +117,7 @@ describe('the HTTP door', () => {
     }
   });
 
-  test('names no operation that is not there', async () => {
+  test('refuses an operation name that the document does not have', async () => {
     const { url } = await open();
     const body = JSON.stringify({ query: 'query A { beaconHeight }', operationName: 'B' });
     const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });

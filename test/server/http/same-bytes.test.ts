@@ -7,7 +7,7 @@ import { repeat } from '../../support/operations.ts';
 import { nextMessage, openSocket } from '../../support/transports.ts';
 
 type Body = Readonly<Record<string, unknown>>;
-type Told = { readonly status: number; readonly type: string | undefined; readonly text: string };
+type Received = { readonly status: number; readonly type: string | undefined; readonly text: string };
 
 let gateway: Awaited<ReturnType<typeof startGateway>>;
 let url = '';
@@ -23,7 +23,7 @@ afterAll(() => gateway.close());
 
 const POOL = 'fragment P on PoolPair { id key price exactPrice token1 { tokenId symbol decimals } token2 { symbol } }';
 
-/** What can be asked, by what is told of it. */
+/** Requests of every kind. */
 const CASES = [
   'a value',
   'aliases',
@@ -44,17 +44,17 @@ const CASES = [
   'a height in the future',
   'no text',
   'a syntax error',
-  'a field that is not there',
+  'an unknown field',
   'a variable that is missing',
   'a variable of another type',
-  'an operation that is not there',
+  'an unknown operation',
   'several operations, none named',
   'too complex',
   'too many tokens',
   'only a comment',
   'a mutation',
   'null variables and an empty name',
-  'extensions that nobody knows',
+  'unknown extensions',
 ] as const;
 
 function makeCorpus(): Record<(typeof CASES)[number], Body> {
@@ -108,13 +108,13 @@ function makeCorpus(): Record<(typeof CASES)[number], Body> {
     'a height in the future': { query: `{ poolPairs(at: ${beaconHeight + 10}) { totalCount } }` },
     'no text': { query: '' },
     'a syntax error': { query: '{ beaconHeight' },
-    'a field that is not there': { query: '{ beaconHeight nothing { id } }' },
+    'an unknown field': { query: '{ beaconHeight nothing { id } }' },
     'a variable that is missing': { query: 'query ($n: Int!) { poolPairs(first: $n) { totalCount } }' },
     'a variable of another type': {
       query: 'query ($n: Int!) { poolPairs(first: $n) { totalCount } }',
       variables: { n: 'many' },
     },
-    'an operation that is not there': { query: 'query A { beaconHeight }', operationName: 'B' },
+    'an unknown operation': { query: 'query A { beaconHeight }', operationName: 'B' },
     'several operations, none named': { query: 'query A { beaconHeight } query B { beaconHeight }' },
     'too complex': {
       query: `{ ${repeat(60, (n) => `a${n}: poolPairs(first: 500) { nodes { pairs { poolPair { pairs { id } } } } }`)} }`,
@@ -123,7 +123,7 @@ function makeCorpus(): Record<(typeof CASES)[number], Body> {
     'only a comment': { query: '# nothing' },
     'a mutation': { query: 'mutation { nothing }' },
     'null variables and an empty name': { query: '{ beaconHeight }', variables: null, operationName: '' },
-    'extensions that nobody knows': { query: '{ beaconHeight }', extensions: { trace: true } },
+    'unknown extensions': { query: '{ beaconHeight }', extensions: { trace: true } },
   };
 }
 
@@ -141,8 +141,8 @@ const toUrl = (body: Body) =>
     ),
   )}`;
 
-/** What Yoga's own door answers, without what stands in front of it. */
-async function yogasOwn(method: 'GET' | 'POST', body: Body, accept: string): Promise<Told> {
+/** The response by Yoga, without the handler of plain queries. */
+async function requestByYoga(method: 'GET' | 'POST', body: Body, accept: string): Promise<Received> {
   const headers = { accept, ...(method === 'POST' && { 'content-type': 'application/json' }) };
   const response = await gateway.app.fetch(
     method === 'GET' ? toUrl(body) : url,
@@ -155,7 +155,7 @@ async function yogasOwn(method: 'GET' | 'POST', body: Body, accept: string): Pro
   };
 }
 
-async function overHttp(method: 'GET' | 'POST', body: Body, accept: string): Promise<Told> {
+async function overHttp(method: 'GET' | 'POST', body: Body, accept: string): Promise<Received> {
   const post = { headers: { accept, 'content-type': 'application/json' }, body: JSON.stringify(body) };
   const response = await request(method === 'GET' ? toUrl(body) : url, {
     method,
@@ -166,17 +166,20 @@ async function overHttp(method: 'GET' | 'POST', body: Body, accept: string): Pro
 }
 
 describe.each(CASES)('%s', (name) => {
-  test.each(ACCEPTS)('has the same bytes, executed, shared, kept and from Yoga itself: %s', async (accept) => {
-    const body = corpus[name] ?? {};
-    for (const method of ['POST', 'GET'] as const) {
-      // The headers of a request have 16 KiB.
-      if (method === 'GET' && toUrl(body).length > 15_000) continue;
-      const wanted = await yogasOwn(method, body, accept);
-      const atOnce = await Promise.all(Array.from({ length: 3 }, () => overHttp(method, body, accept)));
-      const again = await overHttp(method, body, accept);
-      expect([...atOnce, again], method).toEqual(Array(4).fill(wanted));
-    }
-  });
+  test.each(ACCEPTS)(
+    'has the same bytes if it is executed, coalesced, cached or handled by Yoga: %s',
+    async (accept) => {
+      const body = corpus[name] ?? {};
+      for (const method of ['POST', 'GET'] as const) {
+        // The headers of a request have 16 KiB.
+        if (method === 'GET' && toUrl(body).length > 15_000) continue;
+        const wanted = await requestByYoga(method, body, accept);
+        const atOnce = await Promise.all(Array.from({ length: 3 }, () => overHttp(method, body, accept)));
+        const again = await overHttp(method, body, accept);
+        expect([...atOnce, again], method).toEqual(Array(4).fill(wanted));
+      }
+    },
+  );
 
   test('comes from the response cache when it has no errors', async () => {
     const body = corpus[name] ?? {};
@@ -189,24 +192,24 @@ describe.each(CASES)('%s', (name) => {
 
   test('has the same result on a websocket', async () => {
     const body = corpus[name] ?? {};
-    const { text } = await yogasOwn('POST', body, 'application/json');
+    const { text } = await requestByYoga('POST', body, 'application/json');
     const socket = await openSocket(url);
     socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload: body }));
     const { type, payload } = JSON.parse(await nextMessage(socket));
     socket.close();
-    // For a document that is refused graphql-ws has a message of its own.
+    // graphql-ws sends an `error` message for a document that is refused.
     expect(JSON.stringify(type === 'error' ? { errors: payload } : payload)).toBe(text);
   });
 });
 
-describe('what waits for an upstream is asked once by all who ask the same, and has the same bytes', () => {
+describe('equal requests that wait for an upstream cause one call, and have the same bytes', () => {
   test.each(['whole', 'failed', 'partly failed'])('%s', async (outcome) => {
     const { head, market } = gateway.app.service.sources;
     const height = head.current()?.beaconHeight ?? 0;
     const tickerId = market.tickers.current()?.market.rows[0]?.tickerId;
     const before = await counted('shared');
     for (const [place, accept] of ACCEPTS.entries()) {
-      // Another height each time, which was not read yet.
+      // A different height each time, which was not read before.
       const at = height - 5 - place - (outcome === 'whole' ? 0 : ACCEPTS.length);
       const state = outcome === 'failed' ? '' : `a: poolPairs(at: ${at}, first: 2) { totalCount nodes { id } }`;
       const book = outcome === 'whole' ? '' : `b: orderBook(tickerId: "${tickerId}") { tickerId }`;
@@ -219,7 +222,7 @@ describe('what waits for an upstream is asked once by all who ask the same, and 
       if (outcome !== 'whole') ofMarketData.set({ kind: 'status', status: 403 });
       const atOnce = await Promise.all(Array.from({ length: 4 }, () => overHttp('POST', body, accept)));
       gateway.clock.now += 10_000;
-      const wanted = await yogasOwn('POST', body, accept);
+      const wanted = await requestByYoga('POST', body, accept);
       ofNode.clear();
       ofMarketData.clear();
       expect(atOnce).toEqual(Array(4).fill(wanted));

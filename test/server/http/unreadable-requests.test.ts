@@ -29,7 +29,7 @@ async function send({ headers = { 'content-type': JSON_TYPE }, body, search = ''
   return { status: response.statusCode, headers: response.headers, answer: JSON.parse(text) };
 }
 
-/** A body of a length that is not known when it begins. */
+/** A body without a content length. */
 async function* chunksOf(body: string): AsyncGenerator<Buffer> {
   yield Buffer.from(body);
 }
@@ -47,7 +47,7 @@ describe('a body', () => {
     'application/graphql+json',
   ])('of the type %s is JSON', async (type) => {
     const { height } = gateway.sandbox.chain.tip;
-    // With its length, and without, as Yoga reads it.
+    // With a content length, and without, where Yoga reads it.
     for (const body of [HEIGHT, chunksOf(HEIGHT)]) {
       const { status, answer } = await send({ headers: { 'content-type': type }, body });
       expect([status, answer]).toEqual([200, { data: { beaconHeight: height } }]);
@@ -57,12 +57,12 @@ describe('a body', () => {
   test.each([
     ['text', { 'content-type': 'text/plain' }],
     ['no type', {}],
-    ['a type that only begins so', { 'content-type': 'application/jsonp' }],
+    ['a type that only begins the same', { 'content-type': 'application/jsonp' }],
     ['JSON in another charset', { 'content-type': 'application/json; charset=latin1' }],
     ['a form', { 'content-type': 'application/x-www-form-urlencoded' }],
     ['files', { 'content-type': 'multipart/form-data; boundary=x' }],
     ['compressed JSON', { 'content-type': JSON_TYPE, 'content-encoding': 'gzip' }],
-  ])('of %s is refused with what to send', async (_name, headers) => {
+  ])('of %s is refused with an explanation', async (_name, headers) => {
     for (const accept of [JSON_TYPE, RESPONSE_TYPE]) {
       const { status, headers: answered, answer } = await send({ headers: { ...headers, accept }, body: HEIGHT });
       expect([status, answered['content-type']]).toEqual([415, `${accept}; charset=utf-8`]);
@@ -71,9 +71,9 @@ describe('a body', () => {
   });
 
   test.each([
-    ['is no JSON', 'x', /not valid JSON/],
+    ['is not JSON', 'x', /not valid JSON/],
     ['is empty', ' ', /not valid JSON/],
-    ['is no object', '1', /JSON object/],
+    ['is not an object', '1', /JSON object/],
     ['is null', 'null', /JSON object/],
     ['is not UTF-8', Buffer.from('{"query":"{beaconHeight}","variables":{"a":"\xff"}}', 'latin1'), /not valid UTF-8/],
     [
@@ -89,13 +89,13 @@ describe('a body', () => {
     }
   });
 
-  test('in UTF-8 is read as such', async () => {
+  test('in UTF-8 is decoded', async () => {
     const body = JSON.stringify({ query: 'query ($id: ID!) { node(id: $id) { id } }', variables: { id: 'é€😀' } });
     const { answer } = await send({ body });
     expect(answer.errors[0].message).toContain('é€😀');
   });
 
-  test('that is too large is refused with its code, also where its length comes last', async () => {
+  test('that is too large is refused with its code, also without a content length', async () => {
     const body = JSON.stringify({ query: '{ beaconHeight }', variables: { text: 'x'.repeat(262_144) } });
     for (const sent of [body, chunksOf(body)]) {
       const { status, answer } = await send({ body: sent });
@@ -104,7 +104,7 @@ describe('a body', () => {
     }
   });
 
-  test('of several operations has an error in the place of each that is none', async () => {
+  test('of several operations has an error in place of each invalid one', async () => {
     const { status, answer } = await send({ body: `[null,1,${HEIGHT}]` });
     expect([status, answer]).toEqual([
       200,
@@ -121,7 +121,7 @@ describe('a URL', () => {
   test.each([
     ['is not UTF-8', '?query={beaconHeight}%23%ff'],
     ['is not UTF-8 in its variables', '?query={beaconHeight}&variables={"a":"%c3%28"}'],
-    ['has variables that are no JSON', '?query={beaconHeight}&variables=x'],
+    ['has variables that are not JSON', '?query={beaconHeight}&variables=x'],
   ])('that %s is refused', async (_name, search) => {
     const { status, answer } = await send({ headers: {}, search });
     expect([status, answer]).toEqual([
@@ -130,13 +130,13 @@ describe('a URL', () => {
     ]);
   });
 
-  test('may hold percent signs that encode nothing', async () => {
+  test('may contain percent signs that encode nothing', async () => {
     const search = '?query={beaconHeight}%23 100% %c3%a9'.replaceAll(' ', '+');
     expect((await send({ headers: {}, search })).status).toBe(200);
   });
 });
 
-test('a client that accepts no answer that there is learns which there are, before anything is executed', async () => {
+test('a client that accepts no supported media type gets their names, and nothing is executed', async () => {
   const calls = gateway.sandbox.marketData.calls('orderbook');
   const body = '{"query":"{orderBook(tickerId:\\"pBTC_PRV\\"){tickerId}}"}';
   for (const accept of ['image/png', 'text/html', 'application/json;charset=latin1', 'application/json;q=0']) {
@@ -149,7 +149,7 @@ test('a client that accepts no answer that there is learns which there are, befo
   expect(gateway.sandbox.marketData.calls('orderbook')).toBe(calls);
 });
 
-describe('an argument that turns out to be null when it is read', () => {
+describe('an argument that is null after coercion', () => {
   const CASES = [
     [
       'of a field costs that field',
@@ -168,7 +168,7 @@ describe('an argument that turns out to be null when it is read', () => {
     ],
   ] as const;
 
-  test.each(CASES)('%s, and has its place, by every door', async (_name, query, { data, path }) => {
+  test.each(CASES)('%s, with its path, on every transport', async (_name, query, { data, path }) => {
     const operation = { query, variables: { id: null } };
     const error = {
       message: expect.stringMatching(/must not be null|not to be null/),
@@ -193,7 +193,7 @@ describe('an argument that turns out to be null when it is read', () => {
     expect(payload).toEqual({ errors: [error], data });
   });
 
-  test('is a bad request where nothing can be executed', async () => {
+  test('is a bad request if nothing can be executed', async () => {
     const query = 'query ($id: String!) { orderBook(tickerId: $id) { tickerId } }';
     const body = JSON.stringify({ query, variables: { id: null } });
     const { status, answer } = await send({ headers: { 'content-type': JSON_TYPE, accept: RESPONSE_TYPE }, body });
@@ -207,8 +207,8 @@ describe('an argument that turns out to be null when it is read', () => {
 
 describe('on a websocket', () => {
   test.each([
-    ['a name that no operation has', { query: 'query A { beaconHeight }', operationName: 'B' }],
-    ['no name where there are several operations', { query: 'query A { beaconHeight } query B { beaconHeight }' }],
+    ['an unknown operation name', { query: 'query A { beaconHeight }', operationName: 'B' }],
+    ['no name for several operations', { query: 'query A { beaconHeight } query B { beaconHeight }' }],
     ['a document without an operation', { query: 'fragment F on Query { beaconHeight }' }],
   ])('%s is an error with its code', async (_name, payload) => {
     const socket = await openSocket(url);

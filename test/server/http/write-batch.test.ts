@@ -2,7 +2,7 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { createWriteBatch } from '../../../src/server/http/write-batch.ts';
 
-test('what is put into it in one turn goes out at its end, in order', async () => {
+test('functions that are added in one turn are called at its end, in order', async () => {
   const sent: number[] = [];
   const put = createWriteBatch();
   for (const answer of [1, 2, 3]) put(() => sent.push(answer));
@@ -11,7 +11,7 @@ test('what is put into it in one turn goes out at its end, in order', async () =
   expect(sent).toEqual([1, 2, 3]);
 });
 
-test('what is put into it while it sends goes out at the end of the next turn', async () => {
+test('functions that are added during a flush are called at the end of the next turn', async () => {
   const sent: string[] = [];
   const put = createWriteBatch();
   put(() => {
@@ -24,7 +24,7 @@ test('what is put into it while it sends goes out at the end of the next turn', 
   expect(sent).toEqual(['first', 'second']);
 });
 
-test('nothing waits for what takes long', () => {
+test('nothing waits for long work', () => {
   const now = vi.spyOn(performance, 'now').mockReturnValue(1_000);
   try {
     const sent: number[] = [];

@@ -14,7 +14,7 @@ describe('a document that is valid', () => {
     expect(documents.read('{ beaconHeight }')).toBe(first);
     const long = `{ beaconHeight } ${'#'.repeat(20_000)}`;
     expect(await documents.read(long)).not.toBe(await documents.read(long));
-    // Others take its place.
+    // Others evict it.
     for (let n = 0; n < 40; n++) documents.read(`{ a${n}: beaconHeight } ${'#'.repeat(15_000)}`);
     expect(documents.read('{ beaconHeight }')).not.toBe(first);
   });
@@ -27,7 +27,7 @@ describe('a document that is valid', () => {
 });
 
 describe('a document that is refused', () => {
-  test('is counted each time, and not kept', async () => {
+  test('is counted each time, and not cached', async () => {
     let refused = 0;
     const documents = createDocuments({ schema, limits: DEFAULT_LIMITS, onRefused: () => refused++ });
     for (const text of ['{', '{', '{ nothing }', '{ nothing }', `{ ${repeat(900, (n) => `a${n}: nothing`)} }`]) {
@@ -41,12 +41,12 @@ describe('a document that is refused', () => {
     ['behind line breaks of every kind', '\n\r\n\r{ beaconHeight\n  nothing }', [{ line: 5, column: 3 }]],
     ['in a fragment', '{ ...F }\nfragment F on Query { nothing }', [{ line: 2, column: 23 }]],
     ['in an argument', '{ nodes(ids: [1,\n {}]) { id } }', [{ line: 2, column: 2 }]],
-  ])('says where it is wrong: %s', async (_name, text, locations) => {
+  ])('has errors with locations: %s', async (_name, text, locations) => {
     const { errors } = await read(text);
     expect(errors?.map((error) => error.toJSON().locations)).toEqual([locations]);
   });
 
-  test('says where its syntax is wrong', async () => {
+  test('has a syntax error with a location', async () => {
     const { errors } = await read('\n\n{ a b: }');
     expect(errors?.map((error) => error.toJSON())).toEqual([
       {
@@ -57,7 +57,7 @@ describe('a document that is refused', () => {
     ]);
   });
 
-  test.each([100, 5_000])('reports a hundred errors of %i, and that there are more', async (count) => {
+  test.each([100, 5_000])('reports a hundred of %i errors, and that there are more', async (count) => {
     const { errors = [] } = await read(`${'\n'.repeat(100_000)}{ ${repeat(count + 1, (n) => `a${n}`)} }`);
     expect(errors).toHaveLength(101);
     expect(errors[0]?.locations).toEqual([{ line: 100_001, column: 3 }]);
@@ -65,7 +65,7 @@ describe('a document that is refused', () => {
     expect(errors[100]?.extensions['code']).toBe('TOO_MANY_ERRORS');
   });
 
-  test('makes its errors without stacks, and its lines are counted once', async () => {
+  test('has errors without stack traces, and its lines are counted once', async () => {
     const lines = '\n'.repeat(50_000);
     const matchAll = vi.spyOn(String.prototype, 'matchAll');
     const text = `${lines}{ ${repeat(200, (n) => `a${n}`)} }`;
@@ -77,7 +77,7 @@ describe('a document that is refused', () => {
     expect(errors.every((error) => error instanceof GraphQLError)).toBe(true);
   });
 
-  test('repeats only the beginning of what it has', async () => {
+  test('has errors that quote only the beginning of a long text', async () => {
     const { errors } = await read(`{ poolPairs(first: ${'9'.repeat(250_000)}) { totalCount } }`);
     expect(errors?.map(({ message }) => message.length <= 550)).toEqual([true]);
     expect(errors?.[0]?.message).toMatch(/^Int cannot represent .*99… \(250\d\d\d characters\)$/);
@@ -92,12 +92,12 @@ describe('a document that is refused', () => {
       'fragments of many operations',
       `${repeat(500, (n) => `query Q${n} { ...F0 }`)} ${repeat(600, (n) => `fragment F${n} on Query { ...F${n + 1} }`)} fragment F600 on Query { beaconHeight }`,
     ],
-  ])('is refused for the work that it takes: %s', async (_name, text) => {
+  ])('is refused because it takes long to validate: %s', async (_name, text) => {
     const { errors } = await read(text);
     expect(errors?.map(({ extensions }) => extensions['code'])).toEqual(['QUERY_TOO_COMPLEX']);
   });
 
-  test('prints a large literal a few times only', async () => {
+  test('has few errors that quote a large literal', async () => {
     const { errors = [] } = await read(`{ poolPairs(filter: { ${repeat(3_000, (n) => `x${n}: 1`)} }) { totalCount } }`);
     expect(errors).toHaveLength(6);
     expect(errors[5]?.message).toBe('Validation stopped after 5 errors.');

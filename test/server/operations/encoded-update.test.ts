@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { WrittenResult } from '../../../src/graphql/execution/written-result.ts';
 import { type EncodedUpdate, encodeUpdate } from '../../../src/server/operations/encoded-update.ts';
 
-/** The text in a frame, by its length in each of the three ways to write one: RFC 6455, section 5.2. */
+/** The text of a frame, whose length is encoded in one of three ways: RFC 6455, section 5.2. */
 function readFrame(frame: Buffer): string {
   const short = frame.readUInt8(1);
   const start = short === 127 ? 10 : short === 126 ? 4 : 2;

@@ -22,19 +22,19 @@ test.each([
   expect(hash).toBe(createHash('sha256').update(query).digest('hex').slice(0, 16));
 });
 
-test('a name that the client gives comes first, if it is one', () => {
+test('a valid name that the client sends is used first', () => {
   const query = 'query A { a } query B { a }';
   expect(labelOf({ query, operationName: 'B' }).operation).toBe('B');
   expect(labelOf({ query, operationName: 'not a name\n' }).operation).toBe('A');
   expect(labelOf({ query, operationName: { secret: 1 } }).operation).toBe('A');
 });
 
-test('what is no text has no hash', () => {
+test('a query that is not a string has no hash', () => {
   expect(labelOf({})).toEqual({});
   expect(labelOf({ query: 5, operationName: 'A' })).toEqual({ operation: 'A' });
 });
 
-test('the name is not looked for without end', () => {
+test('the search for the name ends', () => {
   const query = `fragment F on Query { ${'a '.repeat(100_000)} } query A { ...F }`;
   expect(labelOf({ query }).operation).toBeUndefined();
 });

@@ -8,7 +8,7 @@ import { repeat } from '../../support/operations.ts';
 const conflicts = (text: string) => validate(schema, parse(text), [overlappingFields]).map(({ message }) => message);
 const conflictsByGraphqlJs = (text: string) => validate(schema, parse(text), [OverlappingFieldsCanBeMergedRule]);
 
-describe('fields of one name', () => {
+describe('fields with the same response name', () => {
   test.each([
     [
       'the same',
@@ -30,7 +30,7 @@ describe('fields of one name', () => {
       'fragments in a circle',
       '{ tokens { ...A } } fragment A on Token { id ...B } fragment B on Token { symbol ...A }',
     ],
-  ])('may be one: %s', (_name, text) => {
+  ])('can be merged: %s', (_name, text) => {
     expect(conflicts(text)).toEqual([]);
     expect(conflictsByGraphqlJs(text)).toEqual([]);
   });
@@ -54,12 +54,12 @@ describe('fields of one name', () => {
       '{ nodes(ids: []) { ... on PoolPair { x: price } ... on Token { x: symbol } } }',
       /conflicting types "Float" and "String"/,
     ],
-  ])('may not be one: %s', (_name, text, message) => {
+  ])('cannot be merged: %s', (_name, text, message) => {
     expect(conflicts(text)).toEqual([expect.stringMatching(message)]);
     expect(conflictsByGraphqlJs(text)).toHaveLength(1);
   });
 
-  test('are judged as graphql-js judges them', () => {
+  test('have the same errors as in graphql-js', () => {
     const leaf = fc.constantFrom(
       'id',
       'a: id',
@@ -104,11 +104,11 @@ describe('fields of one name', () => {
       'of one name, in many fragments',
       `{ ${repeat(90, (n) => `...F${n}`)} } ${repeat(90, (n) => `fragment F${n} on Query { ${repeat(89 - n, (m) => `...F${n + 1 + m}`)} a: beaconHeight }`)}`,
     ],
-  ])('are many, and few steps: %s', (_name, text) => {
+  ])('take few steps, also if there are many: %s', (_name, text) => {
     expect(conflicts(text)).toEqual([]);
   });
 
-  test('are given up where fragments make too many combinations of them', () => {
+  test('are not compared further if fragments cause too many combinations', () => {
     const others = (n: number) => repeat(60, (each) => (each === n ? '' : `...F${each}`));
     const text = `{ ${repeat(60, (n) => `a${n}: service { ${others(n)} }`)} } ${repeat(60, (n) => `fragment F${n} on Service { ${repeat(20, () => 'version')} }`)}`;
     expect(() => conflicts(text)).toThrow(TooManyComparisonsError);

@@ -15,7 +15,7 @@ const QUERY =
   'query ($id: TokenId!, $first: Int!) { poolPair(token1Id: $id, token2Id: "b832e5d3b1f01a4f0623f7fe91d6673461e1f5d37d91fe78c5c2e6183ff39696") { id price } poolPairs(first: $first) { totalCount } }';
 
 describe('a query in the pipeline', () => {
-  test('has the same result as over HTTP, the first time and when its document is known', async () => {
+  test('has the same result as over HTTP, the first time and when its document is cached', async () => {
     const { gateway, pipeline } = await openPipeline();
     for (const variables of [{ id: PRV, first: 2 }, { id: BTC, first: 3 }, { id: 'x', first: -1 }, { first: 1 }]) {
       const { data, errors } = await runQuery(pipeline, { query: QUERY, variables });

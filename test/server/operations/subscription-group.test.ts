@@ -7,7 +7,7 @@ import { createSubscriptionGroup, type ExecutedUpdate } from '../../../src/serve
 
 const END = { done: true, value: undefined };
 
-/** A group whose values are numbers, and whose updates say what they were made from, when the test says so. */
+/** A group whose values are numbers. Its updates contain their values, and end when the test says so. */
 function createGroup({ dependsOnPrevious = true, areCurrent = (): boolean => true } = {}) {
   const latest = createBroadcast<number>();
   const asked: { value: unknown; previous: unknown; made: PromiseWithResolvers<ExecutedUpdate> }[] = [];
@@ -39,11 +39,11 @@ function createGroup({ dependsOnPrevious = true, areCurrent = (): boolean => tru
   return { latest, group, asked, answer, handedOver: () => handedOver, timesEmpty: () => timesEmpty };
 }
 
-/** Waits until so many updates are asked for. */
+/** Waits until that many updates are requested. */
 const untilAsked = (asked: readonly unknown[], count: number) => expect.poll(() => asked.length).toBe(count);
 
-describe('one update is made', () => {
-  test('for all who have got the same before, and one for those who are behind', async () => {
+describe('one update is executed', () => {
+  test('for all members that received the same before, and one for those that skipped a value', async () => {
     const { latest, group, asked, answer, handedOver } = createGroup();
     const members = Array.from({ length: 300 }, () => toAsyncValues(group.join));
     latest.publish(1);
@@ -52,7 +52,7 @@ describe('one update is made', () => {
     expect(answer()).toEqual([[1, undefined]]);
     expect(new Set((await Promise.all(first)).map(({ value }) => value)).size).toBe(1);
 
-    // Two of them pass a value over.
+    // Two of them skip a value.
     const [behind, inStep] = [members.slice(0, 2), members.slice(2)];
     latest.publish(2);
     const second = inStep.map((member) => member.next());
@@ -75,7 +75,7 @@ describe('one update is made', () => {
     expect(latest.skippedValues()).toBe(2);
   });
 
-  test('for everyone, whatever they have got, where it does not tell of that', async () => {
+  test('for all members if it does not depend on the previous value', async () => {
     const { latest, group, asked, answer } = createGroup({ dependsOnPrevious: false });
     const [early, late] = [toAsyncValues(group.join), toAsyncValues(group.join)];
     latest.publish(1);
@@ -91,7 +91,7 @@ describe('one update is made', () => {
     expect(one?.value).toBe(other?.value);
   });
 
-  test('and serves those who come later only for as long as it is true', async () => {
+  test('and shared with later members only while it is current', async () => {
     let isTrue = true;
     const { latest, group, asked, answer } = createGroup({ areCurrent: () => isTrue });
     latest.publish(1);
@@ -107,7 +107,7 @@ describe('one update is made', () => {
     expect((await fresh).value).not.toBe(value);
   });
 
-  test('once for a moment that it tells of, for those who hear of it together', async () => {
+  test('for members that receive the same age at about the same time', async () => {
     const { latest, group, asked, answer } = createGroup({ dependsOnPrevious: false, areCurrent: () => false });
     const members = [toAsyncValues(group.join), toAsyncValues(group.join)];
     latest.publish(1);
@@ -126,7 +126,7 @@ describe('one update is made', () => {
 });
 
 describe('a member', () => {
-  test('that leaves while its update is made gets nothing, and the others get theirs', async () => {
+  test('that leaves during the execution gets nothing, and the others get the update', async () => {
     const { latest, group, asked, answer, handedOver, timesEmpty } = createGroup();
     const [leaver, stayer] = [toAsyncValues(group.join), toAsyncValues(group.join)];
     latest.publish(1);
@@ -142,7 +142,7 @@ describe('a member', () => {
     expect([latest.subscribers(), timesEmpty()]).toEqual([0, 1]);
   });
 
-  test('hears that an update cannot be made, as all do who were to get it, and has left then', async () => {
+  test('gets the error of a failed execution, as all that waited for it, and has left then', async () => {
     const { latest, group, asked, timesEmpty } = createGroup();
     const members = [toAsyncValues(group.join), toAsyncValues(group.join)];
     latest.publish(1);

@@ -9,7 +9,7 @@ import { createTestPipeline, testClient } from '../../support/pipeline.ts';
 import { BTC } from '../../support/tokens.ts';
 import { openSocket } from '../../support/transports.ts';
 
-/** Groups over the sources of a gateway; a member takes its updates when the test does. */
+/** Groups over the sources of a gateway. A member requests updates when the test does. */
 async function openGroups(options?: TestGatewayOptions) {
   const gateway = await startGatewayForTest(options);
   await gateway.untilReady();
@@ -37,7 +37,7 @@ const countOf = (updates: readonly unknown[]) => new Set(updates).size;
 
 const dataOf = (update: EncodedUpdate | undefined) => JSON.parse(update?.toText() ?? '').data;
 
-describe('an update is executed and written once', () => {
+describe('an update is executed and encoded once', () => {
   test('for three hundred subscribers of one operation, and twice for two operations', async () => {
     const { joinMany, advance, metrics, app } = await openGroups();
     const prices = await joinMany(300, 'subscription { prices { beaconHeight previousHeight poolPairs { id } } }');
@@ -51,7 +51,7 @@ describe('an update is executed and written once', () => {
     await expect.poll(() => app.service.sources.head.subscribers()).toBe(0);
   });
 
-  test('for hundreds who come back after the same height, at each height that they missed', async () => {
+  test('for hundreds that resume after the same height, at each height that they missed', async () => {
     const { joinMany, advance, sandbox } = await openGroups();
     const after = sandbox.chain.tip.height;
     for (let height = 0; height < 3; height++) await advance();
@@ -64,7 +64,7 @@ describe('an update is executed and written once', () => {
     }
   });
 
-  test('for who subscribes with the same variables, and not for who has others', async () => {
+  test('for subscribers with the same variables, but not with others', async () => {
     const { join } = await openGroups();
     const query = 'subscription ($tokenIds: [TokenId!]) { prices(tokenIds: $tokenIds) { poolPairs { id } } }';
     const of = async (tokenIds?: readonly string[]) => nextOf([await join(query, { tokenIds })]);
@@ -74,12 +74,12 @@ describe('an update is executed and written once', () => {
   });
 });
 
-describe('who is behind', () => {
-  test('is told of the update that it got last, and gets what has changed since then', async () => {
+describe('a member that skipped heights', () => {
+  test('gets its previous height, and the changes since then', async () => {
     const { join, advance } = await openGroups();
     const query =
       'subscription { prices(onlyChanged: true) { beaconHeight previousHeight missedHeights poolPairs { id token1PoolValue } } }';
-    // The third has a group of its own, and does as the second.
+    // The third is alone in its group, and does the same as the second.
     const [quick, slow, alone] = await Promise.all([join(query), join(query), join(`${query} `)]);
     const first = await nextOf([quick, slow, alone]);
     const seen = new Set<string>();
@@ -97,8 +97,8 @@ describe('who is behind', () => {
   });
 });
 
-describe('who comes later at the same height', () => {
-  test('is told of its own moment', async () => {
+describe('a member that joins later at the same height', () => {
+  test('gets an age of its own', async () => {
     const { join, clock } = await openGroups();
     const query = 'subscription { head { ageMs } }';
     const [early] = await nextOf([await join(query)]);
@@ -107,7 +107,7 @@ describe('who comes later at the same height', () => {
     expect(dataOf(late).head.ageMs).toBe(dataOf(early).head.ageMs + 1_500);
   });
 
-  test('gets what has become true since then', async () => {
+  test('gets what has changed since then', async () => {
     const { join, advance, sandbox } = await openGroups({ config: { marketPollMs: 60_000 } });
     const query = 'subscription { tickers(filter: { tickerIds: ["pBTC_PRV"] }) { poolPair { beaconHeight } } }';
     const [early] = await nextOf([await join(query)]);
@@ -122,7 +122,7 @@ describe('who comes later at the same height', () => {
   });
 });
 
-describe('what is sent', () => {
+describe('an update that is sent', () => {
   test.each([
     ['whole', 'subscription { prices { beaconHeight poolPairs { id price pairs { tickerId } } } }', {}],
     [
@@ -150,7 +150,7 @@ describe('what is sent', () => {
     }
     const written = /^data: (.*)$/m.exec(text)?.[1] ?? '';
     await expect.poll(() => messages.length).toBe(3);
-    // Errors stand first, as the specification recommends.
+    // Errors first, as the specification recommends.
     expect(written.startsWith('{"errors":')).toBe(name === 'with errors');
     expect(messages.sort()).toEqual(
       ['a', 'a "longer" one', 'ä']

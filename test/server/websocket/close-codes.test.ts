@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** What a hostile peer could fill: a log that nobody bounds. */
+/** The output of the process, which a hostile client could fill. */
 const stderr = vi.spyOn(console, 'error');
 const warnings = vi.spyOn(console, 'warn');
 let neighbour: WebSocket;
@@ -23,7 +23,7 @@ beforeEach(async () => {
   neighbour = await openSocket(url);
 });
 
-// Whatever one peer does, another is served, by its open socket and by HTTP, and nothing is written to stderr.
+// Whatever one client does, another is served on its open websocket and over HTTP, and nothing is written to stderr.
 afterEach(async () => {
   const payload = { query: '{ service { sandbox } }' };
   neighbour.send(JSON.stringify({ type: 'subscribe', id: '1', payload }));
@@ -44,7 +44,7 @@ async function open(...protocols: string[]): Promise<WebSocket> {
   return socket;
 }
 
-/** With what a socket is closed, after it sent those messages. */
+/** The close code and reason after sending those messages. */
 async function closeAfter(socket: WebSocket, ...messages: (object | string | Buffer)[]): Promise<[number, string]> {
   const closed = once(socket, 'close');
   for (const message of messages) {
@@ -59,23 +59,23 @@ const HEAD = { query: 'subscription { head { beaconHeight } }' };
 
 describe('a websocket is closed with', () => {
   test.each([
-    ['no JSON', '{'],
-    ['nothing', ''],
+    ['a message that is not JSON', '{'],
+    ['an empty message', ''],
     ['JSON that is no object', '[]'],
     ['an object without a type', {}],
-    ['a type that nobody knows', { type: 'start', id: '1', payload: HEAD }],
-    ['a type that is no text', { type: 5 }],
+    ['an unknown type', { type: 'start', id: '1', payload: HEAD }],
+    ['a type that is not a string', { type: 5 }],
     ['an operation without an id', { type: 'subscribe', payload: HEAD }],
     ['an operation with an empty id', subscribe(HEAD, '')],
     ['an operation without a payload', { type: 'subscribe', id: '1' }],
     ['an operation without a query', subscribe({ variables: {} })],
-    ['a query that is no text', subscribe({ query: 5 })],
+    ['a query that is not a string', subscribe({ query: 5 })],
     ['variables that are an array', subscribe({ ...HEAD, variables: [1] })],
-    ['variables that are a text', subscribe({ ...HEAD, variables: 'x' })],
-    ['an operation name that is no text', subscribe({ ...HEAD, operationName: 5 })],
-    ['extensions that are a text', subscribe({ ...HEAD, extensions: 'x' })],
-    ['a ping whose payload is a text', { type: 'ping', payload: 'x' }],
-    ['a binary message that is no JSON', Buffer.from([0xff, 0x00, 0xfe])],
+    ['variables that are a string', subscribe({ ...HEAD, variables: 'x' })],
+    ['an operation name that is not a string', subscribe({ ...HEAD, operationName: 5 })],
+    ['extensions that are a string', subscribe({ ...HEAD, extensions: 'x' })],
+    ['a ping whose payload is a string', { type: 'ping', payload: 'x' }],
+    ['a binary message that is not JSON', Buffer.from([0xff, 0x00, 0xfe])],
   ])('4400 for %s', async (_name, message) => {
     expect(await closeAfter(await openSocket(url), message)).toEqual([4400, 'Invalid message received']);
   });
@@ -84,7 +84,7 @@ describe('a websocket is closed with', () => {
     ['connection_ack', { type: 'connection_ack' }],
     ['next', { type: 'next', id: '1', payload: { data: {} } }],
     ['error', { type: 'error', id: '1', payload: [{ message: 'x' }] }],
-  ])('4400 for %s, which only a server says', async (_name, message) => {
+  ])('4400 for %s, which only a server sends', async (_name, message) => {
     expect(await closeAfter(await openSocket(url), message)).toEqual([4400, 'Unexpected message received']);
   });
 
@@ -93,7 +93,7 @@ describe('a websocket is closed with', () => {
     expect(await closeAfter(socket, subscribe(HEAD))).toEqual([4401, 'Unauthorized']);
   });
 
-  test('4406 where no subprotocol is asked for', async () => {
+  test('4406 if no subprotocol is requested', async () => {
     expect(await closeAfter(await open())).toEqual([4406, 'Subprotocol not acceptable']);
   });
 
@@ -102,7 +102,7 @@ describe('a websocket is closed with', () => {
     expect([code, reason]).toEqual([4406, 'Subprotocol not acceptable']);
   });
 
-  test('4408 where connection_init does not come within 3 seconds', async () => {
+  test('4408 if connection_init does not arrive within 3 seconds', async () => {
     const socket = await open('graphql-transport-ws');
     expect(await closeAfter(socket)).toEqual([4408, 'Connection initialisation timeout']);
   });
@@ -154,7 +154,7 @@ describe('a websocket stays open', () => {
     socket.close();
   });
 
-  test('for an id that JavaScript gives a meaning', async () => {
+  test('for an id that is a property of objects in JavaScript', async () => {
     const socket = await openSocket(url);
     for (const id of ['__proto__', 'constructor', 'toString']) {
       socket.send(JSON.stringify(subscribe(HEAD, id)));
@@ -163,14 +163,14 @@ describe('a websocket stays open', () => {
     socket.close();
   });
 
-  test('for an operation that is not there, which is an error of its own', async () => {
+  test('for an unknown operation, which is an error of the operation', async () => {
     const socket = await openSocket(url);
     socket.send(JSON.stringify(subscribe({ ...HEAD, operationName: 'Nobody' })));
     expect(JSON.parse(await nextMessage(socket))).toMatchObject({ type: 'error', id: '1' });
     socket.close();
   });
 
-  test('for the end of an operation that never began', async () => {
+  test('for `complete` of an operation that never started', async () => {
     const socket = await openSocket(url);
     socket.send('{"type":"complete","id":"9"}');
     socket.send('{"type":"ping"}');
@@ -180,7 +180,7 @@ describe('a websocket stays open', () => {
 });
 
 describe('the process survives', () => {
-  test('an upgrade of another path whose peer resets the connection', async () => {
+  test('an upgrade of another path whose client resets the connection', async () => {
     for (let n = 0; n < 20; n++) {
       const socket = rawUpgrade('/elsewhere', 'graphql-transport-ws');
       await once(socket, 'data');
@@ -190,7 +190,7 @@ describe('the process survives', () => {
     }
   });
 
-  test('a peer that resets the connection in the middle of an answer', async () => {
+  test('a client that resets the connection in the middle of a response', async () => {
     for (let n = 0; n < 20; n++) {
       const socket = await openSocket(url);
       socket.on('error', () => {});
@@ -212,7 +212,7 @@ function rawUpgrade(path: string, protocol: string): Socket {
   return socket;
 }
 
-/** The close frame that follows the upgrade: `ws` itself goes away where its subprotocol is not confirmed. */
+/** The close frame after the upgrade. The client of `ws` would disconnect if its subprotocol is not confirmed. */
 async function upgradeRaw(protocol: string): Promise<{ code: number; reason: string }> {
   const socket = rawUpgrade('/graphql', protocol);
   let bytes = Buffer.alloc(0);
@@ -229,7 +229,7 @@ async function upgradeRaw(protocol: string): Promise<{ code: number; reason: str
   throw new Error('the connection ended without a close frame');
 }
 
-/** Sends bytes as a text frame, which a well-behaved client cannot. */
+/** Sends bytes as a text frame, which a client library cannot. */
 async function closeAfterRaw(socket: WebSocket, bytes: Buffer): Promise<[number, string]> {
   const closed = once(socket, 'close');
   socket.send(bytes, { binary: false });

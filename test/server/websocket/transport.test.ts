@@ -9,8 +9,8 @@ async function open() {
   return { ...gateway, client: connect(await gateway.app.listen(0, '127.0.0.1')) };
 }
 
-describe('the websocket door', () => {
-  test('streams prices: now, then at each beacon height', async () => {
+describe('the websocket transport', () => {
+  test('streams prices: the current ones, then at each beacon height', async () => {
     const { client, sandbox } = await open();
     const start = sandbox.chain.tip.height;
     const query =
@@ -23,12 +23,12 @@ describe('the websocket door', () => {
     );
   });
 
-  test('answers queries too', async () => {
+  test('executes queries too', async () => {
     const { client, sandbox } = await open();
     expect(await take(client, '{ beaconHeight }', 2)).toEqual([{ data: { beaconHeight: sandbox.chain.tip.height } }]);
   });
 
-  test('answers a query with the bytes of a POST, errors first', async () => {
+  test('sends the same bytes as for a POST, errors first', async () => {
     const { app, sandbox } = await startGatewayForTest();
     const url = await app.listen(0, '127.0.0.1');
     const query = '{ poolPairs(first: -1) { totalCount } beaconHeight }';
@@ -49,7 +49,7 @@ describe('the websocket door', () => {
     await once(socket, 'close');
   });
 
-  test('holds the same limits and masks the same errors as HTTP', async () => {
+  test('has the same limits and masks the same errors as HTTP', async () => {
     const { client, sandbox } = await open();
     await take(client, '{ beaconHeight }', 1);
     sandbox.node.resetCalls();
@@ -69,7 +69,7 @@ describe('the websocket door', () => {
     expect(sandbox.node.calls('getpdestate')).toBe(0);
   });
 
-  test('opens so many operations on one socket and not one more', async () => {
+  test('limits the open operations of a websocket', async () => {
     const { client, app } = await open();
     const operations = Array.from({ length: 100 }, () =>
       client.iterate({ query: 'subscription { head { beaconHeight } }' }),
@@ -81,7 +81,7 @@ describe('the websocket door', () => {
     expect(app.service.sources.head.subscribers()).toBe(100);
   });
 
-  test('holds so many values on one socket together, and not more', async () => {
+  test('limits the values of all open operations of a websocket', async () => {
     const { app } = await startGatewayForTest({ config: { maxValuesPerConnection: 500 } });
     const client = connect(await app.listen(0, '127.0.0.1'));
     await take(client, '{ beaconHeight }', 1);
@@ -95,7 +95,7 @@ describe('the websocket door', () => {
     await second.return?.();
   });
 
-  test('loses no operation of a socket to a bad one beside it', async () => {
+  test('keeps other operations of a websocket open when one fails', async () => {
     const { client, sandbox } = await open();
     const updates = client.iterate<{ head: { beaconHeight: number } }>({
       query: 'subscription { head { beaconHeight } }',

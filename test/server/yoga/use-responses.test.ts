@@ -10,7 +10,7 @@ import { serveGatewayForTest } from '../../support/served-gateway.ts';
 
 const HEAD = 'subscription{head{beaconHeight}}';
 
-/** What is read of a stream until its text matches. */
+/** Reads a stream until its text matches. */
 async function readUntil({ body }: Response, until: RegExp): Promise<string> {
   let text = '';
   const decoder = new TextDecoder();

@@ -2,21 +2,27 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Files that take longest, mostly by waiting. They start first: a long file that starts last keeps one worker alone.
- * Those with a thousand clients stand apart, so that two of them do not run side by side.
+ * The files that take longest start first: a long file that starts last keeps one worker busy alone. Those that mostly wait
+ * stand between those that mostly work, and those with a thousand clients stand apart.
  */
 const LONGEST = [
   'lost-network',
-  'slowness',
-  'stalled-connections',
-  'stalled-subscribers',
-  'process',
-  'behind-a-cache',
-  'thousand-subscribers',
+  'no-response',
   'graphiql',
+  'behind-a-cache',
+  'stalled-connections',
+  'request-rate',
   'several-nodes',
-  'node/readers',
+  'one-url',
+  'slow-response',
+  'stalled-subscribers',
+  'server/process',
+  'state-reader',
   'sizes',
+  'slow-subscribers',
+  'honest',
+  'restart',
+  'thousand-subscribers',
 ];
 
 class LongestFirst extends BaseSequencer {

@@ -11,8 +11,8 @@ const NEW_HEIGHT_MS = 1_000;
 const SUBJECTS = { env: ENV, reference: GATEWAY, start: startWebSocketServers };
 const FULL: Extent = {
   ...SUBJECTS,
-  sizes: [1_000, 3_000, 10_000],
-  worlds: 3,
+  sizes: [1_000, 10_000],
+  worlds: 2,
   rounds: 3,
   seconds: 1,
   warmUpSeconds: 4,

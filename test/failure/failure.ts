@@ -21,7 +21,15 @@ export type Failure = {
 };
 
 /** The timeout for failures that show only after it: short, and long enough for a good response on a busy machine. */
-export const SHORT_TIMEOUT_MS = 500;
+const SHORT_TIMEOUT_MS = 1_000;
+
+/** What clients and operators see of a host that does not respond in time. */
+export const TIMEOUT = {
+  code: 'UPSTREAM_TIMEOUT',
+  message: `did not respond within ${SHORT_TIMEOUT_MS} ms`,
+  opensCircuit: true,
+  config: { upstreamTimeoutMs: SHORT_TIMEOUT_MS },
+} as const;
 
 /** Everything is read so often, and pauses are so short, that no test waits for it. */
 const OFTEN_MS = 10;

@@ -4,7 +4,8 @@ import { serveGatewayForTest } from '../support/served-gateway.ts';
 import { BTC, PRV } from '../support/tokens.ts';
 
 const AT_ONCE = 2;
-const CONFIG = { upstreamMaxConnections: AT_ONCE + 2 };
+// A busy machine needs its time for 64 heights.
+const CONFIG = { upstreamMaxConnections: AT_ONCE + 2, upstreamTimeoutMs: 60_000 };
 
 /** An operation that requests one pool at each of these heights. */
 function chartOf(heights: readonly number[]): string {

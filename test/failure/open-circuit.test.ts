@@ -69,7 +69,7 @@ describe.each(UPSTREAMS)('%s, which is down', (upstream) => {
   });
 
   test('is still called when many calls for clients time out', async () => {
-    const gateway = await open(upstream, { upstreamMaxPauseMs: LONG_PAUSE_MS, upstreamTimeoutMs: 500 });
+    const gateway = await open(upstream, { upstreamMaxPauseMs: LONG_PAUSE_MS, upstreamTimeoutMs: 1_000 });
     const { host, openCircuits, ask, sandbox, app, advance } = gateway;
     if (upstream === 'NODE') sandbox.node.faults.set({ kind: 'hang', on: 'getpdestate' });
     else sandbox.marketData.faults.set({ kind: 'hang', on: 'orderbook' });

@@ -8,7 +8,7 @@ import type { ObjectPlan } from './plan.ts';
  * plan writes it the same for all of them.
  *
  * @param write writes the pool for a context; `undefined` if there is an error or a promise in it
- * @returns `undefined` if the pool has to be written for this answer alone
+ * @returns `undefined` if the pool has to be written for this response only
  */
 export function writeCachedPool(
   plan: ObjectPlan,
@@ -26,7 +26,7 @@ export function writeCachedPool(
   if (cache === undefined || newest === undefined || cache.uncacheable.has(plan)) return undefined;
   if (cached?.validity?.dependencies.areCurrent(now())) return fits(cached.validity, context) ? cached.text : undefined;
 
-  // With loaders of its own, which note everything that the text depends on, and not only what this answer has not read yet.
+  // With loaders of its own, which note everything that the text depends on, and not only what this response has not read yet.
   const own = createContext(context.service, { head: newest });
   const text = write(own);
   if (text === undefined) {
@@ -39,7 +39,7 @@ export function writeCachedPool(
   return validity === undefined || fits(validity, context) ? text : undefined;
 }
 
-/** The same text in one piece. V8 would otherwise keep all the pieces that it was joined from. */
+/** The same text as one flat string. A concatenated string references all its parts in V8. */
 function toFlat(text: string): string {
   return Buffer.from(text).toString();
 }

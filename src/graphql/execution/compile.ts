@@ -163,7 +163,7 @@ export function compile({ schema, document, operation, variables, limits }: Comp
     }
     seesVariables = true;
     // A field with an error instead of its arguments fails when it is executed.
-    return readers.push((given) => readArguments(field, node, given) as Arguments) - 1;
+    return readers.push((values) => readArguments(field, node, values) as Arguments) - 1;
   }
 
   const type = schema.getRootType(operation.operation);
@@ -171,7 +171,7 @@ export function compile({ schema, document, operation, variables, limits }: Comp
   const root = planOf(type, [operation.selectionSet]);
   requireAtMost(limits.maxNesting, root.nesting, NESTING);
   requireAtMost(limits.maxDepth, root.depth, 'The selection depth of the operation');
-  return { root, size, readArguments: (given) => readers.map((read) => read(given)) };
+  return { root, size, readArguments: (values) => readers.map((read) => read(values)) };
 }
 
 const NESTING = 'The nesting depth of selections and fragments';

@@ -18,9 +18,9 @@ export async function openSourceStream(
   const [field] = fields;
   if (field === undefined) return { errors: [withoutStacks(() => new GraphQLError(NO_FIELD))] };
   try {
-    const given = typeof field.args === 'number' ? args[field.args] : field.args;
-    if (given instanceof Error) throw given;
-    const stream: unknown = await field.subscribe?.(undefined, given ?? {}, context, field.info);
+    const coerced = typeof field.args === 'number' ? args[field.args] : field.args;
+    if (coerced instanceof Error) throw coerced;
+    const stream: unknown = await field.subscribe?.(undefined, coerced ?? {}, context, field.info);
     if (typeof stream !== 'object' || stream === null || !isSourceStream(stream))
       throw new Error(`Subscription.${field.property} returned no source stream.`);
     return stream;

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError } from 'graphql';
 import type { ErrorCode } from '../../errors.ts';
+import { SANDBOX_HEADER } from '../http/headers.ts';
 import { REQUEST_ID_HEADER } from '../http/request-id.ts';
-import { SANDBOX_HEADER } from '../http/sandbox-header.ts';
 
 /** The response headers that pages of other origins may read. */
 const EXPOSED = `${REQUEST_ID_HEADER}, ${SANDBOX_HEADER[0]}, ratelimit, ratelimit-policy, retry-after`;

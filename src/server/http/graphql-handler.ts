@@ -16,9 +16,9 @@ import { isSubscription, type Pipeline, type Prepared, type SentOperation } from
 import { internalError } from '../operations/refusal.ts';
 import type { Yoga } from '../yoga/yoga.ts';
 import { createAcceptedTypes, type JsonType } from './accept.ts';
-import { wantsCost } from './cost-header.ts';
 import type { DataVersion } from './data-version.ts';
 import { type EncodedResponse, encodeResponse } from './encoded-response.ts';
+import { wantsCost } from './headers.ts';
 import type { HttpExchange } from './open-responses.ts';
 import { createRequestCoalescing, type RequestCoalescing } from './request-coalescing.ts';
 import type { RequestIds } from './request-id.ts';
@@ -34,7 +34,7 @@ import type { ResponseWriter } from './response-writer.ts';
 import { createWriteBatch } from './write-batch.ts';
 
 /** What the handler of the GraphQL endpoint needs. */
-export type GraphqlHandlerOptions = {
+type GraphqlHandlerOptions = {
   readonly yoga: Yoga;
   readonly pipeline: Pipeline;
   readonly persisted: PersistedQueries;

@@ -6,7 +6,7 @@ import type { JsonType } from './accept.ts';
 import type { EncodedResponse } from './encoded-response.ts';
 
 /** The headers for caches of a response to a GET. */
-export type CacheHeaders = { readonly etag: string | undefined; readonly cacheControl: string };
+type CacheHeaders = { readonly etag: string | undefined; readonly cacheControl: string };
 
 const NOT_CACHEABLE: CacheHeaders = { etag: undefined, cacheControl: 'no-store' };
 const IMMUTABLE = 'public, max-age=31536000, immutable';

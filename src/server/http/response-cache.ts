@@ -22,7 +22,7 @@ export type ResponseCache = {
 };
 
 /** What the cache needs. */
-export type ResponseCacheOptions = {
+type ResponseCacheOptions = {
   /** Maximum size; 0 stores nothing. */
   readonly maxBytes: number;
   /** The current version of the data. */

@@ -5,12 +5,11 @@ import { corsHeaders, varyHeader } from '../clients/origins.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
 import { toRefusedResponse } from '../operations/refusal.ts';
 import type { JsonType } from './accept.ts';
-import { COST_HEADER } from './cost-header.ts';
 import type { EncodedResponse } from './encoded-response.ts';
+import { COST_HEADER, SANDBOX_HEADER } from './headers.ts';
 import { cacheHeadersOf, hasEtag } from './http-caching.ts';
 import type { HttpExchange, OpenResponses } from './open-responses.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
-import { SANDBOX_HEADER } from './sandbox-header.ts';
 
 /** Writes the responses of the GraphQL endpoint. */
 export type ResponseWriter = {
@@ -23,7 +22,7 @@ export type ResponseWriter = {
 };
 
 /** What writing responses needs. */
-export type ResponseWriterOptions = {
+type ResponseWriterOptions = {
   readonly now: () => Instant;
   readonly rates: RateLimits | undefined;
   readonly responses: OpenResponses;

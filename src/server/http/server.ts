@@ -9,16 +9,16 @@ import { createIndex, INDEX_PATH } from '../pages/index-page.ts';
 import { handleSchema, SCHEMA_PATH } from '../pages/schema-file.ts';
 import { GRAPHQL_PATH } from '../yoga/yoga.ts';
 import type { GraphqlHandler } from './graphql-handler.ts';
+import { SANDBOX_HEADER } from './headers.ts';
 import { isNavigation } from './navigation.ts';
 import type { HttpExchange, OpenResponses } from './open-responses.ts';
 import { REQUEST_ID_HEADER, type RequestIds } from './request-id.ts';
-import { SANDBOX_HEADER } from './sandbox-header.ts';
 
 /** The path of the metrics, for Prometheus. */
-export const METRICS_PATH = '/metrics';
+const METRICS_PATH = '/metrics';
 
 /** What the HTTP server needs. */
-export type HttpServerOptions = {
+type HttpServerOptions = {
   readonly graphqlHandler: GraphqlHandler;
   readonly responses: OpenResponses;
   readonly service: Service;

@@ -93,7 +93,7 @@ export type Pipeline = {
 };
 
 /** What the steps need. */
-export type PipelineOptions = {
+type PipelineOptions = {
   readonly service: Service;
   readonly persisted: PersistedQueries;
   readonly documents: Documents;

@@ -17,7 +17,7 @@ export type SubscriptionGroup = {
 export type ExecutedUpdate = { readonly update: EncodedUpdate; areCurrent(now: Instant): boolean };
 
 /** What a group needs. */
-export type SubscriptionGroupOptions = {
+type SubscriptionGroupOptions = {
   readonly stream: Pick<SourceStream, 'subscribe' | 'isChange' | 'dependsOnPrevious' | 'resumesAfter'>;
   /** Executes the update of a value for members that received `previous` before it. */
   execute(value: unknown, previous: unknown): Promise<ExecutedUpdate>;

@@ -13,7 +13,7 @@ import { type EncodedUpdate, encodeUpdate } from './encoded-update.ts';
 import { createSubscriptionGroup, type SubscriptionGroup } from './subscription-group.ts';
 
 /** A subscription whose source stream is open. */
-export type OpenSubscription = {
+type OpenSubscription = {
   readonly operation: KnownOperation;
   readonly planned: PlannedOperation;
   readonly stream: SourceStream;
@@ -26,7 +26,7 @@ export type SubscriptionGroups = {
 };
 
 /** What groups need. */
-export type SubscriptionGroupsOptions = {
+type SubscriptionGroupsOptions = {
   readonly service: Service;
   readonly executor: Executor;
   readonly metrics: Metrics;

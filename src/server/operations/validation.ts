@@ -20,10 +20,9 @@ import { MAX_ERRORS, TooManyErrorsError, withoutStacks } from '../../errors.ts';
 import { textOf } from '../../graphql/document-source.ts';
 import { overlappingFields, TooManyComparisonsError } from './overlapping-fields.ts';
 import { refusal } from './refusal.ts';
-import { explainDirective } from './unknown-directive.ts';
 
 /** Validates documents against one schema. */
-export type Validation = {
+type Validation = {
   /** Validates a document by all rules. */
   validate(document: DocumentNode): readonly GraphQLError[];
   /** The same in steps, each of which takes a fraction of the time. */
@@ -125,3 +124,22 @@ function tooManyComparisons(): GraphQLError {
 export function tooDeep(): GraphQLError {
   return refusal('QUERY_TOO_COMPLEX', 'The document is nested too deeply.');
 }
+
+/**
+ * Explains the error about a directive of incremental delivery, which the schema does not have. Other errors stay as they are.
+ *
+ * A response is about one height that is in memory, so no part of it would arrive earlier than the rest.
+ */
+function explainDirective(error: GraphQLError): GraphQLError {
+  const [, name] = UNKNOWN.exec(error.message) ?? [];
+  if (name === undefined) return error;
+  const message = `Unknown directive "@${name}": the gateway does not support incremental delivery. Remove the directive to receive the complete response.`;
+  return new GraphQLError(message, {
+    nodes: error.nodes ?? null,
+    source: error.source ?? null,
+    positions: error.positions ?? null,
+    extensions: error.extensions,
+  });
+}
+
+const UNKNOWN = /^Unknown directive "@(defer|stream)"\.$/;

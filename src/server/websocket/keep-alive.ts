@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws';
 
 /** Terminates websockets whose clients no longer answer pings. */
-export type KeepAlive = {
+type KeepAlive = {
   /** Pings a websocket once in each period. */
   add(socket: WebSocket): void;
   /** Removes a websocket that has closed. */

@@ -9,7 +9,7 @@ import { type ErrorSummary, summarizeErrors, summarizeRefusal } from '../operati
 import { labelOf, type OperationLabel } from '../operations/operation-label.ts';
 
 /** An operation on a websocket. */
-export type SocketOperation = {
+type SocketOperation = {
   readonly caller: ClientIdentity;
   readonly requestId: string;
   readonly id: string;

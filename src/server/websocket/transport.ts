@@ -10,8 +10,8 @@ import { type ClientAddresses, type ClientIdentity, FORWARDED_FOR_HEADER } from 
 import type { ConnectionLimits } from '../clients/connection-limits.ts';
 import { isAllowedOrigin, originNotAllowed } from '../clients/origins.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
+import { SANDBOX_HEADER } from '../http/headers.ts';
 import { REQUEST_ID_HEADER, type RequestIds } from '../http/request-id.ts';
-import { SANDBOX_HEADER } from '../http/sandbox-header.ts';
 import { pathOf, removeTrailingSlash } from '../http/server.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
@@ -24,8 +24,7 @@ import { closeGracefully, trackOperation } from './graceful-close.ts';
 import type { WebSocketLog } from './log.ts';
 import { type OperationArgs, prepareOperation, releasePayload } from './operations.ts';
 import { runProtocol } from './protocol.ts';
-import { sendResult } from './result.ts';
-import { sendUpdates } from './updates.ts';
+import { sendResult, sendUpdates } from './sending.ts';
 
 /** The open websockets. */
 export type WebSocketTransport = {
@@ -39,7 +38,7 @@ export type WebSocketTransport = {
 };
 
 /** What the transport needs. */
-export type WebSocketTransportOptions = {
+type WebSocketTransportOptions = {
   readonly server: Server;
   readonly pipeline: Pipeline;
   readonly clients: ClientAddresses;

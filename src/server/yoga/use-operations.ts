@@ -3,7 +3,7 @@ import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import type { ClientAddresses } from '../clients/client-address.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
-import { wantsCost } from '../http/cost-header.ts';
+import { wantsCost } from '../http/headers.ts';
 import type { HttpExchange } from '../http/open-responses.ts';
 import { Account } from '../operations/account.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';

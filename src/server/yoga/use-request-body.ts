@@ -6,16 +6,16 @@ import { badRequest } from '../operations/refusal.ts';
 
 /**
  * Reads the parameters of a request, in the place of Yoga. Bodies are JSON or GraphQL in UTF-8: forms are refused, because no
- * GraphQL client sends them. A request that cannot be read keeps its status, whatever the client accepts.
+ * GraphQL client sends them. The status of a malformed request is the same for all clients.
  */
 export function useRequestBody(): Plugin {
   return {
     onRequestParse({ request, requestParser, setRequestParser }) {
       if (request.method === 'GET' && requestParser !== undefined) {
         const parseSearch = requestParser;
-        setRequestParser((given) => {
-          if (hasInvalidUtf8(given.url)) throw badRequest(400, 'The URL is not valid UTF-8.');
-          return orBadRequest('A parameter of the URL is not valid JSON.', () => parseSearch(given));
+        setRequestParser((received) => {
+          if (hasInvalidUtf8(received.url)) throw badRequest(400, 'The URL is not valid UTF-8.');
+          return orBadRequest('A parameter of the URL is not valid JSON.', () => parseSearch(received));
         });
       }
       if (request.method !== 'POST') return;
@@ -23,8 +23,8 @@ export function useRequestBody(): Plugin {
         throw badRequest(415, 'Compressed request bodies are not supported. Send the body without Content-Encoding.');
       const kind = readContentType(request.headers.get('content-type') ?? undefined);
       if (kind === undefined) throw badRequest(415, NOT_READ, { 'accept-post': 'application/json' });
-      setRequestParser(async (given) => {
-        const bytes = await given.arrayBuffer();
+      setRequestParser(async (received) => {
+        const bytes = await received.arrayBuffer();
         const text = orBadRequest('The body is not valid UTF-8.', () => UTF_8.decode(bytes));
         if (kind === 'graphql') return { query: text };
         const params: unknown = orBadRequest('The body is not valid JSON.', () => JSON.parse(text));

@@ -16,7 +16,7 @@ export type Yoga = YogaServerInstance<ServerContext, object>;
 export const GRAPHQL_PATH = '/graphql';
 
 /** What Yoga needs. */
-export type GatewayYogaOptions = UseOperationsOptions &
+type GatewayYogaOptions = UseOperationsOptions &
   UseResponsesOptions & {
     readonly rates: RateLimits | undefined;
     readonly persisted: PersistedQueries;
@@ -41,7 +41,7 @@ export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
     batching: maxOperationsPerRequest > 1 && { limit: maxOperationsPerRequest },
     multipart: false,
     landingPage: false,
-    // Yoga answers its health check wherever a URL ends so; none ends with a line break. The gateway's is pages/health.ts.
+    // Yoga responds to all URLs with this end. No URL ends with a line break. The gateway has a health check of its own.
     healthCheckEndpoint: '\n',
     // The handler of the GraphQL endpoint checks origins, and browsers get GraphiQL before a request comes here.
     cors: false,

@@ -7,3 +7,6 @@ export const COST_HEADER = 'x-pdex-cost';
 export function wantsCost({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return headers[COST_HEADER] === '1';
 }
+
+/** The header, name and value, of every response of a gateway that serves simulated data. */
+export const SANDBOX_HEADER = ['x-pdex-sandbox', 'true'] as const;

@@ -1,11 +1,32 @@
 import type { Duplex } from 'node:stream';
-import type { WebSocket } from 'ws';
+import type { WrittenResult } from '../../graphql/execution/written-result.ts';
 import { ITERATOR_END, returnThis } from '../../live/broadcast/async-values.ts';
 import type { Subscribe, Subscriber, Subscription } from '../../live/broadcast/broadcast.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
+import type { ClientSocket } from './client-socket.ts';
+import { sendText } from './protocol.ts';
+
+/**
+ * Sends a result when graphql-ws requests it. graphql-ws would need the data as an object, and encode it again.
+ *
+ * @returns an iterator that ends then, after which graphql-ws sends `complete`
+ */
+export function sendResult(
+  result: WrittenResult,
+  { socket, id }: { readonly socket: ClientSocket; readonly id: string },
+): AsyncIterableIterator<never> {
+  return {
+    async next() {
+      await sendText(socket, `{"id":${JSON.stringify(id)},"type":"next","payload":${result.toText()}}`);
+      return ITERATOR_END;
+    },
+    return: () => Promise.resolve(ITERATOR_END),
+    [Symbol.asyncIterator]: returnThis,
+  };
+}
 
 /** Where the updates of a subscription are sent: its websocket, the TCP or TLS socket under it, and the id of the operation. */
-export type Receiver = { readonly socket: WebSocket; readonly wire: Duplex; readonly id: string };
+type Receiver = { readonly socket: ClientSocket; readonly wire: Duplex; readonly id: string };
 
 /**
  * Sends the updates of a subscription to its websocket, each when the one before was written.

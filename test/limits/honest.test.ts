@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startGateway, startGatewayForTest } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { HONEST, POOL } from '../support/operations.ts';
 import { fitsUrl, nextMessage, openSocket, TRANSPORTS } from '../support/transports.ts';
 
@@ -37,12 +37,17 @@ describe('the operations of honest clients succeed', () => {
 });
 
 describe('all pools of an exchange of 2,000 in one subscription', () => {
+  let gateway: Awaited<ReturnType<typeof startGateway>>;
+  beforeAll(async () => {
+    gateway = await startGateway({ sandbox: { pools: 2_000, sharesPerPool: 1, history: 3 } });
+  });
+  afterAll(() => gateway.close());
+
   test.each([
     ['with every field', POOL],
     ['with their pairs', 'id pairs { id }'],
     ['with every field and their pairs', `${POOL} pairs { __typename id tickerId }`],
   ])('%s', async (_name, fields) => {
-    const gateway = await startGatewayForTest({ sandbox: { pools: 2_000, sharesPerPool: 1, history: 3 } });
     const url = await gateway.app.listen(0, '127.0.0.1');
     for (const transport of ['server-sent events by POST', 'a websocket']) {
       const answer = await TRANSPORTS[transport]?.(url, {

@@ -18,7 +18,7 @@ import type { Yoga } from '../yoga/yoga.ts';
 import { createAcceptedTypes, type JsonType } from './accept.ts';
 import type { DataVersion } from './data-version.ts';
 import { type EncodedResponse, encodeResponse } from './encoded-response.ts';
-import { wantsCost } from './headers.ts';
+import { LAST_EVENT_ID_HEADER, wantsCost } from './headers.ts';
 import type { HttpExchange } from './open-responses.ts';
 import { createRequestCoalescing, type RequestCoalescing } from './request-coalescing.ts';
 import type { RequestIds } from './request-id.ts';
@@ -169,13 +169,9 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   }
 
   function runQuery({ type, account }: PlainRequest, prepared: Prepared): MaybePromise<EncodedResponse> {
-    const executed =
-      prepared.errors === undefined
-        ? pipeline.run(prepared)
-        : { result: new WrittenResult(undefined, prepared.errors), dependencies: undefined };
-    return andThen(executed, (finished) => {
+    return andThen(pipeline.run(prepared), (executed) => {
       try {
-        return encodeResponse(finished, type, account.paid);
+        return encodeResponse(executed, type, account.paid);
       } catch (error) {
         // The result is too long for a string.
         const result = new WrittenResult(undefined, [maskError(error)]);
@@ -185,7 +181,9 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   }
 
   function clientOf({ exchange: { request }, account }: PlainRequest) {
-    return { address: clients.of(request), account, wantsCost: wantsCost(request) };
+    // A client that also accepts JSON can open an event stream.
+    const lastEventId = request.headers[LAST_EVENT_ID_HEADER]?.toString();
+    return { address: clients.of(request), account, wantsCost: wantsCost(request), lastEventId };
   }
 
   function coalescingOf(plain: PlainRequest): RequestCoalescing | undefined {

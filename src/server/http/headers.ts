@@ -8,5 +8,8 @@ export function wantsCost({ headers }: Pick<IncomingMessage, 'headers'>): boolea
   return headers[COST_HEADER] === '1';
 }
 
+/** The request header with which a browser that has lost an event stream sends the id of the last event that it received. */
+export const LAST_EVENT_ID_HEADER = 'last-event-id';
+
 /** The header, name and value, of every response of a gateway that serves simulated data. */
 export const SANDBOX_HEADER = ['x-pdex-sandbox', 'true'] as const;

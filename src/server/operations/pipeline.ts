@@ -84,8 +84,8 @@ export type Pipeline = {
   prepare(sent: SentOperation, client: Client): MaybePromise<Prepared>;
   /** Compares the cost with the limits and charges it. @returns why the operation is refused */
   admit(prepared: PreparedOperation): GraphQLError | undefined;
-  /** Admits and executes a query. The errors are as clients receive them. */
-  run(prepared: PreparedOperation): MaybePromise<Executed>;
+  /** Admits and executes a query, and returns the errors of one that cannot be executed. */
+  run(prepared: Prepared): MaybePromise<Executed>;
   /** Executes a query that was admitted. */
   execute(prepared: PreparedOperation): MaybePromise<Executed>;
   /** Starts an admitted subscription. @returns its updates, or a result with the errors if it cannot start */
@@ -177,11 +177,12 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     }
   }
 
-  function run(prepared: PreparedOperation): MaybePromise<Executed> {
+  function run(prepared: Prepared): MaybePromise<Executed> {
+    if (prepared.errors !== undefined) return notExecuted(prepared.errors);
     const refused = admit(prepared);
     if (refused === undefined) return execute(prepared);
     const extensions = refused.extensions['code'] === 'RATE_LIMITED' ? costExtension(prepared) : undefined;
-    return { result: new WrittenResult(undefined, [refused], extensions), dependencies: undefined };
+    return notExecuted([refused], extensions);
   }
 
   function execute(prepared: PreparedOperation): MaybePromise<Executed> {
@@ -227,6 +228,11 @@ export function createPipeline(options: PipelineOptions): Pipeline {
 /** Points for reading a document. */
 function pointsOfDocument(text: string): number {
   return Math.max(1, Math.ceil(text.length / CHARACTERS_PER_POINT));
+}
+
+/** The result of an operation that is not executed. */
+function notExecuted(errors: readonly GraphQLError[], extensions?: ResultExtensions): Executed {
+  return { result: new WrittenResult(undefined, errors, extensions), dependencies: undefined };
 }
 
 /** The cost of an operation, for a client that has requested it. */

@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { type ErrorCode, withoutStacks } from '../../errors.ts';
-import { withoutHttp } from '../../graphql/execution/written-result.ts';
+import { WrittenResult } from '../../graphql/execution/written-result.ts';
 
 /**
  * The error of an operation that is not executed.
@@ -59,7 +59,7 @@ export function toRefusedResponse(error: GraphQLError, accept: string | null | u
   return {
     status: http.status,
     headers: { ...http.headers, 'content-type': `${type}; charset=utf-8` },
-    body: JSON.stringify({ errors: [withoutHttp(error)] }),
+    body: new WrittenResult(undefined, [error]).toText(),
   };
 }
 

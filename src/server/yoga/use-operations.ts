@@ -3,7 +3,7 @@ import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import type { ClientAddresses } from '../clients/client-address.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
-import { wantsCost } from '../http/headers.ts';
+import { LAST_EVENT_ID_HEADER, wantsCost } from '../http/headers.ts';
 import type { HttpExchange } from '../http/open-responses.ts';
 import { Account } from '../operations/account.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
@@ -25,9 +25,6 @@ export type UseOperationsOptions = {
   readonly rates: RateLimits | undefined;
 };
 
-/** The header in which a browser that lost an event stream names the last event that it received. */
-const LAST_EVENT_ID_HEADER = 'last-event-id';
-
 /** Takes each operation through the pipeline, in the place of Yoga's own parsing, validation and execution. */
 export function useOperations({ pipeline, clients, rates }: UseOperationsOptions): Plugin<object, ServerContext> {
   function clientOf(request: Request, exchange: HttpExchange | undefined): Client {
@@ -42,7 +39,6 @@ export function useOperations({ pipeline, clients, rates }: UseOperationsOptions
   }
 
   async function run(prepared: Prepared): Promise<WrittenResult | Subscribe<EncodedUpdate>> {
-    if (prepared.errors !== undefined) return new WrittenResult(undefined, prepared.errors);
     if (!isSubscription(prepared)) return (await pipeline.run(prepared)).result;
     const refusal = pipeline.admit(prepared);
     return refusal === undefined ? pipeline.subscribe(prepared) : new WrittenResult(undefined, [refusal]);

@@ -9,10 +9,13 @@ async function streamUntil(
   lastEventId?: string,
 ): Promise<{ readonly text: string; readonly ids: readonly string[] }> {
   const headers = { accept: 'text/event-stream', ...(lastEventId && { 'last-event-id': lastEventId }) };
-  const response = await app.fetch(`http://gateway/graphql?query=${encodeURIComponent(query)}`, { headers });
+  return readUntil(await app.fetch(`http://gateway/graphql?query=${encodeURIComponent(query)}`, { headers }), until);
+}
+
+async function readUntil({ body }: Response, until: RegExp) {
   let text = '';
   const decoder = new TextDecoder();
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of body ?? []) {
     text += decoder.decode(chunk, { stream: true });
     if (until.test(text)) break;
   }
@@ -44,6 +47,15 @@ describe('the events of a price stream', () => {
   test('resume after the id that a reconnecting browser sends', async () => {
     const { gateway, first } = await gatewayOfThreeHeights();
     const { ids } = await streamUntil(gateway, PRICES, new RegExp(`id: ${first + 2}`), String(first));
+    expect(ids).toEqual([first + 1, first + 2].map(String));
+  });
+
+  test('resume after that id for a client that accepts JSON too', async () => {
+    const { gateway, first } = await gatewayOfThreeHeights();
+    const url = await gateway.app.listen(0, '127.0.0.1');
+    const headers = { accept: 'text/event-stream, application/json', 'last-event-id': String(first) };
+    const response = await fetch(`${url}?query=${encodeURIComponent(PRICES)}`, { headers });
+    const { ids } = await readUntil(response, new RegExp(`id: ${first + 2}`));
     expect(ids).toEqual([first + 1, first + 2].map(String));
   });
 

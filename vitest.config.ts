@@ -1,12 +1,13 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
  * The files that take longest start first: a long file that starts last keeps one worker busy alone. Those that mostly wait
- * stand between those that mostly work, and those with a thousand clients stand apart.
+ * stand between those that mostly work. The files with a thousand clients are the first and the last, to run apart.
  */
 const LONGEST = [
-  'lost-network',
+  'remote-subscribers',
   'no-response',
   'graphiql',
   'behind-a-cache',
@@ -15,7 +16,6 @@ const LONGEST = [
   'several-nodes',
   'one-url',
   'slow-response',
-  'stalled-subscribers',
   'server/process',
   'state-reader',
   'sizes',
@@ -42,8 +42,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // A worker loads the gateway once, not once for each file: that takes a second.
     isolate: false,
-    // Twice as many as CI has cores: half of the tests wait for a timeout or for another process.
-    maxWorkers: 4,
+    // More than CI has cores: half of the tests wait for a timeout or for another process.
+    maxWorkers: Math.max(4, availableParallelism()),
     sequence: { sequencer: LongestFirst },
     testTimeout: 20_000,
     hookTimeout: 20_000,

@@ -20,9 +20,9 @@ export function openWebSocketConnection(port: number, buffer: Buffer, broken: (r
       bytes = text.length;
       isError = text.indexOf(ERRORS) >= 0;
     } else if (text.indexOf(COMPLETE) >= 0) {
-      const told = answered;
+      const callback = answered;
       answered = undefined;
-      told?.({ status: 200, bytes, isError: isError || bytes === 0 });
+      callback?.({ status: 200, bytes, isError: isError || bytes === 0 });
     } else if (text.indexOf('"type":"ping"') < 0) broken(String(text).slice(0, 1_000));
   }
 

@@ -4,7 +4,7 @@ import { labelOf } from '../operations/operation-label.ts';
 import type { PersistedQueries } from '../operations/persisted-queries.ts';
 import type { ServerContext } from './use-operations.ts';
 
-/** Notes for the access log which operation a request contains, and its errors. Of several operations it notes the first. */
+/** Passes the operation of a request and its errors to the access log. Of several operations it passes the first. */
 export function useAccessLog(persisted: PersistedQueries): Plugin<object, ServerContext> {
   return {
     onParams({ params, context: { exchange } }) {

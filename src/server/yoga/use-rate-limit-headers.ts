@@ -2,7 +2,7 @@ import type { Plugin } from 'graphql-yoga';
 import type { RateLimits } from '../clients/rate-limits.ts';
 import type { ServerContext } from './use-operations.ts';
 
-/** Adds the headers that tell a client how many points it has left. */
+/** Adds the headers with the points that a client has left. */
 export function useRateLimitHeaders(rates: RateLimits): Plugin<object, ServerContext> {
   return {
     onResponse({ request, response, serverContext: { exchange } }) {

@@ -9,7 +9,7 @@ import { createEventStream, EVENT_STREAM_HEADERS, toEventStream } from '../http/
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
 import { badRequest, toRefusedResponse } from '../operations/refusal.ts';
 
-/** What sending responses needs. */
+/** What encoding responses needs. */
 export type UseResponsesOptions = {
   /** An event stream without events sends a comment this often. */
   readonly keepAliveMs: number;
@@ -17,7 +17,7 @@ export type UseResponsesOptions = {
   readonly internal: (error: unknown) => void;
 };
 
-/** What Yoga has for one operation: what the pipeline returned, or errors of Yoga itself. */
+/** The result of one operation: from the pipeline, or errors of Yoga. */
 type Result = WrittenResult | Subscribe<EncodedUpdate> | { readonly errors: readonly GraphQLError[] };
 
 /** A response before it is a `Response`. */
@@ -49,23 +49,23 @@ export function useResponses({ keepAliveMs, internal }: UseResponsesOptions): Pl
 
   function encode(result: Result | readonly Result[], request: Request, response?: ServerResponse): Encoded {
     const accept = request.headers.get('accept') ?? undefined;
-    const type = acceptedType(accept);
+    const jsonType = acceptedType(accept);
+    const type = jsonType ?? (accepts(accept, MULTIPART) ? MULTIPART : EVENT_STREAM);
     if (isList(result)) {
-      const texts = result.map((each) => toWritten(isSubscription(each) ? IN_AN_ARRAY : each).toText());
-      return inMediaType(type ?? otherType(accept), `[${texts.join(',')}]`, []);
+      const texts = result.map((each) => (isSubscription(each) ? IN_AN_ARRAY : toWritten(each)).toText());
+      return encodeAs(type, `[${texts.join(',')}]`);
     }
-    if (!isSubscription(result)) {
-      const { errors = [] } = result;
-      const text = toWritten(result).toText();
-      if (type !== undefined || request.method !== 'GET' || !isFinal(toWritten(result)))
-        return inMediaType(type ?? otherType(accept), text, errors);
-      const encoded = inMediaType('application/json', text, errors);
-      return encoded.status === 200 ? { ...encoded, status: 400 } : encoded;
+    if (isSubscription(result)) {
+      if (accepts(accept, EVENT_STREAM))
+        return { status: 200, headers: EVENT_STREAM_HEADERS, body: openEventStream(result, request, response) };
+      const error = badRequest(406, accepts(accept, MULTIPART) ? `${NO_MULTIPART} ${NO_STREAM}` : NO_STREAM);
+      return encodeAs(jsonType ?? 'application/json', new WrittenResult(undefined, [error]).toText(), [error]);
     }
-    if (accepts(accept, EVENT_STREAM))
-      return { status: 200, headers: EVENT_STREAM_HEADERS, body: openEventStream(result, request, response) };
-    const error = badRequest(406, accepts(accept, MULTIPART) ? `${NO_MULTIPART} ${NO_STREAM}` : NO_STREAM);
-    return inMediaType(type ?? 'application/json', toWritten({ errors: [error] }).toText(), [error]);
+    const written = toWritten(result);
+    if (jsonType !== undefined || request.method !== 'GET' || !isFinal(written))
+      return encodeAs(type, written.toText(), written.errors);
+    const encoded = encodeAs('application/json', written.toText(), written.errors);
+    return encoded.status === 200 ? { ...encoded, status: 400 } : encoded;
   }
 
   return {
@@ -86,24 +86,18 @@ export function useResponses({ keepAliveMs, internal }: UseResponsesOptions): Pl
 const EVENT_STREAM = 'text/event-stream';
 const MULTIPART = 'multipart/mixed';
 
-/** The media type of a result for a client that does not accept JSON. */
-function otherType(accept: string | undefined): typeof EVENT_STREAM | typeof MULTIPART {
-  return accepts(accept, MULTIPART) ? MULTIPART : EVENT_STREAM;
-}
-
-/** A result, or the results of an array, with the status that its errors have in that media type. */
-function inMediaType(
+/** A result, or the results of an array, in that media type, with the status of its errors. */
+function encodeAs(
   type: JsonType | typeof EVENT_STREAM | typeof MULTIPART,
   text: string,
-  errors: readonly GraphQLError[],
+  errors: readonly GraphQLError[] = [],
 ): Encoded {
   const { status, headers } = statusOf(errors, type === MULTIPART ? 'application/graphql-response+json' : type);
   if (type === EVENT_STREAM)
     return { status, headers: { ...headers, ...EVENT_STREAM_HEADERS }, body: toEventStream(text) };
   if (type !== MULTIPART)
     return { status, headers: { ...headers, 'content-type': `${type}; charset=utf-8` }, body: text };
-  const length = Buffer.byteLength(text);
-  const part = `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${length}\r\n\r\n${text}`;
+  const part = `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
   const body = `\r\n---\r\n${part}\r\n-----\r\n`;
   return { status, headers: { ...headers, 'content-type': `${MULTIPART}; boundary="-"` }, body };
 }
@@ -114,13 +108,9 @@ const NOT_ACCEPTED = badRequest(
 );
 const NO_STREAM = 'A subscription requires a websocket, or a client that accepts text/event-stream.';
 const NO_MULTIPART = 'Multipart subscriptions are not supported.';
-const IN_AN_ARRAY = {
-  errors: [
-    new GraphQLError('An array of operations cannot contain a subscription.', {
-      extensions: { code: 'BAD_USER_INPUT' },
-    }),
-  ],
-};
+const IN_AN_ARRAY = new WrittenResult(undefined, [
+  new GraphQLError('An array of operations cannot contain a subscription.', { extensions: { code: 'BAD_USER_INPUT' } }),
+]);
 
 function isList(result: Result | readonly Result[]): result is readonly Result[] {
   return Array.isArray(result);

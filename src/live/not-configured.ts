@@ -28,6 +28,7 @@ export function nodesNotConfigured(): {
     pastStates: {
       read: () => Promise.reject(error),
       readAll: async (heights) => heights.map(() => error),
+      isComplete: () => true,
     },
   };
 }

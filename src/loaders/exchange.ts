@@ -7,6 +7,7 @@ import type { TokenId } from '../domain/token-id.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { Requester } from '../upstream/fair-queue.ts';
+import type { Dependencies } from './dependencies.ts';
 import type { HeadPin } from './head-pin.ts';
 import { type PageArguments, readPageArguments } from './page-arguments.ts';
 import type { PoolCache } from './pool-cache.ts';
@@ -48,6 +49,7 @@ export type ExchangeLoader = {
 /** What an exchange loader reads from, and the largest page that it returns. */
 type ExchangeLoaderOptions = {
   readonly head: HeadPin;
+  readonly dependencies: Dependencies;
   readonly pastStates: PastStates;
   readonly pools: PoolCache;
   readonly tokens: TokenLoader;
@@ -57,12 +59,12 @@ type ExchangeLoaderOptions = {
 
 /** Creates the exchange loader of one answer. */
 export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLoader {
-  const { head, pastStates, pools, tokens, maxPageSize, requester } = options;
+  const { head, dependencies, pastStates, pools, tokens, maxPageSize, requester } = options;
   let poolsAtHeights: PoolsAtHeights | undefined;
 
   /** Created when a field first names a height: most operations name none. */
   function atHeights(): PoolsAtHeights {
-    poolsAtHeights ??= createPoolsAtHeights(head, pastStates, requester);
+    poolsAtHeights ??= createPoolsAtHeights(head, dependencies, pastStates, requester);
     return poolsAtHeights;
   }
 

@@ -46,9 +46,9 @@ export class Loaders {
   }
 
   get exchange(): ExchangeLoader {
-    const { head, tokens } = this;
+    const { head, dependencies, tokens } = this;
     const { pastStates, pools } = this.#sources;
-    this.#exchange ??= createExchangeLoader({ head, tokens, pastStates, pools, ...this.#options });
+    this.#exchange ??= createExchangeLoader({ head, dependencies, tokens, pastStates, pools, ...this.#options });
     return this.#exchange;
   }
 

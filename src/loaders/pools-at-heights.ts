@@ -6,6 +6,7 @@ import type { TokenId } from '../domain/token-id.ts';
 import { HeightNotAvailableError } from '../errors.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
 import type { Requester } from '../upstream/fair-queue.ts';
+import type { Dependencies } from './dependencies.ts';
 import type { HeadPin } from './head-pin.ts';
 
 /** Names a pool at a height by its two tokens, in either order. */
@@ -24,7 +25,12 @@ export type PoolsAtHeights = {
  *
  * The heights of a batch are read together: if the nodes have pruned them, a few calls show it for all.
  */
-export function createPoolsAtHeights(head: HeadPin, pastStates: PastStates, requester: Requester): PoolsAtHeights {
+export function createPoolsAtHeights(
+  head: HeadPin,
+  dependencies: Dependencies,
+  pastStates: PastStates,
+  requester: Requester,
+): PoolsAtHeights {
   async function readStates(heights: readonly BeaconHeight[]): Promise<(ExchangeState | Error)[]> {
     const pinned = await head.getFor(heights);
     const { beaconHeight, exchange } = pinned;
@@ -33,7 +39,10 @@ export function createPoolsAtHeights(head: HeadPin, pastStates: PastStates, requ
     const pastStateOf = new Map(past.map((height, index) => [height, found[index]]));
     return heights.map((height) => {
       if (height === beaconHeight) return exchange;
-      return pastStateOf.get(height) ?? new HeightNotAvailableError(height, beaconHeight);
+      const state = pastStateOf.get(height) ?? new HeightNotAvailableError(height, beaconHeight);
+      // The state of a damaged node must not stay in any cache.
+      const isCacheable = state instanceof Error || pastStates.isComplete(state);
+      return isCacheable ? state : dependencies.expireNow(state);
     });
   }
 

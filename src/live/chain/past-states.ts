@@ -26,6 +26,8 @@ export type PastStates = {
    * @returns the state of each height, or why it cannot be read
    */
   readAll(heights: readonly BeaconHeight[], head: Head, requester: Requester): Promise<(ExchangeState | Error)[]>;
+  /** Whether no state of a lower height has more pools. An incomplete state is read again when it is next requested. */
+  isComplete(state: ExchangeState): boolean;
 };
 
 /** What past states are read with. */
@@ -171,6 +173,7 @@ export function createPastStates({ nodes, bulkhead, poolCounts }: PastStatesOpti
         isUnknown: (height) => isUnknown(height, head),
         read: (height) => read(height, head, requester),
       }),
+    isComplete: poolCounts.isWhole,
   };
 }
 

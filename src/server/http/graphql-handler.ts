@@ -130,9 +130,11 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   }
 
   function respond(plain: PlainRequest): void {
-    const cached = isCacheable(plain) ? cache.get(plain.text) : undefined;
-    if (cached !== undefined) sendAgain(plain, cached, 'kept');
-    else requestIds.run(plain.exchange.id, () => orFail(plain, () => coalesce(plain)));
+    orFail(plain, () => {
+      const cached = isCacheable(plain) ? cache.get(plain.text) : undefined;
+      if (cached === undefined) return requestIds.run(plain.exchange.id, () => coalesce(plain));
+      return sendAgain(plain, cached, 'kept');
+    });
   }
 
   /** Shares the execution of an equal request, if there is one. */

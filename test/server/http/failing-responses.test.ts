@@ -9,7 +9,7 @@ import { createClientAddresses } from '../../../src/server/clients/client-addres
 import { createGraphqlHandler } from '../../../src/server/http/graphql-handler.ts';
 import { createOpenResponses } from '../../../src/server/http/open-responses.ts';
 import { createRequestIds } from '../../../src/server/http/request-id.ts';
-import { createResponseCache } from '../../../src/server/http/response-cache.ts';
+import { createResponseCache, type ResponseCache } from '../../../src/server/http/response-cache.ts';
 import { createResponseWriter } from '../../../src/server/http/response-writer.ts';
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
 import { createPersistedQueries } from '../../../src/server/operations/persisted-queries.ts';
@@ -21,7 +21,7 @@ const opened: (() => Promise<unknown>)[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((close) => close())));
 
 /** The handler with a pipeline whose results the test chooses. */
-async function serveHandler(run: () => Promise<Executed>) {
+async function serveHandler(run: () => Promise<Executed>, broken: Partial<ResponseCache> = {}) {
   const logged: unknown[] = [];
   const loggedFor: unknown[] = [];
   const dataVersion = () => logged;
@@ -34,7 +34,7 @@ async function serveHandler(run: () => Promise<Executed>) {
     yoga: undefined as unknown as Yoga,
     pipeline,
     persisted: createPersistedQueries(),
-    cache: createResponseCache({ maxBytes: 1_000_000, dataVersion, now: () => 0 }),
+    cache: { ...createResponseCache({ maxBytes: 1_000_000, dataVersion, now: () => 0 }), ...broken },
     dataVersion,
     clients: createClientAddresses([]),
     rates: undefined,
@@ -97,6 +97,18 @@ test('a query that fails internally is a 500 for all clients that wait for it, a
     });
   }
   expect(new Set(logged)).toEqual(new Set([error]));
+});
+
+test('a request for which the response cache fails is a 500, and logged', async () => {
+  const error = new Error('The version is unknown.');
+  const { ask, logged } = await serveHandler(() => expect.unreachable(), {
+    get() {
+      throw error;
+    },
+  });
+  const response = await ask();
+  expect(response.status).toBe(500);
+  expect(logged).toEqual([error]);
 });
 
 test('a response that cannot be sent is a 500, is logged, and delays no other', async () => {

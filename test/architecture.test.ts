@@ -236,8 +236,8 @@ describe('do these tests see what they look for', () => {
     ["import type { A } from './a.ts';", [{ from: './a.ts', isType: true }]],
     ["import { type A, type B } from './a.ts';", [{ from: './a.ts', isType: true }]],
     ["import { type A, b } from './a.ts';", [{ from: './a.ts', isType: false }]],
-    ["import {\n  type A,\n  b,\n} from './a.ts';", [{ from: './a.ts', isType: false }]],
-    ["import {\n  type A,\n  type B,\n} from './a.ts';", [{ from: './a.ts', isType: true }]],
+    ["import { \n  type A, \n  b, \n } from './a.ts';", [{ from: './a.ts', isType: false }]],
+    ["import { \n  type A, \n  type B, \n } from './a.ts';", [{ from: './a.ts', isType: true }]],
     [
       "import * as a from 'a';\nimport b from 'b';",
       [

@@ -1,7 +1,7 @@
 import type { BeaconHeight } from './beacon-height.ts';
 import type { Instant } from './instant.ts';
 import type { PoolPair } from './pool-pair.ts';
-import type { TokenId } from './token-id.ts';
+import type { TokenId } from './token.ts';
 
 /**
  * The exchange's state at one beacon height.

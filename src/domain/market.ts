@@ -1,4 +1,4 @@
-import type { TokenId } from './token-id.ts';
+import type { TokenId } from './token.ts';
 
 /** Two tokens that trade in one pool, as the market-data host lists them. */
 export type Pair = {

@@ -1,5 +1,5 @@
 import type { BeaconHeight } from './beacon-height.ts';
-import { NATIVE_TOKEN_ID, type TokenId } from './token-id.ts';
+import { NATIVE_TOKEN_ID, type TokenId } from './token.ts';
 
 /** A constant-product pool of two tokens, in the state of one beacon height. */
 export type PoolPair = {

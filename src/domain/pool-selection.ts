@@ -1,7 +1,7 @@
 import { type ExchangeState, findPlace, isUnchanged, poolCount, poolPairAt } from './exchange.ts';
 import type { PoolPairList, PoolPairOrder } from './page.ts';
 import type { PoolPair } from './pool-pair.ts';
-import { NATIVE_TOKEN_ID, type TokenId } from './token-id.ts';
+import { NATIVE_TOKEN_ID, type TokenId } from './token.ts';
 
 /** Which pools a client selects; an `undefined` field does not restrict. */
 export type PoolPairFilter = {

@@ -1,6 +1,6 @@
 import { MAX_DECIMALS, toDecimal } from './decimal.ts';
 import { isNonEmpty, type PoolPair } from './pool-pair.ts';
-import type { TokenId } from './token-id.ts';
+import type { TokenId } from './token.ts';
 
 const POWERS_OF_10 = Array.from({ length: MAX_DECIMALS + 1 }, (_, exponent) => Number(`1e${exponent}`));
 

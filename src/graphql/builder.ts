@@ -3,7 +3,7 @@ import ComplexityPlugin from '@pothos/plugin-complexity';
 import RelayPlugin from '@pothos/plugin-relay';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { Instant } from '../domain/instant.ts';
-import type { TokenId } from '../domain/token-id.ts';
+import type { TokenId } from '../domain/token.ts';
 import { estimateField, objects } from './complexity.ts';
 import type { Context } from './context.ts';
 

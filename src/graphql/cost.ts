@@ -1,8 +1,8 @@
+import { heightOfCursor } from '../domain/cursor.ts';
 import type { Complexity } from './complexity.ts';
 import type { Service } from './context.ts';
 import { type Arguments, countValues } from './execution/arguments.ts';
 import type { FieldPlan, ObjectPlan, OperationPlan, SelectionCost } from './execution/plan.ts';
-import { namedHeights } from './heights.ts';
 import { ASSUMED_LIST_SIZE, type Limits, requireAtMost, VALUE } from './limits.ts';
 
 /** The estimated size of the response to an operation. */
@@ -158,4 +158,28 @@ function maximum(a: SelectionCost, b: SelectionCost): SelectionCost {
     values: Math.max(a.values, b.values),
     valuesPerEntry: Math.max(a.valuesPerEntry, b.valuesPerEntry),
   };
+}
+
+/** The arguments that can name heights, and how these are read. */
+const HEIGHT_READERS: Readonly<Record<string, (value: unknown) => readonly unknown[]>> = {
+  at: (value) => [value],
+  after: (value) => [heightOfCursor(String(value))],
+  before: (value) => [heightOfCursor(String(value))],
+  id: (value) => [heightOfId(value)],
+  ids: (value) => [value].flat().map(heightOfId),
+};
+
+/** The heights that the arguments of a field name, in `at`, in cursors and in ids. */
+export function namedHeights(args: Readonly<Record<string, unknown>>): number[] {
+  const heights: number[] = [];
+  for (const name in args) {
+    if (args[name] == null || !Object.hasOwn(HEIGHT_READERS, name)) continue;
+    for (const height of HEIGHT_READERS[name]?.(args[name]) ?? []) if (typeof height === 'number') heights.push(height);
+  }
+  return heights;
+}
+
+function heightOfId(id: unknown): number | undefined {
+  const height = /@(\d+)$/.exec(String(id))?.[1];
+  return height === undefined ? undefined : Number(height);
 }

@@ -1,6 +1,6 @@
 import { GraphQLDateTimeISO } from 'graphql-scalars';
 import { type BeaconHeight, parseBeaconHeight } from '../domain/beacon-height.ts';
-import { parseTokenId, type TokenId } from '../domain/token-id.ts';
+import { parseTokenId, type TokenId } from '../domain/token.ts';
 import { BadUserInputError } from '../errors.ts';
 import { builder } from './builder.ts';
 

@@ -3,7 +3,7 @@ import { filterFingerprint, formatCursor } from '../domain/cursor.ts';
 import type { ExchangeState } from '../domain/exchange.ts';
 import { cutPage, type Page, type PoolPairOrder, positionOf } from '../domain/page.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
-import type { TokenId } from '../domain/token-id.ts';
+import type { TokenId } from '../domain/token.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { Requester } from '../upstream/fair-queue.ts';

@@ -1,5 +1,5 @@
 import { type Market, type Pair, type PairFilter, selectPairs, type Ticker, tokensKey } from '../domain/market.ts';
-import type { TokenId } from '../domain/token-id.ts';
+import type { TokenId } from '../domain/token.ts';
 import { AmbiguousTickerError, BadUserInputError } from '../errors.ts';
 import type { Follower } from '../live/broadcast/follower.ts';
 import type { MarketFollower, MarketSnapshot } from '../live/market/lists.ts';

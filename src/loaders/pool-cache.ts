@@ -3,7 +3,7 @@ import { type ExchangeState, findPlace, poolCount, poolPairAt } from '../domain/
 import type { PoolPairList, PoolPairOrder } from '../domain/page.ts';
 import { type PoolPair, pin } from '../domain/pool-pair.ts';
 import { isIndexed, type PoolPairFilter, selectPoolPairs } from '../domain/pool-selection.ts';
-import type { TokenId } from '../domain/token-id.ts';
+import type { TokenId } from '../domain/token.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** What is computed from an exchange state once for all clients. It is dropped together with the state. */

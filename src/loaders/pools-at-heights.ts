@@ -2,7 +2,7 @@ import DataLoader from 'dataloader';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { type ExchangeState, findPoolPair } from '../domain/exchange.ts';
 import { type PoolPair, pin } from '../domain/pool-pair.ts';
-import type { TokenId } from '../domain/token-id.ts';
+import type { TokenId } from '../domain/token.ts';
 import { HeightNotAvailableError } from '../errors.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
 import type { Requester } from '../upstream/fair-queue.ts';

@@ -1,7 +1,7 @@
 import { areDecimals, MAX_DECIMALS } from '../domain/decimal.ts';
 import type { Pair } from '../domain/market.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
-import type { TokenId } from '../domain/token-id.ts';
+import type { TokenId } from '../domain/token.ts';
 import { BadUserInputError } from '../errors.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { ExchangeLoader } from './exchange.ts';

@@ -1,5 +1,4 @@
-import type { Token, TokenList } from '../domain/token.ts';
-import type { TokenId } from '../domain/token-id.ts';
+import type { Token, TokenId, TokenList } from '../domain/token.ts';
 import { UpstreamNotConfiguredError } from '../errors.ts';
 import type { HeadPin } from './head-pin.ts';
 import type { MarketLoader } from './market.ts';

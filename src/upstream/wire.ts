@@ -1,4 +1,4 @@
-import { parseTokenId, type TokenId } from '../domain/token-id.ts';
+import { parseTokenId, type TokenId } from '../domain/token.ts';
 
 /** A value that does not match the interface specification. Its message says what was expected, and where. */
 export class ShapeError extends Error {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findPoolPair, isUnchanged, poolCount, poolPairAt, toPoolDirectory } from '../../src/domain/exchange.ts';
-import { NATIVE_TOKEN_ID } from '../../src/domain/token-id.ts';
+import { NATIVE_TOKEN_ID } from '../../src/domain/token.ts';
 import { exchangeStateOf, poolOf, tokenId } from './pools.ts';
 
 const [a, b, c] = [tokenId('a'), tokenId('b'), tokenId('c')];

@@ -10,7 +10,7 @@ import {
 } from '../../src/domain/page.ts';
 import type { PoolPair } from '../../src/domain/pool-pair.ts';
 import { selectPoolPairs } from '../../src/domain/pool-selection.ts';
-import { NATIVE_TOKEN_ID } from '../../src/domain/token-id.ts';
+import { NATIVE_TOKEN_ID } from '../../src/domain/token.ts';
 import { anyPools, exchangeStateOf, poolOf, tokenId } from './pools.ts';
 
 const anyOrder = fc.constantFrom<PoolPairOrder[]>('ID_ASC', 'ID_DESC', 'NATIVE_LIQUIDITY_DESC');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isNonEmpty, nativeLiquidity, parsePoolPairId, poolPairId, poolPairKey } from '../../src/domain/pool-pair.ts';
-import { NATIVE_TOKEN_ID } from '../../src/domain/token-id.ts';
+import { NATIVE_TOKEN_ID } from '../../src/domain/token.ts';
 import { poolOf, tokenId } from './pools.ts';
 
 const [a, b, c] = [tokenId('a'), tokenId('b'), tokenId('c')];

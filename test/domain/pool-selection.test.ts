@@ -10,7 +10,7 @@ import {
   selectPlaces,
   selectPoolPairs,
 } from '../../src/domain/pool-selection.ts';
-import { NATIVE_TOKEN_ID } from '../../src/domain/token-id.ts';
+import { NATIVE_TOKEN_ID } from '../../src/domain/token.ts';
 import { anyPools, exchangeStateOf, poolOf, tokenId } from './pools.ts';
 
 describe('a list of pools', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { type ExchangeState, toPoolDirectory } from '../../src/domain/exchange.ts';
 import type { Instant } from '../../src/domain/instant.ts';
 import { type PoolPair, poolPairId } from '../../src/domain/pool-pair.ts';
-import { NATIVE_TOKEN_ID, type TokenId } from '../../src/domain/token-id.ts';
+import { NATIVE_TOKEN_ID, type TokenId } from '../../src/domain/token.ts';
 
 /** The largest reserve that a pool can hold. */
 export const MAX_RESERVE = 2n ** 64n - 1n;

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { KNOWN_TOKENS, parseTokens, toTokenList } from '../../src/domain/token.ts';
-import { NATIVE_TOKEN_ID, parseTokenId } from '../../src/domain/token-id.ts';
+import { KNOWN_TOKENS, NATIVE_TOKEN_ID, parseTokenId, parseTokens, toTokenList } from '../../src/domain/token.ts';
 import { tokenId } from './pools.ts';
 
 describe('a token id', () => {

@@ -1,4 +1,12 @@
-import { type FieldNode, GraphQLError, type GraphQLField, getArgumentValues, type VariableValues } from 'graphql';
+import {
+  type FieldNode,
+  GraphQLError,
+  type GraphQLField,
+  getArgumentValues,
+  Kind,
+  type ValueNode,
+  type VariableValues,
+} from 'graphql';
 import { withoutStacks } from '../../errors.ts';
 import { findBadInput } from '../bad-input.ts';
 
@@ -42,4 +50,18 @@ export function countValues(value: unknown): number {
     }
   }
   return count;
+}
+
+/** Whether a value of a document contains variables. */
+export function hasVariables(value: ValueNode): boolean {
+  switch (value.kind) {
+    case Kind.VARIABLE:
+      return true;
+    case Kind.LIST:
+      return value.values.some(hasVariables);
+    case Kind.OBJECT:
+      return value.fields.some((field) => hasVariables(field.value));
+    default:
+      return false;
+  }
 }

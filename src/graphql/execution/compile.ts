@@ -18,9 +18,8 @@ import { QueryTooComplexError } from '../../errors.ts';
 import { estimateField } from '../complexity.ts';
 import { fixedCostOf } from '../cost.ts';
 import { type Limits, requireAtMost } from '../limits.ts';
-import { type Arguments, readArguments } from './arguments.ts';
+import { type Arguments, hasVariables, readArguments } from './arguments.ts';
 import { collectFields } from './collect.ts';
-import { hasVariables } from './conditions.ts';
 import type { FieldPlan, ObjectPlan, OperationPlan } from './plan.ts';
 import { quickWriterOf, writerOf } from './write-type.ts';
 

@@ -4,14 +4,15 @@ import {
   type GraphQLSchema,
   getOperationAST,
   getVariableValues,
+  Kind,
   type OperationDefinitionNode,
+  visit,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { QueryTooComplexError, withoutStacks } from '../../errors.ts';
 import type { Limits } from '../limits.ts';
 import type { Arguments } from './arguments.ts';
 import { compile } from './compile.ts';
-import { findConditions } from './conditions.ts';
 import type { OperationPlan } from './plan.ts';
 
 /** A valid document, with what is known of its operations. */
@@ -127,4 +128,17 @@ export function createValidDocument(document: DocumentNode): ValidDocument {
       return operation;
     },
   };
+}
+
+/** The variables of an operation that directives use, and that therefore decide what is selected. */
+function findConditions(document: DocumentNode, operation: OperationDefinitionNode): readonly string[] {
+  const names = new Set<string>();
+  visit(document, {
+    Directive(node) {
+      for (const { value } of node.arguments ?? []) if (value.kind === Kind.VARIABLE) names.add(value.name.value);
+    },
+  });
+  return (operation.variableDefinitions ?? [])
+    .map(({ variable }) => variable.name.value)
+    .filter((name) => names.has(name));
 }

@@ -2,7 +2,7 @@ import { brandWithType } from '@pothos/core';
 import { type BeaconHeight, parseBeaconHeight } from '../../domain/beacon-height.ts';
 import { findBestBlock } from '../../domain/chain.ts';
 import { parsePoolPairId, poolPairId } from '../../domain/pool-pair.ts';
-import { parseTokenId } from '../../domain/token-id.ts';
+import { parseTokenId } from '../../domain/token.ts';
 import { BadUserInputError } from '../../errors.ts';
 import type { Loaders } from '../../loaders/loaders.ts';
 import { builder, NodeRef } from '../builder.ts';

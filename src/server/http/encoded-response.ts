@@ -1,7 +1,7 @@
 import type { GraphQLError } from 'graphql';
-import { type ErrorSummary, summarizeErrors } from '../operations/error-summary.ts';
+import { type ErrorSummary, summarizeErrors } from '../operations/log-details.ts';
 import type { Executed } from '../operations/pipeline.ts';
-import type { JsonType } from './accept.ts';
+import type { JsonType } from './media-types.ts';
 
 /**
  * The bytes of a response body. A short one is a string with one character for each byte (Latin-1), which Node sends in one

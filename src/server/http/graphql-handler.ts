@@ -9,16 +9,15 @@ import { handlePreflight, isAllowedOrigin, isPreflight, originNotAllowed } from 
 import type { RateLimits } from '../clients/rate-limits.ts';
 import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
-import { summarizeRefusal } from '../operations/error-summary.ts';
-import { labelOf, type OperationLabel } from '../operations/operation-label.ts';
+import { labelOf, type OperationLabel, summarizeRefusal } from '../operations/log-details.ts';
 import type { PersistedQueries } from '../operations/persisted-queries.ts';
 import { isSubscription, type Pipeline, type Prepared, type SentOperation } from '../operations/pipeline.ts';
 import { internalError } from '../operations/refusal.ts';
 import type { Yoga } from '../yoga/yoga.ts';
-import { createAcceptedTypes, type JsonType } from './accept.ts';
 import type { DataVersion } from './data-version.ts';
 import { type EncodedResponse, encodeResponse } from './encoded-response.ts';
 import { LAST_EVENT_ID_HEADER, wantsCost } from './headers.ts';
+import { createAcceptedTypes, type JsonType } from './media-types.ts';
 import type { HttpExchange } from './open-responses.ts';
 import { createRequestCoalescing, type RequestCoalescing } from './request-coalescing.ts';
 import type { RequestIds } from './request-id.ts';

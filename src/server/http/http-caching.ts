@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Instant } from '../../domain/instant.ts';
 import type { Dependencies } from '../../loaders/dependencies.ts';
-import type { JsonType } from './accept.ts';
 import type { EncodedResponse } from './encoded-response.ts';
+import type { JsonType } from './media-types.ts';
 
 /** The headers for caches of a response to a GET. */
 type CacheHeaders = { readonly etag: string | undefined; readonly cacheControl: string };

@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { EndpointMetrics, ResponseSource } from '../metrics/metrics.ts';
 import type { Account } from '../operations/account.ts';
-import type { ErrorSummary } from '../operations/error-summary.ts';
-import type { OperationLabel } from '../operations/operation-label.ts';
+import type { ErrorSummary, OperationLabel } from '../operations/log-details.ts';
 import type { Prepared } from '../operations/pipeline.ts';
 import { stagger } from '../stagger.ts';
 

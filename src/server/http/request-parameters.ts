@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { SentOperation } from '../operations/pipeline.ts';
-import { readContentType } from './content-type.ts';
+import { readContentType } from './media-types.ts';
 
 /** Whether the headers of a POST announce a JSON body of an allowed size. */
 export function hasPlainBody({ headers }: IncomingMessage, maxBytes: number): boolean {

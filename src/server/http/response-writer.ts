@@ -4,10 +4,10 @@ import type { Instant } from '../../domain/instant.ts';
 import { corsHeaders, varyHeader } from '../clients/origins.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
 import { toRefusedResponse } from '../operations/refusal.ts';
-import type { JsonType } from './accept.ts';
 import type { EncodedResponse } from './encoded-response.ts';
 import { COST_HEADER, SANDBOX_HEADER } from './headers.ts';
 import { cacheHeadersOf, hasEtag } from './http-caching.ts';
+import type { JsonType } from './media-types.ts';
 import type { HttpExchange, OpenResponses } from './open-responses.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
 

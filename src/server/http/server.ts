@@ -3,14 +3,13 @@ import type { Service } from '../../graphql/context.ts';
 import type { AccessLog } from '../access-log.ts';
 import type { ConnectionLimits } from '../clients/connection-limits.ts';
 import type { EndpointMetrics, Metrics } from '../metrics/metrics.ts';
-import { createGraphiqlHandler } from '../pages/graphiql.ts';
+import { createGraphiqlHandler, isNavigation } from '../pages/graphiql.ts';
 import { HEALTH_PATH, handleHealth, handleReady, READY_PATH, readinessProblems, STOPPING } from '../pages/health.ts';
 import { createIndex, INDEX_PATH } from '../pages/index-page.ts';
 import { handleSchema, SCHEMA_PATH } from '../pages/schema-file.ts';
 import { GRAPHQL_PATH } from '../yoga/yoga.ts';
 import type { GraphqlHandler } from './graphql-handler.ts';
 import { SANDBOX_HEADER } from './headers.ts';
-import { isNavigation } from './navigation.ts';
 import type { HttpExchange, OpenResponses } from './open-responses.ts';
 import { REQUEST_ID_HEADER, type RequestIds } from './request-id.ts';
 

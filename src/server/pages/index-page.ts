@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isNavigation } from '../http/navigation.ts';
 import { GRAPHQL_PATH } from '../yoga/yoga.ts';
+import { isNavigation } from './graphiql.ts';
 import { HEALTH_PATH, READY_PATH } from './health.ts';
 import { SCHEMA_PATH } from './schema-file.ts';
 

@@ -5,8 +5,13 @@ import type { WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Log } from '../../log.ts';
 import { type AccessLog, msSince } from '../access-log.ts';
 import type { ClientAddresses, ClientIdentity } from '../clients/client-address.ts';
-import { type ErrorSummary, summarizeErrors, summarizeRefusal } from '../operations/error-summary.ts';
-import { labelOf, type OperationLabel } from '../operations/operation-label.ts';
+import {
+  type ErrorSummary,
+  labelOf,
+  type OperationLabel,
+  summarizeErrors,
+  summarizeRefusal,
+} from '../operations/log-details.ts';
 
 /** An operation on a websocket. */
 type SocketOperation = {

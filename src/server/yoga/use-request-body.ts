@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { readContentType } from '../http/content-type.ts';
+import { readContentType } from '../http/media-types.ts';
 import { hasInvalidUtf8 } from '../http/request-parameters.ts';
 import { badRequest } from '../operations/refusal.ts';
 

@@ -1,11 +1,10 @@
 import type { GraphQLError } from 'graphql';
-import { createYoga, type YogaServerInstance } from 'graphql-yoga';
+import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { schema } from '../../graphql/schema.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
+import { type ErrorSummary, labelOf, summarizeErrors } from '../operations/log-details.ts';
 import type { PersistedQueries } from '../operations/persisted-queries.ts';
-import { useAccessLog } from './use-access-log.ts';
 import { type ServerContext, type UseOperationsOptions, useOperations } from './use-operations.ts';
-import { useRateLimitHeaders } from './use-rate-limit-headers.ts';
 import { useRequestBody } from './use-request-body.ts';
 import { type UseResponsesOptions, useResponses } from './use-responses.ts';
 
@@ -55,4 +54,38 @@ export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
       useResponses(options),
     ],
   });
+}
+
+/** Adds the headers with the points that a client has left. */
+export function useRateLimitHeaders(rates: RateLimits): Plugin<object, ServerContext> {
+  return {
+    onResponse({ request, response, serverContext: { exchange } }) {
+      if (exchange === undefined || request.method === 'OPTIONS') return;
+      const retryAfter = response.headers.get('retry-after') ?? undefined;
+      const [policyName, policy, name, standing] = rates.headersFor(exchange.request, retryAfter);
+      response.headers.set(policyName, policy);
+      response.headers.set(name, standing);
+    },
+  };
+}
+
+/** Passes the operation of a request and its errors to the access log. Of several operations it passes the first. */
+export function useAccessLog(persisted: PersistedQueries): Plugin<object, ServerContext> {
+  return {
+    onParams({ params, context: { exchange } }) {
+      if (exchange !== undefined) exchange.access ??= { label: labelOf({ ...params, query: persisted.find(params) }) };
+    },
+    onResultProcess({ result, serverContext: { exchange } }) {
+      if (exchange === undefined) return;
+      const summaries = [result].flat().flatMap((each) => summarizeErrors(each as never) ?? []);
+      if (summaries.length > 0) exchange.access = { ...exchange.access, errors: merge(summaries) };
+    },
+  };
+}
+
+function merge(summaries: readonly ErrorSummary[]): ErrorSummary {
+  return {
+    codes: [...new Set(summaries.flatMap(({ codes }) => codes))],
+    isNotable: summaries.some(({ isNotable }) => isNotable),
+  };
 }

@@ -5,7 +5,6 @@ import type { Circuit } from '../circuit.ts';
 import type { HealthRecord } from '../health.ts';
 import type { HttpClient } from '../http.ts';
 import { createDocumentReader } from '../json.ts';
-import { createAddresses } from './addresses.ts';
 import { createPairsReader, createTickersReader, type Rows, readOrderBook } from './decode.ts';
 
 /** The three requests of a market-data host. Each throws an UpstreamError if it fails. */
@@ -75,3 +74,34 @@ function isJsonObject(text: string): boolean {
     return false;
   }
 }
+
+/** The endpoints of a market-data host, as its paths name them. */
+type Endpoint = 'pairs' | 'tickers' | 'orderbook';
+
+/** The documented path, or a part of it: people also copy the complete URL of an endpoint. */
+const DOCUMENTED_PATH =
+  /\/api\/v1\/public(?:\/(?!(?:pairs|tickers|orderbook)$)(?<partner>[^/]+))?(?<endpoint>\/(?:pairs|tickers|orderbook))?$/;
+
+/**
+ * Creates the addresses of a host's endpoints, `<prefix>/api/v1/public/<partner>/<endpoint>`. Parts of this path that the URL
+ * has already are not added again.
+ *
+ * @param partner used if the URL does not name one
+ */
+function createAddresses(baseUrl: URL, partner: string): (endpoint: Endpoint) => URL {
+  const path = baseUrl.pathname.replace(/\/+$/, '');
+  const documented = DOCUMENTED_PATH.exec(path);
+  const prefix = path.slice(0, documented?.index);
+  const segment = documented?.groups?.['partner'] ?? encodeURIComponent(partner);
+
+  return (endpoint) => {
+    const url = new URL(baseUrl);
+    url.pathname = `${prefix}/api/v1/public/${segment}/${endpoint}`;
+    // The parameters of a copied endpoint belong to one call.
+    if (documented?.groups?.['endpoint'] !== undefined)
+      for (const name of CALL_PARAMETERS) url.searchParams.delete(name);
+    return url;
+  };
+}
+
+const CALL_PARAMETERS = ['ticker_id', 'depth'];

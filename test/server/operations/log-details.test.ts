@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { labelOf } from '../../../src/server/operations/operation-label.ts';
+import { labelOf } from '../../../src/server/operations/log-details.ts';
 
 test.each([
   ['{ a }', undefined],

@@ -74,9 +74,12 @@ export function orderBook(depth: Depth): Complexity {
   return { field: ORDER_BOOK, multiplier: 1, entries: Math.max(0, entries) / 2 };
 }
 
+/** The complexity of a scalar or an enum. */
+const ONE_VALUE: Complexity = { field: VALUE, multiplier: 0 };
+
 /** The complexity of a field that declares none: that of a value, of an object, or of a list of unknown length. */
 export function estimateField(_args: unknown, _context: unknown, field: GraphQLField<unknown, never>): Complexity {
-  if (isLeafType(getNamedType(field.type))) return { field: VALUE, multiplier: 0 };
+  if (isLeafType(getNamedType(field.type))) return ONE_VALUE;
   return { field: 1, multiplier: 1, isList: isListType(getNullableType(field.type)) };
 }
 

@@ -23,7 +23,7 @@ type CollectOptions = {
 };
 
 /** A field of a selection: its merged nodes, and the maximum number of fragments around them. */
-type CollectedField = { readonly nodes: FieldNode[]; nesting: number };
+export type CollectedField = { readonly nodes: FieldNode[]; nesting: number };
 
 /** `CollectFields` of the specification: the fields of selection sets for an object type, by response name, in order. */
 export function collectFields(

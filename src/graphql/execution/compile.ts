@@ -19,7 +19,7 @@ import { estimateField } from '../complexity.ts';
 import { fixedCostOf } from '../cost.ts';
 import { type Limits, requireAtMost } from '../limits.ts';
 import { type Arguments, hasVariables, readArguments } from './arguments.ts';
-import { collectFields } from './collect.ts';
+import { type CollectedField, collectFields } from './collect.ts';
 import type { FieldPlan, ObjectPlan, OperationPlan } from './plan.ts';
 import { quickWriterOf, writerOf } from './write-type.ts';
 
@@ -46,6 +46,7 @@ const MAX_STEPS = 50_000;
 export function compile({ schema, document, operation, variables, limits }: Compiled): OperationPlan {
   const fragments = Object.fromEntries(document.definitions.filter(isFragment).map((node) => [node.name.value, node]));
   const known = new Map<SelectionSetNode, Map<GraphQLObjectType, ObjectPlan>>();
+  const infos = new Map<GraphQLField<unknown, unknown>, GraphQLResolveInfo>();
   const readers: ((variables: VariableValues) => Arguments)[] = [];
   let size = 0;
   let steps = 0;
@@ -83,10 +84,7 @@ export function compile({ schema, document, operation, variables, limits }: Comp
       hasVariables: seesVariables,
       isCacheable,
       fixedCost: fixedCostOf(fields),
-      nesting: nestingOf(
-        fields,
-        selected.map(([, { nesting: around }]) => around),
-      ),
+      nesting: nestingOf(fields, selected),
       depth: depthOf(fields),
     };
     seesVariables ||= before;
@@ -119,15 +117,9 @@ export function compile({ schema, document, operation, variables, limits }: Comp
     const isTypename = node.name.value === '__typename';
     if (field === undefined) throw new Error(`There is no field ${node.name.value} of ${type.name}.`);
 
-    const info = infoOf({
-      fieldName: field.name,
-      fieldNodes: nodes,
-      returnType: field.type,
-      parentType: type,
-      schema,
-      fragments,
-      operation,
-    });
+    const info =
+      infos.get(field) ?? infoOf({ fieldName: field.name, returnType: field.type, parentType: type, schema });
+    infos.set(field, info);
     const args = field.args.length === 0 ? NO_ARGUMENTS : planArguments(field, node);
     const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     const selections: ObjectPlan[] = [];
@@ -182,11 +174,12 @@ function tooManyFields(): QueryTooComplexError {
 }
 
 /** How deep a selection is nested, with the fragments around each of its fields. */
-function nestingOf(fields: readonly FieldPlan[], fragmentsAround: readonly number[]): number {
+function nestingOf(fields: readonly FieldPlan[], selected: readonly (readonly [string, CollectedField])[]): number {
   let deepest = 0;
   for (const [index, { selections }] of fields.entries()) {
-    const around = fragmentsAround[index] ?? 0;
-    deepest = Math.max(deepest, around, ...selections.map(({ nesting }) => around + nesting));
+    const around = selected[index]?.[1].nesting ?? 0;
+    if (around > deepest) deepest = around;
+    for (const { nesting } of selections) if (around + nesting > deepest) deepest = around + nesting;
   }
   return 1 + deepest;
 }
@@ -195,7 +188,8 @@ function nestingOf(fields: readonly FieldPlan[], fragmentsAround: readonly numbe
 function depthOf(fields: readonly FieldPlan[]): number {
   let deepest = 0;
   for (const { isOfSchema, selections } of fields) {
-    deepest = Math.max(deepest, 1, ...(isOfSchema ? [] : selections.map(({ depth }) => 1 + depth)));
+    deepest ||= 1;
+    if (!isOfSchema) for (const { depth } of selections) if (1 + depth > deepest) deepest = 1 + depth;
   }
   return deepest;
 }
@@ -225,26 +219,26 @@ const NO_ARGUMENTS = Object.freeze({});
 const NO_VARIABLES: VariableValues = { sources: {}, coerced: {} };
 
 /**
- * The `info` of a resolver. It is created once per plan, so it has nothing that differs between executions. The resolvers of
- * this schema do not use that, and one that did would get an error.
+ * The `info` of a resolver. All fields of a plan with the same definition share it, so it has nothing that differs between
+ * them or between executions. The resolvers of this schema do not use that, and one that did would get an error.
  */
 function infoOf(known: Partial<GraphQLResolveInfo>): GraphQLResolveInfo {
-  return Object.assign(Object.create(OF_ONE_EXECUTION), known);
+  return Object.assign(Object.create(NOT_SHARED), known);
 }
 
-const OF_ONE_EXECUTION: Partial<GraphQLResolveInfo> = {
-  get path(): never {
-    throw new Error(NOT_AVAILABLE);
-  },
-  get variableValues(): never {
-    throw new Error(NOT_AVAILABLE);
-  },
-  get rootValue(): never {
-    throw new Error(NOT_AVAILABLE);
-  },
-};
-
-const NOT_AVAILABLE = 'The info of a resolver has nothing that differs between executions.';
+const NOT_SHARED = Object.defineProperties(
+  {},
+  Object.fromEntries(
+    ['path', 'fieldNodes', 'variableValues', 'rootValue', 'operation', 'fragments'].map((name) => [
+      name,
+      {
+        get(): never {
+          throw new Error(`The info of a resolver has no ${name}: it is shared.`);
+        },
+      },
+    ]),
+  ),
+);
 
 function isFragment(definition: DocumentNode['definitions'][number]): definition is FragmentDefinitionNode {
   return definition.kind === Kind.FRAGMENT_DEFINITION;

@@ -6,7 +6,7 @@ import { NATIVE_TOKEN_ID, type TokenId } from './token.ts';
 /** Which pools a client selects; an `undefined` field does not restrict. */
 export type PoolPairFilter = {
   readonly tokenId?: TokenId | undefined;
-  /** Tokens of which the pool must contain at least one, on either side. */
+  /** The pool must contain at least one of these tokens, on either side. */
   readonly anyTokenOf?: ReadonlySet<TokenId> | undefined;
   readonly nonEmpty?: boolean | undefined;
 };

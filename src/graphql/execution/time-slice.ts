@@ -1,7 +1,7 @@
 /** Maximum time for which a response is written without yielding to the event loop. */
 const SLICE_MS = 8;
 
-/** Number of list entries for each of which the clock is read once. */
+/** The clock is read once per this number of list entries. */
 const ENTRIES_PER_CHECK = 4;
 
 /** Yields to the event loop. Resolves in a later turn. */

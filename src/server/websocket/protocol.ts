@@ -109,7 +109,7 @@ export function sendText(socket: ClientSocket, text: string): Promise<void> {
 
 /**
  * Parses a message. graphql-ws also accepts parsed messages. It would reference the complete text of a message for as long as
- * the subscription is open. graphql-ws refuses what is not an object.
+ * the subscription is open. graphql-ws rejects a message that is not an object.
  */
 function parse(text: string): string {
   try {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { toAsyncValues } from '../../src/live/broadcast/async-values.ts';
 import { marketDataNotConfigured, nodesNotConfigured } from '../../src/live/not-configured.ts';
+import { toAsyncValues } from '../support/async-values.ts';
 import { SOMEONE } from '../upstream/connect.ts';
 import { failureOf } from '../upstream/failure.ts';
 import { headOf } from './chain/heads.ts';

@@ -1,10 +1,17 @@
 import type { Duplex } from 'node:stream';
 import type { WrittenResult } from '../../graphql/execution/written-result.ts';
-import { ITERATOR_END, returnThis } from '../../live/broadcast/async-values.ts';
 import type { Subscribe, Subscriber, Subscription } from '../../live/broadcast/broadcast.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
 import type { ClientSocket } from './client-socket.ts';
 import { sendText } from './protocol.ts';
+
+/** What an iterator returns at its end. */
+const ITERATOR_END = { done: true, value: undefined } as const;
+
+/** `Symbol.asyncIterator` of an iterator. There can be many thousands of iterators, so they share one function. */
+function returnThis<T>(this: T): T {
+  return this;
+}
 
 /**
  * Sends a result when graphql-ws requests it. graphql-ws would need the data as an object, and encode it again.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { toAsyncValues } from '../../../src/live/broadcast/async-values.ts';
 import { createBroadcast, type Subscriber } from '../../../src/live/broadcast/broadcast.ts';
+import { toAsyncValues } from '../../support/async-values.ts';
 
 const END = { done: true, value: undefined };
 const value = (of: unknown) => ({ done: false, value: of });

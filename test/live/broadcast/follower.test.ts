@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { toAsyncValues } from '../../../src/live/broadcast/async-values.ts';
 import { createFollower, type FollowerOptions, type Watcher } from '../../../src/live/broadcast/follower.ts';
+import { toAsyncValues } from '../../support/async-values.ts';
 
 /** A watcher that records its notifications. */
 function recordingWatcher(): Watcher & { readonly notified: string[] } {

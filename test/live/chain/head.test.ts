@@ -1,12 +1,12 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ChainInfo } from '../../../src/domain/chain.ts';
 import { UpstreamRpcError, UpstreamUnreachableError } from '../../../src/errors.ts';
-import { toAsyncValues } from '../../../src/live/broadcast/async-values.ts';
 import type { Head } from '../../../src/live/chain/head.ts';
 import { createHeadFollower, type HeadFollower, type HeadWatcher } from '../../../src/live/chain/head-follower.ts';
 import type { Node } from '../../../src/live/chain/node.ts';
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.ts';
 import type { NodeClient } from '../../../src/upstream/node/client.ts';
+import { toAsyncValues } from '../../support/async-values.ts';
 import { nodeAt, nodesOf, UNWATCHED, uncounted } from '../../upstream/connect.ts';
 import { failureOf } from '../../upstream/failure.ts';
 import { chainInfoOf, exchangeOf, headOf, scriptedNode } from './heads.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { UpstreamUnreachableError } from '../../../src/errors.ts';
-import { toAsyncValues } from '../../../src/live/broadcast/async-values.ts';
 import type { Head } from '../../../src/live/chain/head.ts';
 import { createHeadFollower, type HeadFollower } from '../../../src/live/chain/head-follower.ts';
 import type { Node } from '../../../src/live/chain/node.ts';
@@ -8,6 +7,7 @@ import type { Nodes } from '../../../src/live/chain/nodes.ts';
 import { createPastStates } from '../../../src/live/chain/past-states.ts';
 import { createSandbox } from '../../../src/sandbox/sandbox.ts';
 import type { NodeClient } from '../../../src/upstream/node/client.ts';
+import { toAsyncValues } from '../../support/async-values.ts';
 import { nodeAt, nodesOf, roomyBulkhead, SOMEONE, UNWATCHED, uncounted } from '../../upstream/connect.ts';
 import { failureOf } from '../../upstream/failure.ts';
 import { blockNotFound, chainInfoOf, exchangeOf, headOf, scriptedNode, statePruned } from './heads.ts';

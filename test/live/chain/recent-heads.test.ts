@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { toAsyncValues } from '../../../src/live/broadcast/async-values.ts';
 import { createBroadcast } from '../../../src/live/broadcast/broadcast.ts';
 import type { Head } from '../../../src/live/chain/head.ts';
 import { createRecentHeads, headsAfter } from '../../../src/live/chain/recent-heads.ts';
+import { toAsyncValues } from '../../support/async-values.ts';
 import { headOf } from './heads.ts';
 
 /** A chain whose heads a test makes; so many of them are kept. */

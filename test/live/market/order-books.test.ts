@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type RawOrderBook, toOrderBook } from '../../../src/domain/order-book.ts';
 import { UpstreamTimeoutError } from '../../../src/errors.ts';
-import { toAsyncValues } from '../../../src/live/broadcast/async-values.ts';
 import { createOrderBooks, type OrderBooks } from '../../../src/live/market/order-books.ts';
 import { type Bulkhead, createBulkhead } from '../../../src/upstream/bulkhead.ts';
 import type { MarketDataClient } from '../../../src/upstream/market-data/client.ts';
+import { toAsyncValues } from '../../support/async-values.ts';
 import { roomyBulkhead, SOMEONE } from '../../upstream/connect.ts';
 import { failureOf } from '../../upstream/failure.ts';
 

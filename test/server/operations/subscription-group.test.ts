@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { WrittenResult } from '../../../src/graphql/execution/written-result.ts';
-import { toAsyncValues } from '../../../src/live/broadcast/async-values.ts';
 import { createBroadcast } from '../../../src/live/broadcast/broadcast.ts';
 import { encodeUpdate } from '../../../src/server/operations/encoded-update.ts';
 import { createSubscriptionGroup, type ExecutedUpdate } from '../../../src/server/operations/subscription-group.ts';
+import { toAsyncValues } from '../../support/async-values.ts';
 
 const END = { done: true, value: undefined };
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { type AsyncValues, toAsyncValues } from '../../../src/live/broadcast/async-values.ts';
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
 import type { EncodedUpdate } from '../../../src/server/operations/encoded-update.ts';
+import { type AsyncValues, toAsyncValues } from '../../support/async-values.ts';
 import { startGatewayForTest, type TestGatewayOptions } from '../../support/gateway.ts';
 import { sample } from '../../support/metrics.ts';
 import { createTestPipeline, testClient } from '../../support/pipeline.ts';

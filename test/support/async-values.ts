@@ -1,15 +1,9 @@
-import type { Subscribe, Subscriber, Subscription } from './broadcast.ts';
+import type { Subscribe, Subscriber, Subscription } from '../../src/live/broadcast/broadcast.ts';
 
 /** Values that arrive until `return` is called, which also ends a pending `next`. */
 export type AsyncValues<T> = AsyncIterableIterator<T, undefined>;
 
-/** `Symbol.asyncIterator` of an iterator. There can be many thousands of iterators, so they share one function. */
-export function returnThis<T>(this: T): T {
-  return this;
-}
-
-/** What an iterator returns at its end. */
-export const ITERATOR_END = { done: true, value: undefined } as const;
+const END = { done: true, value: undefined } as const;
 
 /**
  * Turns a source into an async iterator. It subscribes at the first `next`, so an iterator that is never used leaves no
@@ -20,8 +14,6 @@ export const ITERATOR_END = { done: true, value: undefined } as const;
  */
 export function toAsyncValues<T>(subscribe: Subscribe<T>): AsyncValues<T> {
   const waiting: PromiseWithResolvers<IteratorResult<T, undefined>>[] = [];
-  // It is released once it was called, because it can refer to everything that came with the subscription.
-  let start: Subscribe<T> | undefined = subscribe;
   let subscription: Subscription | undefined;
   let isOver = false;
 
@@ -38,23 +30,24 @@ export function toAsyncValues<T>(subscribe: Subscribe<T>): AsyncValues<T> {
 
   function end(): void {
     isOver = true;
-    for (const { resolve } of waiting.splice(0)) resolve(ITERATOR_END);
+    for (const { resolve } of waiting.splice(0)) resolve(END);
   }
 
   return {
-    [Symbol.asyncIterator]: returnThis,
+    [Symbol.asyncIterator]() {
+      return this;
+    },
     next() {
-      if (isOver) return Promise.resolve(ITERATOR_END);
+      if (isOver) return Promise.resolve(END);
       const next = Promise.withResolvers<IteratorResult<T, undefined>>();
-      subscription ??= start?.(subscriber);
-      start = undefined;
+      subscription ??= subscribe(subscriber);
       if (waiting.push(next) === 1) subscription?.request();
       return next.promise;
     },
     return() {
       subscription?.cancel();
       end();
-      return Promise.resolve(ITERATOR_END);
+      return Promise.resolve(END);
     },
   };
 }

@@ -88,7 +88,7 @@ export function msSince(startedAt: number): number {
 
 /** Whether the operation of a request was refused or failed with an internal error. */
 function isNotable({ access, response, endpoint }: HttpExchange): boolean {
-  return access?.errors?.isNotable || (response.statusCode >= 400 && endpoint.endpoint === 'graphql');
+  return access?.errors?.isNotable || (response.statusCode >= 400 && endpoint === 'graphql');
 }
 
 /** Maximum length of a logged path. Every path of the gateway is shorter. */

@@ -100,7 +100,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   const dataVersion = createDataVersion(sources);
   const isLast = ({ socket }: IncomingMessage) => isStopping() || connections?.isOverLimit(socket) === true;
-  const responses = createOpenResponses(accessLog.onResponse);
+  const responses = createOpenResponses(metrics, accessLog.onResponse);
   const graphqlHandler = createGraphqlHandler({
     yoga,
     pipeline,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { EndpointMetrics, ResponseSource } from '../metrics/metrics.ts';
+import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
 import type { Account } from '../operations/account.ts';
 import type { ErrorSummary, OperationLabel } from '../operations/log-details.ts';
 import type { Prepared } from '../operations/pipeline.ts';
@@ -21,8 +21,8 @@ export type HttpExchange = {
   readonly id: string;
   /** When the head of the request had been received, in `performance.now()`. */
   readonly startedAt: number;
-  /** Counts the response. */
-  readonly endpoint: EndpointMetrics;
+  /** The name of the endpoint in the metrics. */
+  readonly endpoint: string;
   /** The operation, for the access log. */
   access?: AccessDetails | undefined;
   /** The account of the first operation, until that operation takes it. */
@@ -55,13 +55,15 @@ export type OpenResponses = {
  *
  * @param onResponse called after each response, when it was counted
  */
-export function createOpenResponses(onResponse?: (exchange: HttpExchange) => void): OpenResponses {
+export function createOpenResponses(metrics: Metrics, onResponse?: (exchange: HttpExchange) => void): OpenResponses {
   const responses = new Set<ServerResponse>();
   const connections = new Set<Socket>();
   let onEnd = () => {};
 
   function end(exchange: HttpExchange): void {
-    count(exchange);
+    const { response, startedAt, endpoint } = exchange;
+    const seconds = isEventStream(response) ? undefined : (performance.now() - startedAt) / 1_000;
+    metrics.recordResponse(endpoint, response.statusCode, seconds);
     onResponse?.(exchange);
   }
 
@@ -103,11 +105,6 @@ export function createOpenResponses(onResponse?: (exchange: HttpExchange) => voi
     abortStreams: (windowMs) => stagger([...responses].filter(isEventStream), windowMs, (stream) => stream.destroy()),
     unusedConnections: () => [...connections].filter(({ bytesRead }) => bytesRead === 0),
   };
-}
-
-function count({ response, startedAt, endpoint }: HttpExchange): void {
-  const seconds = isEventStream(response) ? undefined : (performance.now() - startedAt) / 1_000;
-  endpoint.recordResponse(response.statusCode, seconds);
 }
 
 /** Whether a response is an event stream, which ends only when its client disconnects. */

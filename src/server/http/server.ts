@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions, ty
 import type { Service } from '../../graphql/context.ts';
 import type { AccessLog } from '../access-log.ts';
 import type { ConnectionLimits } from '../clients/connection-limits.ts';
-import type { EndpointMetrics, Metrics } from '../metrics/metrics.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { createGraphiqlHandler, isNavigation } from '../pages/graphiql.ts';
 import { HEALTH_PATH, handleHealth, handleReady, READY_PATH, readinessProblems, STOPPING } from '../pages/health.ts';
 import { createIndex, INDEX_PATH } from '../pages/index-page.ts';
@@ -34,14 +34,14 @@ type HttpServerOptions = {
   readonly isLast: (request: IncomingMessage) => boolean;
 };
 
-/** Handles the requests to one path. */
-type Route = { readonly endpoint: EndpointMetrics; handle(exchange: HttpExchange): void };
+/** Handles the requests to one path. `endpoint` is its name in the metrics. */
+type Route = { readonly endpoint: string; handle(exchange: HttpExchange): void };
 
 /** Creates the HTTP server with its routes. */
 export function createHttpServer(options: HttpServerOptions): Server {
   const { graphqlHandler, responses, service, metrics, requestIds, connections, keepAliveMs, isStopping, isLast } =
     options;
-  const graphql: Route = { endpoint: metrics.endpointMetrics('graphql'), handle: graphqlHandler };
+  const graphql: Route = { endpoint: 'graphql', handle: graphqlHandler };
   const title = service.isSandbox ? 'pdex-gateway (sandbox)' : 'pdex-gateway';
   const graphiql = createRoute('graphiql', createGraphiqlHandler(title));
   const ready = createRoute('ready', (_request, response) =>
@@ -61,9 +61,12 @@ export function createHttpServer(options: HttpServerOptions): Server {
   const { onRequest } = options.accessLog;
 
   /** A route with the headers that all responses outside of the GraphQL endpoint have. */
-  function createRoute(name: string, handle: (request: IncomingMessage, response: ServerResponse) => unknown): Route {
+  function createRoute(
+    endpoint: string,
+    handle: (request: IncomingMessage, response: ServerResponse) => unknown,
+  ): Route {
     return {
-      endpoint: metrics.endpointMetrics(name),
+      endpoint,
       handle(exchange) {
         const { request, response, id } = exchange;
         response.setHeader(REQUEST_ID_HEADER, id);

@@ -2,7 +2,6 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Upstream } from '../../errors.ts';
 import type { Service } from '../../graphql/context.ts';
 import type { UpstreamCall } from '../../upstream/health.ts';
-import { createCounters, createHistograms, type FastCounter } from './counters.ts';
 import { registerSourceMetrics } from './source-metrics.ts';
 
 /** The metrics that Prometheus reads. Every label has a limited set of values. */
@@ -15,8 +14,8 @@ export type Metrics = {
   recordUpstreamBytes(upstream: Upstream, bytes: number): void;
   /** Sets whether the circuit of a host is open. */
   setCircuitOpen(upstream: Upstream, host: string, isOpen: boolean): void;
-  /** The metrics of an HTTP endpoint. */
-  endpointMetrics(endpoint: string): EndpointMetrics;
+  /** Counts a response of an HTTP endpoint. Event streams have no duration. */
+  recordResponse(endpoint: string, status: number, seconds: number | undefined): void;
   /** Counts a response to a plain query over HTTP. */
   recordResponseSource(from: ResponseSource): void;
   /** Counts an operation that was executed, or an update of a subscription. */
@@ -31,13 +30,6 @@ export type Metrics = {
   addWebSockets(difference: 1 | -1): void;
   /** Adds the gauges of what the gateway follows: ages, subscriptions, skipped updates. Called once. */
   registerSources(service: Service): void;
-};
-
-/** The metrics of one HTTP endpoint. */
-export type EndpointMetrics = {
-  readonly endpoint: string;
-  /** Counts a response. Event streams have no duration. */
-  recordResponse(status: number, seconds: number | undefined): void;
 };
 
 /** The label `type` of `pdex_operations_total`. */
@@ -65,101 +57,85 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
   collectDefaultMetrics({ register: registry });
   for (const name of MISNAMED) registry.removeSingleMetric(name);
 
-  new Gauge({
-    name: 'pdex_build_info',
-    help: 'Always 1. The labels are the versions of the gateway and of Node.js, and whether the sandbox is on.',
-    labelNames: ['version', 'node', 'sandbox'],
-    registers,
-  }).set({ version, node: process.version, sandbox: String(isSandbox) }, 1);
-  const requests = createCounters(
-    {
-      name: 'pdex_http_requests_total',
-      help: 'HTTP requests with a response, by endpoint (label door) and status.',
-      labelNames: ['door', 'status'],
-    },
-    registry,
+  const counter = (name: string, help: string, ...labelNames: string[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const gauge = (name: string, help: string, ...labelNames: string[]) =>
+    new Gauge({ name, help, labelNames, registers });
+  const histogram = (name: string, help: string, buckets: number[], ...labelNames: string[]) =>
+    new Histogram({ name, help, buckets, labelNames, registers });
+
+  gauge(
+    'pdex_build_info',
+    'Always 1. The labels are the versions of the gateway and of Node.js, and whether the sandbox is on.',
+    'version',
+    'node',
+    'sandbox',
+  ).set({ version, node: process.version, sandbox: String(isSandbox) }, 1);
+  const requests = counter(
+    'pdex_http_requests_total',
+    'HTTP requests with a response, by endpoint (label door) and status.',
+    'door',
+    'status',
   );
-  const requestSeconds = createHistograms(
-    {
-      name: 'pdex_http_request_duration_seconds',
-      help: 'Time from the request headers to the end of the response, in seconds, by endpoint (label door). Event streams are not included.',
-      labelNames: ['door'],
-      buckets: RESPONSE_SECONDS,
-    },
-    registry,
+  const requestSeconds = histogram(
+    'pdex_http_request_duration_seconds',
+    'Time from the request headers to the end of the response, in seconds, by endpoint (label door). Event streams are not included.',
+    RESPONSE_SECONDS,
+    'door',
   );
-  const responses = createCounters(
-    {
-      name: 'pdex_answers_total',
-      help: 'Responses to plain queries over HTTP, by origin: kept (from the response cache), shared (one execution for several concurrent requests) or executed.',
-      labelNames: ['from'],
-    },
-    registry,
+  const responses = counter(
+    'pdex_answers_total',
+    'Responses to plain queries over HTTP, by origin: kept (from the response cache), shared (one execution for several concurrent requests) or executed.',
+    'from',
   );
-  const responsesFrom = {
-    kept: responses(['kept']),
-    shared: responses(['shared']),
-    executed: responses(['executed']),
-  };
-  const operations = createCounters(
-    {
-      name: 'pdex_operations_total',
-      help: 'Operations, by type and outcome. Each update of a subscription counts as one operation.',
-      labelNames: ['type', 'outcome'],
-    },
-    registry,
+  const operations = counter(
+    'pdex_operations_total',
+    'Operations, by type and outcome. Each update of a subscription counts as one operation.',
+    'type',
+    'outcome',
   );
-  const operationSeconds = createHistograms(
-    {
-      name: 'pdex_operation_duration_seconds',
-      help: 'Time to execute a query or to start a subscription, in seconds, by type.',
-      labelNames: ['type'],
-      buckets: RESPONSE_SECONDS,
-    },
-    registry,
+  const operationSeconds = histogram(
+    'pdex_operation_duration_seconds',
+    'Time to execute a query or to start a subscription, in seconds, by type.',
+    RESPONSE_SECONDS,
+    'type',
   );
-  const updates = new Counter({
-    name: 'pdex_updates_sent_total',
-    help: 'Subscription updates sent to subscribers.',
-    registers,
-  });
-  const rateLimited = new Counter({
-    name: 'pdex_rate_limited_total',
-    help: 'Requests and operations refused because the client address exceeded the rate limit, by transport (label door).',
-    labelNames: ['door'],
-    registers,
-  });
-  const connectionsRefused = new Counter({
-    name: 'pdex_connections_refused_total',
-    help: 'Requests and websockets refused because the client address had too many open connections.',
-    registers,
-  });
-  const webSockets = new Gauge({ name: 'pdex_websockets', help: 'Open websockets.', registers });
-  const calls = new Counter({
-    name: 'pdex_upstream_calls_total',
-    help: 'Requests to upstreams, by upstream, method and outcome (OK or the error code).',
-    labelNames: ['upstream', 'method', 'outcome'],
-    registers,
-  });
-  const callSeconds = new Histogram({
-    name: 'pdex_upstream_call_duration_seconds',
-    help: 'Duration of requests to upstreams, successful or not, in seconds, by upstream and method.',
-    labelNames: ['upstream', 'method'],
-    buckets: UPSTREAM_SECONDS,
-    registers,
-  });
-  const bytesRead = new Counter({
-    name: 'pdex_upstream_read_bytes_total',
-    help: 'Bytes of upstream responses read, after decompression, by upstream.',
-    labelNames: ['upstream'],
-    registers,
-  });
-  const circuitOpen = new Gauge({
-    name: 'pdex_upstream_left_alone',
-    help: '1 while the circuit of a host is open, so the gateway pauses requests to it; otherwise 0.',
-    labelNames: ['upstream', 'host'],
-    registers,
-  });
+  const updates = counter('pdex_updates_sent_total', 'Subscription updates sent to subscribers.');
+  const rateLimited = counter(
+    'pdex_rate_limited_total',
+    'Requests and operations refused because the client address exceeded the rate limit, by transport (label door).',
+    'door',
+  );
+  const connectionsRefused = counter(
+    'pdex_connections_refused_total',
+    'Requests and websockets refused because the client address had too many open connections.',
+  );
+  const webSockets = gauge('pdex_websockets', 'Open websockets.');
+  const calls = counter(
+    'pdex_upstream_calls_total',
+    'Requests to upstreams, by upstream, method and outcome (OK or the error code).',
+    'upstream',
+    'method',
+    'outcome',
+  );
+  const callSeconds = histogram(
+    'pdex_upstream_call_duration_seconds',
+    'Duration of requests to upstreams, successful or not, in seconds, by upstream and method.',
+    UPSTREAM_SECONDS,
+    'upstream',
+    'method',
+  );
+  const bytesRead = counter(
+    'pdex_upstream_read_bytes_total',
+    'Bytes of upstream responses read, after decompression, by upstream.',
+    'upstream',
+  );
+  const circuitOpen = gauge(
+    'pdex_upstream_left_alone',
+    '1 while the circuit of a host is open, so the gateway pauses requests to it; otherwise 0.',
+    'upstream',
+    'host',
+  );
 
   return {
     contentType: registry.contentType,
@@ -170,26 +146,17 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
     },
     recordUpstreamBytes: (upstream, bytes) => bytesRead.inc({ upstream }, bytes),
     setCircuitOpen: (upstream, host, isOpen) => circuitOpen.set({ upstream, host }, Number(isOpen)),
-    endpointMetrics(endpoint) {
-      const durations = requestSeconds([endpoint]);
-      const byStatus = new Map<number, FastCounter>();
-      return {
-        endpoint,
-        recordResponse(status, seconds) {
-          const counter = byStatus.get(status) ?? requests([endpoint, status]);
-          byStatus.set(status, counter);
-          counter.inc();
-          if (seconds !== undefined) durations.observe(seconds);
-        },
-      };
+    recordResponse(door, status, seconds) {
+      requests.inc({ door, status });
+      if (seconds !== undefined) requestSeconds.observe({ door }, seconds);
     },
-    recordResponseSource: (from) => responsesFrom[from].inc(),
+    recordResponseSource: (from) => responses.inc({ from }),
     recordOperation(type, outcome, seconds) {
       if (type === 'update') updates.inc();
-      operations([type, outcome]).inc();
-      if (seconds !== undefined) operationSeconds([type]).observe(seconds);
+      operations.inc({ type, outcome });
+      if (seconds !== undefined) operationSeconds.observe({ type }, seconds);
     },
-    recordRefusedOperation: () => operations(['any', 'refused']).inc(),
+    recordRefusedOperation: () => operations.inc({ type: 'any', outcome: 'refused' }),
     recordRateLimited: (transport) => rateLimited.inc({ door: transport }),
     recordRefusedConnection: () => connectionsRefused.inc(),
     addWebSockets: (difference) => webSockets.inc(difference),

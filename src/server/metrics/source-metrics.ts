@@ -5,11 +5,7 @@ import type { Service } from '../../graphql/context.ts';
 export function registerSourceMetrics({ sources, now, upstreams }: Service, registry: Registry): void {
   const { head, nodes, market, orderBooks } = sources;
   const registers = [registry];
-  const broadcasts = [
-    ['head', head],
-    ['tickers', market.tickers],
-    ['order_books', orderBooks],
-  ] as const;
+  const subscriptions = { head, tickers: market.tickers, order_books: orderBooks };
 
   gauge('pdex_head_beacon_height', 'Newest beacon height that the gateway serves.', () => head.current()?.beaconHeight);
   gauge('pdex_head_age_seconds', 'Time since the gateway read the newest beacon height, in seconds.', () =>
@@ -36,71 +32,51 @@ export function registerSourceMetrics({ sources, now, upstreams }: Service, regi
   gauge('pdex_order_books_followed', 'Order books that the gateway reads regularly for subscribers.', () =>
     orderBooks.followed(),
   );
-
-  new Gauge({
-    name: 'pdex_upstream_healthy',
-    help: '1 if an upstream is configured and the last request to it succeeded; otherwise 0.',
-    labelNames: ['upstream'],
-    registers,
-    collect() {
-      for (const { upstream, healthy } of upstreams()) this.set({ upstream }, Number(healthy));
-    },
-  });
-  new Gauge({
-    name: 'pdex_node_beacon_height',
-    help: 'Newest beacon height that a node reported in the last check. 0 if the node did not respond.',
-    labelNames: ['host'],
-    registers,
-    collect() {
-      for (const { name, height } of nodes.status()) this.set({ host: name }, height ?? 0);
-    },
-  });
-  new Gauge({
-    name: 'pdex_node_pruned_beacon_height',
-    help: 'Highest beacon height that a node is known to have pruned. 0 if none is known.',
-    labelNames: ['host'],
-    registers,
-    collect() {
-      for (const { name, prunedHeight } of nodes.status()) this.set({ host: name }, prunedHeight ?? 0);
-    },
-  });
-  new Gauge({
-    name: 'pdex_node_call_spacing_seconds',
-    help: 'Minimum time between two requests to a node that limits their rate, in seconds. 0 if the node does not limit it.',
-    labelNames: ['host'],
-    registers,
-    collect() {
-      for (const { name, spaceMs } of nodes.status()) this.set({ host: name }, spaceMs / 1_000);
-    },
-  });
-  new Gauge({
-    name: 'pdex_node_read',
-    help: '1 for the node from which the gateway read the newest beacon height; otherwise 0.',
-    labelNames: ['host'],
-    registers,
-    collect() {
-      for (const { name } of nodes.status()) this.set({ host: name }, Number(head.current()?.source.name === name));
-    },
-  });
-  new Gauge({
-    name: 'pdex_market_data_dropped_rows',
-    help: 'Rows of the last response for a list that were dropped because they were invalid.',
-    labelNames: ['list'],
-    registers,
-    collect() {
-      this.set({ list: 'pairs' }, market.pairs.current()?.dropped ?? 0);
-      this.set({ list: 'tickers' }, market.tickers.current()?.dropped ?? 0);
-    },
-  });
-  new Gauge({
-    name: 'pdex_subscriptions',
-    help: 'Open subscriptions, by source: head (heads and prices), tickers or order_books.',
-    labelNames: ['source'],
-    registers,
-    collect() {
-      for (const [source, broadcast] of broadcasts) this.set({ source }, broadcast.subscribers());
-    },
-  });
+  gaugeOfEach(
+    'pdex_upstream_healthy',
+    '1 if an upstream is configured and the last request to it succeeded; otherwise 0.',
+    'upstream',
+    () => upstreams().map(({ upstream, healthy }) => [upstream, Number(healthy)]),
+  );
+  gaugeOfEach(
+    'pdex_node_beacon_height',
+    'Newest beacon height that a node reported in the last check. 0 if the node did not respond.',
+    'host',
+    () => nodes.status().map(({ name, height }) => [name, height ?? 0]),
+  );
+  gaugeOfEach(
+    'pdex_node_pruned_beacon_height',
+    'Highest beacon height that a node is known to have pruned. 0 if none is known.',
+    'host',
+    () => nodes.status().map(({ name, prunedHeight }) => [name, prunedHeight ?? 0]),
+  );
+  gaugeOfEach(
+    'pdex_node_call_spacing_seconds',
+    'Minimum time between two requests to a node that limits their rate, in seconds. 0 if the node does not limit it.',
+    'host',
+    () => nodes.status().map(({ name, spaceMs }) => [name, spaceMs / 1_000]),
+  );
+  gaugeOfEach(
+    'pdex_node_read',
+    '1 for the node from which the gateway read the newest beacon height; otherwise 0.',
+    'host',
+    () => nodes.status().map(({ name }) => [name, Number(head.current()?.source.name === name)]),
+  );
+  gaugeOfEach(
+    'pdex_market_data_dropped_rows',
+    'Rows of the last response for a list that were dropped because they were invalid.',
+    'list',
+    () => [
+      ['pairs', market.pairs.current()?.dropped ?? 0],
+      ['tickers', market.tickers.current()?.dropped ?? 0],
+    ],
+  );
+  gaugeOfEach(
+    'pdex_subscriptions',
+    'Open subscriptions, by source: head (heads and prices), tickers or order_books.',
+    'source',
+    () => Object.entries(subscriptions).map(([source, { subscribers }]) => [source, subscribers()]),
+  );
   new Counter({
     name: 'pdex_updates_skipped_total',
     help: 'Updates that slow subscribers skipped because a newer one was available, by source.',
@@ -108,7 +84,7 @@ export function registerSourceMetrics({ sources, now, upstreams }: Service, regi
     registers,
     collect() {
       this.reset();
-      for (const [source, broadcast] of broadcasts) this.inc({ source }, broadcast.skippedValues());
+      for (const [source, { skippedValues }] of Object.entries(subscriptions)) this.inc({ source }, skippedValues());
     },
   });
 
@@ -121,6 +97,19 @@ export function registerSourceMetrics({ sources, now, upstreams }: Service, regi
         const value = read();
         if (value === undefined) this.reset();
         else this.set(value);
+      },
+    });
+  }
+
+  /** A gauge with one label, and a value for each of its label values. */
+  function gaugeOfEach(name: string, help: string, label: string, read: () => [string, number][]): void {
+    new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers,
+      collect() {
+        for (const [labelValue, value] of read()) this.set({ [label]: labelValue }, value);
       },
     });
   }

@@ -42,7 +42,7 @@ async function serveHandler(run: () => Promise<Executed>, broken: Partial<Respon
     writer: createResponseWriter({
       now: () => 0,
       rates: undefined,
-      responses: createOpenResponses(),
+      responses: createOpenResponses(metrics),
       corsOrigins: [],
       isSandbox: false,
       isLast: () => false,
@@ -59,9 +59,8 @@ async function serveHandler(run: () => Promise<Executed>, broken: Partial<Respon
     corsOrigins: [],
     maxBodyBytes: DEFAULT_LIMITS.maxBodyBytes,
   });
-  const counts = metrics.endpointMetrics('graphql');
   const server = createServer((request, response) =>
-    handler({ request, response, id: requestIds.of(request), startedAt: 0, endpoint: counts }),
+    handler({ request, response, id: requestIds.of(request), startedAt: 0, endpoint: 'graphql' }),
   );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

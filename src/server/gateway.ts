@@ -6,7 +6,7 @@ import { createErrorMask } from '../graphql/errors.ts';
 import { createExecutor } from '../graphql/execution/execute.ts';
 import { createPlanner } from '../graphql/execution/planner.ts';
 import { schema } from '../graphql/schema.ts';
-import { createTurnLimit } from '../live/broadcast/turn-limit.ts';
+import { createTurnQueue } from '../live/broadcast/turn-limit.ts';
 import type { Log } from '../log.ts';
 import { type AccessLogMode, createAccessLog } from './access-log.ts';
 import { createClientAddresses } from './clients/client-address.ts';
@@ -78,7 +78,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const rates = rate && createRateLimits({ rate, clients, metrics, log, now });
 
   // Long work of all requests does one step per turn of the event loop, so that many long requests do not block it together.
-  const { wait: takeTurn } = createTurnLimit(1);
+  const { wait: takeTurn } = createTurnQueue();
   const persisted = createPersistedQueries();
   const documents = createDocuments({ schema, limits, takeTurn, onRefused: metrics.recordRefusedOperation });
   const planner = createPlanner({ schema, limits });

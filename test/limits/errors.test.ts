@@ -120,6 +120,23 @@ describe('messages quote what a client has sent, up to a length', () => {
     for (const { message } of errors) expect(message.length).toBeLessThan(550);
   });
 
+  test('a variable with an object that has more fields than any input type', async () => {
+    const query =
+      'query ($f: PoolPairFilter, $n: Int) { poolPairs(filter: $f) { totalCount } b: poolPairs(first: $n) { totalCount } }';
+    const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`x${n}`, 1]));
+    const { errors } = await gateway.ask(query, { f: { symbols: [fields(20_000)] } });
+    expect(errors).toEqual([
+      {
+        message: 'Variable "$f" has invalid value: an object has 20000 fields. The maximum is 32.',
+        locations: [{ line: 1, column: 8 }],
+        extensions: { code: 'BAD_USER_INPUT' },
+      },
+    ]);
+    // Variables that the operation does not declare are ignored.
+    const { data } = await gateway.ask(query, { f: { symbols: [] }, other: fields(40) });
+    expect(data).toEqual({ poolPairs: { totalCount: 0 }, b: { totalCount: expect.any(Number) } });
+  });
+
   test('many invalid variables', async () => {
     const query = 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }';
     const { errors = [] } = await gateway.ask(query, { ids: Array(20_000).fill({}) });

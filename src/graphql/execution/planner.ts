@@ -11,7 +11,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import { QueryTooComplexError, withoutStacks } from '../../errors.ts';
 import type { Limits } from '../limits.ts';
-import type { Arguments } from './arguments.ts';
+import { type Arguments, findLargeObject } from './arguments.ts';
 import { compile } from './compile.ts';
 import type { OperationPlan } from './plan.ts';
 
@@ -85,6 +85,8 @@ export function createPlanner({ schema, limits }: PlannerOptions): Planner {
   return {
     plan(operation, sent) {
       const definitions = operation.definition.variableDefinitions ?? [];
+      const largeObject = findLargeObject(definitions, sent ?? {});
+      if (largeObject !== undefined) return { errors: [largeObject] };
       const read = withoutStacks(() => getVariableValues(schema, definitions, sent ?? {}, FEW_ERRORS));
       if (read.errors !== undefined) return { errors: read.errors };
       const { variableValues } = read;

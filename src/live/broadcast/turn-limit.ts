@@ -4,6 +4,23 @@ export type TurnLimit = {
   wait(): Promise<void>;
 };
 
+/** Creates a queue of which one caller proceeds in each turn of the event loop, and none in the turn in which it waits. */
+export function createTurnQueue(): TurnLimit {
+  const waiting: (() => void)[] = [];
+
+  function nextTurn(): void {
+    waiting.shift()?.();
+    if (waiting.length > 0) setImmediate(nextTurn);
+  }
+
+  return {
+    wait: () =>
+      new Promise((resolve) => {
+        if (waiting.push(resolve) === 1) setImmediate(nextTurn);
+      }),
+  };
+}
+
 /** Creates a limit of so many callers in each turn. */
 export function createTurnLimit(perTurn: number): TurnLimit {
   const waiting: (() => void)[] = [];

@@ -30,7 +30,7 @@ type DocumentsOptions = {
   readonly onRefused: () => void;
 };
 
-/** Maximum length of a cached document. Usual documents are far shorter. */
+/** Maximum length of a cached document. Usual documents are far shorter. Longer ones are parsed in a turn of their own. */
 const MAX_CHARACTERS = 20_000;
 
 /** Maximum length of all cached documents. A parsed document takes about 60 bytes for each character. */
@@ -78,6 +78,16 @@ export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused
     return { errors };
   }
 
+  function readNew(text: string): MaybePromise<ReadDocument> {
+    const { document, errors } = parse(text);
+    if (document === undefined) {
+      onRefused();
+      return { errors };
+    }
+    if ((document.tokenCount ?? 0) > MAX_TOKENS_AT_ONCE) return validateInSteps(text, document);
+    return finish(text, document, validation.validate(document));
+  }
+
   async function validateInSteps(text: string, document: DocumentNode): Promise<ReadDocument> {
     const errors: GraphQLError[] = [];
     for (const validate of validation.steps) {
@@ -94,13 +104,7 @@ export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused
     read(text) {
       const cached = cache.get(text);
       if (cached !== undefined) return cached;
-      const { document, errors } = parse(text);
-      if (document === undefined) {
-        onRefused();
-        return { errors };
-      }
-      if ((document.tokenCount ?? 0) > MAX_TOKENS_AT_ONCE) return validateInSteps(text, document);
-      return finish(text, document, validation.validate(document));
+      return text.length > MAX_CHARACTERS ? takeTurn().then(() => readNew(text)) : readNew(text);
     },
   };
 }

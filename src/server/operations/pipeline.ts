@@ -10,6 +10,7 @@ import {
 } from '../../graphql/cost.ts';
 import { textOf } from '../../graphql/document-source.ts';
 import { maskErrors } from '../../graphql/errors.ts';
+import { countValues } from '../../graphql/execution/arguments.ts';
 import type { Executor } from '../../graphql/execution/execute.ts';
 import type { KnownOperation, Planned, Planner } from '../../graphql/execution/planner.ts';
 import { openSourceStream } from '../../graphql/execution/source-stream.ts';
@@ -57,8 +58,13 @@ export type PreparedOperation = {
   readonly cost: OperationCost;
   /** Points that a rate limit charges in all. */
   readonly points: number;
+  /** Whether each of its steps waits for a turn of the event loop, because the document or the variables are long. */
+  readonly isLong: boolean;
   readonly errors?: never;
 };
+
+/** An operation before it is planned. */
+type SelectedOperation = Pick<PreparedOperation, 'client' | 'operation' | 'sentVariables' | 'isLong'>;
 
 /** A prepared operation, or the errors of one that can never be executed. */
 export type Prepared = PreparedOperation | { readonly errors: readonly GraphQLError[] };
@@ -106,17 +112,18 @@ type PipelineOptions = {
   readonly takeTurn: TakeTurn;
 };
 
-/** Operations of longer documents are planned and executed in turns of the event loop of their own. */
+/** Operations with longer documents or more values in their variables are long: each step has its own turn of the event loop. */
 const MAX_TOKENS_AT_ONCE = 1_000;
+const MAX_VALUES_AT_ONCE = 500;
 
 /** Creates the pipeline. */
 export function createPipeline(options: PipelineOptions): Pipeline {
   const { service, persisted, documents, planner, executor, groups, metrics, maskError, takeTurn } = options;
   const { limits } = service;
 
-  /** Operations of long documents wait for a turn of the event loop before each long step. */
-  function inTurn<T>({ document }: KnownOperation, step: () => MaybePromise<T>): MaybePromise<T> {
-    return (document.tokenCount ?? 0) > MAX_TOKENS_AT_ONCE ? takeTurn().then(step) : step();
+  /** Long operations wait for a turn of the event loop before each long step. */
+  function inTurn<T>(isLong: boolean, step: () => MaybePromise<T>): MaybePromise<T> {
+    return isLong ? takeTurn().then(step) : step();
   }
 
   function prepare(sent: SentOperation, client: Client): MaybePromise<Prepared> {
@@ -145,14 +152,22 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       metrics.recordRefusedOperation();
       return { errors: [noSuchOperation()] };
     }
-    return inTurn(operation, () => measure(operation, planner.plan(operation, sent.variables), sent, client));
+    const { tokenCount = 0 } = operation.document;
+    const isLong =
+      tokenCount > MAX_TOKENS_AT_ONCE || countValues(sent.variables, MAX_VALUES_AT_ONCE) > MAX_VALUES_AT_ONCE;
+    const selected = { client, operation, sentVariables: sent.variables, isLong };
+    return andThen(
+      inTurn(isLong, () => planner.plan(operation, sent.variables)),
+      (planned) => inTurn(isLong, () => measure(selected, planned)),
+    );
   }
 
-  function measure(operation: KnownOperation, planned: Planned, sent: SentOperation, client: Client): Prepared {
+  function measure(selected: SelectedOperation, planned: Planned): PreparedOperation {
+    const { operation, sentVariables } = selected;
     const cost =
-      planned.plan === undefined ? costOfVariables(sent.variables) : measureCost(planned.plan, planned.args, service);
+      planned.plan === undefined ? costOfVariables(sentVariables) : measureCost(planned.plan, planned.args, service);
     const points = Math.max(pointsOfDocument(textOf(operation.document) ?? ''), Math.ceil(complexityOf(cost)));
-    return { client, operation, sentVariables: sent.variables, planned, cost, points };
+    return { ...selected, planned, cost, points };
   }
 
   function admit(prepared: PreparedOperation): GraphQLError | undefined {
@@ -186,7 +201,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   }
 
   function execute(prepared: PreparedOperation): MaybePromise<Executed> {
-    const { client, operation, planned } = prepared;
+    const { client, planned, isLong } = prepared;
     const { address, lastEventId } = client;
     const extensions = costExtension(prepared);
     const start = performance.now();
@@ -194,7 +209,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     const written =
       planned.plan === undefined
         ? new WrittenResult(undefined, planned.errors)
-        : inTurn(operation, () => executor.execute(planned, undefined, context));
+        : inTurn(isLong, () => executor.execute(planned, undefined, context));
     return andThen(written, (result) => {
       metrics.recordOperation('query', outcomeOf(result), (performance.now() - start) / 1_000);
       if (result.errors !== undefined) client.account.debit(result.errors.length - 1);

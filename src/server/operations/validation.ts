@@ -53,7 +53,7 @@ export function createValidation(schema: GraphQLSchema): Validation {
     { rules: FRAGMENT_RULES },
     { rules: [overlappingFields] },
     // Each error contains the literal that it is about, which can be nearly all of a large document.
-    { rules: [ValuesOfCorrectTypeRule], maxErrors: 5 },
+    { rules: [ValuesOfCorrectTypeRule], maxErrors: 2 },
     ...Array.from({ length: STEPS_OF_OTHERS }, (_, index) => ({
       rules: others.slice(index * size, (index + 1) * size),
     })),

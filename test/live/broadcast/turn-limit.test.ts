@@ -1,6 +1,6 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createTurnLimit } from '../../../src/live/broadcast/turn-limit.ts';
+import { createTurnLimit, createTurnQueue } from '../../../src/live/broadcast/turn-limit.ts';
 
 test('a few callers proceed at once, and the others a few in each turn, in the order of their calls', async () => {
   const limit = createTurnLimit(2);
@@ -16,4 +16,19 @@ test('a few callers proceed at once, and the others a few in each turn, in the o
   expect(turns).toContainEqual([1, 2, 3, 4]);
   expect(done).toEqual([1, 2, 3, 4, 5]);
   await limit.wait();
+});
+
+test('of a queue, one caller proceeds in each later turn', async () => {
+  const queue = createTurnQueue();
+  const done: number[] = [];
+  const turns: number[][] = [];
+  for (let n = 1; n <= 3; n++) void queue.wait().then(() => done.push(n));
+  for (let turn = 0; done.length < 3; turn++) {
+    await Promise.resolve();
+    turns.push([...done]);
+    if (turn === 1) void queue.wait();
+    await immediate();
+  }
+  expect(turns).toEqual([[], [1], [1, 2]]);
+  await queue.wait();
 });

@@ -24,6 +24,11 @@ describe('a document that is valid', () => {
     expect(reading).toBeInstanceOf(Promise);
     expect((await reading).valid?.document.definitions).toHaveLength(1);
   });
+
+  test('is parsed in a later turn of the event loop, if its text is long', async () => {
+    expect(read(`{ beaconHeight } ${'#'.repeat(10_000)}`)).not.toBeInstanceOf(Promise);
+    expect(read(`${'#'.repeat(30_000)}\n{ beaconHeight }`)).toBeInstanceOf(Promise);
+  });
 });
 
 describe('a document that is refused', () => {
@@ -99,7 +104,7 @@ describe('a document that is refused', () => {
 
   test('has few errors that quote a large literal', async () => {
     const { errors = [] } = await read(`{ poolPairs(filter: { ${repeat(3_000, (n) => `x${n}: 1`)} }) { totalCount } }`);
-    expect(errors).toHaveLength(6);
-    expect(errors[5]?.message).toBe('Validation stopped after 5 errors.');
+    expect(errors).toHaveLength(3);
+    expect(errors[2]?.message).toBe('Validation stopped after 2 errors.');
   });
 });

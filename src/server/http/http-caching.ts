@@ -21,11 +21,12 @@ export function cacheHeadersOf(response: EncodedResponse, type: JsonType, now: I
 /** One tag for each media type: they are different representations. */
 function etagOf(response: EncodedResponse, type: JsonType): string {
   response.etags ??= {};
-  response.etags[type] ??= createEtag(response, type);
+  response.etags[type] ??= createEtag(type, response.body);
   return response.etags[type];
 }
 
-function createEtag({ body }: EncodedResponse, type: JsonType): string {
+/** The entity tag of a representation with that media type. Strings have one byte per character. */
+export function createEtag(type: string, body: string | Buffer): string {
   const bytes = typeof body === 'string' ? Buffer.from(body, 'latin1') : body;
   return `"${createHash('sha256').update(type).update(bytes).digest('base64url').slice(0, 22)}"`;
 }

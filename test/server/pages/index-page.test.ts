@@ -1,7 +1,5 @@
-import { buildSchema, printSchema } from 'graphql';
 import { request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { schema } from '../../../src/graphql/schema.ts';
 import { hasBrowser, launchBrowser } from '../../support/browser.ts';
 import { startGatewayForTest, type TestGatewayOptions } from '../../support/gateway.ts';
 
@@ -75,13 +73,6 @@ describe('the index', () => {
     const head = await fetch(`${origin}/`, { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
   });
-});
-
-test('the schema is available as a file', async () => {
-  const { origin } = await open();
-  const answer = await fetch(`${origin}/schema.graphql`);
-  expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
-  expect(printSchema(buildSchema(await answer.text()))).toBe(printSchema(schema));
 });
 
 describe.skipIf(!hasBrowser)('the index in a browser', { timeout: 60_000 }, () => {

@@ -1,27 +1,17 @@
-import { readFileSync } from 'node:fs';
 import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { relayStylePagination } from '@apollo/client/utilities';
 import { createClient, fetchExchange } from '@urql/core';
 import { type CacheExchangeOpts, cacheExchange } from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
-import { introspectionFromSchema, isObjectType, isScalarType } from 'graphql';
+import { introspectionFromSchema, isObjectType } from 'graphql';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import codegen from '../../codegen.ts';
 import { schema } from '../../src/graphql/schema.ts';
 import { watch } from '../support/apollo.ts';
+import { evaluateSample } from '../support/doc-pages.ts';
 import { type ServedGateway, serveGatewayForTest } from '../support/served-gateway.ts';
 import { PRV } from '../support/tokens.ts';
 
-const page = readFileSync(new URL('../../docs/clients.md', import.meta.url), 'utf8');
-
-/** What a snippet of the page makes of a variable, with what it imports. */
-function readSnippet<T>(about: string, variable: string, imports: Readonly<Record<string, unknown>>): T {
-  const [, text] = new RegExp(`## ${about}\n.*?\`\`\`[jt]s\n(.*?)\`\`\``, 's').exec(page) ?? [];
-  const body = `${text?.replace(/^import .*$/gm, '')}\nreturn ${variable};`;
-  return new Function(...Object.keys(imports), body)(...Object.values(imports));
-}
-
-const graphcacheOptions: CacheExchangeOpts = readSnippet('urql with Graphcache', 'cache', {
+const graphcacheOptions: CacheExchangeOpts = evaluateSample('docs/clients.md', 'urql with Graphcache', 'cache', {
   cacheExchange: (options: CacheExchangeOpts) => options,
   relayPagination,
 });
@@ -61,16 +51,6 @@ type TokenPage = {
     readonly poolPairs: { readonly pageInfo: { readonly endCursor: string }; readonly edges: readonly Edge[] };
   };
 };
-
-test('the page gives every scalar of the schema the type that the generated documents have', () => {
-  const { scalars }: { scalars: Record<string, string> } = readSnippet('Scalars', 'config', {});
-  const generated = codegen.generates['test/support/generated/documents.ts'];
-  expect(scalars).toEqual(generated !== undefined && 'config' in generated && generated.config?.['scalars']);
-  const custom = Object.values(schema.getTypeMap()).filter(
-    (type) => isScalarType(type) && !/^(ID|Int|Float|String|Boolean)$/.test(type.name),
-  );
-  expect(Object.keys(scalars).toSorted()).toEqual(['ID', ...custom.map(({ name }) => name)].toSorted());
-});
 
 describe('Graphcache', () => {
   function connect({ url }: ServedGateway, options: CacheExchangeOpts = graphcacheOptions) {
@@ -149,7 +129,7 @@ describe('Apollo Client', () => {
   }
 
   const cacheOfPage = (): InMemoryCache =>
-    readSnippet('Apollo Client', 'cache', { InMemoryCache, relayStylePagination });
+    evaluateSample('docs/clients.md', 'Apollo Client', 'cache', { InMemoryCache, relayStylePagination });
 
   async function warningsOf(gateway: ServedGateway, cache: InMemoryCache): Promise<readonly unknown[]> {
     const client = connect(gateway, cache);

@@ -3,6 +3,9 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
 
+/** The address of a gateway on all pages. */
+const ADDRESS = '127.0.0.1:4000';
+
 /** A block of code on a page. */
 export type Sample = {
   readonly page: string;
@@ -37,6 +40,30 @@ function samplesOf(page: string, text: string): readonly Sample[] {
     const next = between?.trim() === '' ? { language: following?.[1] ?? '', text: following?.[2] ?? '' } : undefined;
     return { page, language, text: code, next };
   });
+}
+
+/** The first block of code of a language under a heading of a page. Throws if there is none. */
+export function sampleUnder(path: string, heading: string, ...languages: readonly string[]): string {
+  const text = PAGES.find((page) => page.path === path)
+    ?.text.split(`\n## ${heading}\n`)[1]
+    ?.split(/^## /m)[0];
+  const sample = samplesOf(path, text ?? '').find(({ language }) => languages.includes(language));
+  if (sample === undefined) throw new Error(`${path} has no ${languages.join(' or ')} under "${heading}"`);
+  return sample.text;
+}
+
+/** The value of a variable of a program on a page, which runs with these imports and with that gateway. */
+export function evaluateSample<T>(
+  path: string,
+  heading: string,
+  variable: string,
+  imports: Readonly<Record<string, unknown>>,
+  host = ADDRESS,
+): T {
+  const text = sampleUnder(path, heading, 'js', 'ts')
+    .replace(/^import .*$/gm, '')
+    .replaceAll(ADDRESS, host);
+  return new Function(...Object.keys(imports), `${text}\nreturn ${variable};`)(...Object.values(imports));
 }
 
 /** The text of a page without its blocks of code. */

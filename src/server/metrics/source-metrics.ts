@@ -1,8 +1,10 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Service } from '../../graphql/context.ts';
+import { readinessProblems } from '../pages/health.ts';
 
 /** Registers the gauges of what the gateway follows. Each value is read when Prometheus reads the metrics. */
-export function registerSourceMetrics({ sources, now, upstreams }: Service, registry: Registry): void {
+export function registerSourceMetrics(service: Service, registry: Registry): void {
+  const { sources, now, upstreams } = service;
   const { head, nodes, market, orderBooks } = sources;
   const registers = [registry];
   const subscriptions = { head, tickers: market.tickers, order_books: orderBooks };
@@ -31,6 +33,12 @@ export function registerSourceMetrics({ sources, now, upstreams }: Service, regi
   );
   gauge('pdex_order_books_followed', 'Order books that the gateway reads regularly for subscribers.', () =>
     orderBooks.followed(),
+  );
+  gaugeOfEach(
+    'pdex_not_ready',
+    '1 for each reason (label code) for which /ready responds with 503. No samples while the gateway is ready.',
+    'code',
+    () => readinessProblems(service).map(({ code }) => [code, 1]),
   );
   gaugeOfEach(
     'pdex_upstream_healthy',
@@ -109,6 +117,7 @@ export function registerSourceMetrics({ sources, now, upstreams }: Service, regi
       labelNames: [label],
       registers,
       collect() {
+        this.reset();
         for (const [labelValue, value] of read()) this.set({ [label]: labelValue }, value);
       },
     });

@@ -47,13 +47,16 @@ describe('the metrics', () => {
     const { ask, read, clock, sandbox } = await open();
     await ask('{ beaconHeight pairs { id } tickers { id } }');
     clock.now += 2_500;
-    const text = await read();
+    let text = await read();
     expect(sample(text, 'pdex_head_age_seconds')).toBe(2.5);
     expect(sample(text, 'pdex_market_data_age_seconds')).toBe(2.5);
     expect(sample(text, 'pdex_head_stale')).toBe(0);
+    expect(text).not.toContain('pdex_not_ready{');
     await sandbox.node.stop();
     await expect.poll(async () => sample(await read(), 'pdex_head_stale')).toBe(1);
-    expect(sample(await read(), 'pdex_upstream_healthy{upstream="NODE"}')).toBe(0);
+    text = await read();
+    expect(sample(text, 'pdex_upstream_healthy{upstream="NODE"}')).toBe(0);
+    expect(sample(text, 'pdex_not_ready{code="NODE_UNREADABLE"}')).toBe(1);
   });
 
   test('count subscriptions and updates', async () => {

@@ -8,6 +8,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  */
 const LONGEST = [
   'remote-subscribers',
+  'dockerfile',
   'no-response',
   'graphiql',
   'behind-a-cache',

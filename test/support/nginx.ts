@@ -10,12 +10,23 @@ import { onTestFinished } from 'vitest';
 export const NGINX = '/usr/sbin/nginx';
 
 /** Starts nginx as a cache in front of a server, for one test. @returns its address */
-export async function startCache(origin: string): Promise<string> {
+export function startCache(origin: string): Promise<string> {
+  return startNginx((port, folder) => cacheConfig(folder, port, new URL(origin).host));
+}
+
+/**
+ * Starts nginx for one test, in one process, with the configuration for a port and a folder for its files.
+ *
+ * @returns its address, once it answers
+ */
+export async function startNginx(configOf: (port: number, folder: string) => string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'pdex-nginx-'));
   const port = await freePort();
   const config = join(folder, 'nginx.conf');
-  writeFileSync(config, configOf(folder, port, new URL(origin).host));
-  const nginx = spawn(NGINX, ['-p', folder, '-e', 'stderr', '-c', config], { stdio: ['ignore', 'ignore', 'pipe'] });
+  writeFileSync(config, inFolder(configOf(port, folder), folder));
+  const oneProcess = `daemon off; master_process off; pid ${folder}/pid;`;
+  const args = ['-p', folder, '-e', 'stderr', '-c', config, '-g', oneProcess];
+  const nginx = spawn(NGINX, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   nginx.stderr.on('data', (text) => {
     said += text;
@@ -30,8 +41,8 @@ export async function startCache(origin: string): Promise<string> {
 
   const url = `http://127.0.0.1:${port}`;
   for (;;) {
-    const isThere = await fetch(`${url}/health`).then(
-      ({ ok }) => ok,
+    const isThere = await fetch(url).then(
+      () => true,
       () => false,
     );
     if (isThere) return url;
@@ -39,17 +50,18 @@ export async function startCache(origin: string): Promise<string> {
   }
 }
 
-/** What an operator would write; `x-cache` tells what the cache did. */
-function configOf(folder: string, port: number, host: string): string {
+/** The configuration with all temporary files in a folder, because the usual ones belong to root. */
+export function inFolder(config: string, folder: string): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+  return config.replace('http {', `$&\n${temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join('\n')}`);
+}
+
+/** What an operator would write; `x-cache` tells what the cache did. */
+function cacheConfig(folder: string, port: number, host: string): string {
   return `
-    daemon off;
-    master_process off;
-    pid ${folder}/pid;
     events {}
     http {
       access_log off;
-      ${temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join('\n')}
       proxy_cache_path ${folder}/cache keys_zone=gateway:1m;
       server {
         listen 127.0.0.1:${port};
@@ -66,7 +78,8 @@ function configOf(folder: string, port: number, host: string): string {
     }`;
 }
 
-async function freePort(): Promise<number> {
+/** A port that nothing listens on. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

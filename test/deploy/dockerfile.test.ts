@@ -1,0 +1,64 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../support/nginx.ts';
+import { build } from './dockerfile.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const dockerfile = read('deploy/Dockerfile');
+
+describe('the Dockerfile', () => {
+  test('gives a gateway that serves, is healthy and stops, by its steps in an empty folder', {
+    timeout: 120_000,
+  }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'pdex-image-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    // npm takes the packages from its cache if `npm ci` has put them there.
+    const image = await build(dockerfile, ROOT, folder, {
+      ...process.env,
+      npm_config_prefer_offline: 'true',
+      npm_config_audit: 'false',
+    });
+    expect(image.user).not.toBe('root');
+    expect(existsSync(join(image.folder, 'node_modules/.cache/compiled'))).toBe(true);
+
+    const port = await freePort();
+    const { PATH } = process.env;
+    const options = { cwd: image.folder, env: { PATH, ...image.env, PORT: String(port), SANDBOX: 'true' } };
+    const [command, ...args] = image.command;
+    const gateway = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'inherit'] });
+    onTestFinished(() => void gateway.kill('SIGKILL'));
+    for await (const line of createInterface(gateway.stdout)) if (JSON.parse(line).msg === 'serving') break;
+    gateway.stdout.resume();
+
+    const response = await fetch(`http://127.0.0.1:${port}/graphql?query={service{sandbox}}`);
+    expect(await response.json()).toEqual({ data: { service: { sandbox: true } } });
+
+    const [check, ...checkArgs] = image.healthcheck;
+    const runCheck = () => promisify(execFile)(check, checkArgs, options);
+    await expect(runCheck()).resolves.toBeDefined();
+    gateway.kill('SIGTERM');
+    expect(await once(gateway, 'exit')).toEqual([0, null]);
+    await expect(runCheck()).rejects.toMatchObject({ code: 1 });
+  });
+
+  test('copies only what .dockerignore lets through', () => {
+    const allowed = [...read('.dockerignore').matchAll(/^!(.*)$/gm)].map(([, path]) => path);
+    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, paths = '']) =>
+      paths.split(' '),
+    );
+    expect(copied.toSorted()).toEqual(allowed.toSorted());
+  });
+
+  test('has the flags of npm start, in its command', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { readonly scripts: { readonly start: string } };
+    const [, command = ''] = /^CMD (.*)$/m.exec(dockerfile) ?? [];
+    expect(JSON.parse(command).join(' ')).toBe(scripts.start.replace('exec ', ''));
+  });
+});

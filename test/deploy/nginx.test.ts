@@ -1,0 +1,168 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Agent, type Dispatcher, request } from 'undici';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { LIMITS } from '../../src/graphql/limits.ts';
+import { readEvents } from '../support/events.ts';
+import { sumOf } from '../support/metrics.ts';
+import { inFolder, NGINX, startNginx } from '../support/nginx.ts';
+import { serveGatewayForTest } from '../support/served-gateway.ts';
+import { connect, take } from '../support/websocket.ts';
+
+const OPENSSL = '/usr/bin/openssl';
+const config = readFileSync(join(import.meta.dirname, '../../deploy/nginx.conf'), 'utf8');
+
+/** The configuration with other addresses, of nginx and of the gateways. */
+function configAt(listen: string, gateways: readonly string[]): string {
+  let n = 0;
+  return config
+    .replace('listen 80;', `listen ${listen};`)
+    .replace(/server gateway-\d:4000;/g, () => `server ${gateways[n++]};`);
+}
+
+/** Two gateways with nginx in front, each with a sandbox of its own. */
+async function open() {
+  const options = { config: { trustedProxies: ['127.0.0.1'], accessLog: 'all', marketPollMs: 60_000 } } as const;
+  const gateways = await Promise.all([serveGatewayForTest(options), serveGatewayForTest(options)]);
+  await Promise.all(gateways.map((gateway) => gateway.untilReady()));
+  const hosts = gateways.map(({ url }) => new URL(url).host);
+  const url = await startNginx((port) => configAt(`127.0.0.1:${port}`, hosts));
+
+  /** Sends a request from an address of this machine. */
+  async function send(address: string, path: string, options: Partial<Dispatcher.RequestOptions> = {}) {
+    const dispatcher = new Agent({ localAddress: address });
+    onTestFinished(() => dispatcher.destroy());
+    const { statusCode, headers, body } = await request(`${url}${path}`, { ...options, dispatcher } as Parameters<
+      typeof request
+    >[1]);
+    return { status: statusCode, headers, body };
+  }
+
+  async function ask(address: string, query: string) {
+    const headers = { 'content-type': 'application/json' };
+    const { status, body } = await send(address, '/graphql', {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ query }),
+    });
+    return { status, answer: await body.json() };
+  }
+
+  /** The number of GraphQL requests that each gateway has answered. */
+  const answered = () =>
+    Promise.all(
+      gateways.map(async (gateway) => {
+        const text = await (await fetch(new URL('/metrics', gateway.url))).text();
+        return sumOf(text, 'pdex_http_requests_total', { door: 'graphql' });
+      }),
+    );
+  return { gateways, url, send, ask, answered };
+}
+
+// Without nginx these tests are skipped, and one without openssl. CI installs both, and fails if they are skipped.
+test.runIf(process.env['CI'])('CI has nginx and openssl', () => {
+  expect([NGINX, OPENSSL].filter((path) => !existsSync(path))).toEqual([]);
+});
+
+describe.skipIf(!existsSync(NGINX))('nginx.conf', () => {
+  test('passes on updates at once, by websocket and by event stream', async () => {
+    const { gateways, url, send } = await open();
+    const advance = () => {
+      for (const { sandbox } of gateways) sandbox.advance();
+    };
+    const query = 'subscription { head { beaconHeight } }';
+    const { height } = gateways[0]?.sandbox.chain.tip ?? { height: 0 };
+    const updates = [height, height + 1].map((beaconHeight) => ({ data: { head: { beaconHeight } } }));
+    expect(await take(connect(`${url}/graphql`), query, 2, advance)).toEqual(updates);
+
+    const accept = 'text/event-stream';
+    const { headers, body } = await send('127.0.0.1', `/graphql?${new URLSearchParams({ query })}`, {
+      method: 'GET',
+      headers: { accept, 'accept-encoding': 'gzip' },
+    });
+    expect(headers['content-type']).toContain(accept);
+    const events = readEvents({ body });
+    const first = (await events.next()).value?.data as { head: { beaconHeight: number } };
+    advance();
+    expect((await events.next()).value).toEqual({ data: { head: { beaconHeight: first.head.beaconHeight + 1 } } });
+    await events.return(undefined);
+  });
+
+  test('passes on the address of the client, and keeps each client at one gateway', async () => {
+    const { gateways, ask, answered } = await open();
+    for (let n = 0; n < 5; n++) expect(await ask('127.0.0.2', '{ __typename }')).toMatchObject({ status: 200 });
+    expect((await answered()).toSorted()).toEqual([0, 5]);
+    const lines = gateways.flatMap(({ lines }) => lines.filter(({ client }) => client === '127.0.0.2'));
+    expect(lines).toHaveLength(5);
+
+    for (let n = 3; n < 40; n++) await ask(`127.0.0.${n}`, '{ __typename }');
+    expect((await answered()).filter((count) => count < 6)).toEqual([]);
+  });
+
+  test('sends the requests of a gateway that is gone to the other one', async () => {
+    const { gateways, ask } = await open();
+    await gateways[0]?.app.close();
+    for (let n = 2; n < 20; n++) {
+      expect(await ask(`127.0.0.${n}`, '{ __typename }')).toEqual({
+        status: 200,
+        answer: { data: { __typename: 'Query' } },
+      });
+    }
+  });
+
+  test('serves what is for clients, compressed, and limits bodies as the gateway does', async () => {
+    const { send, ask } = await open();
+    const statusOf = async (path: string) => {
+      const { status, body } = await send('127.0.0.1', path, { method: 'GET' });
+      await body.dump();
+      return [path, status];
+    };
+    for (const path of ['/', '/schema.graphql', '/graphql?query={__typename}', '/graphql/?query={__typename}'])
+      expect(await statusOf(path)).toEqual([path, 200]);
+    for (const path of ['/metrics', '/health', '/ready', '/graphql/x', '/metrics?/graphql', '//metrics'])
+      expect(await statusOf(path)).toEqual([path, 404]);
+
+    const { headers, body } = await send('127.0.0.1', '/schema.graphql', {
+      method: 'GET',
+      headers: { 'accept-encoding': 'gzip' },
+    });
+    await body.dump();
+    expect(headers['content-encoding']).toBe('gzip');
+
+    expect(/client_max_body_size (\d+)k;/.exec(config)?.[1]).toBe(String(LIMITS.maxBodyBytes.default / 1_024));
+    const padding = ' '.repeat(LIMITS.maxBodyBytes.default - 100);
+    expect(await ask('127.0.0.1', `{ __typename }${padding}`)).toMatchObject({ status: 200 });
+  });
+
+  test.skipIf(!existsSync(OPENSSL))('is also valid with the lines for TLS', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'pdex-tls-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const [key, certificate] = [join(folder, 'privkey.pem'), join(folder, 'fullchain.pem')];
+    const args = [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-subj',
+      '/CN=localhost',
+    ];
+    execFileSync(OPENSSL, [...args, '-keyout', key, '-out', certificate], { stdio: 'pipe' });
+
+    const withTls = configAt('127.0.0.1:80', ['127.0.0.1:4000', '127.0.0.1:4001'])
+      .replaceAll('#tls ', '')
+      .replaceAll('/etc/nginx/tls', folder);
+    expect(withTls).toContain('listen 443 ssl;');
+    const file = join(folder, 'nginx.conf');
+    writeFileSync(file, inFolder(withTls, folder));
+    expect(() =>
+      execFileSync(NGINX, ['-t', '-q', '-e', 'stderr', '-p', folder, '-c', file, '-g', `pid ${folder}/pid;`], {
+        stdio: 'pipe',
+      }),
+    ).not.toThrow();
+  });
+});

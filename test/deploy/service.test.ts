@@ -1,0 +1,38 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { SETTINGS } from '../../src/settings/settings.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const UNIT = join(ROOT, 'deploy/pdex-gateway.service');
+const ANALYZE = '/usr/bin/systemd-analyze';
+
+/** The values of a directive in the unit. */
+const valuesOf = (name: string) =>
+  [...readFileSync(UNIT, 'utf8').matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value]) => value);
+
+describe('pdex-gateway.service', () => {
+  test('starts the gateway with the flags of npm start', () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    expect(valuesOf('ExecStart')).toEqual([`/usr/bin/${scripts.start.replace('exec ', '')}`]);
+  });
+
+  test('gives the gateway the time to stop', () => {
+    const needed = (Number(SETTINGS.stopWindowMs.default) + Number(SETTINGS.stopTimeoutMs.default)) / 1_000;
+    expect(Number(valuesOf('TimeoutStopSec')[0])).toBeGreaterThan(needed);
+  });
+
+  // Without systemd these tests are skipped. CI installs it, and fails if it is missing.
+  test.runIf(process.env['CI'])('CI has systemd-analyze', () => expect(existsSync(ANALYZE)).toBe(true));
+  describe.skipIf(!existsSync(ANALYZE))('for systemd-analyze', () => {
+    test('is valid', () => {
+      expect(execFileSync(ANALYZE, ['verify', UNIT], { encoding: 'utf8' })).toBe('');
+    });
+
+    test('exposes little: at most 1.5 of 10', () => {
+      const args = ['security', '--offline=true', '--threshold=15', UNIT];
+      expect(() => execFileSync(ANALYZE, args, { stdio: 'pipe' })).not.toThrow();
+    });
+  });
+});

@@ -1,0 +1,97 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { SETTINGS } from '../../src/settings/settings.ts';
+
+type Service = {
+  readonly image?: string;
+  readonly build?: { readonly context: string; readonly dockerfile: string };
+  readonly profiles?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly volumes?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly expose?: readonly string[];
+  readonly command?: readonly string[];
+  readonly depends_on?: readonly string[] | Readonly<Record<string, unknown>>;
+  readonly stop_grace_period?: string;
+};
+
+const FOLDER = join(import.meta.dirname, '../../deploy');
+const read = (path: string) => readFileSync(join(FOLDER, path), 'utf8');
+const { services, volumes } = parse(read('compose.yaml'), { merge: true }) as {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly volumes: Readonly<Record<string, unknown>>;
+};
+const all = Object.entries(services);
+const ours = all.filter(([name]) => name.startsWith('gateway-'));
+const dockerfile = read('Dockerfile');
+const variables = Object.values(SETTINGS).map(({ variable }) => variable);
+
+describe('compose.yaml', () => {
+  test('starts two gateways, nginx, Prometheus and Grafana, and the others only with a profile', () => {
+    const started = all.filter(([, { profiles }]) => profiles === undefined).map(([name]) => name);
+    expect(started).toEqual(['gateway-1', 'gateway-2', 'nginx', 'prometheus', 'grafana']);
+    expect(Object.keys(services)).toEqual([...started, 'sandbox', 'redis', 'postgresql']);
+  });
+
+  test('mounts and builds from files that exist, and declares its volumes', () => {
+    const sources = all.flatMap(([, service]) => service.volumes?.map((volume) => volume.split(':')[0] ?? '') ?? []);
+    const files = sources.filter((source) => source.startsWith('.'));
+    const builds = all.flatMap(([, { build }]) => (build ? [join(build.context, build.dockerfile)] : []));
+    expect(files.length).toBeGreaterThan(5);
+    expect(builds.length).toBeGreaterThan(2);
+    expect([...files, ...builds].filter((path) => !existsSync(join(FOLDER, path)))).toEqual([]);
+    expect(sources.filter((source) => !source.startsWith('.')).toSorted()).toEqual(Object.keys(volumes).toSorted());
+  });
+
+  test('depends on services that exist', () => {
+    const named = all.flatMap(([, { depends_on: on = [] }]) => (Array.isArray(on) ? on : Object.keys(on)));
+    expect(named.length).toBeGreaterThan(2);
+    expect(named.filter((name) => !(name in services))).toEqual([]);
+  });
+
+  test('sets only variables that are settings of the gateway', () => {
+    const inImage = /^ENV (.*)$/m.exec(dockerfile)?.[1]?.match(/\w+(?==)/g) ?? [];
+    const inFiles = [...ours.flatMap(([, { environment = {} }]) => Object.keys(environment))];
+    const inSandbox = Object.keys(parseEnv(read('sandbox.env')));
+    const names = [...inImage, ...inFiles, ...inSandbox];
+    expect(names.length).toBeGreaterThan(5);
+    expect(names.filter((name) => !variables.includes(name))).toEqual(['NODE_ENV']);
+  });
+
+  test('has the port of the image wherever a gateway is named', () => {
+    const [, port] = /\bPORT=(\d+)/.exec(dockerfile) ?? [];
+    expect(dockerfile).toContain(`\nEXPOSE ${port}\n`);
+    expect(ours.map(([, { expose }]) => expose)).toEqual([[port], [port]]);
+    const addresses = ours.map(([name]) => `${name}:${port}`);
+    for (const file of ['nginx.conf', 'prometheus.yml'])
+      expect([file, read(file).match(/gateway-\d+:\d+/g)]).toEqual([file, addresses]);
+  });
+
+  test('has the ports of the simulated upstreams, and of the servers that it publishes', () => {
+    const sandbox = readFileSync(join(FOLDER, '../src/sandbox/main.ts'), 'utf8');
+    const ports = Object.values(parseEnv(read('sandbox.env'))).map((url) => new URL(url ?? ''));
+    expect(ports.map(({ hostname }) => hostname)).toEqual(['sandbox', 'sandbox']);
+    expect(ports.filter(({ port }) => !sandbox.includes(`default: '${port}'`))).toEqual([]);
+    expect(existsSync(join(FOLDER, '..', services['sandbox']?.command?.[1] ?? ''))).toBe(true);
+    expect(services['nginx']?.ports?.[0]).toMatch(
+      new RegExp(`:${/^ +listen (\d+);$/m.exec(read('nginx.conf'))?.[1]}$`),
+    );
+    expect(parse(read('grafana/datasource.yaml')).datasources[0].url).toBe(
+      `http://prometheus:${services['prometheus']?.ports?.[0]?.split(':').at(-1)}`,
+    );
+  });
+
+  test('only nginx can be reached from other machines', () => {
+    const open = all.filter(([, { ports = [] }]) => ports.some((port) => !port.startsWith('127.0.0.1:')));
+    expect(open.map(([name]) => name)).toEqual(['nginx']);
+  });
+
+  test('gives a gateway the time to stop', () => {
+    const seconds = ours.map(([, { stop_grace_period: text }]) => Number(/^(\d+)s$/.exec(text ?? '')?.[1]));
+    const needed = (Number(SETTINGS.stopWindowMs.default) + Number(SETTINGS.stopTimeoutMs.default)) / 1_000;
+    expect(seconds.every((time) => time > needed)).toBe(true);
+  });
+});

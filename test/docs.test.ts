@@ -56,7 +56,7 @@ describe('the pages', () => {
   });
 
   test.each(PAGES.filter(({ path }) => path !== 'CHANGELOG.md'))('the files that $path names exist', ({ text }) => {
-    const paths = [...text.matchAll(/`((?:src|test|docs|soak|bench)\/[\w./-]*)`/g)].map(([, path = '']) => path);
+    const paths = [...text.matchAll(/`((?:src|test|docs|soak|bench|deploy)\/[\w./-]*)`/g)].map(([, path = '']) => path);
     expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
 
@@ -79,8 +79,8 @@ describe('the names on the pages', () => {
   const source = globSync('src/**/*.ts', { cwd: ROOT }).map((path) => ({ path, text: read(path) }));
   const ours = source.filter(({ path }) => !path.startsWith('src/sandbox/'));
   const variables = Object.values(SETTINGS).map(({ variable }) => variable);
-  /** A misspelt setting as an example, and an option of sockets that Node lacks. */
-  const foreign = new Set(['FULNODE_URL', 'TCP_USER_TIMEOUT']);
+  /** A misspelt setting as an example, an option of sockets that Node lacks, and a variable of compose.yaml. */
+  const foreign = new Set(['FULNODE_URL', 'TCP_USER_TIMEOUT', 'GATEWAY_ENV']);
 
   test('settings, codes and values of enums exist in the code', () => {
     const names = new Set(PAGES.flatMap(({ text }) => text.match(/\b[A-Z][A-Z\d]*(?:_[A-Z\d]+)+\b/g) ?? []));

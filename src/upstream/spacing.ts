@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { UpstreamBadStatusError, UpstreamFilteredError } from '../errors.ts';
 
 /** Keeps a time between the calls to a host that limits their rate. Other hosts are called at once. */
@@ -36,13 +37,17 @@ const MAX_RETRIES = 2;
 /** Each space is up to this much longer, so that several gateways do not call at the same moments. */
 const JITTER = 0.25;
 
+/** Minimum time for which a call of a client waits if others go first. */
+const MIN_WAIT_MS = 1;
+
 /** After so many first spaces without a rejected call, the space is halved. If that was too early, the time doubles. */
 const SPACES_UNTIL_EASED = 8;
 const MAX_UNTIL_EASED_MS = 10 * 60_000;
 
 /** Creates the spacing of one host, which is not spaced yet. */
 export function createSpacing({ firstMs }: SpacingOptions): Spacing {
-  const queues: Record<'following' | 'forClients', (() => void)[]> = { following: [], forClients: [] };
+  /** The waiting calls that follow the chain. */
+  let following = 0;
   /** Methods that succeeded since the space last grew: a method that is always rejected is not rejected for its rate. */
   const succeeded = new Set<string>();
   let spaceMs = 0;
@@ -50,39 +55,19 @@ export function createSpacing({ firstMs }: SpacingOptions): Spacing {
   let rejectedAt = 0;
   let untilEasedMs = SPACES_UNTIL_EASED * firstMs;
   let isEased = false;
-  let isReleasing = false;
 
-  async function releaseInTurn(): Promise<void> {
-    isReleasing = true;
-    for (;;) {
-      // While it waits, a rejected call can postpone the next turn.
-      for (let waitMs = nextAt - performance.now(); waitMs > 0; waitMs = nextAt - performance.now())
-        await sleep(waitMs);
-      const release = queues.following.shift() ?? queues.forClients.shift();
-      if (release === undefined) break;
+  async function turn({ isForClient, signal }: SpacedCall): Promise<void> {
+    if (!isForClient) following += 1;
+    try {
+      // While it waits, other calls go first, or a rejected call postpones the next turn.
+      for (let now = performance.now(); now < nextAt || (isForClient && following > 0); now = performance.now())
+        await sleep(Math.max(nextAt - now, MIN_WAIT_MS), undefined, { signal });
       nextAt = performance.now() + spaceMs * (1 + Math.random() * JITTER);
-      release();
+    } catch {
+      signal?.throwIfAborted();
+    } finally {
+      if (!isForClient) following -= 1;
     }
-    isReleasing = false;
-  }
-
-  function turn({ isForClient, signal }: SpacedCall): Promise<void> {
-    signal?.throwIfAborted();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const queue = isForClient ? queues.forClients : queues.following;
-    const leave = () => {
-      const place = queue.indexOf(release);
-      if (place >= 0) queue.splice(place, 1);
-      reject(signal?.reason);
-    };
-    const release = () => {
-      signal?.removeEventListener('abort', leave);
-      resolve();
-    };
-    signal?.addEventListener('abort', leave, { once: true });
-    queue.push(release);
-    if (!isReleasing) void releaseInTurn();
-    return promise;
   }
 
   function ease(): void {
@@ -125,10 +110,6 @@ export function createSpacing({ firstMs }: SpacingOptions): Spacing {
   }
 
   return { run, spaceMs: () => spaceMs };
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 const TOO_MANY_REQUESTS = 429;

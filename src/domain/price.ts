@@ -11,16 +11,12 @@ const POWERS_OF_10 = Array.from({ length: MAX_DECIMALS + 1 }, (_, exponent) => N
  * @returns `undefined` for a pool with an empty side, which has no price
  */
 export function priceOfToken2(pool: PoolPair, decimals1: number, decimals2: number): number | undefined {
-  if (!isNonEmpty(pool)) return undefined;
-
-  return documentedPrice(Number(pool.reserve1), Number(pool.reserve2), decimals1, decimals2);
+  return documentedPrice(pool.reserve1, pool.reserve2, decimals1, decimals2);
 }
 
 /** Token 2 needed to buy one whole token 1: {@link priceOfToken2} with the sides exchanged. */
 export function priceOfToken1(pool: PoolPair, decimals1: number, decimals2: number): number | undefined {
-  if (!isNonEmpty(pool)) return undefined;
-
-  return documentedPrice(Number(pool.reserve2), Number(pool.reserve1), decimals2, decimals1);
+  return documentedPrice(pool.reserve2, pool.reserve1, decimals2, decimals1);
 }
 
 /**
@@ -29,15 +25,11 @@ export function priceOfToken1(pool: PoolPair, decimals1: number, decimals2: numb
  * The documented floating-point price differs from it by up to 18 smallest units, and by more above 2^53.
  */
 export function exactPriceOfToken2(pool: PoolPair, decimals1: number, decimals2: number): string | undefined {
-  if (!isNonEmpty(pool)) return undefined;
-
   return exactPrice(pool.reserve1, pool.reserve2, decimals1, decimals2);
 }
 
 /** {@link priceOfToken1} in exact integer arithmetic, written with all the decimals of token 2. */
 function exactPriceOfToken1(pool: PoolPair, decimals1: number, decimals2: number): string | undefined {
-  if (!isNonEmpty(pool)) return undefined;
-
   return exactPrice(pool.reserve2, pool.reserve1, decimals2, decimals1);
 }
 
@@ -67,14 +59,18 @@ export function spotPriceOfToken2(pool: PoolPair, decimals1: number, decimals2: 
 }
 
 /** `x = ceil((T2 * T1) / (T2 + 10^d2))`, then `(T1 - x) / 10^d1`: each operation is one rounding to a double. */
-function documentedPrice(paid: number, bought: number, decimalsPaid: number, decimalsBought: number): number {
-  const remaining = Math.ceil((bought * paid) / (bought + powerOf10(decimalsBought)));
+function documentedPrice(paid: bigint, bought: bigint, decimalsPaid: number, decimalsBought: number) {
+  if (paid === 0n || bought === 0n) return undefined;
 
-  return (paid - remaining) / powerOf10(decimalsPaid);
+  const [reservePaid, reserveBought] = [Number(paid), Number(bought)];
+  const remaining = Math.ceil((reserveBought * reservePaid) / (reserveBought + powerOf10(decimalsBought)));
+  return (reservePaid - remaining) / powerOf10(decimalsPaid);
 }
 
 /** The same formula in whole numbers: the remaining reserve is rounded up. */
-function exactPrice(paid: bigint, bought: bigint, decimalsPaid: number, decimalsBought: number): string {
+function exactPrice(paid: bigint, bought: bigint, decimalsPaid: number, decimalsBought: number) {
+  if (paid === 0n || bought === 0n) return undefined;
+
   const enlarged = bought + 10n ** BigInt(decimalsBought);
   const remaining = (paid * bought + enlarged - 1n) / enlarged;
 

@@ -1,3 +1,4 @@
+import { handleWhen, retry } from 'cockatiel';
 import { Agent, type Dispatcher, errors } from 'undici';
 import {
   type ErrorDetails,
@@ -10,7 +11,6 @@ import {
 import { type Body, type BodyOptions, type ResponseReader, readBody } from './body.ts';
 import { ACCEPT_ENCODING, decodeBody, UnreadableEncoding } from './content-encoding.ts';
 import { isPageType, toResponseError } from './response-error.ts';
-import { retry } from './retry.ts';
 import { ShapeError, TooLargeError } from './wire.ts';
 
 /** An HTTP client for one upstream. Each response is read while it arrives. */
@@ -83,8 +83,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     const timer = setTimeout(() => deadline.abort(), timeoutMs);
     const end = signal === undefined ? deadline.signal : AbortSignal.any([deadline.signal, signal]);
     try {
-      // Every call only reads, so one whose connection broke before the response began is repeated once.
-      const response = await retry(() => send(url, body, end), { times: 1, when: isReset });
+      const response = await retryReset.execute(() => send(url, body, end));
       return await read(response, reader, url, details);
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
@@ -164,6 +163,9 @@ async function readDecoded({ body, headers }: Dispatcher.ResponseData, options: 
     throw error;
   }
 }
+
+/** Every request only reads, so one whose connection broke before the response began is repeated once. */
+const retryReset = retry(handleWhen(isReset), { maxAttempts: 1 });
 
 function isReset(error: unknown): boolean {
   return error instanceof errors.SocketError || (error as NodeJS.ErrnoException | undefined)?.code === 'ECONNRESET';

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { UpstreamBadStatusError, UpstreamFilteredError } from '../errors.ts';
 
 /** Keeps a time between the calls to a host that limits their rate. Other hosts are called at once. */
@@ -61,10 +60,8 @@ export function createSpacing({ firstMs }: SpacingOptions): Spacing {
     try {
       // While it waits, other calls go first, or a rejected call postpones the next turn.
       for (let now = performance.now(); now < nextAt || (isForClient && following > 0); now = performance.now())
-        await sleep(Math.max(nextAt - now, MIN_WAIT_MS), undefined, { signal });
+        await sleep(Math.max(nextAt - now, MIN_WAIT_MS), signal);
       nextAt = performance.now() + spaceMs * (1 + Math.random() * JITTER);
-    } catch {
-      signal?.throwIfAborted();
     } finally {
       if (!isForClient) following -= 1;
     }
@@ -110,6 +107,19 @@ export function createSpacing({ firstMs }: SpacingOptions): Spacing {
   }
 
   return { run, spaceMs: () => spaceMs };
+}
+
+/** Waits for a time. @throws the reason of the signal */
+async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  const abort = () => reject(signal?.reason);
+  signal?.addEventListener('abort', abort);
+  await promise.finally(() => {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+  });
 }
 
 const TOO_MANY_REQUESTS = 429;

@@ -2,15 +2,6 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { UpstreamBadStatusError, UpstreamFilteredError, UpstreamTimeoutError } from '../../src/errors.ts';
 import { createSpacing, type SpacedCall } from '../../src/upstream/spacing.ts';
 
-// The fake clock has only the timers of the global scope.
-vi.mock('node:timers/promises', () => ({
-  setTimeout: (ms: number, _value: unknown, { signal }: { signal?: AbortSignal }) =>
-    new Promise<void>((resolve, reject) => {
-      setTimeout(resolve, ms);
-      signal?.addEventListener('abort', () => reject(signal.reason));
-    }),
-}));
-
 const FIRST_MS = 250;
 const tooMany = (retryAfterMs?: number) => new UpstreamBadStatusError('NODE', 429, '', {}, { retryAfterMs });
 

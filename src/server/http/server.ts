@@ -57,7 +57,6 @@ export function createHttpServer(options: HttpServerOptions): Server {
   const index = createRoute('index', createIndex({ ...service, graphiql: options.graphiql }));
   const invalidHost = createRoute('unreadable', handleInvalidHost);
   const notFound = createRoute('nowhere', handleNotFound);
-  const isValidHost = createHostCheck();
   const { onRequest } = options.accessLog;
 
   /** A route with the headers that all responses outside of the GraphQL endpoint have. */
@@ -144,15 +143,9 @@ export function pathOf(request: IncomingMessage): string {
   return end < 0 ? url : url.slice(0, end);
 }
 
-/** Creates the check of `Host`: handlers make a URL of it. Nearly all requests have the same host as the one before. */
-function createHostCheck(): (host: string | undefined) => boolean {
-  let valid: string | undefined;
-  return (host) => {
-    if (host === valid || host === undefined) return true;
-    if (!URL.canParse(`http://${host}`)) return false;
-    valid = host;
-    return true;
-  };
+/** Whether a URL can be made of `Host`, as handlers do. */
+function isValidHost(host: string | undefined): boolean {
+  return host === undefined || URL.canParse(`http://${host}`);
 }
 
 function handleInvalidHost(_request: IncomingMessage, response: ServerResponse): void {

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { GraphiQLOptions } from 'graphql-yoga';
+import { createEtag, hasEtag } from '../http/http-caching.ts';
 import { GRAPHIQL_TABS } from './graphiql-tabs.ts';
 
 /** A page in each content encoding. */
@@ -32,7 +32,7 @@ export function createGraphiqlHandler(
     response.setHeader('cache-control', 'no-cache');
     response.setHeader('etag', etag);
     response.setHeader('content-security-policy', "frame-ancestors 'self'");
-    if (isNotModified(request, etag)) {
+    if (hasEtag(request, etag)) {
       response.writeHead(304).end();
       return;
     }
@@ -47,7 +47,7 @@ async function renderPage(title: string): Promise<Page> {
   const html = Buffer.from(await renderGraphiqlPage(title));
   const [br, gz] = await Promise.all([promisify(brotliCompress)(html, BROTLI), promisify(gzip)(html)]);
   return {
-    etag: `"${createHash('sha256').update(html).digest('base64url').slice(0, 22)}"`,
+    etag: createEtag('text/html', html),
     bodies: new Map([
       ['br', br],
       ['gzip', gz],
@@ -60,12 +60,6 @@ function acceptedEncoding(request: IncomingMessage): Encoding {
   const accepted = String(request.headers['accept-encoding'] ?? '');
   if (/\bbr\b/.test(accepted)) return 'br';
   return /\bgzip\b/.test(accepted) ? 'gzip' : 'identity';
-}
-
-/** A cache between the browser and the gateway may send several tags, or mark one as weak. */
-function isNotModified({ headers }: IncomingMessage, etag: string): boolean {
-  const tags = (headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  return tags.includes(etag) || tags.includes('*');
 }
 
 /**

@@ -1,5 +1,5 @@
+import { ConstantBackoff, handleWhen, retry } from 'cockatiel';
 import { type ErrorDetails, UpstreamRpcError } from '../../errors.ts';
-import { retry } from '../retry.ts';
 import type { ErrorBudget } from './error-budget.ts';
 
 const STATE_ERROR = -8000;
@@ -49,7 +49,7 @@ export function statePruned(details: ErrorDetails): UpstreamRpcError {
   return new UpstreamRpcError(STATE_ERROR, { ...details, because: 'missing trie node' });
 }
 
-const RETRIES = { times: 4, delayMs: 250 };
+const RETRIES = { maxAttempts: 4, backoff: new ConstantBackoff(250) };
 
 /**
  * Requests a state whose height the chain has reached. It retries if the node responds that the height is in the future:
@@ -70,5 +70,6 @@ export function retryUntilStateExists<T>(
       throw error;
     }
   }
-  return retry(requestOnce, { ...RETRIES, when: (error) => isInFuture(error) && errors.has(1), signal });
+  const isRetried = (error: unknown) => isInFuture(error) && errors.has(1);
+  return retry(handleWhen(isRetried), RETRIES).execute(requestOnce, signal);
 }

@@ -3,7 +3,13 @@ import type { ExchangeState, PoolDirectory } from '../domain/exchange.ts';
 import { selectPairs, type Ticker } from '../domain/market.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import { changedPlaces, type PriceSelection, selectPlaces } from '../domain/pool-selection.ts';
-import { BadUserInputError, HeightNotAvailableError, UpstreamError, UpstreamNotConfiguredError } from '../errors.ts';
+import {
+  BadUserInputError,
+  GatewayError,
+  HeightNotAvailableError,
+  UpstreamError,
+  UpstreamNotConfiguredError,
+} from '../errors.ts';
 import type { Subscribe } from '../live/broadcast/broadcast.ts';
 import type { Follower } from '../live/broadcast/follower.ts';
 import type { Head } from '../live/chain/head.ts';
@@ -14,8 +20,33 @@ import type { Requester } from '../upstream/fair-queue.ts';
 import { type PairFilterInput, toFilter } from './market.ts';
 import { type CutOrderBook, cutBook, type Depth, readDepth } from './order-book.ts';
 import type { PoolCache } from './pool-cache.ts';
-import { createSourceStream, type SourceStream, startWithError } from './source-stream.ts';
 import type { Sources } from './sources.ts';
+
+/**
+ * The source stream of a subscription: values, and how each of them becomes an update. An update depends only on its value
+ * and on the value that the subscriber received before, so subscribers that received the same value share one update.
+ *
+ * A value can be an error, if there is nothing to send now. The update is this error, and the stream stays open.
+ */
+export type SourceStream<V = unknown, U = unknown> = AsyncIterable<U> & {
+  readonly subscribe: Subscribe<V | GatewayError>;
+  /** Whether a subscriber that received `previous` last gets an update for a value. */
+  isChange(value: V | GatewayError, previous: V | undefined): boolean;
+  toUpdate(value: V | GatewayError, previous: V | undefined): U;
+  /** Whether an update depends on the value before it. If not, all subscribers share the update. */
+  readonly dependsOnPrevious: boolean;
+  /** The head that the update describes; `undefined` for the current one. */
+  headOf(value: V | GatewayError): Head | undefined;
+  /** The height after which a subscriber that received the value can resume; `undefined` if it cannot resume. */
+  heightOf(value: V | GatewayError): BeaconHeight | undefined;
+  /** The height after which the stream resumes; `undefined` if it starts with the current value. */
+  readonly resumesAfter: BeaconHeight | undefined;
+};
+
+/** Whether the result of a field's `subscribe` is a source stream, and not an error. */
+export function isSourceStream(stream: object): stream is SourceStream {
+  return 'toUpdate' in stream;
+}
 
 /** The prices at one height, as one subscriber gets them. */
 export type PriceUpdate = {
@@ -153,4 +184,56 @@ async function valueOrError<T>(value: Promise<T>): Promise<T | UpstreamError> {
     if (error instanceof UpstreamError && !(error instanceof UpstreamNotConfiguredError)) return error;
     throw error;
   }
+}
+
+/** What differs between source streams. By default, each value is a change, and all subscribers share its update. */
+type SourceStreamOptions<V, U> = Pick<SourceStream<V, U>, 'subscribe'> & {
+  toUpdate(value: V, previous: V | undefined): U;
+  isChange?(value: V, previous: V | undefined): boolean;
+  headOf?(value: V): Head;
+  heightOf?(value: V): BeaconHeight;
+  readonly dependsOnPrevious?: boolean;
+  readonly resumesAfter?: BeaconHeight | undefined;
+};
+
+function createSourceStream<V, U>(options: SourceStreamOptions<V, U>): SourceStream<V, U> {
+  const { subscribe, toUpdate, isChange, headOf, heightOf, dependsOnPrevious = false, resumesAfter } = options;
+  return {
+    subscribe,
+    isChange: (value, previous) => value instanceof GatewayError || (isChange?.(value, previous) ?? true),
+    // An error in place of a value is reported by the executor.
+    toUpdate: (value, previous) => (value instanceof GatewayError ? (value as U) : toUpdate(value, previous)),
+    dependsOnPrevious,
+    headOf: (value) => (value instanceof GatewayError ? undefined : headOf?.(value)),
+    heightOf: (value) => (value instanceof GatewayError ? undefined : heightOf?.(value)),
+    resumesAfter,
+    // The type that GraphQL requires of a source stream. The gateway subscribes, so that slow subscribers skip values.
+    [Symbol.asyncIterator]() {
+      throw new Error('A source stream cannot be iterated.');
+    },
+  };
+}
+
+/**
+ * The values of a source that cannot be read when a client subscribes: first the error, once, then each good value.
+ *
+ * @param expired the last good value, which is too old to be sent
+ */
+function startWithError<V>(error: UpstreamError, subscribe: Subscribe<V>, expired?: V): Subscribe<V | UpstreamError> {
+  return (subscriber) => {
+    let isReported = false;
+    // At once, because an order book is only read while it has subscribers.
+    const values = subscribe({
+      onNext: (value) => (value === expired ? values.request() : subscriber.onNext(value)),
+      onError: (reason) => subscriber.onError(reason),
+    });
+    return {
+      request() {
+        if (isReported) return values.request();
+        isReported = true;
+        subscriber.onNext(error);
+      },
+      cancel: () => values.cancel(),
+    };
+  };
 }

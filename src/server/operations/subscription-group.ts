@@ -1,6 +1,6 @@
 import type { Instant } from '../../domain/instant.ts';
 import type { Subscriber, Subscription } from '../../live/broadcast/broadcast.ts';
-import type { SourceStream } from '../../loaders/source-stream.ts';
+import type { SourceStream } from '../../loaders/source-streams.ts';
 import type { EncodedUpdate } from './encoded-update.ts';
 
 /** All subscribers of one operation. */

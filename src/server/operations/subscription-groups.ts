@@ -7,7 +7,7 @@ import type { Executor } from '../../graphql/execution/execute.ts';
 import type { KnownOperation, PlannedOperation } from '../../graphql/execution/planner.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import { createTurnLimit } from '../../live/broadcast/turn-limit.ts';
-import type { SourceStream } from '../../loaders/source-stream.ts';
+import type { SourceStream } from '../../loaders/source-streams.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { type EncodedUpdate, encodeUpdate } from './encoded-update.ts';
 import { createSubscriptionGroup, type SubscriptionGroup } from './subscription-group.ts';

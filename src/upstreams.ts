@@ -22,8 +22,7 @@ import { createStateReader } from './upstream/node/state-reader.ts';
 import { createSpacing } from './upstream/spacing.ts';
 import { createCallLog, createHeadLog, createLostPoolsLog, createNodeLog, createUpstreamLog } from './upstream-log.ts';
 
-/** What the sources of an upstream are created with. */
-export type SourceOptions = {
+type SourceOptions = {
   readonly config: Config;
   readonly log: Log;
   readonly now: () => Instant;

@@ -46,7 +46,6 @@ export type ExchangeLoader = {
   poolPairs(args: PoolPairsArguments): MaybePromise<PoolPairPage>;
 };
 
-/** What an exchange loader reads from, and the largest page that it returns. */
 type ExchangeLoaderOptions = {
   readonly head: HeadPin;
   readonly dependencies: Dependencies;

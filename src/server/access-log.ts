@@ -32,7 +32,6 @@ export type AccessLog = {
   readonly onEvent: ((event: AccessEvent) => void) | undefined;
 };
 
-/** Dependencies of the access log. */
 type AccessLogOptions = {
   readonly mode: AccessLogMode;
   readonly log: Log;

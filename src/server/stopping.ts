@@ -5,7 +5,6 @@ import { promisify } from 'node:util';
 import type { OpenResponses } from './http/open-responses.ts';
 import type { WebSocketTransport } from './websocket/transport.ts';
 
-/** What stopping needs. */
 type StopOptions = {
   readonly server: Server;
   readonly responses: OpenResponses;

@@ -20,8 +20,7 @@ export type QueuedCall<T> = {
   readonly answer: Promise<T>;
 };
 
-/** The limits of a bulkhead. */
-export type BulkheadOptions = {
+type BulkheadOptions = {
   readonly maxConcurrent: number;
   readonly maxQueued: number;
   /** A call that waited for longer would end when its client has stopped waiting. */

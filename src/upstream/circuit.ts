@@ -27,8 +27,7 @@ export type Circuit = {
   pass<T>(call: () => Promise<T>): Promise<T>;
 };
 
-/** How long the circuit stays open. */
-export type CircuitOptions = {
+type CircuitOptions = {
   /** The longest pause, unless the host sends a longer `Retry-After`. The first pause is 1/32 of it, and they double. */
   readonly maxPauseMs: number;
   /** Called when the circuit opens and when it closes. */

@@ -22,8 +22,7 @@ export type SpacedCall = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** How calls are spaced. */
-export type SpacingOptions = {
+type SpacingOptions = {
   /** The space after the first rejected call, unless the host sends `Retry-After`. It doubles with each further one. */
   readonly firstMs: number;
 };

@@ -25,8 +25,7 @@ export type HeadFollower = Follower<Head> & {
   subscribeAfter(height: BeaconHeight): Subscribe<Head>;
 };
 
-/** How the chain is followed. */
-export type HeadFollowerOptions = {
+type HeadFollowerOptions = {
   readonly nodes: Nodes;
   readonly pollMs: number;
   /** How long one response of a node may take, and how long a client waits for the first head. */

@@ -38,8 +38,7 @@ export type TipWatcher = {
   caughtUp(tip: BeaconHeight): void;
 };
 
-/** What the problems are derived from. */
-export type HeadProblemsOptions = {
+type HeadProblemsOptions = {
   readonly head: () => Head | undefined;
   /** Whether the newest block cannot be read. */
   readonly isFailing: () => boolean;

@@ -76,8 +76,7 @@ export type NodeWatcher = Watcher & {
   disagreed(chainInfo: BeaconHeight, beaconState: BeaconHeight): void;
 };
 
-/** How a node is read. */
-export type NodeOptions = {
+type NodeOptions = {
   /** Whether a tip is of the chain that is followed. */
   readonly isRightChain: (tip: ChainInfo) => boolean;
   /** How long a poll may take while the node still counts as responding. */

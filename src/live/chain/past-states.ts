@@ -30,8 +30,7 @@ export type PastStates = {
   isComplete(state: ExchangeState): boolean;
 };
 
-/** What past states are read with. */
-export type PastStatesOptions = {
+type PastStatesOptions = {
   readonly nodes: Pick<Nodes, 'all' | 'firstSuccess' | 'sharingBlock'>;
   readonly bulkhead: Bulkhead;
   readonly poolCounts: PoolCounts;

@@ -1,8 +1,7 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { UpstreamError } from '../../errors.ts';
 
-/** How the heights of one operation are read. */
-export type ProbingOptions<T> = {
+type ProbingOptions<T> = {
   /** Whether it is unknown if any node still has the height. The response for one height can decide about others. */
   readonly isUnknown: (height: BeaconHeight) => boolean;
   readonly read: (height: BeaconHeight) => Promise<T>;

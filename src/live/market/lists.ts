@@ -33,8 +33,7 @@ export type Freshness = {
   readonly stale: boolean;
 };
 
-/** How the market-data host is followed. */
-export type MarketFollowerOptions = {
+type MarketFollowerOptions = {
   readonly host: MarketDataClient;
   readonly pollMs: number;
   /** How long a client waits for the first snapshot. */

@@ -39,8 +39,7 @@ export type OrderBooks = {
   skippedValues(): number;
 };
 
-/** How order books are read. */
-export type OrderBooksOptions = {
+type OrderBooksOptions = {
   readonly host: MarketDataClient;
   readonly bulkhead: Bulkhead;
   /** Whether the host lists a pair or ticker of that id. Only then an empty book means that the ticker exists. */

@@ -32,7 +32,6 @@ export type RateLimits = {
   headersFor(request: ClientIdentity, retryAfter?: string): readonly [string, string, string, string];
 };
 
-/** Dependencies of the rate limits. */
 type RateLimitsOptions = {
   readonly rate: RateLimit;
   readonly clients: ClientAddresses;

@@ -21,7 +21,6 @@ export type ResponseWriter = {
   begin(exchange: HttpExchange): void;
 };
 
-/** What writing responses needs. */
 type ResponseWriterOptions = {
   readonly now: () => Instant;
   readonly rates: RateLimits | undefined;

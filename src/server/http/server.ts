@@ -16,7 +16,6 @@ import { REQUEST_ID_HEADER, type RequestIds } from './request-id.ts';
 /** The path of the metrics, for Prometheus. */
 const METRICS_PATH = '/metrics';
 
-/** What the HTTP server needs. */
 type HttpServerOptions = {
   readonly graphqlHandler: GraphqlHandler;
   readonly responses: OpenResponses;

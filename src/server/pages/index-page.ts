@@ -7,7 +7,6 @@ import { SCHEMA_PATH } from './schema-file.ts';
 /** The path of the index, which links to all other pages. */
 export const INDEX_PATH = '/';
 
-/** Facts about the gateway that the index shows. */
 type IndexOptions = {
   readonly version: string;
   readonly isSandbox: boolean;

@@ -14,7 +14,6 @@ export type Yoga = YogaServerInstance<ServerContext, object>;
 /** The path of the GraphQL endpoint, over HTTP and over websockets. */
 export const GRAPHQL_PATH = '/graphql';
 
-/** What Yoga needs. */
 type GatewayYogaOptions = UseOperationsOptions &
   UseResponsesOptions & {
     readonly rates: RateLimits | undefined;

@@ -17,8 +17,7 @@ export type MarketDataClient = {
   orderBook(tickerId: string): Promise<RawOrderBook | undefined>;
 };
 
-/** What a market-data client is created from. */
-export type MarketDataClientOptions = {
+type MarketDataClientOptions = {
   readonly http: HttpClient;
   /** With or without the documented path, or a part of it. */
   readonly baseUrl: URL;

@@ -31,7 +31,6 @@ export type NodeClient = {
   earlierState(height: BeaconHeight, signal?: AbortSignal): Promise<ExchangeState>;
 };
 
-/** What a node client is created from. */
 type NodeClientOptions = {
   readonly name: string;
   readonly http: HttpClient;

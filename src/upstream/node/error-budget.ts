@@ -8,7 +8,6 @@ export type ErrorBudget = {
   earn(errors: number): void;
 };
 
-/** The size of a budget. */
 type ErrorBudgetOptions = {
   /** How many errors may be caused at once. */
   readonly burst: number;

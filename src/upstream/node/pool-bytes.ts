@@ -63,7 +63,6 @@ type PoolBytesReader = {
   read(bytes: Buffer, from: number, place: number): PoolInBytes | undefined;
 };
 
-/** What a reader of pools is created from. */
 type PoolBytesOptions = {
   readonly beaconHeight: BeaconHeight;
   /** The pools of the previous state. */

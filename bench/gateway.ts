@@ -1,36 +1,44 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SandboxOptions } from '../src/sandbox/sandbox.ts';
-import { createFolder } from './folders.ts';
 import { type BenchProcess, startProcess } from './processes.ts';
 import type { SandboxFacts } from './sandbox.ts';
+import { createTemporaryFolder } from './temporary-folders.ts';
 
-/** The upstreams, started. */
-export type SandboxProcess = BenchProcess & { readonly facts: SandboxFacts };
-
-/** Starts the upstreams; blocks are made when the bench says so. */
-export async function startSandbox(options: SandboxOptions): Promise<SandboxProcess> {
-  const bench = await startProcess({ place: 'upstream', file: 'sandbox.ts' });
-  return { ...bench, facts: await bench.ask<SandboxFacts>('start', { seed: 1, history: 2, ...options }) };
-}
-
-/** How a gateway is started, where it matters. */
-export type GatewayStart = {
-  /** Settings other than the defaults. */
-  readonly env?: Readonly<Record<string, string>>;
-  /** Without anything of the bench in it; see {@link startProcess}. */
-  readonly isAsItIs?: boolean;
+/** A checkout of the repository, whose gateway is measured. */
+export type Checkout = {
+  /** What follows the name of a target of this checkout in reports: empty for the checkout of this bench. */
+  readonly suffix: string;
+  readonly folder: string;
 };
 
-/** Starts the gateway as whoever tries it would: without a setting but its port, so that its own sandbox plays the upstreams. */
-export function startGatewayAlone(start: GatewayStart): Promise<BenchProcess> {
-  return startMain(createFolder(), { ...start, env: { SANDBOX: 'true', ...start.env } });
+/** A running sandbox. */
+export type SandboxProcess = BenchProcess & { readonly facts: SandboxFacts };
+
+/** Starts the sandbox, which plays the upstreams. It creates blocks only on command. */
+export async function startSandbox(options: SandboxOptions): Promise<SandboxProcess> {
+  const process = await startProcess({ role: 'upstream', file: 'sandbox.ts' });
+  return { ...process, facts: await process.call<SandboxFacts>('start', { seed: 1, history: 2, ...options }) };
 }
 
-/** Starts the gateway as an operator would, in front of a sandbox. */
-export function startGateway({ facts }: SandboxProcess, start: GatewayStart = {}): Promise<BenchProcess> {
-  // A folder of its own: no .env of whoever runs the bench is read, and the tokens file lies there.
-  const folder = createFolder();
+/** How a gateway is started. */
+export type GatewayOptions = {
+  readonly checkout: Checkout;
+  /** Settings other than the defaults. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** See {@link startProcess}. */
+  readonly isPlain?: boolean;
+};
+
+/** Starts the gateway without upstreams, so that its own sandbox plays them. */
+export function startGatewayWithOwnSandbox(options: GatewayOptions): Promise<BenchProcess> {
+  return startMain(createTemporaryFolder(), { ...options, env: { SANDBOX: 'true', ...options.env } });
+}
+
+/** Starts the gateway in front of a sandbox. */
+export function startGateway({ facts }: SandboxProcess, options: GatewayOptions): Promise<BenchProcess> {
+  // In a folder of its own, it does not read the .env file of the checkout.
+  const folder = createTemporaryFolder();
   const tokensFile = join(folder, 'tokens.json');
   writeFileSync(tokensFile, JSON.stringify(facts.tokens));
   const upstreams = {
@@ -38,24 +46,24 @@ export function startGateway({ facts }: SandboxProcess, start: GatewayStart = {}
     MARKET_DATA_URL: facts.marketDataUrl,
     TOKENS_FILE: tokensFile,
   };
-  return startMain(folder, { ...start, env: { ...upstreams, ...start.env } });
+  return startMain(folder, { ...options, env: { ...upstreams, ...options.env } });
 }
 
-function startMain(cwd: string, { env, isAsItIs = false }: GatewayStart): Promise<BenchProcess> {
+function startMain(cwd: string, { checkout, env, isPlain = false }: GatewayOptions): Promise<BenchProcess> {
   return startProcess({
-    isAsItIs,
-    place: 'server',
-    file: '../src/start.js',
-    flags: flagsOfStart(),
+    isPlain,
+    role: 'server',
+    file: join(checkout.folder, 'src/start.js'),
+    flags: flagsOfStart(checkout),
     cwd,
     env: { PORT: '0', ...env },
-    servesAt: (line) => /"graphql":"([^"]+)"/.exec(line)?.[1],
+    urlIn: (line) => /"graphql":"([^"]+)"/.exec(line)?.[1],
   });
 }
 
-/** The flags of Node in `npm start`: `exec node [flag ...] src/start.js`. */
-function flagsOfStart(): readonly string[] {
-  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+/** The flags of Node in the script `start`: `exec node [flag ...] src/start.js`. */
+function flagsOfStart({ folder }: Checkout): readonly string[] {
+  const text = readFileSync(join(folder, 'package.json'), 'utf8');
   const { scripts } = JSON.parse(text) as { readonly scripts: { readonly start: string } };
   return scripts.start.split(' ').filter((word) => word.startsWith('-'));
 }

@@ -1,13 +1,13 @@
-/** One request that is meant to hold the gateway, within the limit of its body. */
+/** One request that is meant to block the gateway, within the limit of a body. */
 export type HostileRequest =
   | { readonly post: string; readonly accept?: string }
-  /** The payload of a `subscribe` message as JSON, and how many messages are waited for. */
+  /** The payload of a `subscribe` message as JSON, and the number of messages that the client waits for. */
   | { readonly subscribe: string; readonly updates: number };
 
-/** The limit of a body. */
+/** Maximum size of a body. */
 const MAX_BYTES = 262_144;
 
-/** So many texts, one after another. */
+/** Joins a number of texts. */
 function repeat(count: number, text: (n: number) => string): string {
   return Array.from({ length: count }, (_, n) => text(n)).join(' ');
 }
@@ -81,7 +81,7 @@ export const HOSTILE: Readonly<Record<string, HostileRequest>> = {
     `{ ${repeat(900, (n) => `a${n}: poolPairs(first: 0, orderBy: NATIVE_LIQUIDITY_DESC, filter: { symbols: ["x${n}", "pBTC"] }) { totalCount }`)} }`,
   ),
   'the schema': post(`{ ${repeat(30, (n) => `a${n}: __schema { types { name fields { name type { name } } } }`)} }`),
-  'order books that nobody has': post(`{ ${repeat(390, (n) => `a${n}: orderBook(tickerId: "x${n}") { bestBid }`)} }`),
+  'unknown order books': post(`{ ${repeat(390, (n) => `a${n}: orderBook(tickerId: "x${n}") { bestBid }`)} }`),
   '50,000 bad ids': post(IDS, { ids: Array(50_000).fill('x') }),
   '9,000 bad ids': post(IDS, { ids: Array(9_000).fill('x') }),
   '9,000 ids in the document': post(`{ nodes(ids: [${repeat(9_900, () => '1')}]) { id } }`),

@@ -1,9 +1,13 @@
 #!/usr/bin/env node
 import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type Arguments, readArguments, usage } from './arguments.ts';
-import type { Finding } from './finding.ts';
+import { toComparison } from './comparison.ts';
+import type { Checkout } from './gateway.ts';
 import { describeMachine } from './machine.ts';
-import { toMarkdown } from './report.ts';
+import { toReport } from './report.ts';
+import type { Result } from './result.ts';
 import type { Row } from './row.ts';
 import { conditionalGet } from './rows/conditional-get.ts';
 import { hostile } from './rows/hostile.ts';
@@ -15,6 +19,7 @@ import { start } from './rows/start.ts';
 import { distinctOperations, subscribers } from './rows/subscribers.ts';
 import { upstreamCalls } from './rows/upstream-calls.ts';
 import { websocketQueries } from './rows/websocket-queries.ts';
+import { BEFORE } from './targets.ts';
 
 const ROWS: readonly Row[] = [
   repeated,
@@ -30,43 +35,53 @@ const ROWS: readonly Row[] = [
   hostile,
 ];
 const names = ROWS.map(({ name }) => name);
+const compared = ROWS.filter(({ comparesCheckouts }) => comparesCheckouts).map(({ name }) => name);
 
-// What was started, and the folders that were made, go with it.
+// The handlers of `exit` stop the processes and delete the temporary folders.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
-const wanted = readArgumentsOrExit();
-if (wanted === undefined) process.stdout.write(usage(names));
-else process.exit(await bench(wanted));
+const options = readArgumentsOrExit();
+if (options === undefined) process.stdout.write(usage(names, compared));
+else process.exit(await bench(options));
 
 function readArgumentsOrExit(): Arguments | undefined {
   try {
     return readArguments(process.argv.slice(2), names);
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${usage(names)}`);
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${usage(names, compared)}`);
     process.exit(2);
   }
 }
 
-/** @returns 1 where a row failed: its figures are missing, and the others are still told */
-async function bench({ quick, only, report }: Arguments): Promise<number> {
-  const machine = describeMachine();
+/** @returns 1 if a row failed: the report has the results of the others */
+async function bench({ quick, only, before, report }: Arguments): Promise<number> {
+  const isComparison = before !== undefined;
+  const checkouts = checkoutsOf(before);
+  const machine = describeMachine(checkouts, isComparison);
   const startedAt = performance.now();
-  const tell = (text: string) =>
+  const log = (text: string) =>
     void process.stdout.write(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(5)} s  ${text}\n`);
-  const findings: Finding[] = [];
+  const results: Result[] = [];
   let failed = 0;
-  for (const { name, run } of ROWS) {
+  for (const { name, comparesCheckouts, run } of ROWS) {
     if (only.length > 0 && !only.includes(name)) continue;
-    tell(`${name} begins`);
+    if (isComparison && !comparesCheckouts) continue;
+    log(`${name} begins`);
     try {
-      findings.push(...(await run({ quick, tell })));
+      results.push(...(await run({ quick, checkouts, isComparison, log })));
     } catch (error) {
       failed += 1;
-      tell(`${name} FAILED: ${error instanceof Error ? error.stack : error}`);
+      log(`${name} FAILED: ${error instanceof Error ? error.stack : error}`);
     }
   }
-  const markdown = toMarkdown(findings, machine, quick);
+  const write = isComparison ? toComparison : toReport;
+  const markdown = write(results, machine, quick);
   process.stdout.write(`\n${markdown}`);
   if (report !== '') writeFileSync(report, markdown);
   return failed === 0 ? 0 : 1;
+}
+
+function checkoutsOf(before: string | undefined): readonly Checkout[] {
+  const after = { suffix: '', folder: fileURLToPath(new URL('..', import.meta.url)) };
+  return before === undefined ? [after] : [{ suffix: BEFORE, folder: resolve(before) }, after];
 }

@@ -3,69 +3,79 @@ import { once } from 'node:events';
 import { setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { coreOf, type Place } from './machine.ts';
-import type { AskedMessage, ToldMessage } from './tell.ts';
+import { coreOf, type Role } from './machine.ts';
+import type { CallMessage, ReplyMessage } from './process-control.ts';
 
-/** A process of the bench, with a core to itself where the machine lets it. */
+/** A process of the bench, on a core of its own if there are enough. */
 export type BenchProcess = {
-  /** Where it serves; the empty text for one that does not. */
+  /** The URL of a server; otherwise empty. */
   readonly url: string;
-  /** Asks the process something that tell.ts or its own code answers. */
-  ask<Value>(name: string, given?: unknown): Promise<Value>;
-  /** Breaks it off. */
+  /** Executes a command in the process, see process-control.ts. */
+  call<Value>(name: string, argument?: unknown): Promise<Value>;
+  /** Stops its execution until `resume`, so that it does not disturb a measurement on the same core. */
+  pause(): void;
+  resume(): void;
+  /** Kills it. */
   stop(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** What a process is started from. */
+/** How a process is started. */
 export type ProcessOptions = {
-  readonly place: Place;
-  /** A file, named from the folder of the bench. */
+  readonly role: Role;
+  /** The file that Node runs: a path from the folder of the bench, or an absolute path. */
   readonly file: string;
   readonly args?: readonly string[];
-  /** What Node itself is told. */
+  /** The flags of Node. */
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** Nothing of the bench is loaded into it: it is what its user would start, and can be asked nothing. */
-  readonly isAsItIs?: boolean;
-  /** Finds where it serves in a line of its output; without it the process says so itself, over its channel. */
-  readonly servesAt?: (line: string) => string | undefined;
+  /** Nothing of the bench is loaded into the process. It executes no commands. */
+  readonly isPlain?: boolean;
+  /** Finds the URL of the server in a line of its output. Without it, the process reports the URL itself. */
+  readonly urlIn?: (line: string) => string | undefined;
 };
 
-const STARTS_WITHIN_MS = 60_000;
-const ANSWERS_WITHIN_MS = 300_000;
-/** A quarter of a core that others want whole. */
-const UPSTREAM_PRIORITY = 5;
-const STOPS_WITHIN_MS = 10_000;
-const PRELOAD = pathOf('tell.ts');
+const START_TIMEOUT_MS = 60_000;
+const CALL_TIMEOUT_MS = 300_000;
+/** With this niceness, a process gets a quarter of a core that another process uses fully. */
+const UPSTREAM_NICENESS = 5;
+const STOP_TIMEOUT_MS = 10_000;
+const PRELOAD = pathOf('process-control.ts');
 
-/** Starts a process and waits until it is ready. Rejects when it ends before. */
+/** Starts a process and waits until it is ready. Rejects if it ends before. */
 export async function startProcess(options: ProcessOptions): Promise<BenchProcess> {
-  const { place, file, args = [], flags = [], env = {}, cwd, isAsItIs = false } = options;
-  const core = coreOf(place);
+  const { role, file, args = [], flags = [], env = {}, cwd, isPlain = false } = options;
+  const core = coreOf(role);
   const pinned = core === undefined ? [] : ['taskset', '-c', String(core)];
-  const ours = isAsItIs ? [] : ['--expose-gc', '--import', PRELOAD];
-  const node = [process.execPath, ...ours, ...flags, pathOf(file), ...args];
+  const control = isPlain ? [] : ['--expose-gc', '--import', PRELOAD];
+  const node = [process.execPath, ...control, ...flags, pathOf(file), ...args];
   const [command = '', ...rest] = [...pinned, ...node];
   const child = spawn(command, rest, {
     cwd,
-    // Nothing of the machine's environment may differ between one server and another.
+    // All servers have the same environment.
     env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...env },
-    stdio: ['ignore', 'pipe', 'inherit', isAsItIs ? 'ignore' : 'ipc'],
+    stdio: ['ignore', 'pipe', 'inherit', isPlain ? 'ignore' : 'ipc'],
     serialization: 'advanced',
   });
   running.add(child);
-  // Where the upstreams share a core with the load, the load goes first; but a quarter is theirs, or no new height would come.
-  if (place === 'upstream' && child.pid !== undefined) setPriority(child.pid, UPSTREAM_PRIORITY);
+  // On a shared core, the load generator comes before the sandbox. The sandbox still gets enough to create new heights.
+  if (role === 'upstream' && child.pid !== undefined) setPriority(child.pid, UPSTREAM_NICENESS);
   child.once('exit', () => running.delete(child));
 
   const url = await untilReady(child, options).catch((error: unknown) => {
     child.kill('SIGKILL');
     throw error;
   });
-  const stop = () => end(child);
-  return { url, ask: createAsker(child, file), stop, [Symbol.asyncDispose]: stop };
+  const stop = () => kill(child);
+  return {
+    url,
+    call: createCaller(child, file),
+    pause: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
 }
 
 const running = new Set<ChildProcess>();
@@ -73,11 +83,11 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-function untilReady(child: ChildProcess, { file, servesAt }: ProcessOptions): Promise<string> {
+function untilReady(child: ChildProcess, { file, urlIn }: ProcessOptions): Promise<string> {
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`${file} was not ready in time`)), STARTS_WITHIN_MS);
+    const timeout = setTimeout(() => reject(new Error(`${file} was not ready in time`)), START_TIMEOUT_MS);
     const ready = (url: string) => {
-      clearTimeout(late);
+      clearTimeout(timeout);
       resolve(url);
     };
     child.once('error', reject);
@@ -87,48 +97,48 @@ function untilReady(child: ChildProcess, { file, servesAt }: ProcessOptions): Pr
     });
     if (!child.stdout) return;
     createInterface({ input: child.stdout }).on('line', (line) => {
-      const url = servesAt?.(line);
+      const url = urlIn?.(line);
       if (url !== undefined) ready(url);
     });
   });
 }
 
-function createAsker(child: ChildProcess, file: string): BenchProcess['ask'] {
-  const asked = new Map<number, { resolve(value: never): void; reject(error: Error): void }>();
-  let lastAsk = 0;
+function createCaller(child: ChildProcess, file: string): BenchProcess['call'] {
+  const pending = new Map<number, { resolve(value: never): void; reject(error: Error): void }>();
+  let lastId = 0;
   const failAll = (reason: string) => {
-    for (const { reject } of asked.values()) reject(new Error(`${file} ${reason}`));
-    asked.clear();
+    for (const { reject } of pending.values()) reject(new Error(`${file} ${reason}`));
+    pending.clear();
   };
-  child.once('exit', () => failAll('ended before it answered'));
-  child.on('message', ({ told, value, failed }: ToldMessage) => {
-    const waiting = asked.get(told);
-    asked.delete(told);
-    if (failed === undefined) waiting?.resolve(value as never);
-    else waiting?.reject(new Error(`${file}: ${failed}`));
+  child.once('exit', () => failAll('ended before it replied'));
+  child.on('message', ({ reply, value, error }: ReplyMessage) => {
+    const caller = pending.get(reply);
+    pending.delete(reply);
+    if (error === undefined) caller?.resolve(value as never);
+    else caller?.reject(new Error(`${file}: ${error}`));
   });
 
-  return (name, given) =>
+  return (name, argument) =>
     new Promise((resolve, reject) => {
-      lastAsk += 1;
-      const late = setTimeout(() => failAll(`did not answer "${name}"`), ANSWERS_WITHIN_MS);
+      lastId += 1;
+      const timeout = setTimeout(() => failAll(`did not reply to "${name}"`), CALL_TIMEOUT_MS);
       const settled = <Value>(settle: (value: Value) => void) => {
         return (value: Value) => {
-          clearTimeout(late);
+          clearTimeout(timeout);
           settle(value);
         };
       };
-      asked.set(lastAsk, { resolve: settled(resolve), reject: settled(reject) });
-      child.send({ ask: lastAsk, name, given } as AskedMessage);
+      pending.set(lastId, { resolve: settled(resolve), reject: settled(reject) });
+      child.send({ call: lastId, name, argument } as CallMessage);
     });
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function kill(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
-  // What a process does at its end is not measured.
+  // How a process ends is not measured.
   child.kill('SIGKILL');
-  await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, STOPS_WITHIN_MS).unref())]);
+  await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, STOP_TIMEOUT_MS).unref())]);
 }
 
 function pathOf(file: string): string {

@@ -1,15 +1,22 @@
-import type { Finding } from './finding.ts';
+import type { Checkout } from './gateway.ts';
+import type { Result } from './result.ts';
 
-/** What every row is given. */
-export type Stage = {
+/** What every row gets. */
+export type RowContext = {
   /** Small sizes and few rounds. */
   readonly quick: boolean;
-  /** Says how it goes. */
-  tell(text: string): void;
+  /** The checkouts whose gateways are measured: this one, or another and this one. */
+  readonly checkouts: readonly Checkout[];
+  /** Whether two checkouts are compared. Reference servers take no part then. */
+  readonly isComparison: boolean;
+  /** Prints progress. */
+  log(text: string): void;
 };
 
-/** One row of the table: what is asked of the gateway and of its peers. */
+/** One row of the bench: a benchmark of the gateway. */
 export type Row = {
   readonly name: string;
-  run(stage: Stage): Promise<readonly Finding[]>;
+  /** Whether it can compare two checkouts. */
+  readonly comparesCheckouts: boolean;
+  run(context: RowContext): Promise<readonly Result[]>;
 };

@@ -1,32 +1,31 @@
 import { createSandbox, type Sandbox, type SandboxOptions } from '../src/sandbox/sandbox.ts';
-import { answerTo, tellReady } from './tell.ts';
+import { handleCall, reportReady } from './process-control.ts';
 
-// The two upstreams, in a process of their own: what they cost must not be counted as the gateway's.
+// The sandbox has a process of its own, so that its CPU time and memory do not count as those of a server.
 
-/** Where the upstreams are, and what is in them. */
+/** What a gateway needs to know of the sandbox. */
 export type SandboxFacts = {
   readonly nodeUrl: string;
   readonly marketDataUrl: string;
-  /** As a tokens file has it. */
+  /** The content of a tokens file. */
   readonly tokens: readonly { readonly id: string; readonly symbol: string | undefined; readonly decimals: number }[];
-  readonly tipHeight: number;
 };
 
 let sandbox: Sandbox | undefined;
 let timer: NodeJS.Timeout | undefined;
 
-answerTo('start', async (options: SandboxOptions): Promise<SandboxFacts> => {
+handleCall('start', async (options: SandboxOptions): Promise<SandboxFacts> => {
   sandbox = await createSandbox(options);
   const { nodeUrl, marketDataUrl, chain } = sandbox;
   const named = chain.tokens.filter(({ symbol }) => symbol !== undefined);
   const tokens = named.map(({ id, symbol, decimals }) => ({ id, symbol, decimals }));
-  return { nodeUrl, marketDataUrl, tokens, tipHeight: chain.tip.height };
+  return { nodeUrl, marketDataUrl, tokens };
 });
-answerTo('advance', () => sandbox?.advance());
-answerTo('tip height', () => sandbox?.chain.tip.height);
-answerTo('advance every', (everyMs: number) => {
+handleCall('advance', () => sandbox?.advance());
+handleCall('tip height', () => sandbox?.chain.tip.height);
+handleCall('advance every', (intervalMs: number) => {
   clearInterval(timer);
-  if (everyMs > 0) timer = setInterval(() => sandbox?.advance(), everyMs);
+  if (intervalMs > 0) timer = setInterval(() => sandbox?.advance(), intervalMs);
 });
-answerTo('calls', () => (sandbox === undefined ? 0 : sandbox.node.calls() + sandbox.marketData.calls()));
-tellReady();
+handleCall('calls', () => (sandbox === undefined ? 0 : sandbox.node.calls() + sandbox.marketData.calls()));
+reportReady();

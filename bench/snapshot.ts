@@ -1,18 +1,17 @@
-import { ask } from './ask.ts';
+import { request } from './graphql-client.ts';
 
-/** A pool as the gateway answers it, with its place in the list of all. */
+/** A pool in a response of the gateway, with its cursor. */
 export type PoolSnapshot = {
   readonly id: string;
   readonly token1: TokenSnapshot;
   readonly token2: TokenSnapshot;
   readonly [field: string]: unknown;
-  /** What `after` goes on behind. */
   readonly cursor: string;
 };
 
 type TokenSnapshot = { readonly tokenId: string; readonly [field: string]: unknown };
 
-/** All that the peers know, as the gateway answers it: pools in the order of their ids. */
+/** The data of the reference servers, from responses of the gateway: pools in the order of their ids. */
 export type Snapshot = { readonly beaconHeight: number; readonly pools: readonly PoolSnapshot[] };
 
 const POOLS = `query Snapshot($after: String) {
@@ -42,7 +41,7 @@ type Page = {
 export async function takeSnapshot(url: string): Promise<Snapshot> {
   const pools: PoolSnapshot[] = [];
   for (let after: string | undefined; ; ) {
-    const { beaconHeight, poolPairs } = await ask<Page>(url, { query: POOLS, variables: { after } });
+    const { beaconHeight, poolPairs } = await request<Page>(url, { query: POOLS, variables: { after } });
     pools.push(...poolPairs.edges.map(({ cursor, node }) => ({ ...node, cursor }) as PoolSnapshot));
     if (!poolPairs.pageInfo.hasNextPage) return { beaconHeight, pools };
     after = poolPairs.pageInfo.endCursor;

@@ -1,18 +1,17 @@
-/** One answer, as far as it is looked at. */
-export type Answered = {
-  /** The status of HTTP; 200 over a websocket, which has none. */
+/** What a load generator notes of one response. */
+export type ResponseInfo = {
+  /** The HTTP status. Over a websocket, which has none, it is 200. */
   readonly status: number;
-  readonly bytes: number;
-  /** It begins as a GraphQL answer with errors does. */
+  /** Whether it is a GraphQL response with errors. */
   readonly isError: boolean;
 };
 
-/** A kept connection over which finished requests are sent, one at a time. */
+/** A persistent connection on which encoded requests are sent, one at a time. */
 export type Connection = {
   /** Resolves when requests can be sent. */
   readonly opened: Promise<unknown>;
-  /** Sends a request. `answered` is called when its answer has arrived completely. */
-  send(request: Buffer, answered: (answer: Answered) => void): void;
+  /** Sends a request. `onResponse` is called when the complete response has arrived. */
+  send(request: Buffer, onResponse: (response: ResponseInfo) => void): void;
   end(): void;
 };
 

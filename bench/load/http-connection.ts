@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import type { Answered, Connection } from './connection.ts';
+import type { Connection, ResponseInfo } from './connection.ts';
 
-/** The head of an answer; without a length the body is chunked. */
+/** The head of a response. If there is no length, the body is chunked. */
 type Head = { readonly bytes: Buffer; readonly status: number; readonly length: number | undefined };
 
 const NO_BODY: ReadonlySet<number> = new Set([204, 304]);
@@ -11,80 +11,77 @@ const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n');
 const ERRORS = Buffer.from('{"errors"');
 
 /**
- * Opens an HTTP connection to a port of this machine; `broken` is called when it ends without having been told to. It sends
- * bytes and finds the end of each answer by hand: a client of a library costs about as much as the servers that are measured,
- * and would be what is measured. It knows answers with a content-length, chunked ones, and those without a body.
+ * Opens an HTTP connection to a port of this machine. It parses responses itself: the HTTP clients of libraries take about as
+ * much time as the measured servers. It supports responses with a content-length, chunked ones, and those without a body.
  *
- * @param buffer what Node reads into, which all connections can share: what was read is looked at before the next is.
- *   Making a buffer for each read costs as much as a small answer.
+ * @param buffer The buffer into which Node reads. All connections can share it, because each read is processed before the next.
+ *   A buffer for each read would take as much time as a small response.
+ * @param onBroken Called when the connection ends before `end` is called.
  */
-export function openHttpConnection(port: number, buffer: Buffer, broken: (reason: string) => void): Connection {
+export function openHttpConnection(port: number, buffer: Buffer, onBroken: (reason: string) => void): Connection {
   const onread = { buffer, callback: read };
   const socket: Socket = connect({ host: '127.0.0.1', port, noDelay: true, onread });
-  let answered: ((answer: Answered) => void) | undefined;
-  /** What has come of an answer whose head is not whole yet. */
-  let begun: Buffer | undefined;
-  /** The last head: most are the same for a second, and need not be read again. */
+  let onResponse: ((response: ResponseInfo) => void) | undefined;
+  /** The beginning of a response whose head is incomplete. */
+  let incomplete: Buffer | undefined;
+  /** The last head. Most heads are the same for a second, and need not be parsed again. */
   let head: Head | undefined;
   let isError = false;
-  let bytes = 0;
-  /** How much of a body is to come; `undefined` for a chunked one. */
-  let left: number | undefined = 0;
+  /** How many bytes of the body are missing; `undefined` for a chunked one. */
+  let missing: number | undefined = 0;
   let tail = Buffer.alloc(0);
   let isEnding = false;
 
-  socket.on('error', (error) => broken(error.message));
+  socket.on('error', (error) => onBroken(error.message));
   socket.on('close', () => {
-    if (!isEnding) broken('a connection was closed');
+    if (!isEnding) onBroken('a connection was closed');
   });
 
   function read(length: number): boolean {
     const chunk = buffer.subarray(0, length);
-    if (begun === undefined) {
+    if (incomplete === undefined) {
       readBody(chunk);
       return true;
     }
-    const text = begun.length === 0 ? chunk : Buffer.concat([begun, chunk]);
+    const text = incomplete.length === 0 ? chunk : Buffer.concat([incomplete, chunk]);
     const end = text.indexOf(HEAD_END);
-    if (end < 0) begun = Buffer.from(text);
+    if (end < 0) incomplete = Buffer.from(text);
     else readHead(text, end + HEAD_END.length);
     return true;
   }
 
   function readHead(text: Buffer, bodyStart: number): void {
-    begun = undefined;
+    incomplete = undefined;
     const isSame = head?.bytes.length === bodyStart && text.compare(head.bytes, 0, bodyStart, 0, bodyStart) === 0;
     head = isSame && head !== undefined ? head : toHead(text.subarray(0, bodyStart));
     isError = text.compare(ERRORS, 0, ERRORS.length, bodyStart, Math.min(text.length, bodyStart + ERRORS.length)) === 0;
-    left = head.length;
-    bytes = 0;
-    if (left === undefined) tail = Buffer.alloc(0);
+    missing = head.length;
+    if (missing === undefined) tail = Buffer.alloc(0);
     readBody(text.subarray(bodyStart));
   }
 
   function readBody(chunk: Buffer): void {
-    bytes += chunk.length;
-    if (left === undefined) {
+    if (missing === undefined) {
       tail = Buffer.concat([tail, chunk]).subarray(-LAST_CHUNK.length);
-      if (tail.equals(LAST_CHUNK)) whole();
+      if (tail.equals(LAST_CHUNK)) complete();
       return;
     }
-    left -= chunk.length;
-    if (left === 0) whole();
-    else if (left < 0) broken('an answer went on behind its end');
+    missing -= chunk.length;
+    if (missing === 0) complete();
+    else if (missing < 0) onBroken('a response was longer than its content-length');
   }
 
-  function whole(): void {
-    const told = answered;
-    answered = undefined;
-    told?.({ status: head?.status ?? 0, bytes, isError });
+  function complete(): void {
+    const callback = onResponse;
+    onResponse = undefined;
+    callback?.({ status: head?.status ?? 0, isError });
   }
 
   return {
     opened: once(socket, 'connect'),
-    send(request, whenAnswered) {
-      answered = whenAnswered;
-      begun = Buffer.alloc(0);
+    send(request, callback) {
+      onResponse = callback;
+      incomplete = Buffer.alloc(0);
       socket.write(request);
     },
     end() {
@@ -98,7 +95,7 @@ function toHead(bytes: Buffer): Head {
   const fields = bytes.toString('latin1');
   const status = Number(fields.slice(9, 12));
   const length = /\r\ncontent-length: *(\d+)/i.exec(fields)?.[1];
-  // What came is part of the buffer that the next is read into.
+  // The bytes are part of the buffer into which Node reads.
   return {
     bytes: Buffer.from(bytes),
     status,

@@ -1,22 +1,22 @@
-import { answerTo, tellReady } from '../tell.ts';
+import { handleCall, reportReady } from '../process-control.ts';
 import { type QueryLoad, runQueries } from './run-queries.ts';
-import { openSubscribers, type Receipt, type Subscribers, type SubscribersWanted } from './subscribers.ts';
+import { openSubscribers, type SubscriberLoad, type Subscribers, type UpdateReceipt } from './subscribers.ts';
 
-// What asks, in a process of its own: queries as fast as they are answered, or many subscribers.
+// The process of the load generator: queries as fast as they are answered, or many subscribers.
 
 let subscribers: Subscribers | undefined;
-let receipt: Promise<Receipt> | undefined;
+let receipt: Promise<UpdateReceipt> | undefined;
 
-answerTo('query load', (load: QueryLoad) => runQueries(load));
-answerTo('subscribe', async (wanted: SubscribersWanted) => {
-  subscribers = await openSubscribers(wanted);
+handleCall('run queries', (load: QueryLoad) => runQueries(load));
+handleCall('subscribe', async (load: SubscriberLoad) => {
+  subscribers = await openSubscribers(load);
   return subscribers.sample();
 });
-answerTo('expect update', () => {
+handleCall('expect update', () => {
   receipt = subscribers?.receive();
-  // It is asked for later, and may have failed by then.
+  // The command that awaits it comes later, and it may have failed by then.
   receipt?.catch(() => {});
 });
-answerTo('receipt', () => receipt);
-answerTo('unsubscribe', () => subscribers?.end());
-tellReady();
+handleCall('receipt', () => receipt);
+handleCall('unsubscribe', () => subscribers?.end());
+reportReady();

@@ -4,30 +4,28 @@ import type { Transport } from './connection.ts';
 import { openHttpConnection } from './http-connection.ts';
 import { openWebSocketConnection } from './websocket-connection.ts';
 
-/** What is asked, and how hard. */
+/** A load of queries. */
 export type QueryLoad = {
   readonly port: number;
   readonly transport: Transport;
-  /** Finished requests, sent in turn by all connections together. */
+  /** The encoded requests, which all connections together send one after another. */
   readonly requests: readonly Uint8Array[];
   readonly connections: number;
   readonly seconds: number;
-  /** Ends when that many were sent, if the time is not up before; `undefined` goes on from the start of the list. */
-  readonly atMost: number | undefined;
-  /** How long a connection waits between an answer and its next request. */
+  /** Maximum number of requests; `undefined` repeats the list until the time is over. */
+  readonly maxRequests: number | undefined;
+  /** How long a connection waits between a response and its next request. */
   readonly pauseMs: number;
   readonly expectedStatus: number;
 };
 
-/** What came of it. */
+/** The result of a load. */
 export type QueryLoadResult = {
-  readonly answers: number;
+  readonly responses: number;
   readonly perSecond: number;
-  readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
-  readonly bytes: number;
-  /** How much of its core the load itself took, 0 to 1: near 1 it is the load that was measured. */
+  /** The share of its core that the load generator used, 0 to 1. Near 1, the load generator was the bottleneck. */
   readonly busy: number;
 };
 
@@ -38,17 +36,16 @@ const OPEN: Readonly<Record<Transport, typeof openHttpConnection>> = {
   websocket: openWebSocketConnection,
 };
 
-/** Runs a load. @throws Error at the first answer that is not what was expected */
+/** Runs a load. @throws Error at the first response with an unexpected status or with errors */
 export async function runQueries(load: QueryLoad): Promise<QueryLoadResult> {
   const { port, transport, connections, seconds, pauseMs, expectedStatus } = load;
   const requests = load.requests.map((request) => Buffer.from(request));
-  const atMost = load.atMost ?? Number.POSITIVE_INFINITY;
+  const maxRequests = load.maxRequests ?? Number.POSITIVE_INFINITY;
   const latencies = createHistogram();
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   const buffer = Buffer.alloc(READ_BYTES);
   let sent = 0;
-  let answers = 0;
-  let bytes = 0;
+  let responses = 0;
 
   const open = Array.from({ length: connections }, () =>
     OPEN[transport](port, buffer, (reason) => fail(new Error(reason))),
@@ -65,18 +62,17 @@ export async function runQueries(load: QueryLoad): Promise<QueryLoadResult> {
         function next(): void {
           const sentAt = performance.now();
           const request = requests[sent % requests.length];
-          if (sentAt >= end || sent >= atMost || request === undefined) {
+          if (sentAt >= end || sent >= maxRequests || request === undefined) {
             resolve();
             return;
           }
           sent += 1;
-          connection.send(request, ({ status, bytes: more, isError }) => {
+          connection.send(request, ({ status, isError }) => {
             last = performance.now();
             if (status !== expectedStatus || isError)
-              return fail(new Error(`an answer with status ${status}${isError ? ' and errors' : ''}`));
+              return fail(new Error(`a response with status ${status}${isError ? ' and errors' : ''}`));
             latencies.record(Math.max(1, Math.round((last - sentAt) * 1e6)));
-            answers += 1;
-            bytes += more;
+            responses += 1;
             if (pauseMs > 0) setTimeout(next, pauseMs);
             else next();
           });
@@ -84,11 +80,11 @@ export async function runQueries(load: QueryLoad): Promise<QueryLoadResult> {
         next();
       }),
   );
-  const late = sleep((seconds + 60) * 1_000, undefined, { ref: false }).then(() => {
+  const timeout = sleep((seconds + 60) * 1_000, undefined, { ref: false }).then(() => {
     throw new Error('a load did not end');
   });
   try {
-    await Promise.race([Promise.all(workers), failed, late]);
+    await Promise.race([Promise.all(workers), failed, timeout]);
   } finally {
     for (const connection of open) connection.end();
   }
@@ -96,12 +92,10 @@ export async function runQueries(load: QueryLoad): Promise<QueryLoadResult> {
   const elapsed = (last - start) / 1_000;
   const { user, system } = process.cpuUsage(startCpu);
   return {
-    answers,
-    perSecond: answers / elapsed,
-    p50Ms: latencies.percentile(50) / 1e6,
+    responses,
+    perSecond: responses / elapsed,
     p99Ms: latencies.percentile(99) / 1e6,
     maxMs: latencies.max / 1e6,
-    bytes,
     busy: (user + system) / 1e6 / elapsed,
   };
 }

@@ -1,20 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 
-/** A websocket of a GraphQL client, after graphql-transport-ws. */
+/** A websocket of a GraphQL client, with the protocol graphql-transport-ws. */
 export type ClientWebSocket = {
-  /** Sends bytes that {@link textFrame} made. */
+  /** Sends a frame of {@link textFrame}. */
   send(frame: Buffer): void;
   end(): void;
 };
 
-/** What happens on a websocket. */
-export type WebSocketListener = {
-  /** The server has acknowledged the connection: operations can be sent. */
-  opened(): void;
-  /** A message has arrived completely. Its bytes are valid only until this returns. */
-  message(text: Buffer): void;
-  broken(reason: string): void;
+/** The callbacks of a websocket. */
+type WebSocketCallbacks = {
+  /** The server has acknowledged the connection. Operations can be sent. */
+  onOpen(): void;
+  /** A complete message has arrived. Its bytes are valid only until this returns. */
+  onMessage(text: Buffer): void;
+  /** The websocket has ended before `end` was called, or the server has violated the protocol. */
+  onBroken(reason: string): void;
 };
 
 const NOTHING = Buffer.alloc(0);
@@ -25,12 +26,12 @@ const PING = 0x9;
 const PONG = 0xa;
 
 /**
- * Opens a websocket to a port of this machine. It finds frames by hand, for the reason that http-connection.ts gives:
- * thousands of clients of a library take longer to read an update than the server takes to send it.
+ * Opens a websocket to a port of this machine. It parses frames itself: thousands of clients of a library take longer to read
+ * an update than the server takes to send it.
  *
- * @param buffer what Node reads into, which all websockets can share: what was read is looked at before the next is
+ * @param buffer The buffer into which Node reads. All websockets can share it, because each read is processed before the next.
  */
-export function openWebSocket(port: number, buffer: Buffer, listener: WebSocketListener): ClientWebSocket {
+export function openWebSocket(port: number, buffer: Buffer, callbacks: WebSocketCallbacks): ClientWebSocket {
   const onread = { buffer, callback: read };
   const socket = connect({ host: '127.0.0.1', port, noDelay: true, onread });
   let isUpgraded = false;
@@ -50,9 +51,9 @@ export function openWebSocket(port: number, buffer: Buffer, listener: WebSocketL
       '\r\n',
     ].join('\r\n'),
   );
-  socket.on('error', (error) => listener.broken(error.message));
+  socket.on('error', (error) => callbacks.onBroken(error.message));
   socket.on('close', () => {
-    if (!isEnding) listener.broken('a websocket was closed');
+    if (!isEnding) callbacks.onBroken('a websocket was closed');
   });
 
   function read(length: number): boolean {
@@ -60,7 +61,7 @@ export function openWebSocket(port: number, buffer: Buffer, listener: WebSocketL
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     if (isUpgraded || readHandshake())
       for (let size = readFrame(); size > 0; size = readFrame()) rest = rest.subarray(size);
-    // The next is read into the same buffer.
+    // The next read overwrites the buffer.
     rest = rest.length === 0 ? NOTHING : Buffer.from(rest);
     return true;
   }
@@ -68,14 +69,15 @@ export function openWebSocket(port: number, buffer: Buffer, listener: WebSocketL
   function readHandshake(): boolean {
     const end = rest.indexOf('\r\n\r\n');
     if (end < 0) return false;
-    if (rest.toString('latin1', 9, 12) !== '101') listener.broken(`not let in: ${rest.toString('latin1', 0, end)}`);
+    if (rest.toString('latin1', 9, 12) !== '101')
+      callbacks.onBroken(`the upgrade failed: ${rest.toString('latin1', 0, end)}`);
     isUpgraded = true;
     rest = rest.subarray(end + 4);
     socket.write(textFrame('{"type":"connection_init"}'));
     return true;
   }
 
-  /** Reads the first frame of what is there. @returns its length, 0 while it is not whole */
+  /** Reads the first frame of the buffered bytes. @returns its length, 0 while it is incomplete */
   function readFrame(): number {
     if (rest.length < 2) return 0;
     const short = rest.readUInt8(1) & 0x7f;
@@ -87,8 +89,8 @@ export function openWebSocket(port: number, buffer: Buffer, listener: WebSocketL
     const payload = rest.subarray(start, start + length);
     const kind = rest.readUInt8(0) & 0xf;
     if (kind === PING) socket.write(clientFrame(PONG, payload));
-    else if (kind === CLOSE) listener.broken(`closed: ${payload.subarray(2)}`);
-    else if (kind === TEXT && isOpen) listener.message(payload);
+    else if (kind === CLOSE) callbacks.onBroken(`closed: ${payload.subarray(2)}`);
+    else if (kind === TEXT && isOpen) callbacks.onMessage(payload);
     else if (kind === TEXT) readAcknowledgement(payload);
     return start + length;
   }
@@ -96,7 +98,7 @@ export function openWebSocket(port: number, buffer: Buffer, listener: WebSocketL
   function readAcknowledgement(payload: Buffer): void {
     if (payload.indexOf('"connection_ack"') < 0) return;
     isOpen = true;
-    listener.opened();
+    callbacks.onOpen();
   }
 
   return {
@@ -108,12 +110,12 @@ export function openWebSocket(port: number, buffer: Buffer, listener: WebSocketL
   };
 }
 
-/** A whole frame with a text, as clients send it. */
+/** Encodes a text message in one frame, as clients send it. */
 export function textFrame(text: string): Buffer {
   return clientFrame(TEXT, Buffer.from(text));
 }
 
-/** Its mask is of zeros, which leaves the payload as it is. */
+/** The mask is zero, so that the payload stays as it is. */
 function clientFrame(kind: number, payload: Buffer): Buffer {
   const length =
     payload.length < 126

@@ -1,67 +1,67 @@
 import { once } from 'node:events';
-import { ask } from '../ask.ts';
-import { beginFinding, type Finding } from '../finding.ts';
+import { request } from '../graphql-client.ts';
 import { HOSTILE, type HostileRequest } from '../hostile-requests.ts';
-import { withheldMs } from '../machine.ts';
-import type { Row, Stage } from '../row.ts';
-import { startWorld, type World } from '../servers.ts';
-import type { LoopDelay } from '../tell.ts';
+import { stealMs } from '../machine.ts';
+import type { LoopDelay } from '../process-control.ts';
+import { createResult, type Result } from '../result.ts';
+import type { Row, RowContext } from '../row.ts';
+import { startTestbed, type Testbed } from '../testbed.ts';
 
-/** What one hostile request costs everybody else: how long it holds the event loop, and how much memory it adds. */
-export const hostile: Row = { name: 'hostile', run };
+/** How long one hostile request blocks the event loop, and how much memory it takes. */
+export const hostile: Row = { name: 'hostile', comparesCheckouts: false, run };
 
-const MAX_HELD_MS = 50;
+const MAX_BLOCKED_MS = 50;
 const MAX_ADDED_MB = 50;
 
-/** Compiled code is part of a gateway that has run for a while. */
-const WARM_UP = 300;
+/** The number of ordinary queries before: a gateway that has run for a while has compiled code. */
+const WARM_UP_QUERIES = 300;
 
-async function run(stage: Stage): Promise<readonly Finding[]> {
-  const sizes = stage.quick ? [50] : [50, 1_000];
-  const rounds = stage.quick ? 1 : 5;
-  const head = { better: 'less', sizeUnit: 'pools', sizes, reference: undefined } as const;
+async function run({ quick, checkouts, log }: RowContext): Promise<readonly Result[]> {
+  const sizes = quick ? [50] : [50, 1_000];
+  const rounds = quick ? 1 : 5;
+  const head = { better: 'less', sizeUnit: 'pools', sizes, baseline: undefined } as const;
   const names = Object.keys(HOSTILE);
-  const held = beginFinding({
+  const blocked = createResult({
     ...head,
-    title: 'One hostile request: how long it holds the event loop',
-    about: `The longest time at once, by libuv's clock each millisecond. Each request is sent ${rounds} times to a gateway of its own that has answered ${WARM_UP} ordinary queries.`,
+    title: 'One hostile request: how long it blocks the event loop',
+    about: `The longest delay of the event loop, sampled each millisecond. Each request is sent ${rounds} times to a gateway of its own that has executed ${WARM_UP_QUERIES} ordinary queries.`,
     unit: 'milliseconds',
-    reaches: names.map((subject) => ({ subject, bound: 'at most', value: MAX_HELD_MS })),
+    goals: names.map((target) => ({ target, bound: 'at most', value: MAX_BLOCKED_MS })),
   });
-  const added = beginFinding({
+  const added = createResult({
     ...head,
     title: 'One hostile request: memory',
-    about: 'By how much the resident memory of the process at its highest is more than before the requests.',
+    about: 'The growth of the peak resident memory of the process.',
     unit: 'MB',
-    reaches: names.map((subject) => ({ subject, bound: 'at most', value: MAX_ADDED_MB })),
+    goals: names.map((target) => ({ target, bound: 'at most', value: MAX_ADDED_MB })),
   });
   for (const pools of sizes) {
-    for (const [name, request] of Object.entries(HOSTILE)) {
-      await using world = await startWorld({ pools }, { MAX_OPERATIONS_PER_REQUEST: '10' });
-      for (let n = 0; n < WARM_UP; n++)
-        await ask(world.gateway.url, {
+    for (const [name, hostileRequest] of Object.entries(HOSTILE)) {
+      await using testbed = await startTestbed(checkouts, { pools }, { MAX_OPERATIONS_PER_REQUEST: '10' });
+      for (let n = 0; n < WARM_UP_QUERIES; n++)
+        await request(testbed.gateway.url, {
           query: `{ poolPairs(first: 20) { nodes { price } } a${n % 40}: beaconHeight }`,
         });
-      const before = await world.gateway.ask<number>('peak bytes');
+      const before = await testbed.gateway.call<number>('peak bytes');
       for (let round = 0; round < rounds; round++) {
-        const withheld = withheldMs('server');
-        await world.gateway.ask('watch loop');
-        await send(world, request);
-        const { maxMs } = await world.gateway.ask<LoopDelay>('loop delay');
-        held.add(name, pools, Math.max(0, maxMs - (withheldMs('server') - withheld)));
+        const stolen = stealMs('server');
+        await testbed.gateway.call('measure loop delay');
+        await send(testbed, hostileRequest);
+        const { maxMs } = await testbed.gateway.call<LoopDelay>('loop delay');
+        blocked.add(name, pools, Math.max(0, maxMs - (stealMs('server') - stolen)));
       }
-      added.add(name, pools, ((await world.gateway.ask<number>('peak bytes')) - before) / 1e6);
+      added.add(name, pools, ((await testbed.gateway.call<number>('peak bytes')) - before) / 1e6);
     }
-    stage.tell(`${held.title}, ${pools} pools: done`);
+    log(`${blocked.title}, ${pools} pools: done`);
   }
-  return [held, added];
+  return [blocked, added];
 }
 
-/** Sends a request, and waits until it is answered. */
-async function send({ gateway: { url }, sandbox }: World, request: HostileRequest): Promise<void> {
-  if ('post' in request) {
-    const headers = { 'content-type': 'application/json', accept: request.accept ?? 'application/json' };
-    const response = await fetch(url, { method: 'POST', headers, body: request.post });
+/** Sends a request, and waits for the response. */
+async function send({ gateway: { url }, sandbox }: Testbed, hostileRequest: HostileRequest): Promise<void> {
+  if ('post' in hostileRequest) {
+    const headers = { 'content-type': 'application/json', accept: hostileRequest.accept ?? 'application/json' };
+    const response = await fetch(url, { method: 'POST', headers, body: hostileRequest.post });
     await response.arrayBuffer();
     return;
   }
@@ -70,11 +70,11 @@ async function send({ gateway: { url }, sandbox }: World, request: HostileReques
   socket.send('{"type":"connection_init"}');
   await once(socket, 'message');
   const closed = once(socket, 'close');
-  socket.send(`{"type":"subscribe","id":"1","payload":${request.subscribe}}`);
-  for (let update = 0; update < request.updates; update++) {
-    // What is no operation closes the socket.
+  socket.send(`{"type":"subscribe","id":"1","payload":${hostileRequest.subscribe}}`);
+  for (let update = 0; update < hostileRequest.updates; update++) {
+    // If the payload is not an operation, the gateway closes the websocket.
     await Promise.race([once(socket, 'message'), closed]);
-    if (update + 1 < request.updates) await sandbox.ask('advance');
+    if (update + 1 < hostileRequest.updates) await sandbox.call('advance');
   }
   socket.close();
 }

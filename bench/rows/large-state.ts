@@ -1,78 +1,123 @@
-import { beginFinding, type Finding } from '../finding.ts';
-import { startLoad } from '../load.ts';
-import { withheldMs } from '../machine.ts';
+import type { Goal } from '../goal.ts';
+import { startLoadGenerator } from '../load-generator.ts';
+import { stealMs } from '../machine.ts';
 import { onePool, toPost } from '../operations.ts';
-import { heightOf, untilSettled } from '../query-round.ts';
-import type { Reach } from '../reach.ts';
-import type { Row, Stage } from '../row.ts';
-import { startWorld } from '../servers.ts';
-import type { LoopDelay } from '../tell.ts';
+import type { LoopDelay } from '../process-control.ts';
+import type { BenchProcess } from '../processes.ts';
+import { heightOf, untilNewestHeight } from '../query-rounds.ts';
+import { createResult, type OpenResult, type Result } from '../result.ts';
+import type { Row, RowContext } from '../row.ts';
+import { BEFORE, GATEWAY } from '../targets.ts';
+import { startTestbed, type Testbed } from '../testbed.ts';
 
 const WITHOUT = 'no new state';
 const WITH = 'a new state every few seconds';
-/** As many shares as pools, ten times: 100,000 at the largest size. */
+/** The number of shares for each pool: 100,000 in all at the largest size. */
 const SHARES_PER_POOL = 10;
 
-/** A state of the exchange that is read while clients ask: do they notice? */
-export const largeState: Row = { name: 'large-state', run };
+/** A large state is read while clients send queries: the latency of their responses. */
+export const largeState: Row = { name: 'large-state', comparesCheckouts: true, run };
 
-async function run(stage: Stage): Promise<readonly Finding[]> {
-  const sizes = stage.quick ? [1_000] : [1_000, 3_000, 10_000];
-  const { rounds, seconds, stateMs } = stage.quick
+type Results = { readonly slowest: OpenResult; readonly slow: OpenResult; readonly blocked: OpenResult };
+type Times = { readonly rounds: number; readonly seconds: number; readonly stateMs: number };
+
+async function run(context: RowContext): Promise<readonly Result[]> {
+  const { quick, isComparison, checkouts, log } = context;
+  const sizes = quick ? [1_000] : isComparison ? [10_000] : [1_000, 3_000, 10_000];
+  const starts = isComparison && !quick ? 3 : 1;
+  const times = quick
     ? { rounds: 1, seconds: 2, stateMs: 500 }
-    : { rounds: 3, seconds: 8, stateMs: 2_500 };
-  const at = sizes.slice(-1);
-  const head = { unit: 'milliseconds', better: 'less', sizeUnit: 'pools', sizes, reference: WITHOUT } as const;
-  const begin = (title: string, about: string, ...reaches: readonly Reach[]) =>
-    beginFinding({ ...head, title, about, reaches });
-  const asked = `Ten clients ask for one pool, each 10 ms after its last answer, for ${seconds} s; each pool has ${SHARES_PER_POOL} providers.`;
-  const slowest = begin('A large state arrives: the slowest answer', asked, {
-    subject: WITH,
-    against: { subject: WITHOUT, by: 'more than' },
-    bound: 'at most',
-    value: 20,
-    at,
-  });
-  const slow = begin('A large state arrives: one answer in a hundred is slower than', asked);
-  const held = begin(
-    'A large state arrives: how long the event loop was held',
-    `${asked} The longest time at once, by libuv's clock each millisecond.`,
-    { subject: WITH, bound: 'at most', value: 15, at, isForAll: true },
-  );
-
+    : isComparison
+      ? { rounds: 2, seconds: 6, stateMs: 2_000 }
+      : { rounds: 3, seconds: 8, stateMs: 2_500 };
+  const results = createResults(sizes, times, isComparison);
   for (const pools of sizes) {
-    await using world = await startWorld({ pools, sharesPerPool: SHARES_PER_POOL });
-    await using load = await startLoad();
-    const requests = [toPost(onePool(world.snapshot, 0))];
-    await load.queries(world.gateway, { requests, seconds: 1 });
-    const heights: number[] = [];
-    const withheld: number[] = [];
-    for (let round = 0; round < rounds; round++) {
-      for (const subject of [WITHOUT, WITH]) {
-        if (subject === WITH) await world.sandbox.ask('advance every', stateMs);
-        const before = await heightOf(world);
-        const withheldBefore = withheldMs('server');
-        await world.gateway.ask('watch loop');
-        const told = await load.queries(world.gateway, { requests, seconds, connections: 10, pauseMs: 10 });
-        slowest.add(subject, pools, told.maxMs);
-        slow.add(subject, pools, told.p99Ms);
-        held.add(subject, pools, (await world.gateway.ask<LoopDelay>('loop delay')).maxMs);
-        withheld.push(withheldMs('server') - withheldBefore);
-        if (subject === WITH) heights.push((await heightOf(world)) - before);
-        await world.sandbox.ask('advance every', 0);
-        await untilSettled(world);
+    for (let start = 0; start < starts; start++) {
+      await using testbed = await startTestbed(checkouts, { pools, sharesPerPool: SHARES_PER_POOL });
+      await measureTestbed(testbed, results, times, pools);
+      if (start === 0) {
+        const bytes = await stateBytes(testbed.sandbox.facts.nodeUrl, testbed.snapshot.beaconHeight);
+        results.slowest.note(
+          `${pools.toLocaleString('en-US')} pools: the response of the node has ${(bytes / 1e6).toFixed(1)} MB.`,
+        );
       }
+      log(`${results.slowest.title}, ${pools} pools: start ${start + 1} of ${starts} done`);
     }
-    const bytes = await stateBytes(world.sandbox.facts.nodeUrl, world.snapshot.beaconHeight);
-    slowest.note(
-      `${pools.toLocaleString('en-US')} pools: the node's answer has ${(bytes / 1e6).toFixed(1)} MB; ${Math.min(...heights)} to ${Math.max(...heights)} came in a round of ${seconds} s.`,
-    );
-    held.note(
-      `${pools.toLocaleString('en-US')} pools: the host of the machine kept the server's core to itself for ${Math.min(...withheld)} to ${Math.max(...withheld)} ms of a round, which counts as held where it comes at once.`,
-    );
-    stage.tell(`${slowest.title}, ${pools} pools: done`);
   }
-  return [slowest, slow, held];
+  return [results.slowest, results.slow, results.blocked];
+}
+
+function createResults(sizes: readonly number[], { rounds, seconds }: Times, isComparison: boolean): Results {
+  const largest = sizes.slice(-1);
+  const head = {
+    unit: 'milliseconds',
+    better: 'less',
+    sizeUnit: 'pools',
+    sizes,
+    baseline: isComparison ? `${WITH}${BEFORE}` : WITHOUT,
+    samplesPerStart: rounds,
+  } as const;
+  const create = (title: string, about: string, ...goals: readonly Goal[]) =>
+    createResult({ ...head, title, about, goals });
+  const about = `Ten clients request one pool, each 10 ms after its last response, for ${seconds} s. Each pool has ${SHARES_PER_POOL} providers.`;
+  return {
+    slowest: create('A large state arrives: the slowest response', about, {
+      target: WITH,
+      baseline: { target: WITHOUT, by: 'difference' },
+      bound: 'at most',
+      value: 20,
+      sizes: largest,
+    }),
+    slow: create('A large state arrives: 99th percentile of the latency', about),
+    blocked: create(
+      'A large state arrives: how long the event loop was blocked',
+      `${about} The longest delay of the event loop, sampled each millisecond.`,
+      { target: WITH, bound: 'at most', value: 15, sizes: largest, isForAllSamples: true },
+    ),
+  };
+}
+
+async function measureTestbed(testbed: Testbed, results: Results, { rounds, seconds, stateMs }: Times, pools: number) {
+  const { sandbox, gateways } = testbed;
+  await using load = await startLoadGenerator();
+  const requests = [toPost(onePool(testbed.snapshot, 0))];
+  const heights: number[] = [];
+  const stolen: number[] = [];
+  for (const gateway of gateways.values())
+    await testbed.alone(gateway, () => load.queries(gateway, { requests, seconds: 1 }));
+
+  async function measure(gateway: BenchProcess, target: string, isWith: boolean): Promise<void> {
+    await untilNewestHeight(testbed, gateway);
+    if (isWith) await sandbox.call('advance every', stateMs);
+    const before = await heightOf(gateway);
+    const stolenBefore = stealMs('server');
+    await gateway.call('measure loop delay');
+    const latency = await load.queries(gateway, { requests, seconds, connections: 10, pauseMs: 10 });
+    results.slowest.add(target, pools, latency.maxMs);
+    results.slow.add(target, pools, latency.p99Ms);
+    results.blocked.add(target, pools, (await gateway.call<LoopDelay>('loop delay')).maxMs);
+    stolen.push(stealMs('server') - stolenBefore);
+    if (isWith) heights.push((await heightOf(gateway)) - before);
+    await sandbox.call('advance every', 0);
+    await untilNewestHeight(testbed, gateway);
+  }
+
+  for (let round = 0; round < rounds; round++) {
+    for (const [name, gateway] of gateways) {
+      const suffix = name.slice(GATEWAY.length);
+      await testbed.alone(gateway, async () => {
+        if (gateways.size === 1) await measure(gateway, WITHOUT, false);
+        await measure(gateway, `${WITH}${suffix}`, true);
+      });
+    }
+  }
+  const size = `${pools.toLocaleString('en-US')} pools`;
+  results.slowest.note(
+    `${size}: ${Math.min(...heights)} to ${Math.max(...heights)} states arrived in a round of ${seconds} s.`,
+  );
+  results.blocked.note(
+    `${size}: the host of the machine stole ${Math.min(...stolen)} to ${Math.max(...stolen)} ms of the core of the server in a round. This counts as blocked.`,
+  );
 }
 
 async function stateBytes(nodeUrl: string, height: number): Promise<number> {

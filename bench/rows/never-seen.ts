@@ -1,48 +1,45 @@
-import { compareQueries, type Extent } from '../compare-queries.ts';
-import { onePool, pageBehind } from '../operations.ts';
-import type { Reach } from '../reach.ts';
+import type { Goal } from '../goal.ts';
+import { onePool, pageAfter } from '../operations.ts';
+import { benchmarkQueries, type QueryCase, type QuerySchedule, scheduleOf, targetsOf } from '../query-benchmark.ts';
 import type { Row } from '../row.ts';
-import { BARE_HTTP, GATEWAY, MERCURIUS_JIT, startHttpServers } from '../servers.ts';
+import { BARE_HTTP, GATEWAY, MERCURIUS_JIT, startHttpTargets } from '../targets.ts';
 
-/** The gateway looks for a new height often enough that not much time goes by without being measured. */
-const ENV = { HEAD_POLL_MS: '100' };
+const SCHEDULE: QuerySchedule = { sizes: [1_000, 3_000, 10_000], starts: 3, rounds: 3, seconds: 1, warmUpSeconds: 3 };
+const TARGETS = { baseline: BARE_HTTP, start: startHttpTargets };
 
-const TIMES = { worlds: 3, rounds: 3, seconds: 1, warmUpSeconds: 4 };
-const HTTP = { env: ENV, reference: BARE_HTTP, start: startHttpServers };
-const FULL: Extent = { ...TIMES, ...HTTP, sizes: [1_000, 3_000, 10_000] };
-const QUICK_TIMES = { worlds: 1, rounds: 2, seconds: 0.2, warmUpSeconds: 0.2 };
-const QUICK: Extent = { ...QUICK_TIMES, ...HTTP, sizes: [160] };
+const DATA =
+  'Each request is sent once. When all have been sent, the gateway gets a new height before they are sent again, so that no cached response is valid. The data of the reference servers does not change.';
 
-const MEANWHILE =
-  'Each is asked for once; when all have been, the gateway gets a new height before they are asked for again, so nothing that it could have kept is true any more. The data of the peers does not change.';
-
-const reach = (value: number): Reach => ({
-  subject: GATEWAY,
-  against: { subject: MERCURIUS_JIT, by: 'times' },
+const goal = (value: number): Goal => ({
+  target: GATEWAY,
+  baseline: { target: MERCURIUS_JIT, by: 'ratio' },
   bound: 'at least',
   value,
 });
 
-/** Questions with variables that no server has seen before. */
+const CASES: readonly QueryCase[] = [
+  {
+    title: 'Variables never seen: another pool each time',
+    about: `One document. Each request names another pool, or the same two tokens in the other order. ${DATA}`,
+    operations: (snapshot) =>
+      [false, true].flatMap((isReversed) => snapshot.pools.map((_, index) => onePool(snapshot, index, isReversed))),
+    blockMs: undefined,
+    goal: goal(0.8),
+  },
+  {
+    title: 'Variables never seen: another page of 100 each time',
+    about: `One document. Each request is for the page after another cursor. ${DATA}`,
+    // Fewer than 100 pools follow the last ones.
+    operations: (snapshot) => snapshot.pools.slice(0, -100).map((_, index) => pageAfter(snapshot, index)),
+    blockMs: undefined,
+    goal: goal(0.9),
+  },
+];
+
+/** Queries with variables that no server has seen before. */
 export const neverSeen: Row = {
   name: 'never-seen',
-  run: (stage) =>
-    compareQueries(stage, stage.quick ? QUICK : FULL, [
-      {
-        title: 'Variables never seen: another pool each time',
-        about: `One document; each request names another pool, or the same two tokens in the other order. ${MEANWHILE}`,
-        operations: (snapshot) =>
-          [false, true].flatMap((isTurned) => snapshot.pools.map((_, place) => onePool(snapshot, place, isTurned))),
-        blockMs: undefined,
-        reach: reach(0.8),
-      },
-      {
-        title: 'Variables never seen: another page of 100 each time',
-        about: `One document; each request asks for the page behind another cursor. ${MEANWHILE}`,
-        // The last ones have fewer than 100 pools behind them.
-        operations: (snapshot) => snapshot.pools.slice(0, -100).map((_, place) => pageBehind(snapshot, place)),
-        blockMs: undefined,
-        reach: reach(0.9),
-      },
-    ]),
+  comparesCheckouts: true,
+  run: (context) =>
+    benchmarkQueries(context, scheduleOf(context, SCHEDULE), targetsOf(context, TARGETS, 'http'), CASES),
 };

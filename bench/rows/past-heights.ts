@@ -1,55 +1,69 @@
-import { ask } from '../ask.ts';
-import { beginFinding, type Finding } from '../finding.ts';
+import { request } from '../graphql-client.ts';
+import type { Memory } from '../process-control.ts';
 import type { BenchProcess } from '../processes.ts';
-import type { Row, Stage } from '../row.ts';
-import { startWorld } from '../servers.ts';
-import type { Memory } from '../tell.ts';
+import { createResult, type OpenResult, type Result } from '../result.ts';
+import type { Row, RowContext } from '../row.ts';
+import { BEFORE, GATEWAY } from '../targets.ts';
+import { startTestbed } from '../testbed.ts';
 
-/** How many past heights the gateway keeps. */
-const KEPT = 64;
+/** The number of past heights that the gateway caches. */
+const CACHED = 64;
 
-/** The newest heights can still be replaced, and are kept for as long as they can. */
+/** Newer heights are not final, and are cached only for a while. */
 const FINAL_BELOW_TIP = 3;
 
-const [asItIs, collected] = ['as it is', 'after a collection'];
+const PAST_HEIGHTS = `resident, with ${CACHED} past heights`;
+const AFTER_COLLECTION = 'after a collection';
 
 const AT = 'query At($at: BeaconHeight!) { poolPairs(first: 1, at: $at) { totalCount } }';
 
-/** What it takes to keep many past heights of a large exchange. */
-export const pastHeights: Row = { name: 'past-heights', run };
+/** The memory for many past heights of a large exchange. */
+export const pastHeights: Row = { name: 'past-heights', comparesCheckouts: true, run };
 
-async function run(stage: Stage): Promise<readonly Finding[]> {
-  const sizes = stage.quick ? [200] : [1_000, 3_000, 10_000];
-  const finding = beginFinding({
-    title: `Memory with ${KEPT} past heights`,
-    about: `At first, with the newest height alone, and after ${KEPT} past heights have been asked for, once each: resident memory as it is then, and after a collection of garbage.`,
+async function run({ quick, isComparison, checkouts, log }: RowContext): Promise<readonly Result[]> {
+  const sizes = quick ? [200] : isComparison ? [10_000] : [1_000, 3_000, 10_000];
+  const starts = isComparison && !quick ? 2 : 1;
+  const result = createResult({
+    title: `Memory with ${CACHED} past heights`,
+    about: `With the newest height only, and after ${CACHED} past heights were requested once each: resident memory at that moment, and after a garbage collection.`,
     unit: 'MB',
     better: 'less',
     sizeUnit: 'pools',
     sizes,
-    reference: undefined,
-    reaches: [asItIs, collected].map((when) => ({
-      subject: `resident, ${KEPT} past heights too, ${when}`,
+    baseline: isComparison ? `${PAST_HEIGHTS}${BEFORE}` : undefined,
+    goals: [PAST_HEIGHTS, `${PAST_HEIGHTS}, ${AFTER_COLLECTION}`].map((target) => ({
+      target,
       bound: 'at most',
       value: 250,
-      at: sizes.slice(-1),
+      sizes: sizes.slice(-1),
     })),
   });
-  async function note(what: string, pools: number, gateway: BenchProcess): Promise<void> {
-    finding.add(`resident, ${what}, ${asItIs}`, pools, (await gateway.ask<number>('resident bytes')) / 1e6);
-    const { heapUsed, rss } = await gateway.ask<Memory>('memory');
-    finding.add(`resident, ${what}, ${collected}`, pools, rss / 1e6);
-    finding.add(`heap in use, ${what}, ${collected}`, pools, heapUsed / 1e6);
-  }
   for (const pools of sizes) {
-    await using world = await startWorld({ pools, history: KEPT + 10 });
-    await note('the newest height alone', pools, world.gateway);
-    const newest = world.snapshot.beaconHeight - FINAL_BELOW_TIP;
-    for (let at = newest; at > newest - KEPT; at--) {
-      await ask(world.gateway.url, { query: AT, variables: { at } });
+    for (let start = 0; start < starts; start++) {
+      await using testbed = await startTestbed(checkouts, { pools, history: CACHED + 10 });
+      for (const [name, gateway] of testbed.gateways) {
+        const suffix = name.slice(GATEWAY.length);
+        await testbed.alone(gateway, async () => {
+          await addMemory(result, gateway, { label: 'with the newest height only', suffix, pools });
+          const newest = testbed.snapshot.beaconHeight - FINAL_BELOW_TIP;
+          for (let at = newest; at > newest - CACHED; at--) {
+            await request(gateway.url, { query: AT, variables: { at } });
+          }
+          await addMemory(result, gateway, { label: `with ${CACHED} past heights`, suffix, pools });
+        });
+      }
     }
-    await note(`${KEPT} past heights too`, pools, world.gateway);
-    stage.tell(`${finding.title}, ${pools} pools: done`);
+    log(`${result.title}, ${pools} pools: done`);
   }
-  return [finding];
+  return [result];
+}
+
+type Line = { readonly label: string; readonly suffix: string; readonly pools: number };
+
+async function addMemory(result: OpenResult, gateway: BenchProcess, { label, suffix, pools }: Line): Promise<void> {
+  const add = (line: string, bytes: number) => result.add(`${line}${suffix}`, pools, bytes / 1e6);
+  add(`resident, ${label}`, await gateway.call<number>('resident bytes'));
+  const { heapUsed, rss } = await gateway.call<Memory>('memory');
+  add(`resident, ${label}, ${AFTER_COLLECTION}`, rss);
+  add(`heap in use, ${label}, ${AFTER_COLLECTION}`, heapUsed);
 }

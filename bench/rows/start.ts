@@ -1,89 +1,97 @@
 import { execFileSync } from 'node:child_process';
-import { ask } from '../ask.ts';
-import { beginFinding, type Finding, type OpenFinding } from '../finding.ts';
-import { type GatewayStart, startGateway, startGatewayAlone, startSandbox } from '../gateway.ts';
+import { type GatewayOptions, startGateway, startGatewayWithOwnSandbox, startSandbox } from '../gateway.ts';
+import { request } from '../graphql-client.ts';
 import { coreOf } from '../machine.ts';
 import type { BenchProcess } from '../processes.ts';
-import type { Row, Stage } from '../row.ts';
-import { GATEWAY } from '../servers.ts';
+import { createResult, type OpenResult, type Result } from '../result.ts';
+import type { Row, RowContext } from '../row.ts';
+import { GATEWAY, GATEWAY_BEFORE } from '../targets.ts';
 
-const NOTHING = '`node -e 0`';
+const NODE_ALONE = '`node -e 0`';
 
-const WITHOUT_CODE = 'gateway, nothing of its code kept';
-const NO_CODE = { NODE_DISABLE_COMPILE_CACHE: '1' };
+const WITHOUT_CACHE = 'gateway, without compile cache';
+const NO_CACHE = { NODE_DISABLE_COMPILE_CACHE: '1' };
 
-/** As many pools as the sandbox has where nothing else is said. */
+/** The default number of pools of the sandbox. */
 const SANDBOX_POOLS = 54;
 
-/** From the start of the process to its first answer. */
-export const start: Row = { name: 'start', run };
+/** The time from the start of the process to its first response. */
+export const start: Row = { name: 'start', comparesCheckouts: true, run };
 
-async function run({ quick, tell }: Stage): Promise<readonly Finding[]> {
+async function run(context: RowContext): Promise<readonly Result[]> {
+  const { quick, isComparison, checkouts, log } = context;
   const rounds = quick ? 2 : 9;
-  const head = { unit: 'milliseconds', better: 'less', sizeUnit: 'pools', reference: NOTHING } as const;
-  const alone = beginFinding({
+  const baseline = isComparison ? GATEWAY_BEFORE : NODE_ALONE;
+  const head = { unit: 'milliseconds', better: 'less', sizeUnit: 'pools', baseline } as const;
+  const withOwnSandbox = createResult({
     ...head,
-    title: 'From the start to the first answer, with the built-in sandbox',
+    title: 'From the start to the first response, with the built-in sandbox',
     about:
-      'The gateway without a setting, so that the sandbox plays both upstreams in its own process: from its start to the answer to `{ beaconHeight }`. What Node made of its code is there, as `npm ci` leaves it and each start finds it; without it, where it cannot be kept. Node alone: from its start to its end.',
+      'The gateway without settings, so that the sandbox plays both upstreams in its own process: from its start to the response to `{ beaconHeight }`. With the compile cache of Node, as `npm ci` creates it, and without, as when it cannot be written. Node alone: from its start to its end.',
     sizes: [SANDBOX_POOLS],
-    reaches: [
+    goals: [
       {
-        subject: GATEWAY,
-        against: { subject: NOTHING, by: 'more than' },
+        target: GATEWAY,
+        baseline: { target: NODE_ALONE, by: 'difference' },
         bound: 'at most',
         value: 1_000,
       },
     ],
   });
-  const sizes = quick ? [54] : [54, 1_000, 10_000];
-  const before = beginFinding({
+  const sizes = quick ? [54] : isComparison ? [1_000, 10_000] : [54, 1_000, 10_000];
+  const withUpstreams = createResult({
     ...head,
-    title: 'From the start to the first answer, in front of upstreams',
-    about: 'The same with the upstreams in another process, of which the exchange has to be read once.',
+    title: 'From the start to the first response, in front of upstreams',
+    about: 'The same with the upstreams in another process. The state has to be read once.',
     sizes,
-    reaches: [],
+    goals: [],
   });
-  keepItsCode();
-  for (let round = 0; round < rounds; round++) await compareOnce(alone, SANDBOX_POOLS, startGatewayAlone);
-  tell(`${alone.title}: done`);
+  for (const { folder } of checkouts) createCompileCache(folder);
+  for (let round = 0; round < rounds; round++)
+    await runRound(context, withOwnSandbox, SANDBOX_POOLS, startGatewayWithOwnSandbox);
+  log(`${withOwnSandbox.title}: done`);
   for (const pools of sizes) {
     await using sandbox = await startSandbox({ pools });
-    for (let round = 0; round < rounds; round++) await compareOnce(before, pools, (how) => startGateway(sandbox, how));
-    tell(`${before.title}, ${pools} pools: done`);
+    for (let round = 0; round < rounds; round++)
+      await runRound(context, withUpstreams, pools, (options) => startGateway(sandbox, options));
+    log(`${withUpstreams.title}, ${pools} pools: done`);
   }
-  return [alone, before];
+  return [withOwnSandbox, withUpstreams];
 }
 
-/** Does what installing does at its end. */
-function keepItsCode(): void {
-  execFileSync('npm', ['run', '--silent', 'prepare'], { cwd: new URL('../..', import.meta.url), stdio: 'ignore' });
+/** Runs the script that `npm ci` runs at its end. */
+function createCompileCache(folder: string): void {
+  execFileSync('npm', ['run', '--silent', 'prepare'], { cwd: folder, stdio: 'ignore' });
 }
 
-async function compareOnce(
-  finding: OpenFinding,
+async function runRound(
+  { checkouts, isComparison }: RowContext,
+  result: OpenResult,
   pools: number,
-  startServer: (start: GatewayStart) => Promise<BenchProcess>,
+  startServer: (options: GatewayOptions) => Promise<BenchProcess>,
 ): Promise<void> {
-  finding.add(NOTHING, pools, await took(startNothing));
-  for (const [name, env] of [[WITHOUT_CODE, NO_CODE] as const, [GATEWAY, {}] as const]) {
-    await using servers = new AsyncDisposableStack();
-    const startAndAsk = async () => {
-      const gateway = servers.use(await startServer({ env, isAsItIs: true }));
-      await ask(gateway.url, { query: '{ beaconHeight }' });
-    };
-    finding.add(name, pools, await took(startAndAsk));
+  if (!isComparison) result.add(NODE_ALONE, pools, await timeOf(startNodeAlone));
+  const variants = [[WITHOUT_CACHE, NO_CACHE] as const, [GATEWAY, {}] as const];
+  for (const [name, env] of isComparison ? variants.slice(1) : variants) {
+    for (const checkout of checkouts) {
+      await using servers = new AsyncDisposableStack();
+      const startAndRequest = async () => {
+        const gateway = servers.use(await startServer({ checkout, env, isPlain: true }));
+        await request(gateway.url, { query: '{ beaconHeight }' });
+      };
+      result.add(`${name}${checkout.suffix}`, pools, await timeOf(startAndRequest));
+    }
   }
 }
 
-function startNothing(): void {
+function startNodeAlone(): void {
   const core = coreOf('server');
   const pinned = core === undefined ? [] : ['taskset', '-c', String(core)];
   const [command = '', ...args] = [...pinned, process.execPath, '-e', '0'];
   execFileSync(command, args);
 }
 
-async function took(work: () => unknown): Promise<number> {
+async function timeOf(work: () => unknown): Promise<number> {
   const startedAt = performance.now();
   await work();
   return performance.now() - startedAt;

@@ -1,53 +1,59 @@
-import { compareSubscribers } from '../compare-subscribers.ts';
-import { beginFinding, type Finding } from '../finding.ts';
-import { POOLS_FOLLOWED } from '../operations.ts';
-import type { Reach } from '../reach.ts';
-import type { Row, Stage } from '../row.ts';
-import { BARE_WS, GATEWAY, YOGA } from '../servers.ts';
+import type { Goal } from '../goal.ts';
+import { POOLS_PER_SUBSCRIBER } from '../operations.ts';
+import { createResult, type Result } from '../result.ts';
+import type { Row, RowContext } from '../row.ts';
+import { benchmarkSubscribers, subscriberScheduleOf } from '../subscriber-benchmark.ts';
+import { BARE_WS, GATEWAY, GATEWAY_BEFORE, YOGA } from '../targets.ts';
 
-const AGAINST_BARE = { subject: GATEWAY, against: { subject: BARE_WS, by: 'times' }, bound: 'at most' } as const;
+const COMPARED_WITH_BARE = {
+  target: GATEWAY,
+  baseline: { target: BARE_WS, by: 'ratio' },
+  bound: 'at most',
+} as const;
 
-/** All follow the same pools, as the visitors of one page do. */
+/** All subscribers follow the same pools, as the visitors of one page do. */
 export const subscribers: Row = {
   name: 'subscribers',
-  run: (stage) =>
-    follow(stage, {
+  comparesCheckouts: true,
+  run: (context) =>
+    run(context, {
       title: `One update to many subscribers of one operation`,
-      about: `All follow the prices of the same ${POOLS_FOLLOWED} pools.`,
-      sizes: stage.quick ? [50, 100, 200] : [1_000, 5_000, 10_000],
+      about: `All follow the prices of the same ${POOLS_PER_SUBSCRIBER} pools.`,
+      sizes: context.quick ? [50, 100, 200] : context.isComparison ? [1_000, 5_000] : [2_000, 5_000, 10_000],
       operations: () => 1,
       pools: 200,
-      reference: BARE_WS,
-      subjects: [BARE_WS, GATEWAY, YOGA],
-      reaches: {
-        time: [{ ...AGAINST_BARE, value: 1.3 }],
-        memory: [{ ...AGAINST_BARE, value: 1.5 }],
+      baseline: BARE_WS,
+      references: [BARE_WS, YOGA],
+      goals: {
+        time: [{ ...COMPARED_WITH_BARE, value: 1.3 }],
+        memory: [{ ...COMPARED_WITH_BARE, value: 1.5 }],
       },
     }),
 };
 
-/** Every fifth follows other pools. */
+/** Every fifth subscriber has an operation of its own. */
 export const distinctOperations: Row = {
   name: 'distinct-operations',
-  run: (stage) => {
-    const sizes = stage.quick ? [50, 100, 200] : [1_250, 2_500, 5_000];
-    return follow(stage, {
+  comparesCheckouts: true,
+  run: (context) => {
+    const sizes = context.quick ? [50, 100, 200] : context.isComparison ? [5_000] : [1_250, 2_500, 5_000];
+    return run(context, {
       title: 'One update to many subscribers of many operations',
-      about: `Of each five subscribers one follows other ${POOLS_FOLLOWED} pools: 5,000 have 1,000 operations between them.`,
+      about: `One in five subscribers follows other ${POOLS_PER_SUBSCRIBER} pools: 5,000 have 1,000 operations in all.`,
       sizes,
       operations: (size) => size / 5,
-      pools: stage.quick ? 100 : 1_000,
-      reference: YOGA,
-      subjects: [YOGA, GATEWAY],
-      reaches: {
-        // Four times faster, with a thousand operations.
+      pools: context.quick ? 100 : 1_000,
+      baseline: YOGA,
+      references: [YOGA],
+      goals: {
+        // Four times as fast, with a thousand operations.
         time: [
           {
-            subject: GATEWAY,
-            against: { subject: YOGA, by: 'times' },
+            target: GATEWAY,
+            baseline: { target: YOGA, by: 'ratio' },
             bound: 'at most',
             value: 0.25,
-            at: sizes.slice(-1),
+            sizes: sizes.slice(-1),
           },
         ],
         memory: [],
@@ -56,36 +62,46 @@ export const distinctOperations: Row = {
   },
 };
 
-type Following = {
+type Options = {
   readonly title: string;
   readonly about: string;
   readonly sizes: readonly number[];
   operations(subscribers: number): number;
   readonly pools: number;
-  readonly reference: string;
-  readonly subjects: readonly string[];
-  readonly reaches: { readonly time: readonly Reach[]; readonly memory: readonly Reach[] };
+  readonly baseline: string;
+  readonly references: readonly string[];
+  readonly goals: { readonly time: readonly Goal[]; readonly memory: readonly Goal[] };
 };
 
-async function follow(
-  stage: Stage,
-  { title, about, reference, reaches, ...rest }: Following,
-): Promise<readonly Finding[]> {
-  const head = { sizes: rest.sizes, sizeUnit: 'subscribers', better: 'less', reference } as const;
-  const time = beginFinding({
+async function run(context: RowContext, options: Options): Promise<readonly Result[]> {
+  const { isComparison } = context;
+  const { updates } = subscriberScheduleOf(context);
+  const { title, about, sizes, goals } = options;
+  const baseline = isComparison ? GATEWAY_BEFORE : options.baseline;
+  const head = { sizes, sizeUnit: 'subscribers', better: 'less', baseline } as const;
+  const time = createResult({
     ...head,
     title,
-    about: `${about} From \`observedAt\`, the moment of publication that every update tells, to the last receipt.`,
+    about: `${about} From the publication, whose time is \`observedAt\` in every update, to the last receipt.`,
     unit: 'milliseconds',
-    reaches: reaches.time,
+    samplesPerStart: updates,
+    goals: goals.time,
   });
-  const memory = beginFinding({
+  const cpuTime = createResult({
+    ...head,
+    title: `${title}: CPU time`,
+    about: `${about} The CPU time of the server for one update.`,
+    unit: 'milliseconds',
+    samplesPerStart: updates,
+    goals: [],
+  });
+  const memory = createResult({
     ...head,
     title: `${title}: memory`,
-    about: `${about} Resident memory of the server after an update, a collection of garbage and ten seconds, less what there was before anyone had come.`,
+    about: `${about} The resident memory of the server after an update, a garbage collection and ten seconds, minus that before the subscribers came.`,
     unit: 'KiB per subscriber',
-    reaches: reaches.memory,
+    goals: goals.memory,
   });
-  await compareSubscribers({ stage, time, memory, ...rest });
-  return [time, memory];
+  await benchmarkSubscribers(context, { ...options, time, cpuTime, memory });
+  return isComparison ? [time, cpuTime, memory] : [time, memory];
 }

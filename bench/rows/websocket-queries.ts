@@ -1,70 +1,60 @@
-import { compareQueries, type Extent, type Question } from '../compare-queries.ts';
-import { onePool, pageBehind } from '../operations.ts';
-import type { Reach } from '../reach.ts';
+import type { Goal } from '../goal.ts';
+import { onePool, pageAfter } from '../operations.ts';
+import { benchmarkQueries, type QueryCase, type QuerySchedule, scheduleOf, targetsOf } from '../query-benchmark.ts';
 import type { Row } from '../row.ts';
-import { GATEWAY, GATEWAY_BY_WEBSOCKET, startWebSocketServers } from '../servers.ts';
+import { GATEWAY, GATEWAY_BY_WEBSOCKET, startWebSocketTargets } from '../targets.ts';
 
-/** The gateway looks for a new height often enough that not much time goes by without being measured. */
-const ENV = { HEAD_POLL_MS: '100' };
-const NEW_HEIGHT_MS = 1_000;
+const SCHEDULE: QuerySchedule = { sizes: [1_000], starts: 3, rounds: 3, seconds: 1, warmUpSeconds: 2 };
+const TARGETS = { baseline: GATEWAY, start: startWebSocketTargets };
 
-const SUBJECTS = { env: ENV, reference: GATEWAY, start: startWebSocketServers };
-const FULL: Extent = {
-  ...SUBJECTS,
-  sizes: [1_000, 10_000],
-  worlds: 2,
-  rounds: 3,
-  seconds: 1,
-  warmUpSeconds: 4,
-};
-const QUICK: Extent = { ...SUBJECTS, sizes: [160], worlds: 1, rounds: 2, seconds: 0.2, warmUpSeconds: 0.2 };
-
-const REACH: Reach = {
-  subject: GATEWAY_BY_WEBSOCKET,
-  against: { subject: GATEWAY, by: 'times' },
+const GOAL: Goal = {
+  target: GATEWAY_BY_WEBSOCKET,
+  baseline: { target: GATEWAY, by: 'ratio' },
   bound: 'at least',
   value: 0.8,
 };
 
 const TRANSPORT =
-  'Over 32 websockets, one query at a time on each; an answer is two messages, `next` and `complete`. The gateway is asked the same over 32 HTTP connections in the same round.';
-const AGAIN = 'While the gateway is asked, its chain has a new height each second.';
-const ONCE = 'Each is asked for once; then the gateway gets a new height before they are asked for again.';
+  'Over 32 websockets, one query at a time on each. A response is two messages, `next` and `complete`. The gateway gets the same queries over 32 HTTP connections in the same round.';
+const REPEATED = 'During a round, the chain of the gateway has a new height each second.';
+const UNIQUE = 'Each request is sent once. Then the gateway gets a new height before they are sent again.';
 
-const QUESTIONS: readonly Question[] = [
+const CASES: readonly QueryCase[] = [
   {
     title: 'Queries over websockets: the same pool again, a new height each second',
-    about: `${TRANSPORT} ${AGAIN}`,
+    about: `${TRANSPORT} ${REPEATED}`,
     operations: (snapshot) => [onePool(snapshot, 0)],
-    blockMs: NEW_HEIGHT_MS,
-    reach: REACH,
+    blockMs: 1_000,
+    goal: GOAL,
   },
   {
     title: 'Queries over websockets: the same 100 pools again, a new height each second',
-    about: `${TRANSPORT} ${AGAIN}`,
-    operations: (snapshot) => [pageBehind(snapshot, -1)],
-    blockMs: NEW_HEIGHT_MS,
-    reach: REACH,
+    about: `${TRANSPORT} ${REPEATED}`,
+    operations: (snapshot) => [pageAfter(snapshot, -1)],
+    blockMs: 1_000,
+    goal: GOAL,
   },
   {
     title: 'Queries over websockets: another pool each time',
-    about: `${TRANSPORT} ${ONCE}`,
+    about: `${TRANSPORT} ${UNIQUE}`,
     operations: (snapshot) =>
-      [false, true].flatMap((isTurned) => snapshot.pools.map((_, place) => onePool(snapshot, place, isTurned))),
+      [false, true].flatMap((isReversed) => snapshot.pools.map((_, index) => onePool(snapshot, index, isReversed))),
     blockMs: undefined,
-    reach: REACH,
+    goal: GOAL,
   },
   {
     title: 'Queries over websockets: another page of 100 each time',
-    about: `${TRANSPORT} ${ONCE}`,
-    operations: (snapshot) => snapshot.pools.slice(0, -100).map((_, place) => pageBehind(snapshot, place)),
+    about: `${TRANSPORT} ${UNIQUE}`,
+    operations: (snapshot) => snapshot.pools.slice(0, -100).map((_, index) => pageAfter(snapshot, index)),
     blockMs: undefined,
-    reach: REACH,
+    goal: GOAL,
   },
 ];
 
-/** What a query costs on a websocket, where there is no HTTP around it. */
+/** Queries over websockets, in comparison with HTTP. */
 export const websocketQueries: Row = {
   name: 'websocket-queries',
-  run: (stage) => compareQueries(stage, stage.quick ? QUICK : FULL, QUESTIONS),
+  comparesCheckouts: true,
+  run: (context) =>
+    benchmarkQueries(context, scheduleOf(context, SCHEDULE), targetsOf(context, TARGETS, 'websocket'), CASES),
 };

@@ -8,15 +8,15 @@ type PoolKey = { readonly token1Id: string; readonly token2Id: string };
 
 const { beaconHeight, pools } = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as Snapshot;
 const byTokens = new Map(pools.map((pool) => [keyOf(pool.token1.tokenId, pool.token2.tokenId), pool]));
-const places = new Map(pools.map(({ cursor }, place) => [cursor, place]));
+const indexes = new Map(pools.map(({ cursor }, index) => [cursor, index]));
 
-/** The parts of the schema that are asked for, over a snapshot in memory: as quick as a peer can have its data. */
+/** The resolvers of the fields that the bench requests, over a snapshot in memory: no data can be read faster. */
 export const resolvers = {
   Query: {
     beaconHeight: () => beaconHeight,
     poolPair: (_root: unknown, key: PoolKey) => findPool(key),
     poolPairs(_root: unknown, { first = 50, after }: { first?: number; after?: string | null }) {
-      const start = after == null ? 0 : (places.get(after) ?? pools.length) + 1;
+      const start = after == null ? 0 : (indexes.get(after) ?? pools.length) + 1;
       const nodes = pools.slice(start, start + first);
       return {
         totalCount: pools.length,

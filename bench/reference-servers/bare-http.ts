@@ -1,13 +1,13 @@
-// Node's own HTTP server: reads a request to its end and sends bytes that it was given. No server on it can be quicker.
+// Node's own HTTP server: reads the complete request and sends bytes that it got from the bench. No server on it can be faster.
 import { createServer } from 'node:http';
-import { answerTo } from '../tell.ts';
+import { handleCall } from '../process-control.ts';
 import { listen } from './listen.ts';
 
 let body = Buffer.from('{}');
 let headers = { 'content-type': 'application/json', 'content-length': body.length };
 const etag = '"same"';
 
-answerTo('send', (text: string) => {
+handleCall('send', (text: string) => {
   body = Buffer.from(text);
   headers = { ...headers, 'content-length': body.length };
 });
@@ -17,11 +17,11 @@ listen(
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const isKnown = request.headers['if-none-match'] === etag;
-      // What is not asked for by GET is answered without a tag, as the servers that are measured do.
-      if (isKnown) response.writeHead(304, { etag });
+      const isCurrent = request.headers['if-none-match'] === etag;
+      // Only a response to GET has an ETag, as those of the gateway.
+      if (isCurrent) response.writeHead(304, { etag });
       else response.writeHead(200, request.method === 'GET' ? { ...headers, etag } : headers);
-      response.end(isKnown ? undefined : body);
+      response.end(isCurrent ? undefined : body);
     });
   }),
 );

@@ -1,10 +1,10 @@
-// Yoga as it comes, with graphql-ws beside it as its documentation says.
+// Yoga with its defaults, with graphql-ws as in its documentation.
 import { setMaxListeners } from 'node:events';
 import { createServer } from 'node:http';
 import { useServer } from 'graphql-ws/use/ws';
 import { createPubSub, createSchema, createYoga, type YogaServerInstance } from 'graphql-yoga';
 import { WebSocketServer } from 'ws';
-import { answerTo } from '../tell.ts';
+import { handleCall } from '../process-control.ts';
 import { priceUpdate, resolvers, typeDefs } from './data.ts';
 import { listen } from './listen.ts';
 
@@ -12,20 +12,20 @@ type Keys = Parameters<typeof priceUpdate>[0];
 type Enveloped = ReturnType<YogaServerInstance<object, object>['getEnveloped']>;
 type Args = { rootValue: Pick<Enveloped, 'execute' | 'subscribe'> };
 
-// It warns of eleven listeners, and means a leak.
+// Node warns of a leak when there are more than ten listeners.
 setMaxListeners(0);
 
 const published = createPubSub<{ height: [observedAt: string] }>();
 let lastObservedAt = new Date().toISOString();
-answerTo('publish', () => {
+handleCall('publish', () => {
   lastObservedAt = new Date().toISOString();
   published.publish('height', lastObservedAt);
 });
 
 async function* heights(): AsyncGenerator<string> {
-  const later = published.subscribe('height');
+  const next = published.subscribe('height');
   yield lastObservedAt;
-  yield* later;
+  yield* next;
 }
 
 const prices = {

@@ -1,17 +1,17 @@
-// The package `ws` alone: acknowledges, and sends each update that it was given to everyone. No server on it can be quicker.
+// The package `ws` alone: acknowledges, and sends the update that it got from the bench to all. No server on it can be faster.
 import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
-import { answerTo } from '../tell.ts';
+import { handleCall } from '../process-control.ts';
 import { listen } from './listen.ts';
 
 let update = '';
 const server = createServer();
 const sockets = new WebSocketServer({ server });
 
-answerTo('send', (text: string) => {
+handleCall('send', (text: string) => {
   update = text;
 });
-answerTo('publish', () => {
+handleCall('publish', () => {
   update = update.replace(/"observedAt":"[^"]+"/, `"observedAt":"${new Date().toISOString()}"`);
   const bytes = Buffer.from(update);
   for (const socket of sockets.clients) socket.send(bytes, { binary: false });

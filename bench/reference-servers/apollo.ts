@@ -1,8 +1,8 @@
 import { ApolloServer } from '@apollo/server';
 import { startStandaloneServer } from '@apollo/server/standalone';
-import { tellReady } from '../tell.ts';
+import { reportReady } from '../process-control.ts';
 import { resolvers, typeDefs } from './data.ts';
 
 const server = new ApolloServer({ typeDefs, resolvers });
 const { url } = await startStandaloneServer(server, { listen: { host: '127.0.0.1', port: 0 } });
-tellReady(new URL('/graphql', url).href);
+reportReady(new URL('/graphql', url).href);

@@ -1,0 +1,213 @@
+import type { Goal } from './goal.ts';
+import { expectSameData, REQUEST_TEXT, requestText } from './graphql-client.ts';
+import type { Transport } from './load/connection.ts';
+import { startLoadGenerator } from './load-generator.ts';
+import { type Operation, toRequest } from './operations.ts';
+import { type RoundResult, runRepeated, runUnique } from './query-rounds.ts';
+import { createResult, type OpenResult, type Result } from './result.ts';
+import type { RowContext } from './row.ts';
+import type { Snapshot } from './snapshot.ts';
+import { median } from './statistics.ts';
+import { BARE_HTTP, GATEWAY, GATEWAY_BEFORE, type StartTargets, startGateways, type Targets } from './targets.ts';
+import { startTestbed, type Testbed } from './testbed.ts';
+
+/** One kind of query, sent to all targets. */
+export type QueryCase = {
+  readonly title: string;
+  readonly about: string;
+  /** The operations, which are sent one after another. */
+  operations(snapshot: Snapshot): readonly Operation[];
+  /**
+   * The interval between two blocks. If it is `undefined`, a block is created each time that all operations have been sent,
+   * and the gateway has it before they are sent again.
+   */
+  readonly blockMs: number | undefined;
+  readonly goal: Goal;
+};
+
+/** Sizes and times of a benchmark of queries. */
+export type QuerySchedule = {
+  /** The numbers of pools. */
+  readonly sizes: readonly number[];
+  /**
+   * How often all processes are started: the speed of a process differs from one start to the next by more than rounds
+   * within a start do. Reference servers that no goal names are much slower, and take part in the first start only.
+   */
+  readonly starts: number;
+  /** The number of rounds in each start. */
+  readonly rounds: number;
+  readonly seconds: number;
+  /** The length of the first round, which does not count. The JIT has compiled the hot code by then. */
+  readonly warmUpSeconds: number;
+};
+
+/** The targets of a benchmark of queries. */
+export type QueryTargets = {
+  /** The target with which the others are compared. It takes part in every start. */
+  readonly baseline: string;
+  readonly start: StartTargets;
+};
+
+const QUICK: QuerySchedule = { sizes: [160], starts: 1, rounds: 2, seconds: 0.2, warmUpSeconds: 0.2 };
+/** A comparison of two checkouts. */
+const COMPARISON: QuerySchedule = { sizes: [1_000, 10_000], starts: 5, rounds: 2, seconds: 0.8, warmUpSeconds: 1.5 };
+
+/** The schedule of a run: `full`, or the one of a quick run or a comparison. */
+export function scheduleOf({ quick, isComparison }: RowContext, full: QuerySchedule): QuerySchedule {
+  return quick ? QUICK : isComparison ? COMPARISON : full;
+}
+
+/** The targets of a run: `all`, or in a comparison only the gateways over one transport. */
+export function targetsOf({ isComparison }: RowContext, all: QueryTargets, transport: Transport): QueryTargets {
+  return isComparison ? { baseline: GATEWAY_BEFORE, start: startGateways(transport) } : all;
+}
+
+/** The gateway polls for a new height often, so that little time passes without a measurement. */
+const SETTINGS = { HEAD_POLL_MS: '100' };
+
+type CaseRun = {
+  readonly queryCase: QueryCase;
+  /** The throughput. */
+  readonly result: OpenResult;
+  /** The CPU time of the server for each response: with it, two checkouts can be compared on a machine that others use. */
+  readonly cpuTime: OpenResult;
+  /** All rounds of each target at one size. */
+  readonly rounds: Map<string, RoundResult[]>;
+};
+
+/** Measures all cases, start by start and round by round, at several sizes. */
+export async function benchmarkQueries(
+  context: RowContext,
+  schedule: QuerySchedule,
+  targets: QueryTargets,
+  cases: readonly QueryCase[],
+): Promise<readonly Result[]> {
+  const { sizes, starts } = schedule;
+  const results = cases.map((queryCase) => ({ queryCase, ...createResults(queryCase, schedule, targets) }));
+  for (const size of sizes) {
+    const runs = results.map((each) => ({ ...each, rounds: new Map<string, RoundResult[]>() }));
+    for (let start = 0; start < starts; start++) {
+      await runStart({ context, schedule, targets, runs, size, start });
+      context.log(`${cases[0]?.title}, ${size} pools: start ${start + 1} of ${starts} done`);
+    }
+    if (!context.isComparison) for (const run of runs) noteLoad(run, size);
+  }
+  return results.flatMap(({ result, cpuTime }) => (context.isComparison ? [result, cpuTime] : [result]));
+}
+
+function createResults(
+  { title, about, goal }: QueryCase,
+  { sizes, rounds }: QuerySchedule,
+  { baseline }: QueryTargets,
+) {
+  const head = { sizeUnit: 'pools', sizes, baseline, samplesPerStart: rounds } as const;
+  return {
+    result: createResult({ ...head, title, about, unit: 'responses per second', better: 'more', goals: [goal] }),
+    cpuTime: createResult({
+      ...head,
+      title: `${title}: CPU time`,
+      about: `${about} The CPU time of the server for each response.`,
+      unit: 'microseconds',
+      better: 'less',
+      goals: [],
+    }),
+  };
+}
+
+type Start = {
+  readonly context: RowContext;
+  readonly schedule: QuerySchedule;
+  readonly targets: QueryTargets;
+  readonly runs: readonly CaseRun[];
+  readonly size: number;
+  readonly start: number;
+};
+
+async function runStart({ context, schedule, targets: { baseline, start: startTargets }, ...rest }: Start) {
+  const { runs, size, start } = rest;
+  await using testbed = await startTestbed(context.checkouts, { pools: size }, SETTINGS);
+  const compared = new Set(
+    runs.flatMap(({ queryCase: { goal } }) => [baseline, goal.target, goal.baseline?.target ?? baseline]),
+  );
+  const targets = await startTargets(testbed, (name) => !context.isComparison && (start === 0 || compared.has(name)));
+  // The data of the reference servers does not change, that of the gateway does: all responses are checked first.
+  const responses: string[] = [];
+  for (const { queryCase } of runs) {
+    responses.push(await checkResponses(targets, testbed, queryCase.operations(testbed.snapshot)));
+  }
+  for (const [index, run] of runs.entries()) {
+    await targets.get(BARE_HTTP)?.server.call('send', responses[index]);
+    await runCase({ schedule, testbed, targets, run, size, start });
+  }
+}
+
+/** Compares the responses of all targets with those of the gateway. @returns its response to the first operation */
+async function checkResponses(
+  targets: Targets,
+  { gateway }: Testbed,
+  operations: readonly Operation[],
+): Promise<string> {
+  let expected = '';
+  // The operations differ only in their variables: the last, one in the middle and the first are enough.
+  for (const index of new Set([operations.length - 1, operations.length >> 1, 0])) {
+    const operation = operations[index];
+    if (operation === undefined) throw new Error('there are no operations');
+    expected = await requestText(gateway.url, operation);
+    await targets.get(BARE_HTTP)?.server.call('send', expected);
+    for (const [name, { server, transport }] of targets)
+      expectSameData(name, await REQUEST_TEXT[transport](server.url, operation), expected);
+  }
+  return expected;
+}
+
+type OneCase = {
+  readonly schedule: QuerySchedule;
+  readonly testbed: Testbed;
+  readonly targets: Targets;
+  readonly run: CaseRun;
+  readonly size: number;
+  readonly start: number;
+};
+
+async function runCase({ schedule, testbed, targets, run, size, start }: OneCase): Promise<void> {
+  const { rounds, seconds, warmUpSeconds } = schedule;
+  const { queryCase, result, cpuTime } = run;
+  const { blockMs } = queryCase;
+  await using load = await startLoadGenerator();
+  const operations = queryCase.operations(testbed.snapshot);
+  const inOrder = [...targets].map(([name, target]) => ({
+    ...target,
+    name,
+    requests: operations.map((operation) => toRequest(operation, target.transport)),
+  }));
+  // The first round warms up.
+  for (let round = -1; round < rounds; round++) {
+    // The order changes from round to round and from start to start, so that none always follows the same other one.
+    const first = (start + Math.max(0, round)) % inOrder.length;
+    for (const target of [...inOrder.slice(first), ...inOrder.slice(0, first)]) {
+      const { name, server } = target;
+      const options = { ...target, testbed, load, seconds: round < 0 ? warmUpSeconds : seconds };
+      const measured = await testbed.alone(server, () =>
+        blockMs === undefined ? runUnique(options) : runRepeated(options, blockMs),
+      );
+      if (round < 0) continue;
+      result.add(name, size, measured.perSecond);
+      cpuTime.add(name, size, measured.cpuMicros);
+      run.rounds.set(name, [...(run.rounds.get(name) ?? []), measured]);
+    }
+  }
+}
+
+/** Notes the limit of the load generator, and how many new heights the gateway had. */
+function noteLoad({ result, rounds }: CaseRun, size: number): void {
+  const { baseline = '' } = result;
+  const percent = (share: number) => `${Math.round(share * 100)} %`;
+  const busy = (name: string) => median((rounds.get(name) ?? []).map((round) => round.busy));
+  const rate = median((rounds.get(baseline) ?? []).map(({ perSecond }) => perSecond));
+  const others = [...rounds.keys()].filter((name) => name !== baseline).map(busy);
+  const limit = Math.round(rate / busy(baseline)).toLocaleString('en-US');
+  const heights = median((rounds.get(GATEWAY) ?? []).map((round) => round.heights));
+  result.note(
+    `${size.toLocaleString('en-US')} pools: with ${baseline} the load generator used ${percent(busy(baseline))} of its core, so it could send about ${limit} requests per second; with the others ${percent(Math.max(...others))} at most. The gateway had ${heights} new heights in a round.`,
+  );
+}

@@ -1,0 +1,159 @@
+import { expectSameData } from './graphql-client.ts';
+import { startLoadGenerator } from './load-generator.ts';
+import { pricesFrom } from './operations.ts';
+import type { Memory } from './process-control.ts';
+import type { BenchProcess } from './processes.ts';
+import type { OpenResult } from './result.ts';
+import type { RowContext } from './row.ts';
+import { BARE_WS } from './targets.ts';
+import { startTestbed, type Testbed } from './testbed.ts';
+
+/** Many subscribers of one server after another. */
+export type SubscriberBenchmark = {
+  /** The numbers of subscribers. */
+  readonly sizes: readonly number[];
+  /** How many different operations that many subscribers have in all. */
+  operations(subscribers: number): number;
+  /** The reference servers. The first is the baseline, the others take part in the first start only. */
+  readonly references: readonly string[];
+  readonly pools: number;
+  /** Milliseconds from the publication of an update to its last receipt. */
+  readonly time: OpenResult;
+  /** CPU time of the server for an update, in milliseconds. */
+  readonly cpuTime: OpenResult;
+  /** Resident memory for each subscriber, in KiB. */
+  readonly memory: OpenResult;
+};
+
+/** The number of starts of all processes, and of updates that are measured in each. */
+export type SubscriberSchedule = {
+  readonly starts: number;
+  readonly updates: number;
+  /**
+   * Updates before those that are measured. In the first eight, V8 compiles the code that sends, on the core of the server:
+   * they take up to twice as long, and some starts more than others.
+   */
+  readonly warmUpUpdates: number;
+};
+
+const FULL: SubscriberSchedule = { starts: 5, updates: 4, warmUpUpdates: 10 };
+const QUICK: SubscriberSchedule = { starts: 1, updates: 2, warmUpUpdates: 1 };
+
+/** The schedule of a run. */
+export function subscriberScheduleOf({ quick }: RowContext): SubscriberSchedule {
+  return quick ? QUICK : FULL;
+}
+
+/** The gateway polls for new heights often, and pings rarely, so that neither is measured. */
+const SETTINGS = { HEAD_POLL_MS: '50', KEEP_ALIVE_MS: '600000' };
+
+/** Subscribers before the memory is measured. The code that they load does not count for the others. */
+const WARM_UP_SUBSCRIBERS = 20;
+
+/** The memory differs little from start to start. */
+const STARTS_WITH_MEMORY = 2;
+
+/** V8 returns pages that a collection has emptied after eight seconds. Before, they are resident. */
+const SETTLE_MS = 10_000;
+
+/** Measures the servers one after another, in several starts of all processes. */
+export async function benchmarkSubscribers(context: RowContext, benchmark: SubscriberBenchmark): Promise<void> {
+  const { sizes, pools, time } = benchmark;
+  const { starts } = subscriberScheduleOf(context);
+  for (const size of sizes) {
+    const busiest: number[] = [];
+    for (let start = 0; start < starts; start++) {
+      await using testbed = await startTestbed(context.checkouts, { pools }, SETTINGS);
+      busiest.push(await runStart(context, { benchmark, testbed, size, start }));
+      context.log(`${time.title}, ${size} subscribers: start ${start + 1} of ${starts} done`);
+    }
+    time.note(
+      `${size.toLocaleString('en-US')} subscribers: the load generator used ${Math.round(Math.max(...busiest) * 100)} % of its core at most during an update of a reference server.`,
+    );
+  }
+}
+
+type Start = {
+  readonly benchmark: SubscriberBenchmark;
+  readonly testbed: Testbed;
+  readonly size: number;
+  readonly start: number;
+};
+
+/** @returns the highest share of its core that the load generator used during an update of a reference server, 0 to 1 */
+async function runStart(context: RowContext, { benchmark, testbed, size, start }: Start): Promise<number> {
+  const count = Math.min(benchmark.operations(size), testbed.snapshot.pools.length);
+  const operations = Array.from({ length: count }, (_, index) => pricesFrom(testbed.snapshot, index));
+  const references = context.isComparison ? [] : benchmark.references.slice(0, start === 0 ? undefined : 1);
+  const servers = new Map(testbed.gateways);
+  for (const name of references) servers.set(name, await testbed.startReference(name));
+  // The bare server sends the bytes of the gateway. All have to send the same data, before there is a new height.
+  const expected = await firstUpdate(testbed.gateway, operations);
+  await servers.get(BARE_WS)?.call('send', expected);
+  for (const [name, server] of servers)
+    expectSameData(name, toResponse(await firstUpdate(server, operations)), toResponse(expected));
+
+  let busiest = 0;
+  const inOrder = [...servers];
+  const first = start % inOrder.length;
+  for (const [name, server] of [...inOrder.slice(first), ...inOrder.slice(0, first)]) {
+    const isGateway = testbed.gateways.has(name);
+    const publish = () => (isGateway ? testbed.sandbox.call('advance') : server.call('publish'));
+    const options = { ...benchmark, name, server, publish, operations, size, start };
+    const busy = await testbed.alone(server, () => runServer(context, options));
+    // The gateway publishes some time after the command.
+    if (!isGateway) busiest = Math.max(busiest, busy);
+  }
+  return busiest;
+}
+
+type Operations = readonly ReturnType<typeof pricesFrom>[];
+
+async function firstUpdate(server: BenchProcess, operations: Operations): Promise<string> {
+  await using load = await startLoadGenerator();
+  const update = await load.subscribe(server, { count: 1, operations });
+  await load.unsubscribe();
+  return update;
+}
+
+type OneServer = Pick<SubscriberBenchmark, 'time' | 'cpuTime' | 'memory'> & {
+  readonly name: string;
+  readonly server: BenchProcess;
+  publish(): Promise<unknown>;
+  readonly operations: Operations;
+  readonly size: number;
+  readonly start: number;
+};
+
+/** @returns the highest share of its core that the load generator used during an update, 0 to 1 */
+async function runServer(context: RowContext, options: OneServer): Promise<number> {
+  const { name, server, publish, operations, size, start, time, cpuTime, memory } = options;
+  const { updates, warmUpUpdates } = subscriberScheduleOf(context);
+  const settleMs = context.quick ? 0 : SETTLE_MS;
+  await using load = await startLoadGenerator();
+  await load.subscribe(server, { count: Math.min(size, WARM_UP_SUBSCRIBERS), operations });
+  await load.unsubscribe();
+  const before = start < STARTS_WITH_MEMORY ? await server.call<Memory>('memory', settleMs) : undefined;
+  await load.subscribe(server, { count: size, operations });
+  await load.update(publish);
+  if (before !== undefined) {
+    const after = await server.call<Memory>('memory', settleMs);
+    memory.add(name, size, (after.rss - before.rss) / size / 1_024);
+  }
+  for (let update = 1; update < warmUpUpdates; update++) await load.update(publish);
+  let busiest = 0;
+  for (let update = 0; update < updates; update++) {
+    const cpuBefore = await server.call<number>('cpu seconds');
+    const { ms, busy } = await load.update(publish);
+    time.add(name, size, ms);
+    cpuTime.add(name, size, ((await server.call<number>('cpu seconds')) - cpuBefore) * 1_000);
+    busiest = Math.max(busiest, busy);
+  }
+  return busiest;
+}
+
+/** The response within an update, without the time at which it was published. */
+function toResponse(text: string): string {
+  const { payload } = JSON.parse(text) as { readonly payload: object };
+  return JSON.stringify(payload).replace(/"observedAt":"[^"]+"/, '"observedAt":""');
+}

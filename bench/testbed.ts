@@ -1,0 +1,78 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SandboxOptions } from '../src/sandbox/sandbox.ts';
+import { type Checkout, type SandboxProcess, startGateway, startSandbox } from './gateway.ts';
+import { type BenchProcess, startProcess } from './processes.ts';
+import { type Snapshot, takeSnapshot } from './snapshot.ts';
+import { GATEWAY, REFERENCE_SERVERS } from './targets.ts';
+import { createTemporaryFolder } from './temporary-folders.ts';
+
+/** A sandbox of some size, the gateways in front of it, and reference servers with the same data. */
+export type Testbed = AsyncDisposable & {
+  readonly sandbox: SandboxProcess;
+  /** The gateway of this checkout. */
+  readonly gateway: BenchProcess;
+  /** The gateways of all checkouts by name. */
+  readonly gateways: ReadonlyMap<string, BenchProcess>;
+  readonly snapshot: Snapshot;
+  /** Starts a reference server by its name. It ends with the testbed. */
+  startReference(name: string): Promise<BenchProcess>;
+  /** Runs work during which the other gateways are paused: they read the sandbox and would use the core of the server. */
+  alone<Value>(server: BenchProcess, work: () => Promise<Value>): Promise<Value>;
+};
+
+/** Starts a sandbox and the gateways, with settings other than the defaults in `env`. */
+export async function startTestbed(
+  checkouts: readonly Checkout[],
+  options: SandboxOptions,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Testbed> {
+  const started: BenchProcess[] = [];
+  try {
+    const sandbox = await startSandbox(options);
+    started.push(sandbox);
+    const gateways = new Map<string, BenchProcess>();
+    for (const checkout of checkouts) {
+      const gateway = await startGateway(sandbox, { checkout, env });
+      started.push(gateway);
+      gateways.set(`${GATEWAY}${checkout.suffix}`, gateway);
+    }
+    const gateway = gateways.get(GATEWAY);
+    if (gateway === undefined) throw new Error('the gateway of this checkout takes no part');
+    const snapshot = await takeSnapshot(gateway.url);
+    const file = join(createTemporaryFolder(), 'snapshot.json');
+    writeFileSync(file, JSON.stringify(snapshot));
+
+    return {
+      sandbox,
+      gateway,
+      gateways,
+      snapshot,
+      async startReference(name) {
+        const reference = REFERENCE_SERVERS.get(name);
+        if (!reference) throw new Error(`there is no reference server named ${name}`);
+        const args = [file, ...(reference.args ?? [])];
+        const server = await startProcess({ role: 'server', file: reference.file, args });
+        started.push(server);
+        return server;
+      },
+      async alone(server, work) {
+        const others = [...gateways.values()].filter((each) => each !== server);
+        for (const each of others) each.pause();
+        try {
+          return await work();
+        } finally {
+          for (const each of others) each.resume();
+        }
+      },
+      [Symbol.asyncDispose]: () => stopAll(started),
+    };
+  } catch (error) {
+    await stopAll(started);
+    throw error;
+  }
+}
+
+async function stopAll(processes: readonly BenchProcess[]): Promise<void> {
+  await Promise.all(processes.map((each) => each.stop()));
+}

@@ -1,15 +1,16 @@
 import type { CodegenConfig } from '@graphql-codegen/cli';
+import board from './examples/board/codegen.ts';
 
-/** Prints the schema that clients are promised, and types for the documents that the tests use. */
+/** Prints the schema that clients are promised, and types for the documents that the tests and the example use. */
 const config: CodegenConfig = {
   schema: 'src/graphql/schema.ts',
-  documents: 'test/documents/*.graphql',
   generates: {
     'schema.graphql': {
       plugins: ['schema-ast'],
       config: { sort: false },
     },
     'test/support/generated/documents.ts': {
+      documents: 'test/documents/*.graphql',
       plugins: ['typescript-operations', 'typed-document-node'],
       config: {
         useTypeImports: true,
@@ -26,6 +27,7 @@ const config: CodegenConfig = {
         },
       },
     },
+    'examples/board/gql/': { ...board.generates['gql/'], documents: 'examples/board/board.ts' },
   },
 };
 

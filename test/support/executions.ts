@@ -4,6 +4,7 @@ import { MAX_ERRORS } from '../../src/errors.ts';
 import { findBadInput } from '../../src/graphql/bad-input.ts';
 import type { Context } from '../../src/graphql/context.ts';
 import { createExecutor } from '../../src/graphql/execution/execute.ts';
+import { toWholeText } from '../../src/graphql/execution/json-text.ts';
 import { createPlanner, createValidDocument } from '../../src/graphql/execution/planner.ts';
 import { WrittenResult } from '../../src/graphql/execution/written-result.ts';
 import type { MaybePromise } from '../../src/maybe-promise.ts';
@@ -74,7 +75,7 @@ export function createExecutions(schema: GraphQLSchema, createContext: () => obj
       ]);
 
       const [told, expected] = [
-        tell(planned.text ?? '', planned.errors),
+        tell(toWholeText(planned.text ?? ''), planned.errors),
         tell(JSON.stringify(reference.data), reference.errors),
       ];
       expectSameErrors(told.errors, expected.errors);

@@ -2,6 +2,7 @@ import type { GraphQLError } from 'graphql';
 import type { Service } from '../../src/graphql/context.ts';
 import { createErrorMask } from '../../src/graphql/errors.ts';
 import { createExecutor } from '../../src/graphql/execution/execute.ts';
+import { toWholeText } from '../../src/graphql/execution/json-text.ts';
 import { createPlanner } from '../../src/graphql/execution/planner.ts';
 import { nextTurn } from '../../src/graphql/execution/time-slice.ts';
 import type { WrittenResult } from '../../src/graphql/execution/written-result.ts';
@@ -60,5 +61,5 @@ export async function runQuery(
   const prepared = await pipeline.prepare(sent, testClient());
   if (prepared.errors !== undefined) return { data: null, errors: prepared.errors };
   const { text = 'null', errors } = (await pipeline.run(prepared)).result;
-  return { data: JSON.parse(text), errors };
+  return { data: JSON.parse(toWholeText(text)), errors };
 }

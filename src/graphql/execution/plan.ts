@@ -3,6 +3,7 @@ import type { Complexity } from '../complexity.ts';
 import type { Context, Service } from '../context.ts';
 import type { Arguments } from './arguments.ts';
 import type { FieldErrors, Place } from './field-errors.ts';
+import type { JsonText } from './json-text.ts';
 import type { TimeSlice } from './time-slice.ts';
 
 /** An operation, compiled: its root selection with everything in it. */
@@ -76,7 +77,7 @@ export type FieldPlan = {
 type EstimateComplexity = (args: object, context: { readonly service: Service }) => Complexity;
 
 /** JSON, or a promise of it if a value in it is a promise. */
-export type Written = string | Promise<string>;
+export type Written = string | Promise<JsonText>;
 
 /** One execution of an operation. */
 export type Execution = {

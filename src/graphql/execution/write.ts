@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { addFieldError, type Place, placeFieldError } from './field-errors.ts';
+import { concatTexts, finishText, type JsonText } from './json-text.ts';
 import type { Execution, FieldPlan, ObjectPlan, WriteValue, Written } from './plan.ts';
 import { continueLater, isOver, isOverForEntry } from './time-slice.ts';
 
@@ -152,25 +153,27 @@ function writeNull(
 }
 
 /** The promises that are awaited, and the text before each of them. */
-type Pending = { readonly texts: string[]; readonly promises: Promise<string>[] };
+type Pending = { readonly texts: JsonText[]; readonly promises: Promise<JsonText>[] };
 
-function addPending(promise: Promise<string>, text: string, pending: Pending = { texts: [], promises: [] }): Pending {
-  pending.texts.push(text);
+function addPending(promise: Promise<JsonText>, text: string, pending: Pending = { texts: [], promises: [] }): Pending {
+  pending.texts.push(finishText(text));
   pending.promises.push(promise);
   return pending;
 }
 
-function join({ texts, promises }: Pending, end: string): Promise<string> {
-  const [only, another] = promises;
+function join({ texts, promises }: Pending, end: string): Promise<JsonText> {
+  const [text = '', another] = texts;
+  const [only] = promises;
   // Most responses await one promise.
-  if (only !== undefined && another === undefined) return only.then((written) => `${texts[0]}${written}${end}`);
-  return Promise.all(promises).then(
-    (written) => texts.reduce((text, next, index) => `${text}${next}${written[index]}`, '') + end,
+  if (only !== undefined && another === undefined)
+    return only.then((written) => finishText(concatTexts([text, written, end])));
+  return Promise.all(promises).then((written) =>
+    finishText(concatTexts([...texts.flatMap((each, index) => [each, written[index] ?? '']), end])),
   );
 }
 
 /** Fails after the pending fields, because the response contains their errors too. @throws the error */
-function failAfter(pending: Pending | undefined, error: unknown): Promise<string> {
+function failAfter(pending: Pending | undefined, error: unknown): Promise<never> {
   if (pending === undefined) throw error;
   const fail = () => {
     throw error;

@@ -1,4 +1,5 @@
 import type { GraphQLError } from 'graphql';
+import { concatTexts, type JsonText, toWholeText } from './json-text.ts';
 
 /** Information about the execution in the response, beside the data. */
 export type ResultExtensions = Readonly<Record<string, unknown>>;
@@ -6,26 +7,29 @@ export type ResultExtensions = Readonly<Record<string, unknown>>;
 /** The result of an operation, with its data as JSON text. */
 export class WrittenResult {
   /** The data as JSON; `undefined` if nothing was executed. */
-  readonly text: string | undefined;
+  readonly text: JsonText | undefined;
   readonly errors: readonly GraphQLError[] | undefined;
   readonly extensions: ResultExtensions | undefined;
 
-  constructor(text: string | undefined, errors?: readonly GraphQLError[], extensions?: ResultExtensions) {
+  constructor(text: JsonText | undefined, errors?: readonly GraphQLError[], extensions?: ResultExtensions) {
     this.text = text;
     this.errors = errors;
     this.extensions = extensions;
   }
 
   /** The result as JSON. The errors stand first, as the specification recommends. */
-  toText(): string {
+  toJson(): JsonText {
     const { text, errors, extensions } = this;
-    if (errors === undefined && extensions === undefined) return `{"data":${text}}`;
-    const members = [
-      ...(errors === undefined ? [] : [`"errors":${JSON.stringify(errors.map(withoutHttp))}`]),
-      ...(text === undefined ? [] : [`"data":${text}`]),
-      ...(extensions === undefined ? [] : [`"extensions":${JSON.stringify(extensions)}`]),
-    ];
-    return `{${members.join(',')}}`;
+    const errorsJson = errors === undefined ? '' : `"errors":${JSON.stringify(errors.map(withoutHttp))}`;
+    const extensionsJson = extensions === undefined ? '' : `"extensions":${JSON.stringify(extensions)}`;
+    if (text === undefined) return `{${[errorsJson, extensionsJson].filter((json) => json !== '').join(',')}}`;
+    const start = errors === undefined ? '{"data":' : `{${errorsJson},"data":`;
+    return concatTexts([start, text, extensions === undefined ? '}' : `,${extensionsJson}}`]);
+  }
+
+  /** The same as one string. @throws RangeError if it is too long for a string */
+  toText(): string {
+    return toWholeText(this.toJson());
   }
 }
 

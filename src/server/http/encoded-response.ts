@@ -1,13 +1,14 @@
 import type { GraphQLError } from 'graphql';
+import { type JsonText, toBytes } from '../../graphql/execution/json-text.ts';
 import { type ErrorSummary, summarizeErrors } from '../operations/log-details.ts';
 import type { Executed } from '../operations/pipeline.ts';
 import type { JsonType } from './media-types.ts';
 
 /**
- * The bytes of a response body. A short one is a string with one character for each byte (Latin-1), which Node sends in one
- * piece with the headers. The length is in bytes in both cases.
+ * The bytes of a response body, one piece after another. A short one is a string with one character for each byte (Latin-1),
+ * which Node sends together with the headers.
  */
-type ResponseBody = Buffer | string;
+type ResponseBody = readonly [string] | readonly Buffer[];
 
 /** A response to a query, in one of the two JSON media types. */
 export type EncodedResponse = {
@@ -15,6 +16,8 @@ export type EncodedResponse = {
   /** Headers of its errors, such as `retry-after`: names and values alternate. */
   readonly headers: readonly string[];
   readonly body: ResponseBody;
+  /** The length of the body. */
+  readonly bytes: number;
   /** Points that the operation took from its client's rate limit. */
   readonly points: number;
   /** What the data depends on; `undefined` if it must not be cached. */
@@ -28,16 +31,17 @@ export type EncodedResponse = {
 /** A longer body is sent faster as a separate buffer. */
 const MAX_STRING_BYTES = 8_192;
 
-/** Encodes a result as GraphQL over HTTP. @throws RangeError if it is too long for a string */
+/** Encodes a result as GraphQL over HTTP. */
 export function encodeResponse({ result, dependencies }: Executed, type: JsonType, points: number): EncodedResponse {
-  const body = toBody(result.toText());
+  const body = toBody(result.toJson());
+  const bytes = body.reduce((sum: number, { length }) => sum + length, 0);
   const { errors } = result;
   if (errors === undefined)
-    return { status: 200, headers: [], body, points, dependencies, errors: undefined, etags: undefined };
+    return { status: 200, headers: [], body, bytes, points, dependencies, errors: undefined, etags: undefined };
   const { status, headers } = statusOf(errors, type);
   const pairs = Object.entries(headers).flat();
   const summary = summarizeErrors(result);
-  return { status, headers: pairs, body, points, dependencies: undefined, errors: summary, etags: undefined };
+  return { status, headers: pairs, body, bytes, points, dependencies: undefined, errors: summary, etags: undefined };
 }
 
 /** The extension `http` of an error, as in Yoga: what the error means for the HTTP response. */
@@ -61,9 +65,10 @@ export function statusOf(errors: readonly GraphQLError[], type: string) {
   return { status: highest || 200, headers };
 }
 
-function toBody(text: string): ResponseBody {
+function toBody(text: JsonText): ResponseBody {
+  if (typeof text !== 'string') return toBytes(text);
   // Most responses are ASCII, which already has one character for each byte.
-  if (text.length <= MAX_STRING_BYTES && Buffer.byteLength(text) === text.length) return text;
+  if (text.length <= MAX_STRING_BYTES && Buffer.byteLength(text) === text.length) return [text];
   const bytes = Buffer.from(text);
-  return bytes.length > MAX_STRING_BYTES ? bytes : bytes.toString('latin1');
+  return bytes.length > MAX_STRING_BYTES ? [bytes] : [bytes.toString('latin1')];
 }

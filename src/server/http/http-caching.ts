@@ -25,10 +25,11 @@ function etagOf(response: EncodedResponse, type: JsonType): string {
   return response.etags[type];
 }
 
-/** The entity tag of a representation with that media type. Strings have one byte per character. */
-export function createEtag(type: string, body: string | Buffer): string {
-  const bytes = typeof body === 'string' ? Buffer.from(body, 'latin1') : body;
-  return `"${createHash('sha256').update(type).update(bytes).digest('base64url').slice(0, 22)}"`;
+/** The entity tag of a representation with that media type, which may be in pieces. Strings have one byte per character. */
+export function createEtag(type: string, body: Buffer | readonly (string | Buffer)[]): string {
+  const hash = createHash('sha256').update(type);
+  for (const piece of [body].flat()) hash.update(typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece);
+  return `"${hash.digest('base64url').slice(0, 22)}"`;
 }
 
 function cacheControlOf(dependencies: Dependencies, now: Instant): string {

@@ -111,6 +111,6 @@ function createStore(maxBytes: number): Store {
   return new LRUCache({
     maxSize: maxBytes,
     maxEntrySize: Math.max(1, Math.floor(maxBytes * MAX_PART)),
-    sizeCalculation: ({ body }, text) => body.length + text.length + ENTRY_BYTES,
+    sizeCalculation: ({ bytes }, text) => bytes + text.length + ENTRY_BYTES,
   });
 }

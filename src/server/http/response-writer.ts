@@ -47,7 +47,7 @@ export function createResponseWriter({
   function send(exchange: HttpExchange, type: JsonType, encoded: EncodedResponse): void {
     const { request, response } = exchange;
     const isGet = request.method === 'GET';
-    const { status, headers, body } = encoded;
+    const { status, headers, body, bytes } = encoded;
     if (response.destroyed) {
       responses.track(exchange);
       return;
@@ -61,10 +61,11 @@ export function createResponseWriter({
       response.writeHead(304, all);
       response.end();
     } else {
-      all.push('content-type', CONTENT_TYPES[type], 'content-length', String(body.length));
+      all.push('content-type', CONTENT_TYPES[type], 'content-length', String(bytes));
       if (headers.length > 0) all.push(...headers);
       response.writeHead(status, all);
-      response.end(body, 'latin1');
+      for (const piece of body.slice(0, -1)) response.write(piece);
+      response.end(body.at(-1), 'latin1');
     }
     responses.trackWritten(exchange);
   }

@@ -1,4 +1,5 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import { toTextOrBytes } from '../../graphql/execution/json-text.ts';
 import { hasData, type WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Outcome } from '../metrics/metrics.ts';
 
@@ -20,7 +21,7 @@ export type EncodedUpdate = {
  * texts of thousands of updates.
  */
 export function encodeUpdate(result: WrittenResult, height: BeaconHeight | undefined): EncodedUpdate {
-  let payload: string | Buffer = result.toText();
+  let payload = toTextOrBytes(result.toJson());
   let last: { readonly id: string; readonly frame: Buffer } | undefined;
 
   return {

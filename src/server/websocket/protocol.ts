@@ -96,10 +96,10 @@ function onMessage(this: Connection, onText: Connection['onText']): void {
  * Sends a message, and resolves when it was written, so that a slow client requests no more. While a client sends operations
  * without reading their results, nothing more is read from it: the results would fill the memory.
  */
-export function sendText(socket: ClientSocket, text: string): Promise<void> {
+export function sendText(socket: ClientSocket, text: string | Buffer): Promise<void> {
   return new Promise((resolve) => {
     if (socket.readyState !== socket.OPEN) return resolve();
-    socket.send(text, () => {
+    socket.send(text, TEXT, () => {
       if (socket.isPaused && socket.bufferedAmount <= MAX_WAITING_BYTES) socket.resume();
       resolve();
     });
@@ -124,5 +124,8 @@ function parse(text: string): string {
 function isUnexpectedMessage(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('Unexpected message of type');
 }
+
+/** Bytes are sent as text too. */
+const TEXT = { binary: false };
 
 function ignore(): void {}

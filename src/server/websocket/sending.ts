@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { concatTexts, toTextOrBytes } from '../../graphql/execution/json-text.ts';
 import type { WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Subscribe, Subscriber, Subscription } from '../../live/broadcast/broadcast.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
@@ -24,7 +25,8 @@ export function sendResult(
 ): AsyncIterableIterator<never> {
   return {
     async next() {
-      await sendText(socket, `{"id":${JSON.stringify(id)},"type":"next","payload":${result.toText()}}`);
+      const start = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
+      await sendText(socket, toTextOrBytes(concatTexts([start, result.toJson(), '}'])));
       return ITERATOR_END;
     },
     return: () => Promise.resolve(ITERATOR_END),

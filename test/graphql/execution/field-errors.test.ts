@@ -1,5 +1,6 @@
 import { buildSchema, type GraphQLInterfaceType, parse } from 'graphql';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { toWholeText } from '../../../src/graphql/execution/json-text.ts';
 import { createExecutions, executePlanned } from '../../support/executions.ts';
 
 /** A schema whose fields fail in every way: at once or later, nullable or not. */
@@ -111,7 +112,9 @@ describe('errors have the paths that graphql-js gives them', () => {
     const document = parse('{ things { name } }');
     const { text, errors } = await executePlanned({ schema, document, rootValue: { things } });
     const { name } = THING;
-    expect(JSON.parse(text ?? '')).toEqual({ things: [{ name }, { name }, { name }, { name }, null, { name }] });
+    expect(JSON.parse(toWholeText(text ?? ''))).toEqual({
+      things: [{ name }, { name }, { name }, { name }, null, { name }],
+    });
     expect(errors?.map(({ message, path }) => [message, path])).toEqual([['entry', ['things', 4]]]);
   });
 

@@ -26,7 +26,8 @@ function responseWith(dependencies: EncodedResponse['dependencies'], bytes = 10)
   return {
     status: 200,
     headers: [],
-    body: Buffer.alloc(bytes),
+    body: [Buffer.alloc(bytes)],
+    bytes,
     points: 1,
     dependencies,
     errors: undefined,

@@ -7,12 +7,12 @@ const ENTRIES_PER_CHECK = 4;
 /** Yields to the event loop. Resolves in a later turn. */
 export type TakeTurn = () => Promise<void>;
 
-/** The current time slice of a response. */
-export type TimeSlice = { readonly takeTurn: TakeTurn; startedAt: number; entries: number };
+/** The current time slice of a response. `isYielding` is true from its end until the next one begins. */
+export type TimeSlice = { readonly takeTurn: TakeTurn; startedAt: number; entries: number; isYielding: boolean };
 
 /** Starts the first slice of a response. */
 export function startTimeSlice(takeTurn: TakeTurn): TimeSlice {
-  return { takeTurn, startedAt: performance.now(), entries: 0 };
+  return { takeTurn, startedAt: performance.now(), entries: 0, isYielding: false };
 }
 
 /** Whether the response must yield to the event loop. */
@@ -28,7 +28,9 @@ export function isOverForEntry(slice: TimeSlice): boolean {
 
 /** Continues in a later turn of the event loop, with a new slice. */
 export async function continueLater<T>(slice: TimeSlice, next: () => T | Promise<T>): Promise<T> {
+  slice.isYielding = true;
   await slice.takeTurn();
+  slice.isYielding = false;
   slice.startedAt = performance.now();
   return next();
 }

@@ -15,9 +15,12 @@ export function writeObject(plan: ObjectPlan, source: unknown, place: Place, exe
   const slice = place === undefined ? execution.slice : undefined;
   let text = start === 0 ? '{' : '';
   let pending: Pending | undefined;
+  // A field that waits for its value has written nothing. The next one is resolved in the same slice, so that DataLoader
+  // batches what both load.
+  let isWaiting = true;
   try {
     for (let index = start; index < fields.length; index++) {
-      if (slice !== undefined && index > start && isOver(slice)) {
+      if (slice !== undefined && !isWaiting && isOver(slice)) {
         const rest = continueLater(slice, () => writeObject(plan, source, place, execution, index));
         return join(addPending(rest, text, pending), '');
       }
@@ -27,9 +30,11 @@ export function writeObject(plan: ObjectPlan, source: unknown, place: Place, exe
       const written = writeField(field, field.write, source, place, execution);
       if (typeof written === 'string') {
         text += written;
+        isWaiting = false;
       } else {
         pending = addPending(written, text, pending);
         text = '';
+        isWaiting = slice?.isYielding === false;
       }
     }
   } catch (error) {

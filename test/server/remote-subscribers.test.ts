@@ -12,6 +12,7 @@ import {
   SLOW_BLOCKS,
   startRemoteSubscribers,
   untilRemoteGone,
+  untilRemoteWebSocketsGone,
 } from '../support/remote-subscribers.ts';
 import type { SubscriptionTransport } from '../support/subscribers.ts';
 import type { Command } from '../support/subscribers-process.ts';
@@ -22,34 +23,25 @@ const isPossible = canMakeNetworks();
 test.runIf(process.env['CI'])('CI can make networks', () => expect(isPossible).toBe(true));
 
 describe.skipIf(!isPossible)('a thousand subscribers whose network breaks, so that no FIN arrives', () => {
-  test('websockets are closed within two ping periods', async () => {
+  test('websockets are closed within two ping periods, event streams soon after their buffers are full', async () => {
     const network = makeNetwork();
-    const { local } = await startRemoteSubscribers(network, 'websocket', PRICES, {
+    const { local } = await startRemoteSubscribers(network, ['websocket', 'events'], PRICES, {
       ...SLOW_BLOCKS,
       'keep-alive-ms': 2_000,
     });
     network.cut();
-    expect(await untilRemoteGone(local)).toBeLessThan(4_000 + SLACK_MS);
-    expect(await figure(local, 'pdex_websockets')).toBe(LOCAL_COUNT);
-    await expectUndisturbed(local);
-  }, 120_000);
-
-  test('event streams are ended soon after their buffers are full, long before the operating system closes the connection', async () => {
-    const network = makeNetwork();
-    const { local } = await startRemoteSubscribers(network, 'events', PRICES, {
-      ...SLOW_BLOCKS,
-      'keep-alive-ms': 2_000,
-    });
-    network.cut();
+    const webSocketsMs = await untilRemoteWebSocketsGone(local, LOCAL_COUNT / 2);
+    expect(webSocketsMs).toBeLessThan(4_000 + SLACK_MS);
     // Two periods after its buffer is full. The buffers do not fill at once. The system would try for a quarter of an hour.
-    expect(await untilRemoteGone(local)).toBeLessThan(30_000);
+    expect(webSocketsMs + (await untilRemoteGone(local))).toBeLessThan(30_000);
     await expectUndisturbed(local);
   }, 120_000);
 
   test('event streams with too few events to fill a buffer end when the operating system closes the connection', async () => {
     const network = makeNetwork();
+    const { local } = await startRemoteSubscribers(network, ['events'], HEIGHTS, { 'keep-alive-ms': 60_000 });
+    // Only now: on a busy machine, connections that are being opened would be given up too.
     network.setRetries(2);
-    const { local } = await startRemoteSubscribers(network, 'events', HEIGHTS, { 'keep-alive-ms': 60_000 });
     network.cut();
     // The system sends again after 0.2 s, then after twice as long each time, and gives up at the first time after 1.4 s.
     expect(await untilRemoteGone(local)).toBeLessThan(3_000 + BLOCK_MS + SLACK_MS);
@@ -63,7 +55,12 @@ describe.skipIf(!isPossible)('a thousand subscribers that stop reading', () => {
     async (transport) => {
       // Time enough to send a thousand large updates before the next come.
       const settings = { 'sandbox-block-ms': 2_000, 'keep-alive-ms': 60_000 };
-      const { local, remote, memoryBefore } = await startRemoteSubscribers(makeNetwork(), transport, PRICES, settings);
+      const { local, remote, memoryBefore } = await startRemoteSubscribers(
+        makeNetwork(),
+        [transport],
+        PRICES,
+        settings,
+      );
       remote.send('pause' satisfies Command);
       const skipped = () => figure(local, 'pdex_updates_skipped_total{source="head"}');
       await expect.poll(skipped, { timeout: 90_000, interval: 250 }).toBeGreaterThanOrEqual(REMOTE_COUNT);

@@ -21,7 +21,7 @@ export const HEIGHTS = 'subscription { prices { beaconHeight } }';
 export const REMOTE_COUNT = 1_000;
 
 /** Subscribers on the machine of the gateway, which must miss nothing. */
-export const LOCAL_COUNT = 5;
+export const LOCAL_COUNT = 6;
 
 export const BLOCK_MS = 1_000;
 
@@ -31,10 +31,13 @@ export const SLOW_BLOCKS = { 'sandbox-block-ms': 1_500 };
 /** How much longer than promised a busy machine may take. */
 export const SLACK_MS = 2_500;
 
-/** Starts a gateway, a thousand remote subscribers, and a few local ones, which also read its metrics. */
+/**
+ * Starts a gateway, a thousand remote subscribers, and a few local ones, which also read its metrics. The same number of each
+ * uses each transport.
+ */
 export async function startRemoteSubscribers(
   network: Network,
-  transport: SubscriptionTransport,
+  transports: readonly SubscriptionTransport[],
   query: string,
   settings: Readonly<Record<string, number>>,
 ) {
@@ -44,10 +47,10 @@ export async function startRemoteSubscribers(
   for await (const line of gateway.stdout ?? []) if (String(line).includes('"serving"')) break;
 
   const url = `http://${network.address}:4000/graphql`;
-  const local = network.start('near', SUBSCRIBERS, [url, transport, String(LOCAL_COUNT), query]);
+  const local = network.start('near', SUBSCRIBERS, [url, String(LOCAL_COUNT), query, ...transports]);
   await once(local, 'message');
   const memoryBefore = await figure(local, 'process_resident_memory_bytes');
-  const remote = network.start('far', SUBSCRIBERS, [url, transport, String(REMOTE_COUNT), query]);
+  const remote = network.start('far', SUBSCRIBERS, [url, String(REMOTE_COUNT), query, ...transports]);
   await once(remote, 'message');
   expect(await subscriptions(local)).toBe(REMOTE_COUNT + LOCAL_COUNT);
   return { local, remote, memoryBefore };
@@ -60,9 +63,18 @@ export async function figure(local: ChildProcess, name: string): Promise<number>
 }
 
 /** @returns how long it took until only the local subscribers were left, in milliseconds */
-export async function untilRemoteGone(local: ChildProcess): Promise<number> {
+export function untilRemoteGone(local: ChildProcess): Promise<number> {
+  return untilLeft(() => subscriptions(local), LOCAL_COUNT);
+}
+
+/** @returns the same for websockets */
+export function untilRemoteWebSocketsGone(local: ChildProcess, localCount: number): Promise<number> {
+  return untilLeft(() => figure(local, 'pdex_websockets'), localCount);
+}
+
+async function untilLeft(count: () => Promise<number>, left: number): Promise<number> {
   const from = performance.now();
-  await expect.poll(() => subscriptions(local), { timeout: 60_000, interval: 100 }).toBe(LOCAL_COUNT);
+  await expect.poll(count, { timeout: 60_000, interval: 100 }).toBe(left);
   return performance.now() - from;
 }
 

@@ -75,18 +75,24 @@ async function openEventSubscriber(url: string, query: string): Promise<RawSubsc
   return { heights, socket, misbehave };
 }
 
+const HEIGHT_FOLLOWS = Buffer.from('"prices":{"beaconHeight":');
+
+/** Searches the bytes without decoding them: a thousand subscribers read large updates. */
 function readHeights(source: WebSocket | Socket, event: 'message' | 'data'): number[] {
   const heights: number[] = [];
-  let rest = '';
-  source.on(event, (bytes: Buffer) => {
-    const text = rest + bytes.toString('latin1');
+  let rest = Buffer.alloc(0);
+  source.on(event, (chunk: Buffer) => {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     let end = 0;
-    for (const match of text.matchAll(/"prices":\{"beaconHeight":(\d+)[,}]/g)) {
-      heights.push(Number(match[1]));
-      end = match.index + match[0].length;
+    for (let at = bytes.indexOf(HEIGHT_FOLLOWS); at >= 0; at = bytes.indexOf(HEIGHT_FOLLOWS, end)) {
+      const from = at + HEIGHT_FOLLOWS.length;
+      const height = /^\d+(?=[,}])/.exec(bytes.toString('latin1', from, from + 20))?.[0];
+      if (height === undefined) break;
+      heights.push(Number(height));
+      end = from + height.length;
     }
     // A chunk may end within a height.
-    rest = text.slice(Math.max(end, text.length - 40));
+    rest = Buffer.from(bytes.subarray(Math.max(end, bytes.length - 50)));
   });
   return heights;
 }

@@ -32,7 +32,7 @@ export const TIMEOUT = {
 } as const;
 
 /** Everything is read so often, and pauses are so short, that no test waits for it. */
-const OFTEN_MS = 10;
+const OFTEN_MS = 25;
 
 /** A gateway with a port, and where that is. */
 export type OpenGateway = TestGateway & { readonly origin: string };

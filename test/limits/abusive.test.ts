@@ -12,7 +12,7 @@ beforeAll(async () => {
   // Lists count with their current lengths, so the exchange has to be large.
   gateway = await startGateway({
     config: { headPollMs: 60_000, marketPollMs: 60_000 },
-    sandbox: { pools: 1_000, history: 100 },
+    sandbox: { pools: 1_000, sharesPerPool: 1, history: 5 },
   });
   url = await gateway.app.listen(0, '127.0.0.1');
   await gateway.ask('{ beaconHeight pairs { id } tickers { id } }');

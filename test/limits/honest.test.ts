@@ -9,7 +9,7 @@ describe('the operations of honest clients succeed', () => {
   beforeAll(async () => {
     // 64 states take a while on a busy machine.
     const config = { upstreamTimeoutMs: 60_000 };
-    gateway = await startGateway({ config, sandbox: { pools: 600, history: 100 } });
+    gateway = await startGateway({ config, sandbox: { pools: 600, sharesPerPool: 1, history: 100 } });
     url = await gateway.app.listen(0, '127.0.0.1');
   });
   afterAll(() => gateway.close());

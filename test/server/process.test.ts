@@ -119,10 +119,10 @@ describe('the process', () => {
     const child = run(['--port', '0', '--stop-window-ms', '3000']);
     const url = await untilServing(child);
     const exit = once(child, 'exit');
-    const firstAnswers = createCountdown(200);
+    const firstAnswers = createCountdown(100);
     let isReady = true;
     // As load balancers do: some keep their connection until an answer says that it is the last.
-    const keeping = Array.from({ length: 100 }, () => {
+    const keeping = Array.from({ length: 50 }, () => {
       let answers = 0;
       return sendQueries(url, keptConnection(), ({ isLast }) => {
         if (answers++ === 0) firstAnswers.count();
@@ -130,7 +130,7 @@ describe('the process', () => {
       });
     });
     // Others open a connection for each request, and send two more after /ready has responded with 503.
-    const opening = Array.from({ length: 100 }, () => {
+    const opening = Array.from({ length: 50 }, () => {
       let answers = 0;
       let answersSinceStopping = 0;
       return sendQueries(url, newConnections(), () => {

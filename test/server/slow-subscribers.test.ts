@@ -22,7 +22,7 @@ async function makeBlocks(gateway: TestGateway, url: URL): Promise<number> {
 }
 
 test('a websocket that is not read skips heights, and nothing queues for it', async () => {
-  const gateway = await startGatewayForTest({ sandbox: { pools: 900, history: 5 } });
+  const gateway = await startGatewayForTest({ sandbox: { pools: 900, sharesPerPool: 1, history: 5 } });
   const url = new URL(await gateway.app.listen(0, '127.0.0.1'));
   const socket = new WebSocket(url.href.replace('http', 'ws'), 'graphql-transport-ws');
   const heights: number[] = [];
@@ -59,7 +59,7 @@ async function figure(url: URL, name: string): Promise<number> {
 }
 
 test('the gateway holds one update for a stalled event stream', async () => {
-  const gateway = await startGatewayForTest({ sandbox: { pools: 400, history: 5 } });
+  const gateway = await startGatewayForTest({ sandbox: { pools: 400, sharesPerPool: 1, history: 5 } });
   const url = new URL(await gateway.app.listen(0, '127.0.0.1'));
   const socket = connectSocket(Number(url.port), url.hostname);
   const query = encodeURIComponent(PRICES);
@@ -83,7 +83,7 @@ test('the gateway holds one update for a stalled event stream', async () => {
 }, 60_000);
 
 test('an event stream that is not read skips heights, and nothing queues for it', async () => {
-  const gateway = await startGatewayForTest({ sandbox: { pools: 900, history: 5 } });
+  const gateway = await startGatewayForTest({ sandbox: { pools: 900, sharesPerPool: 1, history: 5 } });
   const url = new URL(await gateway.app.listen(0, '127.0.0.1'));
   const socket = connectSocket(Number(url.port), url.hostname);
   const query = encodeURIComponent(PRICES);

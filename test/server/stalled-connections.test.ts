@@ -51,7 +51,7 @@ describe('an answer that is larger than the buffers', () => {
   const request = `GET /graphql?query=${encodeURIComponent(LARGE)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
   const options = {
     config: { keepAliveMs: PERIOD_MS, maxComplexity: 1_000_000, maxValues: 10_000_000 },
-    sandbox: { pools: 500, history: 5 },
+    sandbox: { pools: 500, sharesPerPool: 1, history: 5 },
   };
 
   test('is aborted if nobody reads it', async () => {

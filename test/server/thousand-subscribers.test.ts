@@ -84,7 +84,7 @@ describe('an event stream that is not read', () => {
   test('is ended within two periods after its buffers are full; skipped updates are counted, and others miss nothing', async () => {
     const gateway = await startGatewayForTest({
       config: { keepAliveMs: PERIOD_MS },
-      sandbox: { pools: 900, history: 5 },
+      sandbox: { pools: 900, sharesPerPool: 1, history: 5 },
     });
     const { chain } = gateway.sandbox;
     const from = chain.tip.height;

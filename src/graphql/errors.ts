@@ -3,12 +3,6 @@ import { type ErrorCode, GatewayError, withoutStacks } from '../errors.ts';
 import { locationsOf } from './document-source.ts';
 import { WrittenResult } from './execution/written-result.ts';
 
-/** Receives the errors whose details clients do not get. */
-type ErrorLog = {
-  /** An error inside the gateway. */
-  internal(error: unknown): void;
-};
-
 /** The result with its errors masked. */
 export function maskErrors(result: WrittenResult, maskError: (error: unknown) => GraphQLError): WrittenResult {
   const { text, errors, extensions } = result;
@@ -30,16 +24,18 @@ const INTERNAL = 'An internal error occurred in the gateway.';
  * Creates the error mask, which every error passes on its way to a client.
  *
  * A {@link GatewayError} keeps its message, its code and its extensions. An error of GraphQL itself is about the request, and
- * keeps its message. Anything else is logged, and the client gets `INTERNAL_SERVER_ERROR`.
+ * keeps its message. For anything else, the client gets `INTERNAL_SERVER_ERROR`.
+ *
+ * @param internal called with errors whose details clients do not get
  */
-export function createErrorMask(log: ErrorLog): (error: unknown) => GraphQLError {
+export function createErrorMask(internal: (error: unknown) => void): (error: unknown) => GraphQLError {
   return (error) => {
     const origin = originOf(error);
     if (origin instanceof GatewayError)
       return place(error, origin.message, { ...origin.extensions, code: origin.code });
     if (origin instanceof GraphQLError) return withOurCode(origin, error);
 
-    log.internal(origin);
+    internal(origin);
     return place(error, INTERNAL, { code: 'INTERNAL_SERVER_ERROR' });
   };
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { filterFingerprint } from '../domain/cursor.ts';
 import { type ExchangeState, findPlace, poolCount, poolPairAt } from '../domain/exchange.ts';
 import type { PoolPairList, PoolPairOrder } from '../domain/page.ts';
@@ -69,7 +70,7 @@ const MAX_LISTS = 8;
 
 function createStatePools(state: ExchangeState, isPinned: boolean): CachedState {
   const pools = Array<PoolPair | undefined>(poolCount(state));
-  const lists = new Map<string, PoolPairList>();
+  const lists = new LRUCache<string, PoolPairList>({ max: MAX_LISTS });
 
   function at(place: number): PoolPair {
     const known = pools[place];
@@ -92,10 +93,7 @@ function createStatePools(state: ExchangeState, isPinned: boolean): CachedState 
       const anyTokenOf = filter.anyTokenOf && [...filter.anyTokenOf].sort();
       const name = `${order}:${filterFingerprint({ ...filter, anyTokenOf })}`;
       const list = lists.get(name) ?? selectPoolPairs(state, filter, order, at);
-      lists.delete(name);
       lists.set(name, list);
-      const [oldest] = lists.size > MAX_LISTS ? lists.keys() : [];
-      if (oldest !== undefined) lists.delete(oldest);
       return list;
     },
     json: createPoolJsonCache(),

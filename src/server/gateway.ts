@@ -69,7 +69,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 
   const requestIds = createRequestIds();
   const internal = (error: unknown) => log.error({ requestId: requestIds.current(), err: error }, 'internal error');
-  const maskError = createErrorMask({ internal });
+  const maskError = createErrorMask(internal);
 
   const clients = createClientAddresses(trustedProxies);
   const accessLog = createAccessLog({ mode: options.accessLog, log, clients });

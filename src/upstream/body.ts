@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createByteBuffer } from './byte-buffer.ts';
+import { isSpace } from './json-parts.ts';
 import { TooLargeError } from './wire.ts';
 
 /** Takes in a response while it arrives, and returns its value at the end. It is used for one response. */
@@ -100,9 +101,4 @@ function createBeginning(maxBytes: number) {
     },
     text: () => bytes.text(),
   };
-}
-
-/** Whether a byte is white space in ASCII. */
-function isSpace(byte: number): boolean {
-  return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
 }

@@ -42,7 +42,8 @@ export function readInteger(value: unknown, path: string): number {
   return value;
 }
 
-const MAX_UINT64 = 2n ** 64n - 1n;
+/** The largest unsigned 64-bit integer. */
+export const MAX_UINT64 = 2n ** 64n - 1n;
 
 /** Reads an unsigned 64-bit integer, exactly. @throws ShapeError */
 export function readUint64(value: unknown, path: string): bigint {

@@ -5,7 +5,7 @@ import { createErrorMask } from '../../src/graphql/errors.ts';
 
 function createMask() {
   const logged: unknown[] = [];
-  return { logged, mask: createErrorMask({ internal: (error) => logged.push(error) }) };
+  return { logged, mask: createErrorMask((error) => logged.push(error)) };
 }
 
 /** An error as GraphQL wraps it, with its path. */

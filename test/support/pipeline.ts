@@ -33,7 +33,7 @@ export function createTestPipeline({
   ...options
 }: TestPipelineOptions): Pipeline {
   const { limits } = service;
-  const { maskError = createErrorMask({ internal() {} }) } = options;
+  const { maskError = createErrorMask(() => {}) } = options;
   const executor = createExecutor();
   return createPipeline({
     service,

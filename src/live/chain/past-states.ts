@@ -213,8 +213,6 @@ type ReadPlan = {
 type ReadFrom = (node: Node, signal: AbortSignal) => Promise<ExchangeState>;
 
 /** States, and reads of states under way, by height. */
-type States = {
-  get(height: BeaconHeight): QueuedCall<ExchangeState> | undefined;
+type States = Pick<Map<BeaconHeight, QueuedCall<ExchangeState>>, 'get' | 'delete'> & {
   set(height: BeaconHeight, queued: QueuedCall<ExchangeState>): unknown;
-  delete(height: BeaconHeight): unknown;
 };

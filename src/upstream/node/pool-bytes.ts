@@ -1,6 +1,7 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { PoolDirectory } from '../../domain/exchange.ts';
 import { isSpace } from '../json-parts.ts';
+import { MAX_UINT64 } from '../wire.ts';
 
 /** The reserves of a pool that was read from its bytes, and the offset behind it. */
 export type PoolInBytes = { readonly end: number; readonly reserve1: bigint; readonly reserve2: bigint };
@@ -79,7 +80,6 @@ const TOKEN_ID_LENGTH = 64;
 const [ZERO, NINE] = [0x30, 0x39];
 /** So many digits always fit into a double. A number is read as two such parts. */
 const DIGITS_OF_A_PART = 15;
-const MAX_UINT64 = 2n ** 64n - 1n;
 const MAX_DIGITS = 20;
 
 /**

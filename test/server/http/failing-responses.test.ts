@@ -50,11 +50,9 @@ async function serveHandler(run: () => Promise<Executed>, broken: Partial<Respon
     connections: undefined,
     metrics,
     requestIds,
-    maskError: createErrorMask({
-      internal(error) {
-        logged.push(error);
-        loggedFor.push(requestIds.current());
-      },
+    maskError: createErrorMask((error) => {
+      logged.push(error);
+      loggedFor.push(requestIds.current());
     }),
     corsOrigins: [],
     maxBodyBytes: DEFAULT_LIMITS.maxBodyBytes,

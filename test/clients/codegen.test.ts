@@ -35,6 +35,7 @@ const TYPES = {
     module: 'NodeNext',
     types: ['node'],
     noEmit: true,
+    skipLibCheck: true,
     strict: true,
     erasableSyntaxOnly: true,
     verbatimModuleSyntax: true,

@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, type Dispatcher, request } from 'undici';
@@ -101,19 +103,25 @@ describe.skipIf(!existsSync(NGINX))('nginx.conf', () => {
     expect((await answered()).filter((count) => count < 6)).toEqual([]);
   });
 
-  test('sends the requests of a gateway that is gone to the other one', async () => {
-    const { gateways, ask } = await open();
-    await gateways[0]?.app.close();
-    for (let n = 2; n < 20; n++) {
-      expect(await ask(`127.0.0.${n}`, '{ __typename }')).toEqual({
-        status: 200,
-        answer: { data: { __typename: 'Query' } },
-      });
-    }
-  });
+  test.each(['is gone', 'breaks its connections'])(
+    'if one gateway %s, the other one gets the requests',
+    async (fault) => {
+      const { gateways, ask } = await open();
+      await gateways[0]?.app.close();
+      if (fault === 'breaks its connections') {
+        const broken = createServer((socket) => socket.once('data', () => socket.destroy()));
+        onTestFinished(() => void broken.close());
+        await once(broken.listen(Number(new URL(gateways[0]?.url ?? '').port), '127.0.0.1'), 'listening');
+      }
+      for (let n = 2; n < 20; n++) {
+        const answer = { data: { __typename: 'Query' } };
+        expect(await ask(`127.0.0.${n}`, '{ __typename }')).toEqual({ status: 200, answer });
+      }
+    },
+  );
 
-  test('serves what is for clients, compressed, and limits bodies as the gateway does', async () => {
-    const { send, ask } = await open();
+  test('serves what is for clients, compressed, also to its own pages, and limits bodies as the gateway does', async () => {
+    const { url, send, ask } = await open();
     const statusOf = async (path: string) => {
       const { status, body } = await send('127.0.0.1', path, { method: 'GET' });
       await body.dump();
@@ -132,6 +140,12 @@ describe.skipIf(!existsSync(NGINX))('nginx.conf', () => {
     expect(headers['content-encoding']).toBe('gzip');
 
     expect(/client_max_body_size (\d+)k;/.exec(config)?.[1]).toBe(String(LIMITS.maxBodyBytes.default / 1_024));
+    const { status } = await send('127.0.0.1', '/graphql?query={__typename}', {
+      method: 'GET',
+      headers: { origin: url },
+    });
+    expect(status).toBe(200);
+
     const padding = ' '.repeat(LIMITS.maxBodyBytes.default - 100);
     expect(await ask('127.0.0.1', `{ __typename }${padding}`)).toMatchObject({ status: 200 });
   });

@@ -38,7 +38,6 @@ export async function runRepeated(options: RoundOptions, blockMs: number): Promi
   const result = await measure(options);
   const heights = (await heightOf(server)) - before;
   await testbed.sandbox.call('advance every', 0);
-  await untilNewestHeight(testbed, server);
   return { ...result, heights };
 }
 

@@ -3,6 +3,7 @@ import { startLoadGenerator } from './load-generator.ts';
 import { pricesFrom } from './operations.ts';
 import type { Memory } from './process-control.ts';
 import type { BenchProcess } from './processes.ts';
+import { untilNewestHeight } from './query-rounds.ts';
 import type { OpenResult } from './result.ts';
 import type { RowContext } from './row.ts';
 import { BARE_WS } from './targets.ts';
@@ -12,6 +13,8 @@ import { startTestbed, type Testbed } from './testbed.ts';
 export type SubscriberBenchmark = {
   /** The numbers of subscribers. */
   readonly sizes: readonly number[];
+  /** How often all processes are started, except in a quick run. */
+  readonly starts: number;
   /** How many different operations that many subscribers have in all. */
   operations(subscribers: number): number;
   /** The reference servers. The first is the baseline, the others take part in the first start only. */
@@ -25,23 +28,19 @@ export type SubscriberBenchmark = {
   readonly memory: OpenResult;
 };
 
-/** The number of starts of all processes, and of updates that are measured in each. */
-export type SubscriberSchedule = {
-  readonly starts: number;
-  readonly updates: number;
+/** The updates in each start. */
+type Updates = {
+  readonly measured: number;
   /**
    * Updates before those that are measured. In the first eight, V8 compiles the code that sends, on the core of the server:
    * they take up to twice as long, and some starts more than others.
    */
-  readonly warmUpUpdates: number;
+  readonly warmUp: number;
 };
 
-const FULL: SubscriberSchedule = { starts: 5, updates: 4, warmUpUpdates: 10 };
-const QUICK: SubscriberSchedule = { starts: 1, updates: 2, warmUpUpdates: 1 };
-
-/** The schedule of a run. */
-export function subscriberScheduleOf({ quick }: RowContext): SubscriberSchedule {
-  return quick ? QUICK : FULL;
+/** The updates in each start of a run. */
+export function updatesOf({ quick }: RowContext): Updates {
+  return quick ? { measured: 2, warmUp: 1 } : { measured: 4, warmUp: 10 };
 }
 
 /** The gateway polls for new heights often, and pings rarely, so that neither is measured. */
@@ -50,8 +49,10 @@ const SETTINGS = { HEAD_POLL_MS: '50', KEEP_ALIVE_MS: '600000' };
 /** Subscribers before the memory is measured. The code that they load does not count for the others. */
 const WARM_UP_SUBSCRIBERS = 20;
 
-/** The memory differs little from start to start. */
-const STARTS_WITH_MEMORY = 2;
+/** The number of starts in which memory is measured: it differs little from start to start. */
+function startsWithMemory({ isComparison }: RowContext): number {
+  return isComparison ? 2 : 1;
+}
 
 /** V8 returns pages that a collection has emptied after eight seconds. Before, they are resident. */
 const SETTLE_MS = 10_000;
@@ -59,7 +60,7 @@ const SETTLE_MS = 10_000;
 /** Measures the servers one after another, in several starts of all processes. */
 export async function benchmarkSubscribers(context: RowContext, benchmark: SubscriberBenchmark): Promise<void> {
   const { sizes, pools, time } = benchmark;
-  const { starts } = subscriberScheduleOf(context);
+  const starts = context.quick ? 1 : benchmark.starts;
   for (const size of sizes) {
     const busiest: number[] = [];
     for (let start = 0; start < starts; start++) {
@@ -100,7 +101,11 @@ async function runStart(context: RowContext, { benchmark, testbed, size, start }
     const isGateway = testbed.gateways.has(name);
     const publish = () => (isGateway ? testbed.sandbox.call('advance') : server.call('publish'));
     const options = { ...benchmark, name, server, publish, operations, size, start };
-    const busy = await testbed.alone(server, () => runServer(context, options));
+    const busy = await testbed.alone(server, async () => {
+      // A height that a paused gateway has missed would be an update that nobody expects.
+      if (isGateway) await untilNewestHeight(testbed, server);
+      return runServer(context, options);
+    });
     // The gateway publishes some time after the command.
     if (!isGateway) busiest = Math.max(busiest, busy);
   }
@@ -128,21 +133,21 @@ type OneServer = Pick<SubscriberBenchmark, 'time' | 'cpuTime' | 'memory'> & {
 /** @returns the highest share of its core that the load generator used during an update, 0 to 1 */
 async function runServer(context: RowContext, options: OneServer): Promise<number> {
   const { name, server, publish, operations, size, start, time, cpuTime, memory } = options;
-  const { updates, warmUpUpdates } = subscriberScheduleOf(context);
+  const { measured, warmUp } = updatesOf(context);
   const settleMs = context.quick ? 0 : SETTLE_MS;
   await using load = await startLoadGenerator();
   await load.subscribe(server, { count: Math.min(size, WARM_UP_SUBSCRIBERS), operations });
   await load.unsubscribe();
-  const before = start < STARTS_WITH_MEMORY ? await server.call<Memory>('memory', settleMs) : undefined;
+  const before = start < startsWithMemory(context) ? await server.call<Memory>('memory', settleMs) : undefined;
   await load.subscribe(server, { count: size, operations });
   await load.update(publish);
   if (before !== undefined) {
     const after = await server.call<Memory>('memory', settleMs);
     memory.add(name, size, (after.rss - before.rss) / size / 1_024);
   }
-  for (let update = 1; update < warmUpUpdates; update++) await load.update(publish);
+  for (let update = 1; update < warmUp; update++) await load.update(publish);
   let busiest = 0;
-  for (let update = 0; update < updates; update++) {
+  for (let update = 0; update < measured; update++) {
     const cpuBefore = await server.call<number>('cpu seconds');
     const { ms, busy } = await load.update(publish);
     time.add(name, size, ms);

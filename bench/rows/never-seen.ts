@@ -4,7 +4,7 @@ import { benchmarkQueries, type QueryCase, type QuerySchedule, scheduleOf, targe
 import type { Row } from '../row.ts';
 import { BARE_HTTP, GATEWAY, MERCURIUS_JIT, startHttpTargets } from '../targets.ts';
 
-const SCHEDULE: QuerySchedule = { sizes: [1_000, 3_000, 10_000], starts: 3, rounds: 3, seconds: 1, warmUpSeconds: 3 };
+const SCHEDULE: QuerySchedule = { sizes: [1_000, 3_000, 10_000], starts: 3, rounds: 3, seconds: 1, warmUpSeconds: 2 };
 const TARGETS = { baseline: BARE_HTTP, start: startHttpTargets };
 
 const DATA =

@@ -4,7 +4,7 @@ import { benchmarkQueries, type QueryCase, type QuerySchedule, scheduleOf, targe
 import type { Row } from '../row.ts';
 import { BARE_HTTP, GATEWAY, startHttpTargets } from '../targets.ts';
 
-const SCHEDULE: QuerySchedule = { sizes: [100, 1_000, 10_000], starts: 5, rounds: 2, seconds: 2, warmUpSeconds: 3 };
+const SCHEDULE: QuerySchedule = { sizes: [100, 1_000, 10_000], starts: 4, rounds: 2, seconds: 1.5, warmUpSeconds: 2.5 };
 const TARGETS = { baseline: BARE_HTTP, start: startHttpTargets };
 
 const GOAL: Goal = {

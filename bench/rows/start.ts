@@ -20,7 +20,7 @@ export const start: Row = { name: 'start', comparesCheckouts: true, run };
 
 async function run(context: RowContext): Promise<readonly Result[]> {
   const { quick, isComparison, checkouts, log } = context;
-  const rounds = quick ? 2 : 9;
+  const rounds = quick ? 2 : isComparison ? 8 : 9;
   const baseline = isComparison ? GATEWAY_BEFORE : NODE_ALONE;
   const head = { unit: 'milliseconds', better: 'less', sizeUnit: 'pools', baseline } as const;
   const withOwnSandbox = createResult({

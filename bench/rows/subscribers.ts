@@ -2,7 +2,7 @@ import type { Goal } from '../goal.ts';
 import { POOLS_PER_SUBSCRIBER } from '../operations.ts';
 import { createResult, type Result } from '../result.ts';
 import type { Row, RowContext } from '../row.ts';
-import { benchmarkSubscribers, subscriberScheduleOf } from '../subscriber-benchmark.ts';
+import { benchmarkSubscribers, updatesOf } from '../subscriber-benchmark.ts';
 import { BARE_WS, GATEWAY, GATEWAY_BEFORE, YOGA } from '../targets.ts';
 
 const COMPARED_WITH_BARE = {
@@ -20,6 +20,7 @@ export const subscribers: Row = {
       title: `One update to many subscribers of one operation`,
       about: `All follow the prices of the same ${POOLS_PER_SUBSCRIBER} pools.`,
       sizes: context.quick ? [50, 100, 200] : context.isComparison ? [1_000, 5_000] : [2_000, 5_000, 10_000],
+      starts: 5,
       operations: () => 1,
       pools: 200,
       baseline: BARE_WS,
@@ -41,6 +42,7 @@ export const distinctOperations: Row = {
       title: 'One update to many subscribers of many operations',
       about: `One in five subscribers follows other ${POOLS_PER_SUBSCRIBER} pools: 5,000 have 1,000 operations in all.`,
       sizes,
+      starts: 3,
       operations: (size) => size / 5,
       pools: context.quick ? 100 : 1_000,
       baseline: YOGA,
@@ -66,6 +68,7 @@ type Options = {
   readonly title: string;
   readonly about: string;
   readonly sizes: readonly number[];
+  readonly starts: number;
   operations(subscribers: number): number;
   readonly pools: number;
   readonly baseline: string;
@@ -75,7 +78,7 @@ type Options = {
 
 async function run(context: RowContext, options: Options): Promise<readonly Result[]> {
   const { isComparison } = context;
-  const { updates } = subscriberScheduleOf(context);
+  const samplesPerStart = updatesOf(context).measured;
   const { title, about, sizes, goals } = options;
   const baseline = isComparison ? GATEWAY_BEFORE : options.baseline;
   const head = { sizes, sizeUnit: 'subscribers', better: 'less', baseline } as const;
@@ -84,7 +87,7 @@ async function run(context: RowContext, options: Options): Promise<readonly Resu
     title,
     about: `${about} From the publication, whose time is \`observedAt\` in every update, to the last receipt.`,
     unit: 'milliseconds',
-    samplesPerStart: updates,
+    samplesPerStart,
     goals: goals.time,
   });
   const cpuTime = createResult({
@@ -92,7 +95,7 @@ async function run(context: RowContext, options: Options): Promise<readonly Resu
     title: `${title}: CPU time`,
     about: `${about} The CPU time of the server for one update.`,
     unit: 'milliseconds',
-    samplesPerStart: updates,
+    samplesPerStart,
     goals: [],
   });
   const memory = createResult({

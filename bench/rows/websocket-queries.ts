@@ -4,7 +4,7 @@ import { benchmarkQueries, type QueryCase, type QuerySchedule, scheduleOf, targe
 import type { Row } from '../row.ts';
 import { GATEWAY, GATEWAY_BY_WEBSOCKET, startWebSocketTargets } from '../targets.ts';
 
-const SCHEDULE: QuerySchedule = { sizes: [1_000], starts: 3, rounds: 3, seconds: 1, warmUpSeconds: 2 };
+const SCHEDULE: QuerySchedule = { sizes: [1_000], starts: 3, rounds: 3, seconds: 1, warmUpSeconds: 1.5 };
 const TARGETS = { baseline: GATEWAY, start: startWebSocketTargets };
 
 const GOAL: Goal = {

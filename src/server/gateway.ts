@@ -12,18 +12,19 @@ import { type AccessLogMode, createAccessLog } from './access-log.ts';
 import { createClientAddresses } from './clients/client-address.ts';
 import { createConnectionLimits } from './clients/connection-limits.ts';
 import { createRateLimits } from './clients/rate-limits.ts';
-import { createDataVersion } from './http/data-version.ts';
 import { createGraphqlHandler } from './http/graphql-handler.ts';
 import { createOpenResponses } from './http/open-responses.ts';
 import { createRequestIds } from './http/request-id.ts';
-import { createResponseCache } from './http/response-cache.ts';
 import { createResponseWriter } from './http/response-writer.ts';
 import { createHttpServer } from './http/server.ts';
 import { abortStalledResponses } from './http/stalled-responses.ts';
 import type { Metrics } from './metrics/metrics.ts';
+import { createDataVersion } from './operations/data-version.ts';
 import { createDocuments } from './operations/documents.ts';
 import { createPersistedQueries } from './operations/persisted-queries.ts';
 import { createPipeline } from './operations/pipeline.ts';
+import { createQueryResponses } from './operations/query-responses.ts';
+import { createResponseCache } from './operations/response-cache.ts';
 import { createSubscriptionGroups } from './operations/subscription-groups.ts';
 import { stopServer } from './stopping.ts';
 import { createWebSocketLog } from './websocket/log.ts';
@@ -99,20 +100,20 @@ export function createGateway(options: GatewayOptions): Gateway {
     internal,
   });
   const dataVersion = createDataVersion(sources);
+  const cache = createResponseCache({ maxBytes: answerCacheBytes, dataVersion, now });
+  const queryResponses = createQueryResponses({ cache, dataVersion, metrics });
   const isLast = ({ socket }: IncomingMessage) => isStopping() || connections?.isOverLimit(socket) === true;
   const responses = createOpenResponses(metrics, accessLog.onResponse);
   const graphqlHandler = createGraphqlHandler({
     yoga,
     pipeline,
     persisted,
-    cache: createResponseCache({ maxBytes: answerCacheBytes, dataVersion, now }),
-    dataVersion,
+    responses: queryResponses,
     writer: createResponseWriter({ now, rates, responses, corsOrigins, isSandbox, isLast }),
     accessLog,
     clients,
     rates,
     connections,
-    metrics,
     requestIds,
     maskError,
     corsOrigins,

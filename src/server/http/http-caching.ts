@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Instant } from '../../domain/instant.ts';
 import type { Dependencies } from '../../loaders/dependencies.ts';
-import type { EncodedResponse } from './encoded-response.ts';
+import type { EncodedResponse } from '../operations/encoded-response.ts';
 import type { JsonType } from './media-types.ts';
 
 /** The headers for caches of a response to a GET. */

@@ -3,13 +3,14 @@ import type { GraphQLError } from 'graphql';
 import type { Instant } from '../../domain/instant.ts';
 import { corsHeaders, varyHeader } from '../clients/origins.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
+import type { EncodedResponse } from '../operations/encoded-response.ts';
 import { toRefusedResponse } from '../operations/refusal.ts';
-import type { EncodedResponse } from './encoded-response.ts';
 import { COST_HEADER, SANDBOX_HEADER } from './headers.ts';
 import { cacheHeadersOf, hasEtag } from './http-caching.ts';
 import type { JsonType } from './media-types.ts';
 import type { HttpExchange, OpenResponses } from './open-responses.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
+import { statusOf } from './status.ts';
 
 /** Writes the responses of the GraphQL endpoint. */
 export type ResponseWriter = {
@@ -47,13 +48,14 @@ export function createResponseWriter({
   function send(exchange: HttpExchange, type: JsonType, encoded: EncodedResponse): void {
     const { request, response } = exchange;
     const isGet = request.method === 'GET';
-    const { status, headers, body, bytes } = encoded;
+    const { body, bytes, errors } = encoded;
+    const { status, headers } = errors === undefined ? SUCCESS : statusOf(errors, type);
     if (response.destroyed) {
       responses.track(exchange);
       return;
     }
     const all = commonHeaders(exchange);
-    if (rates !== undefined) all.push(...rates.headersFor(request, retryAfterIn(headers)));
+    if (rates !== undefined) all.push(...rates.headersFor(request, headers['retry-after']));
     const { etag, cacheControl } = isGet ? cacheHeadersOf(encoded, type, now()) : POSTED;
     if (cacheControl !== undefined) all.push('cache-control', cacheControl);
     if (etag !== undefined) all.push('etag', etag);
@@ -62,7 +64,7 @@ export function createResponseWriter({
       response.end();
     } else {
       all.push('content-type', CONTENT_TYPES[type], 'content-length', String(bytes));
-      if (headers.length > 0) all.push(...headers);
+      if (headers !== NO_HEADERS) all.push(...Object.entries(headers).flat());
       response.writeHead(status, all);
       for (const piece of body.slice(0, -1)) response.write(piece);
       response.end(body.at(-1), 'latin1');
@@ -102,14 +104,14 @@ const CONTENT_TYPES: Readonly<Record<JsonType, string>> = {
   'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
 };
 
+const NO_HEADERS: Readonly<Record<string, string>> = {};
+
+/** The status of a response without errors. */
+const SUCCESS = { status: 200, headers: NO_HEADERS };
+
 /** Caches do not store responses to POST. */
 const POSTED = { etag: undefined, cacheControl: undefined };
 
 function setAll(response: ServerResponse, headers: readonly string[]): void {
   for (let n = 0; n < headers.length; n += 2) response.setHeader(headers[n] ?? '', headers[n + 1] ?? '');
-}
-
-function retryAfterIn(headers: readonly string[]): string | undefined {
-  const index = headers.indexOf('retry-after');
-  return index < 0 ? undefined : headers[index + 1];
 }

@@ -3,9 +3,9 @@ import { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { hasData, WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
-import { statusOf } from '../http/encoded-response.ts';
 import { createEventStream, EVENT_STREAM_HEADERS, toEventStream } from '../http/event-stream.ts';
 import { accepts, createAcceptedTypes, type JsonType } from '../http/media-types.ts';
+import { statusOf } from '../http/status.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
 import { badRequest, toRefusedResponse } from '../operations/refusal.ts';
 

@@ -1,7 +1,7 @@
 import { buildSchema, execute, GraphQLError, parse } from 'graphql';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { WrittenResult } from '../../../src/graphql/execution/written-result.ts';
-import { encodeResponse } from '../../../src/server/http/encoded-response.ts';
+import { EncodedResponse } from '../../../src/server/operations/encoded-response.ts';
 import { encodeUpdate } from '../../../src/server/operations/encoded-update.ts';
 import { executePlanned } from '../../support/executions.ts';
 import { repeat } from '../../support/operations.ts';
@@ -44,7 +44,7 @@ describe.each(Object.entries(OPERATIONS))('a long result, written in many slices
     const result = await executePlanned(operation);
     expect(result.toText()).toBe(expected);
 
-    const { body, bytes } = encodeResponse({ result, dependencies: undefined }, 'application/json', 1);
+    const { body, bytes } = new EncodedResponse({ result, dependencies: undefined }, 1, 1);
     expect(body.length).toBeGreaterThan(1);
     const sent = Buffer.concat(body.map((piece) => Buffer.from(piece as Buffer)));
     expect(sent.toString()).toBe(expected);

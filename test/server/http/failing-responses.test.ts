@@ -9,11 +9,12 @@ import { createClientAddresses } from '../../../src/server/clients/client-addres
 import { createGraphqlHandler } from '../../../src/server/http/graphql-handler.ts';
 import { createOpenResponses } from '../../../src/server/http/open-responses.ts';
 import { createRequestIds } from '../../../src/server/http/request-id.ts';
-import { createResponseCache, type ResponseCache } from '../../../src/server/http/response-cache.ts';
 import { createResponseWriter } from '../../../src/server/http/response-writer.ts';
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
 import { createPersistedQueries } from '../../../src/server/operations/persisted-queries.ts';
 import type { Executed, Pipeline, PreparedOperation } from '../../../src/server/operations/pipeline.ts';
+import { createQueryResponses } from '../../../src/server/operations/query-responses.ts';
+import { createResponseCache, type ResponseCache } from '../../../src/server/operations/response-cache.ts';
 import type { Yoga } from '../../../src/server/yoga/yoga.ts';
 import { DEFAULT_LIMITS } from '../../support/limits.ts';
 
@@ -25,17 +26,17 @@ async function serveHandler(run: () => Promise<Executed>, broken: Partial<Respon
   const logged: unknown[] = [];
   const loggedFor: unknown[] = [];
   const dataVersion = () => logged;
-  const prepared = { operation: { definition: { operation: 'query' } } } as PreparedOperation;
+  const prepared = { operation: { definition: { operation: 'query' } }, cost: { values: 1 } } as PreparedOperation;
   const pipeline = { prepare: () => prepared, run } as unknown as Pipeline;
   const metrics = createMetrics('test');
   const requestIds = createRequestIds();
+  const cache = { ...createResponseCache({ maxBytes: 1_000_000, dataVersion, now: () => 0 }), ...broken };
   const handler = createGraphqlHandler({
     // The requests of these tests do not need Yoga.
     yoga: undefined as unknown as Yoga,
     pipeline,
     persisted: createPersistedQueries(),
-    cache: { ...createResponseCache({ maxBytes: 1_000_000, dataVersion, now: () => 0 }), ...broken },
-    dataVersion,
+    responses: createQueryResponses({ cache, dataVersion, metrics }),
     clients: createClientAddresses([]),
     rates: undefined,
     accessLog: { isAll: false },
@@ -48,7 +49,6 @@ async function serveHandler(run: () => Promise<Executed>, broken: Partial<Respon
       isLast: () => false,
     }),
     connections: undefined,
-    metrics,
     requestIds,
     maskError: createErrorMask((error) => {
       logged.push(error);

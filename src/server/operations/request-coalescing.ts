@@ -1,5 +1,4 @@
 import type { DataVersion } from './data-version.ts';
-import type { EncodedResponse } from './encoded-response.ts';
 
 /** Executions in progress, for requests with the same text (single flight). */
 export type RequestCoalescing = {
@@ -9,12 +8,12 @@ export type RequestCoalescing = {
   share(text: string, version: DataVersion, execution: Execution): void;
 };
 
-/** Resolves to `undefined` if the text turns out to be a subscription. */
-type Execution = Promise<EncodedResponse | undefined>;
+/** Resolves to the response, or to something else if there is none to share. */
+type Execution = Promise<unknown>;
 
 type InFlight = { readonly version: DataVersion; readonly execution: Execution };
 
-/** Creates the coalescing of requests for one media type: the status of errors depends on it. */
+/** Creates the coalescing of requests; none is in progress. */
 export function createRequestCoalescing(): RequestCoalescing {
   const executions = new Map<string, InFlight>();
 

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { WrittenResult } from '../../../src/graphql/execution/written-result.ts';
 import { createDependencies } from '../../../src/loaders/dependencies.ts';
-import type { EncodedResponse } from '../../../src/server/http/encoded-response.ts';
-import { createResponseCache, type ResponseCache } from '../../../src/server/http/response-cache.ts';
+import { EncodedResponse } from '../../../src/server/operations/encoded-response.ts';
+import { createResponseCache, type ResponseCache } from '../../../src/server/operations/response-cache.ts';
 
 const MAX_BYTES = 200_000;
 
@@ -23,16 +24,8 @@ function publish(): void {
 }
 
 function responseWith(dependencies: EncodedResponse['dependencies'], bytes = 10): EncodedResponse {
-  return {
-    status: 200,
-    headers: [],
-    body: [Buffer.alloc(bytes)],
-    bytes,
-    points: 1,
-    dependencies,
-    errors: undefined,
-    etags: undefined,
-  };
+  const response = new EncodedResponse({ result: new WrittenResult('1'), dependencies }, 1, 1);
+  return Object.assign(response, { body: [Buffer.alloc(bytes)], bytes });
 }
 
 /** Stores a response after its text was requested twice. */

@@ -1,0 +1,74 @@
+import type { GraphQLError } from 'graphql';
+import { type JsonText, toBytes } from '../../graphql/execution/json-text.ts';
+import { WrittenResult } from '../../graphql/execution/written-result.ts';
+import { type ErrorSummary, summarizeErrors } from './log-details.ts';
+import type { Executed } from './pipeline.ts';
+
+/**
+ * The JSON of a result as bytes, one piece after another. A short one is a string with one character for each byte (Latin-1),
+ * which Node sends together with the headers.
+ */
+type ResponseBody = readonly [string] | readonly Buffer[];
+
+/** The response to a query, for every transport. */
+export class EncodedResponse {
+  readonly body: ResponseBody;
+  /** The length of the body. */
+  readonly bytes: number;
+  /** Points that the operation took from its client's rate limit. */
+  readonly points: number;
+  /** About how many values the data has. */
+  readonly values: number;
+  /** What the data depends on; `undefined` if it must not be cached. */
+  readonly dependencies: Executed['dependencies'];
+  readonly errors: readonly GraphQLError[] | undefined;
+  /** Whether the operation was executed, so that an equal request gets the same response. */
+  readonly isExecuted: boolean;
+  /** Its entity tag in each media type, from the first time that it is sent with one. */
+  etags: Record<string, string> | undefined = undefined;
+
+  constructor({ result, dependencies }: Executed, points: number, values: number) {
+    this.body = toBody(result.toJson());
+    this.bytes = this.body.reduce((sum: number, { length }) => sum + length, 0);
+    this.points = points;
+    this.values = values;
+    this.dependencies = result.errors === undefined ? dependencies : undefined;
+    this.errors = result.errors;
+    this.isExecuted = result.text !== undefined;
+  }
+
+  /** The errors, for the access log. */
+  get errorSummary(): ErrorSummary | undefined {
+    return summarizeErrors({ text: this.isExecuted ? '' : undefined, errors: this.errors });
+  }
+}
+
+/** Encodes a result. One that cannot be encoded becomes an internal error. */
+export function encodeResponse(
+  executed: Executed,
+  points: number,
+  values: number,
+  maskError: (error: unknown) => GraphQLError,
+): EncodedResponse {
+  try {
+    return new EncodedResponse(executed, points, values);
+  } catch (error) {
+    const result = new WrittenResult(undefined, [maskError(error)]);
+    return new EncodedResponse({ result, dependencies: undefined }, points, values);
+  }
+}
+
+/** A longer body is sent faster as a separate buffer. */
+const MAX_STRING_BYTES = 8_192;
+
+function toBody(text: JsonText): ResponseBody {
+  if (typeof text !== 'string') return toBytes(text);
+  const body = text.length > MAX_STRING_BYTES ? undefined : toLatin1(text);
+  return body === undefined || body.length > MAX_STRING_BYTES ? [Buffer.from(text)] : [body];
+}
+
+/** The bytes of a text in UTF-8, as a string with one character for each byte. */
+export function toLatin1(text: string): string {
+  // Most texts are ASCII, which already has one character for each byte.
+  return Buffer.byteLength(text) === text.length ? text : Buffer.from(text).toString('latin1');
+}

@@ -1,0 +1,109 @@
+import type { GraphQLError } from 'graphql';
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
+import type { Account } from './account.ts';
+import type { DataVersion } from './data-version.ts';
+import { EncodedResponse } from './encoded-response.ts';
+import { createRequestCoalescing } from './request-coalescing.ts';
+import type { ResponseCache } from './response-cache.ts';
+
+/** A request that may be a query, on any transport. */
+export type QueryRequest = {
+  /** The text of the request, with a character for each byte; `undefined` if its response is for this client only. */
+  readonly key: string | undefined;
+  readonly account: Account;
+};
+
+/**
+ * What a transport does with its requests.
+ *
+ * `Other` is the outcome of a request that has no response of its own: it was sent already, is refused, or is a subscription.
+ */
+export type QueryTransport<Request extends QueryRequest, Other> = {
+  /** Takes the operation of a request through the pipeline. */
+  execute(request: Request): MaybePromise<EncodedResponse | Other>;
+  /** Sends a response. */
+  send(request: Request, response: EncodedResponse, from: ResponseSource): Other;
+  /** Refuses a request whose client does not have the points for a response that exists. */
+  refuse(request: Request, error: GraphQLError): Other;
+};
+
+/** Responds to a request. */
+type Respond<Request extends QueryRequest, Other> = (request: Request) => MaybePromise<Other>;
+
+/** The responses to queries, which all transports share. */
+export type QueryResponses = {
+  /** Creates the function that responds on a transport. */
+  over<Request extends QueryRequest, Other>(transport: QueryTransport<Request, Other>): Respond<Request, Other>;
+};
+
+/** What the responses need. */
+type QueryResponsesOptions = {
+  readonly cache: ResponseCache;
+  /** The version of the data that is served now. */
+  readonly dataVersion: () => DataVersion;
+  readonly metrics: Pick<Metrics, 'recordResponseSource'>;
+};
+
+/** Longer requests are neither cached nor coalesced: comparing them would take a good part of the time to execute them. */
+const MAX_KEY_LENGTH = 16_384;
+
+/** The key of a request with that text, if it is not too long. */
+export function keyOf(text: string): string | undefined {
+  return text.length <= MAX_KEY_LENGTH ? text : undefined;
+}
+
+/**
+ * Creates the responses. A request is answered from the response cache, shares the execution of an equal request, or is
+ * executed: on whatever transport the equal request came.
+ */
+export function createQueryResponses({ cache, dataVersion, metrics }: QueryResponsesOptions): QueryResponses {
+  const coalescing = createRequestCoalescing();
+
+  return {
+    over({ execute, send, refuse }) {
+      type Request = Parameters<typeof execute>[0];
+      type Outcome = MaybePromise<ReturnType<typeof refuse>>;
+
+      function respond(request: Request): Outcome {
+        const cached = request.key === undefined ? undefined : cache.get(request.key);
+        return cached === undefined ? coalesce(request) : sendAgain(request, cached, 'kept');
+      }
+
+      /** Shares the execution of an equal request, if there is one. */
+      function coalesce(request: Request): Outcome {
+        const inFlight = request.key === undefined ? undefined : coalescing.inFlight(request.key, dataVersion());
+        if (inFlight === undefined) return executeNow(request);
+        return inFlight.then((shared) =>
+          // The other client may have no points left, or its operation may be a subscription.
+          shared instanceof EncodedResponse && shared.isExecuted
+            ? sendAgain(request, shared, 'shared')
+            : executeNow(request),
+        );
+      }
+
+      function executeNow(request: Request): Outcome {
+        const { key } = request;
+        const version = dataVersion();
+        const executing = execute(request);
+        if (executing instanceof Promise && key !== undefined) coalescing.share(key, version, executing);
+        return andThen(executing, (response) => {
+          if (!(response instanceof EncodedResponse)) return response;
+          if (key !== undefined) cache.store(key, response, version);
+          metrics.recordResponseSource('executed');
+          return send(request, response, 'executed');
+        });
+      }
+
+      /** Sends the response to an equal request, for the same number of points. */
+      function sendAgain(request: Request, response: EncodedResponse, from: ResponseSource) {
+        const unpaid = request.account.charge(response.points);
+        if (unpaid !== undefined) return refuse(request, unpaid);
+        metrics.recordResponseSource(from);
+        return send(request, response, from);
+      }
+
+      return respond;
+    },
+  };
+}

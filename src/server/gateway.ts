@@ -135,11 +135,13 @@ export function createGateway(options: GatewayOptions): Gateway {
   const webSockets = createWebSocketTransport({
     server,
     pipeline,
+    responses: queryResponses,
     clients,
     rates,
     connections,
     metrics,
     requestIds,
+    maskError,
     log: createWebSocketLog(accessLog, clients, log),
     isSandbox,
     corsOrigins,

@@ -16,7 +16,7 @@ export type Metrics = {
   setCircuitOpen(upstream: Upstream, host: string, isOpen: boolean): void;
   /** Counts a response of an HTTP endpoint. Event streams have no duration. */
   recordResponse(endpoint: string, status: number, seconds: number | undefined): void;
-  /** Counts a response to a plain query over HTTP. */
+  /** Counts a response to a plain query over HTTP, or to a query over a websocket. */
   recordResponseSource(from: ResponseSource): void;
   /** Counts an operation that was executed, or an update of a subscription. */
   recordOperation(type: OperationType, outcome: Outcome, seconds?: number): void;
@@ -38,7 +38,7 @@ type OperationType = 'query' | 'subscribe' | 'update';
 /** The transport of an operation. */
 export type OperationTransport = 'http' | 'websocket';
 
-/** The origin of a response to a plain query: the response cache, the execution of another request, or its own execution. */
+/** The origin of a response to a query: the response cache, the execution of another request, or its own execution. */
 export type ResponseSource = 'kept' | 'shared' | 'executed';
 
 /** The outcome of an operation: data without errors, data with errors, or no data. */
@@ -85,7 +85,7 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
   );
   const responses = counter(
     'pdex_answers_total',
-    'Responses to plain queries over HTTP, by origin: kept (from the response cache), shared (one execution for several concurrent requests) or executed.',
+    'Responses to plain queries over HTTP and to queries over websockets, by origin: kept (from the response cache), shared (one execution for several concurrent requests) or executed.',
     'from',
   );
   const operations = counter(

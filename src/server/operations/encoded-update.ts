@@ -2,6 +2,7 @@ import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { toTextOrBytes } from '../../graphql/execution/json-text.ts';
 import { hasData, type WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Outcome } from '../metrics/metrics.ts';
+import { frameHeader } from '../websocket/frame.ts';
 
 /** One update of a subscription, encoded once for all subscribers that receive it. */
 export type EncodedUpdate = {
@@ -47,24 +48,12 @@ export function outcomeOf(result: WrittenResult): Outcome {
   return hasData(result) ? 'partial' : 'failed';
 }
 
-/** Encodes a text message, the concatenation of its parts, in one unmasked frame: RFC 6455, section 5.2. */
+/** Encodes a text message, the concatenation of its parts, in one frame. */
 function toTextFrame(...parts: readonly (string | Buffer)[]): Buffer {
   const length = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
-  const start = length < 126 ? 2 : length < 2 ** 16 ? 4 : 10;
-  const frame = Buffer.allocUnsafe(start + length);
-  frame[0] = FINAL_TEXT;
-  if (start === 2) {
-    frame[1] = length;
-  } else if (start === 4) {
-    frame[1] = 126;
-    frame.writeUInt16BE(length, 2);
-  } else {
-    frame[1] = 127;
-    frame.writeBigUInt64BE(BigInt(length), 2);
-  }
-  let end = start;
+  const header = frameHeader(length);
+  const frame = Buffer.allocUnsafe(header.length + length);
+  let end = frame.write(header, 'latin1');
   for (const part of parts) end += typeof part === 'string' ? frame.write(part, end) : part.copy(frame, end);
   return frame;
 }
-
-const FINAL_TEXT = 0x81;

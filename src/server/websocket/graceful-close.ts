@@ -5,14 +5,14 @@ import type { ClientSocket } from './client-socket.ts';
 const HANDSHAKE_MS = 1_000;
 
 /** Notes an operation of a websocket that is prepared or executed, until it settles. @returns the operation */
-export function trackOperation<T>(socket: ClientSocket, operation: T): T {
+export function trackOperation<T>(socket: ClientSocket, operation: Promise<T>): Promise<T> {
   socket.inProgress ??= new Set();
   socket.inProgress.add(operation);
   const remove = () => {
     socket.inProgress?.delete(operation);
     if (socket.inProgress?.size === 0) socket.inProgress = undefined;
   };
-  Promise.resolve(operation).then(remove, remove);
+  operation.then(remove, remove);
   return operation;
 }
 
@@ -31,7 +31,7 @@ export async function closeGracefully(socket: ClientSocket, timeoutMs: number): 
 async function untilIdle(socket: ClientSocket): Promise<void> {
   while (socket.inProgress !== undefined) {
     await Promise.allSettled(socket.inProgress);
-    // In this turn of the event loop, results are sent, and prepared operations begin to be executed.
+    // In this turn of the event loop, graphql-ws sends the errors of operations that are refused.
     await immediate();
   }
 }

@@ -1,17 +1,13 @@
 import type { GraphQLError } from 'graphql';
 
 import type { SubscribePayload } from 'graphql-ws';
-import type { WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Log } from '../../log.ts';
 import { type AccessLog, msSince } from '../access-log.ts';
 import type { ClientAddresses, ClientIdentity } from '../clients/client-address.ts';
-import {
-  type ErrorSummary,
-  labelOf,
-  type OperationLabel,
-  summarizeErrors,
-  summarizeRefusal,
-} from '../operations/log-details.ts';
+import type { AccessDetails } from '../http/open-responses.ts';
+import type { ResponseSource } from '../metrics/metrics.ts';
+import type { EncodedResponse } from '../operations/encoded-response.ts';
+import { labelOf, type OperationLabel, summarizeErrors, summarizeRefusal } from '../operations/log-details.ts';
 
 /** An operation on a websocket. */
 type SocketOperation = {
@@ -32,11 +28,11 @@ export type WebSocketLog = {
   rejected(operation: SocketOperation): void;
   /** An operation ends with an `error` message: it is refused, or a subscription that had started has failed. */
   failed(operation: SocketOperation, errors: readonly GraphQLError[], hadStarted: boolean): void;
-  /** An operation was executed. */
-  executed(operation: SocketOperation, result: WrittenResult): void;
+  /** An operation has a result. */
+  answered(operation: SocketOperation, response: EncodedResponse, from: ResponseSource): void;
   /** A subscription has started. Its payload is released afterwards. */
   started(operation: SocketOperation): void;
-  /** An operation was completed, by the client or by the gateway. */
+  /** A subscription was completed, by the client or by the gateway. */
   completed(caller: ClientIdentity, id: string): void;
   closed(caller: ClientIdentity, code: number | undefined): void;
 };
@@ -53,7 +49,6 @@ type OpenOperation = {
   readonly requestId: string;
   readonly startedAt: number;
   isSubscription: boolean;
-  errors: ErrorSummary | undefined;
 };
 
 /** Creates the log of websockets. If nothing is logged, it stores nothing. */
@@ -62,6 +57,16 @@ export function createWebSocketLog(accessLog: AccessLog, clients: ClientAddresse
   const level = isAll ? 'info' : 'debug';
   const logsSockets = log.isLevelEnabled(level);
   const open = new Map<ClientIdentity, OpenSocket>();
+
+  function logEnd(caller: ClientIdentity, id: string, details: Pick<AccessDetails, 'errors' | 'from'> = {}): void {
+    const operations = open.get(caller)?.operations;
+    const operation = operations?.get(id);
+    if (operation === undefined) return;
+    operations?.delete(id);
+    const { requestId, label, startedAt, isSubscription } = operation;
+    const message = isSubscription ? 'websocket subscription ended' : 'websocket operation';
+    onEvent?.({ message, requestId, client: caller, label, ...details, facts: { ms: msSince(startedAt) } });
+  }
 
   return {
     refused(caller, requestId, error) {
@@ -82,7 +87,7 @@ export function createWebSocketLog(accessLog: AccessLog, clients: ClientAddresse
     received({ caller, requestId, id, payload }) {
       if (!isAll) return;
       const startedAt = performance.now();
-      const operation = { label: labelOf(payload), requestId, startedAt, isSubscription: false, errors: undefined };
+      const operation = { label: labelOf(payload), requestId, startedAt, isSubscription: false };
       open.get(caller)?.operations.set(id, operation);
     },
     rejected({ caller, id }) {
@@ -96,11 +101,10 @@ export function createWebSocketLog(accessLog: AccessLog, clients: ClientAddresse
       const message = hadStarted ? 'websocket subscription failed' : 'websocket operation refused';
       onEvent({ message, requestId, client: caller, ...(label && { label }), errors });
     },
-    executed({ caller, requestId, id, payload }, result) {
+    answered({ caller, requestId, id, payload }, { errorSummary: errors }, from) {
       if (onEvent === undefined) return;
-      const errors = summarizeErrors(result);
       const operation = open.get(caller)?.operations.get(id);
-      if (operation !== undefined) operation.errors = errors;
+      if (operation !== undefined) logEnd(caller, id, { errors, from });
       else if (errors?.isNotable)
         onEvent({ message: 'websocket operation failed', requestId, client: caller, label: labelOf(payload), errors });
     },
@@ -110,15 +114,7 @@ export function createWebSocketLog(accessLog: AccessLog, clients: ClientAddresse
       operation.isSubscription = true;
       onEvent?.({ message: 'websocket subscription started', requestId, client: caller, label: operation.label });
     },
-    completed(caller, id) {
-      const operations = open.get(caller)?.operations;
-      const operation = operations?.get(id);
-      if (operation === undefined) return;
-      operations?.delete(id);
-      const { requestId, label, errors, startedAt, isSubscription } = operation;
-      const message = isSubscription ? 'websocket subscription ended' : 'websocket operation';
-      onEvent?.({ message, requestId, client: caller, label, errors, facts: { ms: msSince(startedAt) } });
-    },
+    completed: (caller, id) => logEnd(caller, id),
     closed(caller, code) {
       const socket = open.get(caller);
       if (socket === undefined) return;

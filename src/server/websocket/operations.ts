@@ -1,91 +1,190 @@
-import type { ExecutionArgs, GraphQLError } from 'graphql';
-import type { Context as ConnectionContext, SubscribePayload } from 'graphql-ws';
+import { type ExecutionArgs, GraphQLError } from 'graphql';
+import type { Context, SubscribePayload } from 'graphql-ws';
+import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Limits } from '../../graphql/limits.ts';
 import { schema } from '../../graphql/schema.ts';
+import type { Subscribe } from '../../live/broadcast/broadcast.ts';
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { ClientAddresses, ClientIdentity } from '../clients/client-address.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
+import type { RequestIds } from '../http/request-id.ts';
+import type { ResponseSource } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
-import type { Pipeline, PreparedOperation } from '../operations/pipeline.ts';
+import { type EncodedResponse, encodeResponse } from '../operations/encoded-response.ts';
+import type { EncodedUpdate } from '../operations/encoded-update.ts';
+import { isSubscription, type Pipeline, type Prepared, type PreparedOperation } from '../operations/pipeline.ts';
+import { keyOf, type QueryRequest, type QueryResponses } from '../operations/query-responses.ts';
 import { tooManyAtOnce } from '../operations/refusal.ts';
-import type { ClientSocket } from './client-socket.ts';
+import { trackOperation } from './graceful-close.ts';
+import type { WebSocketLog } from './log.ts';
+import { textOfPayload } from './message.ts';
 import type { ConnectionExtra } from './protocol.ts';
+import { type Receiver, sendResult, untilWritten } from './sending.ts';
 
-/** An operation as graphql-ws hands it from `onSubscribe` to `execute` or `subscribe`. */
-export type OperationArgs = ExecutionArgs & {
-  /** `undefined` if it is refused, and once its subscription has started. */
-  readonly admitted: PreparedOperation | undefined;
-  /** Why it is refused. */
-  readonly refusal: GraphQLError | undefined;
-  readonly requestId: string;
-  readonly socket: ClientSocket;
+/** A websocket in the callbacks of graphql-ws. */
+type Connection = Context<Record<string, unknown> | undefined, ConnectionExtra>;
+
+/** An operation on a websocket. */
+type SocketOperation = QueryRequest & {
+  readonly connection: Connection;
   readonly caller: ClientIdentity;
+  readonly requestId: string;
   readonly id: string;
   readonly payload: SubscribePayload;
 };
 
-/** A websocket in the callbacks of graphql-ws. */
-type OperationConnection = ConnectionContext<Record<string, unknown> | undefined, ConnectionExtra>;
+/** A subscription that has started, as graphql-ws hands it from `onSubscribe` to `subscribe`. */
+export type SubscriptionArgs = ExecutionArgs & {
+  readonly updates: Subscribe<EncodedUpdate>;
+  readonly receiver: Receiver;
+};
 
-/** What preparing operations needs. */
-type PrepareOptions = {
+/** The callback of graphql-ws for an operation that a client sends. */
+type OnSubscribe = (
+  connection: Connection,
+  id: string,
+  payload: SubscribePayload,
+) => Promise<SubscriptionArgs | GraphQLError[]>;
+
+/** What operations need. */
+type SocketOperationsOptions = {
   readonly pipeline: Pipeline;
+  readonly responses: QueryResponses;
   readonly limits: Limits;
   readonly clients: ClientAddresses;
   readonly rates: RateLimits | undefined;
+  readonly requestIds: RequestIds;
+  readonly log: WebSocketLog;
+  readonly maskError: (error: unknown) => GraphQLError;
 };
 
-/** A `subscribe` message. */
-type SubscribeMessage = {
-  readonly connection: OperationConnection;
-  readonly requestId: string;
-  readonly id: string;
-  readonly payload: SubscribePayload;
-};
+/** What becomes of an operation: its result was sent, it is refused with these errors, or it is a subscription. */
+type Outcome = typeof SENT | GraphQLError[] | PreparedOperation;
 
-/** Prepares and admits an operation. @returns the errors for an `error` message if it is not executed */
-export async function prepareOperation(
-  { pipeline, limits, clients, rates }: PrepareOptions,
-  { connection, requestId, id, payload }: SubscribeMessage,
-): Promise<OperationArgs | GraphQLError[]> {
-  if (Object.keys(connection.subscriptions).length > limits.maxSubscriptionsPerConnection) {
-    return [
-      tooManyAtOnce(
-        `This websocket has too many open operations. The maximum is ${limits.maxSubscriptionsPerConnection}.`,
-      ),
-    ];
-  }
-  const { caller, socket } = connection.extra;
-  const account = new Account(rates, caller, 'websocket');
-  const prepared = await pipeline.prepare(payload, { address: clients.of(caller), account, wantsCost: false });
-  if (prepared.errors !== undefined) return [...prepared.errors];
+const SENT = 'sent';
 
-  const refusal = pipeline.admit(prepared);
-  if (refusal?.extensions['code'] === 'RATE_LIMITED') return [refusal];
-  const values = openValues(connection, id, refusal === undefined ? prepared.cost.values : 0);
-  if (values > limits.maxValuesPerConnection) {
-    return [
-      tooManyAtOnce(
-        `The open operations of this websocket have too many values. The maximum is ${limits.maxValuesPerConnection}.`,
-      ),
-    ];
+/** For graphql-ws an operation with errors is over. It sends them only if the operation is open. */
+const OVER = [new GraphQLError('The result was sent.')];
+
+/**
+ * Creates the handler of operations. It sends the results of queries itself, and hands subscriptions to graphql-ws: it would
+ * need the data of a result as an object, and encode it again.
+ */
+export function createSocketOperations(options: SocketOperationsOptions): OnSubscribe {
+  const { pipeline, limits, clients, rates, requestIds, log, maskError } = options;
+  const { maxSubscriptionsPerConnection, maxValuesPerConnection } = limits;
+  const respond = options.responses.over<SocketOperation, Outcome>({ execute, send, refuse: (_, error) => [error] });
+
+  async function onSubscribe(connection: Connection, id: string, payload: SubscribePayload) {
+    const { caller, socket } = connection.extra;
+    const requestId = requestIdOf(id, requestIds.of(caller));
+    const account = new Account(rates, caller, 'websocket');
+    const text = textOfPayload(payload);
+    const key = text === undefined ? undefined : keyOf(text);
+    const operation = { connection, caller, requestId, id, payload, key, account };
+    log.received(operation);
+
+    const responding = hasTooMany(connection) ? [TOO_MANY_OPERATIONS] : respond(operation);
+    const outcome = responding instanceof Promise ? await trackOperation(socket, responding) : responding;
+    if (Array.isArray(outcome)) {
+      log.rejected(operation);
+      return outcome;
+    }
+    const args = outcome === SENT ? undefined : await start(operation, outcome);
+    if (args !== undefined) return args;
+    // The operation stays open until its result is written, for the limits of open operations.
+    await untilWritten(receiverOf(operation));
+    delete connection.subscriptions[id];
+    return OVER;
   }
-  const { document } = prepared.operation;
-  const operationName = payload.operationName ?? null;
-  const admitted = refusal === undefined ? prepared : undefined;
-  const unused = { rootValue: undefined, contextValue: undefined };
-  return { schema, document, operationName, ...unused, admitted, refusal, requestId, socket, caller, id, payload };
+
+  function execute(operation: SocketOperation): MaybePromise<EncodedResponse | Outcome> {
+    const { caller, account, payload } = operation;
+    const client = { address: clients.of(caller), account, wantsCost: false };
+    return requestIds.run(operation.requestId, () =>
+      andThen(pipeline.prepare(payload, client), (prepared) => run(operation, prepared)),
+    );
+  }
+
+  function run(operation: SocketOperation, prepared: Prepared): MaybePromise<EncodedResponse | Outcome> {
+    if (prepared.errors !== undefined) return [...prepared.errors];
+    const refusal = pipeline.admit(prepared);
+    if (refusal?.extensions['code'] === 'RATE_LIMITED') return [refusal];
+    const values = refusal === undefined ? prepared.cost.values : 0;
+    const excess = addToOpen(operation, values);
+    if (excess !== undefined) return [excess];
+    if (refusal === undefined && isSubscription(prepared)) return prepared;
+    const executing =
+      refusal === undefined ? pipeline.execute(prepared) : toExecuted(new WrittenResult(undefined, [refusal]));
+    return andThen(executing, (executed) => encodeResponse(executed, operation.account.paid, values, maskError));
+  }
+
+  function send(operation: SocketOperation, response: EncodedResponse, from: ResponseSource): Outcome {
+    // The values of an executed query were added before.
+    const excess = from === 'executed' ? undefined : addToOpen(operation, response.values);
+    if (excess !== undefined) return [excess];
+    log.answered(operation, response, from);
+    // The client may have completed the operation.
+    if (operation.id in operation.connection.subscriptions) sendResult(receiverOf(operation), response);
+    return SENT;
+  }
+
+  /** Starts a subscription; `undefined` if it has failed and its errors were sent. */
+  async function start(operation: SocketOperation, prepared: PreparedOperation): Promise<SubscriptionArgs | undefined> {
+    const { requestId, payload } = operation;
+    const updates = await requestIds.run(requestId, () => pipeline.subscribe(prepared));
+    if (updates instanceof WrittenResult) {
+      send(operation, encodeResponse(toExecuted(updates), 0, 0, maskError), 'executed');
+      return undefined;
+    }
+    log.started(operation);
+    const { document } = prepared.operation;
+    const operationName = payload.operationName ?? null;
+    const unused = { rootValue: undefined, contextValue: undefined };
+    releasePayload(payload);
+    return { schema, document, operationName, ...unused, updates, receiver: receiverOf(operation) };
+  }
+
+  function hasTooMany({ subscriptions }: Connection): boolean {
+    return Object.keys(subscriptions).length > maxSubscriptionsPerConnection;
+  }
+
+  /** Adds the values of an operation to those of the open operations of its websocket. @returns why there are too many */
+  function addToOpen({ connection: { extra, subscriptions }, id }: SocketOperation, values: number) {
+    const others = extra.open.filter((each) => each.id !== id && each.id in subscriptions);
+    // Spreading would allocate room for sixteen more entries.
+    extra.open = others.concat({ id, values });
+    const sum = extra.open.reduce((all, each) => all + each.values, 0);
+    return sum > maxValuesPerConnection ? TOO_MANY_VALUES : undefined;
+  }
+
+  const TOO_MANY_OPERATIONS = tooManyAtOnce(
+    `This websocket has too many open operations. The maximum is ${maxSubscriptionsPerConnection}.`,
+  );
+  const TOO_MANY_VALUES = tooManyAtOnce(
+    `The open operations of this websocket have too many values. The maximum is ${maxValuesPerConnection}.`,
+  );
+
+  return onSubscribe;
 }
 
-/** Releases the payload of a subscription, which graphql-ws references for as long as it is open. */
-export function releasePayload(args: OperationArgs): void {
-  Object.assign(args.payload, { query: '', variables: undefined, extensions: undefined });
-  Object.assign(args, { admitted: undefined, requestId: '' });
+/** The request id of an operation: that of its websocket, and its own. */
+export function requestIdOf(id: string, socketRequestId: string): string {
+  return `${socketRequestId}/${id.slice(0, MAX_LOGGED_ID)}`;
 }
 
-/** The number of values of the open operations of a websocket, with this one, which is added to them. */
-function openValues({ extra, subscriptions }: OperationConnection, id: string, values: number): number {
-  const others = extra.open.filter((each) => each.id !== id && each.id in subscriptions);
-  // Spreading would allocate room for sixteen more entries.
-  extra.open = others.concat({ id, values });
-  return extra.open.reduce((sum, each) => sum + each.values, 0);
+/** Clients choose the ids of their operations. */
+const MAX_LOGGED_ID = 64;
+
+function receiverOf({ connection, caller, id }: SocketOperation): Receiver {
+  return { socket: connection.extra.socket, wire: caller.socket, id };
+}
+
+function toExecuted(result: WrittenResult) {
+  return { result, dependencies: undefined };
+}
+
+/** Releases the members of a payload, which graphql-ws references for as long as its subscription is open. */
+function releasePayload(payload: SubscribePayload): void {
+  Object.assign(payload, { query: '', variables: undefined, extensions: undefined, text: '' });
 }

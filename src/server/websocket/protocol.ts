@@ -4,6 +4,7 @@ import type { RawData, Server, WebSocket } from 'ws';
 import type { ClientIdentity } from '../clients/client-address.ts';
 import type { ClientSocket, Connection } from './client-socket.ts';
 import { createKeepAlive } from './keep-alive.ts';
+import { parseMessage } from './message.ts';
 
 /** What graphql-ws passes on with each operation of a connection. */
 export type ConnectionExtra = {
@@ -61,7 +62,7 @@ export function runProtocol(server: Server<typeof ClientSocket>, options: Protoc
       this.close(CloseCode.BadRequest, 'Invalid message received');
       return;
     }
-    connection?.onText?.(parse(String(message))).catch((error) => fail(this, error));
+    connection?.onText?.(parseMessage(message as Buffer)).catch((error) => fail(this, error));
   }
 
   // The only listener of `close`: with two, Node would keep them in an array.
@@ -92,40 +93,31 @@ function onMessage(this: Connection, onText: Connection['onText']): void {
   this.onText = onText;
 }
 
-/**
- * Sends a message, and resolves when it was written, so that a slow client requests no more. While a client sends operations
- * without reading their results, nothing more is read from it: the results would fill the memory.
- */
-export function sendText(socket: ClientSocket, text: string | Buffer): Promise<void> {
+/** Sends a message, and resolves when it was written, so that a slow client requests no more. */
+function sendText(socket: ClientSocket, text: string): Promise<void> {
   return new Promise((resolve) => {
     if (socket.readyState !== socket.OPEN) return resolve();
-    socket.send(text, TEXT, () => {
-      if (socket.isPaused && socket.bufferedAmount <= MAX_WAITING_BYTES) socket.resume();
+    socket.send(text, () => {
+      resumeIfNotFull(socket);
       resolve();
     });
-    if (socket.bufferedAmount > MAX_WAITING_BYTES) socket.pause();
+    pauseIfFull(socket);
   });
 }
 
-/**
- * Parses a message. graphql-ws also accepts parsed messages. It would reference the complete text of a message for as long as
- * the subscription is open. graphql-ws rejects a message that is not an object.
- */
-function parse(text: string): string {
-  try {
-    const message: unknown = JSON.parse(text);
-    return typeof message === 'object' ? (message as unknown as string) : text;
-  } catch {
-    return text;
-  }
+/** While a client sends operations without reading their results, nothing more is read from it: they would fill the memory. */
+export function pauseIfFull(socket: ClientSocket): void {
+  if (socket.bufferedAmount > MAX_WAITING_BYTES) socket.pause();
+}
+
+/** Reads again from a client for which few messages wait. */
+export function resumeIfNotFull(socket: ClientSocket): void {
+  if (socket.isPaused && socket.bufferedAmount <= MAX_WAITING_BYTES) socket.resume();
 }
 
 /** A message that only servers send. graphql-ws throws for it. In the protocol it is 4400. */
 function isUnexpectedMessage(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('Unexpected message of type');
 }
-
-/** Bytes are sent as text too. */
-const TEXT = { binary: false };
 
 function ignore(): void {}

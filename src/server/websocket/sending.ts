@@ -1,10 +1,10 @@
 import type { Duplex } from 'node:stream';
-import { concatTexts, toTextOrBytes } from '../../graphql/execution/json-text.ts';
-import type { WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Subscribe, Subscriber, Subscription } from '../../live/broadcast/broadcast.ts';
+import { type EncodedResponse, toLatin1 } from '../operations/encoded-response.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
 import type { ClientSocket } from './client-socket.ts';
-import { sendText } from './protocol.ts';
+import { frameHeader } from './frame.ts';
+import { pauseIfFull, resumeIfNotFull } from './protocol.ts';
 
 /** What an iterator returns at its end. */
 const ITERATOR_END = { done: true, value: undefined } as const;
@@ -14,28 +14,41 @@ function returnThis<T>(this: T): T {
   return this;
 }
 
-/**
- * Sends a result when graphql-ws requests it. graphql-ws would need the data as an object, and encode it again.
- *
- * @returns an iterator that ends then, after which graphql-ws sends `complete`
- */
-export function sendResult(
-  result: WrittenResult,
-  { socket, id }: { readonly socket: ClientSocket; readonly id: string },
-): AsyncIterableIterator<never> {
-  return {
-    async next() {
-      const start = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
-      await sendText(socket, toTextOrBytes(concatTexts([start, result.toJson(), '}'])));
-      return ITERATOR_END;
-    },
-    return: () => Promise.resolve(ITERATOR_END),
-    [Symbol.asyncIterator]: returnThis,
-  };
+/** Sends the result of an operation, and that it is complete. A short result is one write. */
+export function sendResult({ socket, wire, id }: Receiver, { body, bytes }: EncodedResponse): void {
+  if (socket.readyState !== socket.OPEN) return;
+  const encodedId = toLatin1(JSON.stringify(id));
+  const complete = `{"id":${encodedId},"type":"complete"}`;
+  const start = `{"id":${encodedId},"type":"next","payload":`;
+  const head = frameHeader(start.length + bytes + 1) + start;
+  const end = `}${frameHeader(complete.length)}${complete}`;
+  const [first] = body;
+  if (typeof first === 'string') {
+    wire.write(head + first + end, 'latin1');
+    return;
+  }
+  wire.cork();
+  wire.write(head, 'latin1');
+  for (const piece of body) wire.write(piece);
+  wire.write(end, 'latin1');
+  wire.uncork();
 }
 
-/** Where the updates of a subscription are sent: its websocket, the TCP or TLS socket under it, and the id of the operation. */
-type Receiver = { readonly socket: ClientSocket; readonly wire: Duplex; readonly id: string };
+/** Resolves when everything that was sent is written; `undefined` if it is written already. */
+export function untilWritten({ socket, wire }: Receiver): Promise<void> | undefined {
+  if (wire.writableLength === 0 || socket.readyState !== socket.OPEN) return undefined;
+  pauseIfFull(socket);
+  return new Promise((resolve) => {
+    // The callback of an empty write is called when all writes before it have finished.
+    wire.write(EMPTY, () => {
+      resumeIfNotFull(socket);
+      resolve();
+    });
+  });
+}
+
+/** Where the results of an operation are sent: its websocket, the TCP or TLS socket under it, and the id of the operation. */
+export type Receiver = { readonly socket: ClientSocket; readonly wire: Duplex; readonly id: string };
 
 /**
  * Sends the updates of a subscription to its websocket, each when the one before was written.
@@ -43,8 +56,10 @@ type Receiver = { readonly socket: ClientSocket; readonly wire: Duplex; readonly
  * The returned iterator has no values, because graphql-ws would encode each of them again for every websocket. graphql-ws waits
  * for its end, after which it sends `complete`, and calls `return` if the client unsubscribes.
  */
-export function sendUpdates(updates: Subscribe<EncodedUpdate>, receiver: Receiver): AsyncIterableIterator<never> {
-  const { socket, wire, id } = receiver;
+export function sendUpdates(
+  updates: Subscribe<EncodedUpdate>,
+  { socket, wire, id }: Receiver,
+): AsyncIterableIterator<never> {
   const sender: UpdateSender = {
     socket,
     wire,
@@ -77,7 +92,6 @@ function onNext(this: UpdateSender, update: EncodedUpdate): void {
   if (socket.readyState !== socket.OPEN) return;
   wire.write(update.toFrame(id));
   if (wire.writableLength === 0) subscription?.request();
-  // The callback of an empty write is called when all writes before it have finished.
   else wire.write(EMPTY, () => subscription?.request());
 }
 

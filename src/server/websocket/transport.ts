@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GraphQLError } from 'graphql';
 import { WebSocketServer } from 'ws';
-import { WrittenResult, withoutHttp } from '../../graphql/execution/written-result.ts';
+import { withoutHttp } from '../../graphql/execution/written-result.ts';
 import type { Limits } from '../../graphql/limits.ts';
 import { type ClientAddresses, type ClientIdentity, FORWARDED_FOR_HEADER } from '../clients/client-address.ts';
 import type { ConnectionLimits } from '../clients/connection-limits.ts';
@@ -16,15 +16,16 @@ import { pathOf, removeTrailingSlash } from '../http/server.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import type { Pipeline } from '../operations/pipeline.ts';
+import type { QueryResponses } from '../operations/query-responses.ts';
 import { toRefusedResponse } from '../operations/refusal.ts';
 import { stagger } from '../stagger.ts';
 import { GRAPHQL_PATH } from '../yoga/yoga.ts';
 import { ClientSocket } from './client-socket.ts';
-import { closeGracefully, trackOperation } from './graceful-close.ts';
+import { closeGracefully } from './graceful-close.ts';
 import type { WebSocketLog } from './log.ts';
-import { type OperationArgs, prepareOperation, releasePayload } from './operations.ts';
+import { createSocketOperations, requestIdOf, type SubscriptionArgs } from './operations.ts';
 import { runProtocol } from './protocol.ts';
-import { sendResult, sendUpdates } from './sending.ts';
+import { sendUpdates } from './sending.ts';
 
 /** The open websockets. */
 export type WebSocketTransport = {
@@ -41,6 +42,7 @@ export type WebSocketTransport = {
 type WebSocketTransportOptions = {
   readonly server: Server;
   readonly pipeline: Pipeline;
+  readonly responses: QueryResponses;
   readonly clients: ClientAddresses;
   readonly rates: RateLimits | undefined;
   readonly connections: ConnectionLimits | undefined;
@@ -48,6 +50,7 @@ type WebSocketTransportOptions = {
   readonly metrics: Metrics;
   readonly requestIds: RequestIds;
   readonly log: WebSocketLog;
+  readonly maskError: (error: unknown) => GraphQLError;
   /** Whether the data is simulated. */
   readonly isSandbox: boolean;
   /** Origins whose pages may open a websocket, besides the gateway's own. */
@@ -60,7 +63,7 @@ type WebSocketTransportOptions = {
 
 /** Accepts websockets on the HTTP server. graphql-ws implements the protocol. Every operation takes the same steps as over HTTP. */
 export function createWebSocketTransport(options: WebSocketTransportOptions): WebSocketTransport {
-  const { server, pipeline, rates, connections, limits, metrics, requestIds, corsOrigins, keepAliveMs } = options;
+  const { server, rates, connections, limits, metrics, requestIds, corsOrigins, keepAliveMs } = options;
   const { isSandbox, log, internal } = options;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxBodyBytes, WebSocket: ClientSocket });
   if (isSandbox) sockets.on('headers', (headers) => headers.push(SANDBOX_HEADER.join(': ')));
@@ -89,54 +92,18 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
     return new Account(rates, caller, 'websocket').charge(1);
   }
 
-  /** The request id of an operation: that of its websocket, and its own. */
-  function idOf(caller: ClientIdentity, operationId: string): string {
-    return `${requestIds.of(caller)}/${operationId.slice(0, MAX_LOGGED_ID)}`;
-  }
-
-  async function sendQuery(args: OperationArgs) {
-    const { admitted, refusal, requestId, socket, id } = args;
-    const executed = admitted && requestIds.run(requestId, () => pipeline.execute(admitted));
-    const result = (await executed)?.result ?? toResult(refusal);
-    log.executed(args, result);
-    return sendResult(result, { socket, id });
-  }
-
-  async function sendSubscription(args: OperationArgs) {
-    const { admitted, refusal, requestId, socket, caller, id } = args;
-    const subscribing = admitted && requestIds.run(requestId, () => pipeline.subscribe(admitted));
-    const updates = (await subscribing) ?? toResult(refusal);
-    if (updates instanceof WrittenResult) {
-      log.executed(args, updates);
-      return sendResult(updates, { socket, id });
-    }
-    log.started(args);
-    releasePayload(args);
-    return sendUpdates(updates, { socket, wire: caller.socket, id });
-  }
-
   runProtocol(sockets, {
-    execute: (args) => trackOperation((args as OperationArgs).socket, sendQuery(args as OperationArgs)),
-    subscribe: (args) => sendSubscription(args as OperationArgs),
+    onSubscribe: createSocketOperations(options),
+    subscribe: (args) => subscribe(args as SubscriptionArgs),
     keepAliveMs,
     internal,
-    onSubscribe(connection, id, payload) {
-      const { caller, socket } = connection.extra;
-      const requestId = idOf(caller, id);
-      const operation = { caller, requestId, id, payload };
-      log.received(operation);
-      const preparing = requestIds.run(requestId, () =>
-        prepareOperation(options, { connection, requestId, id, payload }),
-      );
-      const prepared = preparing.then((args) => {
-        if (Array.isArray(args)) log.rejected(operation);
-        return args;
-      });
-      return trackOperation(socket, prepared);
-    },
     onComplete: (connection, id) => log.completed(connection.extra.caller, id),
     onError({ extra: { caller }, subscriptions }, id, payload, errors) {
-      log.failed({ caller, requestId: idOf(caller, id), id, payload }, errors, subscriptions[id] !== null);
+      log.failed(
+        { caller, requestId: requestIdOf(id, requestIds.of(caller)), id, payload },
+        errors,
+        subscriptions[id] !== null,
+      );
       return errors.map(withoutHttp);
     },
     onClose(connection, code) {
@@ -164,13 +131,12 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
   };
 }
 
-/** The result of an operation that is refused. */
-function toResult(refusal: GraphQLError | undefined): WrittenResult {
-  return new WrittenResult(undefined, refusal && [refusal]);
+/** Sends the updates of a subscription that has started. graphql-ws references the arguments until it ends. */
+function subscribe(args: SubscriptionArgs): AsyncIterableIterator<never> {
+  const { updates, receiver } = args;
+  Object.assign(args, { updates: undefined });
+  return sendUpdates(updates, receiver);
 }
-
-/** Clients choose the ids of their operations. */
-const MAX_LOGGED_ID = 64;
 
 /** The error of a websocket on another path. */
 const NOT_FOUND = new GraphQLError(`The websocket endpoint is ${GRAPHQL_PATH}.`, {

@@ -1,9 +1,13 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { GraphQLError } from 'graphql';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
+import { WrittenResult } from '../../../src/graphql/execution/written-result.ts';
+import { EncodedResponse } from '../../../src/server/operations/encoded-response.ts';
 import { ClientSocket } from '../../../src/server/websocket/client-socket.ts';
 import { type ProtocolOptions, runProtocol } from '../../../src/server/websocket/protocol.ts';
+import { sendResult, untilWritten } from '../../../src/server/websocket/sending.ts';
 import { nextMessage, openSocket } from '../../support/transports.ts';
 
 async function serve(options: Partial<ProtocolOptions>) {
@@ -35,6 +39,41 @@ test('nothing more is read from a client that sends without reading, and everyth
 
   client.resume();
   await vi.waitUntil(() => pongs === pings, { timeout: 10_000 });
+  expect(socket?.isPaused).toBe(false);
+});
+
+test('nothing more is read from a client that does not read its results, whose operations stay open until they are written', async () => {
+  const result = new WrittenResult(`"${'x'.repeat(2 ** 20)}"`);
+  const response = new EncodedResponse({ result, dependencies: undefined }, 0, 0);
+  const open: number[] = [];
+  const { server, url } = await serve({
+    async onSubscribe({ extra: { socket, caller }, subscriptions }, id) {
+      const receiver = { socket, wire: caller.socket, id };
+      sendResult(receiver, response);
+      open.push(Object.keys(subscriptions).length);
+      await untilWritten(receiver);
+      delete subscriptions[id];
+      return [new GraphQLError('The result was sent.')];
+    },
+  });
+  const client = await openSocket(url);
+  const [socket] = server.clients;
+  const count = 60;
+  let completed = 0;
+  client.on('message', (text) => {
+    if (String(text).includes('"complete"')) completed++;
+  });
+
+  client.pause();
+  const send = (n: number) =>
+    client.send(`{"id":"${n}","type":"subscribe","payload":{"query":"{ x } # ${'x'.repeat(100_000)}"}}`);
+  for (let n = 0; n < count; n++) send(n);
+  await vi.waitUntil(() => socket?.isPaused, { timeout: 10_000 });
+  expect(socket?.bufferedAmount).toBeLessThan(20 * 2 ** 20);
+  expect(Math.max(...open)).toBeGreaterThan(10);
+
+  client.resume();
+  await vi.waitUntil(() => completed === count, { timeout: 10_000 });
   expect(socket?.isPaused).toBe(false);
 });
 

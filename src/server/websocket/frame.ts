@@ -1,0 +1,10 @@
+/** The header of an unmasked frame with a complete text message of so many bytes, in Latin-1: RFC 6455, section 5.2. */
+export function frameHeader(bytes: number): string {
+  if (bytes < 126) return String.fromCharCode(FINAL_TEXT, bytes);
+  if (bytes < 2 ** 16) return String.fromCharCode(FINAL_TEXT, 126, bytes >> 8, bytes & 0xff);
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64BE(BigInt(bytes));
+  return String.fromCharCode(FINAL_TEXT, 127, ...length);
+}
+
+const FINAL_TEXT = 0x81;

@@ -1,0 +1,214 @@
+import { hash } from 'node:crypto';
+import { once } from 'node:events';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { WebSocket } from 'ws';
+import type { TestGatewayOptions } from '../../support/gateway.ts';
+import { sample } from '../../support/metrics.ts';
+import { serveGatewayForTest } from '../../support/served-gateway.ts';
+import { openSocket } from '../../support/transports.ts';
+
+const QUIET = { headPollMs: 50, marketPollMs: 60_000 };
+
+async function serve(options: TestGatewayOptions = {}) {
+  const gateway = await serveGatewayForTest({ ...options, config: { ...QUIET, ...options.config } });
+  await gateway.untilReady();
+  return {
+    ...gateway,
+    async post(payload: object) {
+      const headers = { 'content-type': 'application/json' };
+      return (await fetch(gateway.url, { method: 'POST', headers, body: JSON.stringify(payload) })).text();
+    },
+    async open() {
+      const socket = await openSocket(gateway.url);
+      onTestFinished(() => socket.terminate());
+      return socket;
+    },
+    async counted() {
+      const text = await (await fetch(new URL('/metrics', gateway.url))).text();
+      const from = (origin: string) => sample(text, `pdex_answers_total{from="${origin}"}`) ?? 0;
+      return { kept: from('kept'), shared: from('shared'), executed: from('executed') };
+    },
+  };
+}
+
+/** The messages up to `complete` or `error` of one operation, which is sent as it is. */
+async function messagesOf(socket: WebSocket, id: string, message: string): Promise<string[]> {
+  const messages: string[] = [];
+  const ended = new Promise<void>((resolve, reject) => {
+    socket.on('message', function onMessage(data) {
+      const text = String(data);
+      const { id: of, type } = JSON.parse(text);
+      if (of !== id) return;
+      messages.push(text);
+      if (type === 'next') return;
+      socket.off('message', onMessage);
+      resolve();
+    });
+    socket.once('close', (code) => reject(new Error(`closed with ${code}`)));
+  });
+  socket.send(message);
+  await ended;
+  return messages;
+}
+
+const subscribe = (id: string, payload: object) => JSON.stringify({ id, type: 'subscribe', payload });
+const send = (socket: WebSocket, payload: object, id = '1') => messagesOf(socket, id, subscribe(id, payload));
+const refused = (id: string, code: string) => [expect.stringMatching(`^{"id":"${id}","type":"error".*"${code}"`)];
+
+const HEIGHT = { query: '{ beaconHeight }' };
+
+describe('a repeated query over a websocket', () => {
+  test.each([
+    ['short', { query: '{ poolPairs(first: 2) { nodes { id price } } }' }],
+    [
+      'long',
+      { query: '{ poolPairs(first: 50) { nodes { id price exactPrice token1 { symbol } token2 { symbol } } } }' },
+    ],
+    [
+      'longer than a frame of 64 KiB',
+      { query: `{ ${'abcdefgh'.replace(/./g, '$&: poolPairs(first: 50) { nodes { id key price exactPrice } } ')} }` },
+    ],
+    ['beyond ASCII', { query: '{ beaconHeight } # é' }],
+  ])('has the same bytes from the cache, executed and over HTTP: %s', async (_, payload) => {
+    const { open, post, counted } = await serve();
+    const socket = await open();
+    const executed = await send(socket, payload);
+    await send(socket, payload);
+    const before = await counted();
+    expect(await send(socket, payload)).toEqual(executed);
+    expect(await post(payload)).toBe(executed[0]?.slice('{"id":"1","type":"next","payload":'.length, -1));
+    expect(await counted()).toEqual({ ...before, kept: before.kept + 2 });
+    expect(executed).toEqual([expect.any(String), '{"id":"1","type":"complete"}']);
+  });
+
+  test('is answered by the response that HTTP requests have stored, whatever its id', async () => {
+    const { open, post, counted } = await serve();
+    const texts = [await post(HEIGHT), await post(HEIGHT)];
+    const [socket, other] = [await open(), await open()];
+    for (const [on, id] of [
+      [socket, 'a'],
+      [socket, 'b'],
+      [other, 'a'],
+    ] as const)
+      expect(await send(on, HEIGHT, id)).toEqual([
+        `{"id":"${id}","type":"next","payload":${texts[0]}}`,
+        `{"id":"${id}","type":"complete"}`,
+      ]);
+    expect(await counted()).toEqual({ kept: 3, shared: 0, executed: 2 });
+  });
+
+  test('is executed if its message is written in an unusual way, and has the same result', async () => {
+    const { open, counted } = await serve();
+    const socket = await open();
+    for (let n = 0; n < 3; n++) await send(socket, HEIGHT);
+    const usual = await send(socket, HEIGHT);
+    const payload = JSON.stringify(HEIGHT);
+    expect(await messagesOf(socket, '1', `{"payload":${payload},"type":"subscribe","id":"1"}`)).toEqual(usual);
+    expect(await counted()).toEqual({ kept: 2, shared: 0, executed: 3 });
+    expect(await messagesOf(socket, 'é', `{"id":"é","type":"subscribe","payload":${payload}}`)).toEqual(
+      usual.map((text) => text.replace('"1"', '"é"')),
+    );
+  });
+
+  test('has the new height after a block', async () => {
+    const { open, sandbox, advance } = await serve();
+    const socket = await open();
+    for (let block = 0; block < 3; block++) {
+      const payload = { data: { beaconHeight: sandbox.chain.tip.height } };
+      for (let n = 0; n < 3; n++)
+        expect((await send(socket, HEIGHT))[0]).toBe(JSON.stringify({ id: '1', type: 'next', payload }));
+      await advance();
+    }
+  });
+
+  test('is not stored if it has errors', async () => {
+    const { open, counted } = await serve();
+    const socket = await open();
+    const payload = { query: '{ poolPairs(first: -1) { totalCount } beaconHeight }' };
+    const results = [];
+    for (let n = 0; n < 3; n++) results.push(await send(socket, payload));
+    expect(new Set(results.map(String)).size).toBe(1);
+    expect(await counted()).toEqual({ kept: 0, shared: 0, executed: 3 });
+  });
+
+  test('without its text is refused by the protocol, also if HTTP has stored the response to its hash', async () => {
+    const { open, post } = await serve();
+    const named = { extensions: { persistedQuery: { version: 1, sha256Hash: hash('sha256', HEIGHT.query) } } };
+    await post({ ...HEIGHT, ...named });
+    for (let n = 0; n < 3; n++) expect(await post(named)).toContain('"data"');
+    const socket = await open();
+    const closed = once(socket, 'close');
+    socket.send(subscribe('1', named));
+    expect((await closed)[0]).toBe(4400);
+  });
+});
+
+describe('a cached response counts like an execution', () => {
+  test('for the rate limit', async () => {
+    const { open } = await serve({ config: { rateLimitPerSecond: 1, rateLimitBurst: 6 } });
+    const socket = await open();
+    const types = [];
+    for (let n = 0; n < 6; n++) types.push(JSON.parse((await send(socket, HEIGHT))[0] ?? '').type);
+    // The websocket itself has cost a point. The clock stands still.
+    expect(types).toEqual(['next', 'next', 'next', 'next', 'next', 'error']);
+    expect(await send(socket, HEIGHT)).toEqual(refused('1', 'RATE_LIMITED'));
+  });
+
+  test('for the open operations of a websocket', async () => {
+    const { open, post } = await serve();
+    for (let n = 0; n < 2; n++) await post(HEIGHT);
+    const socket = await open();
+    const subscription = { query: 'subscription { head { beaconHeight } }' };
+    for (let n = 0; n < 100; n++) {
+      socket.send(subscribe(`s${n}`, subscription));
+      await once(socket, 'message');
+    }
+    expect(await send(socket, HEIGHT)).toEqual(refused('1', 'RATE_LIMITED'));
+    socket.send('{"id":"s0","type":"complete"}');
+    expect((await send(socket, HEIGHT))[1]).toBe('{"id":"1","type":"complete"}');
+  });
+
+  test('for the values of the open operations of a websocket', async () => {
+    const { open, post } = await serve({ config: { maxValuesPerConnection: 500 } });
+    const query = '{ poolPairs(first: 50) { nodes { id key price exactPrice token1PoolValue token2PoolValue } } }';
+    for (let n = 0; n < 2; n++) await post({ query });
+    const socket = await open();
+    expect((await send(socket, { query }))[1]).toBe('{"id":"1","type":"complete"}');
+    socket.send(subscribe('s', { query: 'subscription { prices { poolPairs { id price token1PoolValue } } }' }));
+    await once(socket, 'message');
+    expect(await send(socket, { query })).toEqual(refused('1', 'RATE_LIMITED'));
+  });
+});
+
+describe('equal queries that wait for an upstream', () => {
+  async function serveSlowly() {
+    const gateway = await serve({ sandbox: { history: 20 } });
+    const { sandbox } = gateway;
+    // Opens the connection for HTTP.
+    await gateway.post(HEIGHT);
+    sandbox.node.faults.set({ kind: 'delay', ms: 1_000, on: 'getpdestate' });
+    return { ...gateway, payload: { query: `{ poolPairs(at: ${sandbox.chain.tip.height - 10}) { totalCount } }` } };
+  }
+
+  test('are executed once on two websockets and over HTTP', async () => {
+    const { open, post, counted, payload } = await serveSlowly();
+    const [first, second] = [await open(), await open()];
+    const [one, two, posted] = await Promise.all([send(first, payload), send(second, payload, '2'), post(payload)]);
+    expect(one).toEqual([`{"id":"1","type":"next","payload":${posted}}`, '{"id":"1","type":"complete"}']);
+    expect(two).toEqual(one.map((text) => text.replace('"1"', '"2"')));
+    // One was executed before.
+    expect(await counted()).toEqual({ kept: 0, shared: 2, executed: 2 });
+  });
+
+  test('are sent to the clients that still want them', async () => {
+    const { open, payload } = await serveSlowly();
+    const [first, second] = [await open(), await open()];
+    const received: string[] = [];
+    first.on('message', (text) => received.push(String(text)));
+    first.send(subscribe('1', payload));
+    first.send('{"id":"1","type":"complete"}');
+    expect(await send(second, payload)).toHaveLength(2);
+    await send(first, HEIGHT, '2');
+    expect(received.map((text) => JSON.parse(text).id)).toEqual(['2', '2']);
+  });
+});

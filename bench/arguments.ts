@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 /** The arguments of a run. */
@@ -16,7 +18,7 @@ export type Arguments = {
 export function usage(names: readonly string[], compared: readonly string[]): string {
   return `Usage: npm run bench -- [flags]
 
-  --quick            small sizes and few rounds, in two minutes; the figures mean nothing
+  --quick            small sizes and few rounds, in a few minutes; the figures mean nothing
   --only <name>      run only this row; can be repeated
   --before <folder>  compare with the gateway of another checkout, in half an hour; no other servers take part
   --report <file>    where to write the report (RESULTS.md; by default nowhere with --quick or --before)
@@ -44,5 +46,7 @@ export function readArguments(args: readonly string[], names: readonly string[])
   const { quick, only, before } = values;
   const unknown = only.filter((name) => !names.includes(name));
   if (unknown.length > 0) throw new Error(`no such row: ${unknown.join(', ')}`);
+  if (before !== undefined && !existsSync(join(before, 'src/start.js')))
+    throw new Error(`not a checkout of the gateway: ${before}`);
   return { quick, only, before, report: values.report ?? (quick || before !== undefined ? '' : 'RESULTS.md') };
 }

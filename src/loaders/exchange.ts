@@ -17,14 +17,12 @@ import type { TokenLoader } from './token.ts';
 /** A page of pools, and the cursor of each of them. */
 export type PoolPairPage = Page<PoolPair> & { cursorOf(pool: PoolPair): string };
 
-/** The argument `filter` of a list of pools. */
 type PoolPairFilterInput = {
   readonly tokenId?: TokenId | null | undefined;
   readonly symbols?: readonly string[] | null | undefined;
   readonly nonEmpty?: boolean | null | undefined;
 };
 
-/** The arguments of a list of pools. */
 type PoolPairsArguments = PageArguments & {
   readonly filter?: PoolPairFilterInput | null | undefined;
   readonly orderBy?: PoolPairOrder | null | undefined;

@@ -24,7 +24,6 @@ type MarketList<P extends Pair> = {
 /** The pairs and tickers of one answer. */
 export type MarketLoader = { readonly pairs: MarketList<Pair>; readonly tickers: MarketList<Ticker> };
 
-/** The arguments that name one pair or ticker. */
 type PairIds = { readonly tickerId?: string | null | undefined; readonly poolId?: string | null | undefined };
 
 /** The argument `filter` of a list of pairs or tickers. */

@@ -17,7 +17,6 @@ import { createOpenResponses } from './http/open-responses.ts';
 import { createRequestIds } from './http/request-id.ts';
 import { createResponseWriter } from './http/response-writer.ts';
 import { createHttpServer } from './http/server.ts';
-import { abortStalledResponses } from './http/stalled-responses.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { createDataVersion } from './operations/data-version.ts';
 import { createDocuments } from './operations/documents.ts';
@@ -156,7 +155,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     async listen(port, host) {
       server.listen(port, host);
       await once(server, 'listening');
-      server.once('close', abortStalledResponses(responses.all, keepAliveMs));
+      server.once('close', responses.abortStalled(keepAliveMs));
       const { address, family, port: taken } = server.address() as AddressInfo;
       return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}${GRAPHQL_PATH}`;
     },

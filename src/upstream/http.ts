@@ -53,7 +53,6 @@ export type HttpClientOptions = {
   readonly onRead?: ((bytes: number) => void) | undefined;
 };
 
-/** How much of an unexpected response is logged. */
 const LOGGED_CHARACTERS = 200;
 
 /** Enough of a response to see what it is. */

@@ -58,7 +58,6 @@ const PoolPairConnectionRef = builder.connectionObject<typeof PoolPairRef, Retur
   PoolPairEdgeRef,
 );
 
-/** The argument `orderBy` of a list of pools. */
 const orderArg = builder.args((t) => ({
   orderBy: t.field({ type: PoolPairOrderEnum, defaultValue: DEFAULT_ORDER, description: 'Order of the pools.' }),
 }));

@@ -8,7 +8,6 @@ import { ASSUMED_PAIRS_OF_A_POOL } from '../limits.ts';
 import { PairRef, PoolPairRef } from './refs.ts';
 import { TokenRef } from './token.ts';
 
-/** The arguments of a price. */
 const decimalsArgs = builder.args((t) => ({
   decimals1: t.int({
     description: 'Decimals of token 1, from 0 to 30. Used instead of the decimals from the token list.',

@@ -33,7 +33,6 @@ export type HttpExchange = {
 
 /** The responses in progress on an HTTP server, and its connections. */
 export type OpenResponses = {
-  readonly all: ReadonlySet<ServerResponse>;
   /** Tracks a response until its connection has sent all of it or has closed. Then it is counted. */
   track(exchange: HttpExchange): void;
   /** The same for a response that was written. It is counted at once if the operating system has taken all of it. */
@@ -46,6 +45,16 @@ export type OpenResponses = {
   closeAfterResponse(): void;
   /** Aborts event streams, which do not end by themselves, one by one within the window. */
   abortStreams(windowMs: number): Promise<void>;
+  /**
+   * Starts to abort responses whose clients do not read them, within two periods after bytes began to wait. A client that reads
+   * slowly is not disconnected, and neither is one whose response is not ready yet.
+   *
+   * Server-sent events have no pong. Bytes in the buffers of the operating system count as read, until the operating system
+   * closes the connection.
+   *
+   * @returns how to stop it
+   */
+  abortStalled(periodMs: number): () => void;
   /** The connections that have sent nothing. Browsers open some in advance. */
   unusedConnections(): Socket[];
 };
@@ -83,7 +92,6 @@ export function createOpenResponses(metrics: Metrics, onResponse?: (exchange: Ht
   }
 
   return {
-    all: responses,
     track,
     trackWritten(exchange) {
       // Most responses are short. Tracking each would take longer than creating it.
@@ -103,8 +111,23 @@ export function createOpenResponses(metrics: Metrics, onResponse?: (exchange: Ht
       }
     },
     abortStreams: (windowMs) => stagger([...responses].filter(isEventStream), windowMs, (stream) => stream.destroy()),
+    abortStalled(periodMs) {
+      // Yoga resets the timeout of the socket before it sends, so the timeout cannot be set when a response begins.
+      const timer = setInterval(() => {
+        for (const response of responses)
+          if (response.writableLength > 0 && response.listenerCount('timeout') === 0) watch(response, periodMs * 0.75);
+      }, periodMs / 4);
+      return () => clearInterval(timer);
+    },
     unusedConnections: () => [...connections].filter(({ bytesRead }) => bytesRead === 0),
   };
+}
+
+/** Each byte that is sent restarts the timeout of the socket, also in the middle of a large write. */
+function watch(response: ServerResponse, stalledMs: number): void {
+  response.setTimeout(stalledMs, () => {
+    if (response.writableLength > 0) response.destroy();
+  });
 }
 
 /** Whether a response is an event stream, which ends only when its client disconnects. */

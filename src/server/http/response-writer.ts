@@ -86,7 +86,6 @@ export function createResponseWriter({
     if (exchange.request.method === 'GET') exchange.response.setHeader('cache-control', 'no-store');
   }
 
-  /** The headers of every response. */
   function commonHeaders({ request, id }: HttpExchange): string[] {
     const isGet = request.method === 'GET';
     const all = isSandbox ? [REQUEST_ID_HEADER, id, ...SANDBOX_HEADER] : [REQUEST_ID_HEADER, id];

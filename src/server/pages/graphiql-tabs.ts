@@ -1,4 +1,3 @@
-/** A tab that GraphiQL opens with. */
 type GraphiqlTab = {
   /** Begins with a comment about what the tab shows. No line is longer than 50 columns. */
   readonly query: string;

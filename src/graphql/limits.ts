@@ -1,3 +1,4 @@
+import type { RateLimit } from '../domain/token-bucket.ts';
 import { QueryTooComplexError } from '../errors.ts';
 
 /** Number of objects that a list without a page size counts as, at most and if its length is unknown. */
@@ -106,11 +107,9 @@ export const ADDRESS_LIMITS = {
 /** The values of {@link LIMITS}. */
 export type Limits = { readonly [Name in keyof typeof LIMITS]: number };
 
-/** A token bucket: the points that it regains per second, and the points that it can hold. Both are integers. */
-export type RateLimit = { readonly pointsPerSecond: number; readonly burst: number };
-
 /** The values of {@link ADDRESS_LIMITS}; `undefined` for a limit that is not set. */
 export type AddressLimits = {
+  /** In integers. */
   readonly rate: RateLimit | undefined;
   readonly maxConnectionsPerAddress: number | undefined;
 };

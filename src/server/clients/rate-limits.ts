@@ -1,12 +1,18 @@
 import type { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Instant } from '../../domain/instant.ts';
-import type { RateLimit } from '../../graphql/limits.ts';
+import {
+  drain,
+  fullBucket,
+  msUntilAvailable,
+  type RateLimit,
+  refill,
+  type TokenBucket,
+} from '../../domain/token-bucket.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics, OperationTransport } from '../metrics/metrics.ts';
 import { overRate } from '../operations/refusal.ts';
 import type { ClientAddresses, ClientIdentity } from './client-address.ts';
-import { drain, fullBucket, msUntilAvailable, refill, type TokenBucket } from './token-bucket.ts';
 
 /** A token bucket of points for each client. */
 export type RateLimits = {

@@ -1,3 +1,5 @@
+import { drain, fullBucket, refill } from '../../domain/token-bucket.ts';
+
 /** How many errors of one node the gateway may still cause: nodes count them, and refuse clients that cause too many. */
 export type ErrorBudget = {
   /** Whether that many more errors may be caused now. */
@@ -15,31 +17,23 @@ type ErrorBudgetOptions = {
   readonly perMinute: number;
 };
 
-const MINUTE_MS = 60_000;
-
-/** Creates a full budget. It can fall below zero, because all calls that are under way can fail. */
+/** Creates a full budget, a token bucket. It can fall below zero, because all calls that are under way can fail. */
 export function createErrorBudget({ burst, perMinute }: ErrorBudgetOptions): ErrorBudget {
-  let left = burst;
-  let at = performance.now();
+  const rate = { burst, pointsPerSecond: perMinute / 60 };
+  let bucket = fullBucket(rate, performance.now());
 
-  function refill(): void {
-    const elapsedMs = performance.now() - at;
-    at += elapsedMs;
-    left = Math.min(burst, left + (elapsedMs * perMinute) / MINUTE_MS);
+  function add(errors: number): void {
+    const now = performance.now();
+    // What comes back is never more than the budget.
+    bucket = refill(drain(refill(bucket, rate, now), -errors), rate, now);
   }
 
   return {
     has(errors) {
-      refill();
-      return left >= errors;
+      add(0);
+      return bucket.thousandths >= errors * 1_000;
     },
-    spend() {
-      refill();
-      left -= 1;
-    },
-    earn(errors) {
-      refill();
-      left = Math.min(burst, left + errors);
-    },
+    spend: () => add(-1),
+    earn: add,
   };
 }

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { RateLimit } from '../../../src/graphql/limits.ts';
 import {
   drain,
   fullBucket,
   msUntilAvailable,
+  type RateLimit,
   refill,
   type TokenBucket,
-} from '../../../src/server/clients/token-bucket.ts';
+} from '../../src/domain/token-bucket.ts';
 
 const anyRate = fc.record({
   pointsPerSecond: fc.oneof(fc.integer({ min: 1, max: 2_000 }), fc.integer({ min: 1, max: 2 ** 31 - 1 })),

@@ -1,5 +1,7 @@
-import type { Instant } from '../../domain/instant.ts';
-import type { RateLimit } from '../../graphql/limits.ts';
+import type { Instant } from './instant.ts';
+
+/** The size of a token bucket: the points that it regains per second, and the points that it can hold. */
+export type RateLimit = { readonly pointsPerSecond: number; readonly burst: number };
 
 /**
  * The level of a bucket at a moment.

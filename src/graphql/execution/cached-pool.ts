@@ -3,6 +3,9 @@ import type { JsonValidity } from '../../loaders/pool-cache.ts';
 import { type Context, createContext } from '../context.ts';
 import type { ObjectPlan } from './plan.ts';
 
+/** Maximum length of the cached JSON of a pool. With all its fields, a pool has about 600 characters. */
+const MAX_CACHED_LENGTH = 8_192;
+
 /**
  * The JSON of a pool, from the cache beside its state or written now. A pool is on many pages and in many updates, and one
  * plan writes it the same for all of them.
@@ -29,7 +32,7 @@ export function writeCachedPool(
   // With loaders of its own, which note everything that the text depends on, and not only what this response has not read yet.
   const own = createContext(context.service, { head: newest });
   const text = write(own);
-  if (text === undefined) {
+  if (text === undefined || text.length > MAX_CACHED_LENGTH) {
     cache.uncacheable.add(plan);
     return undefined;
   }

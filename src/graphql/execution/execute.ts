@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { Context } from '../context.ts';
 import { addFieldError, createFieldErrors, hasNone, placeFieldError, reportErrors } from './field-errors.ts';
-import type { JsonText } from './json-text.ts';
+import { finishText, type JsonText } from './json-text.ts';
 import type { Execution, Written } from './plan.ts';
 import type { PlannedOperation } from './planner.ts';
 import { nextTurn, startTimeSlice, type TakeTurn } from './time-slice.ts';
@@ -20,7 +20,7 @@ export function createExecutor(takeTurn: TakeTurn = nextTurn): Executor {
       const errors = createFieldErrors();
       const execution: Execution = { context, args, errors, slice: startTimeSlice(takeTurn) };
       const toResult = (text: JsonText) =>
-        hasNone(errors) ? new WrittenResult(text) : new WrittenResult(text, reportErrors(errors));
+        new WrittenResult(finishText(text), hasNone(errors) ? undefined : reportErrors(errors));
       const fail = (error: unknown) => {
         addFieldError(errors, placeFieldError(errors, error, undefined, undefined));
         return toResult('null');

@@ -5,7 +5,7 @@
 export type JsonText = string | readonly (string | Buffer)[];
 
 /** Minimum length of a string that becomes a piece of bytes, in characters. */
-const MIN_PIECE_LENGTH = 16_384;
+const MIN_PIECE_LENGTH = 65_536;
 
 /** A part of a response to which nothing is added: as bytes if it is long. */
 export function finishText(json: JsonText): JsonText {

@@ -30,6 +30,8 @@ export type KnownOperation = {
   readonly definition: OperationDefinitionNode;
   /** The variables that decide what is selected. */
   readonly conditions: readonly string[];
+  /** Whether its document is cached, so that its plan can be used again. */
+  readonly isCached: boolean;
 };
 
 /** An operation with the variables of one request, ready to be executed. */
@@ -47,7 +49,7 @@ export type Planned =
   | { readonly errors: readonly GraphQLError[]; readonly plan?: never }
   | { readonly excess: QueryTooComplexError; readonly errors?: never; readonly plan?: never };
 
-/** Plans operations. A plan is compiled once for all requests with the same document and the same conditions. */
+/** Plans operations. A plan is compiled once for all requests with the same cached document and the same conditions. */
 export type Planner = {
   plan(operation: KnownOperation, variables: Readonly<Record<string, unknown>> | null | undefined): Planned;
 };
@@ -73,12 +75,12 @@ export function createPlanner({ schema, limits }: PlannerOptions): Planner {
   });
 
   function compileOnce(operation: KnownOperation, variables: Parameters<typeof compile>[0]['variables']): Compiled {
-    const { id, document, definition, conditions } = operation;
+    const { id, document, definition, conditions, isCached } = operation;
     const key = conditions.length === 0 ? `${id}` : `${id}:${conditions.map((name) => variables.coerced[name])}`;
     const known = cache.get(key);
     if (known !== undefined) return known;
     const compiled = orExcess(() => compile({ schema, document, operation: definition, variables, limits }));
-    cache.set(key, compiled);
+    if (isCached) cache.set(key, compiled);
     return compiled;
   }
 
@@ -110,7 +112,7 @@ function orExcess(makePlan: () => OperationPlan) {
 let operations = 0;
 
 /** What is known of the operations of a valid document, found out when an operation is first selected. */
-export function createValidDocument(document: DocumentNode): ValidDocument {
+export function createValidDocument(document: DocumentNode, isCached = true): ValidDocument {
   const known = new Map<OperationDefinitionNode, KnownOperation>();
 
   return {
@@ -125,6 +127,7 @@ export function createValidDocument(document: DocumentNode): ValidDocument {
         document,
         definition,
         conditions: findConditions(document, definition),
+        isCached,
       };
       known.set(definition, operation);
       return operation;

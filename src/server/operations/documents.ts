@@ -69,7 +69,7 @@ export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused
 
   function finish(text: string, document: DocumentNode, found: readonly GraphQLError[]): ReadDocument {
     if (found.length === 0) {
-      const read = { valid: createValidDocument(document) };
+      const read = { valid: createValidDocument(document, text.length <= MAX_CHARACTERS) };
       cache.set(text, read);
       return read;
     }

@@ -34,6 +34,7 @@ async function openGateway(options?: TestGatewayOptions) {
         const { token1Id, token2Id } = pool as { token1Id: string; token2Id: string };
         const text = [token1Id, token2Id].map((id) => `${loaders.tokens.get(id).symbol}`).join();
         written.push(text);
+        if (what === 'is long') return `"${'x'.repeat(9_000)}"`;
         return what === 'fails' ? undefined : text;
       }),
   };
@@ -92,6 +93,14 @@ describe('the JSON of a pool', () => {
 });
 
 describe('an answer with cached JSON of a pool', () => {
+  test('is not cached if it is far longer than all fields of a pool', async () => {
+    const { service, written, newestPool, write } = await openGateway();
+    const pool = await newestPool();
+    expect(write(pool, createContext(service), 'is long')).toBeUndefined();
+    expect(write(pool, createContext(service), 'is long')).toBeUndefined();
+    expect(written.length).toBe(1);
+  });
+
   test('depends on nothing more if the tokens are in the list', async () => {
     const { service, written, newestPool, write } = await openGateway();
     const [one, other] = [createContext(service), createContext(service)];

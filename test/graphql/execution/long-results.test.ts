@@ -9,13 +9,13 @@ import { repeat } from '../../support/operations.ts';
 const schema = buildSchema('type Query { things: [Thing] } type Thing { name: String later: String inside: [Thing] }');
 
 /** Beyond ASCII, so that bytes and characters differ. */
-const name = 'ä€ "x" '.repeat(50);
+const name = 'ä€ "x" '.repeat(100);
 const thing = {
   name,
   later: () => Promise.resolve(name),
   inside: () => [{ name }, Promise.resolve({ name }), { name }],
 };
-const things = Array.from({ length: 60 }, (_, n) => (n % 7 === 0 ? Promise.resolve(thing) : thing));
+const things = Array.from({ length: 120 }, (_, n) => (n % 7 === 0 ? Promise.resolve(thing) : thing));
 
 const aliases = repeat(20, (n) => `a${n}: name`);
 const OPERATIONS = {

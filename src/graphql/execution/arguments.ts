@@ -47,9 +47,15 @@ export function countValues(value: unknown, max = Number.POSITIVE_INFINITY): num
     const each = rest.pop();
     if (typeof each === 'string') count += each.length / CHARACTERS_PER_VALUE;
     if (typeof each !== 'object' || each === null) continue;
-    const values = Array.isArray(each) ? each : Object.values(each);
-    count += values.length;
-    if (count <= max) for (const inside of values) rest.push(inside);
+    if (Array.isArray(each)) {
+      count += each.length;
+      if (count <= max) for (const entry of each) rest.push(entry);
+      continue;
+    }
+    for (const name in each) {
+      count += 1;
+      rest.push((each as Arguments)[name]);
+    }
   }
   return count;
 }

@@ -44,6 +44,8 @@ const FIELDS: readonly ((count: number) => string)[] = [
   (count) => `l: __schema { types { ${'name '.repeat(count)} fields { type { name } } } }`,
 ];
 
+const MANY_FIELDS = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`x${n}`, n]));
+
 const field = fc
   .tuple(fc.constantFrom(...FIELDS), fc.integer({ min: 1, max: 1_200 }))
   .map(([write, count]) => write(count));
@@ -53,7 +55,7 @@ const hostile: fc.Arbitrary<Operation> = fc
   .record({
     fields: fc.array(field, { minLength: 1, maxLength: 4 }),
     lines: fc.constantFrom(0, 3, 1_000, 60_000),
-    bad: fc.constantFrom<unknown>(99, -1, 'x', null, 1e300, [[[[]]]], 'y'.repeat(100_000)),
+    bad: fc.constantFrom<unknown>(99, -1, 'x', null, 1e300, [[[[]]]], 'y'.repeat(100_000), MANY_FIELDS, [MANY_FIELDS]),
     ids: fc.constantFrom(0, 1, 120, 9_000).map((count) => Array.from({ length: count }, (_, n) => `x:${n}`)),
   })
   .map(({ fields, lines, bad, ids }) => {

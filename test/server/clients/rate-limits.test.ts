@@ -229,10 +229,12 @@ describe('an operation above the rate limit is refused before its execution', ()
       { id, type: 'next', payload: { data: { poolPairs: { totalCount: expect.any(Number) } } } },
       { id, type: 'complete' },
     ];
-    expect(await ask(DEAR, '1')).toEqual(whole('1'));
-    expect(await ask(DEAR, '2')).toEqual([{ id: '2', type: 'error', payload: [limited(400)] }]);
+    // A text of its own each time: the response of an equal request would be known, and its document costs nothing then.
+    const dear = (id: string) => ({ query: `query N${id}${DEAR.query.replaceAll(' ', '')}` });
+    expect(await ask(dear('1'), '1')).toEqual(whole('1'));
+    expect(await ask(dear('2'), '2')).toEqual([{ id: '2', type: 'error', payload: [limited(400)] }]);
     gateway.clock.now += 400;
-    expect(await ask(DEAR, '3')).toEqual(whole('3'));
+    expect(await ask(dear('3'), '3')).toEqual(whole('3'));
     socket.close();
   });
 

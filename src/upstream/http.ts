@@ -1,5 +1,5 @@
 import { handleWhen, retry } from 'cockatiel';
-import { Agent, type Dispatcher, errors } from 'undici';
+import type { Dispatcher } from 'undici';
 import {
   type ErrorDetails,
   type Upstream,
@@ -8,6 +8,7 @@ import {
   UpstreamTimeoutError,
   UpstreamUnreachableError,
 } from '../errors.ts';
+import { createAgent } from './agent.ts';
 import { type Body, type BodyOptions, type ResponseReader, readBody } from './body.ts';
 import { ACCEPT_ENCODING, decodeBody, UnreadableEncoding } from './content-encoding.ts';
 import { isPageType, toResponseError } from './response-error.ts';
@@ -68,7 +69,7 @@ const REASON_BYTES = 65_536;
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { upstream, timeoutMs, maxBytes, keepAlive, maxConnections, headers: configured, onRead } = options;
   const { redact = (text) => text } = options;
-  const agent = new Agent({
+  const agent = createAgent({
     connections: maxConnections,
     pipelining: keepAlive ? 1 : 0,
     headersTimeout: 0,
@@ -167,7 +168,8 @@ async function readDecoded({ body, headers }: Dispatcher.ResponseData, options: 
 const retryReset = retry(handleWhen(isReset), { maxAttempts: 1 });
 
 function isReset(error: unknown): boolean {
-  return error instanceof errors.SocketError || (error as NodeJS.ErrnoException | undefined)?.code === 'ECONNRESET';
+  const { code } = (error ?? {}) as NodeJS.ErrnoException;
+  return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET';
 }
 
 /** Basic authentication with the user and password of the URL. */

@@ -7,14 +7,15 @@ import { type AddressLimits, mapLimits } from './graphql/limits.ts';
 import { createPoolCache } from './loaders/pool-cache.ts';
 import type { Sources } from './loaders/sources.ts';
 import type { Log } from './log.ts';
-import { createGateway, type Gateway } from './server/gateway.ts';
+import { createSandbox, type Sandbox } from './sandbox/sandbox.ts';
+import { createGatewayServer, type GatewayServer } from './server/gateway-server.ts';
 import { createMetrics } from './server/metrics/metrics.ts';
 import { MAX_INT32 } from './settings/readers.ts';
 import { type Config, DEFAULT_BURST_SECONDS } from './settings/settings.ts';
 import { connectMarketData, connectNodes } from './upstreams.ts';
 
 /** The gateway with its sources. */
-export type App = Gateway & {
+export type App = GatewayServer & {
   /** What operations are executed with. */
   readonly service: Service;
   /** Closes the server, then the followers and their connections. */
@@ -29,6 +30,45 @@ export type AppOptions = {
   readonly log: Log;
   readonly now?: () => Instant;
 };
+
+/** An app that is started, and the hosts of its upstreams. */
+export type StartedApp = App & {
+  readonly upstreams: { readonly node: readonly string[]; readonly marketData: string | undefined };
+};
+
+/** Starts the app of a process or of the library: if no upstream is configured, with the built-in sandbox as both. */
+export async function startApp(config: Config, log: Log): Promise<StartedApp> {
+  const isSandbox = config.fullnodeUrls.length === 0 && config.marketDataUrl === undefined;
+  const sandbox = isSandbox ? await createSandbox({ blockMs: config.sandboxBlockMs }) : undefined;
+  if (sandbox) log.warn('the built-in sandbox simulates the node and the market data: no price is real');
+
+  const effective = sandbox ? withSandbox(sandbox, config) : config;
+  const app = createApp({ config: effective, isSandbox, log });
+  return {
+    ...app,
+    upstreams: {
+      node: effective.fullnodeUrls.map(({ host }) => host),
+      marketData: effective.marketDataUrl?.host,
+    },
+    async close() {
+      await app.close();
+      await sandbox?.close();
+    },
+  };
+}
+
+/** The settings with the sandbox as both upstreams, and with its tokens. The configured tokens override them. */
+function withSandbox(sandbox: Sandbox, config: Config): Config {
+  const tokens = sandbox.chain.tokens
+    .filter((token) => token.symbol !== undefined)
+    .map(({ id, symbol, decimals }) => ({ tokenId: id, symbol, decimals }));
+  return {
+    ...config,
+    fullnodeUrls: [new URL(sandbox.nodeUrl)],
+    marketDataUrl: new URL(sandbox.marketDataUrl),
+    tokens: [...tokens, ...config.tokens],
+  };
+}
 
 /** Creates upstream clients, followers, sources and the server. */
 export function createApp({ config, isSandbox, log, now = Date.now }: AppOptions): App {
@@ -53,13 +93,13 @@ export function createApp({ config, isSandbox, log, now = Date.now }: AppOptions
     configured: configuredIn(config),
     upstreams: () => [nodes.health(), marketData.health()],
   };
-  const gateway = createGateway({ ...config, service, metrics, log });
+  const server = createGatewayServer({ ...config, service, metrics, log });
 
   return {
-    ...gateway,
+    ...server,
     service,
     async close() {
-      await gateway.close();
+      await server.close();
       for (const follower of [sources.head, sources.market.pairs, sources.market.tickers]) follower.stop();
       await Promise.all([nodes.disconnect(), marketData.disconnect()]);
     },

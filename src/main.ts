@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import { createApp, readVersion } from './app.ts';
+import { readVersion, startApp } from './app.ts';
 import { createLog } from './log.ts';
-import { createSandbox, type Sandbox } from './sandbox/sandbox.ts';
+import { ConfigError } from './settings/config-error.ts';
 import { helpText } from './settings/help-text.ts';
-import { ConfigError, readConfig } from './settings/read-config.ts';
+import { readConfig } from './settings/read-config.ts';
 import { redactorOf } from './settings/secrets.ts';
 import type { Config } from './settings/settings.ts';
 import { findUnknownVariables } from './settings/unknown-variables.ts';
@@ -31,24 +31,17 @@ async function serve(config: Config): Promise<void> {
     log.fatal({ err: error }, 'the process exits because of an uncaught error');
     process.exit(1);
   });
-  const isSandbox = config.fullnodeUrls.length === 0 && config.marketDataUrl === undefined;
-  const sandbox = isSandbox ? await createSandbox({ blockMs: config.sandboxBlockMs }) : undefined;
   for (const unknown of findUnknownVariables(process.env)) log.warn(unknown);
-  if (sandbox) log.warn('the built-in sandbox simulates the node and the market data: no price is real');
-
-  const effective = sandbox ? withSandbox(sandbox, config) : config;
-  const app = createApp({ config: effective, isSandbox, log });
+  const app = await startApp(config, log);
   onStopSignal(async (signal) => {
     log.info({ signal }, 'stopping');
     await app.close();
-    await sandbox?.close();
     process.exit(0);
   });
 
   try {
     const url = await app.listen(config.port, config.host);
-    const upstreams = { node: hosts(effective.fullnodeUrls), marketData: effective.marketDataUrl?.host };
-    log.info({ graphql: url, ...upstreams }, 'serving');
+    log.info({ graphql: url, ...app.upstreams }, 'serving');
   } catch (error) {
     const host = config.host.includes(':') ? `[${config.host}]` : config.host;
     log.fatal(`cannot listen on ${host}:${config.port}: ${listenProblem(error)}`);
@@ -86,22 +79,5 @@ function onStopSignal(stop: (signal: NodeJS.Signals) => Promise<void>): void {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, handle);
 }
 
-/** The settings with the sandbox as both upstreams, and with its tokens. The configured tokens override them. */
-function withSandbox(sandbox: Sandbox, config: Config): Config {
-  const tokens = sandbox.chain.tokens
-    .filter((token) => token.symbol !== undefined)
-    .map(({ id, symbol, decimals }) => ({ tokenId: id, symbol, decimals }));
-  return {
-    ...config,
-    fullnodeUrls: [new URL(sandbox.nodeUrl)],
-    marketDataUrl: new URL(sandbox.marketDataUrl),
-    tokens: [...tokens, ...config.tokens],
-  };
-}
-
-function hosts(urls: readonly URL[]): string[] {
-  return urls.map((url) => url.host);
-}
-
 if (existsSync('.env')) process.loadEnvFile();
-await main(process.argv.slice(2));
+void main(process.argv.slice(2));

@@ -59,7 +59,7 @@ const ARROWS: Record<string, readonly string[]> = {
   redact: [],
   'upstream-log': ['log', 'type errors', 'type live', 'type upstream'],
 };
-const IMPORT_EVERYTHING = ['app', 'main', 'upstreams'];
+const IMPORT_EVERYTHING = ['app', 'index', 'library', 'main', 'upstreams'];
 
 describe('which part knows which', () => {
   test('every part has its arrows', () => {
@@ -146,9 +146,11 @@ describe('what does the bench take from the source', () => {
 });
 
 describe('what does the source take from outside', () => {
-  test('modules of Node by their full names, and packages that package.json declares for running', () => {
-    const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-    const known = new Set([...Object.keys(dependencies), ...builtinModules.map((name) => `node:${name}`)]);
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+
+  test('modules of Node by their full names, dependencies, and packages that the build bundles', () => {
+    const packages = [...Object.keys(dependencies), ...BUNDLED];
+    const known = new Set([...packages, ...builtinModules.map((name) => `node:${name}`)]);
     const strangers = sources.flatMap(({ path, imports }) =>
       imports
         .filter(({ from }) => !isOurs(from) && !known.has(from) && !known.has(packageOf(from)))
@@ -157,10 +159,10 @@ describe('what does the source take from outside', () => {
     expect(strangers).toEqual([]);
   });
 
-  test('every declared package is used', () => {
-    const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  test('every declared package is used, and what is bundled is not installed with the package', () => {
     const used = new Set(sources.flatMap(({ imports }) => imports.map(({ from }) => packageOf(from))));
-    expect(Object.keys(dependencies).filter((name) => !used.has(name))).toEqual([]);
+    expect([...Object.keys(dependencies), ...BUNDLED].filter((name) => !used.has(name))).toEqual([]);
+    expect(BUNDLED.filter((name) => !(name in devDependencies))).toEqual([]);
   });
 
   test('nothing of the tests', () => {
@@ -191,9 +193,10 @@ describe('how is the source written', () => {
     expect(files.map(({ path }) => path)).toEqual([]);
   });
 
-  test('without barrels: no index.ts, and nothing that is exported from another file', () => {
+  test('without barrels: no index.ts but the entry of the package, and nothing else that is exported from another file', () => {
     const barrels = written.filter(
-      ({ path, text }) => basename(path) === 'index.ts' || /^export\s[^;=(]*?\sfrom\s'/m.test(text),
+      ({ path, text }) =>
+        path !== 'src/index.ts' && (basename(path) === 'index.ts' || /^export\s[^;=(]*?\sfrom\s'/m.test(text)),
     );
     expect(barrels.map(({ path }) => path)).toEqual([]);
   });
@@ -221,6 +224,19 @@ describe('how is the source written', () => {
     expect(odd.map(({ path }) => path)).toEqual([]);
   });
 });
+
+/** The devDependencies that are in the bundles of the package. `docs/decisions/package.md` says why. */
+const BUNDLED = [
+  ...[
+    '@pothos/core',
+    '@pothos/plugin-complexity',
+    '@pothos/plugin-relay',
+    'cockatiel',
+    'dataloader',
+    'graphql-scalars',
+  ],
+  ...['graphql-ws', 'graphql-yoga', 'lru-cache', 'prom-client', 'proxy-addr', 'undici', 'ws'],
+];
 
 const VAGUE = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'lib', 'core', 'manager', 'misc']);
 

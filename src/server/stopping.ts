@@ -22,7 +22,7 @@ type StopOptions = {
  */
 export async function stopServer(options: StopOptions): Promise<void> {
   const { server, responses, webSockets, stopWindowMs, stopTimeoutMs } = options;
-  if (!server.listening) return webSockets.close(0, stopTimeoutMs);
+  if (!server.listening) return closeStreams(options);
 
   const closed = once(server, 'close');
   const isUnused = (await promisify(server.getConnections.bind(server))()) === 0;
@@ -40,6 +40,15 @@ export async function stopServer(options: StopOptions): Promise<void> {
   server.closeAllConnections();
   webSockets.terminate();
   await closed;
+}
+
+/** Closes the websockets and event streams on the connections of another server, which then closes its connections itself. */
+async function closeStreams({ responses, webSockets, stopWindowMs, stopTimeoutMs }: StopOptions): Promise<void> {
+  const isUnused = webSockets.isUnused() && responses.isUnused();
+  const windowMs = isUnused ? 0 : stopWindowMs;
+  responses.closeAfterResponse();
+  await Promise.all([webSockets.close(windowMs, stopTimeoutMs), responses.abortStreams(windowMs)]);
+  await responses.abortStreams(0);
 }
 
 /** Maximum time that new connections keep the port open. */

@@ -1,4 +1,4 @@
-import { flagOf, SETTING_GROUPS, type Setting } from './settings.ts';
+import { descriptionOf, flagOf, SETTING_GROUPS, type Setting } from './settings.ts';
 
 /** What `--help` prints. */
 export function helpText(): string {
@@ -22,7 +22,7 @@ export function helpText(): string {
 }
 
 function helpEntry(setting: Setting): string {
-  const { variable, default: byDefault, meaning } = setting;
+  const { variable, default: byDefault } = setting;
   const suffix = byDefault === '' ? '' : ` (default ${byDefault})`;
-  return `  --${flagOf(setting)}, ${variable}${suffix}\n      ${meaning}`;
+  return `  --${flagOf(setting)}, ${variable}${suffix}\n      ${descriptionOf(setting)}`;
 }

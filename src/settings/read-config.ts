@@ -1,21 +1,11 @@
 import { parseArgs } from 'node:util';
 import { redactUrls } from '../redact.ts';
+import { ConfigError } from './config-error.ts';
 import { redactorOf } from './secrets.ts';
 import { type Config, flagOf, SETTINGS, type Setting } from './settings.ts';
 import { findUnknownVariables } from './unknown-variables.ts';
 
 const ALL = Object.values<Setting>(SETTINGS);
-
-/** Thrown if settings are wrong; lists all problems, a line each. */
-export class ConfigError extends Error {
-  readonly problems: readonly string[];
-
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'));
-    this.name = 'ConfigError';
-    this.problems = problems;
-  }
-}
 
 /**
  * Reads all settings. A flag overrides its variable, and an empty variable is not set.
@@ -30,21 +20,52 @@ export function readConfig(args: readonly string[], env: NodeJS.ProcessEnv): Con
   if (flags['help']) return 'help';
   if (flags['version']) return 'version';
 
+  const nothingIsSet = env['NODE_ENV'] === 'production' ? 'NODE_ENV is production' : undefined;
+  return toConfig(problems, {
+    read(setting) {
+      const flag = flags[flagOf(setting)];
+      if (typeof flag === 'string') return { name: `--${flagOf(setting)}`, text: flag };
+      return { name: setting.variable, text: env[setting.variable] || setting.default };
+    },
+    nameOf: ({ variable }) => variable,
+    whyNoSandbox: nothingIsSet,
+    sandboxHint: `--${flagOf(SETTINGS.sandbox)} (${SETTINGS.sandbox.variable}=true)`,
+    misspelt: () => findUnknownVariables(env),
+  });
+}
+
+/** Where the texts of settings come from, and how messages name it. */
+export type SettingsSource = {
+  /** @returns the text of a setting, and the name under which it was set */
+  read(setting: Setting): { readonly name: string; readonly text: string };
+  nameOf(setting: Setting): string;
+  /** Why the sandbox is not used when nothing is configured; `undefined` if it is used. */
+  readonly whyNoSandbox?: string | undefined;
+  /** How the sandbox is turned on. */
+  readonly sandboxHint: string;
+  /** Sentences about names that are probably misspelt settings. */
+  misspelt(): readonly string[];
+};
+
+/**
+ * Reads all settings from their source.
+ *
+ * @param problems what is wrong already, a line each
+ * @throws ConfigError with all problems of all settings
+ */
+export function toConfig(problems: string[], source: SettingsSource): Config {
   const values = Object.entries<Setting>(SETTINGS).map(([key, setting]) => {
-    const flag = flags[flagOf(setting)];
-    const isFlag = typeof flag === 'string';
-    const text = isFlag ? flag : env[setting.variable] || setting.default;
+    const { name, text } = source.read(setting);
     try {
       return [key, setting.read(text)];
     } catch (error) {
-      const name = isFlag ? `--${flagOf(setting)}` : setting.variable;
       const shown = setting.isSecret ? HIDDEN : `is ${JSON.stringify(redactUrls(text))}`;
       problems.push(`${name} ${shown}: ${error instanceof Error ? error.message : error}`);
       return [key, setting.read(setting.default)];
     }
   });
   const config: Config = Object.fromEntries(values);
-  if (problems.length === 0) problems.push(...sandboxProblems(config, env));
+  if (problems.length === 0) problems.push(...sandboxProblems(config, source));
   if (problems.length > 0) throw new ConfigError(problems.map(redactorOf(config)));
   return config;
 }
@@ -53,28 +74,27 @@ export function readConfig(args: readonly string[], env: NodeJS.ProcessEnv): Con
 const HIDDEN = '(not shown, it may contain a secret)';
 
 /** Why it is unclear whether to serve real or simulated data; the gateway never mixes the two. */
-function sandboxProblems({ sandbox, fullnodeUrls, marketDataUrl }: Config, env: NodeJS.ProcessEnv): string[] {
-  const { fullnodeUrls: node, marketDataUrl: marketData, sandbox: setting } = SETTINGS;
+function sandboxProblems({ sandbox, fullnodeUrls, marketDataUrl }: Config, source: SettingsSource): string[] {
+  const [node, marketData, setting] = [SETTINGS.fullnodeUrls, SETTINGS.marketDataUrl, SETTINGS.sandbox].map(
+    source.nameOf,
+  );
   const isConfigured = fullnodeUrls.length > 0 || marketDataUrl !== undefined;
   if (isConfigured) {
     if (!sandbox) return [];
-    return [
-      `${setting.variable} is true, but ${node.variable} or ${marketData.variable} is set: real and simulated data never mix`,
-    ];
+    return [`${setting} is true, but ${node} or ${marketData} is set: real and simulated data never mix`];
   }
-  const isRefused = sandbox === false || (sandbox === undefined && env['NODE_ENV'] === 'production');
-  if (!isRefused) return [];
-  const cause = sandbox === false ? `${setting.variable} is false` : 'NODE_ENV is production';
-  const nothing = `neither ${node.variable} nor ${marketData.variable} is set, and ${cause}`;
-  const remedy = `set one of them, or --${flagOf(setting)} (${setting.variable}=true) for simulated data`;
-  return [[`${nothing}: ${remedy}`, ...findUnknownVariables(env)].join('; ')];
+  const cause = sandbox === undefined ? source.whyNoSandbox : `${setting} is false`;
+  if (sandbox || cause === undefined) return [];
+  const nothing = `neither ${node} nor ${marketData} is set, and ${cause}`;
+  const remedy = `set one of them, or ${source.sandboxHint} for simulated data`;
+  return [[`${nothing}: ${remedy}`, ...source.misspelt()].join('; ')];
 }
 
 type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
 /** The flags that can stand without a value. */
 const SWITCHES: ReadonlySet<string> = new Set(
-  ALL.filter(({ isSwitch }) => isSwitch).map((setting) => `--${flagOf(setting)}`),
+  ALL.filter(({ kind }) => kind === 'boolean').map((setting) => `--${flagOf(setting)}`),
 );
 
 /** Adds the value `true` to a switch without a value. */

@@ -22,15 +22,20 @@ import {
   readWhole,
 } from './readers.ts';
 
-/** One setting. Its flag is its variable in lower case, with hyphens. */
+/** What an option of the library is, for a setting; on the command line and in the environment it is a text. */
+export type OptionKind = 'text' | 'texts' | 'list' | 'headers' | 'number' | 'boolean' | readonly string[];
+
+/** One setting. Its flag is its variable in lower case, with hyphens. Its option is its variable in camel case. */
 export type Setting<Value = unknown> = {
   readonly variable: string;
+  /** `texts` is one text or several, and words are one of them. `text` if it is not set. */
+  readonly kind?: OptionKind;
   /** The text of the default. An empty text means that the setting is not set. */
   readonly default: string;
-  /** The description in `--help`, the documents and `.env.example`. */
+  /** The description in `--help`, the documents, `.env.example` and the options of the library. */
   readonly meaning: string;
-  /** Whether the flag alone, without a value, means `true`. */
-  readonly isSwitch?: true;
+  /** What the description adds for flags and variables. */
+  readonly ofText?: string;
   /** Whether the text may contain a password or a key, so that it is never printed. */
   readonly isSecret?: true;
   /** Reads a text. @throws Error that says what was expected */
@@ -45,11 +50,16 @@ export const RESERVED_CONNECTIONS = 2;
 /** The default of `RATE_LIMIT_BURST`, in seconds of `RATE_LIMIT_PER_SECOND`. */
 export const DEFAULT_BURST_SECONDS = 10;
 
+const COMMAS = 'Separated by commas.';
+const HEADER_LINES = 'Written as `name: value` lines, separated by line breaks or `\\n`.';
+
 const ESSENTIAL = {
   fullnodeUrls: {
     variable: 'FULLNODE_URL',
+    kind: 'texts',
     default: '',
-    meaning: "URL of the full node's JSON-RPC API, or several URLs separated by commas.",
+    meaning: "URL of the full node's JSON-RPC API, or several URLs.",
+    ofText: COMMAS,
     isSecret: true,
     read: (text) => (text === '' ? [] : readUrls(text)),
   },
@@ -69,6 +79,7 @@ const ESSENTIAL = {
   },
   port: {
     variable: 'PORT',
+    kind: 'number',
     default: '4000',
     meaning: 'Port to listen on. With 0, the system chooses a free port, which the log contains.',
     read: (text) => readWhole(text, 0, 65_535),
@@ -81,9 +92,10 @@ const ESSENTIAL = {
   },
   corsOrigins: {
     variable: 'CORS_ORIGINS',
+    kind: 'list',
     default: '',
-    meaning:
-      "Origins of pages that can send requests and open websockets, besides the gateway's own: separated by commas, or `*` for all.",
+    meaning: "Origins of pages that can send requests and open websockets, besides the gateway's own, or `*` for all.",
+    ofText: COMMAS,
     read: (text) => readList(text, readOrigin),
   },
 } satisfies Settings;
@@ -91,15 +103,19 @@ const ESSENTIAL = {
 const UPSTREAMS = {
   fullnodeHeaders: {
     variable: 'FULLNODE_HEADERS',
+    kind: 'headers',
     default: '',
-    meaning: 'HTTP headers of every request to a node: `name: value` lines, separated by line breaks or `\\n`.',
+    meaning: 'HTTP headers of every request to a node.',
+    ofText: HEADER_LINES,
     isSecret: true,
     read: readHeaders,
   },
   marketDataHeaders: {
     variable: 'MARKET_DATA_HEADERS',
+    kind: 'headers',
     default: '',
-    meaning: 'HTTP headers of every request to the market-data host, written like `FULLNODE_HEADERS`.',
+    meaning: 'HTTP headers of every request to the market-data host.',
+    ofText: HEADER_LINES,
     isSecret: true,
     read: readHeaders,
   },
@@ -111,18 +127,21 @@ const UPSTREAMS = {
   },
   upstreamTimeoutMs: {
     variable: 'UPSTREAM_TIMEOUT_MS',
+    kind: 'number',
     default: '10000',
     meaning: 'Maximum time for a complete response of an upstream, in milliseconds.',
     read: readMilliseconds,
   },
   upstreamMaxConnections: {
     variable: 'UPSTREAM_MAX_CONNECTIONS',
+    kind: 'number',
     default: '16',
     meaning: `Maximum number of connections to one upstream host. Minimum ${RESERVED_CONNECTIONS + 1}, because ${RESERVED_CONNECTIONS} are reserved for polling.`,
     read: (text) => readWhole(text, RESERVED_CONNECTIONS + 1, MAX_INT32),
   },
   upstreamMaxWaiting: {
     variable: 'UPSTREAM_MAX_WAITING',
+    kind: 'number',
     default: '1000',
     meaning:
       'Maximum number of client requests queued for an upstream. When the queue is full, the newest request of the client with the most queued requests fails with `UPSTREAM_BUSY`.',
@@ -130,6 +149,7 @@ const UPSTREAMS = {
   },
   upstreamMaxPauseMs: {
     variable: 'UPSTREAM_MAX_PAUSE_MS',
+    kind: 'number',
     default: '15000',
     meaning: 'Maximum back-off before the gateway tries a failing upstream again, in milliseconds.',
     read: readMilliseconds,
@@ -139,12 +159,14 @@ const UPSTREAMS = {
 const FRESHNESS = {
   headPollMs: {
     variable: 'HEAD_POLL_MS',
+    kind: 'number',
     default: '1000',
     meaning: `How often the gateway polls the node for a new block, in milliseconds. Minimum ${MIN_INTERVAL_MS}.`,
     read: readInterval,
   },
   maxBlockAgeMs: {
     variable: 'MAX_BLOCK_AGE_MS',
+    kind: 'number',
     default: '600000',
     meaning:
       'Maximum age of the newest block, by its own timestamp, in milliseconds. If it is older, the head is stale and `/ready` returns 503.',
@@ -152,12 +174,14 @@ const FRESHNESS = {
   },
   marketPollMs: {
     variable: 'MARKET_POLL_MS',
+    kind: 'number',
     default: '10000',
     meaning: `How often the gateway polls pairs and tickers, in milliseconds. Minimum ${MIN_INTERVAL_MS}.`,
     read: readInterval,
   },
   marketMaxAgeMs: {
     variable: 'MARKET_MAX_AGE_MS',
+    kind: 'number',
     default: '600000',
     meaning:
       'Maximum age of pairs and tickers while the market-data host fails, in milliseconds. After that, their fields fail with the error of the host.',
@@ -165,6 +189,7 @@ const FRESHNESS = {
   },
   orderBookTtlMs: {
     variable: 'ORDER_BOOK_TTL_MS',
+    kind: 'number',
     default: '1000',
     meaning: `How long the gateway serves the same snapshot of an order book to all clients, in milliseconds. Minimum ${MIN_INTERVAL_MS}.`,
     read: readInterval,
@@ -174,25 +199,28 @@ const FRESHNESS = {
 const SERVER = {
   graphiql: {
     variable: 'GRAPHIQL',
+    kind: 'boolean',
     default: 'true',
     meaning: 'Whether browsers get GraphiQL: true or false.',
-    isSwitch: true,
     read: readBoolean,
   },
   answerCacheBytes: {
     variable: 'ANSWER_CACHE_BYTES',
+    kind: 'number',
     default: '33554432',
     meaning: 'Maximum size of the response cache, in bytes. 0 turns it off.',
     read: (text) => readWhole(text, 0, MAX_INT32),
   },
   keepAliveMs: {
     variable: 'KEEP_ALIVE_MS',
+    kind: 'number',
     default: '12000',
     meaning: `How often the gateway pings websockets and idle event streams, in milliseconds. It disconnects a client that does not respond within two such intervals. Minimum ${MIN_INTERVAL_MS}.`,
     read: readInterval,
   },
   stopWindowMs: {
     variable: 'STOP_WINDOW_MS',
+    kind: 'number',
     default: '3000',
     meaning:
       'After a stop signal: how long the gateway still accepts requests while it closes websockets and streams one after another, in milliseconds.',
@@ -200,18 +228,21 @@ const SERVER = {
   },
   stopTimeoutMs: {
     variable: 'STOP_TIMEOUT_MS',
+    kind: 'number',
     default: '3000',
     meaning: 'After `STOP_WINDOW_MS`: maximum time for pending requests to finish, in milliseconds.',
     read: (text) => readMilliseconds(text, 0),
   },
   logLevel: {
     variable: 'LOG_LEVEL',
+    kind: LOG_LEVELS,
     default: 'info',
     meaning: `Least severe level that is logged: ${LOG_LEVELS.join(', ')}.`,
     read: (text) => readOneOf(text, LOG_LEVELS),
   },
   accessLog: {
     variable: 'ACCESS_LOG',
+    kind: ACCESS_LOG_MODES,
     default: 'errors',
     meaning: `Which requests and operations are logged: ${ACCESS_LOG_MODES.join(', ')}. \`errors\` means refused operations and internal errors.`,
     read: (text) => readOneOf(text, ACCESS_LOG_MODES),
@@ -221,27 +252,32 @@ const SERVER = {
 const RATE_LIMITS = {
   rateLimitPerSecond: {
     variable: 'RATE_LIMIT_PER_SECOND',
+    kind: 'number',
     default: '',
     meaning: `${ADDRESS_LIMITS.rateLimitPerSecond.meaning} Not limited by default.`,
     read: readOptionalLimit,
   },
   rateLimitBurst: {
     variable: 'RATE_LIMIT_BURST',
+    kind: 'number',
     default: '',
     meaning: `${ADDRESS_LIMITS.rateLimitBurst.meaning} By default, the points of ${DEFAULT_BURST_SECONDS} seconds.`,
     read: readOptionalLimit,
   },
   maxConnectionsPerAddress: {
     variable: 'MAX_CONNECTIONS_PER_ADDRESS',
+    kind: 'number',
     default: '',
     meaning: `${ADDRESS_LIMITS.maxConnectionsPerAddress.meaning} Not limited by default.`,
     read: readOptionalLimit,
   },
   trustedProxies: {
     variable: 'TRUSTED_PROXIES',
+    kind: 'list',
     default: '',
     meaning:
-      'Proxies whose `X-Forwarded-For` headers are trusted: addresses or ranges separated by commas, or `loopback`, `linklocal`, `uniquelocal`.',
+      'Proxies whose `X-Forwarded-For` headers are trusted: addresses or ranges, or `loopback`, `linklocal`, `uniquelocal`.',
+    ofText: COMMAS,
     read: (text) => readList(text, readProxy),
   },
 } satisfies Settings;
@@ -249,14 +285,16 @@ const RATE_LIMITS = {
 const SANDBOX = {
   sandbox: {
     variable: 'SANDBOX',
+    kind: 'boolean',
     default: '',
     meaning:
-      'Whether to serve simulated data of the built-in sandbox: true or false. By default, true if no upstream is configured and `NODE_ENV` is not `production`.',
-    isSwitch: true,
+      'Whether to serve simulated data of the built-in sandbox: true or false. By default, true if no upstream is configured.',
+    ofText: 'With `NODE_ENV=production`, false by default.',
     read: readOptionalBoolean,
   },
   sandboxBlockMs: {
     variable: 'SANDBOX_BLOCK_MS',
+    kind: 'number',
     default: '4000',
     meaning: 'Block interval of the sandbox, in milliseconds.',
     read: readMilliseconds,
@@ -293,10 +331,21 @@ export function flagOf({ variable }: Setting): string {
   return variable.toLowerCase().replaceAll('_', '-');
 }
 
+/** The description of a setting for the command line and the environment. */
+export function descriptionOf({ meaning, ofText }: Setting): string {
+  return ofText === undefined ? meaning : `${meaning} ${ofText}`;
+}
+
+/** The name of a setting as an option of the library. */
+export function optionOf({ variable }: Setting): string {
+  return variable.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
 /** A limit has the same name as a variable and as a field of `service.limits`. */
 function limitSetting(name: keyof Limits): Setting<number> {
   return {
     variable: name.replace(/[A-Z]/g, '_$&').toUpperCase(),
+    kind: 'number',
     default: String(LIMITS[name].default),
     meaning: LIMITS[name].meaning,
     read: (text) => readWhole(text, 1, MAX_INT32),

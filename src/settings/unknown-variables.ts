@@ -29,13 +29,13 @@ export function findUnknownVariables(env: NodeJS.ProcessEnv): string[] {
   });
 }
 
-/** The setting with the smallest edit distance from a name, at most {@link MAX_EDITS}. */
-function nearestOf(name: string, ours: readonly string[]): string | undefined {
+/** The name of ours with the smallest edit distance from another name, at most {@link MAX_EDITS}; `undefined` if none is near. */
+export function nearestOf(name: string, ours: readonly string[]): string | undefined {
   const near = ours
     .filter(({ length }) => length >= MIN_LENGTH && Math.abs(length - name.length) <= MAX_EDITS)
-    .map((variable) => ({ variable, edits: editsBetween(name, variable) }))
+    .map((known) => ({ known, edits: editsBetween(name, known) }))
     .filter(({ edits }) => edits <= MAX_EDITS);
-  return near.sort((a, b) => a.edits - b.edits)[0]?.variable;
+  return near.sort((a, b) => a.edits - b.edits)[0]?.known;
 }
 
 /** The Levenshtein distance of two texts. */

@@ -1,11 +1,10 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Agent, type Dispatcher, request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { oldNodes } from '../support/old-nodes.ts';
 
 const START = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 
@@ -45,15 +44,6 @@ function fatalLinesOf(child: Run): unknown[] {
     .split('\n')
     .map((line) => JSON.parse(line));
   return lines.filter(({ level }) => level === 60).map(({ time: _time, ...rest }) => rest);
-}
-
-function oldNodes(): string[] {
-  const nodes = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'node'));
-  return nodes.filter((node) => {
-    if (!existsSync(node)) return false;
-    const version = execFileSync(node, ['--version'], { encoding: 'utf8' });
-    return Number.parseInt(version.slice(1), 10) < 24;
-  });
 }
 
 const QUERY = '?query={poolPairs(first:20){nodes{id,price}}}';

@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest';
+import { ConfigError } from '../../src/settings/config-error.ts';
 import { helpText } from '../../src/settings/help-text.ts';
-import { ConfigError, readConfig } from '../../src/settings/read-config.ts';
-import { type Config, flagOf, SETTING_GROUPS, SETTINGS, type Setting } from '../../src/settings/settings.ts';
+import { readConfig } from '../../src/settings/read-config.ts';
+import {
+  type Config,
+  descriptionOf,
+  flagOf,
+  SETTING_GROUPS,
+  SETTINGS,
+  type Setting,
+} from '../../src/settings/settings.ts';
 import { envExample, settingsTables } from '../support/doc-tables.ts';
 
 const fixture = (name: string) => new URL(`../fixtures/config/${name}`, import.meta.url).pathname;
@@ -406,7 +414,8 @@ describe('texts that are printed', () => {
   test('the help has every flag, variable, default and meaning, and the title of each group', () => {
     const text = helpText();
     for (const setting of Object.values<Setting>(SETTINGS)) {
-      const { variable, default: byDefault, meaning } = setting;
+      const { variable, default: byDefault } = setting;
+      const meaning = descriptionOf(setting);
       const suffix = byDefault === '' ? '' : ` (default ${byDefault})`;
       expect(text).toContain(`\n  --${flagOf(setting)}, ${variable}${suffix}\n      ${meaning}\n`);
     }
@@ -419,7 +428,8 @@ describe('texts that are printed', () => {
     const rows = settingsTables().split('\n');
     const lines = envExample().split('\n');
     for (const setting of Object.values<Setting>(SETTINGS)) {
-      const { variable, default: byDefault, meaning } = setting;
+      const { variable, default: byDefault } = setting;
+      const meaning = descriptionOf(setting);
       const flag = flagOf(setting);
       const cell = byDefault === '' ? '' : `\`${byDefault}\``;
       expect(rows.filter((row) => row.startsWith(`| \`--${flag}\` |`))).toEqual([

@@ -1,5 +1,12 @@
 import { ERROR_CODES } from '../../src/errors.ts';
-import { flagOf, SETTING_GROUPS, type Setting } from '../../src/settings/settings.ts';
+import {
+  descriptionOf,
+  flagOf,
+  optionOf,
+  SETTING_GROUPS,
+  SETTINGS,
+  type Setting,
+} from '../../src/settings/settings.ts';
 
 /** The table of error codes. */
 export function errorsTable(): string {
@@ -40,7 +47,8 @@ export function settingsTables(): string {
 }
 
 function tableRow(setting: Setting): string {
-  const { variable, default: byDefault, meaning } = setting;
+  const { variable, default: byDefault } = setting;
+  const meaning = descriptionOf(setting);
   return `| \`--${flagOf(setting)}\` | \`${variable}\` | ${byDefault && `\`${byDefault}\``} | ${meaning} |`;
 }
 
@@ -54,6 +62,34 @@ export function envExample(): string {
   return [header, ...groups].join('\n');
 }
 
-function envEntry({ variable, default: byDefault, meaning }: Setting): string {
-  return `# ${meaning}\n#${variable}=${byDefault}\n`;
+function envEntry(setting: Setting): string {
+  return `# ${descriptionOf(setting)}\n#${setting.variable}=${setting.default}\n`;
+}
+
+const OPTION_TYPES = {
+  text: 'string',
+  texts: 'string | readonly string[]',
+  list: 'readonly string[]',
+  headers: 'Readonly<Record<string, string>>',
+  number: 'number',
+  boolean: 'boolean',
+};
+
+/** The text of `src/library/setting-options.ts`: the type of the options of the library, with their descriptions. */
+export function optionsType(): string {
+  const options = new Map(Object.values<Setting>(SETTINGS).map((setting) => [setting.variable, optionOf(setting)]));
+  const entries = Object.values<Setting>(SETTINGS).map((setting) => {
+    const { kind = 'text', default: byDefault } = setting;
+    const type = typeof kind === 'string' ? OPTION_TYPES[kind] : kind.map((word) => `'${word}'`).join(' | ');
+    const meaning = setting.meaning.replace(
+      /`([A-Z_]+)`/g,
+      (whole, name) => `\`${options.get(name) ?? whole.slice(1, -1)}\``,
+    );
+    const suffix = byDefault === '' ? '' : ` Default: \`${byDefault}\`.`;
+    return `  /** ${meaning}${suffix} */\n  readonly ${optionOf(setting)}?: ${type} | undefined;\n`;
+  });
+  const header = '// Written by `npm run docs`, from src/settings/settings.ts.\n\n';
+  const docstring =
+    '/** The settings as options. Each is checked as on the command line. An option that is `undefined` is not set. */\n';
+  return `${header}${docstring}export type SettingOptions = {\n${entries.join('')}};\n`;
 }

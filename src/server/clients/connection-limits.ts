@@ -9,15 +9,16 @@ import type { ClientAddresses } from './client-address.ts';
 /**
  * Limits the open connections of each client, including websockets.
  *
- * A client that connects directly is counted by connection. The clients of a proxy share its connections, which are not
- * limited: these clients are counted by their open requests and websockets.
+ * A client that connects directly is counted by connection. The clients of a proxy share its connections, and those of another
+ * server in this process may be used for other requests. Neither is limited: these clients are counted by their open requests and
+ * websockets.
  */
 export type ConnectionLimits = {
   /** Counts a new connection. */
   connected(socket: Socket): void;
   /** Whether a connection exceeds the limit: it gets one response and is closed. */
   isOverLimit(socket: Duplex): boolean;
-  /** Whether a GraphQL request or a websocket is allowed. If the client uses a proxy, it counts until `answer` is closed. */
+  /** Whether a GraphQL request or a websocket is allowed. If the connection is not counted, it counts until `answer` is closed. */
   admit(request: IncomingMessage, answer: ServerResponse | Duplex): boolean;
   /** The error of a refused request or websocket. */
   readonly refusal: GraphQLError;
@@ -31,6 +32,7 @@ const OVER_LIMIT_MS = 2_000;
 /** Creates the limits, of `max` connections for each client. */
 export function createConnectionLimits(max: number, clients: ClientAddresses, metrics: Metrics): ConnectionLimits {
   const open = new Map<string, number>();
+  const counted = new WeakSet<Duplex>();
   const overLimit = new WeakSet<Duplex>();
   const refusal = tooManyAtOnce(`This client address has too many open connections. The maximum is ${max}.`);
 
@@ -48,7 +50,9 @@ export function createConnectionLimits(max: number, clients: ClientAddresses, me
 
   return {
     connected(socket) {
-      if (clients.isProxy(socket.remoteAddress) || acquire(clients.ofConnection(socket), socket)) return;
+      if (clients.isProxy(socket.remoteAddress)) return;
+      counted.add(socket);
+      if (acquire(clients.ofConnection(socket), socket)) return;
       overLimit.add(socket);
       const timer = setTimeout(() => socket.destroy(), OVER_LIMIT_MS);
       socket.once('close', () => clearTimeout(timer));
@@ -56,8 +60,7 @@ export function createConnectionLimits(max: number, clients: ClientAddresses, me
     isOverLimit: (socket) => overLimit.has(socket),
     admit(request, answer) {
       const { socket } = request;
-      const isViaProxy = clients.isProxy(socket.remoteAddress);
-      const isAdmitted = isViaProxy ? acquire(clients.of(request), answer) : !overLimit.has(socket);
+      const isAdmitted = counted.has(socket) ? !overLimit.has(socket) : acquire(clients.of(request), answer);
       if (!isAdmitted) metrics.recordRefusedConnection();
       return isAdmitted;
     },

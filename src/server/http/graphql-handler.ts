@@ -22,6 +22,7 @@ import type { RequestIds } from './request-id.ts';
 import {
   hasInvalidUtf8,
   hasPlainBody,
+  readBefore,
   readBody,
   readBodyParameters,
   readSearchParameters,
@@ -31,7 +32,8 @@ import { createWriteBatch } from './write-batch.ts';
 
 /** What the handler of the GraphQL endpoint needs. */
 type GraphqlHandlerOptions = {
-  readonly yoga: Yoga;
+  /** Yoga, which is created at the first call. */
+  readonly yoga: () => Yoga;
   readonly pipeline: Pipeline;
   readonly persisted: PersistedQueries;
   readonly responses: QueryResponses;
@@ -102,10 +104,13 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       respondTo(exchange, account, type, request.url ?? '', undefined);
     } else if (type !== undefined && method === 'POST' && hasPlainBody(request, maxBodyBytes)) {
       // In Latin-1 each byte is one character: texts differ if their bytes differ.
-      readBody(request, (body) => respondTo(exchange, account, type, body.toString('latin1'), body));
+      const onBody = (body: Buffer) => respondTo(exchange, account, type, body.toString('latin1'), body);
+      const body = readBefore(request);
+      if (body === undefined) readBody(request, onBody);
+      else onBody(body);
     } else {
       exchange.account = account;
-      passToYoga(exchange);
+      passToYoga(exchange, readBefore(request));
     }
   }
 
@@ -185,14 +190,14 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   function passPlainToYoga({ exchange, account, body }: PlainRequest, prepared?: Prepared): undefined {
     exchange.account = account;
     exchange.prepared = prepared;
-    if (body !== undefined) Object.assign(exchange.request, { body: Readable.from([body]) });
-    passToYoga(exchange);
+    passToYoga(exchange, body);
   }
 
-  function passToYoga(exchange: HttpExchange): void {
+  function passToYoga(exchange: HttpExchange, body: Buffer | undefined): void {
     const { request, response, id } = exchange;
+    if (body !== undefined) Object.assign(request, { body: Readable.from([body]) });
     writer.begin(exchange);
-    requestIds.run(id, () => yoga(request, response, { exchange } as never));
+    requestIds.run(id, () => yoga()(request, response, { exchange } as never));
   }
 
   function labelOfPlain(plain: PlainRequest): OperationLabel {
@@ -206,7 +211,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const start = url.indexOf('?');
     return start < 0 || hasInvalidUtf8(url)
       ? undefined
-      : readSearchParameters(new yoga.fetchAPI.URLSearchParams(url.slice(start + 1)));
+      : readSearchParameters(new (yoga().fetchAPI.URLSearchParams)(url.slice(start + 1)));
   }
 
   return handle;

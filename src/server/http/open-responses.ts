@@ -33,6 +33,8 @@ export type HttpExchange = {
 
 /** The responses in progress on an HTTP server, and its connections. */
 export type OpenResponses = {
+  /** Whether no tracked response is in progress. */
+  isUnused(): boolean;
   /** Tracks a response until its connection has sent all of it or has closed. Then it is counted. */
   track(exchange: HttpExchange): void;
   /** The same for a response that was written. It is counted at once if the operating system has taken all of it. */
@@ -92,6 +94,7 @@ export function createOpenResponses(metrics: Metrics, onResponse?: (exchange: Ht
   }
 
   return {
+    isUnused: () => responses.size === 0,
     track,
     trackWritten(exchange) {
       // Most responses are short. Tracking each would take longer than creating it.
@@ -116,7 +119,7 @@ export function createOpenResponses(metrics: Metrics, onResponse?: (exchange: Ht
       const timer = setInterval(() => {
         for (const response of responses)
           if (response.writableLength > 0 && response.listenerCount('timeout') === 0) watch(response, periodMs * 0.75);
-      }, periodMs / 4);
+      }, periodMs / 4).unref();
       return () => clearInterval(timer);
     },
     unusedConnections: () => [...connections].filter(({ bytesRead }) => bytesRead === 0),

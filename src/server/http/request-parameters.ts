@@ -10,6 +10,17 @@ export function hasPlainBody({ headers }: IncomingMessage, maxBytes: number): bo
   return readContentType(type) === 'json' && Number(length) > 0 && Number(length) <= maxBytes;
 }
 
+/**
+ * The body of a request that other code of the process, such as `express.json()`, has read before; `undefined` if none has. Such
+ * code leaves what it has read in `request.body`.
+ */
+export function readBefore(request: IncomingMessage & { readonly body?: unknown }): Buffer | undefined {
+  const { body = '' } = request;
+  if (!request.readableEnded) return undefined;
+  if (Buffer.isBuffer(body)) return body;
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
 /** Reads the body of a request. The callback is not called if the client disconnects before the end. */
 export function readBody(request: IncomingMessage, onBody: (body: Buffer) => void): void {
   const chunks: Buffer[] = [];

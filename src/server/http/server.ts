@@ -1,97 +1,19 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
-import type { Service } from '../../graphql/context.ts';
-import type { AccessLog } from '../access-log.ts';
 import type { ConnectionLimits } from '../clients/connection-limits.ts';
-import type { Metrics } from '../metrics/metrics.ts';
-import { createGraphiqlHandler, isNavigation } from '../pages/graphiql.ts';
-import { HEALTH_PATH, handleHealth, handleReady, READY_PATH, readinessProblems, STOPPING } from '../pages/health.ts';
-import { createIndex, INDEX_PATH } from '../pages/index-page.ts';
-import { handleSchema, SCHEMA_PATH } from '../pages/schema-file.ts';
-import { GRAPHQL_PATH } from '../yoga/yoga.ts';
-import type { GraphqlHandler } from './graphql-handler.ts';
-import { SANDBOX_HEADER } from './headers.ts';
-import type { HttpExchange, OpenResponses } from './open-responses.ts';
-import { REQUEST_ID_HEADER, type RequestIds } from './request-id.ts';
+import type { OpenResponses } from './open-responses.ts';
 
-/** The path of the metrics, for Prometheus. */
-const METRICS_PATH = '/metrics';
-
+/** What the HTTP server needs. */
 type HttpServerOptions = {
-  readonly graphqlHandler: GraphqlHandler;
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
   readonly responses: OpenResponses;
-  readonly service: Service;
-  readonly metrics: Metrics;
-  readonly requestIds: RequestIds;
-  readonly accessLog: AccessLog;
   readonly connections: ConnectionLimits | undefined;
-  /** Whether browsers get GraphiQL. */
-  readonly graphiql: boolean;
   /** How long a client may keep the gateway waiting: it is disconnected within two such periods. */
   readonly keepAliveMs: number;
-  readonly isStopping: () => boolean;
-  /** Whether the response to a request is the last on its connection. */
-  readonly isLast: (request: IncomingMessage) => boolean;
 };
 
-/** Handles the requests to one path. `endpoint` is its name in the metrics. */
-type Route = { readonly endpoint: string; handle(exchange: HttpExchange): void };
-
-/** Creates the HTTP server with its routes. */
-export function createHttpServer(options: HttpServerOptions): Server {
-  const { graphqlHandler, responses, service, metrics, requestIds, connections, keepAliveMs, isStopping, isLast } =
-    options;
-  const graphql: Route = { endpoint: 'graphql', handle: graphqlHandler };
-  const title = service.isSandbox ? 'pdex-gateway (sandbox)' : 'pdex-gateway';
-  const graphiql = createRoute('graphiql', createGraphiqlHandler(title));
-  const ready = createRoute('ready', (_request, response) =>
-    handleReady(isStopping() ? [STOPPING] : readinessProblems(service), service, response),
-  );
-  const routes: ReadonlyMap<string, Route> = new Map([
-    [GRAPHQL_PATH, graphql],
-    [SCHEMA_PATH, createRoute('schema', handleSchema)],
-    [HEALTH_PATH, createRoute('health', handleHealth)],
-    [READY_PATH, ready],
-    [METRICS_PATH, createRoute('metrics', (_request, response) => handleMetrics(metrics, response))],
-  ]);
-  const index = createRoute('index', createIndex({ ...service, graphiql: options.graphiql }));
-  const invalidHost = createRoute('unreadable', handleInvalidHost);
-  const notFound = createRoute('nowhere', handleNotFound);
-  const { onRequest } = options.accessLog;
-
-  /** A route with the headers that all responses outside of the GraphQL endpoint have. */
-  function createRoute(
-    endpoint: string,
-    handle: (request: IncomingMessage, response: ServerResponse) => unknown,
-  ): Route {
-    return {
-      endpoint,
-      handle(exchange) {
-        const { request, response, id } = exchange;
-        response.setHeader(REQUEST_ID_HEADER, id);
-        if (service.isSandbox) response.setHeader(...SANDBOX_HEADER);
-        if (isLast(request)) response.setHeader('connection', 'close');
-        responses.track(exchange);
-        requestIds.run(id, () => handle(request, response));
-      },
-    };
-  }
-
-  function routeOf(request: IncomingMessage): Route {
-    if (!isValidHost(request.headers.host)) return invalidHost;
-    const path = pathOf(request);
-    if (path === INDEX_PATH) return isRead(request) ? index : notFound;
-    const route = routes.get(path) ?? notFound;
-    return route === graphql && options.graphiql && isNavigation(request) ? graphiql : route;
-  }
-
-  const server = createServer(timeoutsOf(keepAliveMs), (request, response) => {
-    const startedAt = performance.now();
-    removeTrailingSlash(request);
-    const { endpoint, handle } = routeOf(request);
-    const exchange = { request, response, id: requestIds.of(request), startedAt, endpoint, access: undefined };
-    onRequest?.(exchange);
-    handle(exchange);
-  });
+/** Creates the HTTP server. */
+export function createHttpServer({ handle, responses, connections, keepAliveMs }: HttpServerOptions): Server {
+  const server = createServer(timeoutsOf(keepAliveMs), (request, response) => handle(request, response));
   responses.onEnd(() => {
     // While the gateway stops, idle connections would keep it running.
     if (!server.listening) setImmediate(() => server.closeIdleConnections());
@@ -120,45 +42,4 @@ function timeoutsOf(keepAliveMs: number): ServerOptions {
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     highWaterMark: MAX_WAITING_BYTES,
   };
-}
-
-function isRead({ method }: IncomingMessage): boolean {
-  return method === 'GET' || method === 'HEAD';
-}
-
-const GRAPHQL_PATH_SLASH = `${GRAPHQL_PATH}/`;
-
-/** Changes `/graphql/` to `/graphql` in the URL of a request. */
-export function removeTrailingSlash(request: IncomingMessage): void {
-  const { url } = request;
-  if (url?.startsWith(GRAPHQL_PATH_SLASH) && pathOf(request) === GRAPHQL_PATH_SLASH)
-    request.url = GRAPHQL_PATH + url.slice(GRAPHQL_PATH_SLASH.length);
-}
-
-/** The exact path of a request, without its query. */
-export function pathOf(request: IncomingMessage): string {
-  const url = request.url ?? '/';
-  const end = url.indexOf('?');
-  return end < 0 ? url : url.slice(0, end);
-}
-
-/** Whether a URL can be made of `Host`, as handlers do. */
-function isValidHost(host: string | undefined): boolean {
-  return host === undefined || URL.canParse(`http://${host}`);
-}
-
-function handleInvalidHost(_request: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(400, { 'content-type': 'text/plain; charset=utf-8' });
-  response.end('The Host header of this request is invalid.\n');
-}
-
-function handleNotFound(_request: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' });
-  response.end(`Not found. The GraphQL endpoint is ${GRAPHQL_PATH}.\n`);
-}
-
-async function handleMetrics(metrics: Metrics, response: ServerResponse): Promise<void> {
-  const text = await metrics.text();
-  response.writeHead(200, { 'content-type': metrics.contentType, 'cache-control': 'no-store' });
-  response.end(text);
 }

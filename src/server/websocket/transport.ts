@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GraphQLError } from 'graphql';
@@ -12,7 +12,6 @@ import { isAllowedOrigin, originNotAllowed } from '../clients/origins.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
 import { SANDBOX_HEADER } from '../http/headers.ts';
 import { REQUEST_ID_HEADER, type RequestIds } from '../http/request-id.ts';
-import { pathOf, removeTrailingSlash } from '../http/server.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import type { Pipeline } from '../operations/pipeline.ts';
@@ -29,6 +28,12 @@ import { sendUpdates } from './sending.ts';
 
 /** The open websockets. */
 export type WebSocketTransport = {
+  /** Whether no websocket is open. */
+  isUnused(): boolean;
+  /** Opens a websocket, or refuses it with an HTTP response. */
+  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Refuses a websocket to another path. */
+  refusePath(request: IncomingMessage, socket: Duplex): void;
   /**
    * Closes all websockets with 1001, one by one within the window. Each is closed when its queries are answered, at most about
    * the timeout later.
@@ -40,7 +45,6 @@ export type WebSocketTransport = {
 
 /** What the transport needs. */
 type WebSocketTransportOptions = {
-  readonly server: Server;
   readonly pipeline: Pipeline;
   readonly responses: QueryResponses;
   readonly clients: ClientAddresses;
@@ -61,21 +65,19 @@ type WebSocketTransportOptions = {
   readonly internal: (error: unknown) => void;
 };
 
-/** Accepts websockets on the HTTP server. graphql-ws implements the protocol. Every operation takes the same steps as over HTTP. */
+/** Accepts websockets. graphql-ws implements the protocol. Every operation takes the same steps as over HTTP. */
 export function createWebSocketTransport(options: WebSocketTransportOptions): WebSocketTransport {
-  const { server, rates, connections, limits, metrics, requestIds, corsOrigins, keepAliveMs } = options;
+  const { rates, connections, limits, metrics, requestIds, corsOrigins, keepAliveMs } = options;
   const { isSandbox, log, internal } = options;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxBodyBytes, WebSocket: ClientSocket });
   if (isSandbox) sockets.on('headers', (headers) => headers.push(SANDBOX_HEADER.join(': ')));
 
-  server.on('upgrade', (request, socket, head) => {
-    removeTrailingSlash(request);
+  function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const requestId = requestIds.of(request);
     const caller = toCaller(request, requestId);
     const refused = refusalOf(request, socket, caller);
     if (refused !== undefined) {
-      log.refused(caller, requestId, refused);
-      refuseUpgrade(socket, refused);
+      refuse(socket, caller, requestId, refused);
       return;
     }
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
@@ -83,10 +85,14 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
       log.opened(caller, requestId);
       sockets.emit('connection', webSocket, caller);
     });
-  });
+  }
+
+  function refuse(socket: Duplex, caller: ClientIdentity, requestId: string, error: GraphQLError): void {
+    log.refused(caller, requestId, error);
+    refuseUpgrade(socket, error);
+  }
 
   function refusalOf(request: IncomingMessage, socket: Duplex, caller: ClientIdentity): GraphQLError | undefined {
-    if (pathOf(request) !== GRAPHQL_PATH) return NOT_FOUND;
     if (!isAllowedOrigin(request, corsOrigins)) return originNotAllowed(request);
     if (connections?.admit(request, socket) === false) return connections.refusal;
     return new Account(rates, caller, 'websocket').charge(1);
@@ -113,6 +119,12 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
   });
 
   return {
+    isUnused: () => sockets.clients.size === 0,
+    handleUpgrade,
+    refusePath(request, socket) {
+      const requestId = requestIds.of(request);
+      refuse(socket, toCaller(request, requestId), requestId, NOT_FOUND);
+    },
     async close(windowMs, timeoutMs) {
       const closed = once(sockets, 'close');
       const end = performance.now() + windowMs;

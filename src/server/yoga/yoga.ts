@@ -31,7 +31,8 @@ export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
 
   return createYoga<ServerContext, object>({
     schema,
-    graphqlEndpoint: GRAPHQL_PATH,
+    // The routes of the server have checked the path. Express leaves the prefix of a mounted handler in it.
+    graphqlEndpoint: '/*',
     maskedErrors: { maskError },
     maxRequestBodySize: maxBodyBytes,
     // The pipeline parses, validates and executes.

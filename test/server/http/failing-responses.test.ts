@@ -33,7 +33,7 @@ async function serveHandler(run: () => Promise<Executed>, broken: Partial<Respon
   const cache = { ...createResponseCache({ maxBytes: 1_000_000, dataVersion, now: () => 0 }), ...broken };
   const handler = createGraphqlHandler({
     // The requests of these tests do not need Yoga.
-    yoga: undefined as unknown as Yoga,
+    yoga: () => undefined as unknown as Yoga,
     pipeline,
     persisted: createPersistedQueries(),
     responses: createQueryResponses({ cache, dataVersion, metrics }),

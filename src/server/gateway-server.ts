@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Service } from '../graphql/context.ts';
 import { createErrorMask } from '../graphql/errors.ts';
 import { createExecutor } from '../graphql/execution/execute.ts';
@@ -16,6 +17,7 @@ import { createGraphqlHandler } from './http/graphql-handler.ts';
 import { createOpenResponses } from './http/open-responses.ts';
 import { createRequestIds } from './http/request-id.ts';
 import { createResponseWriter } from './http/response-writer.ts';
+import { createRoutes, isGraphqlPath } from './http/routes.ts';
 import { createHttpServer } from './http/server.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { createDataVersion } from './operations/data-version.ts';
@@ -31,9 +33,17 @@ import { createWebSocketTransport } from './websocket/transport.ts';
 import { createGatewayYoga, GRAPHQL_PATH, type Yoga } from './yoga/yoga.ts';
 
 /** The server of the gateway. */
-export type Gateway = {
-  /** Handles a request without a port, by the same pipeline. */
-  readonly fetch: Yoga['fetch'];
+export type GatewayServer = {
+  /** Handles a request to the GraphQL endpoint without a port, by the same pipeline. Its path is ignored. */
+  fetch(input: Request | string, init?: RequestInit): Promise<Response>;
+  /**
+   * Handles a request that another server has received, by its path.
+   *
+   * @param next called in place of a response with status 404
+   */
+  handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void;
+  /** Opens a websocket on a connection of another server. The path of the request is ignored. */
+  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** @returns the address of the GraphQL endpoint. @throws if the port is not available */
   listen(port: number, host: string): Promise<string>;
   /** Reports at /ready that it stops, closes all connections, and resolves when they are closed. See `stopping.ts`. */
@@ -41,7 +51,7 @@ export type Gateway = {
 };
 
 /** What the server needs. */
-type GatewayOptions = {
+type GatewayServerOptions = {
   readonly service: Service;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -61,7 +71,7 @@ type GatewayOptions = {
 };
 
 /** Creates the server: HTTP with server-sent events, and websockets, all with one pipeline. */
-export function createGateway(options: GatewayOptions): Gateway {
+export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
   const { service, metrics, log, answerCacheBytes, graphiql, corsOrigins, trustedProxies, keepAliveMs } = options;
   const { limits, sources, now, isSandbox } = service;
   let stopping: Promise<void> | undefined;
@@ -87,17 +97,20 @@ export function createGateway(options: GatewayOptions): Gateway {
   const steps = { service, persisted, documents, planner, executor, groups, metrics, maskError, takeTurn };
   const pipeline = createPipeline(steps);
 
-  const yoga = createGatewayYoga({
-    ...limits,
-    pipeline,
-    clients,
-    rates,
-    persisted,
-    logsAccess: accessLog.onResponse !== undefined,
-    keepAliveMs,
-    maskError,
-    internal,
-  });
+  let created: Yoga | undefined;
+  // Creating Yoga takes a tenth of a start, and a plain query does not need it.
+  const yoga = () =>
+    (created ??= createGatewayYoga({
+      ...limits,
+      pipeline,
+      clients,
+      rates,
+      persisted,
+      logsAccess: accessLog.onResponse !== undefined,
+      keepAliveMs,
+      maskError,
+      internal,
+    }));
   const dataVersion = createDataVersion(sources);
   const cache = createResponseCache({ maxBytes: answerCacheBytes, dataVersion, now });
   const queryResponses = createQueryResponses({ cache, dataVersion, metrics });
@@ -118,21 +131,19 @@ export function createGateway(options: GatewayOptions): Gateway {
     corsOrigins,
     maxBodyBytes: limits.maxBodyBytes,
   });
-  const server = createHttpServer({
+  const handle = createRoutes({
     graphqlHandler,
     responses,
     service,
     metrics,
     requestIds,
     accessLog,
-    connections,
     graphiql,
-    keepAliveMs,
     isStopping,
     isLast,
   });
+  const server = createHttpServer({ handle, responses, connections, keepAliveMs });
   const webSockets = createWebSocketTransport({
-    server,
     pipeline,
     responses: queryResponses,
     clients,
@@ -148,19 +159,25 @@ export function createGateway(options: GatewayOptions): Gateway {
     keepAliveMs,
     internal,
   });
+  server.on('upgrade', (request, socket, head) => {
+    if (isGraphqlPath(request)) webSockets.handleUpgrade(request, socket, head);
+    else webSockets.refusePath(request, socket);
+  });
   metrics.registerSources(service);
+  const stopAborting = responses.abortStalled(keepAliveMs);
 
   return {
-    fetch: yoga.fetch,
+    fetch: async (input, init) => (yoga().fetch as GatewayServer['fetch'])(input, init),
+    handle,
+    handleUpgrade: webSockets.handleUpgrade,
     async listen(port, host) {
       server.listen(port, host);
       await once(server, 'listening');
-      server.once('close', responses.abortStalled(keepAliveMs));
       const { address, family, port: taken } = server.address() as AddressInfo;
       return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}${GRAPHQL_PATH}`;
     },
     close() {
-      stopping ??= stopServer({ ...options, server, responses, webSockets });
+      stopping ??= stopServer({ ...options, server, responses, webSockets }).finally(stopAborting);
       return stopping;
     },
   };

@@ -1,0 +1,12 @@
+export { createGateway, type Gateway, type GatewayOptions } from './library/gateway.ts';
+export type { Logger } from './library/logger.ts';
+export {
+  createSandbox,
+  type MarketDataCall,
+  type NodeCall,
+  type Sandbox,
+  type SandboxOptions,
+} from './library/sandbox.ts';
+export type { SettingOptions } from './library/setting-options.ts';
+export type { Faults, FaultTarget, HttpFault, MarketDataFault, NodeFault } from './sandbox/faults.ts';
+export { ConfigError } from './settings/config-error.ts';

@@ -1,0 +1,100 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { GraphQLSchema } from 'graphql';
+import pino from 'pino';
+import { startApp } from '../app.ts';
+import { schema } from '../graphql/schema.ts';
+import { type Log, logOptions } from '../log.ts';
+import type { Redact } from '../redact.ts';
+import { readOptions } from '../settings/read-options.ts';
+import { redactorOf } from '../settings/secrets.ts';
+import type { Config } from '../settings/settings.ts';
+import type { Logger } from './logger.ts';
+import type { SettingOptions } from './setting-options.ts';
+
+/** The options of a gateway: its settings, and where it logs. */
+export type GatewayOptions = SettingOptions & {
+  /** Gets the lines of the log from `logLevel` on, without any secret of the options. By default, nothing is logged. */
+  readonly logger?: Logger | undefined;
+};
+
+/**
+ * A gateway in this process. It installs no signal handlers, reads no environment variables and writes nothing to standard
+ * output. Several gateways do not affect each other.
+ */
+export type Gateway = {
+  /** The schema. Its resolvers need a context of this gateway: use `fetch` to execute operations. */
+  readonly schema: GraphQLSchema;
+  /** Handles a request to the GraphQL endpoint. The path of its URL is ignored. Rate limits and `corsOrigins` do not apply. */
+  fetch(request: Request): Promise<Response>;
+  /**
+   * Handles a request that another HTTP server has received, whether or not its body was parsed before. Paths are compared with
+   * `request.url`: `/graphql`, `/`, `/schema.graphql`, `/health`, `/ready` and `/metrics`.
+   *
+   * @param next called for every other path; without it, the response has status 404
+   */
+  readonly handler: (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
+  /** Handles the event `upgrade` of another HTTP server: opens a websocket for operations. The path is ignored. */
+  readonly handleUpgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  /**
+   * Starts an HTTP server with all endpoints. The defaults are the options `port` and `host`.
+   *
+   * @returns the URL of the GraphQL endpoint
+   * @throws Error with a `code` such as `EADDRINUSE` if the port is not available, or if the gateway already listens
+   */
+  listen(address?: { readonly port?: number; readonly host?: string }): Promise<{ readonly url: string }>;
+  /**
+   * Closes the server, websockets and event streams within `stopWindowMs` and `stopTimeoutMs`, then the connections to the
+   * upstreams. Afterwards nothing of the gateway keeps the process running, and each request gets status 503. A later call
+   * returns the same promise.
+   */
+  close(): Promise<void>;
+};
+
+/**
+ * Creates a gateway, which reads from its upstreams until it is closed. If neither `fullnodeUrl` nor `marketDataUrl` is set, a
+ * built-in sandbox simulates both; with `sandbox: false`, that is an error.
+ *
+ * @throws ConfigError that lists everything that is wrong with the options
+ */
+export async function createGateway({ logger, ...options }: GatewayOptions = {}): Promise<Gateway> {
+  const config = readOptions(options);
+  const app = await startApp(config, createLog(logger, config, redactorOf(config)));
+  let closing: Promise<void> | undefined;
+  let isClosed = false;
+
+  return {
+    schema,
+    fetch: async (request) => (isClosed ? new Response(CLOSED, { status: 503 }) : app.fetch(request)),
+    handler(request, response, next) {
+      if (isClosed) response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8' }).end(CLOSED);
+      else app.handle(request, response, next);
+    },
+    handleUpgrade(request, socket, head) {
+      if (isClosed) socket.destroy();
+      else app.handleUpgrade(request, socket, head);
+    },
+    async listen({ port = config.port, host = config.host } = {}) {
+      if (closing) throw new Error('The gateway is closed.');
+      return { url: await app.listen(port, host) };
+    },
+    close() {
+      closing ??= app.close().then(() => {
+        isClosed = true;
+      });
+      return closing;
+    },
+  };
+}
+
+const CLOSED = 'The gateway is closed.\n';
+
+/** Creates the log. It passes its lines to the logger, redacted; without one, it has none. */
+function createLog(logger: Logger | undefined, { logLevel }: Config, redact: Redact): Log {
+  const { labels } = pino.levels;
+  const write = (line: string) => {
+    const { level, time: _time, msg, ...fields } = JSON.parse(line);
+    logger?.[labels[level] as keyof Logger]?.(fields, msg);
+  };
+  return pino(logOptions(logger === undefined ? 'silent' : logLevel, redact), { write });
+}

@@ -1,0 +1,48 @@
+import type { Faults, MarketDataFault, NodeFault } from '../sandbox/faults.ts';
+import { createSandbox as createHosts } from '../sandbox/sandbox.ts';
+
+/** The options of a sandbox. */
+export type SandboxOptions = {
+  /** Seed of the simulated chain, a whole number; 1 by default. The same seed makes the same tokens, pools and trades. */
+  readonly seed?: number | undefined;
+  /** Block interval in milliseconds. By default, no block follows the first ones. */
+  readonly blockMs?: number | undefined;
+  /** Number of pools; 54 by default. */
+  readonly pools?: number | undefined;
+};
+
+/** A method of the node. */
+export type NodeCall = 'getblockchaininfo' | 'getbeaconbeststatedetail' | 'getpdestate';
+
+/** An endpoint of the market-data host. */
+export type MarketDataCall = 'pairs' | 'tickers' | 'orderbook';
+
+/** A simulated node and market-data host over HTTP, on free ports of 127.0.0.1. */
+export type Sandbox = {
+  /** The option `fullnodeUrl` of a gateway. */
+  readonly fullnodeUrl: string;
+  /** The option `marketDataUrl` of a gateway. */
+  readonly marketDataUrl: string;
+  /** Makes the hosts fail: `faults.node.set({ kind: 'status', status: 503 })` fails all calls until it is cleared. */
+  readonly faults: {
+    readonly node: Faults<NodeFault, NodeCall>;
+    readonly marketData: Faults<MarketDataFault, MarketDataCall>;
+  };
+  /** Stops both hosts. */
+  close(): Promise<void>;
+};
+
+/** Starts a sandbox, for tests of code that uses a gateway. It has a day of blocks, the newest from now. */
+export async function createSandbox({ seed, blockMs, pools }: SandboxOptions = {}): Promise<Sandbox> {
+  const sandbox = await createHosts({
+    blockMs,
+    ...(seed !== undefined && { seed }),
+    ...(pools !== undefined && { pools }),
+  });
+  return {
+    fullnodeUrl: sandbox.nodeUrl,
+    marketDataUrl: sandbox.marketDataUrl,
+    faults: { node: sandbox.node.faults, marketData: sandbox.marketData.faults },
+    close: sandbox.close,
+  };
+}

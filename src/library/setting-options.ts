@@ -1,0 +1,95 @@
+// Written by `npm run docs`, from src/settings/settings.ts.
+
+/** The settings as options. Each is checked as on the command line. An option that is `undefined` is not set. */
+export type SettingOptions = {
+  /** URL of the full node's JSON-RPC API, or several URLs. */
+  readonly fullnodeUrl?: string | readonly string[] | undefined;
+  /** URL of the market-data host. The gateway appends the path `/api/v1/public/<partner>/…`, or the part of it that the URL lacks. */
+  readonly marketDataUrl?: string | undefined;
+  /** Address to listen on. Default: `127.0.0.1`. */
+  readonly host?: string | undefined;
+  /** Port to listen on. With 0, the system chooses a free port, which the log contains. Default: `4000`. */
+  readonly port?: number | undefined;
+  /** Path of a JSON file `[{"id", "symbol", "decimals"}]`. Its tokens override those of the built-in list. */
+  readonly tokensFile?: string | undefined;
+  /** Origins of pages that can send requests and open websockets, besides the gateway's own, or `*` for all. */
+  readonly corsOrigins?: readonly string[] | undefined;
+  /** HTTP headers of every request to a node. */
+  readonly fullnodeHeaders?: Readonly<Record<string, string>> | undefined;
+  /** HTTP headers of every request to the market-data host. */
+  readonly marketDataHeaders?: Readonly<Record<string, string>> | undefined;
+  /** Path segment that names the partner, unless `marketDataUrl` contains one. Default: `market-data`. */
+  readonly marketDataPartner?: string | undefined;
+  /** Maximum time for a complete response of an upstream, in milliseconds. Default: `10000`. */
+  readonly upstreamTimeoutMs?: number | undefined;
+  /** Maximum number of connections to one upstream host. Minimum 3, because 2 are reserved for polling. Default: `16`. */
+  readonly upstreamMaxConnections?: number | undefined;
+  /** Maximum number of client requests queued for an upstream. When the queue is full, the newest request of the client with the most queued requests fails with `UPSTREAM_BUSY`. Default: `1000`. */
+  readonly upstreamMaxWaiting?: number | undefined;
+  /** Maximum back-off before the gateway tries a failing upstream again, in milliseconds. Default: `15000`. */
+  readonly upstreamMaxPauseMs?: number | undefined;
+  /** How often the gateway polls the node for a new block, in milliseconds. Minimum 50. Default: `1000`. */
+  readonly headPollMs?: number | undefined;
+  /** Maximum age of the newest block, by its own timestamp, in milliseconds. If it is older, the head is stale and `/ready` returns 503. Default: `600000`. */
+  readonly maxBlockAgeMs?: number | undefined;
+  /** How often the gateway polls pairs and tickers, in milliseconds. Minimum 50. Default: `10000`. */
+  readonly marketPollMs?: number | undefined;
+  /** Maximum age of pairs and tickers while the market-data host fails, in milliseconds. After that, their fields fail with the error of the host. Default: `600000`. */
+  readonly marketMaxAgeMs?: number | undefined;
+  /** How long the gateway serves the same snapshot of an order book to all clients, in milliseconds. Minimum 50. Default: `1000`. */
+  readonly orderBookTtlMs?: number | undefined;
+  /** Whether browsers get GraphiQL: true or false. Default: `true`. */
+  readonly graphiql?: boolean | undefined;
+  /** Maximum size of the response cache, in bytes. 0 turns it off. Default: `33554432`. */
+  readonly answerCacheBytes?: number | undefined;
+  /** How often the gateway pings websockets and idle event streams, in milliseconds. It disconnects a client that does not respond within two such intervals. Minimum 50. Default: `12000`. */
+  readonly keepAliveMs?: number | undefined;
+  /** After a stop signal: how long the gateway still accepts requests while it closes websockets and streams one after another, in milliseconds. Default: `3000`. */
+  readonly stopWindowMs?: number | undefined;
+  /** After `stopWindowMs`: maximum time for pending requests to finish, in milliseconds. Default: `3000`. */
+  readonly stopTimeoutMs?: number | undefined;
+  /** Least severe level that is logged: trace, debug, info, warn, error, fatal, silent. Default: `info`. */
+  readonly logLevel?: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent' | undefined;
+  /** Which requests and operations are logged: off, errors, all. `errors` means refused operations and internal errors. Default: `errors`. */
+  readonly accessLog?: 'off' | 'errors' | 'all' | undefined;
+  /** Maximum nesting depth of selections. Introspection is exempt. Default: `15`. */
+  readonly maxDepth?: number | undefined;
+  /** Maximum complexity of an operation: roughly the number of objects in the response, where a scalar value counts as 1/20. Default: `20000`. */
+  readonly maxComplexity?: number | undefined;
+  /** Maximum number of values in a response, estimated from the current lengths of the lists. Default: `300000`. */
+  readonly maxValues?: number | undefined;
+  /** Maximum number of schema objects that an introspection may return, estimated from the query. Default: `30000`. */
+  readonly maxSchemaObjects?: number | undefined;
+  /** Maximum number of fields in one selection set, including those of its fragments. Default: `1000`. */
+  readonly maxSiblings?: number | undefined;
+  /** Maximum nesting depth of selections and fragments. Introspection is not exempt. Default: `200`. */
+  readonly maxNesting?: number | undefined;
+  /** Maximum number of lexical tokens in a document. Default: `10000`. */
+  readonly maxTokens?: number | undefined;
+  /** Maximum number of entries per page. A larger page is BAD_USER_INPUT. Default: `500`. */
+  readonly maxPageSize?: number | undefined;
+  /** Maximum size of a request body or of a websocket message, in bytes. Default: `262144`. */
+  readonly maxBodyBytes?: number | undefined;
+  /** Maximum number of beacon heights that one operation may read in addition to the current one. Default: `64`. */
+  readonly maxHeightsPerOperation?: number | undefined;
+  /** Maximum number of past heights that a subscription to `prices(afterHeight:)` receives when it resumes. Older heights are skipped. Default: `32`. */
+  readonly maxResumedHeights?: number | undefined;
+  /** Maximum number of operations in one HTTP request, sent as an array. If it is 1, an array is BAD_USER_INPUT. Default: `1`. */
+  readonly maxOperationsPerRequest?: number | undefined;
+  /** Maximum number of concurrent operations per websocket. One more is RATE_LIMITED. Default: `100`. */
+  readonly maxSubscriptionsPerConnection?: number | undefined;
+  /** Maximum total number of values in the concurrent operations of one websocket, estimated as for `maxValues`. An operation that exceeds it is RATE_LIMITED. Default: `1000000`. */
+  readonly maxValuesPerConnection?: number | undefined;
+  /** Points that each client address regains per second (token bucket). Not limited by default. */
+  readonly rateLimitPerSecond?: number | undefined;
+  /** Maximum number of points that a client address can save up. By default, the points of 10 seconds. */
+  readonly rateLimitBurst?: number | undefined;
+  /** Maximum number of open connections per client address, including websockets. One more is RATE_LIMITED. Not limited by default. */
+  readonly maxConnectionsPerAddress?: number | undefined;
+  /** Proxies whose `X-Forwarded-For` headers are trusted: addresses or ranges, or `loopback`, `linklocal`, `uniquelocal`. */
+  readonly trustedProxies?: readonly string[] | undefined;
+  /** Whether to serve simulated data of the built-in sandbox: true or false. By default, true if no upstream is configured. */
+  readonly sandbox?: boolean | undefined;
+  /** Block interval of the sandbox, in milliseconds. Default: `4000`. */
+  readonly sandboxBlockMs?: number | undefined;
+};

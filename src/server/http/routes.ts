@@ -1,0 +1,145 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Service } from '../../graphql/context.ts';
+import type { AccessLog } from '../access-log.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { createGraphiqlHandler, isNavigation } from '../pages/graphiql.ts';
+import { HEALTH_PATH, handleHealth, handleReady, READY_PATH, readinessProblems, STOPPING } from '../pages/health.ts';
+import { createIndex, INDEX_PATH } from '../pages/index-page.ts';
+import { handleSchema, SCHEMA_PATH } from '../pages/schema-file.ts';
+import { GRAPHQL_PATH } from '../yoga/yoga.ts';
+import type { GraphqlHandler } from './graphql-handler.ts';
+import { SANDBOX_HEADER } from './headers.ts';
+import type { HttpExchange, OpenResponses } from './open-responses.ts';
+import { REQUEST_ID_HEADER, type RequestIds } from './request-id.ts';
+
+/** The path of the metrics, for Prometheus. */
+const METRICS_PATH = '/metrics';
+
+/** What the routes need. */
+type RoutesOptions = {
+  readonly graphqlHandler: GraphqlHandler;
+  readonly responses: OpenResponses;
+  readonly service: Service;
+  readonly metrics: Metrics;
+  readonly requestIds: RequestIds;
+  readonly accessLog: AccessLog;
+  /** Whether browsers get GraphiQL. */
+  readonly graphiql: boolean;
+  readonly isStopping: () => boolean;
+  /** Whether the response to a request is the last on its connection. */
+  readonly isLast: (request: IncomingMessage) => boolean;
+};
+
+/** Handles the requests to one path. `endpoint` is its name in the metrics. */
+type Route = { readonly endpoint: string; handle(exchange: HttpExchange): void };
+
+/** Handles a request by its path. For a path without a route, it calls `next` if there is one, else it responds with 404. */
+type HandleRequest = (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
+
+/** Creates the routes: which path is handled by what. */
+export function createRoutes(options: RoutesOptions): HandleRequest {
+  const { graphqlHandler, responses, service, metrics, requestIds, isStopping, isLast } = options;
+  const graphql: Route = { endpoint: 'graphql', handle: graphqlHandler };
+  const title = service.isSandbox ? 'pdex-gateway (sandbox)' : 'pdex-gateway';
+  const graphiql = createRoute('graphiql', createGraphiqlHandler(title));
+  const ready = createRoute('ready', (_request, response) =>
+    handleReady(isStopping() ? [STOPPING] : readinessProblems(service), service, response),
+  );
+  const routes: ReadonlyMap<string, Route> = new Map([
+    [GRAPHQL_PATH, graphql],
+    [SCHEMA_PATH, createRoute('schema', handleSchema)],
+    [HEALTH_PATH, createRoute('health', handleHealth)],
+    [READY_PATH, ready],
+    [METRICS_PATH, createRoute('metrics', (_request, response) => handleMetrics(metrics, response))],
+  ]);
+  const index = createRoute('index', createIndex({ ...service, graphiql: options.graphiql }));
+  const invalidHost = createRoute('unreadable', handleInvalidHost);
+  const notFound = createRoute('nowhere', handleNotFound);
+  const { onRequest } = options.accessLog;
+
+  /** A route with the headers that all responses outside of the GraphQL endpoint have. */
+  function createRoute(
+    endpoint: string,
+    handle: (request: IncomingMessage, response: ServerResponse) => unknown,
+  ): Route {
+    return {
+      endpoint,
+      handle(exchange) {
+        const { request, response, id } = exchange;
+        response.setHeader(REQUEST_ID_HEADER, id);
+        if (service.isSandbox) response.setHeader(...SANDBOX_HEADER);
+        if (isLast(request)) response.setHeader('connection', 'close');
+        responses.track(exchange);
+        requestIds.run(id, () => handle(request, response));
+      },
+    };
+  }
+
+  function routeOf(request: IncomingMessage): Route {
+    if (!isValidHost(request.headers.host)) return invalidHost;
+    const path = pathOf(request);
+    if (path === INDEX_PATH) return isRead(request) ? index : notFound;
+    const route = routes.get(path) ?? notFound;
+    return route === graphql && options.graphiql && isNavigation(request) ? graphiql : route;
+  }
+
+  return (request, response, next) => {
+    const startedAt = performance.now();
+    removeTrailingSlash(request);
+    const { endpoint, handle } = routeOf(request);
+    if (next !== undefined && endpoint === notFound.endpoint) {
+      next();
+      return;
+    }
+    const exchange = { request, response, id: requestIds.of(request), startedAt, endpoint, access: undefined };
+    onRequest?.(exchange);
+    handle(exchange);
+  };
+}
+
+function isRead({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+const GRAPHQL_PATH_SLASH = `${GRAPHQL_PATH}/`;
+
+/** Changes `/graphql/` to `/graphql` in the URL of a request. */
+function removeTrailingSlash(request: IncomingMessage): void {
+  const { url } = request;
+  if (url?.startsWith(GRAPHQL_PATH_SLASH) && pathOf(request) === GRAPHQL_PATH_SLASH)
+    request.url = GRAPHQL_PATH + url.slice(GRAPHQL_PATH_SLASH.length);
+}
+
+/** Whether a request is to the GraphQL endpoint, with or without a slash at the end of its path. */
+export function isGraphqlPath(request: IncomingMessage): boolean {
+  const path = pathOf(request);
+  return path === GRAPHQL_PATH || path === GRAPHQL_PATH_SLASH;
+}
+
+/** The exact path of a request, without its query. */
+function pathOf(request: IncomingMessage): string {
+  const url = request.url ?? '/';
+  const end = url.indexOf('?');
+  return end < 0 ? url : url.slice(0, end);
+}
+
+/** Whether a URL can be made of `Host`, as handlers do. */
+function isValidHost(host: string | undefined): boolean {
+  return host === undefined || URL.canParse(`http://${host}`);
+}
+
+function handleInvalidHost(_request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(400, { 'content-type': 'text/plain; charset=utf-8' });
+  response.end('The Host header of this request is invalid.\n');
+}
+
+function handleNotFound(_request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' });
+  response.end(`Not found. The GraphQL endpoint is ${GRAPHQL_PATH}.\n`);
+}
+
+async function handleMetrics(metrics: Metrics, response: ServerResponse): Promise<void> {
+  const text = await metrics.text();
+  response.writeHead(200, { 'content-type': metrics.contentType, 'cache-control': 'no-store' });
+  response.end(text);
+}

@@ -1,0 +1,178 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { request } from 'undici';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createGateway, createSandbox, type Gateway, type GatewayOptions } from '../../src/index.ts';
+
+async function gatewayForTest(options?: GatewayOptions): Promise<Gateway> {
+  const gateway = await createGateway({ stopWindowMs: 0, ...options });
+  onTestFinished(gateway.close);
+  return gateway;
+}
+
+async function sandboxForTest() {
+  const sandbox = await createSandbox({ seed: 7, pools: 10 });
+  onTestFinished(sandbox.close);
+  return sandbox;
+}
+
+/** A server of the user's, with the gateway in it. @returns its origin */
+async function serve(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const ask = async (gateway: Gateway, query: string) =>
+  (await gateway.fetch(new Request(`http://gateway/any/path?query=${encodeURIComponent(query)}`))).json();
+
+describe('the options', () => {
+  test('are checked as on the command line: one error lists all problems', async () => {
+    const options = {
+      fullnodeUrl: ['http://user:password@a', 'ftp://b'],
+      marketDataUrl: new URL('http://c'),
+      fullNodeHeaders: {},
+      port: '4000',
+      upstreamTimeoutMs: 0,
+      corsOrigins: 'https://a.example',
+      graphiql: 'no',
+      accessLog: 'some',
+      fullnodeHeaders: { 'x-key': 'secret\nx-other: 1' },
+      completelyUnknown: 1,
+    };
+    const creating = createGateway(options as object);
+    await expect(creating).rejects.toMatchObject({
+      name: 'ConfigError',
+      problems: [
+        'fullNodeHeaders is not an option: did you mean fullnodeHeaders?',
+        'completelyUnknown is not an option',
+        'fullnodeUrl (not shown, it may contain a secret): URL 2 of 2: expected a URL with http or https',
+        'marketDataUrl: expected a string',
+        'port: expected a number',
+        'corsOrigins: expected an array of strings',
+        'fullnodeHeaders: expected an object of header names and values, which are strings without line breaks',
+        'upstreamTimeoutMs is "0": expected a whole number from 1 to 2147483647',
+        'graphiql: expected true or false',
+        'accessLog is "some": expected one of off, errors, all',
+      ],
+    });
+  });
+
+  test('that are empty mean the sandbox, unless it is switched off', async () => {
+    const gateway = await gatewayForTest({ fullnodeUrl: undefined });
+    expect(await ask(gateway, '{ service { sandbox } }')).toEqual({ data: { service: { sandbox: true } } });
+    await expect(createGateway({ sandbox: false })).rejects.toThrow(
+      'neither fullnodeUrl nor marketDataUrl is set, and sandbox is false',
+    );
+  });
+
+  test('do not come from the environment', async () => {
+    vi.stubEnv('FULLNODE_URL', 'http://127.0.0.1:1');
+    vi.stubEnv('NODE_ENV', 'production');
+    vi.stubEnv('MAX_DEPTH', '1');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const gateway = await gatewayForTest();
+    expect(await ask(gateway, '{ service { sandbox } }')).toEqual({ data: { service: { sandbox: true } } });
+  });
+});
+
+describe('a gateway', () => {
+  test('does not disturb another one in the same process', async () => {
+    const { fullnodeUrl } = await sandboxForTest();
+    const first = await gatewayForTest({ fullnodeUrl, maxDepth: 2 });
+    const second = await gatewayForTest();
+    const query = '{ poolPairs { nodes { token1 { id } } } }';
+    expect(await ask(first, query)).toMatchObject({ errors: [{ extensions: { code: 'QUERY_TOO_COMPLEX' } }] });
+    expect(await ask(second, query)).not.toHaveProperty('errors');
+
+    const [{ url: firstUrl }, { url: secondUrl }] = await Promise.all([
+      first.listen({ port: 0 }),
+      second.listen({ port: 0 }),
+    ]);
+    const metricsOf = async (url: string) => (await fetch(new URL('/metrics', url))).text();
+    expect(await metricsOf(firstUrl)).toContain('sandbox="false"');
+    expect(await metricsOf(secondUrl)).toContain('sandbox="true"');
+    await first.close();
+    expect(await ask(second, '{ service { sandbox } }')).toEqual({ data: { service: { sandbox: true } } });
+  });
+
+  test('closes once, and answers nothing afterwards', async () => {
+    const gateway = await gatewayForTest();
+    const origin = await serve(createServer(gateway.handler));
+    expect((await fetch(`${origin}/health`)).status).toBe(200);
+    expect(gateway.close()).toBe(gateway.close());
+    await gateway.close();
+    expect((await fetch(`${origin}/health`)).status).toBe(503);
+    expect((await gateway.fetch(new Request('http://gateway/graphql'))).status).toBe(503);
+    await expect(gateway.listen()).rejects.toThrow('The gateway is closed.');
+  });
+
+  test('passes its log to a logger, from the level on, without secrets', async () => {
+    const lines: [string, object, string][] = [];
+    const add = (level: string) => (fields: object, message: string) => void lines.push([level, fields, message]);
+    const logger = { debug: add('debug'), info: add('info'), warn: add('warn'), error: add('error') };
+    const options = { fullnodeUrl: 'http://127.0.0.1:1/secret-key-1234', logLevel: 'warn', logger } as const;
+    await gatewayForTest(options);
+    await expect.poll(() => lines.length).toBeGreaterThan(0);
+    expect(lines.every(([level]) => level === 'warn' || level === 'error')).toBe(true);
+    expect(JSON.stringify(lines)).toContain('127.0.0.1:1');
+    expect(JSON.stringify(lines)).not.toContain('secret-key-1234');
+  });
+});
+
+describe('the handler', () => {
+  test('passes on the paths that it does not answer', async () => {
+    const gateway = await gatewayForTest();
+    const next = (response: { end(text: string): void }) => () => response.end('next');
+    const origin = await serve(createServer((sent, response) => gateway.handler(sent, response, next(response))));
+    expect(await (await fetch(`${origin}/other`)).text()).toBe('next');
+    expect(await (await fetch(`${origin}/schema.graphql`)).text()).toContain('type Query');
+  });
+
+  test('reads the body that other code has read before, also an empty one', async () => {
+    const gateway = await gatewayForTest();
+    const server = createServer(async (sent, response) => {
+      const chunks = await sent.toArray();
+      const body = chunks.length > 0 && JSON.parse(Buffer.concat(chunks).toString());
+      gateway.handler(Object.assign(sent, body && { body }), response);
+    });
+    const origin = await serve(server);
+    const headers = { 'content-type': 'application/json' };
+    const post = (body: string) => fetch(`${origin}/graphql`, { method: 'POST', headers, body });
+    expect(await (await post('{"query":"{ service { sandbox } }"}')).json()).toEqual({
+      data: { service: { sandbox: true } },
+    });
+    expect((await post('')).status).toBe(400);
+  });
+
+  test('works where the path has a prefix, and where the server of the user answers others', async () => {
+    const gateway = await gatewayForTest();
+    const server = createServer((sent, response) => {
+      const originalUrl = sent.url ?? '';
+      Object.assign(sent, { originalUrl, url: originalUrl.replace('/market', '') });
+      gateway.handler(sent, response);
+    });
+    const url = `${await serve(server)}/market/graphql?query={service{sandbox}}`;
+    for (const accept of ['application/json', 'text/event-stream']) {
+      expect(await (await fetch(url, { headers: { accept } })).text()).toContain('{"service":{"sandbox":true}}');
+    }
+  });
+
+  test('counts the open requests of an address, not the connections of the server', async () => {
+    const gateway = await gatewayForTest({ maxConnectionsPerAddress: 1 });
+    const url = `${await serve(createServer(gateway.handler))}/graphql`;
+    const query = encodeURIComponent('subscription { head { beaconHeight } }');
+    const stream = await request(`${url}?query=${query}`, { headers: { accept: 'text/event-stream' } });
+    await once(stream.body, 'readable');
+    expect((await request(`${url}?query={beaconHeight}`)).statusCode).toBe(429);
+
+    const ended = new Promise((resolve) => stream.body.on('error', resolve).resume());
+    await gateway.close();
+    expect(await ended).toMatchObject({ code: 'UND_ERR_SOCKET' });
+  });
+});

@@ -18,6 +18,8 @@ const LONGEST = [
   'one-url',
   'slow-response',
   'server/process',
+  'package',
+  'library/docs',
   'state-reader',
   'sizes',
   'slow-subscribers',

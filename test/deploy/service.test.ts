@@ -15,7 +15,7 @@ const valuesOf = (name: string) =>
 describe('pdex-gateway.service', () => {
   test('starts the gateway with the flags of npm start', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-    expect(valuesOf('ExecStart')).toEqual([`/usr/bin/${scripts.start.replace('exec ', '')}`]);
+    expect(valuesOf('ExecStart')).toEqual([`/usr/bin/${scripts.start.replace('exec ', '').replace('src/', 'dist/')}`]);
   });
 
   test('gives the gateway the time to stop', () => {

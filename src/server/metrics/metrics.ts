@@ -51,12 +51,25 @@ const UPSTREAM_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 1
 /** Gauges of prom-client that are named like counters, which `promtool check metrics` rejects. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
+let processMetrics: Registry | undefined;
+
+/**
+ * The metrics of the process, which all its gateways share. prom-client never stops observing the event loop and the garbage
+ * collection: with metrics of its own, a closed gateway would stay in memory.
+ */
+function sharedProcessMetrics(): Registry {
+  if (processMetrics === undefined) {
+    processMetrics = new Registry();
+    collectDefaultMetrics({ register: processMetrics });
+    for (const name of MISNAMED) processMetrics.removeSingleMetric(name);
+  }
+  return processMetrics;
+}
+
 /** Creates the metrics of one gateway, including those of the process. */
 export function createMetrics(version: string, isSandbox = false): Metrics {
-  const registry = new Registry();
+  const registry = Registry.merge([sharedProcessMetrics()]);
   const registers = [registry];
-  collectDefaultMetrics({ register: registry });
-  for (const name of MISNAMED) registry.removeSingleMetric(name);
 
   const counter = (name: string, help: string, ...labelNames: string[]) =>
     new Counter({ name, help, labelNames, registers });

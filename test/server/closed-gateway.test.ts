@@ -1,0 +1,24 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test } from 'vitest';
+import { startGateway } from '../support/gateway.ts';
+
+/** Starts a gateway, uses it, and closes it. */
+async function useGateway(): Promise<WeakRef<object>> {
+  const { app, ask, subscribe, close } = await startGateway();
+  expect((await ask('{ beaconHeight pairs { id } tickers { id } }')).errors).toBeUndefined();
+  expect((await subscribe('subscription { head { beaconHeight } }').next()).value?.errors).toBeUndefined();
+  await close();
+  return new WeakRef(app.service);
+}
+
+test('nothing of a closed gateway stays in memory', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage: () => void = runInNewContext('gc');
+  const gateway = await useGateway();
+  const isCollected = () => {
+    collectGarbage();
+    return gateway.deref() === undefined;
+  };
+  await expect.poll(isCollected).toBe(true);
+});

@@ -12,11 +12,18 @@ const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'ut
 /** Native parts of `ws`, which it uses where they are installed. */
 const OPTIONAL = ['bufferutil', 'utf-8-validate'];
 
+/** Leaves OpenTelemetry in a file of its own, which is loaded when traces are on. */
+const loadTelemetryLazily = {
+  name: 'load-telemetry-lazily',
+  resolveId: (id: string) => (id === './spans.ts' ? { id: './opentelemetry.js', external: true } : undefined),
+};
+
 /** The packages whose code is in the bundles, by their folders. */
 const bundled = new Set<string>();
 
 rmSync(DIST, { recursive: true, force: true });
 await bundle('src/index.ts', 'index.js', Object.keys(dependencies));
+await bundle('src/opentelemetry/spans.ts', 'opentelemetry.js', Object.keys(dependencies));
 // The command shares its graphql with nobody. One file instead of a hundred starts sooner, and `require` does not load the
 // parts of Node's own modules that the gateway does not use, such as `fetch`.
 await bundle(
@@ -34,6 +41,7 @@ async function bundle(input: string, file: string, external: readonly string[]):
   const options: RolldownOptions = {
     input: join(ROOT, input),
     platform: 'node',
+    plugins: [loadTelemetryLazily],
     external: (id) => [...external, ...OPTIONAL].some((name) => id === name || id.startsWith(`${name}/`)),
   };
   const { output } = await (await rolldown(options)).write({

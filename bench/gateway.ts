@@ -10,6 +10,8 @@ export type Checkout = {
   /** What follows the name of a target of this checkout in reports: empty for the checkout of this bench. */
   readonly suffix: string;
   readonly folder: string;
+  /** Further settings of its gateway. */
+  readonly env?: Readonly<Record<string, string>>;
 };
 
 /** A running sandbox. */
@@ -56,7 +58,7 @@ function startMain(cwd: string, { checkout, env, isPlain = false }: GatewayOptio
     file: join(checkout.folder, 'src/start.js'),
     flags: flagsOfStart(checkout),
     cwd,
-    env: { PORT: '0', ...env },
+    env: { PORT: '0', ...env, ...checkout.env },
     urlIn: (line) => /"graphql":"([^"]+)"/.exec(line)?.[1],
   });
 }

@@ -17,6 +17,7 @@ import { pastHeights } from './rows/past-heights.ts';
 import { repeated } from './rows/repeated.ts';
 import { start } from './rows/start.ts';
 import { distinctOperations, subscribers } from './rows/subscribers.ts';
+import { tracing } from './rows/tracing.ts';
 import { upstreamCalls } from './rows/upstream-calls.ts';
 import { websocketQueries } from './rows/websocket-queries.ts';
 import { BEFORE } from './targets.ts';
@@ -33,6 +34,7 @@ const ROWS: readonly Row[] = [
   start,
   pastHeights,
   hostile,
+  tracing,
 ];
 const names = ROWS.map(({ name }) => name);
 const compared = ROWS.filter(({ comparesCheckouts }) => comparesCheckouts).map(({ name }) => name);

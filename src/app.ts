@@ -7,11 +7,13 @@ import { type AddressLimits, mapLimits } from './graphql/limits.ts';
 import { createPoolCache } from './loaders/pool-cache.ts';
 import type { Sources } from './loaders/sources.ts';
 import type { Log } from './log.ts';
+import { startTracing } from './opentelemetry/start.ts';
 import { createSandbox, type Sandbox } from './sandbox/sandbox.ts';
 import { createGatewayServer, type GatewayServer } from './server/gateway-server.ts';
 import { createMetrics } from './server/metrics/metrics.ts';
 import { MAX_INT32 } from './settings/readers.ts';
 import { type Config, DEFAULT_BURST_SECONDS } from './settings/settings.ts';
+import type { Tracing } from './tracing.ts';
 import { connectMarketData, connectNodes } from './upstreams.ts';
 
 /** The gateway with its sources. */
@@ -29,6 +31,7 @@ export type AppOptions = {
   readonly isSandbox: boolean;
   readonly log: Log;
   readonly now?: () => Instant;
+  readonly tracing?: Tracing | undefined;
 };
 
 /** An app that is started, and the hosts of its upstreams. */
@@ -43,7 +46,8 @@ export async function startApp(config: Config, log: Log): Promise<StartedApp> {
   if (sandbox) log.warn('the built-in sandbox simulates the node and the market data: no price is real');
 
   const effective = sandbox ? withSandbox(sandbox, config) : config;
-  const app = createApp({ config: effective, isSandbox, log });
+  const tracing = await startTracing({ ...config, version: readVersion(), log });
+  const app = createApp({ config: effective, isSandbox, log, tracing });
   return {
     ...app,
     upstreams: {
@@ -71,10 +75,10 @@ function withSandbox(sandbox: Sandbox, config: Config): Config {
 }
 
 /** Creates upstream clients, followers, sources and the server. */
-export function createApp({ config, isSandbox, log, now = Date.now }: AppOptions): App {
+export function createApp({ config, isSandbox, log, now = Date.now, tracing }: AppOptions): App {
   const version = readVersion();
   const metrics = createMetrics(version, isSandbox);
-  const sourceOptions = { config, log, now, metrics };
+  const sourceOptions = { config, log, now, metrics, tracing };
   const nodes = connectNodes(sourceOptions);
   const marketData = connectMarketData(sourceOptions);
 
@@ -93,7 +97,7 @@ export function createApp({ config, isSandbox, log, now = Date.now }: AppOptions
     configured: configuredIn(config),
     upstreams: () => [nodes.health(), marketData.health()],
   };
-  const server = createGatewayServer({ ...config, service, metrics, log });
+  const server = createGatewayServer({ ...config, service, metrics, log, tracing });
 
   return {
     ...server,
@@ -101,10 +105,13 @@ export function createApp({ config, isSandbox, log, now = Date.now }: AppOptions
     async close() {
       await server.close();
       for (const follower of [sources.head, sources.market.pairs, sources.market.tickers]) follower.stop();
-      await Promise.all([nodes.disconnect(), marketData.disconnect()]);
+      await Promise.all([nodes.disconnect(), marketData.disconnect(), tracing?.close(MAX_FLUSH_MS)]);
     },
   };
 }
+
+/** Maximum time to send the last spans. Requests have been answered by then. */
+const MAX_FLUSH_MS = 1_000;
 
 /** The version in package.json. */
 export function readVersion(): string {

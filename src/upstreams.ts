@@ -12,6 +12,7 @@ import type { Log } from './log.ts';
 import type { Metrics } from './server/metrics/metrics.ts';
 import { redactorOf } from './settings/secrets.ts';
 import { type Config, RESERVED_CONNECTIONS } from './settings/settings.ts';
+import type { Tracing } from './tracing.ts';
 import { type Bulkhead, createBulkhead } from './upstream/bulkhead.ts';
 import { type Circuit, createCircuit } from './upstream/circuit.ts';
 import { createHealthRecord, type HealthRecord, healthOfAll, type UpstreamHealth } from './upstream/health.ts';
@@ -27,6 +28,7 @@ type SourceOptions = {
   readonly log: Log;
   readonly now: () => Instant;
   readonly metrics: Metrics;
+  readonly tracing?: Tracing | undefined;
 };
 
 /** The sources of an upstream. If it is not configured, each read fails. */
@@ -45,7 +47,7 @@ const FIRST_SPACE_MS = 250;
 
 /** Starts to follow the chain of the configured nodes. */
 export function connectNodes(options: SourceOptions): ConnectedUpstream<'head' | 'nodes' | 'pastStates'> {
-  const { config, log, now } = options;
+  const { config, log, now, tracing } = options;
   const { fullnodeUrls, headPollMs: pollMs, upstreamTimeoutMs: timeoutMs } = config;
   const http = httpOf(options, {
     upstream: 'NODE',
@@ -80,6 +82,7 @@ export function connectNodes(options: SourceOptions): ConnectedUpstream<'head' |
     headsKept: config.maxResumedHeights,
     now,
     watcher: createHeadLog(log),
+    tracing,
   });
   const pastStates = createPastStates({ nodes, bulkhead: bulkheadOf(options, 'NODE'), poolCounts });
   return {
@@ -91,7 +94,7 @@ export function connectNodes(options: SourceOptions): ConnectedUpstream<'head' |
 
 /** Starts to follow the configured market-data host. */
 export function connectMarketData(options: SourceOptions): ConnectedUpstream<'market' | 'orderBooks'> {
-  const { config, log, now } = options;
+  const { config, log, now, tracing } = options;
   const { marketDataUrl: baseUrl, marketDataPartner: partner, upstreamTimeoutMs: timeoutMs } = config;
   const health = healthOf(options, 'MARKET_DATA', baseUrl?.host ?? 'none');
   if (baseUrl === undefined) return notConfigured(marketDataNotConfigured(), health);
@@ -107,11 +110,11 @@ export function connectMarketData(options: SourceOptions): ConnectedUpstream<'ma
   const circuit = circuitOf(options, 'MARKET_DATA', baseUrl.host);
   const host = createMarketDataClient({ http, baseUrl, partner, health, circuit });
   const watch = createUpstreamLog(log, 'MARKET_DATA');
-  const market = createMarketFollower({ host, pollMs, timeoutMs, maxAgeMs, now, watch });
+  const market = createMarketFollower({ host, pollMs, timeoutMs, maxAgeMs, now, watch, tracing });
   const isListed = (tickerId: string) =>
     [market.pairs, market.tickers].some((list) => list.newest()?.market.byTickerId.has(tickerId));
   const bulkhead = bulkheadOf(options, 'MARKET_DATA');
-  const orderBooks = createOrderBooks({ host, bulkhead, isListed, ttlMs, timeoutMs, now, watch });
+  const orderBooks = createOrderBooks({ host, bulkhead, isListed, ttlMs, timeoutMs, now, watch, tracing });
   return { sources: { market, orderBooks }, health: health.read, disconnect: http.close };
 }
 
@@ -138,12 +141,13 @@ function healthOf({ now, metrics, log }: SourceOptions, upstream: Upstream, host
 
 type HostOptions = Pick<HttpClientOptions, 'upstream' | 'maxBytes' | 'keepAlive' | 'headers'>;
 
-function httpOf({ config, metrics, log }: SourceOptions, host: HostOptions): HttpClient {
+function httpOf({ config, metrics, log, tracing }: SourceOptions, host: HostOptions): HttpClient {
   return createHttpClient({
     ...host,
     timeoutMs: config.upstreamTimeoutMs,
     maxConnections: config.upstreamMaxConnections,
     redact: redactorOf(config),
+    tracing,
     onRead(bytes) {
       metrics.recordUpstreamBytes(host.upstream, bytes);
       log.trace({ upstream: host.upstream, bytes }, 'upstream response read');

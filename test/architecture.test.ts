@@ -48,13 +48,15 @@ const ARROWS: Record<string, readonly string[]> = {
   domain: [],
   errors: [],
   'maybe-promise': [],
+  tracing: [],
   sandbox: [],
-  upstream: ['domain', 'errors'],
-  live: ['upstream', 'domain', 'errors'],
+  upstream: ['domain', 'errors', 'type tracing'],
+  live: ['upstream', 'domain', 'errors', 'type tracing'],
   loaders: ['live', 'upstream', 'domain', 'errors', 'maybe-promise'],
   graphql: ['loaders', 'domain', 'errors', 'maybe-promise', 'type live', 'type upstream'],
-  server: ['graphql', 'live', 'domain', 'errors', 'maybe-promise', 'log', 'type loaders', 'type upstream'],
-  settings: ['server', 'graphql', 'domain', 'redact', 'log'],
+  server: ['graphql', 'live', 'domain', 'errors', 'maybe-promise', 'log', 'tracing', 'type loaders', 'type upstream'],
+  settings: ['server', 'graphql', 'domain', 'redact', 'log', 'tracing'],
+  opentelemetry: ['upstream', 'type log', 'type tracing'],
   log: ['errors', 'type redact'],
   redact: [],
   'upstream-log': ['log', 'type errors', 'type live', 'type upstream'],
@@ -165,6 +167,13 @@ describe('what does the source take from outside', () => {
     expect(BUNDLED.filter((name) => !(name in devDependencies))).toEqual([]);
   });
 
+  test('OpenTelemetry in one file, which is loaded only when traces are on', () => {
+    const isOfTelemetry = ({ from }: Import) => from.startsWith('@opentelemetry/');
+    expect(sources.filter(({ imports }) => imports.some(isOfTelemetry)).map(({ path }) => path)).toEqual([TELEMETRY]);
+    const statements = sources.flatMap(({ text }) => [...text.matchAll(/^import (type )?[^;]*\/spans\.ts';$/gm)]);
+    expect(statements.map(([, type]) => type)).toEqual(['type ']);
+  });
+
   test('nothing of the tests', () => {
     const testers = sources.flatMap(({ path, imports }) =>
       imports
@@ -228,6 +237,7 @@ describe('how is the source written', () => {
 /** The devDependencies that are in the bundles of the package. `docs/decisions/package.md` says why. */
 const BUNDLED = [
   ...[
+    ...['api', 'core', 'otlp-transformer', 'resources', 'sdk-trace'].map((name) => `@opentelemetry/${name}`),
     '@pothos/core',
     '@pothos/plugin-complexity',
     '@pothos/plugin-relay',
@@ -237,6 +247,8 @@ const BUNDLED = [
   ],
   ...['graphql-ws', 'graphql-yoga', 'lru-cache', 'prom-client', 'proxy-addr', 'undici', 'ws'],
 ];
+
+const TELEMETRY = 'src/opentelemetry/spans.ts';
 
 const VAGUE = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'lib', 'core', 'manager', 'misc']);
 

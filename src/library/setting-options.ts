@@ -88,6 +88,29 @@ export type SettingOptions = {
   readonly maxConnectionsPerAddress?: number | undefined;
   /** Proxies whose `X-Forwarded-For` headers are trusted: addresses or ranges, or `loopback`, `linklocal`, `uniquelocal`. */
   readonly trustedProxies?: readonly string[] | undefined;
+  /** URL of an OpenTelemetry receiver. If it is set, the gateway sends traces to `<URL>/v1/traces`. */
+  readonly otelExporterOtlpEndpoint?: string | undefined;
+  /** HTTP headers of every request to the receiver. Written as `name=value` pairs, percent-encoded and separated by commas. */
+  readonly otelExporterOtlpHeaders?: string | undefined;
+  /** Encoding of traces: http/protobuf, http/json. gRPC is not supported. Default: `http/protobuf`. */
+  readonly otelExporterOtlpProtocol?: 'http/protobuf' | 'http/json' | undefined;
+  /** Name of the gateway in traces. By default the name among `otelResourceAttributes`, or `pdex-gateway`. */
+  readonly otelServiceName?: string | undefined;
+  /** Further attributes of the gateway in traces. Written as `name=value` pairs, percent-encoded and separated by commas. */
+  readonly otelResourceAttributes?: string | undefined;
+  /** Which traces are recorded: always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off, parentbased_traceidratio. With `parentbased_`, the trace context of the client decides if there is one. Default: `parentbased_always_on`. */
+  readonly otelTracesSampler?:
+    | 'always_on'
+    | 'always_off'
+    | 'traceidratio'
+    | 'parentbased_always_on'
+    | 'parentbased_always_off'
+    | 'parentbased_traceidratio'
+    | undefined;
+  /** Share of traces that the samplers with `traceidratio` record, from 0 to 1. Default: `1`. */
+  readonly otelTracesSamplerArg?: number | undefined;
+  /** Whether traces are off although a receiver is set: true or false. Default: `false`. */
+  readonly otelSdkDisabled?: boolean | undefined;
   /** Whether to serve simulated data of the built-in sandbox: true or false. By default, true if no upstream is configured. */
   readonly sandbox?: boolean | undefined;
   /** Block interval of the sandbox, in milliseconds. Default: `4000`. */

@@ -23,6 +23,8 @@ export type HeadPin = {
   currentFor(height: BeaconHeight): Head | undefined;
   /** Whether the answer depends on the head, as far as its fields have been read. */
   isUsed(): boolean;
+  /** The beacon height that the answer describes, as far as its fields have been read; `undefined` if it depends on no head. */
+  height(): BeaconHeight | undefined;
 };
 
 /** Pins an answer to a head: the initial one, or the one that is current when a field first needs it. */
@@ -88,5 +90,6 @@ export function createHeadPin(follower: HeadFollower, dependencies: Dependencies
       return head;
     },
     isUsed: () => isUsed,
+    height: () => (isUsed ? pinned?.beaconHeight : undefined),
   };
 }

@@ -9,6 +9,7 @@ import { createPlanner } from '../graphql/execution/planner.ts';
 import { schema } from '../graphql/schema.ts';
 import { createTurnQueue } from '../live/broadcast/turn-limit.ts';
 import type { Log } from '../log.ts';
+import type { Tracing } from '../tracing.ts';
 import { type AccessLogMode, createAccessLog } from './access-log.ts';
 import { createClientAddresses } from './clients/client-address.ts';
 import { createConnectionLimits } from './clients/connection-limits.ts';
@@ -68,11 +69,13 @@ type GatewayServerOptions = {
   readonly keepAliveMs: number;
   readonly stopWindowMs: number;
   readonly stopTimeoutMs: number;
+  readonly tracing?: Tracing | undefined;
 };
 
 /** Creates the server: HTTP with server-sent events, and websockets, all with one pipeline. */
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
   const { service, metrics, log, answerCacheBytes, graphiql, corsOrigins, trustedProxies, keepAliveMs } = options;
+  const { tracing } = options;
   const { limits, sources, now, isSandbox } = service;
   let stopping: Promise<void> | undefined;
   const isStopping = () => stopping !== undefined;
@@ -93,7 +96,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   const documents = createDocuments({ schema, limits, takeTurn, onRefused: metrics.recordRefusedOperation });
   const planner = createPlanner({ schema, limits });
   const executor = createExecutor(takeTurn);
-  const groups = createSubscriptionGroups({ service, executor, metrics, maskError });
+  const groups = createSubscriptionGroups({ service, executor, metrics, maskError, tracing });
   const steps = { service, persisted, documents, planner, executor, groups, metrics, maskError, takeTurn };
   const pipeline = createPipeline(steps);
 
@@ -110,6 +113,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       keepAliveMs,
       maskError,
       internal,
+      tracing,
     }));
   const dataVersion = createDataVersion(sources);
   const cache = createResponseCache({ maxBytes: answerCacheBytes, dataVersion, now });
@@ -130,6 +134,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     maskError,
     corsOrigins,
     maxBodyBytes: limits.maxBodyBytes,
+    tracing,
   });
   const handle = createRoutes({
     graphqlHandler,
@@ -158,6 +163,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     limits,
     keepAliveMs,
     internal,
+    tracing,
   });
   server.on('upgrade', (request, socket, head) => {
     if (isGraphqlPath(request)) webSockets.handleUpgrade(request, socket, head);

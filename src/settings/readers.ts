@@ -78,6 +78,9 @@ const RESERVED_HEADERS: readonly string[] = [
   ...['proxy-connection', 'proxy-authenticate', 'proxy-authorization'],
 ];
 
+const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]+$/;
+
 /**
  * Reads HTTP headers, a `name: value` line each. The two characters `\n` separate lines too, because some readers of
  * environment files do not unescape them.
@@ -92,13 +95,55 @@ export function readHeaders(text: string): HttpHeaders {
     const [, name, value] = /^\s*([!#$%&'*+.^_`|~\w-]+):\s*(.*?)\s*$/.exec(line) ?? [];
     if (name === undefined || value === undefined) throw fail('expected `name: value`');
     if (value === '') throw fail('the header has no value');
-    if (!/^[\t\x20-\x7e\x80-\xff]+$/.test(value)) throw fail('the value has characters that HTTP does not allow');
+    if (!HEADER_VALUE.test(value)) throw fail('the value has characters that HTTP does not allow');
     const key = name.toLowerCase();
     if (RESERVED_HEADERS.includes(key)) throw fail(`\`${key}\` cannot be set`);
     if (headers.has(key)) throw fail('the header is set twice');
     headers.set(key, value);
   }
   return Object.fromEntries(headers);
+}
+
+/**
+ * Reads `name=value` pairs separated by commas, with percent-encoded values, as the variables of OpenTelemetry have them.
+ *
+ * @throws Error that says which pair is wrong, without any of its text
+ */
+export function readPairs(text: string): Readonly<Record<string, string>> {
+  const pairs = readList(text, (pair) => pair).filter((pair) => pair !== '');
+  return Object.fromEntries(
+    pairs.map((pair, index) => {
+      const [, name, value] = /^([^=\s]+)\s*=\s*(.*)$/.exec(pair) ?? [];
+      if (name === undefined || value === undefined) throw new Error(`pair ${index + 1}: expected name=value`);
+      return [name, percentDecoded(value)];
+    }),
+  );
+}
+
+/** Reads HTTP headers as `name=value` pairs. @throws Error that says what is wrong, without any of the text */
+export function readHeaderPairs(text: string): HttpHeaders {
+  const headers = Object.entries(readPairs(text)).map(([name, value]) => [name.toLowerCase(), value] as const);
+  for (const [index, [name, value]] of headers.entries()) {
+    if (!HEADER_NAME.test(name) || !HEADER_VALUE.test(value))
+      throw new Error(`pair ${index + 1}: HTTP has no such header`);
+    if (RESERVED_HEADERS.includes(name)) throw new Error(`pair ${index + 1}: \`${name}\` cannot be set`);
+  }
+  return Object.fromEntries(headers);
+}
+
+/** Reads a number from 0 to 1. @throws Error that says what was expected */
+export function readShare(text: string): number {
+  const share = Number(text);
+  if (!/^\d*\.?\d+$/.test(text) || share > 1) throw new Error('expected a number from 0 to 1');
+  return share;
+}
+
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** Reads an address to listen on. @throws Error that says what was expected */

@@ -1,10 +1,12 @@
 import { ADDRESS_LIMITS, LIMITS, type Limits, mapLimits } from '../graphql/limits.ts';
 import { LOG_LEVELS } from '../log.ts';
 import { ACCESS_LOG_MODES } from '../server/access-log.ts';
+import { OTLP_PROTOCOLS, TRACE_SAMPLERS } from '../tracing.ts';
 import {
   MAX_INT32,
   MIN_INTERVAL_MS,
   readBoolean,
+  readHeaderPairs,
   readHeaders,
   readHost,
   readInterval,
@@ -14,8 +16,10 @@ import {
   readOptionalBoolean,
   readOptionalLimit,
   readOrigin,
+  readPairs,
   readProxy,
   readSegment,
+  readShare,
   readTokensFile,
   readUrl,
   readUrls,
@@ -51,6 +55,7 @@ export const RESERVED_CONNECTIONS = 2;
 export const DEFAULT_BURST_SECONDS = 10;
 
 const COMMAS = 'Separated by commas.';
+const PAIRS = 'Written as `name=value` pairs, percent-encoded and separated by commas.';
 const HEADER_LINES = 'Written as `name: value` lines, separated by line breaks or `\\n`.';
 
 const ESSENTIAL = {
@@ -282,6 +287,64 @@ const RATE_LIMITS = {
   },
 } satisfies Settings;
 
+/** The variables of OpenTelemetry, with its names, meanings and defaults. */
+const TRACES = {
+  otlpEndpoint: {
+    variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    default: '',
+    meaning: 'URL of an OpenTelemetry receiver. If it is set, the gateway sends traces to `<URL>/v1/traces`.',
+    isSecret: true,
+    read: (text) => (text === '' ? undefined : readUrl(text)),
+  },
+  otlpHeaders: {
+    variable: 'OTEL_EXPORTER_OTLP_HEADERS',
+    default: '',
+    meaning: `HTTP headers of every request to the receiver. ${PAIRS}`,
+    isSecret: true,
+    read: readHeaderPairs,
+  },
+  otlpProtocol: {
+    variable: 'OTEL_EXPORTER_OTLP_PROTOCOL',
+    kind: OTLP_PROTOCOLS,
+    default: OTLP_PROTOCOLS[0],
+    meaning: `Encoding of traces: ${OTLP_PROTOCOLS.join(', ')}. gRPC is not supported.`,
+    read: (text) => readOneOf(text, OTLP_PROTOCOLS),
+  },
+  traceServiceName: {
+    variable: 'OTEL_SERVICE_NAME',
+    default: '',
+    meaning: 'Name of the gateway in traces. By default the name among `OTEL_RESOURCE_ATTRIBUTES`, or `pdex-gateway`.',
+    read: (text) => text,
+  },
+  traceResource: {
+    variable: 'OTEL_RESOURCE_ATTRIBUTES',
+    default: '',
+    meaning: `Further attributes of the gateway in traces. ${PAIRS}`,
+    read: readPairs,
+  },
+  traceSampler: {
+    variable: 'OTEL_TRACES_SAMPLER',
+    kind: TRACE_SAMPLERS,
+    default: 'parentbased_always_on',
+    meaning: `Which traces are recorded: ${TRACE_SAMPLERS.join(', ')}. With \`parentbased_\`, the trace context of the client decides if there is one.`,
+    read: (text) => readOneOf(text, TRACE_SAMPLERS),
+  },
+  traceSamplerArg: {
+    variable: 'OTEL_TRACES_SAMPLER_ARG',
+    kind: 'number',
+    default: '1',
+    meaning: 'Share of traces that the samplers with `traceidratio` record, from 0 to 1.',
+    read: readShare,
+  },
+  tracingDisabled: {
+    variable: 'OTEL_SDK_DISABLED',
+    kind: 'boolean',
+    default: 'false',
+    meaning: 'Whether traces are off although a receiver is set: true or false.',
+    read: readBoolean,
+  },
+} satisfies Settings;
+
 const SANDBOX = {
   sandbox: {
     variable: 'SANDBOX',
@@ -309,6 +372,7 @@ export const SETTING_GROUPS = {
   Server: SERVER,
   Limits: mapLimits(limitSetting),
   'Rate limits': RATE_LIMITS,
+  'Traces (OpenTelemetry)': TRACES,
   Sandbox: SANDBOX,
 } satisfies Readonly<Record<string, Settings>>;
 
@@ -320,6 +384,7 @@ export const SETTINGS = {
   ...SERVER,
   ...SETTING_GROUPS.Limits,
   ...RATE_LIMITS,
+  ...TRACES,
   ...SANDBOX,
 };
 

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Upstream, UpstreamBusyError } from '../errors.ts';
 import { createFairQueue, type Requester } from './fair-queue.ts';
 
@@ -40,6 +41,8 @@ export function createBulkhead(upstream: Upstream, options: BulkheadOptions): Bu
 
   function prepare<T>(call: () => Promise<T>): QueuedCall<T> {
     const { promise: answer, resolve, reject } = Promise.withResolvers<T>();
+    // The end of another operation's call may begin it.
+    const callInContext = AsyncLocalStorage.bind(call);
     const timers = new Set<NodeJS.Timeout>();
     /** Whether the call has begun or was refused. */
     let isDecided = false;
@@ -53,7 +56,7 @@ export function createBulkhead(upstream: Upstream, options: BulkheadOptions): Bu
       begin() {
         decide();
         underWay += 1;
-        call().then(resolve, reject).finally(end);
+        callInContext().then(resolve, reject).finally(end);
       },
       refuse() {
         decide();

@@ -8,6 +8,7 @@ import {
   UpstreamTimeoutError,
   UpstreamUnreachableError,
 } from '../errors.ts';
+import type { CallSpan, Tracing } from '../tracing.ts';
 import { createAgent } from './agent.ts';
 import { type Body, type BodyOptions, type ResponseReader, readBody } from './body.ts';
 import { ACCEPT_ENCODING, decodeBody, UnreadableEncoding } from './content-encoding.ts';
@@ -29,6 +30,8 @@ export type HttpClient = {
 
 /** A request to an upstream: POST with a body, else GET. */
 export type HttpRequest = {
+  /** The name of the call in traces; by default the HTTP method. */
+  readonly name?: string | undefined;
   readonly url: URL;
   readonly body?: string | undefined;
   /** Aborts the request, which then fails with the reason of the signal. */
@@ -52,6 +55,8 @@ export type HttpClientOptions = {
   readonly redact?: ((text: string) => string) | undefined;
   /** Called for each response with the number of bytes that were read. */
   readonly onRead?: ((bytes: number) => void) | undefined;
+  /** Records each request as a span. Traced requests have the header `traceparent`. */
+  readonly tracing?: Tracing | undefined;
 };
 
 const LOGGED_CHARACTERS = 200;
@@ -68,7 +73,7 @@ const REASON_BYTES = 65_536;
  */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { upstream, timeoutMs, maxBytes, keepAlive, maxConnections, headers: configured, onRead } = options;
-  const { redact = (text) => text } = options;
+  const { redact = (text) => text, tracing } = options;
   const agent = createAgent({
     connections: maxConnections,
     pipelining: keepAlive ? 1 : 0,
@@ -77,14 +82,28 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     connect: { timeout: timeoutMs },
   });
 
-  async function request<T>({ url, body, signal }: HttpRequest, reader: ResponseReader<T>): Promise<T> {
+  async function request<T>(sent: HttpRequest, reader: ResponseReader<T>): Promise<T> {
+    const span = tracing?.startCall(sent.name ?? methodOf(sent), upstream, sent.url);
+    if (span === undefined) return requestNow(sent, reader);
+    try {
+      const value = await requestNow(sent, reader, span);
+      span.end();
+      return value;
+    } catch (error) {
+      span.end(error instanceof UpstreamError ? error.code : ABORTED);
+      throw error;
+    }
+  }
+
+  async function requestNow<T>(sent: HttpRequest, reader: ResponseReader<T>, span?: CallSpan): Promise<T> {
+    const { url, body, signal } = sent;
     const details = { host: url.host };
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), timeoutMs);
     const end = signal === undefined ? deadline.signal : AbortSignal.any([deadline.signal, signal]);
     try {
-      const response = await retryReset.execute(() => send(url, body, end));
-      return await read(response, reader, url, details);
+      const response = await retryReset.execute(() => send(url, body, end, span));
+      return await read(response, reader, url, details, span);
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       throw toUpstreamError(error, details, deadline.signal.aborted);
@@ -93,18 +112,25 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     }
   }
 
-  function send(url: URL, body: string | undefined, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+  function send(
+    url: URL,
+    body: string | undefined,
+    signal: AbortSignal,
+    span: CallSpan | undefined,
+  ): Promise<Dispatcher.ResponseData> {
+    span?.sent();
     return agent.request({
       origin: url.origin,
       path: url.pathname + url.search,
       signal,
-      method: body === undefined ? 'GET' : 'POST',
+      method: methodOf({ body }),
       body: body ?? null,
       headers: {
         accept: 'application/json',
         'accept-encoding': ACCEPT_ENCODING,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...authorization(url),
+        ...(span && { traceparent: span.traceparent }),
         ...configured,
       },
     });
@@ -116,6 +142,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     reader: ResponseReader<T>,
     url: URL,
     details: ErrorDetails,
+    span: CallSpan | undefined,
   ): Promise<T> {
     const { statusCode: status, headers } = response;
     const isSuccess = status === 200 && !isPageType(headers['content-type']);
@@ -125,6 +152,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       maxBytes,
     });
     onRead?.(bytes);
+    span?.received(status, bytes);
 
     // Redacted before it is cut: half of a secret would not be found.
     const logged = { ...details, body: redact(beginning.slice(0, BEGINNING_BYTES)).slice(0, LOGGED_CHARACTERS) };
@@ -172,8 +200,15 @@ function isReset(error: unknown): boolean {
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET';
 }
 
-/** Basic authentication with the user and password of the URL. */
-function authorization({ username, password }: URL): Record<string, string> {
+function methodOf({ body }: Pick<HttpRequest, 'body'>): 'GET' | 'POST' {
+  return body === undefined ? 'GET' : 'POST';
+}
+
+/** The error of a call in traces that the gateway aborted, for example because another node was faster. */
+const ABORTED = 'aborted';
+
+/** Basic authentication with the user and password of a URL, as a header. */
+export function authorization({ username, password }: URL): Record<string, string> {
   if (username === '' && password === '') return {};
   const credentials = `${percentDecoded(username)}:${percentDecoded(password)}`;
   return { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };

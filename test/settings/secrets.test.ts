@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { redactorOf, type SecretSettings } from '../../src/settings/secrets.ts';
 
-const NONE: SecretSettings = { fullnodeUrls: [], fullnodeHeaders: {}, marketDataUrl: undefined, marketDataHeaders: {} };
+const NONE: SecretSettings = {
+  fullnodeUrls: [],
+  fullnodeHeaders: {},
+  marketDataUrl: undefined,
+  marketDataHeaders: {},
+  otlpEndpoint: undefined,
+  otlpHeaders: {},
+};
 
 function withUrl(url: string) {
   return redactorOf({ ...NONE, fullnodeUrls: [new URL('http://other'), new URL(url)] });

@@ -4,6 +4,7 @@ import { print } from 'graphql';
 import { type Dispatcher, request } from 'undici';
 import { onTestFinished } from 'vitest';
 import { type App, createApp } from '../../src/app.ts';
+import { startTracing } from '../../src/opentelemetry/start.ts';
 import type { Block } from '../../src/sandbox/chain/block.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
@@ -99,7 +100,9 @@ export async function startGateway(
     ...options.configOf?.(sandbox),
   };
   const { log, lines } = createKeptLog(redactorOf(config), config.logLevel);
-  const app = listenOnce(createApp({ config, isSandbox: options.isSandbox ?? true, log, now: () => clock.now }));
+  const tracing = await startTracing({ ...config, version: '0.0.0', log });
+  const now = () => clock.now;
+  const app = listenOnce(createApp({ config, isSandbox: options.isSandbox ?? true, log, now, tracing }));
 
   async function post(query: unknown, variables: unknown, accept: string): Promise<Dispatcher.ResponseData> {
     return request(await app.listen(0, '127.0.0.1'), {

@@ -1,3 +1,5 @@
+import { GatewayError } from '../../errors.ts';
+import type { PollSpan, Published } from '../../tracing.ts';
 import { type Broadcast, createBroadcast } from './broadcast.ts';
 import { isSettledWithin } from './wait-at-most.ts';
 
@@ -38,6 +40,14 @@ export type FollowerOptions<T> = {
   readonly watcher: Watcher;
   /** Called with each value that is published. */
   readonly published?: ((value: T) => void) | undefined;
+  /** Records polls that lead to a publication, and the first of those that fail. */
+  readonly trace?: PollTrace<T> | undefined;
+};
+
+/** How polls are traced. */
+export type PollTrace<T> = {
+  start(): PollSpan | undefined;
+  describe?(value: T, previous: T | undefined): Published;
 };
 
 /** Is notified when something that is read begins to fail, and when it can be read again: each once, not at every read. */
@@ -48,7 +58,7 @@ export type Watcher = {
 
 /** Starts to poll at once, until it is stopped. */
 export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
-  const { read, intervalMs, maxWaitMs, timeoutError, isTooOld = () => false, watcher, published } = options;
+  const { read, intervalMs, maxWaitMs, timeoutError, isTooOld = () => false, watcher, published, trace } = options;
   const latest = createBroadcast<T>();
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -60,21 +70,25 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
 
   async function readOnce(): Promise<void> {
     timeout = undefined;
+    const span = trace?.start();
     try {
       const previous = latest.current();
-      const value = await read(previous);
+      const value = await (span === undefined ? read(previous) : span.run(() => read(previous)));
       if (stopped) return;
       if (failure !== undefined) watcher.recovered();
       failure = undefined;
       if (value === previous) return;
       published?.(value);
       latest.publish(value);
+      span?.published(trace?.describe?.(value, previous) ?? {});
     } catch (error) {
       if (stopped) return;
       if (isSameKind(error, failure?.error)) return;
       watcher.failed(error);
       failure = { error };
+      span?.failed(error instanceof GatewayError ? error.code : 'INTERNAL_SERVER_ERROR');
     } finally {
+      span?.discard();
       if (!stopped) timer = setTimeout(readAgain, intervalMs);
     }
   }

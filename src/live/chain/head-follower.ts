@@ -1,6 +1,8 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import { type ExchangeState, isUnchanged } from '../../domain/exchange.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { UpstreamTimeoutError } from '../../errors.ts';
+import type { Tracing } from '../../tracing.ts';
 import type { Subscribe } from '../broadcast/broadcast.ts';
 import { createFollower, type Follower, type Watcher } from '../broadcast/follower.ts';
 import { createBlockInterval } from './block-interval.ts';
@@ -37,6 +39,7 @@ type HeadFollowerOptions = {
   readonly headsKept: number;
   readonly now: () => Instant;
   readonly watcher: HeadWatcher;
+  readonly tracing?: Tracing | undefined;
 };
 
 /** Is also notified of each head that is published. */
@@ -47,7 +50,7 @@ const CALLS_FOR_A_HEAD = 4;
 
 /** Starts to follow the chain of these nodes. */
 export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
-  const { nodes, pollMs, timeoutMs, maxBlockAgeMs, poolCounts, headsKept, now, watcher } = options;
+  const { nodes, pollMs, timeoutMs, maxBlockAgeMs, poolCounts, headsKept, now, watcher, tracing } = options;
   const recent = createRecentHeads(headsKept);
   const interval = createBlockInterval(now);
   const choice = createNodeChoice(timeoutMs);
@@ -87,16 +90,26 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     const { chainInfo, exchange } = await node.readBlock(tip, signal);
     const { height: beaconHeight, hash, time } = chainInfo.beacon;
     const previousHeight = previous?.beaconHeight;
-    return { beaconHeight, previousHeight, hash, time, chainInfo, exchange, source: node, observedAt: now() };
+    const traceparent = tracing?.current();
+    const observedAt = now();
+    return { beaconHeight, previousHeight, hash, time, chainInfo, exchange, source: node, observedAt, traceparent };
   }
 
-  const follower = createFollower({
+  const follower = createFollower<Head>({
     read,
     intervalMs: pollMs,
     maxWaitMs: timeoutMs,
     timeoutError: () => new UpstreamTimeoutError('NODE', timeoutMs, {}),
     watcher,
     published: watcher.published,
+    trace: tracing && {
+      start: () => tracing.startPoll('head'),
+      describe: ({ beaconHeight, exchange, source }, before) => ({
+        height: beaconHeight,
+        changedPools: before && countChanged(exchange, before.exchange),
+        host: source.name,
+      }),
+    },
   });
   const { current: head, isFailing } = follower;
   const problems = createHeadProblems({ head, isFailing, interval, maxBlockAgeMs, now, watcher });
@@ -112,6 +125,11 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
 
 function highestOf(tips: readonly NodeTip[]): BeaconHeight {
   return Math.max(...tips.map(({ tip }) => tip.beacon.height));
+}
+
+/** How many pools differ from those of the state before. */
+function countChanged(state: ExchangeState, before: ExchangeState): number {
+  return state.directory.ids.filter((_, place) => !isUnchanged(state, place, before)).length;
 }
 
 function isSameBlock(a: Head, b: Head): boolean {

@@ -18,4 +18,6 @@ export type Head = {
   readonly source: Node;
   /** When it had been read completely. */
   readonly observedAt: Instant;
+  /** The trace context of the poll that read it, if that is traced. */
+  readonly traceparent?: string | undefined;
 };

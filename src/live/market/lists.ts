@@ -1,6 +1,7 @@
 import type { Instant } from '../../domain/instant.ts';
 import { createMarketBuilder, type Market, type Pair, type Ticker } from '../../domain/market.ts';
 import { UpstreamTimeoutError } from '../../errors.ts';
+import type { Tracing } from '../../tracing.ts';
 import type { MarketDataClient } from '../../upstream/market-data/client.ts';
 import type { Rows } from '../../upstream/market-data/decode.ts';
 import { createFollower, type Follower, type Watcher } from '../broadcast/follower.ts';
@@ -43,6 +44,7 @@ type MarketFollowerOptions = {
   readonly now: () => Instant;
   /** Creates the watcher of a list. */
   readonly watch: () => Watcher;
+  readonly tracing?: Tracing | undefined;
 };
 
 /** A read may take the upstream timeout on top of its interval. */
@@ -51,8 +53,8 @@ const INTERVALS_UNTIL_STALE = 3;
 /** Starts to follow a market-data host. */
 export function createMarketFollower(options: MarketFollowerOptions): MarketFollower {
   const { host, now, pollMs, timeoutMs } = options;
-  const pairs = followList(host.pairs, options);
-  const tickers = followList(host.tickers, options);
+  const pairs = followList('pairs', host.pairs, options);
+  const tickers = followList('tickers', host.tickers, options);
   const staleAfterMs = INTERVALS_UNTIL_STALE * pollMs + timeoutMs;
 
   function freshness(): Freshness | undefined {
@@ -70,8 +72,9 @@ export function createMarketFollower(options: MarketFollowerOptions): MarketFoll
 const ROWS_PER_TURN = 500;
 
 function followList<P extends Pair>(
+  name: string,
   read: (previous: readonly P[] | undefined) => Promise<Rows<P>>,
-  { pollMs, timeoutMs, maxAgeMs, now, watch }: MarketFollowerOptions,
+  { pollMs, timeoutMs, maxAgeMs, now, watch, tracing }: MarketFollowerOptions,
 ): Follower<MarketSnapshot<P>> {
   return createFollower<MarketSnapshot<P>>({
     async read(previous) {
@@ -85,6 +88,7 @@ function followList<P extends Pair>(
     timeoutError: () => new UpstreamTimeoutError('MARKET_DATA', timeoutMs, {}),
     isTooOld: ({ observedAt }) => now() - observedAt > maxAgeMs,
     watcher: watch(),
+    trace: tracing && { start: () => tracing.startPoll(name) },
   });
 }
 

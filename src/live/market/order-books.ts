@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Instant } from '../../domain/instant.ts';
 import { type OrderBook, toOrderBook } from '../../domain/order-book.ts';
 import { BadUserInputError, UpstreamBadShapeError, UpstreamBusyError, UpstreamTimeoutError } from '../../errors.ts';
+import type { Tracing } from '../../tracing.ts';
 import type { Bulkhead, QueuedCall } from '../../upstream/bulkhead.ts';
 import type { Requester } from '../../upstream/fair-queue.ts';
 import type { MarketDataClient } from '../../upstream/market-data/client.ts';
@@ -50,6 +51,7 @@ type OrderBooksOptions = {
   readonly now: () => Instant;
   /** Creates the watcher of a book that is followed. */
   readonly watch: () => Watcher;
+  readonly tracing?: Tracing | undefined;
 };
 
 type FollowedBook = Follower<OrderBookSnapshot | BadUserInputError> & { readonly watcher: Watcher };
@@ -68,7 +70,7 @@ export function noTicker(tickerId: string): BadUserInputError {
 
 /** Creates the order books of a host. */
 export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
-  const { host, bulkhead, isListed, ttlMs, timeoutMs, now, watch } = options;
+  const { host, bulkhead, isListed, ttlMs, timeoutMs, now, watch, tracing } = options;
   const shared = new LRUCache<string, SharedRead>({ max: MAX_BOOKS_KEPT });
   const followed = new Map<string, FollowedBook>();
   let skippedBefore = 0;
@@ -130,6 +132,7 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
       maxWaitMs: timeoutMs,
       timeoutError: () => new UpstreamTimeoutError('MARKET_DATA', timeoutMs, {}),
       watcher,
+      trace: tracing && { start: () => tracing.startPoll('order book') },
     });
     return { ...follower, watcher };
   }

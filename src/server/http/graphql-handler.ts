@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import { inSpan, type Tracing, traceparentOf } from '../../tracing.ts';
 import type { AccessLog } from '../access-log.ts';
 import type { ClientAddresses } from '../clients/client-address.ts';
 import type { ConnectionLimits } from '../clients/connection-limits.ts';
@@ -9,7 +10,7 @@ import type { RateLimits } from '../clients/rate-limits.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import { type EncodedResponse, encodeResponse } from '../operations/encoded-response.ts';
-import { labelOf, type OperationLabel, summarizeRefusal } from '../operations/log-details.ts';
+import { codesOf, labelOf, type OperationLabel, summarizeRefusal } from '../operations/log-details.ts';
 import type { PersistedQueries } from '../operations/persisted-queries.ts';
 import { isSubscription, type Pipeline, type Prepared, type SentOperation } from '../operations/pipeline.ts';
 import { keyOf, type QueryRequest, type QueryResponses } from '../operations/query-responses.ts';
@@ -47,6 +48,7 @@ type GraphqlHandlerOptions = {
   /** Origins whose pages may send operations, besides the gateway's own. */
   readonly corsOrigins: readonly string[];
   readonly maxBodyBytes: number;
+  readonly tracing?: Tracing | undefined;
 };
 
 /** Handles a request to the GraphQL endpoint. */
@@ -70,7 +72,7 @@ type PlainRequest = QueryRequest & {
  */
 export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
   const { yoga, pipeline, persisted, writer, clients, rates, connections } = options;
-  const { requestIds, maskError, corsOrigins, maxBodyBytes } = options;
+  const { requestIds, maskError, corsOrigins, maxBodyBytes, tracing } = options;
   const isAllLogged = options.accessLog.isAll;
   const acceptedType = createAcceptedTypes();
   const batch = createWriteBatch();
@@ -122,9 +124,11 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     body: Buffer | undefined,
   ): void {
     const key = wantsCost(exchange.request) ? undefined : keyOf(text);
-    const plain = { exchange, account, type, key, text, body };
     // A URL begins with a slash, so it equals no body.
-    if (body === undefined || body[0] === OPENING_BRACE) orFail(plain, () => respond(plain));
+    const isOne = body === undefined || body[0] === OPENING_BRACE;
+    const span = isOne ? tracing?.startOperation('http', exchange.id, traceparentOf(exchange.request)) : undefined;
+    const plain = { exchange, account, type, key, text, body, span };
+    if (isOne) orFail(plain, () => respond(plain));
     else passPlainToYoga(plain);
   }
 
@@ -132,8 +136,10 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const sent = readParameters(plain);
     if (sent === undefined) return passPlainToYoga(plain);
     return requestIds.run(plain.exchange.id, () =>
-      andThen(pipeline.prepare(sent, clientOf(plain)), (prepared) =>
-        isSubscription(prepared) ? passPlainToYoga(plain, prepared) : runQuery(plain, prepared),
+      inSpan(plain.span, () =>
+        andThen(pipeline.prepare(sent, clientOf(plain)), (prepared) =>
+          isSubscription(prepared) ? passPlainToYoga(plain, prepared) : runQuery(plain, prepared),
+        ),
       ),
     );
   }
@@ -143,10 +149,10 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     return andThen(pipeline.run(prepared), (executed) => encodeResponse(executed, account.paid, values, maskError));
   }
 
-  function clientOf({ exchange: { request }, account }: PlainRequest) {
+  function clientOf({ exchange: { request }, account, span }: PlainRequest) {
     // A client that also accepts JSON can open an event stream.
     const lastEventId = request.headers[LAST_EVENT_ID_HEADER]?.toString();
-    return { address: clients.of(request), account, wantsCost: wantsCost(request), lastEventId };
+    return { address: clients.of(request), account, wantsCost: wantsCost(request), lastEventId, span };
   }
 
   function send(plain: PlainRequest, response: EncodedResponse, from: ResponseSource): undefined {
@@ -158,6 +164,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
 
   function refusePlain(plain: PlainRequest, error: GraphQLError): undefined {
     refuse(plain.exchange, plain.type, error, labelOfPlain(plain));
+    plain.span?.end({ codes: codesOf([error]) });
   }
 
   function refuse(
@@ -187,8 +194,9 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     }
   }
 
-  function passPlainToYoga({ exchange, account, body }: PlainRequest, prepared?: Prepared): undefined {
+  function passPlainToYoga({ exchange, account, body, span }: PlainRequest, prepared?: Prepared): undefined {
     exchange.account = account;
+    exchange.span = span;
     exchange.prepared = prepared;
     passToYoga(exchange, body);
   }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { OperationSpan } from '../../tracing.ts';
 import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
 import type { Account } from '../operations/account.ts';
 import type { ErrorSummary, OperationLabel } from '../operations/log-details.ts';
@@ -29,6 +30,8 @@ export type HttpExchange = {
   account?: Account | undefined;
   /** The operation, if it was prepared before the request was passed to Yoga. */
   prepared?: Prepared | undefined;
+  /** The span of the first operation, if it is traced, until that operation takes it. */
+  span?: OperationSpan | undefined;
 };
 
 /** The responses in progress on an HTTP server, and its connections. */

@@ -1,4 +1,5 @@
 import type { GraphQLError } from 'graphql';
+import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { type JsonText, toBytes } from '../../graphql/execution/json-text.ts';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import { type ErrorSummary, summarizeErrors } from './log-details.ts';
@@ -22,18 +23,21 @@ export class EncodedResponse {
   /** What the data depends on; `undefined` if it must not be cached. */
   readonly dependencies: Executed['dependencies'];
   readonly errors: readonly GraphQLError[] | undefined;
+  /** The beacon height that the data describes, if it depends on a head. */
+  readonly height: BeaconHeight | undefined;
   /** Whether the operation was executed, so that an equal request gets the same response. */
   readonly isExecuted: boolean;
   /** Its entity tag in each media type, from the first time that it is sent with one. */
   etags: Record<string, string> | undefined = undefined;
 
-  constructor({ result, dependencies }: Executed, points: number, values: number) {
+  constructor({ result, dependencies, height }: Executed, points: number, values: number) {
     this.body = toBody(result.toJson());
     this.bytes = lengthOf(this.body);
     this.points = points;
     this.values = values;
     this.dependencies = result.errors === undefined ? dependencies : undefined;
     this.errors = result.errors;
+    this.height = height;
     this.isExecuted = result.text !== undefined;
   }
 

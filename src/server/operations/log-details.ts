@@ -73,9 +73,14 @@ export function summarizeErrors({
   errors,
 }: Partial<Pick<WrittenResult, 'text' | 'errors'>>): ErrorSummary | undefined {
   if (errors === undefined || errors.length === 0) return undefined;
-  const codes = [...new Set(errors.map(codeOf))];
+  const codes = codesOf(errors);
   const isRefused = text === undefined && !codes.includes(EXPECTED);
   return { codes, isNotable: isRefused || codes.includes(INTERNAL) };
+}
+
+/** The codes of errors, without duplicates. */
+export function codesOf(errors: readonly GraphQLError[] = []): readonly string[] {
+  return [...new Set(errors.map(codeOf))];
 }
 
 /** Summarizes the error of a request that is refused. */

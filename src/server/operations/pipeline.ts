@@ -1,4 +1,5 @@
 import { GraphQLError } from 'graphql';
+import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { QueryTooComplexError } from '../../errors.ts';
 import { createContext, type Service } from '../../graphql/context.ts';
 import {
@@ -20,6 +21,7 @@ import { CHARACTERS_PER_POINT } from '../../graphql/limits.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import type { Dependencies } from '../../loaders/dependencies.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import type { OperationSpan } from '../../tracing.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Account } from './account.ts';
 import type { Documents, ReadDocument } from './documents.ts';
@@ -46,6 +48,8 @@ export type Client = {
   readonly wantsCost: boolean;
   /** The id of the last event that the reader of an event stream received. */
   readonly lastEventId?: string | null | undefined;
+  /** The span of the operation, if it is traced. */
+  readonly span?: OperationSpan | undefined;
 };
 
 /** An operation that can be executed, with everything that its steps need. It is handed from one step to the next. */
@@ -79,6 +83,8 @@ export type Executed = {
   readonly result: WrittenResult;
   /** What the data depends on; `undefined` if it must not be cached. */
   readonly dependencies: Dependencies | undefined;
+  /** The beacon height that the data describes, if it depends on a head. */
+  readonly height?: BeaconHeight | undefined;
 };
 
 /**
@@ -167,6 +173,8 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     const cost =
       planned.plan === undefined ? costOfVariables(sentVariables) : measureCost(planned.plan, planned.args, service);
     const points = Math.max(pointsOfDocument(textOf(operation.document) ?? ''), Math.ceil(complexityOf(cost)));
+    const { definition } = operation;
+    selected.client.span?.prepared(definition.operation, definition.name?.value, points);
     return { ...selected, planned, cost, points };
   }
 
@@ -214,9 +222,10 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       metrics.recordOperation('query', outcomeOf(result), (performance.now() - start) / 1_000);
       if (result.errors !== undefined) client.account.debit(result.errors.length - 1);
       const masked = maskErrors(result, maskError);
+      const height = context.loaders.head.height();
       if (extensions === undefined && masked.errors === undefined)
-        return { result: masked, dependencies: context.loaders.dependencies };
-      return { result: new WrittenResult(masked.text, masked.errors, extensions), dependencies: undefined };
+        return { result: masked, dependencies: context.loaders.dependencies, height };
+      return { result: new WrittenResult(masked.text, masked.errors, extensions), dependencies: undefined, height };
     });
   }
 

@@ -1,9 +1,11 @@
 import type { GraphQLError } from 'graphql';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import type { OperationSpan } from '../../tracing.ts';
 import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
 import type { Account } from './account.ts';
 import type { DataVersion } from './data-version.ts';
 import { EncodedResponse } from './encoded-response.ts';
+import { codesOf } from './log-details.ts';
 import { createRequestCoalescing } from './request-coalescing.ts';
 import type { ResponseCache } from './response-cache.ts';
 
@@ -12,6 +14,8 @@ export type QueryRequest = {
   /** The text of the request, with a character for each byte; `undefined` if its response is for this client only. */
   readonly key: string | undefined;
   readonly account: Account;
+  /** The span of the operation, if it is traced. It ends with the response. */
+  readonly span?: OperationSpan | undefined;
 };
 
 /**
@@ -90,17 +94,21 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
         return andThen(executing, (response) => {
           if (!(response instanceof EncodedResponse)) return response;
           if (key !== undefined) cache.store(key, response, version);
-          metrics.recordResponseSource('executed');
-          return send(request, response, 'executed');
+          return sendFrom(request, response, 'executed');
         });
       }
 
       /** Sends the response to an equal request, for the same number of points. */
       function sendAgain(request: Request, response: EncodedResponse, from: ResponseSource) {
         const unpaid = request.account.charge(response.points);
-        if (unpaid !== undefined) return refuse(request, unpaid);
+        return unpaid === undefined ? sendFrom(request, response, from) : refuse(request, unpaid);
+      }
+
+      function sendFrom(request: Request, response: EncodedResponse, from: ResponseSource) {
         metrics.recordResponseSource(from);
-        return send(request, response, from);
+        const sent = send(request, response, from);
+        request.span?.end({ from, height: response.height, codes: codesOf(response.errors) });
+        return sent;
       }
 
       return respond;

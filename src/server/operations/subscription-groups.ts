@@ -8,8 +8,10 @@ import type { KnownOperation, PlannedOperation } from '../../graphql/execution/p
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import { createTurnLimit } from '../../live/broadcast/turn-limit.ts';
 import type { SourceStream } from '../../loaders/source-streams.ts';
+import { inSpan, type Tracing } from '../../tracing.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { type EncodedUpdate, encodeUpdate } from './encoded-update.ts';
+import { codesOf } from './log-details.ts';
 import { createSubscriptionGroup, type SubscriptionGroup } from './subscription-group.ts';
 
 /** A subscription whose source stream is open. */
@@ -31,6 +33,7 @@ type SubscriptionGroupsOptions = {
   readonly executor: Executor;
   readonly metrics: Metrics;
   readonly maskError: (error: unknown) => GraphQLError;
+  readonly tracing?: Tracing | undefined;
 };
 
 /** Updates executed per turn of the event loop: the updates of a thousand operations would block it. */
@@ -41,20 +44,27 @@ const SENT_PER_TURN = 16;
 
 /** Creates the groups; there are none yet. */
 export function createSubscriptionGroups(options: SubscriptionGroupsOptions): SubscriptionGroups {
-  const { service, executor, metrics, maskError } = options;
+  const { service, executor, metrics, maskError, tracing } = options;
   const groups = new Map<string, SubscriptionGroup>();
   const executing = createTurnLimit(EXECUTED_PER_TURN);
   const sending = createTurnLimit(SENT_PER_TURN);
 
-  async function execute({ planned, stream }: OpenSubscription, value: unknown, previous: unknown) {
+  async function execute({ operation, planned, stream }: OpenSubscription, value: unknown, previous: unknown) {
     await executing.wait();
+    const head = stream.headOf(value);
+    const span = tracing?.startUpdate(head);
+    span?.prepared('subscription', operation.definition.name?.value);
     try {
-      const context = createContext(service, { head: stream.headOf(value) });
-      const result = await executor.execute(planned, stream.toUpdate(value, previous), context);
-      const update = encodeUpdate(maskErrors(result, maskError), stream.heightOf(value));
+      const context = createContext(service, { head });
+      const root = stream.toUpdate(value, previous);
+      const result = maskErrors(await inSpan(span, () => executor.execute(planned, root, context)), maskError);
+      const update = encodeUpdate(result, stream.heightOf(value));
+      span?.end({ height: head?.beaconHeight, codes: codesOf(result.errors) });
       return { update, areCurrent: context.loaders.dependencies.areCurrent };
     } catch (error) {
-      throw maskError(error);
+      const masked = maskError(error);
+      span?.end({ codes: codesOf([masked]) });
+      throw masked;
     }
   }
 

@@ -5,6 +5,7 @@ import type { Limits } from '../../graphql/limits.ts';
 import { schema } from '../../graphql/schema.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import { inSpan, type Tracing, traceparentOf } from '../../tracing.ts';
 import type { ClientAddresses, ClientIdentity } from '../clients/client-address.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
 import type { RequestIds } from '../http/request-id.ts';
@@ -12,6 +13,7 @@ import type { ResponseSource } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import { type EncodedResponse, encodeResponse } from '../operations/encoded-response.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
+import { codesOf } from '../operations/log-details.ts';
 import { isSubscription, type Pipeline, type Prepared, type PreparedOperation } from '../operations/pipeline.ts';
 import { keyOf, type QueryRequest, type QueryResponses } from '../operations/query-responses.ts';
 import { tooManyAtOnce } from '../operations/refusal.ts';
@@ -56,6 +58,7 @@ type SocketOperationsOptions = {
   readonly requestIds: RequestIds;
   readonly log: WebSocketLog;
   readonly maskError: (error: unknown) => GraphQLError;
+  readonly tracing?: Tracing | undefined;
 };
 
 /** What becomes of an operation: its result was sent, it is refused with these errors, or it is a subscription. */
@@ -71,7 +74,7 @@ const OVER = [new GraphQLError('The result was sent.')];
  * need the data of a result as an object, and encode it again.
  */
 export function createSocketOperations(options: SocketOperationsOptions): OnSubscribe {
-  const { pipeline, limits, clients, rates, requestIds, log, maskError } = options;
+  const { pipeline, limits, clients, rates, requestIds, log, maskError, tracing } = options;
   const { maxSubscriptionsPerConnection, maxValuesPerConnection } = limits;
   const respond = options.responses.over<SocketOperation, Outcome>({ execute, send, refuse: (_, error) => [error] });
 
@@ -81,13 +84,15 @@ export function createSocketOperations(options: SocketOperationsOptions): OnSubs
     const account = new Account(rates, caller, 'websocket');
     const text = textOfPayload(payload);
     const key = text === undefined ? undefined : keyOf(text);
-    const operation = { connection, caller, requestId, id, payload, key, account };
+    const span = tracing?.startOperation('websocket', requestId, traceparentOf(caller));
+    const operation = { connection, caller, requestId, id, payload, key, account, span };
     log.received(operation);
 
     const responding = hasTooMany(connection) ? [TOO_MANY_OPERATIONS] : respond(operation);
     const outcome = responding instanceof Promise ? await trackOperation(socket, responding) : responding;
     if (Array.isArray(outcome)) {
       log.rejected(operation);
+      span?.end({ codes: codesOf(outcome) });
       return outcome;
     }
     const args = outcome === SENT ? undefined : await start(operation, outcome);
@@ -99,10 +104,10 @@ export function createSocketOperations(options: SocketOperationsOptions): OnSubs
   }
 
   function execute(operation: SocketOperation): MaybePromise<EncodedResponse | Outcome> {
-    const { caller, account, payload } = operation;
-    const client = { address: clients.of(caller), account, wantsCost: false };
+    const { caller, account, payload, span } = operation;
+    const client = { address: clients.of(caller), account, wantsCost: false, span };
     return requestIds.run(operation.requestId, () =>
-      andThen(pipeline.prepare(payload, client), (prepared) => run(operation, prepared)),
+      inSpan(span, () => andThen(pipeline.prepare(payload, client), (prepared) => run(operation, prepared))),
     );
   }
 
@@ -122,7 +127,10 @@ export function createSocketOperations(options: SocketOperationsOptions): OnSubs
   function send(operation: SocketOperation, response: EncodedResponse, from: ResponseSource): Outcome {
     // The values of an executed query were added before.
     const excess = from === 'executed' ? undefined : addToOpen(operation, response.values);
-    if (excess !== undefined) return [excess];
+    if (excess !== undefined) {
+      operation.span?.end({ codes: codesOf([excess]) });
+      return [excess];
+    }
     log.answered(operation, response, from);
     // The client may have completed the operation.
     if (operation.id in operation.connection.subscriptions) sendResult(receiverOf(operation), response);
@@ -131,8 +139,9 @@ export function createSocketOperations(options: SocketOperationsOptions): OnSubs
 
   /** Starts a subscription; `undefined` if it has failed and its errors were sent. */
   async function start(operation: SocketOperation, prepared: PreparedOperation): Promise<SubscriptionArgs | undefined> {
-    const { requestId, payload } = operation;
-    const updates = await requestIds.run(requestId, () => pipeline.subscribe(prepared));
+    const { requestId, payload, span } = operation;
+    const updates = await requestIds.run(requestId, () => inSpan(span, () => pipeline.subscribe(prepared)));
+    span?.end({ codes: updates instanceof WrittenResult ? codesOf(updates.errors) : [] });
     if (updates instanceof WrittenResult) {
       send(operation, encodeResponse(toExecuted(updates), 0, 0, maskError), 'executed');
       return undefined;

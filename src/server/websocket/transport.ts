@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import { type IncomingHttpHeaders, type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GraphQLError } from 'graphql';
 import { WebSocketServer } from 'ws';
 import { withoutHttp } from '../../graphql/execution/written-result.ts';
 import type { Limits } from '../../graphql/limits.ts';
+import { TRACEPARENT_HEADER, type Tracing } from '../../tracing.ts';
 import { type ClientAddresses, type ClientIdentity, FORWARDED_FOR_HEADER } from '../clients/client-address.ts';
 import type { ConnectionLimits } from '../clients/connection-limits.ts';
 import { isAllowedOrigin, originNotAllowed } from '../clients/origins.ts';
@@ -63,18 +64,19 @@ type WebSocketTransportOptions = {
   readonly keepAliveMs: number;
   /** Called with internal errors. */
   readonly internal: (error: unknown) => void;
+  readonly tracing?: Tracing | undefined;
 };
 
 /** Accepts websockets. graphql-ws implements the protocol. Every operation takes the same steps as over HTTP. */
 export function createWebSocketTransport(options: WebSocketTransportOptions): WebSocketTransport {
   const { rates, connections, limits, metrics, requestIds, corsOrigins, keepAliveMs } = options;
-  const { isSandbox, log, internal } = options;
+  const { isSandbox, log, internal, tracing } = options;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxBodyBytes, WebSocket: ClientSocket });
   if (isSandbox) sockets.on('headers', (headers) => headers.push(SANDBOX_HEADER.join(': ')));
 
   function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const requestId = requestIds.of(request);
-    const caller = toCaller(request, requestId);
+    const caller = toCaller(request, requestId, tracing !== undefined);
     const refused = refusalOf(request, socket, caller);
     if (refused !== undefined) {
       refuse(socket, caller, requestId, refused);
@@ -123,7 +125,7 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
     handleUpgrade,
     refusePath(request, socket) {
       const requestId = requestIds.of(request);
-      refuse(socket, toCaller(request, requestId), requestId, NOT_FOUND);
+      refuse(socket, toCaller(request, requestId, false), requestId, NOT_FOUND);
     },
     async close(windowMs, timeoutMs) {
       const closed = once(sockets, 'close');
@@ -167,8 +169,9 @@ function refuseUpgrade(socket: Duplex, error: GraphQLError): void {
 }
 
 /** The parts of an upgrade request that are needed later. The request itself would take more memory for each open websocket. */
-function toCaller({ headers, socket }: IncomingMessage, requestId: string): ClientIdentity {
-  const forwardedFor = headers[FORWARDED_FOR_HEADER];
-  const id = { [REQUEST_ID_HEADER]: requestId };
-  return { headers: forwardedFor === undefined ? id : { ...id, [FORWARDED_FOR_HEADER]: forwardedFor }, socket };
+function toCaller({ headers, socket }: IncomingMessage, requestId: string, isTraced: boolean): ClientIdentity {
+  const kept: IncomingHttpHeaders = { [REQUEST_ID_HEADER]: requestId };
+  for (const name of isTraced ? [FORWARDED_FOR_HEADER, TRACEPARENT_HEADER] : [FORWARDED_FOR_HEADER])
+    if (headers[name] !== undefined) kept[name] = headers[name];
+  return { headers: kept, socket };
 }

@@ -1,12 +1,14 @@
 import type { Plugin } from 'graphql-yoga';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
+import { inSpan, type OperationSpan, TRACEPARENT_HEADER, type Tracing } from '../../tracing.ts';
 import type { ClientAddresses } from '../clients/client-address.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
 import { LAST_EVENT_ID_HEADER, wantsCost } from '../http/headers.ts';
 import type { HttpExchange } from '../http/open-responses.ts';
 import { Account } from '../operations/account.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
+import { codesOf } from '../operations/log-details.ts';
 import {
   type Client,
   isSubscription,
@@ -23,11 +25,20 @@ export type UseOperationsOptions = {
   readonly pipeline: Pipeline;
   readonly clients: ClientAddresses;
   readonly rates: RateLimits | undefined;
+  readonly tracing?: Tracing | undefined;
 };
 
 /** Takes each operation through the pipeline, in the place of Yoga's own parsing, validation and execution. */
-export function useOperations({ pipeline, clients, rates }: UseOperationsOptions): Plugin<object, ServerContext> {
-  function clientOf(request: Request, exchange: HttpExchange | undefined): Client {
+export function useOperations(options: UseOperationsOptions): Plugin<object, ServerContext> {
+  const { pipeline, clients, rates, tracing } = options;
+
+  function spanOf({ headers }: Request, exchange: HttpExchange | undefined): OperationSpan | undefined {
+    const { span } = exchange ?? {};
+    if (exchange !== undefined) exchange.span = undefined;
+    return span ?? tracing?.startOperation('http', exchange?.id, headers.get(TRACEPARENT_HEADER) ?? undefined);
+  }
+
+  function clientOf(request: Request, exchange: HttpExchange | undefined, span: OperationSpan | undefined): Client {
     const account = exchange?.account ?? new Account(rates, exchange?.request, 'http');
     if (exchange !== undefined) exchange.account = undefined;
     return {
@@ -35,6 +46,7 @@ export function useOperations({ pipeline, clients, rates }: UseOperationsOptions
       account,
       wantsCost: exchange !== undefined && wantsCost(exchange.request),
       lastEventId: request.headers.get(LAST_EVENT_ID_HEADER),
+      span,
     };
   }
 
@@ -51,9 +63,11 @@ export function useOperations({ pipeline, clients, rates }: UseOperationsOptions
         setParams({ ...params, query: '' });
       setParamsHandler(async ({ request }) => {
         const { prepared } = exchange ?? {};
-        const result = await run(
-          prepared ?? (await pipeline.prepare(params as SentOperation, clientOf(request, exchange))),
+        const span = spanOf(request, exchange);
+        const result = await inSpan(span, async () =>
+          run(prepared ?? (await pipeline.prepare(params as SentOperation, clientOf(request, exchange, span)))),
         );
+        span?.end({ codes: result instanceof WrittenResult ? codesOf(result.errors) : [] });
         // Yoga hands it on as it is: `useResponses` encodes it.
         return result as never;
       });

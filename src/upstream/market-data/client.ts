@@ -45,7 +45,7 @@ export function createMarketDataClient(options: MarketDataClientOptions): Market
     const url = address('orderbook');
     url.searchParams.set('ticker_id', tickerId);
     try {
-      return await http.request({ url }, createDocumentReader(MAX_BOOK_BYTES, readOrderBook));
+      return await http.request({ name: 'orderbook', url }, createDocumentReader(MAX_BOOK_BYTES, readOrderBook));
     } catch (error) {
       if (isUnknownTicker(error)) return undefined;
       throw error;
@@ -53,9 +53,12 @@ export function createMarketDataClient(options: MarketDataClientOptions): Market
   }
 
   return {
-    pairs: (previous) => follow('pairs', () => http.request({ url: address('pairs') }, createPairsReader(previous))),
+    pairs: (previous) =>
+      follow('pairs', () => http.request({ name: 'pairs', url: address('pairs') }, createPairsReader(previous))),
     tickers: (previous) =>
-      follow('tickers', () => http.request({ url: address('tickers') }, createTickersReader(previous))),
+      follow('tickers', () =>
+        http.request({ name: 'tickers', url: address('tickers') }, createTickersReader(previous)),
+      ),
     orderBook: (tickerId) => circuit.pass(() => health.watch('orderbook', orderBook(tickerId))),
   };
 }

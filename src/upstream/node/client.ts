@@ -51,7 +51,7 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
   function send<T>({ method, params = [], reader, signal }: Call<T>): Promise<T> {
     const id = ++lastId;
     const resultOf = (document: unknown) => readResult(document, id, details);
-    return http.request({ url, body: toRequest(id, method, params), signal }, reader(resultOf));
+    return http.request({ name: method, url, body: toRequest(id, method, params), signal }, reader(resultOf));
   }
 
   /** A call of the chain follower. */

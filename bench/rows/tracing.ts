@@ -1,0 +1,57 @@
+import type { Checkout } from '../gateway.ts';
+import type { Goal } from '../goal.ts';
+import { onePool, pageAfter } from '../operations.ts';
+import { startProcess } from '../processes.ts';
+import { benchmarkQueries, type QueryCase, type QuerySchedule, scheduleOf } from '../query-benchmark.ts';
+import type { Result } from '../result.ts';
+import type { Row, RowContext } from '../row.ts';
+import { GATEWAY, startGateways } from '../targets.ts';
+
+const SCHEDULE: QuerySchedule = { sizes: [1_000], starts: 6, rounds: 3, seconds: 1, warmUpSeconds: 2 };
+
+const TRACED = ', traces of 10 %';
+
+const GOAL: Goal = {
+  target: `${GATEWAY}${TRACED}`,
+  baseline: { target: GATEWAY, by: 'ratio' },
+  bound: 'at least',
+  value: 0.97,
+};
+
+const TRACES =
+  'The same gateway without traces, and with traces of 10 % of the operations, which it sends to a receiver in another process. In each round both get the same queries, one after the other.';
+
+const CASES: readonly QueryCase[] = [
+  {
+    title: 'Traces: the same pool again, a new height each second',
+    about: `${TRACES} One pool with its two tokens and both prices.`,
+    operations: (snapshot) => [onePool(snapshot, 0)],
+    blockMs: 1_000,
+    goal: GOAL,
+  },
+  {
+    title: 'Traces: another page of 100 each time',
+    about: `${TRACES} Each request is for the page after another cursor, and is sent once for each height.`,
+    // Fewer than 100 pools follow the last ones.
+    operations: (snapshot) => snapshot.pools.slice(0, -100).map((_, index) => pageAfter(snapshot, index)),
+    blockMs: undefined,
+    goal: GOAL,
+  },
+];
+
+/** What traces cost. */
+export const tracing: Row = { name: 'tracing', comparesCheckouts: false, run };
+
+async function run(context: RowContext): Promise<readonly Result[]> {
+  // It reads each request and responds with status 200, as a receiver does.
+  await using receiver = await startProcess({ role: 'upstream', file: 'reference-servers/bare-http.ts' });
+  const env = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: new URL(receiver.url).origin,
+    OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+    OTEL_TRACES_SAMPLER_ARG: '0.1',
+  };
+  const traced = (checkout: Checkout): Checkout => ({ ...checkout, suffix: TRACED, env });
+  const checkouts = context.checkouts.flatMap((checkout) => [checkout, traced(checkout)]);
+  const targets = { baseline: GATEWAY, start: startGateways('http') };
+  return benchmarkQueries({ ...context, checkouts }, scheduleOf(context, SCHEDULE), targets, CASES);
+}

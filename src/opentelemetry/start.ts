@@ -1,0 +1,90 @@
+import type { Log } from '../log.ts';
+import type { OtlpProtocol, TraceSampler, Tracing } from '../tracing.ts';
+import { createAgent } from '../upstream/agent.ts';
+import { authorization } from '../upstream/http.ts';
+import type { SendSpans } from './spans.ts';
+
+/** How traces are sent. */
+type TracingOptions = {
+  readonly version: string;
+  /** The receiver; `undefined` if traces are off. */
+  readonly otlpEndpoint: URL | undefined;
+  readonly otlpHeaders: Readonly<Record<string, string>>;
+  readonly otlpProtocol: OtlpProtocol;
+  readonly traceServiceName: string;
+  readonly traceResource: Readonly<Record<string, string>>;
+  readonly traceSampler: TraceSampler;
+  readonly traceSamplerArg: number;
+  readonly tracingDisabled: boolean;
+  readonly log: Log;
+};
+
+/** Starts to trace, if a receiver is set. Only then OpenTelemetry is loaded. */
+export async function startTracing(options: TracingOptions): Promise<Tracing | undefined> {
+  const { otlpEndpoint, version, otlpHeaders, log } = options;
+  if (otlpEndpoint === undefined || options.tracingDisabled) return undefined;
+
+  const { createTracing } = await import('./spans.ts');
+  const sender = createSender(otlpEndpoint, otlpHeaders, log);
+  const tracing = createTracing({
+    version,
+    serviceName: options.traceServiceName,
+    resource: options.traceResource,
+    protocol: options.otlpProtocol,
+    sampler: options.traceSampler,
+    ratio: options.traceSamplerArg,
+    send: sender.send,
+  });
+  log.info({ receiver: otlpEndpoint.host }, 'traces are on');
+  return {
+    ...tracing,
+    async close(timeoutMs) {
+      await tracing.close(timeoutMs);
+      await sender.close();
+    },
+  };
+}
+
+/** Maximum time to send a batch of spans. */
+const TIMEOUT_MS = 5_000;
+
+/** At most one line of the log says so often that spans are lost. */
+const LOG_INTERVAL_MS = 60_000;
+
+/** Creates the HTTP client of the receiver. */
+function createSender(endpoint: URL, headers: Readonly<Record<string, string>>, log: Log) {
+  const agent = createAgent({ connections: MAX_CONNECTIONS });
+  const path = `${endpoint.pathname.replace(/\/$/, '')}/v1/traces${endpoint.search}`;
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  let lost = 0;
+
+  async function post(body: Uint8Array, contentType: string): Promise<void> {
+    const response = await agent.request({
+      origin: endpoint.origin,
+      path,
+      method: 'POST',
+      headers: { ...authorization(endpoint), 'content-type': contentType, ...headers },
+      body,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    await response.body.dump();
+    const { statusCode } = response;
+    if (statusCode < 200 || statusCode > 299) throw new Error(`it responded with status ${statusCode}`);
+  }
+
+  function failed(error: unknown, spans: number): void {
+    lost += spans;
+    if (performance.now() - loggedAt < LOG_INTERVAL_MS) return;
+    loggedAt = performance.now();
+    const { message, code } = error as NodeJS.ErrnoException;
+    log.warn({ receiver: endpoint.host, spans: lost, error: message || code }, 'spans are lost: they cannot be sent');
+    lost = 0;
+  }
+
+  const send: SendSpans = (body, contentType, spans) => post(body, contentType).catch((error) => failed(error, spans));
+
+  return { send, close: () => agent.destroy() };
+}
+
+/** A flush sends all batches at the same time. */
+const MAX_CONNECTIONS = 4;

@@ -1,0 +1,105 @@
+/** The encodings of spans in OTLP over HTTP. */
+export const OTLP_PROTOCOLS = ['http/protobuf', 'http/json'] as const;
+
+/** One of the encodings of spans. */
+export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
+
+/** Which traces are recorded. `parentbased_` samplers follow the client, if it sends a trace context. */
+export const TRACE_SAMPLERS = [
+  ...(['always_on', 'always_off', 'traceidratio'] as const),
+  ...(['parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'] as const),
+] as const;
+
+/** One of the samplers. */
+export type TraceSampler = (typeof TRACE_SAMPLERS)[number];
+
+/**
+ * Records the work of the gateway as spans. There is one only if traces are on. Each span is `undefined` if it is not sampled:
+ * then nothing was created for it.
+ */
+export type Tracing = {
+  /** Starts the span of an operation of a client. @param traceparent the trace context of its request, unchecked */
+  startOperation(
+    transport: string,
+    requestId: string | undefined,
+    traceparent: string | undefined,
+  ): OperationSpan | undefined;
+  /**
+   * Starts the span of an update that is executed for all its subscribers. It is linked to the read of its head, and sampled
+   * if that was.
+   */
+  startUpdate(head: Traced | undefined): OperationSpan | undefined;
+  /** Starts the span of a poll. It is recorded if the poll leads to a publication or fails. */
+  startPoll(name: string): PollSpan | undefined;
+  /** Starts the span of an upstream call, as a child of the operation, update or poll on whose behalf code runs. */
+  startCall(name: string, upstream: string, url: URL): CallSpan | undefined;
+  /** The trace context of the span on whose behalf code runs. */
+  current(): string | undefined;
+  /** Sends what is recorded, and waits for that at most so long. */
+  close(timeoutMs: number): Promise<void>;
+};
+
+/** The header with the trace context of W3C. */
+export const TRACEPARENT_HEADER = 'traceparent';
+
+/** The trace context of a request, unchecked. Node joins repeated headers, so that it is not valid then. */
+export function traceparentOf({ headers }: { readonly headers: NodeJS.Dict<string | string[]> }): string | undefined {
+  return headers[TRACEPARENT_HEADER] as string | undefined;
+}
+
+/** Does work in a span, if there is one. */
+export function inSpan<T>(span: Scope | undefined, work: () => T): T {
+  return span === undefined ? work() : span.run(work);
+}
+
+/** A value that was read by a traced poll, with its trace context: `traceparent` of W3C. */
+export type Traced = { readonly traceparent?: string | undefined };
+
+/** Work in a span: the upstream calls that it makes are children of the span. */
+type Scope = { run<T>(work: () => T): T };
+
+/** The span of an operation or of an update. */
+export type OperationSpan = Scope & {
+  /** Names the operation. @param points its cost; `undefined` for an update */
+  prepared(type: string, name: string | undefined, points?: number): void;
+  /** Ends the span. Later calls have no effect. */
+  end(outcome?: OperationOutcome): void;
+};
+
+/** How an operation ended. */
+export type OperationOutcome = {
+  /** Where the response came from, as in the metrics. */
+  readonly from?: string | undefined;
+  /** The beacon height that the response describes. */
+  readonly height?: number | undefined;
+  /** The codes of its errors. */
+  readonly codes?: readonly string[] | undefined;
+};
+
+/** The span of a poll. */
+export type PollSpan = Scope & {
+  published(facts: Published): void;
+  failed(code: string): void;
+  /** Ends a poll that neither published nor failed. Nothing is recorded, also not its upstream calls. */
+  discard(): void;
+};
+
+/** What a poll has published. */
+export type Published = {
+  readonly height?: number | undefined;
+  /** How many pools differ from what was published before. */
+  readonly changedPools?: number | undefined;
+  /** The host that it was read from. */
+  readonly host?: string | undefined;
+};
+
+/** The span of a request to an upstream. */
+export type CallSpan = {
+  /** The value of the header `traceparent` of the request. */
+  readonly traceparent: string;
+  /** The request is sent; again, if its connection broke. */
+  sent(): void;
+  received(status: number, bytes: number): void;
+  /** @param code the code of the error if the call failed */
+  end(code?: string): void;
+};

@@ -1,0 +1,256 @@
+import { once } from 'node:events';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { WebSocket } from 'ws';
+import type { Config } from '../../src/settings/settings.ts';
+import { WARN } from '../support/log.ts';
+import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../support/otlp-receiver.ts';
+import { type ServedGateway, serveGatewayForTest } from '../support/served-gateway.ts';
+import { nextMessage } from '../support/transports.ts';
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+const PARENT = 'b7ad6b7169203331';
+const SAMPLED = `00-${TRACE}-${PARENT}-01`;
+const NOT_SAMPLED = `00-${TRACE}-${PARENT}-00`;
+
+const SERVER = 2;
+const CLIENT = 3;
+const ERROR = 2;
+
+async function serveTraced(config: Partial<Config> = {}, receiver?: OtlpReceiver) {
+  const { url } = receiver ?? (await startOtlpReceiver());
+  const gateway = await serveGatewayForTest({ config: { otlpEndpoint: url, otlpProtocol: 'http/json', ...config } });
+  await gateway.untilReady();
+  return gateway;
+}
+
+/** Sends a query by POST. @returns its answer as text */
+async function post({ url }: ServedGateway, body: object, headers: Record<string, string> = {}): Promise<string> {
+  const all = { 'content-type': 'application/json', accept: 'application/json', ...headers };
+  return (await fetch(url, { method: 'POST', headers: all, body: JSON.stringify(body) })).text();
+}
+
+/** The spans that the gateway has sent when it is closed. */
+async function spansAfterClose(gateway: ServedGateway, receiver: OtlpReceiver): Promise<readonly ReceivedSpan[]> {
+  await gateway.app.close();
+  return receiver.spans();
+}
+
+describe('an operation', () => {
+  test('is a child of the trace context of the client, and its upstream call is a child of the operation', async () => {
+    const receiver = await startOtlpReceiver();
+    const gateway = await serveTraced({ traceResource: { 'deployment.environment.name': 'test' } }, receiver);
+    const { tip } = gateway.sandbox.chain;
+    const query = `query AtHeight { poolPairs(first: 1, at: ${tip.height - 50}) { totalCount } }`;
+    await post(gateway, { query }, { traceparent: SAMPLED, 'x-request-id': 'r1' });
+
+    const spans = (await spansAfterClose(gateway, receiver)).filter(({ traceId }) => traceId === TRACE);
+    const operation = spans.find(({ parentSpanId }) => parentSpanId === PARENT);
+    expect(operation).toMatchObject({
+      name: 'query',
+      kind: SERVER,
+      attributes: {
+        'graphql.operation.type': 'query',
+        'graphql.operation.name': 'AtHeight',
+        'network.protocol.name': 'http',
+        'pdex.request_id': 'r1',
+        'pdex.response_source': 'executed',
+        'pdex.cost_points': expect.any(Number),
+      },
+      resource: { 'service.name': 'pdex-gateway', 'deployment.environment.name': 'test' },
+    });
+    const calls = spans.filter(({ parentSpanId }) => parentSpanId === operation?.spanId);
+    const [call] = calls;
+    const { hostname, port } = new URL(gateway.sandbox.nodeUrl);
+    expect(call).toMatchObject({
+      name: 'getpdestate',
+      kind: CLIENT,
+      attributes: {
+        'pdex.upstream': 'NODE',
+        'server.address': hostname,
+        'server.port': Number(port),
+        'http.response.status_code': 200,
+        'http.response.body.size': expect.any(Number),
+      },
+    });
+    expect(spans).toHaveLength(calls.length + 1);
+    const sent = gateway.sandbox.node.requests.map(({ headers }) => headers['traceparent']);
+    expect(sent).toContain(`00-${TRACE}-${call?.spanId}-01`);
+  });
+
+  test.each(['kept', 'executed'])('whose response was %s has that source and the height', async (source) => {
+    const receiver = await startOtlpReceiver();
+    const gateway = await serveTraced({}, receiver);
+    for (let n = 0; n < 3; n++) await post(gateway, { query: '{ beaconHeight }' }, { traceparent: SAMPLED });
+    const spans = (await spansAfterClose(gateway, receiver)).filter(({ parentSpanId }) => parentSpanId === PARENT);
+    const found = spans.find(({ attributes }) => attributes['pdex.response_source'] === source);
+    expect(found?.attributes['pdex.beacon_height']).toBe(gateway.sandbox.chain.tip.height);
+    expect(spans).toHaveLength(3);
+  });
+
+  test('with an error has its code; an error of the client is no error of the span', async () => {
+    const receiver = await startOtlpReceiver();
+    const gateway = await serveTraced({}, receiver);
+    const { tip } = gateway.sandbox.chain;
+    await post(gateway, { query: '{ nothing }' }, { traceparent: SAMPLED });
+    gateway.sandbox.node.faults.set({ kind: 'status', status: 503, on: 'getpdestate' });
+    const query = `{ poolPairs(first: 1, at: ${tip.height - 60}) { totalCount } }`;
+    await post(gateway, { query }, { traceparent: SAMPLED });
+    gateway.sandbox.node.faults.clear();
+    const spans = (await spansAfterClose(gateway, receiver)).filter(({ parentSpanId }) => parentSpanId === PARENT);
+    expect(
+      spans.map(({ name, attributes, status }) => [name, attributes['error.type'], status.code === ERROR]),
+    ).toEqual([
+      ['GraphQL Operation', 'GRAPHQL_VALIDATION_FAILED', false],
+      ['query', 'UPSTREAM_BAD_STATUS', true],
+    ]);
+  });
+
+  test('is not traced if the client does not sample its trace, with a parent-based sampler', async () => {
+    const receiver = await startOtlpReceiver();
+    const gateway = await serveTraced({}, receiver);
+    await post(gateway, { query: '{ beaconHeight }' }, { traceparent: NOT_SAMPLED });
+    const spans = await spansAfterClose(gateway, receiver);
+    expect(spans.filter(({ kind }) => kind === SERVER)).toEqual([]);
+  });
+
+  test('starts a trace if the trace context is not valid', async () => {
+    const receiver = await startOtlpReceiver();
+    const gateway = await serveTraced({}, receiver);
+    await post(gateway, { query: '{ beaconHeight }' }, { traceparent: `${SAMPLED}, ${SAMPLED}` });
+    const [operation] = (await spansAfterClose(gateway, receiver)).filter(({ kind }) => kind === SERVER);
+    expect([operation?.name, operation?.parentSpanId, operation?.traceId === TRACE]).toEqual([
+      'query',
+      undefined,
+      false,
+    ]);
+  });
+
+  test('of an array, of an event stream and of a websocket is traced', async () => {
+    const receiver = await startOtlpReceiver();
+    const gateway = await serveTraced({ maxOperationsPerRequest: 2 }, receiver);
+    const headers = { traceparent: SAMPLED };
+    await post(gateway, [{ query: 'query A { beaconHeight }' }, { query: 'query B { beaconHeight }' }], headers);
+    const controller = new AbortController();
+    const search = new URLSearchParams({ query: 'subscription C { head { beaconHeight } }' });
+    const accept = { ...headers, accept: 'text/event-stream' };
+    await fetch(`${gateway.url}?${search}`, { headers: accept, signal: controller.signal });
+    controller.abort();
+
+    const socket = new WebSocket(gateway.webSocketUrl, 'graphql-transport-ws', { headers });
+    onTestFinished(() => socket.terminate());
+    await once(socket, 'open');
+    socket.send('{"type":"connection_init"}');
+    await nextMessage(socket);
+    for (const query of ['query D { beaconHeight }', 'subscription E { head { beaconHeight } }', '{ nothing }']) {
+      socket.send(JSON.stringify({ id: query, type: 'subscribe', payload: { query } }));
+      await nextMessage(socket);
+    }
+
+    const spans = (await spansAfterClose(gateway, receiver)).filter(({ parentSpanId }) => parentSpanId === PARENT);
+    const seen = spans.map(({ name, attributes }) =>
+      [name, attributes['graphql.operation.name'], attributes['network.protocol.name']].join(' '),
+    );
+    expect(seen.sort()).toEqual([
+      'GraphQL Operation  websocket',
+      'query A http',
+      'query B http',
+      'query D websocket',
+      'subscription C http',
+      'subscription E websocket',
+    ]);
+  });
+});
+
+describe('a head', () => {
+  test('is a span with the calls that read it, and an update of a subscription is linked to it', async () => {
+    const receiver = await startOtlpReceiver();
+    const gateway = await serveTraced({}, receiver);
+    const updates = gateway.subscribe('subscription Prices { prices { beaconHeight poolPairs { id } } }');
+    await updates.next();
+    gateway.sandbox.advance();
+    await updates.next();
+    const { height } = gateway.sandbox.chain.tip;
+    await updates.return(undefined);
+
+    const spans = await spansAfterClose(gateway, receiver);
+    const head = spans.find(
+      ({ name, attributes }) => name === 'poll head' && attributes['pdex.beacon_height'] === height,
+    );
+    expect(head?.attributes).toEqual({
+      'pdex.beacon_height': height,
+      'pdex.changed_pools': expect.any(Number),
+      'pdex.host': new URL(gateway.sandbox.nodeUrl).host,
+    });
+    const calls = spans.filter(({ parentSpanId }) => parentSpanId !== undefined && parentSpanId === head?.spanId);
+    expect(calls.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['getblockchaininfo', 'getbeaconbeststatedetail', 'getpdestate']),
+    );
+    const update = spans.find(
+      ({ name, attributes }) => name === 'update' && attributes['pdex.beacon_height'] === height,
+    );
+    expect(update?.attributes).toMatchObject({
+      'graphql.operation.type': 'subscription',
+      'graphql.operation.name': 'Prices',
+    });
+    expect(update?.links).toMatchObject([{ traceId: head?.traceId, spanId: head?.spanId }]);
+    expect(update?.traceId).not.toBe(head?.traceId);
+  });
+
+  test('has no span for polls without a new block, and none of their calls', async () => {
+    const receiver = await startOtlpReceiver();
+    const gateway = await serveTraced({ marketPollMs: 60_000 }, receiver);
+    const before = gateway.sandbox.node.calls('getblockchaininfo');
+    await expect.poll(() => gateway.sandbox.node.calls('getblockchaininfo')).toBeGreaterThan(before + 5);
+    const spans = await spansAfterClose(gateway, receiver);
+    expect(spans.filter(({ name }) => name === 'poll head')).toHaveLength(1);
+    const polls = new Set(spans.filter(({ name }) => name.startsWith('poll ')).map(({ spanId }) => spanId));
+    const orphans = spans.filter(({ kind, parentSpanId }) => kind === CLIENT && !polls.has(parentSpanId ?? ''));
+    expect(orphans).toEqual([]);
+  });
+});
+
+describe('the receiver', () => {
+  test('gets protobuf by default, at the path for traces, with the configured headers', async () => {
+    const receiver = await startOtlpReceiver();
+    const otlpEndpoint = new URL('/otlp/', receiver.url);
+    const otlpHeaders = { 'x-api-key': 'a-secret-key' };
+    const gateway = await serveTraced({ otlpProtocol: 'http/protobuf', otlpEndpoint, otlpHeaders }, receiver);
+    await post(gateway, { query: '{ beaconHeight }' }, { traceparent: SAMPLED });
+    await gateway.app.close();
+    const found = receiver.requests.filter(({ body }) => body.includes(Buffer.from(TRACE, 'hex')));
+    expect(found.map(({ path, headers }) => [path, headers['content-type'], headers['x-api-key']])).toEqual([
+      ['/otlp/v1/traces', 'application/x-protobuf', 'a-secret-key'],
+    ]);
+    expect(JSON.stringify(gateway.lines)).not.toContain('a-secret-key');
+  });
+
+  test.each<[string, (receiver: OtlpReceiver) => Promise<OtlpReceiver>]>([
+    [
+      'is down',
+      async ({ url }) => ({ url: new URL(`http://127.0.0.1:1/${url.pathname}`), requests: [], spans: () => [] }),
+    ],
+    ['refuses', () => startOtlpReceiver((response) => response.writeHead(500).end('a-secret-key'))],
+    ['never responds', () => startOtlpReceiver(() => {})],
+  ])('that %s changes no answer, and the gateway stops in time', async (_, start) => {
+    const receiver = await start(await startOtlpReceiver());
+    const gateway = await serveTraced({ stopWindowMs: 0 }, receiver);
+    for (let n = 0; n < 20; n++)
+      expect(await post(gateway, { query: '{ service { sandbox } }' })).toBe('{"data":{"service":{"sandbox":true}}}');
+    const startedAt = performance.now();
+    await gateway.app.close();
+    expect(performance.now() - startedAt).toBeLessThan(4_000);
+    const warnings = gateway.lines.filter(({ level, msg }) => level === WARN && msg.startsWith('spans are lost'));
+    expect(warnings.length).toBeLessThanOrEqual(1);
+    expect(JSON.stringify(gateway.lines)).not.toContain('a-secret-key');
+  });
+});
+
+test('two gateways in one process do not disturb each other', async () => {
+  const [one, other] = [await startOtlpReceiver(), await startOtlpReceiver()];
+  const gateways = [await serveTraced({}, one), await serveTraced({ traceServiceName: 'other' }, other)] as const;
+  await post(gateways[0], { query: '{ beaconHeight }' }, { traceparent: SAMPLED });
+  const spans = [await spansAfterClose(gateways[0], one), await spansAfterClose(gateways[1], other)];
+  const services = spans.map((some) => new Set(some.map(({ resource }) => resource['service.name'])));
+  expect(services).toEqual([new Set(['pdex-gateway']), new Set(['other'])]);
+  expect(spans.map((some) => some.filter(({ kind }) => kind === SERVER).length)).toEqual([1, 0]);
+});

@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { startOtlpReceiver } from '../support/otlp-receiver.ts';
+
+const START = fileURLToPath(new URL('../../src/start.js', import.meta.url));
+
+/** Writes the URL of each module of OpenTelemetry that is loaded. prom-client always loads the API, which does nothing by itself. */
+const REPORT = `import { registerHooks } from 'node:module';
+import { writeSync } from 'node:fs';
+registerHooks({
+  load(url, context, next) {
+    const isApi = url.includes('/@opentelemetry/api/');
+    if (url.includes('/src/opentelemetry/spans.') || (url.includes('/@opentelemetry/') && !isApi)) writeSync(2, url + '\\n');
+    return next(url, context);
+  },
+});`;
+
+/** Starts the gateway, sends it a query, and stops it. @returns the modules of OpenTelemetry that it loaded */
+async function modulesLoadedWith(env: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const hook = `data:text/javascript,${encodeURIComponent(REPORT)}`;
+  const child = spawn(
+    process.execPath,
+    ['--import', hook, START, '--port', '0', '--sandbox', '--stop-window-ms', '0'],
+    {
+      env: { PATH: process.env['PATH'], ...env },
+    },
+  );
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let loaded = '';
+  child.stderr.on('data', (chunk) => {
+    loaded += chunk;
+  });
+  for await (const line of createInterface(child.stdout)) {
+    const { graphql } = JSON.parse(line) as { readonly graphql?: string };
+    if (graphql === undefined) continue;
+    await (await fetch(`${graphql}?query={beaconHeight}`)).text();
+    child.kill('SIGTERM');
+  }
+  if (child.exitCode === null) await once(child, 'exit');
+  return loaded.split('\n').filter((url) => url !== '');
+}
+
+test.each<[string, Record<string, string>]>([
+  ['no receiver is set', {}],
+  ['OpenTelemetry is disabled', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_SDK_DISABLED: 'true' }],
+])('nothing of OpenTelemetry is loaded if %s', async (_, env) => {
+  expect(await modulesLoadedWith(env)).toEqual([]);
+});
+
+test('OpenTelemetry is loaded if a receiver is set, which gets spans before the process ends', async () => {
+  const receiver = await startOtlpReceiver();
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url.href, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' };
+  expect(await modulesLoadedWith(env)).not.toEqual([]);
+  expect(receiver.spans().map(({ name }) => name)).toEqual(expect.arrayContaining(['poll head', 'query']));
+});

@@ -120,7 +120,7 @@ type PipelineOptions = {
 
 /** Operations with longer documents or more values in their variables are long: each step has its own turn of the event loop. */
 const MAX_TOKENS_AT_ONCE = 1_000;
-const MAX_VALUES_AT_ONCE = 500;
+const MAX_VALUES_AT_ONCE = 5_000;
 
 /** Creates the pipeline. */
 export function createPipeline(options: PipelineOptions): Pipeline {

@@ -28,6 +28,8 @@ export type GatewayOptions = {
   readonly checkout: Checkout;
   /** Settings other than the defaults. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The file that is started, from the root of the checkout; `src/start.js` by default. */
+  readonly file?: string;
   /** See {@link startProcess}. */
   readonly isPlain?: boolean;
 };
@@ -51,11 +53,14 @@ export function startGateway({ facts }: SandboxProcess, options: GatewayOptions)
   return startMain(folder, { ...options, env: { ...upstreams, ...options.env } });
 }
 
-function startMain(cwd: string, { checkout, env, isPlain = false }: GatewayOptions): Promise<BenchProcess> {
+function startMain(
+  cwd: string,
+  { checkout, env, file = 'src/start.js', isPlain = false }: GatewayOptions,
+): Promise<BenchProcess> {
   return startProcess({
     isPlain,
     role: 'server',
-    file: join(checkout.folder, 'src/start.js'),
+    file: join(checkout.folder, file),
     flags: flagsOfStart(checkout),
     cwd,
     env: { PORT: '0', ...env, ...checkout.env },
@@ -64,7 +69,7 @@ function startMain(cwd: string, { checkout, env, isPlain = false }: GatewayOptio
 }
 
 /** The flags of Node in the script `start`: `exec node [flag ...] src/start.js`. */
-function flagsOfStart({ folder }: Checkout): readonly string[] {
+export function flagsOfStart({ folder }: Checkout): readonly string[] {
   const text = readFileSync(join(folder, 'package.json'), 'utf8');
   const { scripts } = JSON.parse(text) as { readonly scripts: { readonly start: string } };
   return scripts.start.split(' ').filter((word) => word.startsWith('-'));

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { type GatewayOptions, startGateway, startGatewayWithOwnSandbox, startSandbox } from '../gateway.ts';
+import { type Checkout, flagsOfStart, type GatewayOptions, startGateway, startGatewayWithOwnSandbox, startSandbox } from '../gateway.ts';
 import { request } from '../graphql-client.ts';
 import { coreOf } from '../machine.ts';
 import type { BenchProcess } from '../processes.ts';
@@ -10,7 +10,10 @@ import { GATEWAY, GATEWAY_BEFORE } from '../targets.ts';
 const NODE_ALONE = '`node -e 0`';
 
 const WITHOUT_CACHE = 'gateway, without compile cache';
-const NO_CACHE = { NODE_DISABLE_COMPILE_CACHE: '1' };
+const NO_CACHE = { env: { NODE_DISABLE_COMPILE_CACHE: '1' } };
+
+const BUILT = 'gateway, built package';
+const BUILT_START = 'dist/start.js';
 
 /** The default number of pools of the sandbox. */
 const SANDBOX_POOLS = 54;
@@ -27,7 +30,7 @@ async function run(context: RowContext): Promise<readonly Result[]> {
     ...head,
     title: 'From the start to the first response, with the built-in sandbox',
     about:
-      'The gateway without settings, so that the sandbox plays both upstreams in its own process: from its start to the response to `{ beaconHeight }`. With the compile cache of Node, as `npm ci` creates it, and without, as when it cannot be written. Node alone: from its start to its end.',
+      'The gateway without settings, so that the sandbox plays both upstreams in its own process: from its start to the response to `{ beaconHeight }`. With the compile cache of Node, as `npm ci` creates it, and without, as when it cannot be written. The built package: what `npm pack` packs, with its compile cache. Node alone: from its start to its end.',
     sizes: [SANDBOX_POOLS],
     goals: [
       {
@@ -36,6 +39,7 @@ async function run(context: RowContext): Promise<readonly Result[]> {
         bound: 'at most',
         value: 1_000,
       },
+      { target: BUILT, baseline: { target: NODE_ALONE, by: 'difference' }, bound: 'at most', value: 500 },
     ],
   });
   const sizes = quick ? [54] : isComparison ? [1_000, 10_000] : [54, 1_000, 10_000];
@@ -47,6 +51,7 @@ async function run(context: RowContext): Promise<readonly Result[]> {
     goals: [],
   });
   for (const { folder } of checkouts) createCompileCache(folder);
+  if (!isComparison) for (const checkout of checkouts) buildPackage(checkout);
   for (let round = 0; round < rounds; round++)
     await runRound(context, withOwnSandbox, SANDBOX_POOLS, startGatewayWithOwnSandbox);
   log(`${withOwnSandbox.title}: done`);
@@ -64,6 +69,13 @@ function createCompileCache(folder: string): void {
   execFileSync('npm', ['run', '--silent', 'prepare'], { cwd: folder, stdio: 'ignore' });
 }
 
+/** Builds the package, and starts it once for its compile cache. */
+function buildPackage(checkout: Checkout): void {
+  const options = { cwd: checkout.folder, stdio: 'ignore' } as const;
+  execFileSync('npm', ['run', '--silent', 'build'], options);
+  execFileSync(process.execPath, [...flagsOfStart(checkout), BUILT_START, '--version'], options);
+}
+
 async function runRound(
   { checkouts, isComparison }: RowContext,
   result: OpenResult,
@@ -71,12 +83,12 @@ async function runRound(
   startServer: (options: GatewayOptions) => Promise<BenchProcess>,
 ): Promise<void> {
   if (!isComparison) result.add(NODE_ALONE, pools, await timeOf(startNodeAlone));
-  const variants = [[WITHOUT_CACHE, NO_CACHE] as const, [GATEWAY, {}] as const];
-  for (const [name, env] of isComparison ? variants.slice(1) : variants) {
+  const variants = [[WITHOUT_CACHE, NO_CACHE] as const, [BUILT, { file: BUILT_START }] as const, [GATEWAY, {}] as const];
+  for (const [name, how] of isComparison ? variants.slice(-1) : variants) {
     for (const checkout of checkouts) {
       await using servers = new AsyncDisposableStack();
       const startAndRequest = async () => {
-        const gateway = servers.use(await startServer({ checkout, env, isPlain: true }));
+        const gateway = servers.use(await startServer({ checkout, ...how, isPlain: true }));
         await request(gateway.url, { query: '{ beaconHeight }' });
       };
       result.add(`${name}${checkout.suffix}`, pools, await timeOf(startAndRequest));

@@ -1,5 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { type Checkout, flagsOfStart, type GatewayOptions, startGateway, startGatewayWithOwnSandbox, startSandbox } from '../gateway.ts';
+import {
+  type Checkout,
+  flagsOfStart,
+  type GatewayOptions,
+  startGateway,
+  startGatewayWithOwnSandbox,
+  startSandbox,
+} from '../gateway.ts';
 import { request } from '../graphql-client.ts';
 import { coreOf } from '../machine.ts';
 import type { BenchProcess } from '../processes.ts';
@@ -83,7 +90,11 @@ async function runRound(
   startServer: (options: GatewayOptions) => Promise<BenchProcess>,
 ): Promise<void> {
   if (!isComparison) result.add(NODE_ALONE, pools, await timeOf(startNodeAlone));
-  const variants = [[WITHOUT_CACHE, NO_CACHE] as const, [BUILT, { file: BUILT_START }] as const, [GATEWAY, {}] as const];
+  const variants = [
+    [WITHOUT_CACHE, NO_CACHE] as const,
+    [BUILT, { file: BUILT_START }] as const,
+    [GATEWAY, {}] as const,
+  ];
   for (const [name, how] of isComparison ? variants.slice(-1) : variants) {
     for (const checkout of checkouts) {
       await using servers = new AsyncDisposableStack();

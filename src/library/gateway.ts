@@ -44,9 +44,9 @@ export type Gateway = {
    */
   listen(address?: { readonly port?: number; readonly host?: string }): Promise<{ readonly url: string }>;
   /**
-   * Closes the server, websockets and event streams within `stopWindowMs` and `stopTimeoutMs`, then the connections to the
-   * upstreams. Afterwards nothing of the gateway keeps the process running, and each request gets status 503. A later call
-   * returns the same promise.
+   * Closes the server, websockets and event streams, and waits for requests in progress, within `stopWindowMs` and
+   * `stopTimeoutMs`. Then each new request gets status 503, and the connections to the upstreams are closed. Afterwards nothing
+   * of the gateway keeps the process running. A later call returns the same promise.
    */
   close(): Promise<void>;
 };
@@ -61,33 +61,22 @@ export async function createGateway({ logger, ...options }: GatewayOptions = {})
   const config = readOptions(options);
   const app = await startApp(config, createLog(logger, config, redactorOf(config)));
   let closing: Promise<void> | undefined;
-  let isClosed = false;
 
   return {
     schema,
-    fetch: async (request) => (isClosed ? new Response(CLOSED, { status: 503 }) : app.fetch(request)),
-    handler(request, response, next) {
-      if (isClosed) response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8' }).end(CLOSED);
-      else app.handle(request, response, next);
-    },
-    handleUpgrade(request, socket, head) {
-      if (isClosed) socket.destroy();
-      else app.handleUpgrade(request, socket, head);
-    },
+    fetch: (request) => app.fetch(request),
+    handler: app.handle,
+    handleUpgrade: app.handleUpgrade,
     async listen({ port = config.port, host = config.host } = {}) {
       if (closing) throw new Error('The gateway is closed.');
       return { url: await app.listen(port, host) };
     },
     close() {
-      closing ??= app.close().then(() => {
-        isClosed = true;
-      });
+      closing ??= app.close();
       return closing;
     },
   };
 }
-
-const CLOSED = 'The gateway is closed.\n';
 
 /** Creates the log. It passes its lines to the logger, redacted; without one, it has none. */
 function createLog(logger: Logger | undefined, { logLevel }: Config, redact: Redact): Log {

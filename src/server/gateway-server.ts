@@ -35,7 +35,10 @@ import { createGatewayYoga, GRAPHQL_PATH, type Yoga } from './yoga/yoga.ts';
 
 /** The server of the gateway. */
 export type GatewayServer = {
-  /** Handles a request to the GraphQL endpoint without a port, by the same pipeline. Its path is ignored. */
+  /**
+   * Handles a request to the GraphQL endpoint without a port, by the same pipeline. Its path is ignored. Once the server is
+   * closed, this and the requests of other servers get status 503.
+   */
   fetch(input: Request | string, init?: RequestInit): Promise<Response>;
   /**
    * Handles a request that another server has received, by its path.
@@ -79,6 +82,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   const { limits, sources, now, isSandbox } = service;
   let stopping: Promise<void> | undefined;
   const isStopping = () => stopping !== undefined;
+  let isClosed = false;
 
   const requestIds = createRequestIds();
   const internal = (error: unknown) => log.error({ requestId: requestIds.current(), err: error }, 'internal error');
@@ -111,6 +115,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       persisted,
       logsAccess: accessLog.onResponse !== undefined,
       keepAliveMs,
+      trackStream: responses.trackStream,
       maskError,
       internal,
       tracing,
@@ -173,9 +178,26 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   const stopAborting = responses.abortStalled(keepAliveMs);
 
   return {
-    fetch: async (input, init) => (yoga().fetch as GatewayServer['fetch'])(input, init),
-    handle,
-    handleUpgrade: webSockets.handleUpgrade,
+    async fetch(input, init) {
+      if (isClosed) return new Response(CLOSED, { status: 503 });
+      return responses.trackFetch((yoga().fetch as GatewayServer['fetch'])(input, init));
+    },
+    handle(request, response, next) {
+      if (isClosed) {
+        response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8' }).end(CLOSED);
+        return;
+      }
+      const untrack = responses.trackForeign(response);
+      const passOn = () => {
+        untrack();
+        next?.();
+      };
+      handle(request, response, next && passOn);
+    },
+    handleUpgrade(request, socket, head) {
+      if (isClosed) socket.destroy();
+      else webSockets.handleUpgrade(request, socket, head);
+    },
     async listen(port, host) {
       server.listen(port, host);
       await once(server, 'listening');
@@ -183,8 +205,13 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}${GRAPHQL_PATH}`;
     },
     close() {
-      stopping ??= stopServer({ ...options, server, responses, webSockets }).finally(stopAborting);
+      stopping ??= stopServer({ ...options, server, responses, webSockets }).finally(() => {
+        isClosed = true;
+        stopAborting();
+      });
       return stopping;
     },
   };
 }
+
+const CLOSED = 'The gateway is closed.\n';

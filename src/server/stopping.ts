@@ -36,18 +36,19 @@ export async function stopServer(options: StopOptions): Promise<void> {
   await Promise.race([untilNoneIsPending(server), timeout]);
   server.close();
   for (const socket of unused) if (socket.bytesRead === 0) socket.destroy();
-  await Promise.race([Promise.all([closed, closing, responses.abortStreams(0)]), timeout]);
+  await Promise.race([Promise.all([closed, closing, responses.abortStreams(0), responses.untilAnswered()]), timeout]);
   server.closeAllConnections();
   webSockets.terminate();
-  await closed;
+  await Promise.all([closed, responses.abortStreams(0)]);
 }
 
-/** Closes the websockets and event streams on the connections of another server, which then closes its connections itself. */
+/** Stops without a server: another server closes the connections itself, after their requests have been answered. */
 async function closeStreams({ responses, webSockets, stopWindowMs, stopTimeoutMs }: StopOptions): Promise<void> {
   const isUnused = webSockets.isUnused() && responses.isUnused();
   const windowMs = isUnused ? 0 : stopWindowMs;
   responses.closeAfterResponse();
   await Promise.all([webSockets.close(windowMs, stopTimeoutMs), responses.abortStreams(windowMs)]);
+  await Promise.race([responses.untilAnswered(), sleep(stopTimeoutMs, undefined, { ref: false })]);
   await responses.abortStreams(0);
 }
 

@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { createClient } from 'graphql-ws';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { createGateway } from '../../src/index.ts';
 import { samplesIn } from '../support/doc-pages.ts';
 import { freePort } from '../support/nginx.ts';
 
@@ -10,48 +13,67 @@ const ROOT = new URL('../../', import.meta.url);
 const samples = samplesIn('ts').filter(({ text }) => text.includes("'pdex-gateway'"));
 const sampleWith = (part: string) => samples.find(({ text }) => text.includes(part))?.text ?? '';
 const README = sampleWith('createServer(gateway.handler)');
+const PROGRAM = sampleWith('maxDepth');
+const TEST = sampleWith('node:test');
+const SERVERS = [sampleWith("request.url === '/hello'"), sampleWith("from 'express'"), sampleWith("from 'fastify'")];
 
 /** Programs start slowly while other tests run. */
 const UNTIL_STARTED = { timeout: 60_000 };
 vi.setConfig({ testTimeout: 90_000 });
 
-/** Runs a sample from this checkout, with another port in the place of 4000. */
-function run(text: string, port = 0) {
+/** Runs a program from this checkout. */
+function run(text: string) {
   const args = ['--no-warnings', '--import', './test/support/pdex-gateway.ts', '--input-type=module-typescript'];
   const child = spawn(process.execPath, args, { cwd: ROOT, stdio: 'pipe' });
   onTestFinished(() => void child.kill('SIGKILL'));
-  child.stdin.end(text.replaceAll('4000', String(port)));
+  child.stdin.end(text);
   return { child, exit: once(child, 'close'), output: readText(child.stdout), errors: readText(child.stderr) };
 }
 
-const SERVERS: Readonly<Record<string, string>> = {
-  'node:http': sampleWith("request.url === '/hello'"),
-  express: sampleWith("from 'express'"),
-  fastify: sampleWith("from 'fastify'"),
-};
+const importsOf = (text: string) => text.match(/^import .*$/gm) ?? [];
+const bodyOf = (text: string) => text.replace(/^import .*$/gm, '');
+
+/** One program for several samples, each with a port of its own, because each process takes a second to load the gateway. */
+function programOf(texts: readonly string[], ports: readonly number[]): string {
+  const imports = new Set(texts.flatMap(importsOf));
+  const bodies = texts.map((text, n) => `void (async () => {${bodyOf(text).replaceAll('4000', String(ports[n]))}})();`);
+  return [...imports, ...bodies].join('\n');
+}
 
 test('each sample is tested', () => {
-  const tested = [README, sampleWith('maxDepth'), sampleWith('node:test'), ...Object.values(SERVERS)];
-  expect(new Set(tested)).toEqual(new Set(samples.map(({ text }) => text)));
-});
-
-test('a gateway of a process answers, and nothing of it stays after close', async () => {
-  const { exit, output, errors } = run(sampleWith('maxDepth'), await freePort());
-  expect(await exit).toEqual([0, null]);
-  expect([await output, await errors]).toEqual(['1640000\n', '']);
+  expect(new Set([README, PROGRAM, TEST, ...SERVERS])).toEqual(new Set(samples.map(({ text }) => text)));
 });
 
 test('the shortest program answers', async () => {
+  const gateway = await createGateway({ stopWindowMs: 0 });
+  const server = createServer();
+  onTestFinished(async () => {
+    server.close();
+    await gateway.close();
+    server.closeAllConnections();
+  });
+  const imports = {
+    createGateway: async () => gateway,
+    createServer: (handler: RequestListener) => server.on('request', handler),
+  };
   const port = await freePort();
-  run(README, port);
-  const health = () => fetch(`http://127.0.0.1:${port}/health`).then(({ status }) => status, String);
-  await expect.poll(health, UNTIL_STARTED).toBe(200);
+  const text = `return (async () => {${bodyOf(README).replace('4000', String(port))}})();`;
+  await new Function(...Object.keys(imports), text)(...Object.values(imports));
+  if (!server.listening) await once(server, 'listening');
+  expect((server.address() as AddressInfo).port).toBe(port);
+  expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
 });
 
-test.each(Object.entries(SERVERS))('in a server of %s it answers beside other routes', async (_name, text) => {
-  const port = await freePort();
-  const { child, exit, output, errors } = run(text, port);
-  const origin = `http://127.0.0.1:${port}`;
+test('the other programs answer beside routes of their own, and nothing of them stays after close', async () => {
+  const programs = [PROGRAM, ...SERVERS];
+  const ports = await Promise.all(programs.map(() => freePort()));
+  const { child, exit, output, errors } = run(programOf(programs, ports));
+  await Promise.all(ports.slice(1).map((port) => expectAnswers(`http://127.0.0.1:${port}`)));
+  child.kill('SIGTERM');
+  expect([await exit, await output, await errors]).toEqual([[0, null], '1640000\n', '']);
+});
+
+async function expectAnswers(origin: string): Promise<void> {
   const hello = () => fetch(`${origin}/hello`).then(({ status }) => status, String);
   await expect.poll(hello, UNTIL_STARTED).toBe(200);
   expect(await (await fetch(`${origin}/hello`)).text()).toBe('hello');
@@ -67,18 +89,16 @@ test.each(Object.entries(SERVERS))('in a server of %s it answers beside other ro
   expect(await got.json()).toEqual(answer);
   expect((await fetch(`${origin}/nowhere`)).status).toBe(404);
 
-  const client = createClient({ url: `ws://127.0.0.1:${port}/graphql`, webSocketImpl: WebSocket });
+  const client = createClient({ url: `${origin.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket });
   for await (const { data } of client.iterate({ query: 'subscription { head { beaconHeight } }' })) {
     expect(data).toEqual({ head: { beaconHeight: 1_640_000 } });
     break;
   }
   await client.dispose();
-  child.kill('SIGTERM');
-  expect([await exit, await output, await errors]).toEqual([[0, null], '', '']);
-});
+}
 
 test('a test of a user passes, and its process exits', async () => {
-  const { exit, output, errors } = run(sampleWith('node:test'));
+  const { exit, output, errors } = run(TEST);
   expect(await exit).toEqual([0, null]);
   expect(await output).toMatch(/pass 1\b/);
   expect(await errors).toBe('');

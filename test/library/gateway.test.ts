@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createGateway, createSandbox, type Gateway, type GatewayOptions } from '../../src/index.ts';
+import { createSandbox as createHosts } from '../../src/sandbox/sandbox.ts';
 
 async function gatewayForTest(options?: GatewayOptions): Promise<Gateway> {
   const gateway = await createGateway({ stopWindowMs: 0, ...options });
@@ -28,8 +29,10 @@ async function serve(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-const ask = async (gateway: Gateway, query: string) =>
-  (await gateway.fetch(new Request(`http://gateway/any/path?query=${encodeURIComponent(query)}`))).json();
+const requestFor = (query: string, headers = {}) =>
+  new Request(`http://gateway/any/path?query=${encodeURIComponent(query)}`, { headers });
+
+const ask = async (gateway: Gateway, query: string) => (await gateway.fetch(requestFor(query))).json();
 
 describe('the options', () => {
   test('are checked as on the command line: one error lists all problems', async () => {
@@ -112,6 +115,51 @@ describe('a gateway', () => {
     await expect(gateway.listen()).rejects.toThrow('The gateway is closed.');
   });
 
+  test('closes after the requests in progress of another server and of fetch', async () => {
+    const sandbox = await createHosts({ seed: 7, history: 10 });
+    onTestFinished(sandbox.close);
+    const { nodeUrl: fullnodeUrl, marketDataUrl, marketData } = sandbox;
+    const gateway = await gatewayForTest({ fullnodeUrl, marketDataUrl, stopTimeoutMs: 60_000 });
+    const origin = await serve(createServer(gateway.handler));
+    const endDelay = marketData.faults.set({ kind: 'delay', ms: 500, on: 'orderbook' });
+    onTestFinished(endDelay);
+    const [first, second] = ['pBTC_PRV', 'pETH_PRV'].map((id) => `{ orderBook(tickerId: "${id}") { tickerId } }`);
+    const handled = fetch(`${origin}/graphql?query=${encodeURIComponent(first ?? '')}`);
+    const fetched = gateway.fetch(requestFor(second ?? ''));
+    await expect.poll(() => marketData.calls('orderbook')).toBe(2);
+
+    const closed = gateway.close();
+    expect(await (await handled).json()).toEqual({ data: { orderBook: { tickerId: 'pBTC_PRV' } } });
+    expect(await (await fetched).json()).toEqual({ data: { orderBook: { tickerId: 'pETH_PRV' } } });
+    await closed;
+    expect((await fetch(`${origin}/graphql?query={beaconHeight}`)).status).toBe(503);
+  });
+
+  test('does not wait for requests that never end longer than stopTimeoutMs', async () => {
+    const sandbox = await createHosts({ seed: 7, history: 10 });
+    onTestFinished(sandbox.close);
+    const { nodeUrl: fullnodeUrl, marketDataUrl, marketData } = sandbox;
+    const gateway = await gatewayForTest({ fullnodeUrl, marketDataUrl, stopTimeoutMs: 100, upstreamTimeoutMs: 60_000 });
+    marketData.faults.set({ kind: 'hang', on: 'orderbook' });
+    const fetched = gateway.fetch(requestFor('{ orderBook(tickerId: "pBTC_PRV") { tickerId } }'));
+    await expect.poll(() => marketData.calls('orderbook')).toBe(1);
+    await gateway.close();
+    expect(await (await fetched).json()).toMatchObject({ data: { orderBook: null } });
+  });
+
+  test('aborts the event streams of fetch when it closes', async () => {
+    const gateway = await gatewayForTest();
+    const query = 'subscription { head { beaconHeight } }';
+    const { body } = await gateway.fetch(requestFor(query, { accept: 'text/event-stream' }));
+    const reader = body?.getReader();
+    expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe(':\n\n');
+    const readAll = async () => {
+      while (!(await reader?.read())?.done);
+    };
+    const reading = expect(readAll()).rejects.toMatchObject({ code: 'ERR_STREAM_PREMATURE_CLOSE' });
+    await Promise.all([gateway.close(), reading]);
+  });
+
   test('passes its log to a logger, from the level on, without secrets', async () => {
     const lines: [string, object, string][] = [];
     const add = (level: string) => (fields: object, message: string) => void lines.push([level, fields, message]);
@@ -132,6 +180,17 @@ describe('the handler', () => {
     const origin = await serve(createServer((sent, response) => gateway.handler(sent, response, next(response))));
     expect(await (await fetch(`${origin}/other`)).text()).toBe('next');
     expect(await (await fetch(`${origin}/schema.graphql`)).text()).toContain('type Query');
+  });
+
+  test('does not wait for a request that it has passed on, when the gateway closes', async () => {
+    const gateway = await gatewayForTest({ stopTimeoutMs: 60_000 });
+    const server = createServer((sent, response) => gateway.handler(sent, response, () => server.emit('passed')));
+    const passed = once(server, 'passed');
+    const unanswered = fetch(`${await serve(server)}/other`).catch(() => {});
+    await passed;
+    await gateway.close();
+    server.closeAllConnections();
+    await unanswered;
   });
 
   test('reads the body that other code has read before, also an empty one', async () => {

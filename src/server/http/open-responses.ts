@@ -1,5 +1,7 @@
+import { EventEmitter, once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import type { OperationSpan } from '../../tracing.ts';
 import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
 import type { Account } from '../operations/account.ts';
@@ -34,9 +36,9 @@ export type HttpExchange = {
   span?: OperationSpan | undefined;
 };
 
-/** The responses in progress on an HTTP server, and its connections. */
+/** The responses in progress: those of the gateway's own HTTP server with its connections, of other servers, and of `fetch`. */
 export type OpenResponses = {
-  /** Whether no tracked response is in progress. */
+  /** Whether no tracked response or event stream is in progress. */
   isUnused(): boolean;
   /** Tracks a response until its connection has sent all of it or has closed. Then it is counted. */
   track(exchange: HttpExchange): void;
@@ -44,6 +46,18 @@ export type OpenResponses = {
   trackWritten(exchange: HttpExchange): void;
   /** Sets what is called after each tracked response. */
   onEnd(listener: () => void): void;
+  /**
+   * Tracks a response of another server, from the request on until its connection closes or has sent all of it.
+   *
+   * @returns how to end that earlier, because other code responds
+   */
+  trackForeign(response: ServerResponse): () => void;
+  /** Tracks a response of `fetch` until it can be read. */
+  trackFetch<T>(fetching: Promise<T>): Promise<T>;
+  /** Tracks an event stream that has no HTTP response, until it is closed. */
+  trackStream(stream: Readable): void;
+  /** Waits until all tracked responses but the event streams have ended. */
+  untilAnswered(): Promise<void>;
   /** Tracks a connection until it closes. */
   addConnection(socket: Socket): void;
   /** Adds `connection: close` to the responses that have not begun. */
@@ -71,8 +85,10 @@ export type OpenResponses = {
  */
 export function createOpenResponses(metrics: Metrics, onResponse?: (exchange: HttpExchange) => void): OpenResponses {
   const responses = new Set<ServerResponse>();
+  const streams = new Set<Readable>();
+  const fetches = new Set<Promise<unknown>>();
   const connections = new Set<Socket>();
-  let onEnd = () => {};
+  const ended = new EventEmitter();
 
   function end(exchange: HttpExchange): void {
     const { response, startedAt, endpoint } = exchange;
@@ -90,22 +106,48 @@ export function createOpenResponses(metrics: Metrics, onResponse?: (exchange: Ht
     }
     responses.add(response);
     response.on('close', () => {
-      responses.delete(response);
       end(exchange);
-      onEnd();
+      remove(response);
     });
   }
 
+  function remove(response: ServerResponse): void {
+    responses.delete(response);
+    ended.emit('response');
+  }
+
+  const isAnswered = () => fetches.size === 0 && [...responses].every(isEventStream);
+
   return {
-    isUnused: () => responses.size === 0,
+    isUnused: () => responses.size + streams.size + fetches.size === 0,
     track,
     trackWritten(exchange) {
       // Most responses are short. Tracking each would take longer than creating it.
       if (exchange.response.writableLength === 0) end(exchange);
       else track(exchange);
     },
-    onEnd(listener) {
-      onEnd = listener;
+    onEnd: (listener) => void ended.on('response', listener),
+    trackForeign(response) {
+      if (!response.destroyed) responses.add(response);
+      const end = () => remove(response);
+      response.once('close', end);
+      return end;
+    },
+    async trackFetch(fetching) {
+      fetches.add(fetching);
+      try {
+        return await fetching;
+      } finally {
+        fetches.delete(fetching);
+        ended.emit('response');
+      }
+    },
+    trackStream(stream) {
+      streams.add(stream);
+      stream.once('close', () => streams.delete(stream));
+    },
+    async untilAnswered() {
+      while (!isAnswered()) await once(ended, 'response');
     },
     addConnection(socket) {
       connections.add(socket);
@@ -116,7 +158,8 @@ export function createOpenResponses(metrics: Metrics, onResponse?: (exchange: Ht
         if (!response.headersSent) response.setHeader('connection', 'close');
       }
     },
-    abortStreams: (windowMs) => stagger([...responses].filter(isEventStream), windowMs, (stream) => stream.destroy()),
+    abortStreams: (windowMs) =>
+      stagger([...[...responses].filter(isEventStream), ...streams], windowMs, (stream) => stream.destroy()),
     abortStalled(periodMs) {
       // Yoga resets the timeout of the socket before it sends, so the timeout cannot be set when a response begins.
       const timer = setInterval(() => {

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { hasData, WrittenResult } from '../../graphql/execution/written-result.ts';
@@ -13,6 +14,8 @@ import { badRequest, toRefusedResponse } from '../operations/refusal.ts';
 export type UseResponsesOptions = {
   /** An event stream without events sends a comment this often. */
   readonly keepAliveMs: number;
+  /** Called with each event stream that has no HTTP response. */
+  readonly trackStream: (stream: Readable) => void;
   /** Called with internal errors that abort an event stream. */
   readonly internal: (error: unknown) => void;
 };
@@ -31,11 +34,12 @@ type Encoded = {
  * Encodes results, in the place of Yoga: as JSON in the media type that the handler of plain queries would choose, or as
  * server-sent events. Yoga's own event streams execute updates ahead of a slow reader.
  */
-export function useResponses({ keepAliveMs, internal }: UseResponsesOptions): Plugin {
+export function useResponses({ keepAliveMs, trackStream, internal }: UseResponsesOptions): Plugin {
   const acceptedType = createAcceptedTypes();
 
   function openEventStream(updates: Subscribe<EncodedUpdate>, { signal }: Request, response?: ServerResponse) {
     const events = createEventStream(updates, keepAliveMs);
+    if (response === undefined) trackStream(events);
     events.once('error', (error) => {
       internal(error);
       response?.destroy();

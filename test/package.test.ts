@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { request } from 'undici';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { oldNodes } from './support/old-nodes.ts';
+import { startOtlpReceiver } from './support/otlp-receiver.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -54,7 +55,8 @@ test('the tarball holds the bundle, its types, the schema and the documents, and
   expect(paths.filter((path) => !types.includes(path)).toSorted()).toEqual(
     [
       ...['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json', 'schema.graphql'],
-      ...['dist/graphiql-start.js', 'dist/index.js', 'dist/main.cjs', 'dist/start.js', 'dist/third-party-licenses.txt'],
+      ...['dist/graphiql-start.js', 'dist/index.js', 'dist/main.cjs', 'dist/opentelemetry.js', 'dist/start.js'],
+      'dist/third-party-licenses.txt',
     ]
       .map((path) => `package/${path}`)
       .toSorted(),
@@ -82,6 +84,25 @@ installed('the command serves a query and GraphiQL, and exits with 0 on SIGTERM'
 
   child.kill('SIGTERM');
   expect(await once(child, 'exit')).toEqual([0, null]);
+});
+
+test('OpenTelemetry is in a file of its own, which is loaded when traces are on', () => {
+  const hasTelemetry = (file: string) => readFileSync(join(ROOT, 'dist', file), 'utf8').includes('BatchSpanProcessor');
+  expect(['index.js', 'main.cjs', 'opentelemetry.js'].filter(hasTelemetry)).toEqual(['opentelemetry.js']);
+});
+
+installed('the command sends traces', async () => {
+  const receiver = await startOtlpReceiver();
+  const traces = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url.href, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' };
+  const child = spawn(BIN, ['--port', '0', '--sandbox'], { cwd: folder, env: { ...env, ...traces } });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  for await (const line of createInterface(child.stdout)) {
+    const { graphql } = JSON.parse(line);
+    if (graphql === undefined) continue;
+    await (await fetch(`${graphql}?query={beaconHeight}`, { headers: { connection: 'close' } })).text();
+    child.kill('SIGTERM');
+  }
+  expect(receiver.spans().map(({ name }) => name)).toContain('query');
 });
 
 installed('the flags of V8 that `npm start` sets hold for the command', () => {

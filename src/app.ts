@@ -4,6 +4,7 @@ import { KNOWN_TOKENS, toTokenList } from './domain/token.ts';
 import type { Upstream } from './errors.ts';
 import type { Service } from './graphql/context.ts';
 import { type AddressLimits, mapLimits } from './graphql/limits.ts';
+import { schema } from './graphql/schema.ts';
 import { createPoolCache } from './loaders/pool-cache.ts';
 import type { Sources } from './loaders/sources.ts';
 import type { Log } from './log.ts';
@@ -11,6 +12,8 @@ import { startTracing } from './opentelemetry/start.ts';
 import { createSandbox, type Sandbox } from './sandbox/sandbox.ts';
 import { createGatewayServer, type GatewayServer } from './server/gateway-server.ts';
 import { createMetrics } from './server/metrics/metrics.ts';
+import { type PersistedDocuments, preparePersistedDocuments } from './server/operations/persisted-documents.ts';
+import { ConfigError } from './settings/config-error.ts';
 import { MAX_INT32 } from './settings/readers.ts';
 import { type Config, DEFAULT_BURST_SECONDS } from './settings/settings.ts';
 import type { Tracing } from './tracing.ts';
@@ -32,6 +35,8 @@ export type AppOptions = {
   readonly log: Log;
   readonly now?: () => Instant;
   readonly tracing?: Tracing | undefined;
+  /** The persisted documents; by default, they are prepared from the config. */
+  readonly documents?: PersistedDocuments;
 };
 
 /** An app that is started, and the hosts of its upstreams. */
@@ -39,15 +44,20 @@ export type StartedApp = App & {
   readonly upstreams: { readonly node: readonly string[]; readonly marketData: string | undefined };
 };
 
-/** Starts the app of a process or of the library: if no upstream is configured, with the built-in sandbox as both. */
+/**
+ * Starts the app of a process or of the library: if no upstream is configured, with the built-in sandbox as both.
+ *
+ * @throws ConfigError if a persisted document cannot be executed
+ */
 export async function startApp(config: Config, log: Log): Promise<StartedApp> {
+  const documents = readDocuments(config);
   const isSandbox = config.fullnodeUrls.length === 0 && config.marketDataUrl === undefined;
   const sandbox = isSandbox ? await createSandbox({ blockMs: config.sandboxBlockMs }) : undefined;
   if (sandbox) log.warn('the built-in sandbox simulates the node and the market data: no price is real');
 
   const effective = sandbox ? withSandbox(sandbox, config) : config;
   const tracing = await startTracing({ ...config, version: readVersion(), log });
-  const app = createApp({ config: effective, isSandbox, log, tracing });
+  const app = createApp({ config: effective, isSandbox, log, tracing, documents });
   return {
     ...app,
     upstreams: {
@@ -75,7 +85,14 @@ function withSandbox(sandbox: Sandbox, config: Config): Config {
 }
 
 /** Creates upstream clients, followers, sources and the server. */
-export function createApp({ config, isSandbox, log, now = Date.now, tracing }: AppOptions): App {
+export function createApp({
+  config,
+  isSandbox,
+  log,
+  now = Date.now,
+  tracing,
+  documents = readDocuments(config),
+}: AppOptions): App {
   const version = readVersion();
   const metrics = createMetrics(version, isSandbox);
   const sourceOptions = { config, log, now, metrics, tracing };
@@ -97,7 +114,7 @@ export function createApp({ config, isSandbox, log, now = Date.now, tracing }: A
     configured: configuredIn(config),
     upstreams: () => [nodes.health(), marketData.health()],
   };
-  const server = createGatewayServer({ ...config, service, metrics, log, tracing });
+  const server = createGatewayServer({ ...config, documents, service, metrics, log, tracing });
 
   return {
     ...server,
@@ -112,6 +129,14 @@ export function createApp({ config, isSandbox, log, now = Date.now, tracing }: A
 
 /** Maximum time to send the last spans. Requests have been answered by then. */
 const MAX_FLUSH_MS = 1_000;
+
+/** Prepares the persisted documents. @throws ConfigError with each document that cannot be executed, and its first error */
+function readDocuments({ persistedDocuments, ...limits }: Config): PersistedDocuments {
+  if (persistedDocuments === undefined) return new Map();
+  const { documents, problems } = preparePersistedDocuments(persistedDocuments, { schema, limits });
+  if (problems.length > 0) throw new ConfigError(problems);
+  return documents;
+}
 
 /** The version in package.json. */
 export function readVersion(): string {

@@ -63,6 +63,15 @@ export const ERROR_CODES = {
     cause: 'The gateway does not have the text for this hash, or no longer has it.',
     remedy: 'Send the text together with the hash once.',
   },
+  PERSISTED_QUERY_NOT_IN_LIST: {
+    cause:
+      'No persisted document has this id: the `documentId`, or with `PERSISTED_ONLY` the `extensions.persistedQuery.sha256Hash`.',
+    remedy: 'Add the document to the file of `PERSISTED_DOCUMENTS`, and restart the gateway.',
+  },
+  PERSISTED_QUERY_ONLY: {
+    cause: 'The request has the text of a query, and `PERSISTED_ONLY` allows only persisted documents.',
+    remedy: 'Send the id of a persisted document as `documentId`.',
+  },
   INTERNAL_SERVER_ERROR: {
     cause: 'The gateway has a defect. Its log has the details.',
     remedy: 'Report it with the `x-request-id` of the response.',

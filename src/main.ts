@@ -19,10 +19,15 @@ function readConfigOrExit(args: readonly string[]): ReturnType<typeof readConfig
   try {
     return readConfig(args, process.env);
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    for (const problem of error.problems) process.stderr.write(`pdex-gateway: ${problem}\n`);
-    process.exit(2);
+    return exitWithProblems(error);
   }
+}
+
+/** Prints what is wrong with the settings, a line each, and exits with 2. @throws any other error again */
+function exitWithProblems(error: unknown): never {
+  if (!(error instanceof ConfigError)) throw error;
+  for (const problem of error.problems) process.stderr.write(`pdex-gateway: ${problem}\n`);
+  process.exit(2);
 }
 
 async function serve(config: Config): Promise<void> {
@@ -32,7 +37,7 @@ async function serve(config: Config): Promise<void> {
     process.exit(1);
   });
   for (const unknown of findUnknownVariables(process.env)) log.warn(unknown);
-  const app = await startApp(config, log);
+  const app = await startApp(config, log).catch(exitWithProblems);
   onStopSignal(async (signal) => {
     log.info({ signal }, 'stopping');
     await app.close();

@@ -40,6 +40,10 @@ export type SettingOptions = {
   readonly orderBookTtlMs?: number | undefined;
   /** Whether browsers get GraphiQL: true or false. Default: `true`. */
   readonly graphiql?: boolean | undefined;
+  /** Path of a manifest of persisted documents, as `relay-compiler` or `generate-persisted-query-manifest` of Apollo write it. */
+  readonly persistedDocuments?: string | undefined;
+  /** Whether only persisted documents are executed: true or false. If true, every other operation fails with `PERSISTED_QUERY_ONLY`, and browsers do not get GraphiQL. Default: `false`. */
+  readonly persistedOnly?: boolean | undefined;
   /** Maximum size of the response cache, in bytes. 0 turns it off. Default: `33554432`. */
   readonly answerCacheBytes?: number | undefined;
   /** How often the gateway pings websockets and idle event streams, in milliseconds. It disconnects a client that does not respond within two such intervals. Minimum 50. Default: `12000`. */

@@ -23,6 +23,7 @@ import { createHttpServer } from './http/server.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { createDataVersion } from './operations/data-version.ts';
 import { createDocuments } from './operations/documents.ts';
+import type { PersistedDocuments } from './operations/persisted-documents.ts';
 import { createPersistedQueries } from './operations/persisted-queries.ts';
 import { createPipeline } from './operations/pipeline.ts';
 import { createQueryResponses } from './operations/query-responses.ts';
@@ -64,6 +65,9 @@ type GatewayServerOptions = {
   /** Maximum size of the response cache. */
   readonly answerCacheBytes: number;
   readonly graphiql: boolean;
+  readonly documents: PersistedDocuments;
+  /** Whether only persisted documents are executed. */
+  readonly persistedOnly: boolean;
   /** Origins whose pages may send operations, besides the gateway's own. */
   readonly corsOrigins: readonly string[];
   /** Addresses and ranges of proxies whose `X-Forwarded-For` is trusted. */
@@ -77,8 +81,8 @@ type GatewayServerOptions = {
 
 /** Creates the server: HTTP with server-sent events, and websockets, all with one pipeline. */
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
-  const { service, metrics, log, answerCacheBytes, graphiql, corsOrigins, trustedProxies, keepAliveMs } = options;
-  const { tracing } = options;
+  const { service, metrics, log, tracing, answerCacheBytes, graphiql, persistedOnly } = options;
+  const { corsOrigins, trustedProxies, keepAliveMs } = options;
   const { limits, sources, now, isSandbox } = service;
   let stopping: Promise<void> | undefined;
   const isStopping = () => stopping !== undefined;
@@ -96,7 +100,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
 
   // Long work of all requests does one step per turn of the event loop, so that many long requests do not block it together.
   const { wait: takeTurn } = createTurnQueue();
-  const persisted = createPersistedQueries();
+  const persisted = createPersistedQueries({ documents: options.documents, isOnly: persistedOnly });
   const documents = createDocuments({ schema, limits, takeTurn, onRefused: metrics.recordRefusedOperation });
   const planner = createPlanner({ schema, limits });
   const executor = createExecutor(takeTurn);
@@ -149,6 +153,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     requestIds,
     accessLog,
     graphiql,
+    persistedOnly,
     isStopping,
     isLast,
   });
@@ -162,7 +167,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     metrics,
     requestIds,
     maskError,
-    log: createWebSocketLog(accessLog, clients, log),
+    log: createWebSocketLog({ accessLog, clients, log, persisted }),
     isSandbox,
     corsOrigins,
     limits,

@@ -65,7 +65,7 @@ export function toConfig(problems: string[], source: SettingsSource): Config {
     }
   });
   const config: Config = Object.fromEntries(values);
-  if (problems.length === 0) problems.push(...sandboxProblems(config, source));
+  if (problems.length === 0) problems.push(...sandboxProblems(config, source), ...persistedProblems(config, source));
   if (problems.length > 0) throw new ConfigError(problems.map(redactorOf(config)));
   return config;
 }
@@ -88,6 +88,12 @@ function sandboxProblems({ sandbox, fullnodeUrls, marketDataUrl }: Config, sourc
   const nothing = `neither ${node} nor ${marketData} is set, and ${cause}`;
   const remedy = `set one of them, or ${source.sandboxHint} for simulated data`;
   return [[`${nothing}: ${remedy}`, ...source.misspelt()].join('; ')];
+}
+
+function persistedProblems({ persistedOnly, persistedDocuments }: Config, source: SettingsSource): string[] {
+  if (!persistedOnly || persistedDocuments !== undefined) return [];
+  const [only, documents] = [SETTINGS.persistedOnly, SETTINGS.persistedDocuments].map(source.nameOf);
+  return [`${only} is true, but ${documents} is not set: no operation could be executed`];
 }
 
 type Flags = Readonly<Record<string, string | boolean | undefined>>;

@@ -2,6 +2,7 @@ import { ADDRESS_LIMITS, LIMITS, type Limits, mapLimits } from '../graphql/limit
 import { LOG_LEVELS } from '../log.ts';
 import { ACCESS_LOG_MODES } from '../server/access-log.ts';
 import { OTLP_PROTOCOLS, TRACE_SAMPLERS } from '../tracing.ts';
+import { readPersistedManifest } from './persisted-manifest.ts';
 import {
   MAX_INT32,
   MIN_INTERVAL_MS,
@@ -207,6 +208,21 @@ const SERVER = {
     kind: 'boolean',
     default: 'true',
     meaning: 'Whether browsers get GraphiQL: true or false.',
+    read: readBoolean,
+  },
+  persistedDocuments: {
+    variable: 'PERSISTED_DOCUMENTS',
+    default: '',
+    meaning:
+      'Path of a manifest of persisted documents, as `relay-compiler` or `generate-persisted-query-manifest` of Apollo write it.',
+    read: (path) => (path === '' ? undefined : readPersistedManifest(path)),
+  },
+  persistedOnly: {
+    variable: 'PERSISTED_ONLY',
+    kind: 'boolean',
+    default: 'false',
+    meaning:
+      'Whether only persisted documents are executed: true or false. If true, every other operation fails with `PERSISTED_QUERY_ONLY`, and browsers do not get GraphiQL.',
     read: readBoolean,
   },
   answerCacheBytes: {

@@ -35,6 +35,8 @@ const DEFAULTS: Config = {
   marketMaxAgeMs: 600_000,
   answerCacheBytes: 33_554_432,
   graphiql: true,
+  persistedDocuments: undefined,
+  persistedOnly: false,
   corsOrigins: [],
   keepAliveMs: 12_000,
   stopWindowMs: 3_000,
@@ -110,6 +112,14 @@ const OTHERWISE: [keyof Config, flag: string, variable: string, text: string, va
   ['answerCacheBytes', 'answer-cache-bytes', 'ANSWER_CACHE_BYTES', '0', 0],
   ['graphiql', 'graphiql', 'GRAPHIQL', 'false', false],
   [
+    'persistedDocuments',
+    'persisted-documents',
+    'PERSISTED_DOCUMENTS',
+    fixture('persisted.json'),
+    { path: fixture('persisted.json'), texts: new Map([['height', 'query Height { beaconHeight }']]) },
+  ],
+  ['persistedOnly', 'persisted-only', 'PERSISTED_ONLY', 'true', true],
+  [
     'corsOrigins',
     'cors-origins',
     'CORS_ORIGINS',
@@ -174,6 +184,9 @@ function problemsOf(args: readonly string[], env: NodeJS.ProcessEnv = {}): reado
   return [];
 }
 
+/** The settings that can be set without another one; `PERSISTED_ONLY` is tested with its manifest. */
+const ALONE = OTHERWISE.filter(([key]) => key !== 'persistedOnly');
+
 describe('values of settings', () => {
   test('each setting has a default', () => {
     expect(readConfig([], {})).toEqual(DEFAULTS);
@@ -184,7 +197,7 @@ describe('values of settings', () => {
     expect(declared.toSorted()).toEqual(OTHERWISE.map(([key, flag, variable]) => [key, flag, variable]).toSorted());
   });
 
-  test.each(OTHERWISE)(
+  test.each(ALONE)(
     '%s: from its flag or its variable, and no other setting changes',
     (key, flag, variable, text, value) => {
       const expected = { ...DEFAULTS, [key]: value };
@@ -194,7 +207,7 @@ describe('values of settings', () => {
     },
   );
 
-  test.each(OTHERWISE)(
+  test.each(ALONE)(
     '%s: from the flag where there are both, even where the variable makes no sense',
     (key, flag, variable, text, value) => {
       const nonsense = key === 'host' ? 'another' : '\n?';

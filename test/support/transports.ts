@@ -10,8 +10,14 @@ export type Operation = {
   readonly operationName?: string;
 };
 
+/** The same, by the id of a persisted document or by a hash, with or without the text. */
+export type NamedOperation = Partial<Operation> & {
+  readonly documentId?: unknown;
+  readonly extensions?: Readonly<Record<string, unknown>>;
+};
+
 /** Sends an operation to the endpoint at that address, and returns its first answer. */
-export type SendOperation = (url: string, operation: Operation) => Promise<Answer>;
+export type SendOperation = (url: string, operation: NamedOperation) => Promise<Answer>;
 
 /** Every transport. */
 export const TRANSPORTS: Readonly<Record<string, SendOperation>> = {
@@ -28,15 +34,15 @@ export function fitsUrl(operation: Operation): boolean {
   return urlOf('http://127.0.0.1:65535/graphql', operation).length < 15_000;
 }
 
-function post(url: string, operation: Operation, accept: string): Promise<Response> {
+function post(url: string, operation: NamedOperation, accept: string): Promise<Response> {
   const headers = { 'content-type': 'application/json', accept };
   return fetch(url, { method: 'POST', headers, body: JSON.stringify(operation) });
 }
 
-function urlOf(url: string, { query, variables, operationName }: Operation): string {
-  const search = new URLSearchParams({ query });
-  if (variables !== undefined) search.set('variables', JSON.stringify(variables));
-  if (operationName !== undefined) search.set('operationName', operationName);
+function urlOf(url: string, operation: NamedOperation): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(operation))
+    search.set(name, typeof value === 'string' ? value : JSON.stringify(value));
   return `${url}?${search}`;
 }
 
@@ -46,7 +52,7 @@ async function firstEvent(response: Response): Promise<Answer> {
   throw new Error('the stream ended without an event');
 }
 
-async function askByWebSocket(url: string, operation: Operation): Promise<Answer> {
+async function askByWebSocket(url: string, operation: NamedOperation): Promise<Answer> {
   const socket = await openSocket(url);
   socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload: operation }));
   const { type, payload } = JSON.parse(await nextMessage(socket));

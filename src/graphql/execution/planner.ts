@@ -6,6 +6,7 @@ import {
   getVariableValues,
   Kind,
   type OperationDefinitionNode,
+  type VariableValues,
   visit,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
@@ -32,7 +33,14 @@ export type KnownOperation = {
   readonly conditions: readonly string[];
   /** Whether its document is cached, so that its plan can be used again. */
   readonly isCached: boolean;
+  /** The plans of a persisted operation, by the values of the conditions. They are never evicted. */
+  readonly plans?: ReadonlyMap<string, CompiledOperation>;
 };
+
+/** The plan of an operation, or why the operation is too complex. */
+export type CompiledOperation =
+  | { readonly plan: OperationPlan; readonly excess?: never }
+  | { readonly excess: QueryTooComplexError; readonly plan?: never };
 
 /** An operation with the variables of one request, ready to be executed. */
 export type PlannedOperation = {
@@ -55,7 +63,7 @@ export type Planner = {
 };
 
 /** What a planner needs. */
-type PlannerOptions = {
+export type PlannerOptions = {
   readonly schema: GraphQLSchema;
   readonly limits: Pick<Limits, 'maxDepth' | 'maxNesting' | 'maxSiblings'>;
 };
@@ -68,18 +76,18 @@ const FEW_ERRORS = { maxErrors: 5, hideSuggestions: true };
 
 /** Creates a planner with an empty cache. */
 export function createPlanner({ schema, limits }: PlannerOptions): Planner {
-  type Compiled = { readonly plan: OperationPlan } | { readonly excess: QueryTooComplexError; readonly plan?: never };
-  const cache = new LRUCache<string, Compiled>({
+  const cache = new LRUCache<string, CompiledOperation>({
     maxSize: MAX_CACHED_FIELDS,
     sizeCalculation: ({ plan }) => 1 + (plan?.size ?? 0),
   });
 
-  function compileOnce(operation: KnownOperation, variables: Parameters<typeof compile>[0]['variables']): Compiled {
-    const { id, document, definition, conditions, isCached } = operation;
-    const key = conditions.length === 0 ? `${id}` : `${id}:${conditions.map((name) => variables.coerced[name])}`;
-    const known = cache.get(key);
+  function compileOnce(operation: KnownOperation, variables: VariableValues): CompiledOperation {
+    const { id, conditions, isCached, plans } = operation;
+    const values = conditions.length === 0 ? '' : valuesOf(conditions, variables);
+    const key = `${id}:${values}`;
+    const known = plans?.get(values) ?? cache.get(key);
     if (known !== undefined) return known;
-    const compiled = orExcess(() => compile({ schema, document, operation: definition, variables, limits }));
+    const compiled = compileOperation(operation, variables, { schema, limits });
     if (isCached) cache.set(key, compiled);
     return compiled;
   }
@@ -100,19 +108,55 @@ export function createPlanner({ schema, limits }: PlannerOptions): Planner {
   };
 }
 
-function orExcess(makePlan: () => OperationPlan) {
+/** The values of the variables that decide what is selected, as a key. */
+function valuesOf(conditions: readonly string[], { coerced }: VariableValues): string {
+  return String(conditions.map((name) => coerced[name]));
+}
+
+function compileOperation(
+  { document, definition }: Pick<KnownOperation, 'document' | 'definition'>,
+  variables: VariableValues,
+  { schema, limits }: PlannerOptions,
+): CompiledOperation {
   try {
-    return { plan: makePlan() };
+    return { plan: compile({ schema, document, operation: definition, variables, limits }) };
   } catch (error) {
     if (error instanceof QueryTooComplexError) return { excess: error };
     throw error;
   }
 }
 
+/** Maximum number of conditions of an operation whose plans are all compiled in advance: 16 plans. */
+const MAX_CONDITIONS = 4;
+
+/** Compiles an operation for all values of its conditions; none if it has too many conditions. */
+function compileAll(
+  operation: Pick<KnownOperation, 'document' | 'definition' | 'conditions'>,
+  options: PlannerOptions,
+): ReadonlyMap<string, CompiledOperation> {
+  const { definition, conditions } = operation;
+  const plans = new Map<string, CompiledOperation>();
+  if (conditions.length > MAX_CONDITIONS) return plans;
+  const definitions = definition.variableDefinitions?.filter(({ variable }) =>
+    conditions.includes(variable.name.value),
+  );
+  for (let bits = 0; bits < 2 ** conditions.length; bits++) {
+    const inputs = Object.fromEntries(conditions.map((name, index) => [name, (bits & (1 << index)) !== 0]));
+    const { variableValues } = getVariableValues(options.schema, definitions ?? [], inputs);
+    if (variableValues !== undefined)
+      plans.set(valuesOf(conditions, variableValues), compileOperation(operation, variableValues, options));
+  }
+  return plans;
+}
+
 let operations = 0;
 
-/** What is known of the operations of a valid document, found out when an operation is first selected. */
-export function createValidDocument(document: DocumentNode, isCached = true): ValidDocument {
+/**
+ * What is known of the operations of a valid document, found out when an operation is first selected.
+ *
+ * @param compiler compiles the plans of an operation when it is first selected, and keeps them; without it, plans are cached
+ */
+export function createValidDocument(document: DocumentNode, isCached = true, compiler?: PlannerOptions): ValidDocument {
   const known = new Map<OperationDefinitionNode, KnownOperation>();
 
   return {
@@ -122,15 +166,11 @@ export function createValidDocument(document: DocumentNode, isCached = true): Va
       if (definition == null) return undefined;
       const before = known.get(definition);
       if (before !== undefined) return before;
-      const operation = {
-        id: operations++,
-        document,
-        definition,
-        conditions: findConditions(document, definition),
-        isCached,
-      };
-      known.set(definition, operation);
-      return operation;
+      const conditions = findConditions(document, definition);
+      const operation = { id: operations++, document, definition, conditions, isCached };
+      const complete = compiler ? { ...operation, plans: compileAll(operation, compiler) } : operation;
+      known.set(definition, complete);
+      return complete;
     },
   };
 }

@@ -10,7 +10,7 @@ import type { RateLimits } from '../clients/rate-limits.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import { type EncodedResponse, encodeResponse } from '../operations/encoded-response.ts';
-import { codesOf, labelOf, type OperationLabel, summarizeRefusal } from '../operations/log-details.ts';
+import { codesOf, type OperationLabel, summarizeRefusal } from '../operations/log-details.ts';
 import type { PersistedQueries } from '../operations/persisted-queries.ts';
 import { isSubscription, type Pipeline, type Prepared, type SentOperation } from '../operations/pipeline.ts';
 import { keyOf, type QueryRequest, type QueryResponses } from '../operations/query-responses.ts';
@@ -210,7 +210,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
 
   function labelOfPlain(plain: PlainRequest): OperationLabel {
     const sent = readParameters(plain);
-    return sent === undefined ? {} : labelOf({ ...sent, query: persisted.find(sent) });
+    return sent === undefined ? {} : persisted.labelOf(sent);
   }
 
   function readParameters({ exchange: { request }, text, body }: PlainRequest): SentOperation | undefined {

@@ -1,5 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { namesDocument } from '../operations/persisted-queries.ts';
 import type { SentOperation } from '../operations/pipeline.ts';
 import { readContentType } from './media-types.ts';
 
@@ -53,6 +54,11 @@ export function hasInvalidUtf8(url: string): boolean {
   }
 }
 
+/** The id of a persisted document in the parameters of a URL. */
+export function readDocumentId(url: string): string | undefined {
+  return URL.parse(url)?.searchParams.get('documentId') ?? undefined;
+}
+
 /** Reads the operation in the parameters of a URL; `undefined` if it is not one plain operation. */
 export function readSearchParameters(search: URLSearchParams): SentOperation | undefined {
   const json = (name: string) => {
@@ -62,6 +68,7 @@ export function readSearchParameters(search: URLSearchParams): SentOperation | u
   try {
     return toOperation({
       query: search.get('query') || undefined,
+      documentId: search.get('documentId') ?? undefined,
       operationName: search.get('operationName') || undefined,
       variables: json('variables'),
       extensions: json('extensions'),
@@ -71,7 +78,7 @@ export function readSearchParameters(search: URLSearchParams): SentOperation | u
   }
 }
 
-const NAMES: ReadonlySet<string> = new Set(['query', 'variables', 'operationName', 'extensions']);
+const NAMES: ReadonlySet<string> = new Set(['query', 'documentId', 'variables', 'operationName', 'extensions']);
 
 function toOperation(params: unknown): SentOperation | undefined {
   if (!isRecord(params)) return undefined;
@@ -79,13 +86,14 @@ function toOperation(params: unknown): SentOperation | undefined {
 
   const { query, variables, operationName, extensions } = params;
   const isPlain =
-    (typeof query === 'string' || (query === undefined && isRecord(extensions) && 'persistedQuery' in extensions)) &&
+    (typeof query === 'string' || (query == null && namesDocument(params))) &&
     (variables == null || isRecord(variables)) &&
     (operationName == null || typeof operationName === 'string') &&
     (extensions == null || isRecord(extensions));
   return isPlain ? (params as SentOperation) : undefined;
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+/** Whether a value of JSON is an object. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

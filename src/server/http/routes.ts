@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Service } from '../../graphql/context.ts';
 import type { AccessLog } from '../access-log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { createGraphiqlHandler, isNavigation } from '../pages/graphiql.ts';
+import { createGraphiqlHandler, handleNoGraphiql, isNavigation } from '../pages/graphiql.ts';
 import { HEALTH_PATH, handleHealth, handleReady, READY_PATH, readinessProblems, STOPPING } from '../pages/health.ts';
 import { createIndex, INDEX_PATH } from '../pages/index-page.ts';
 import { handleSchema, SCHEMA_PATH } from '../pages/schema-file.ts';
@@ -25,6 +25,8 @@ type RoutesOptions = {
   readonly accessLog: AccessLog;
   /** Whether browsers get GraphiQL. */
   readonly graphiql: boolean;
+  /** Whether only persisted documents are executed, which GraphiQL cannot send. */
+  readonly persistedOnly: boolean;
   readonly isStopping: () => boolean;
   /** Whether the response to a request is the last on its connection. */
   readonly isLast: (request: IncomingMessage) => boolean;
@@ -41,7 +43,7 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
   const { graphqlHandler, responses, service, metrics, requestIds, isStopping, isLast } = options;
   const graphql: Route = { endpoint: 'graphql', handle: graphqlHandler };
   const title = service.isSandbox ? 'pdex-gateway (sandbox)' : 'pdex-gateway';
-  const graphiql = createRoute('graphiql', createGraphiqlHandler(title));
+  const graphiql = createRoute('graphiql', options.persistedOnly ? handleNoGraphiql : createGraphiqlHandler(title));
   const ready = createRoute('ready', (_request, response) =>
     handleReady(isStopping() ? [STOPPING] : readinessProblems(service), service, response),
   );
@@ -52,7 +54,7 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
     [READY_PATH, ready],
     [METRICS_PATH, createRoute('metrics', (_request, response) => handleMetrics(metrics, response))],
   ]);
-  const index = createRoute('index', createIndex({ ...service, graphiql: options.graphiql }));
+  const index = createRoute('index', createIndex({ ...service, graphiql: options.graphiql && !options.persistedOnly }));
   const invalidHost = createRoute('unreadable', handleInvalidHost);
   const notFound = createRoute('nowhere', handleNotFound);
   const { onRequest } = options.accessLog;

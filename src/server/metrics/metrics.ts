@@ -21,6 +21,8 @@ export type Metrics = {
   recordResponseSource(from: ResponseSource): void;
   /** Counts an operation that was executed, or an update of a subscription. */
   recordOperation(type: OperationType, outcome: Outcome, seconds?: number): void;
+  /** Counts an operation of a persisted document. Its name comes from the manifest, so that the number of names is limited. */
+  recordPersistedOperation(name: string): void;
   /** Counts an operation that was not executed because it is invalid or exceeds a limit. */
   recordRefusedOperation(): void;
   /** Counts a request or an operation that exceeds the rate limit of its client. */
@@ -119,6 +121,11 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
     RESPONSE_SECONDS,
     'type',
   );
+  const persisted = fastCounters(
+    'pdex_persisted_operations_total',
+    'Queries of persisted documents with a response, and subscriptions of them that were started, by operation name, or by the id of a document whose operation has no name.',
+    'operation',
+  );
   const updates = counter('pdex_updates_sent_total', 'Subscription updates sent to subscribers.');
   const rateLimited = counter(
     'pdex_rate_limited_total',
@@ -175,6 +182,7 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
       operations([type, outcome]).inc();
       if (seconds !== undefined) operationSeconds([type]).observe(seconds);
     },
+    recordPersistedOperation: (name) => persisted([name]).inc(),
     recordRefusedOperation: () => operations(['any', 'refused']).inc(),
     recordRateLimited: (transport) => rateLimited.inc({ door: transport }),
     recordRefusedConnection: () => connectionsRefused.inc(),

@@ -1,4 +1,4 @@
-import { type DocumentNode, GraphQLError, type GraphQLSchema, TokenKind } from 'graphql';
+import { type DocumentNode, GraphQLError, type GraphQLSchema, Kind, TokenKind } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { MAX_ERRORS, withoutStacks } from '../../errors.ts';
 import { parseDocument } from '../../graphql/document-source.ts';
@@ -19,15 +19,17 @@ export type ReadDocument =
 export type Documents = {
   /** Reads a document: at once if it is cached or short, in several turns of the event loop if it is long. */
   read(text: string): MaybePromise<ReadDocument>;
+  /** Reads a persisted document at once, and compiles the plans of its operations. They belong to it, and not to a cache. */
+  prepare(text: string): ReadDocument;
 };
 
 /** What reading documents needs. */
 type DocumentsOptions = {
   readonly schema: GraphQLSchema;
-  readonly limits: Pick<Limits, 'maxTokens' | 'maxNesting'>;
+  readonly limits: Pick<Limits, 'maxTokens' | 'maxDepth' | 'maxNesting' | 'maxSiblings'>;
   readonly takeTurn?: TakeTurn;
   /** Called for each document that is refused. */
-  readonly onRefused: () => void;
+  readonly onRefused?: () => void;
 };
 
 /** Maximum length of a cached document. Usual documents are far shorter. Longer ones are parsed in a turn of their own. */
@@ -43,7 +45,12 @@ const BRACKETS_PER_LEVEL = 5;
 const MAX_TOKENS_AT_ONCE = 500;
 
 /** Creates the reader of documents, with an empty cache. */
-export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused }: DocumentsOptions): Documents {
+export function createDocuments({
+  schema,
+  limits,
+  takeTurn = nextTurn,
+  onRefused = () => {},
+}: DocumentsOptions): Documents {
   const cache = new LRUCache<string, ReadDocument>({
     maxSize: MAX_TOTAL_CHARACTERS,
     maxEntrySize: MAX_CHARACTERS,
@@ -100,7 +107,22 @@ export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused
     return finish(text, document, errors);
   }
 
+  function prepare(text: string): ReadDocument {
+    const { document, errors } = parse(text);
+    if (document === undefined) return { errors };
+    const found = validation.validate(document);
+    if (found.length > 0) return { errors: found.map((error) => toRefusal('GRAPHQL_VALIDATION_FAILED', error)) };
+    const valid = createValidDocument(document, true, { schema, limits });
+    const excess = document.definitions.flatMap((definition) => {
+      const name = definition.kind === Kind.OPERATION_DEFINITION ? definition.name?.value : undefined;
+      const plans = definition.kind === Kind.OPERATION_DEFINITION ? valid.operation(name)?.plans : undefined;
+      return [...(plans?.values() ?? [])].flatMap((compiled) => compiled.excess ?? []);
+    });
+    return excess.length === 0 ? { valid } : { errors: excess.map(({ code, message }) => refusal(code, message)) };
+  }
+
   return {
+    prepare,
     read(text) {
       const cached = cache.get(text);
       if (cached !== undefined) return cached;

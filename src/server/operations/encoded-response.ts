@@ -27,10 +27,12 @@ export class EncodedResponse {
   readonly height: BeaconHeight | undefined;
   /** Whether the operation was executed, so that an equal request gets the same response. */
   readonly isExecuted: boolean;
+  /** The name of an operation of a persisted document. */
+  readonly persistedName: string | undefined;
   /** Its entity tag in each media type, from the first time that it is sent with one. */
   etags: Record<string, string> | undefined = undefined;
 
-  constructor({ result, dependencies, height }: Executed, points: number, values: number) {
+  constructor({ result, dependencies, height, persistedName }: Executed, points: number, values: number) {
     this.body = toBody(result.toJson());
     this.bytes = lengthOf(this.body);
     this.points = points;
@@ -39,6 +41,7 @@ export class EncodedResponse {
     this.errors = result.errors;
     this.height = height;
     this.isExecuted = result.text !== undefined;
+    this.persistedName = persistedName;
   }
 
   /** The errors, for the access log. */

@@ -13,7 +13,7 @@ export type OperationLabel = {
 };
 
 /** The part of a request that identifies its operation, unchecked. */
-type UncheckedOperation = { readonly query?: unknown; readonly operationName?: unknown };
+export type UncheckedOperation = { readonly query?: unknown; readonly operationName?: unknown };
 
 const HASH_DIGITS = 16;
 
@@ -64,8 +64,8 @@ export type ErrorSummary = {
 
 const INTERNAL: ErrorCode = 'INTERNAL_SERVER_ERROR';
 
-/** Not a refusal: the client sends the query with its next request. */
-const EXPECTED: ErrorCode = 'PERSISTED_QUERY_NOT_FOUND';
+/** Not the code of a refusal: the client sends the query with its next request. */
+export const EXPECTED_CODE: ErrorCode = 'PERSISTED_QUERY_NOT_FOUND';
 
 /** Summarizes the errors of a result; `undefined` if it has none. A result without data was not executed. */
 export function summarizeErrors({
@@ -74,7 +74,7 @@ export function summarizeErrors({
 }: Partial<Pick<WrittenResult, 'text' | 'errors'>>): ErrorSummary | undefined {
   if (errors === undefined || errors.length === 0) return undefined;
   const codes = codesOf(errors);
-  const isRefused = text === undefined && !codes.includes(EXPECTED);
+  const isRefused = text === undefined && !codes.includes(EXPECTED_CODE);
   return { codes, isNotable: isRefused || codes.includes(INTERNAL) };
 }
 

@@ -2,28 +2,39 @@ import { createHash } from 'node:crypto';
 import { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { ErrorCode } from '../../errors.ts';
-import { badRequest } from './refusal.ts';
+import { labelOf, type OperationLabel, type UncheckedOperation } from './log-details.ts';
+import type { PersistedDocument, PersistedDocuments } from './persisted-documents.ts';
+import { badRequest, refusal } from './refusal.ts';
 
-/** The part of a request that can name a persisted query. */
+/** The part of a request that can name a document, unchecked. */
 type PersistedParams = {
   readonly query?: string | null | undefined;
+  readonly documentId?: unknown;
   readonly extensions?: unknown;
 };
 
 /**
- * Apollo's automatic persisted queries: clients send the hash of a query instead of its text, so that a long query fits into a
- * URL, which HTTP caches use as key.
+ * Finds the documents of requests: persisted documents by their ids, and Apollo's automatic persisted queries by the hash of
+ * their text, which clients register. An empty `query` counts as none, because a message of a websocket must have one.
  */
 export type PersistedQueries = {
-  /** The text of the query of a request, without checks; `undefined` if it is not stored. */
-  find(params: PersistedParams): string | undefined;
+  /** Identifies the operation of a request in the access log. */
+  labelOf(params: UncheckedOperation & Pick<PersistedParams, 'documentId' | 'extensions'>): OperationLabel;
   /**
-   * The text of the query of a request: its own, which is stored if it has a hash, or the stored one with its hash;
-   * `undefined` if it has neither.
+   * The persisted document that a request names, or the text of its query: its own, which is stored if it has a hash, or the
+   * stored one with its hash.
    *
-   * @throws GraphQLError if the hash is unknown, does not match the text, or is of another version of the protocol
+   * @throws GraphQLError if the id or the hash is unknown, does not match the text, or is malformed, or if only persisted
+   *   documents are allowed and the request names none
    */
-  resolve(params: PersistedParams): string | undefined;
+  resolve(params: PersistedParams): PersistedDocument | string;
+};
+
+type PersistedQueriesOptions = {
+  /** None by default. */
+  readonly documents?: PersistedDocuments;
+  /** Whether only persisted documents are allowed; `false` by default. */
+  readonly isOnly?: boolean;
 };
 
 /** Maximum length of a stored text. Usual documents are far shorter. */
@@ -32,39 +43,71 @@ const MAX_CHARACTERS = 20_000;
 /** Maximum length of all stored texts: some thousands of queries, far more than a frontend has. */
 const MAX_TOTAL_CHARACTERS = 4_000_000;
 
-/** Creates an empty store. A client sends the text of a query when its hash is unknown. */
-export function createPersistedQueries(): PersistedQueries {
+/** Whether a request without a query names a document, as far as its parameters are concerned. */
+export function namesDocument({ documentId, extensions }: Pick<PersistedParams, 'documentId' | 'extensions'>): boolean {
+  return documentId != null || persistedQueryIn(extensions) !== undefined;
+}
+
+/** Creates the persisted queries. No text is stored yet: a client sends the text of a query when its hash is unknown. */
+export function createPersistedQueries({
+  documents = new Map(),
+  isOnly = false,
+}: PersistedQueriesOptions = {}): PersistedQueries {
   const texts = new LRUCache<string, string>({
     maxSize: MAX_TOTAL_CHARACTERS,
     maxEntrySize: MAX_CHARACTERS,
     sizeCalculation: (text, hash) => text.length + hash.length,
   });
 
-  return {
-    find({ query, extensions }) {
-      const hash = persistedQueryIn(extensions)?.sha256Hash;
-      return query ?? (typeof hash === 'string' ? texts.get(hash) : undefined);
-    },
-    resolve({ query, extensions }) {
-      const named = persistedQueryIn(extensions);
-      if (named === undefined) return query ?? undefined;
+  /** The document with the `documentId` of a request, which may contain its text too. */
+  function byId(id: unknown, query: string | undefined): PersistedDocument {
+    if (typeof id !== 'string') throw badRequest(400, 'documentId must be a string.');
+    const document = documents.get(id);
+    if (document === undefined) throw notInList();
+    if (query !== undefined && query !== document.text) throw badRequest(400, OTHER_DOCUMENT);
+    return document;
+  }
 
-      const { version, sha256Hash: hash } = named;
-      if (version !== 1 || typeof hash !== 'string') throw badRequest(400, UNKNOWN_VERSION);
-      if (query == null) {
-        const known = texts.get(hash);
-        if (known === undefined) throw notFound();
-        return known;
-      }
-      if (createHash('sha256').update(query).digest('hex') !== hash) throw badRequest(400, OTHER_TEXT);
-      texts.set(hash, query);
-      return query;
+  /** The document or the text with the hash of a request, which may contain its text too. */
+  function byHash({ version, sha256Hash: hash }: PersistedQuery, query: string | undefined) {
+    if (version !== 1 || typeof hash !== 'string') throw badRequest(400, UNKNOWN_VERSION);
+    const document = documents.get(hash);
+    if (document !== undefined) {
+      if (query !== undefined && query !== document.text) throw badRequest(400, OTHER_TEXT);
+      return document;
+    }
+    if (isOnly) throw query === undefined ? notInList() : persistedOnly();
+    if (query === undefined) {
+      const known = texts.get(hash);
+      if (known === undefined) throw notFound();
+      return known;
+    }
+    if (createHash('sha256').update(query).digest('hex') !== hash) throw badRequest(400, OTHER_TEXT);
+    texts.set(hash, query);
+    return query;
+  }
+
+  return {
+    labelOf(params) {
+      const { query, documentId, extensions } = params;
+      const id = query ? undefined : (documentId ?? persistedQueryIn(extensions)?.sha256Hash);
+      if (typeof id !== 'string') return labelOf(params);
+      return labelOf({ ...params, query: documents.get(id)?.text ?? texts.get(id) });
+    },
+    resolve({ query, documentId, extensions }) {
+      const text = query || undefined;
+      if (documentId != null) return byId(documentId, text);
+      const named = persistedQueryIn(extensions);
+      if (named !== undefined) return byHash(named, text);
+      if (isOnly) throw persistedOnly();
+      return text ?? '';
     },
   };
 }
 
 const UNKNOWN_VERSION = 'A persisted query must have version 1 and a string sha256Hash.';
 const OTHER_TEXT = 'provided sha does not match query';
+const OTHER_DOCUMENT = 'The query is not the text of the document that documentId names. Send one of them.';
 
 /** The message and the status of Apollo Server. A cache could store a 404 as a page that does not exist. */
 function notFound(): GraphQLError {
@@ -72,9 +115,19 @@ function notFound(): GraphQLError {
   return new GraphQLError('PersistedQueryNotFound', { extensions: { code, http: { status: 200 } } });
 }
 
-function persistedQueryIn(
-  extensions: unknown,
-): { readonly version?: unknown; readonly sha256Hash?: unknown } | undefined {
+/** The code of Apollo Router and Yoga. Unlike {@link notFound}, no client answers it with the text of the query. */
+function notInList(): GraphQLError {
+  return refusal('PERSISTED_QUERY_NOT_IN_LIST', 'The gateway has no persisted document with this id.');
+}
+
+function persistedOnly(): GraphQLError {
+  const message = 'The gateway executes only persisted documents. Send the id of one as documentId.';
+  return refusal('PERSISTED_QUERY_ONLY', message);
+}
+
+type PersistedQuery = { readonly version?: unknown; readonly sha256Hash?: unknown };
+
+function persistedQueryIn(extensions: unknown): PersistedQuery | undefined {
   const hasOne = typeof extensions === 'object' && extensions !== null && 'persistedQuery' in extensions;
   const named = hasOne ? extensions.persistedQuery : undefined;
   return typeof named === 'object' && named !== null ? named : undefined;

@@ -26,14 +26,18 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { Account } from './account.ts';
 import type { Documents, ReadDocument } from './documents.ts';
 import { type EncodedUpdate, outcomeOf } from './encoded-update.ts';
+import { EXPECTED_CODE } from './log-details.ts';
+import type { PersistedDocument } from './persisted-documents.ts';
 import type { PersistedQueries } from './persisted-queries.ts';
 import { noSuchOperation, refusal } from './refusal.ts';
 import type { SubscriptionGroups } from './subscription-groups.ts';
 
 /** An operation as a client sends it. */
 export type SentOperation = {
-  /** `undefined` if `extensions` names a persisted query. */
+  /** `undefined`, `null` or empty if `documentId` or `extensions` names a document. */
   readonly query?: string | null | undefined;
+  /** The id of a persisted document, unchecked. */
+  readonly documentId?: unknown;
   readonly operationName?: string | null | undefined;
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
   readonly extensions?: Readonly<Record<string, unknown>> | null | undefined;
@@ -56,6 +60,8 @@ export type Client = {
 export type PreparedOperation = {
   readonly client: Client;
   readonly operation: KnownOperation;
+  /** The name of an operation of a persisted document, or the id of the document if it has none. */
+  readonly persistedName: string | undefined;
   /** The variables as they were sent. */
   readonly sentVariables: SentOperation['variables'];
   readonly planned: Planned;
@@ -68,7 +74,7 @@ export type PreparedOperation = {
 };
 
 /** An operation before it is planned. */
-type SelectedOperation = Pick<PreparedOperation, 'client' | 'operation' | 'sentVariables' | 'isLong'>;
+type SelectedOperation = Pick<PreparedOperation, 'client' | 'operation' | 'persistedName' | 'sentVariables' | 'isLong'>;
 
 /** A prepared operation, or the errors of one that can never be executed. */
 export type Prepared = PreparedOperation | { readonly errors: readonly GraphQLError[] };
@@ -85,6 +91,8 @@ export type Executed = {
   readonly dependencies: Dependencies | undefined;
   /** The beacon height that the data describes, if it depends on a head. */
   readonly height?: BeaconHeight | undefined;
+  /** As in {@link PreparedOperation}. */
+  readonly persistedName?: string | undefined;
 };
 
 /**
@@ -92,7 +100,7 @@ export type Executed = {
  * executes it), or `admit` and `subscribe` for a subscription.
  */
 export type Pipeline = {
-  /** Resolves a persisted query, charges for the document, reads it, selects the operation, and measures its cost. */
+  /** Resolves a persisted document or query, charges for the document, reads it, selects the operation, and measures its cost. */
   prepare(sent: SentOperation, client: Client): MaybePromise<Prepared>;
   /** Compares the cost with the limits and charges it. @returns why the operation is refused */
   admit(prepared: PreparedOperation): GraphQLError | undefined;
@@ -133,22 +141,34 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   }
 
   function prepare(sent: SentOperation, client: Client): MaybePromise<Prepared> {
-    const text = textOfSent(sent);
-    if (text instanceof GraphQLError) return { errors: [text] };
+    const resolved = resolve(sent);
+    if (resolved instanceof GraphQLError) {
+      const unpaid = client.account.charge(1);
+      return { errors: [unpaid ?? resolved] };
+    }
+    const document = typeof resolved === 'string' ? undefined : resolved;
+    const text = typeof resolved === 'string' ? resolved : resolved.text;
     const unpaid = client.account.charge(pointsOfDocument(text));
     if (unpaid !== undefined) return { errors: [unpaid] };
-    return andThen(documents.read(text), (read) => select(read, sent, client));
+    return andThen(document ?? documents.read(text), (read) => select(read, sent, client, document));
   }
 
-  function textOfSent(sent: SentOperation): string | GraphQLError {
+  function resolve(sent: SentOperation): PersistedDocument | string | GraphQLError {
     try {
-      return persisted.resolve(sent) ?? '';
+      return persisted.resolve(sent);
     } catch (error) {
-      return maskError(error);
+      const masked = maskError(error);
+      if (masked.extensions['code'] !== EXPECTED_CODE) metrics.recordRefusedOperation();
+      return masked;
     }
   }
 
-  function select({ valid, errors }: ReadDocument, sent: SentOperation, client: Client): MaybePromise<Prepared> {
+  function select(
+    { valid, errors }: ReadDocument,
+    sent: SentOperation,
+    client: Client,
+    document: PersistedDocument | undefined,
+  ): MaybePromise<Prepared> {
     if (valid === undefined) {
       client.account.debit(errors.length - 1);
       return { errors };
@@ -161,7 +181,8 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     const { tokenCount = 0 } = operation.document;
     const isLong =
       tokenCount > MAX_TOKENS_AT_ONCE || countValues(sent.variables, MAX_VALUES_AT_ONCE) > MAX_VALUES_AT_ONCE;
-    const selected = { client, operation, sentVariables: sent.variables, isLong };
+    const persistedName = document && (operation.definition.name?.value ?? document.id);
+    const selected = { client, operation, persistedName, sentVariables: sent.variables, isLong };
     return andThen(
       inTurn(isLong, () => planner.plan(operation, sent.variables)),
       (planned) => inTurn(isLong, () => measure(selected, planned)),
@@ -209,7 +230,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   }
 
   function execute(prepared: PreparedOperation): MaybePromise<Executed> {
-    const { client, planned, isLong } = prepared;
+    const { client, planned, persistedName, isLong } = prepared;
     const { address, lastEventId } = client;
     const extensions = costExtension(prepared);
     const start = performance.now();
@@ -220,11 +241,12 @@ export function createPipeline(options: PipelineOptions): Pipeline {
         : inTurn(isLong, () => executor.execute(planned, undefined, context));
     return andThen(written, (result) => {
       metrics.recordOperation('query', outcomeOf(result), (performance.now() - start) / 1_000);
+      if (persistedName !== undefined) metrics.recordPersistedOperation(persistedName);
       if (result.errors !== undefined) client.account.debit(result.errors.length - 1);
       const masked = maskErrors(result, maskError);
       const height = context.loaders.head.height();
       if (extensions === undefined && masked.errors === undefined)
-        return { result: masked, dependencies: context.loaders.dependencies, height };
+        return { result: masked, dependencies: context.loaders.dependencies, height, persistedName };
       return { result: new WrittenResult(masked.text, masked.errors, extensions), dependencies: undefined, height };
     });
   }
@@ -235,6 +257,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     const isRefused = opened instanceof WrittenResult;
     const outcome = isRefused ? outcomeOf(opened) : 'whole';
     metrics.recordOperation('subscribe', outcome, (performance.now() - start) / 1_000);
+    if (prepared.persistedName !== undefined) metrics.recordPersistedOperation(prepared.persistedName);
     return opened;
   }
 

@@ -46,7 +46,7 @@ type QueryResponsesOptions = {
   readonly cache: ResponseCache;
   /** The version of the data that is served now. */
   readonly dataVersion: () => DataVersion;
-  readonly metrics: Pick<Metrics, 'recordResponseSource'>;
+  readonly metrics: Pick<Metrics, 'recordResponseSource' | 'recordPersistedOperation'>;
 };
 
 /** Longer requests are neither cached nor coalesced: comparing them would take a good part of the time to execute them. */
@@ -106,6 +106,7 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
 
       function sendFrom(request: Request, response: EncodedResponse, from: ResponseSource) {
         metrics.recordResponseSource(from);
+        if (response.persistedName !== undefined) metrics.recordPersistedOperation(response.persistedName);
         const sent = send(request, response, from);
         request.span?.end({ from, height: response.height, codes: codesOf(response.errors) });
         return sent;

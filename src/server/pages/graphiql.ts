@@ -43,6 +43,16 @@ export function createGraphiqlHandler(
   };
 }
 
+/** Says why there is no GraphiQL, in its place. */
+export function handleNoGraphiql(_request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(403, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-cache' });
+  response.end(ONLY_PERSISTED);
+}
+
+const ONLY_PERSISTED = `GraphiQL is off: this gateway executes only persisted documents (PERSISTED_ONLY).
+Programs send the id of a document as documentId. The schema is at /schema.graphql.
+`;
+
 async function renderPage(title: string): Promise<Page> {
   const html = Buffer.from(await renderGraphiqlPage(title));
   const [br, gz] = await Promise.all([promisify(brotliCompress)(html, BROTLI), promisify(gzip)(html)]);

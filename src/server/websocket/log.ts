@@ -7,7 +7,8 @@ import type { ClientAddresses, ClientIdentity } from '../clients/client-address.
 import type { AccessDetails } from '../http/open-responses.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
 import type { EncodedResponse } from '../operations/encoded-response.ts';
-import { labelOf, type OperationLabel, summarizeErrors, summarizeRefusal } from '../operations/log-details.ts';
+import { type OperationLabel, summarizeErrors, summarizeRefusal } from '../operations/log-details.ts';
+import type { PersistedQueries } from '../operations/persisted-queries.ts';
 
 /** An operation on a websocket. */
 type SocketOperation = {
@@ -51,8 +52,16 @@ type OpenOperation = {
   isSubscription: boolean;
 };
 
+type WebSocketLogOptions = {
+  readonly accessLog: AccessLog;
+  readonly clients: ClientAddresses;
+  readonly log: Log;
+  readonly persisted: PersistedQueries;
+};
+
 /** Creates the log of websockets. If nothing is logged, it stores nothing. */
-export function createWebSocketLog(accessLog: AccessLog, clients: ClientAddresses, log: Log): WebSocketLog {
+export function createWebSocketLog({ accessLog, clients, log, persisted }: WebSocketLogOptions): WebSocketLog {
+  const { labelOf } = persisted;
   const { isAll, onEvent } = accessLog;
   const level = isAll ? 'info' : 'debug';
   const logsSockets = log.isLevelEnabled(level);

@@ -1,10 +1,13 @@
 import type { SubscribePayload } from 'graphql-ws';
-import { readBodyParameters } from '../http/request-parameters.ts';
+import { isRecord, readBodyParameters } from '../http/request-parameters.ts';
+import { namesDocument } from '../operations/persisted-queries.ts';
 import type { SentOperation } from '../operations/pipeline.ts';
 
 /** The payload of a `subscribe` message that could be the body of a plain HTTP request. graphql-ws hands it on as it is. */
 export class OperationPayload implements SentOperation {
-  query: SentOperation['query'];
+  /** Empty if the message has none: graphql-ws requires a string. */
+  query: string;
+  documentId: SentOperation['documentId'];
   operationName: SentOperation['operationName'];
   variables: SentOperation['variables'];
   extensions: SentOperation['extensions'];
@@ -12,7 +15,8 @@ export class OperationPayload implements SentOperation {
   text: string;
 
   constructor(sent: SentOperation, text: string) {
-    this.query = sent.query;
+    this.query = sent.query ?? '';
+    this.documentId = sent.documentId;
     this.operationName = sent.operationName;
     this.variables = sent.variables;
     this.extensions = sent.extensions;
@@ -50,8 +54,15 @@ function parseSubscribe(message: Buffer): object | undefined {
 function parseAny(text: string): unknown {
   try {
     const message: unknown = JSON.parse(text);
-    return typeof message === 'object' ? message : text;
+    return isRecord(message) ? withQuery(message) : text;
   } catch {
     return text;
   }
+}
+
+/** graphql-ws requires a query, also of an operation that names its document by an id. */
+function withQuery(message: Record<string, unknown>): object {
+  const { type, payload } = message;
+  if (type !== 'subscribe' || !isRecord(payload) || payload['query'] != null || !namesDocument(payload)) return message;
+  return { ...message, payload: { ...payload, query: '' } };
 }

@@ -195,5 +195,5 @@ function toExecuted(result: WrittenResult) {
 
 /** Releases the members of a payload, which graphql-ws references for as long as its subscription is open. */
 function releasePayload(payload: SubscribePayload): void {
-  Object.assign(payload, { query: '', variables: undefined, extensions: undefined, text: '' });
+  Object.assign(payload, { query: '', documentId: undefined, variables: undefined, extensions: undefined, text: '' });
 }

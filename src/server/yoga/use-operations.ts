@@ -9,6 +9,7 @@ import type { HttpExchange } from '../http/open-responses.ts';
 import { Account } from '../operations/account.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
 import { codesOf } from '../operations/log-details.ts';
+import { namesDocument } from '../operations/persisted-queries.ts';
 import {
   type Client,
   isSubscription,
@@ -58,9 +59,8 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
 
   return {
     onParams({ params, setParams, setParamsHandler, context: { exchange } }) {
-      // Yoga refuses a request without a query. A persisted query has none, until the pipeline finds it.
-      if (params.query == null && params.extensions?.['persistedQuery'] !== undefined)
-        setParams({ ...params, query: '' });
+      // Yoga refuses a request without a query. A request that names a document has none, until the pipeline finds it.
+      if (params.query == null && namesDocument(params)) setParams({ ...params, query: '' });
       setParamsHandler(async ({ request }) => {
         const { prepared } = exchange ?? {};
         const span = spanOf(request, exchange);

@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { readContentType } from '../http/media-types.ts';
-import { hasInvalidUtf8 } from '../http/request-parameters.ts';
+import { hasInvalidUtf8, readDocumentId } from '../http/request-parameters.ts';
 import { badRequest } from '../operations/refusal.ts';
 
 /**
@@ -13,9 +13,10 @@ export function useRequestBody(): Plugin {
     onRequestParse({ request, requestParser, setRequestParser }) {
       if (request.method === 'GET' && requestParser !== undefined) {
         const parseSearch = requestParser;
-        setRequestParser((received) => {
+        setRequestParser(async (received) => {
           if (hasInvalidUtf8(received.url)) throw badRequest(400, 'The URL is not valid UTF-8.');
-          return orBadRequest('A parameter of the URL is not valid JSON.', () => parseSearch(received));
+          const params = await orBadRequest('A parameter of the URL is not valid JSON.', () => parseSearch(received));
+          return Object.assign(params, { documentId: readDocumentId(received.url) });
         });
       }
       if (request.method !== 'POST') return;

@@ -2,7 +2,7 @@ import type { GraphQLError } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { schema } from '../../graphql/schema.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
-import { type ErrorSummary, labelOf, summarizeErrors } from '../operations/log-details.ts';
+import { type ErrorSummary, summarizeErrors } from '../operations/log-details.ts';
 import type { PersistedQueries } from '../operations/persisted-queries.ts';
 import { type ServerContext, type UseOperationsOptions, useOperations } from './use-operations.ts';
 import { useRequestBody } from './use-request-body.ts';
@@ -39,6 +39,7 @@ export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
     parserAndValidationCache: false,
     batching: maxOperationsPerRequest > 1 && { limit: maxOperationsPerRequest },
     multipart: false,
+    extraParamNames: ['documentId'],
     landingPage: false,
     // Yoga responds to all URLs with this end. No URL ends with a line break. The gateway has a health check of its own.
     healthCheckEndpoint: '\n',
@@ -73,7 +74,7 @@ export function useRateLimitHeaders(rates: RateLimits): Plugin<object, ServerCon
 export function useAccessLog(persisted: PersistedQueries): Plugin<object, ServerContext> {
   return {
     onParams({ params, context: { exchange } }) {
-      if (exchange !== undefined) exchange.access ??= { label: labelOf({ ...params, query: persisted.find(params) }) };
+      if (exchange !== undefined) exchange.access ??= { label: persisted.labelOf(params) };
     },
     onResultProcess({ result, serverContext: { exchange } }) {
       if (exchange === undefined) return;

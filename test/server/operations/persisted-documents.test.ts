@@ -1,0 +1,264 @@
+import { spawn } from 'node:child_process';
+import { hash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { request } from 'undici';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createPlanner } from '../../../src/graphql/execution/planner.ts';
+import { LIMITS, type Limits } from '../../../src/graphql/limits.ts';
+import { schema } from '../../../src/graphql/schema.ts';
+import { createGateway } from '../../../src/index.ts';
+import { preparePersistedDocuments } from '../../../src/server/operations/persisted-documents.ts';
+import type { Config } from '../../../src/settings/settings.ts';
+import type { Answer } from '../../support/gateway.ts';
+import { type ServedGateway, serveGatewayForTest } from '../../support/served-gateway.ts';
+import { type NamedOperation, nextMessage, openSocket, TRANSPORTS } from '../../support/transports.ts';
+
+const HEIGHT = 'query Height { beaconHeight }';
+const DOCUMENTS = {
+  height: HEIGHT,
+  unnamed: '{ beaconHeight }',
+  several: 'query A { beaconHeight } query B { a: beaconHeight }',
+  heads: 'subscription Heads { head { beaconHeight } }',
+  conditional:
+    'query If($a: Boolean!, $b: Boolean = false) { beaconHeight @include(if: $a) b: beaconHeight @skip(if: $b) }',
+};
+const manifest = { path: 'manifest.json', texts: new Map(Object.entries(DOCUMENTS)) };
+
+function serve(config: Partial<Config> = {}): Promise<ServedGateway> {
+  return serveGatewayForTest({ config: { persistedDocuments: manifest, maxOperationsPerRequest: 2, ...config } });
+}
+
+const JSON_HEADERS = { 'content-type': 'application/json' };
+const sha256 = (text: string) => hash('sha256', text, 'hex');
+const hashed = (sha256Hash: unknown) => ({ persistedQuery: { version: 1, sha256Hash } });
+
+/** Every way to send an operation. */
+const WAYS: Readonly<Record<string, (gateway: ServedGateway, operation: NamedOperation) => Promise<Answer>>> = {
+  ...Object.fromEntries(
+    Object.entries(TRANSPORTS).map(([name, send]) => [
+      name,
+      ({ url }: ServedGateway, operation: NamedOperation) => send(url, operation),
+    ]),
+  ),
+  async 'an array by POST'({ url }, operation) {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: JSON_HEADERS,
+      body: JSON.stringify([operation, operation]),
+    });
+    const answers = (await response.json()) as Answer[];
+    expect(answers[1]).toEqual(answers[0]);
+    return answers[0] as Answer;
+  },
+  async fetch({ app }, operation) {
+    // Yoga's Request writes into the headers.
+    const init = { method: 'POST', headers: { ...JSON_HEADERS }, body: JSON.stringify(operation) };
+    return (await app.fetch('http://gateway/graphql', init)).json();
+  },
+  async 'a websocket, with the payload first'({ url }, operation) {
+    const socket = await openSocket(url);
+    socket.send(JSON.stringify({ payload: operation, id: '1', type: 'subscribe' }));
+    const { type, payload } = JSON.parse(await nextMessage(socket));
+    socket.close();
+    return type === 'error' ? { errors: payload } : payload;
+  },
+};
+
+const codesOf = ({ errors = [] }: Answer) => errors.map(({ extensions }) => extensions.code);
+
+describe.each(Object.entries(WAYS))('over %s, a persisted document', (name, ask) => {
+  test('is executed by its id, by the hash of its text and as a persisted query, with or without its text', async () => {
+    const gateway = await serve({ persistedOnly: true });
+    const data = { beaconHeight: gateway.sandbox.chain.tip.height };
+    for (const operation of [
+      { documentId: 'height' },
+      { documentId: 'height', query: '' },
+      { documentId: 'height', query: HEIGHT },
+      { documentId: `sha256:${sha256(HEIGHT)}` },
+      { documentId: 'several', operationName: 'A' },
+      { documentId: 'conditional', variables: { a: true, b: true } },
+      { extensions: hashed('height') },
+      { extensions: hashed('height'), query: HEIGHT },
+    ])
+      expect([operation, await ask(gateway, operation)]).toEqual([operation, { data }]);
+  });
+
+  test('has clear errors: unknown ids, wrong types, another text, no operation', async () => {
+    const gateway = await serve();
+    const isText = name.endsWith('GET');
+    for (const [operation, code] of [
+      [{ documentId: 'unknown' }, 'PERSISTED_QUERY_NOT_IN_LIST'],
+      [{ documentId: '' }, 'PERSISTED_QUERY_NOT_IN_LIST'],
+      [{ documentId: 'unknown', query: HEIGHT }, 'PERSISTED_QUERY_NOT_IN_LIST'],
+      [{ documentId: 7 }, isText ? 'PERSISTED_QUERY_NOT_IN_LIST' : 'BAD_USER_INPUT'],
+      [{ documentId: ['height'] }, isText ? 'PERSISTED_QUERY_NOT_IN_LIST' : 'BAD_USER_INPUT'],
+      [{ documentId: 'height', query: '{ beaconHeight }' }, 'BAD_USER_INPUT'],
+      [{ extensions: hashed('height'), query: '{ beaconHeight }' }, 'BAD_USER_INPUT'],
+      [{ extensions: hashed('unknown') }, 'PERSISTED_QUERY_NOT_FOUND'],
+      [{ documentId: 'several' }, 'BAD_USER_INPUT'],
+      [{ documentId: 'several', operationName: 'C' }, 'BAD_USER_INPUT'],
+      [{ documentId: 'conditional' }, 'BAD_USER_INPUT'],
+    ] as const)
+      expect([operation, codesOf(await ask(gateway, operation))]).toEqual([operation, [code]]);
+    expect(await ask(gateway, { query: '{ beaconHeight }' })).toHaveProperty('data');
+  });
+
+  test('is the only thing that is executed with PERSISTED_ONLY, and nothing is registered', async () => {
+    const gateway = await serve({ persistedOnly: true });
+    const query = '{ pools: beaconHeight }';
+    for (const [operation, code] of [
+      [{ query }, 'PERSISTED_QUERY_ONLY'],
+      [{ query: HEIGHT }, 'PERSISTED_QUERY_ONLY'],
+      [{ query: '{ __schema { queryType { name } } }' }, 'PERSISTED_QUERY_ONLY'],
+      [{ query, extensions: hashed(sha256(query)) }, 'PERSISTED_QUERY_ONLY'],
+      [{ extensions: hashed(sha256(query)) }, 'PERSISTED_QUERY_NOT_IN_LIST'],
+      [{ documentId: 'unknown' }, 'PERSISTED_QUERY_NOT_IN_LIST'],
+    ] as const)
+      expect([operation, codesOf(await ask(gateway, operation))]).toEqual([operation, [code]]);
+  });
+});
+
+describe.each(['a websocket', 'server-sent events by POST', 'server-sent events by GET'])('over %s', (name) => {
+  test('a persisted subscription starts', async () => {
+    const gateway = await serve({ persistedOnly: true });
+    const beaconHeight = gateway.sandbox.chain.tip.height;
+    expect(await WAYS[name]?.(gateway, { documentId: 'heads' })).toEqual({ data: { head: { beaconHeight } } });
+  });
+});
+
+test('a refused operation has the status of an operation that is not executed, and is counted', async () => {
+  const { url } = await serve({ persistedOnly: true });
+  const statusOf = async (operation: NamedOperation, accept: string) => {
+    const body = JSON.stringify(operation);
+    const response = await fetch(url, { method: 'POST', headers: { ...JSON_HEADERS, accept }, body });
+    await response.text();
+    return response.status;
+  };
+  for (const operation of [{ query: HEIGHT }, { documentId: 'unknown' }])
+    expect([
+      await statusOf(operation, 'application/json'),
+      await statusOf(operation, 'application/graphql-response+json'),
+    ]).toEqual([200, 400]);
+  expect(await statusOf({ documentId: 7 }, 'application/json')).toBe(400);
+  const text = await (await fetch(new URL('/metrics', url))).text();
+  expect(text).toContain('pdex_operations_total{type="any",outcome="refused"} 5');
+});
+
+test('a gateway without a manifest has no persisted document', async () => {
+  const { url } = await serveGatewayForTest();
+  const response = await fetch(`${url}?documentId=height`);
+  expect([response.status, codesOf((await response.json()) as Answer)]).toEqual([200, ['PERSISTED_QUERY_NOT_IN_LIST']]);
+});
+
+test('the metrics count the operations of persisted documents by name, also from the response cache', async () => {
+  const { url } = await serve();
+  for (const operation of [
+    ...Array(4).fill({ documentId: 'height' }),
+    { documentId: 'unnamed' },
+    { documentId: 'several', operationName: 'B' },
+    { query: 'query Other { beaconHeight }' },
+  ])
+    await TRANSPORTS['HTTP POST']?.(url, operation);
+  await TRANSPORTS['a websocket']?.(url, { documentId: 'heads' });
+  const text = await (await fetch(new URL('/metrics', url))).text();
+  expect(text.split('\n').filter((line) => line.startsWith('pdex_persisted_operations_total'))).toEqual([
+    'pdex_persisted_operations_total{operation="Height"} 4',
+    'pdex_persisted_operations_total{operation="unnamed"} 1',
+    'pdex_persisted_operations_total{operation="B"} 1',
+    'pdex_persisted_operations_total{operation="Heads"} 1',
+  ]);
+});
+
+test('the access log has the name and the hash of the text that an id stands for', async () => {
+  const gateway = await serve({ accessLog: 'all' });
+  const names = ['HTTP POST', 'HTTP GET', 'an array by POST', 'a websocket'];
+  for (const name of names) await WAYS[name]?.(gateway, { documentId: 'height' });
+  const lines = gateway.lines.filter(({ operation }) => operation !== undefined);
+  expect(lines.map(({ operation, hash: digits }) => [operation, digits])).toEqual(
+    names.map(() => ['Height', sha256(HEIGHT).slice(0, 16)]),
+  );
+});
+
+test('browsers read in the place of GraphiQL that it is off with PERSISTED_ONLY', async () => {
+  const { url } = await serve({ persistedOnly: true });
+  const headers = { accept: 'text/html' };
+  const page = await request(url, { headers });
+  expect([page.statusCode, page.headers['content-type']]).toEqual([403, 'text/plain; charset=utf-8']);
+  expect(await page.body.text()).toContain('executes only persisted documents (PERSISTED_ONLY)');
+  const index = await request(new URL('/', url), { headers });
+  expect(await index.body.text()).not.toContain('GraphiQL');
+});
+
+const limits = Object.fromEntries(Object.entries(LIMITS).map(([name, limit]) => [name, limit.default])) as Limits;
+
+test('every operation is planned in advance, for all values of its conditions', () => {
+  const { documents, problems } = preparePersistedDocuments(manifest, { schema, limits });
+  expect(problems).toEqual([]);
+  const planner = createPlanner({ schema, limits });
+  const operation = documents.get('conditional')?.valid.operation('If');
+  for (const a of [true, false])
+    for (const b of [true, false, undefined]) {
+      const planned = operation && planner.plan(operation, { a, ...(b !== undefined && { b }) });
+      expect(planned?.plan).toBe(operation?.plans?.get(`${a},${b ?? false}`)?.plan);
+      expect(planned?.plan).toBeDefined();
+    }
+});
+
+describe('a manifest with documents that cannot be executed', () => {
+  const INVALID = {
+    good: HEIGHT,
+    syntax: 'query {',
+    field: 'query A {\n  nothing\n}',
+    mutation: 'mutation A { a }',
+    fragment: 'fragment A on Query { beaconHeight }',
+    deep: 'query A { service { limits { maxDepth } } }',
+  };
+  const PROBLEMS = [
+    /document "syntax": Syntax Error: Expected Name, found <EOF>\. \(line 1, column 8 of its text\)$/,
+    /document "field": Cannot query field "nothing" on type "Query"\. \(line 2, column 3 of its text\)$/,
+    /document "mutation": .*mutation/i,
+    /document "fragment": Fragment "A" is never used\./,
+    /document "deep": The selection depth of the operation is 3\. The maximum is 2\.$/,
+  ];
+
+  function writeManifest(): string {
+    const folder = mkdtempSync(join(tmpdir(), 'pdex-persisted-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, 'manifest.json');
+    writeFileSync(path, JSON.stringify(INVALID));
+    return path;
+  }
+
+  test('ends the start of the process with 2, and a line for each with its id and its first error', async () => {
+    const path = writeManifest();
+    const start = fileURLToPath(new URL('../../../src/start.js', import.meta.url));
+    const args = [start, '--sandbox', '--port', '0', '--max-depth', '2', '--persisted-documents', path];
+    const child = spawn(process.execPath, args);
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let errors = '';
+    child.stderr.on('data', (chunk) => {
+      errors += chunk;
+    });
+    let output = '';
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+    });
+    expect(await once(child, 'close')).toEqual([2, null]);
+    const lines = errors.trimEnd().split('\n');
+    expect(lines.every((line) => line.startsWith(`pdex-gateway: ${path}: document "`))).toBe(true);
+    expect(lines).toEqual(PROBLEMS.map((problem) => expect.stringMatching(problem)));
+    expect(output).toBe('');
+  });
+
+  test('fails createGateway with the same problems', async () => {
+    const creating = createGateway({ persistedDocuments: writeManifest(), maxDepth: 2, persistedOnly: true });
+    await expect(creating).rejects.toMatchObject({
+      name: 'ConfigError',
+      problems: PROBLEMS.map((problem) => expect.stringMatching(problem)),
+    });
+  });
+});

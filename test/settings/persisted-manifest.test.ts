@@ -1,0 +1,104 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { ConfigError } from '../../src/settings/config-error.ts';
+import { readConfig } from '../../src/settings/read-config.ts';
+import type { Config } from '../../src/settings/settings.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'pdex-manifest-'));
+const path = join(folder, 'manifest.json');
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The documents of a manifest with that text, or what the gateway prints. */
+function read(text: string): unknown {
+  writeFileSync(path, text);
+  try {
+    const { persistedDocuments } = readConfig(['--persisted-documents', path], {}) as Config;
+    return Object.fromEntries(persistedDocuments?.texts ?? []);
+  } catch (error) {
+    return (error as ConfigError).problems;
+  }
+}
+
+const apollo = (operations: unknown, members: object = {}) =>
+  JSON.stringify({ format: 'apollo-persisted-query-manifest', version: 1, operations, ...members });
+const operation = (id: unknown, body: unknown) => ({ id, name: 'A', type: 'query', body });
+
+describe('a manifest', () => {
+  test.each([
+    ['of Relay', '{"a": "{ a }", "b": "{ b }"}', { a: '{ a }', b: '{ b }' }],
+    ['of Relay with escapes', '{\n  "\\u0061": "{ a(b: \\"{[,:\\") }"}', { a: '{ a(b: "{[,:") }' }],
+    ['of Apollo', apollo([operation('a', '{ a }'), operation('b', '{ b }')]), { a: '{ a }', b: '{ b }' }],
+    ['without documents', '{}', {}],
+    ['of Apollo without documents', apollo([]), {}],
+    ['that has the same document twice', '{"a": "{ a }", "a": "{ a }"}', { a: '{ a }' }],
+  ])('%s is recognised by its content', (_, text, expected) => {
+    expect(read(text)).toEqual(expected);
+  });
+
+  const FORMATS =
+    'expected {"<id>": "<text>"}, as Relay writes it, or {"format": "apollo-persisted-query-manifest", "version": 1, "operations": […]}';
+
+  test.each([
+    ['is not JSON', '{\n "a": "{ a }",\n}', 'the file is not JSON, see line 3'],
+    ['ends early', '{', 'the file is not JSON'],
+    ['is an array', '[]', FORMATS],
+    ['is null', 'null', FORMATS],
+    ['has another format', apollo([], { format: 'other' }), FORMATS],
+    ['has another version', apollo([], { version: 2 }), FORMATS],
+    ['has no operations', apollo(undefined), FORMATS],
+    ['has an empty id', '{\n"": "{ a }"}', 'expected a non-empty string as id in line 2'],
+    ['has a text that is not a string', '{\n\n"a": {"b": "{ a }"}}', 'expected a string as text in line 3'],
+    [
+      'has two texts for one id',
+      '{\n"a": "{ a }",\n"b": "{ b }",\n"\\u0061": "{ c }"}',
+      'the id "a" has two texts, the second one in line 4',
+    ],
+    [
+      'has an id of Apollo that is not a string',
+      apollo([operation(1, '{ a }')]),
+      'expected a non-empty string as id at $.operations[0].id',
+    ],
+    [
+      'has an empty id of Apollo',
+      apollo([operation('', '{ a }')]),
+      'expected a non-empty string as id at $.operations[0].id',
+    ],
+    ['has null as an operation', apollo([null]), 'expected a non-empty string as id at $.operations[0].id'],
+    ['has no text', apollo([{ id: 'a' }]), 'expected a string as text at $.operations[0].body'],
+    [
+      'has two texts for one id of Apollo',
+      apollo([operation('a', '{ a }'), operation('a', '{ b }')]),
+      'the id "a" has two texts, the second one at $.operations[1].body',
+    ],
+  ])('that %s is refused with its place', (_, text, problem) => {
+    const found = read(text);
+    expect([found].flat().length).toBe(1);
+    expect(String(found)).toMatch(/^PERSISTED_DOCUMENTS|^--persisted-documents/);
+    expect(String(found)).toContain(`is ${JSON.stringify(path)}: ${problem}`);
+  });
+
+  test('that cannot be read is refused', () => {
+    const args = ['--persisted-documents', join(folder, 'missing.json')];
+    expect(() => readConfig(args, {})).toThrow(/missing\.json": the file cannot be read$/);
+  });
+});
+
+test('PERSISTED_ONLY without a manifest is refused', () => {
+  expect(() => readConfig([], { PERSISTED_ONLY: 'true' })).toThrow(
+    new ConfigError(['PERSISTED_ONLY is true, but PERSISTED_DOCUMENTS is not set: no operation could be executed']),
+  );
+});
+
+test('PERSISTED_ONLY is read from its flag, from a switch without a value, or from its variable', () => {
+  writeFileSync(path, '{}');
+  const documents = ['--persisted-documents', path];
+  for (const [args, env] of [
+    [[...documents, '--persisted-only', 'true'], {}],
+    [[...documents, '--persisted-only'], {}],
+    [documents, { PERSISTED_ONLY: 'true' }],
+    [[...documents, '--persisted-only'], { PERSISTED_ONLY: 'nonsense' }],
+  ] as const)
+    expect((readConfig(args, env) as Config).persistedOnly).toBe(true);
+});

@@ -101,12 +101,13 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
       /** Sends the response to an equal request, for the same number of points. */
       function sendAgain(request: Request, response: EncodedResponse, from: ResponseSource) {
         const unpaid = request.account.charge(response.points);
-        return unpaid === undefined ? sendFrom(request, response, from) : refuse(request, unpaid);
+        if (unpaid !== undefined) return refuse(request, unpaid);
+        if (response.persistedName !== undefined) metrics.recordPersistedOperation(response.persistedName);
+        return sendFrom(request, response, from);
       }
 
       function sendFrom(request: Request, response: EncodedResponse, from: ResponseSource) {
         metrics.recordResponseSource(from);
-        if (response.persistedName !== undefined) metrics.recordPersistedOperation(response.persistedName);
         const sent = send(request, response, from);
         request.span?.end({ from, height: response.height, codes: codesOf(response.errors) });
         return sent;

@@ -131,14 +131,22 @@ describe('a repeated query over a websocket', () => {
     expect(await counted()).toEqual({ kept: 0, shared: 0, executed: 3 });
   });
 
-  test('without its text is refused by the protocol, also if HTTP has stored the response to its hash', async () => {
-    const { open, post } = await serve();
+  test('without its text is answered by its hash, also from the response that HTTP has stored', async () => {
+    const { open, post, counted } = await serve();
     const named = { extensions: { persistedQuery: { version: 1, sha256Hash: hash('sha256', HEIGHT.query) } } };
     await post({ ...HEIGHT, ...named });
     for (let n = 0; n < 3; n++) expect(await post(named)).toContain('"data"');
+    const before = await counted();
+    const [next = ''] = await send(await open(), named);
+    expect(JSON.parse(next)).toMatchObject({ type: 'next', payload: { data: expect.anything() } });
+    expect(await counted()).toEqual({ ...before, kept: before.kept + 1 });
+  });
+
+  test('without its text and without an id is refused by the protocol', async () => {
+    const { open } = await serve();
     const socket = await open();
     const closed = once(socket, 'close');
-    socket.send(subscribe('1', named));
+    socket.send(subscribe('1', { variables: {} }));
     expect((await closed)[0]).toBe(4400);
   });
 });

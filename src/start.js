@@ -1,6 +1,6 @@
 #!/usr/bin/env -S node --max-semi-space-size=8 --no-allocation-site-pretenuring
 import { readFileSync } from 'node:fs';
-import module from 'node:module';
+import nodeModule from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 // Every Node since 12.20 can parse and link this file, so that an old Node prints the needed version and not a stack trace.
@@ -15,6 +15,6 @@ if (Number.parseInt(process.versions.node, 10) < neededMajor) {
 } else {
   // Node stores compiled code for the next start. `npm ci` runs `--version` once to fill this cache for the first start. The
   // cache applies to files that are loaded after this line. It stays empty if the folder cannot be written.
-  module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url)));
+  nodeModule.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url)));
   import('./main.ts');
 }

@@ -55,7 +55,7 @@ test('the tarball holds the bundle, its types, the schema and the documents, and
   expect(paths.filter((path) => !types.includes(path)).toSorted()).toEqual(
     [
       ...['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json', 'schema.graphql'],
-      ...['dist/graphiql-start.js', 'dist/index.js', 'dist/main.cjs', 'dist/opentelemetry.js', 'dist/start.js'],
+      ...['dist/graphiql-start.js', 'dist/index.js', 'dist/main.cjs', 'dist/opentelemetry.js', 'dist/start.cjs'],
       'dist/third-party-licenses.txt',
     ]
       .map((path) => `package/${path}`)
@@ -113,7 +113,7 @@ installed('the flags of V8 that `npm start` sets hold for the command', () => {
 
 // If the machine has an older Node.
 test.each(oldNodes())('on %s the command prints the version that it needs, and exits with 1', async (node) => {
-  const start = join(ROOT, 'dist/start.js');
+  const start = join(ROOT, 'dist/start.cjs');
   const running = run(node, [start]);
   await expect(running).rejects.toMatchObject({ code: 1, stdout: '' });
   const { stderr } = await running.catch((error) => error);

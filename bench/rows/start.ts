@@ -20,7 +20,7 @@ const WITHOUT_CACHE = 'gateway, without compile cache';
 const NO_CACHE = { env: { NODE_DISABLE_COMPILE_CACHE: '1' } };
 
 const BUILT = 'gateway, built package';
-const BUILT_START = 'dist/start.js';
+const BUILT_START = 'dist/start.cjs';
 
 /** The default number of pools of the sandbox. */
 const SANDBOX_POOLS = 54;

@@ -38,7 +38,7 @@ export function nearestOf(name: string, ours: readonly string[]): string | undef
   return near.sort((a, b) => a.edits - b.edits)[0]?.known;
 }
 
-/** The Levenshtein distance of two texts. */
+/** The Levenshtein distance of two texts, or a number above {@link MAX_EDITS} if the distance is. */
 function editsBetween(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, n) => n);
   for (let i = 1; i <= a.length; i++) {
@@ -47,6 +47,8 @@ function editsBetween(a: string, b: string): number {
       const [above = 0, diagonal = 0, left = 0] = [row[j], row[j - 1], next[j - 1]];
       next.push(Math.min(above + 1, left + 1, diagonal + (a[i - 1] === b[j - 1] ? 0 : 1)));
     }
+    // The distance of longer parts of the texts is never smaller.
+    if (Math.min(...next) > MAX_EDITS) return MAX_EDITS + 1;
     row = next;
   }
   return row[b.length] ?? 0;

@@ -59,7 +59,7 @@ describe('the Dockerfile', () => {
   test('has the flags of npm start, in its command and where it fills the compile cache', () => {
     const { scripts } = JSON.parse(read('package.json')) as { readonly scripts: { readonly start: string } };
     const [, command = ''] = /^CMD (.*)$/m.exec(dockerfile) ?? [];
-    const started = scripts.start.replace('exec ', '').replace('src/', 'dist/');
+    const started = scripts.start.replace('exec ', '').replace('src/start.js', 'dist/start.cjs');
     expect(JSON.parse(command).join(' ')).toBe(started);
     expect(dockerfile).toContain(`\nRUN ${started} --version\n`);
   });

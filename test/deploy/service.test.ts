@@ -15,7 +15,9 @@ const valuesOf = (name: string) =>
 describe('pdex-gateway.service', () => {
   test('starts the gateway with the flags of npm start', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-    expect(valuesOf('ExecStart')).toEqual([`/usr/bin/${scripts.start.replace('exec ', '').replace('src/', 'dist/')}`]);
+    expect(valuesOf('ExecStart')).toEqual([
+      `/usr/bin/${scripts.start.replace('exec ', '').replace('src/start.js', 'dist/start.cjs')}`,
+    ]);
   });
 
   test('gives the gateway the time to stop', () => {

@@ -219,7 +219,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const start = url.indexOf('?');
     return start < 0 || hasInvalidUtf8(url)
       ? undefined
-      : readSearchParameters(new (yoga().fetchAPI.URLSearchParams)(url.slice(start + 1)));
+      : readSearchParameters(new URLSearchParams(url.slice(start + 1)));
   }
 
   return handle;

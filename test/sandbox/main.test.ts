@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
@@ -20,8 +20,14 @@ async function start(...args: string[]) {
   return { child, text };
 }
 
+async function expectStop(child: ChildProcess, signal: 'SIGINT' | 'SIGTERM') {
+  const exit = once(child, 'exit');
+  child.kill(signal);
+  expect(await exit).toEqual([0, null]);
+}
+
 describe('the sandbox as a command', () => {
-  test('prints a working curl line for each of the six endpoints', async () => {
+  test('prints a working curl line for each of the six endpoints, and exits with 0 on SIGINT', async () => {
     const { child, text } = await start();
     const lines = text.split('\n').filter((line) => line.startsWith('curl'));
     const answers = await Promise.all(lines.map((line) => promisify(execFile)('sh', ['-c', line])));
@@ -38,10 +44,10 @@ describe('the sandbox as a command', () => {
     expect(text).toMatch(
       /^FULLNODE_URL=http:\/\/127\.0\.0\.1:\d+ MARKET_DATA_URL=http:\/\/127\.0\.0\.1:\d+ npm start$/m,
     );
-    child.kill('SIGKILL');
+    await expectStop(child, 'SIGINT');
   });
 
-  test('can be several nodes, and prints all URLs', async () => {
+  test('can be several nodes, prints all URLs, and exits with 0 on SIGTERM', async () => {
     const { child, text } = await start('--nodes', '3');
     const urls = /^FULLNODE_URL=(\S+) /m.exec(text)?.[1]?.split(',') ?? [];
     const body = JSON.stringify({ id: 1, jsonrpc: '1.0', method: 'getblockchaininfo', params: [] });
@@ -50,7 +56,7 @@ describe('the sandbox as a command', () => {
     );
     const hashes = (await Promise.all(tips)).map(({ Hash }) => Hash);
     expect([urls.length, new Set(urls).size, new Set(hashes).size]).toEqual([3, 3, 1]);
-    child.kill('SIGKILL');
+    await expectStop(child, 'SIGTERM');
   });
 
   test('can put several nodes behind one URL', async () => {
@@ -59,13 +65,6 @@ describe('the sandbox as a command', () => {
     expect(urls).toHaveLength(1);
     expect(text.startsWith(`Nodes are simulated on ${urls[0]},`)).toBe(true);
     child.kill('SIGKILL');
-  });
-
-  test.each(['SIGINT', 'SIGTERM'] as const)('exits with 0 on %s', async (signal) => {
-    const { child } = await start();
-    const exit = once(child, 'exit');
-    child.kill(signal);
-    expect(await exit).toEqual([0, null]);
   });
 
   test.each([['--nope'], ['--seed', 'seven'], ['--node-port', '70000'], ['word']])(

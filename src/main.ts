@@ -46,27 +46,13 @@ async function serve(config: Config): Promise<void> {
 
   try {
     const url = await app.listen(config.port, config.host);
-    log.info({ graphql: url, ...app.upstreams }, 'serving');
+    const admin = app.adminUrl();
+    log.info({ graphql: url, ...(admin && { admin }), ...app.upstreams }, 'serving');
   } catch (error) {
-    const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-    log.fatal(`cannot listen on ${host}:${config.port}: ${listenProblem(error)}`);
+    log.fatal((error as Error).message);
     process.exit(1);
   }
 }
-
-/** Why the server cannot listen, in words. */
-function listenProblem(error: unknown): string {
-  const { code = '', message } = error as NodeJS.ErrnoException;
-  return LISTEN_ERRORS.get(code) ?? message;
-}
-
-const LISTEN_ERRORS: ReadonlyMap<string, string> = new Map([
-  ['EADDRINUSE', 'the port is in use'],
-  ['EACCES', 'this user has no permission to use the port'],
-  ['EADDRNOTAVAIL', 'this machine does not have that address'],
-  ['ENOTFOUND', 'the host is unknown'],
-  ['EAI_AGAIN', 'the host is unknown'],
-]);
 
 /** npm and its shell forward a signal that the process has already received. Only a later one stops it immediately. */
 const DUPLICATE_SIGNAL_MS = 1_000;

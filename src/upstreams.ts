@@ -134,7 +134,7 @@ function nameOf({ host }: URL, before: readonly URL[]): string {
 function healthOf({ now, metrics, log }: SourceOptions, upstream: Upstream, host: string): HealthRecord {
   const logCall = createCallLog(log, host);
   return createHealthRecord(upstream, now, (call) => {
-    metrics.recordUpstreamCall(call);
+    metrics.recordUpstreamCall(call, host);
     logCall?.(call);
   });
 }

@@ -18,6 +18,14 @@ export type GatewayOptions = SettingOptions & {
   readonly logger?: Logger | undefined;
 };
 
+/** Where a gateway listens. */
+type Listening = {
+  /** The URL of the GraphQL endpoint. */
+  readonly url: string;
+  /** The URL of the admin port, without a path; `undefined` without the option `adminPort`. */
+  readonly adminUrl: string | undefined;
+};
+
 /**
  * A gateway in this process. It installs no signal handlers, reads no environment variables and writes nothing to standard
  * output. Several gateways do not affect each other.
@@ -29,7 +37,8 @@ export type Gateway = {
   fetch(request: Request): Promise<Response>;
   /**
    * Handles a request that another HTTP server has received, whether or not its body was parsed before. Paths are compared with
-   * `request.url`: `/graphql`, `/`, `/schema.graphql`, `/health`, `/ready` and `/metrics`.
+   * `request.url`: `/graphql`, `/`, `/schema.graphql`, and without the option `adminPort` also `/health`, `/ready` and
+   * `/metrics`.
    *
    * @param next called for every other path; without it, the response has status 404
    */
@@ -37,12 +46,13 @@ export type Gateway = {
   /** Handles the event `upgrade` of another HTTP server: opens a websocket for operations. The path is ignored. */
   readonly handleUpgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   /**
-   * Starts an HTTP server with all endpoints. The defaults are the options `port` and `host`.
+   * Starts an HTTP server with all endpoints. The defaults are the options `port` and `host`. With the option `adminPort`, it
+   * also starts the server of `/health`, `/ready` and `/metrics`.
    *
-   * @returns the URL of the GraphQL endpoint
-   * @throws Error with a `code` such as `EADDRINUSE` if the port is not available, or if the gateway already listens
+   * @returns the URL of the GraphQL endpoint, and that of the admin port
+   * @throws Error with a `code` such as `EADDRINUSE` if a port is not available, or if the gateway already listens
    */
-  listen(address?: { readonly port?: number; readonly host?: string }): Promise<{ readonly url: string }>;
+  listen(address?: { readonly port?: number; readonly host?: string }): Promise<Listening>;
   /**
    * Closes the server, websockets and event streams, and waits for requests in progress, within `stopWindowMs` and
    * `stopTimeoutMs`. Then each new request gets status 503, and the connections to the upstreams are closed. Afterwards nothing
@@ -69,7 +79,8 @@ export async function createGateway({ logger, ...options }: GatewayOptions = {})
     handleUpgrade: app.handleUpgrade,
     async listen({ port = config.port, host = config.host } = {}) {
       if (closing) throw new Error('The gateway is closed.');
-      return { url: await app.listen(port, host) };
+      const url = await app.listen(port, host);
+      return { url, adminUrl: app.adminUrl() };
     },
     close() {
       closing ??= app.close();

@@ -44,6 +44,10 @@ export type SettingOptions = {
   readonly persistedDocuments?: string | undefined;
   /** Whether only persisted documents are executed: true or false. If true, every other operation fails with `PERSISTED_QUERY_ONLY`, and browsers do not get GraphiQL. Default: `false`. */
   readonly persistedOnly?: boolean | undefined;
+  /** Port for `/health`, `/ready` and `/metrics`, which are then no longer on `port`. With 0, the system chooses a free port, which the log contains. By default, there is no such port. */
+  readonly adminPort?: number | undefined;
+  /** Address to listen on for `adminPort`. By default, the same as for `port`. */
+  readonly adminHost?: string | undefined;
   /** Maximum size of the response cache, in bytes. 0 turns it off. Default: `33554432`. */
   readonly answerCacheBytes?: number | undefined;
   /** How often the gateway pings websockets and idle event streams, in milliseconds. It disconnects a client that does not respond within two such intervals. Minimum 50. Default: `12000`. */

@@ -143,11 +143,7 @@ export function createTracing(options: SpansOptions): Tracing {
       const scope = scopes.getStore();
       if (scope === undefined || !scope.isOpen) return undefined;
       const attributes = { 'pdex.upstream': upstream, ...addressOf(url) };
-      const span = tracer.startSpan(
-        name,
-        { kind: SpanKind.CLIENT, attributes },
-        trace.setSpan(ROOT_CONTEXT, scope.span),
-      );
+      const span = tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, scope.context);
       let sent = 0;
       return {
         traceparent: toTraceparent(span.spanContext()),
@@ -185,6 +181,7 @@ const NOT_PREPARED = 'GraphQL Operation';
 /** A span on whose behalf code runs. */
 type Scope = {
   readonly span: Span;
+  readonly context: Context;
   /** Work that goes on after the end of its span is not traced: an order book that is polled for later subscribers. */
   isOpen: boolean;
   /** The ends of the calls of a poll, until it is known whether the poll is recorded. */
@@ -192,7 +189,7 @@ type Scope = {
 };
 
 function openScope(span: Span, held?: Scope['held']): Scope {
-  return { span, isOpen: true, held };
+  return { span, context: trace.setSpan(ROOT_CONTEXT, span), isOpen: true, held };
 }
 
 /** Whether an error is of the gateway or of an upstream, and not of the client. */

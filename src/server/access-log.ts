@@ -45,15 +45,17 @@ export function createAccessLog({ mode, log, clients }: AccessLogOptions): Acces
   const isTraced = log.isLevelEnabled('trace');
   const mayWrite = isAll ? () => true : createLineLimit(log);
 
-  function onRequest({ request, id }: HttpExchange): void {
+  function onRequest(exchange: HttpExchange): void {
+    const { request, id } = exchange;
     // A closed socket no longer has an address: this stores it while the socket is open.
     const client = clients.of(request);
+    exchange.sentBefore = request.socket.bytesWritten;
     if (isTraced) log.trace({ requestId: id, client, ...routeOf(request) }, 'request received');
   }
 
   function onResponse(exchange: HttpExchange): void {
     if (!(isAll || isNotable(exchange)) || !mayWrite()) return;
-    const { request, response, id: requestId, startedAt, access } = exchange;
+    const { request, response, id: requestId, startedAt, access, sentBefore } = exchange;
     const line = {
       requestId,
       client: clients.of(request),
@@ -61,6 +63,7 @@ export function createAccessLog({ mode, log, clients }: AccessLogOptions): Acces
       ...toFields(access),
       ...(response.headersSent && { status: response.statusCode }),
       ...(response.destroyed && !response.writableFinished && { aborted: true }),
+      ...(sentBefore !== undefined && { bytes: request.socket.bytesWritten - sentBefore }),
       ms: msSince(startedAt),
     };
     log.info(line, isEventStream(response) ? 'event stream ended' : 'request');
@@ -98,8 +101,15 @@ function routeOf({ method, url = '' }: IncomingMessage): object {
   return { method, path: path.slice(0, MAX_PATH_LENGTH) };
 }
 
-function toFields({ label, errors, from }: AccessDetails = {}): object {
-  return { ...label, ...(errors && { codes: errors.codes }), ...(from && { from }) };
+function toFields({ label, errors, from, height, cost }: AccessDetails = {}): object {
+  return {
+    ...label,
+    ...(errors && { codes: errors.codes }),
+    ...(from && { from }),
+    ...(height !== undefined && { height }),
+    // An operation that cannot be planned has no cost.
+    ...(cost && { cost }),
+  };
 }
 
 const WINDOW_MS = 10_000;

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Service } from '../graphql/context.ts';
 import { createErrorMask } from '../graphql/errors.ts';
@@ -14,7 +12,9 @@ import { type AccessLogMode, createAccessLog } from './access-log.ts';
 import { createClientAddresses } from './clients/client-address.ts';
 import { createConnectionLimits } from './clients/connection-limits.ts';
 import { createRateLimits } from './clients/rate-limits.ts';
+import { createAdminServer } from './http/admin-server.ts';
 import { createGraphqlHandler } from './http/graphql-handler.ts';
+import { listenOn } from './http/listening.ts';
 import { createOpenResponses } from './http/open-responses.ts';
 import { createRequestIds } from './http/request-id.ts';
 import { createResponseWriter } from './http/response-writer.ts';
@@ -49,9 +49,19 @@ export type GatewayServer = {
   handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void;
   /** Opens a websocket on a connection of another server. The path of the request is ignored. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** @returns the address of the GraphQL endpoint. @throws if the port is not available */
+  /**
+   * Listens, first on the admin port if there is one.
+   *
+   * @returns the address of the GraphQL endpoint
+   * @throws Error if a port is not available; the gateway then listens on none
+   */
   listen(port: number, host: string): Promise<string>;
-  /** Reports at /ready that it stops, closes all connections, and resolves when they are closed. See `stopping.ts`. */
+  /** The address of the admin port, while the gateway listens on one. */
+  adminUrl(): string | undefined;
+  /**
+   * Reports at /ready that it stops, closes all connections, and resolves when they are closed. See `stopping.ts`. The admin
+   * port is closed last.
+   */
   close(): Promise<void>;
 };
 
@@ -68,6 +78,10 @@ type GatewayServerOptions = {
   readonly documents: PersistedDocuments;
   /** Whether only persisted documents are executed. */
   readonly persistedOnly: boolean;
+  /** The port of /health, /ready and /metrics; `undefined` if they are on the same port as the GraphQL endpoint. */
+  readonly adminPort: number | undefined;
+  /** The address for the admin port; by default, that of the GraphQL endpoint. */
+  readonly adminHost: string | undefined;
   /** Origins whose pages may send operations, besides the gateway's own. */
   readonly corsOrigins: readonly string[];
   /** Addresses and ranges of proxies whose `X-Forwarded-For` is trusted. */
@@ -82,7 +96,7 @@ type GatewayServerOptions = {
 /** Creates the server: HTTP with server-sent events, and websockets, all with one pipeline. */
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
   const { service, metrics, log, tracing, answerCacheBytes, graphiql, persistedOnly } = options;
-  const { corsOrigins, trustedProxies, keepAliveMs } = options;
+  const { corsOrigins, trustedProxies, keepAliveMs, adminPort, adminHost } = options;
   const { limits, sources, now, isSandbox } = service;
   let stopping: Promise<void> | undefined;
   const isStopping = () => stopping !== undefined;
@@ -120,6 +134,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       logsAccess: accessLog.onResponse !== undefined,
       keepAliveMs,
       trackStream: responses.trackStream,
+      metrics,
       maskError,
       internal,
       tracing,
@@ -134,7 +149,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     pipeline,
     persisted,
     responses: queryResponses,
-    writer: createResponseWriter({ now, rates, responses, corsOrigins, isSandbox, isLast }),
+    writer: createResponseWriter({ now, rates, responses, metrics, corsOrigins, isSandbox, isLast }),
     accessLog,
     clients,
     rates,
@@ -145,18 +160,10 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     maxBodyBytes: limits.maxBodyBytes,
     tracing,
   });
-  const handle = createRoutes({
-    graphqlHandler,
-    responses,
-    service,
-    metrics,
-    requestIds,
-    accessLog,
-    graphiql,
-    persistedOnly,
-    isStopping,
-    isLast,
-  });
+  const pages = { service, metrics, requestIds, accessLog, isStopping };
+  const hasAdminPages = adminPort === undefined;
+  const admin = hasAdminPages ? undefined : createAdminServer({ ...pages, keepAliveMs });
+  const handle = createRoutes({ ...pages, graphqlHandler, hasAdminPages, graphiql, persistedOnly, responses, isLast });
   const server = createHttpServer({ handle, responses, connections, keepAliveMs });
   const webSockets = createWebSocketTransport({
     pipeline,
@@ -204,15 +211,21 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       else webSockets.handleUpgrade(request, socket, head);
     },
     async listen(port, host) {
-      server.listen(port, host);
-      await once(server, 'listening');
-      const { address, family, port: taken } = server.address() as AddressInfo;
-      return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}${GRAPHQL_PATH}`;
+      // Whoever waits for /ready can ask for it before the first client comes.
+      if (adminPort !== undefined) await admin?.listen(adminPort, adminHost ?? host);
+      try {
+        return `${await listenOn(server, port, host)}${GRAPHQL_PATH}`;
+      } catch (error) {
+        await admin?.close();
+        throw error;
+      }
     },
+    adminUrl: () => admin?.origin(),
     close() {
       stopping ??= stopServer({ ...options, server, responses, webSockets }).finally(() => {
         isClosed = true;
         stopAborting();
+        return admin?.close();
       });
       return stopping;
     },

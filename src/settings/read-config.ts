@@ -65,7 +65,12 @@ export function toConfig(problems: string[], source: SettingsSource): Config {
     }
   });
   const config: Config = Object.fromEntries(values);
-  if (problems.length === 0) problems.push(...sandboxProblems(config, source), ...persistedProblems(config, source));
+  if (problems.length > 0) throw new ConfigError(problems.map(redactorOf(config)));
+  problems.push(
+    ...sandboxProblems(config, source),
+    ...persistedProblems(config, source),
+    ...portProblems(config, source),
+  );
   if (problems.length > 0) throw new ConfigError(problems.map(redactorOf(config)));
   return config;
 }
@@ -94,6 +99,12 @@ function persistedProblems({ persistedOnly, persistedDocuments }: Config, source
   if (!persistedOnly || persistedDocuments !== undefined) return [];
   const [only, documents] = [SETTINGS.persistedOnly, SETTINGS.persistedDocuments].map(source.nameOf);
   return [`${only} is true, but ${documents} is not set: no operation could be executed`];
+}
+
+/** With 0 the system chooses two different ports. */
+function portProblems({ port, adminPort }: Config, { nameOf }: SettingsSource): string[] {
+  if (adminPort !== port || port === 0) return [];
+  return [`${nameOf(SETTINGS.adminPort)} is ${port}, the same as ${nameOf(SETTINGS.port)}: expected another port`];
 }
 
 type Flags = Readonly<Record<string, string | boolean | undefined>>;

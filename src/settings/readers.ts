@@ -152,6 +152,11 @@ export function readHost(text: string): string {
   return text;
 }
 
+/** Reads a port; 0 is one that the system chooses. @throws Error that says what was expected */
+export function readPort(text: string): number {
+  return readWhole(text, 0, 65_535);
+}
+
 /** Reads one segment of a path. @throws Error that says what was expected */
 export function readSegment(text: string): string {
   if (!/^[\w.~-]+$/.test(text) || /^\.\.?$/.test(text))

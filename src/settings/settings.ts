@@ -18,6 +18,7 @@ import {
   readOptionalLimit,
   readOrigin,
   readPairs,
+  readPort,
   readProxy,
   readSegment,
   readShare,
@@ -88,7 +89,7 @@ const ESSENTIAL = {
     kind: 'number',
     default: '4000',
     meaning: 'Port to listen on. With 0, the system chooses a free port, which the log contains.',
-    read: (text) => readWhole(text, 0, 65_535),
+    read: readPort,
   },
   tokens: {
     variable: 'TOKENS_FILE',
@@ -224,6 +225,20 @@ const SERVER = {
     meaning:
       'Whether only persisted documents are executed: true or false. If true, every other operation fails with `PERSISTED_QUERY_ONLY`, and browsers do not get GraphiQL.',
     read: readBoolean,
+  },
+  adminPort: {
+    variable: 'ADMIN_PORT',
+    kind: 'number',
+    default: '',
+    meaning:
+      'Port for `/health`, `/ready` and `/metrics`, which are then no longer on `PORT`. With 0, the system chooses a free port, which the log contains. By default, there is no such port.',
+    read: (text) => (text === '' ? undefined : readPort(text)),
+  },
+  adminHost: {
+    variable: 'ADMIN_HOST',
+    default: '',
+    meaning: 'Address to listen on for `ADMIN_PORT`. By default, the same as for `PORT`.',
+    read: (text) => text || undefined,
   },
   answerCacheBytes: {
     variable: 'ANSWER_CACHE_BYTES',

@@ -2,12 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
+import { gql, HttpLink } from '@apollo/client';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
-import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { generatePersistedQueryIdsFromManifest } from '@apollo/persisted-query-lists';
-import { createClient } from 'graphql-ws';
-import { firstValueFrom } from 'rxjs';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readPersistedManifest } from '../../src/settings/persisted-manifest.ts';
 import { connectApollo } from '../support/apollo.ts';
@@ -26,13 +23,11 @@ async function serveManifest(path: string) {
 
 describe('the manifest of generate-persisted-query-manifest', () => {
   const QUERY = 'query Height { service { version } beaconHeight }';
-  const SUBSCRIPTION = 'subscription Heads { head { beaconHeight } }';
 
   function generate(): string {
     const folder = mkdtempSync(join(tmpdir(), 'pdex-apollo-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
-    writeFileSync(join(folder, 'query.graphql'), QUERY);
-    writeFileSync(join(folder, 'subscription.graphql'), SUBSCRIPTION);
+    writeFileSync(join(folder, 'queries.graphql'), QUERY);
     writeFileSync(
       join(folder, 'persisted-query-manifest.config.json'),
       JSON.stringify({ documents: ['*.graphql'], output: 'manifest.json' }),
@@ -46,8 +41,9 @@ describe('the manifest of generate-persisted-query-manifest', () => {
     const path = generate();
     const gateway = await serveManifest(path);
     const bodies: string[] = [];
-    const loadManifest = () => JSON.parse(readFileSync(path, 'utf8'));
-    const link = new PersistedQueryLink(generatePersistedQueryIdsFromManifest({ loadManifest })).concat(
+    const link = new PersistedQueryLink(
+      generatePersistedQueryIdsFromManifest({ loadManifest: () => JSON.parse(readFileSync(path, 'utf8')) }),
+    ).concat(
       new HttpLink({
         uri: gateway.url,
         fetch(input, init) {
@@ -62,21 +58,6 @@ describe('the manifest of generate-persisted-query-manifest', () => {
     expect(bodies.map((body) => Object.keys(JSON.parse(body)).toSorted())).toEqual([
       ['extensions', 'operationName', 'variables'],
     ]);
-  });
-
-  test('allows the subscriptions of Apollo Client, which have the id and the text', async () => {
-    const path = generate();
-    const gateway = await serveManifest(path);
-    const loadManifest = () => JSON.parse(readFileSync(path, 'utf8'));
-    const sockets = createClient({ url: gateway.webSocketUrl });
-    const link = new PersistedQueryLink(generatePersistedQueryIdsFromManifest({ loadManifest }));
-    const client = new ApolloClient({ link: link.concat(new GraphQLWsLink(sockets)), cache: new InMemoryCache() });
-    onTestFinished(async () => {
-      client.stop();
-      await sockets.dispose();
-    });
-    const { data, error } = await firstValueFrom(client.subscribe({ query: gql(SUBSCRIPTION) }));
-    expect([error, data]).toMatchObject([undefined, { head: { beaconHeight: gateway.sandbox.chain.tip.height } }]);
   });
 });
 

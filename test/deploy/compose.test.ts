@@ -74,12 +74,15 @@ describe('compose.yaml', () => {
   });
 
   test('has the port of the image wherever a gateway is named', () => {
-    const [, port] = /\bPORT=(\d+)/.exec(dockerfile) ?? [];
-    expect(dockerfile).toContain(`\nEXPOSE ${port}\n`);
-    expect(ours.map(([, { expose }]) => expose)).toEqual([[port], [port]]);
-    const addresses = ours.map(([name]) => `${name}:${port}`);
-    for (const file of ['nginx.conf', 'prometheus.yml'])
-      expect([file, read(file).match(/gateway-\d+:\d+/g)]).toEqual([file, addresses]);
+    const [, port = ''] = /\bPORT=(\d+)/.exec(dockerfile) ?? [];
+    const [, adminPort = ''] = /\bADMIN_PORT=(\d+)/.exec(dockerfile) ?? [];
+    expect(dockerfile).toContain(`\nEXPOSE ${port} ${adminPort}\n`);
+    expect(ours.map(([, { expose }]) => expose)).toEqual(Array(2).fill([port, adminPort]));
+    for (const [file, served] of [
+      ['nginx.conf', port],
+      ['prometheus.yml', adminPort],
+    ] as const)
+      expect([file, read(file).match(/gateway-\d+:\d+/g)]).toEqual([file, ours.map(([name]) => `${name}:${served}`)]);
   });
 
   test('has the ports of the simulated upstreams, and of the servers that it publishes', () => {

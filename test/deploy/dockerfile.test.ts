@@ -28,9 +28,10 @@ describe('the Dockerfile', () => {
     expect(image.user).not.toBe('root');
     expect(existsSync(join(image.folder, 'node_modules/.cache/compiled'))).toBe(true);
 
-    const port = await freePort();
+    const [port, adminPort] = [await freePort(), await freePort()];
     const { PATH } = process.env;
-    const options = { cwd: image.folder, env: { PATH, ...image.env, PORT: String(port), SANDBOX: 'true' } };
+    const ports = { PORT: String(port), ADMIN_PORT: String(adminPort) };
+    const options = { cwd: image.folder, env: { PATH, ...image.env, ...ports, SANDBOX: 'true' } };
     const [command, ...args] = image.command;
     const gateway = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'inherit'] });
     onTestFinished(() => void gateway.kill('SIGKILL'));
@@ -39,6 +40,9 @@ describe('the Dockerfile', () => {
 
     const response = await fetch(`http://127.0.0.1:${port}/graphql?query={service{sandbox}}`);
     expect(await response.json()).toEqual({ data: { service: { sandbox: true } } });
+
+    expect((await fetch(`http://127.0.0.1:${port}/metrics`)).status).toBe(404);
+    expect((await fetch(`http://127.0.0.1:${adminPort}/metrics`)).status).toBe(200);
 
     const [check, ...checkArgs] = image.healthcheck;
     const runCheck = () => promisify(execFile)(check, checkArgs, options);

@@ -104,6 +104,25 @@ describe('a gateway', () => {
     expect(await ask(second, '{ service { sandbox } }')).toEqual({ data: { service: { sandbox: true } } });
   });
 
+  test('has health, readiness and metrics on the admin port, if there is one', async () => {
+    await expect(createGateway({ port: 4000, adminPort: 4000 })).rejects.toThrow(
+      'adminPort is 4000, the same as port: expected another port',
+    );
+    const gateway = await gatewayForTest({ adminPort: 0 });
+    const { url, adminUrl } = await gateway.listen({ port: 0 });
+    for (const path of ['/health', '/metrics']) {
+      expect((await fetch(`${adminUrl}${path}`)).status).toBe(200);
+      expect((await fetch(new URL(path, url))).status).toBe(404);
+    }
+    const origin = await serve(createServer((sent, answer) => gateway.handler(sent, answer, () => answer.end('next'))));
+    expect(await (await fetch(`${origin}/metrics`)).text()).toBe('next');
+    await gateway.close();
+    await expect(fetch(`${adminUrl}/health`)).rejects.toThrow('fetch failed');
+
+    const without = await gatewayForTest();
+    expect(await without.listen({ port: 0 })).toMatchObject({ adminUrl: undefined });
+  });
+
   test('closes once, and answers nothing afterwards', async () => {
     const gateway = await gatewayForTest();
     const origin = await serve(createServer(gateway.handler));

@@ -29,7 +29,11 @@ async function open(config: Partial<Config> = {}) {
     gateway.lines
       .slice(before)
       .filter(({ requestId, msg }) => requestId !== undefined && msg !== 'internal error')
-      .map(({ level: _level, ms, ...line }) => ({ ...line, ...(ms !== undefined && { ms: typeof ms }) }));
+      .map(({ level: _level, ms, bytes, ...line }) => ({
+        ...line,
+        ...(bytes !== undefined && { bytes: typeof bytes }),
+        ...(ms !== undefined && { ms: typeof ms }),
+      }));
   return { ...gateway, url, access };
 }
 
@@ -46,15 +50,17 @@ const LINE = {
   client: '127.0.0.1',
   method: 'POST',
   path: '/graphql',
+  bytes: 'number',
   ms: 'number',
   msg: 'request',
 };
 
 describe('with ACCESS_LOG=all', () => {
   test('an executed response and a cache hit have a line each', async () => {
-    const { url, access } = await open();
+    const { url, access, sandbox } = await open();
     for (let n = 0; n < 4; n++) await (await post(url, { query: NAMED })).text();
-    const label = { operation: 'Height', hash: hashOf(NAMED), status: 200 };
+    const { height } = sandbox.chain.tip;
+    const label = { operation: 'Height', hash: hashOf(NAMED), height, cost: 1, status: 200 };
     expect(access().slice(0, 3)).toEqual(
       Array(3)
         .fill({ ...LINE, ...label, from: 'executed' })
@@ -127,7 +133,7 @@ describe('with ACCESS_LOG=all', () => {
     await reader?.read();
     expect(access()).toEqual([]);
     await reader?.cancel();
-    const label = { operation: 'Heads', hash: hashOf(query), status: 200 };
+    const label = { operation: 'Heads', hash: hashOf(query), cost: 2, status: 200 };
     await expect.poll(access).toEqual([{ ...LINE, ...label, aborted: true, msg: 'event stream ended' }]);
   });
 
@@ -143,7 +149,7 @@ describe('with ACCESS_LOG=all', () => {
     leaving.abort();
     await expect(sent).rejects.toThrow();
     sandbox.node.faults.clear();
-    const line = { ...LINE, hash: hashOf(query), from: 'executed', aborted: true };
+    const line = { ...LINE, hash: hashOf(query), from: 'executed', cost: 103, aborted: true };
     await expect.poll(access).toEqual([line]);
   });
 
@@ -161,8 +167,42 @@ describe('with ACCESS_LOG=all', () => {
       ]);
   });
 
+  test.each(['application/json', 'text/event-stream'])(
+    'a line has the height, the cost and the bytes of its response: %s',
+    async (accept) => {
+      const { url, lines, sandbox } = await open();
+      const query = `query Page { poolPairs(first: 20) { nodes { id } } }`;
+      const sizes = [];
+      for (const rest of ['', ' # longer '.repeat(300)]) {
+        const response = await post(url, { query: query + rest }, { accept });
+        const body = await response.text();
+        sizes.push(body.length);
+      }
+      const logged = () => lines.filter(({ requestId }) => requestId === ID['x-request-id']);
+      await expect.poll(() => logged().length).toBe(2);
+      const [short, long] = logged();
+      const { height } = sandbox.chain.tip;
+      expect([short, long]).toMatchObject([
+        { operation: 'Page', height, cost: 43 },
+        { operation: 'Page', height, cost: 62 },
+      ]);
+      // With the headers of the response.
+      for (const { bytes } of logged()) {
+        expect(bytes).toBeGreaterThan(sizes[0] ?? 0);
+        expect(bytes).toBeLessThan((sizes[0] ?? 0) + 1_000);
+      }
+    },
+  );
+
+  test('the operations of an array have one line, with the sum of their costs', async () => {
+    const { url, access, sandbox } = await open({ maxOperationsPerRequest: 2 });
+    await (await post(url, [{ query: NAMED }, { query: '{ poolPairs(first: 20) { nodes { id } } }' }])).text();
+    await expect.poll(() => access().length).toBe(1);
+    expect(access()[0]).toMatchObject({ operation: 'Height', height: sandbox.chain.tip.height, cost: 44 });
+  });
+
   test('a websocket has lines for itself and for its operations', async () => {
-    const { url, access } = await open();
+    const { url, access, sandbox } = await open();
     const socket = await openSocket(url);
     const subscription = 'subscription Heads { head { beaconHeight } }';
     socket.send(JSON.stringify({ type: 'subscribe', id: 'a', payload: { query: subscription } }));
@@ -181,10 +221,13 @@ describe('with ACCESS_LOG=all', () => {
     expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
     const heads = { requestId: `${requestId}/a`, client: '127.0.0.1', operation: 'Heads', hash: hashOf(subscription) };
     expect(opened).toEqual({ requestId, client: '127.0.0.1', msg: 'websocket opened' });
-    expect(started).toEqual({ ...heads, msg: 'websocket subscription started' });
+    expect(started).toEqual({ ...heads, cost: 2, msg: 'websocket subscription started' });
     expect(query).toMatchObject({
       requestId: `${requestId}/b`,
       operation: 'Height',
+      height: sandbox.chain.tip.height,
+      cost: 1,
+      bytes: 'number',
       ms: 'number',
       msg: 'websocket operation',
     });
@@ -195,7 +238,8 @@ describe('with ACCESS_LOG=all', () => {
       msg: 'websocket operation refused',
     });
     expect(ended).toEqual({ ...heads, ms: 'number', msg: 'websocket subscription ended' });
-    expect(closed).toEqual({ requestId, client: '127.0.0.1', code: 4999, ms: 'number', msg: 'websocket closed' });
+    const facts = { code: 4999, bytes: 'number', ms: 'number' };
+    expect(closed).toEqual({ requestId, client: '127.0.0.1', ...facts, msg: 'websocket closed' });
   });
 
   test('a subscription ends with its websocket in every case', async () => {

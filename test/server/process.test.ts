@@ -181,6 +181,28 @@ describe('the process', () => {
     server.close();
   });
 
+  test('has health and metrics on the admin port, which the log contains', async () => {
+    const child = run(['--port', '0', '--admin-port', '0']);
+    const url = await untilServing(child);
+    const [, admin = ''] = /"admin":"([^"]+)"/.exec(child.output()) ?? [];
+    expect((await fetch(`${admin}/health`)).status).toBe(200);
+    expect((await fetch(new URL('/health', url))).status).toBe(404);
+  });
+
+  test('prints one line when its admin port is taken, or is the port, and does not start', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    const child = run(['--port', '0', '--admin-port', String(port), '--fullnode-url', 'http://127.0.0.1:1']);
+    expect(await once(child, 'close')).toEqual([1, null]);
+    expect(fatalLinesOf(child)).toEqual([{ level: 60, msg: `cannot listen on 127.0.0.1:${port}: the port is in use` }]);
+    server.close();
+
+    const same = run([], { PORT: '4001', ADMIN_PORT: '4001' });
+    expect(await once(same, 'close')).toEqual([2, null]);
+    expect(same.output()).toBe('pdex-gateway: ADMIN_PORT is 4001, the same as PORT: expected another port\n');
+  });
+
   test.each([
     ['host.invalid', 'the host is unknown'],
     ['192.0.2.1', 'this machine does not have that address'],

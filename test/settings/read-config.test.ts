@@ -23,6 +23,8 @@ const DEFAULTS: Config = {
   marketDataPartner: 'market-data',
   host: '127.0.0.1',
   port: 4_000,
+  adminPort: undefined,
+  adminHost: undefined,
   tokens: [],
   headPollMs: 1_000,
   maxBlockAgeMs: 600_000,
@@ -99,6 +101,8 @@ const OTHERWISE: [keyof Config, flag: string, variable: string, text: string, va
   ['marketDataPartner', 'market-data-partner', 'MARKET_DATA_PARTNER', 'a-partner_1.0~', 'a-partner_1.0~'],
   ['host', 'host', 'HOST', '0.0.0.0', '0.0.0.0'],
   ['port', 'port', 'PORT', '0', 0],
+  ['adminPort', 'admin-port', 'ADMIN_PORT', '9000', 9_000],
+  ['adminHost', 'admin-host', 'ADMIN_HOST', '::1', '::1'],
   ['tokens', 'tokens-file', 'TOKENS_FILE', fixture('tokens.json'), TOKENS],
   ['headPollMs', 'head-poll-ms', 'HEAD_POLL_MS', '50', 50],
   ['maxBlockAgeMs', 'max-block-age-ms', 'MAX_BLOCK_AGE_MS', '60000', 60_000],
@@ -283,6 +287,15 @@ describe('real or simulated data', () => {
   });
 });
 
+describe('the admin port', () => {
+  test('is another one than the port, unless the system chooses both', () => {
+    expect(problemsOf(['--admin-port=4000'])).toEqual(['ADMIN_PORT is 4000, the same as PORT: expected another port']);
+    expect(problemsOf([], { PORT: '81', ADMIN_PORT: '81' })).toHaveLength(1);
+    expect(problemsOf([], { PORT: '0', ADMIN_PORT: '0' })).toEqual([]);
+    expect(readConfig(['--admin-port', ''], { ADMIN_PORT: '81' })).toEqual(DEFAULTS);
+  });
+});
+
 describe('invalid values', () => {
   const whole = (min: number, max: number) => `expected a whole number from ${min} to ${max}`;
   const interval = whole(50, 2_147_483_647);
@@ -295,6 +308,7 @@ describe('invalid values', () => {
       'expected one segment of a path: letters, digits and - . _ ~',
     ],
     ['port', ['-1', '65536', '1.5', '0x10', '1e3', ' 80', '80 ', 'http', '+80'], whole(0, 65_535)],
+    ['admin-port', ['-1', '65536', 'off'], whole(0, 65_535)],
     ['head-poll-ms', ['49', '0', '2147483648', '1s', '100.0'], interval],
     ['market-poll-ms', ['49', '-50'], interval],
     ['order-book-ttl-ms', ['49', 'Infinity', '99999999999999999999'], interval],

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { GraphQLError } from 'graphql';
 import type { Metrics } from '../metrics/metrics.ts';
-import { tooManyAtOnce, toRefusedResponse } from '../operations/refusal.ts';
+import { tooManyAtOnce } from '../operations/refusal.ts';
 import type { ClientAddresses } from './client-address.ts';
 
 /**
@@ -22,8 +22,6 @@ export type ConnectionLimits = {
   admit(request: IncomingMessage, answer: ServerResponse | Duplex): boolean;
   /** The error of a refused request or websocket. */
   readonly refusal: GraphQLError;
-  /** Sends the error to a refused request. */
-  refuse(request: IncomingMessage, response: ServerResponse): void;
 };
 
 /** Maximum time of a connection over the limit. */
@@ -65,9 +63,5 @@ export function createConnectionLimits(max: number, clients: ClientAddresses, me
       return isAdmitted;
     },
     refusal,
-    refuse(request, response) {
-      const { status, headers, body } = toRefusedResponse(refusal, request.headers.accept);
-      response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
-    },
   };
 }

@@ -92,8 +92,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       return;
     }
     if (connections?.admit(request, response) === false) {
-      writer.begin(exchange);
-      connections.refuse(request, response);
+      refuse(exchange, type, connections.refusal);
       return;
     }
     const account = new Account(rates, request, 'http');
@@ -145,8 +144,10 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   }
 
   function runQuery({ account }: PlainRequest, prepared: Prepared): MaybePromise<EncodedResponse> {
-    const values = prepared.errors === undefined ? prepared.cost.values : 0;
-    return andThen(pipeline.run(prepared), (executed) => encodeResponse(executed, account.paid, values, maskError));
+    const { points, cost } = prepared.errors === undefined ? prepared : NO_COST;
+    return andThen(pipeline.run(prepared), (executed) =>
+      encodeResponse(executed, Math.max(account.paid, points), cost.values, maskError),
+    );
   }
 
   function clientOf({ exchange: { request }, account, span }: PlainRequest) {
@@ -158,7 +159,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   function send(plain: PlainRequest, response: EncodedResponse, from: ResponseSource): undefined {
     const { exchange, type } = plain;
     if (isAllLogged || response.errors !== undefined)
-      exchange.access = { label: labelOfPlain(plain), errors: response.errorSummary, from };
+      exchange.access = { label: labelOfPlain(plain), ...response.accessDetails, from };
     batch(() => orFail(plain, () => writer.send(exchange, type, response)));
   }
 
@@ -224,5 +225,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
 
   return handle;
 }
+
+/** Of an operation that cannot be planned. */
+const NO_COST = { points: 0, cost: { values: 0 } };
 
 const OPENING_BRACE = 0x7b;

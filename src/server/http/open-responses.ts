@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { OperationSpan } from '../../tracing.ts';
 import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
 import type { Account } from '../operations/account.ts';
@@ -14,6 +15,10 @@ export type AccessDetails = {
   readonly label?: OperationLabel;
   readonly errors?: ErrorSummary | undefined;
   readonly from?: ResponseSource;
+  /** The height of the head that the response depends on. */
+  readonly height?: BeaconHeight | undefined;
+  /** Points that the operation costs. */
+  readonly cost?: number;
 };
 
 /** An HTTP request with its response. */
@@ -28,6 +33,8 @@ export type HttpExchange = {
   readonly endpoint: string;
   /** The operation, for the access log. */
   access?: AccessDetails | undefined;
+  /** The bytes that its connection had sent before, for the access log. */
+  sentBefore?: number;
   /** The account of the first operation, until that operation takes it. */
   account?: Account | undefined;
   /** The operation, if it was prepared before the request was passed to Yoga. */

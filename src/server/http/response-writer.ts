@@ -3,6 +3,7 @@ import type { GraphQLError } from 'graphql';
 import type { Instant } from '../../domain/instant.ts';
 import { corsHeaders, varyHeader } from '../clients/origins.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { EncodedResponse } from '../operations/encoded-response.ts';
 import { toRefusedResponse } from '../operations/refusal.ts';
 import { COST_HEADER, SANDBOX_HEADER } from './headers.ts';
@@ -26,6 +27,7 @@ type ResponseWriterOptions = {
   readonly now: () => Instant;
   readonly rates: RateLimits | undefined;
   readonly responses: OpenResponses;
+  readonly metrics: Pick<Metrics, 'recordErrors'>;
   /** Origins whose pages may send operations, besides the gateway's own. */
   readonly corsOrigins: readonly string[];
   /** Whether the data is simulated. */
@@ -39,6 +41,7 @@ export function createResponseWriter({
   now,
   rates,
   responses,
+  metrics,
   corsOrigins,
   isSandbox,
   isLast,
@@ -54,6 +57,7 @@ export function createResponseWriter({
       responses.track(exchange);
       return;
     }
+    if (errors !== undefined) metrics.recordErrors(errors);
     const all = commonHeaders(exchange);
     if (rates !== undefined) all.push(...rates.headersFor(request, headers['retry-after']));
     const { etag, cacheControl } = isGet ? cacheHeadersOf(encoded, type, now()) : POSTED;
@@ -75,6 +79,7 @@ export function createResponseWriter({
   function refuse(exchange: HttpExchange, type: JsonType, error: GraphQLError): void {
     const { request, response } = exchange;
     const { status, headers, body } = toRefusedResponse(error, type);
+    metrics.recordErrors([error]);
     begin(exchange);
     setAll(response, rates?.headersFor(request, headers['retry-after']) ?? []);
     response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);

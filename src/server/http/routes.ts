@@ -16,8 +16,11 @@ import { REQUEST_ID_HEADER, type RequestIds } from './request-id.ts';
 const METRICS_PATH = '/metrics';
 
 /** What the routes need. */
-type RoutesOptions = {
-  readonly graphqlHandler: GraphqlHandler;
+export type RoutesOptions = {
+  /** Handles the GraphQL endpoint; `undefined` on the admin port, which has nothing for clients. */
+  readonly graphqlHandler: GraphqlHandler | undefined;
+  /** Whether the pages for operators are here: /health, /ready and /metrics. */
+  readonly hasAdminPages: boolean;
   readonly responses: OpenResponses;
   readonly service: Service;
   readonly metrics: Metrics;
@@ -40,24 +43,43 @@ type HandleRequest = (request: IncomingMessage, response: ServerResponse, next?:
 
 /** Creates the routes: which path is handled by what. */
 export function createRoutes(options: RoutesOptions): HandleRequest {
-  const { graphqlHandler, responses, service, metrics, requestIds, isStopping, isLast } = options;
-  const graphql: Route = { endpoint: 'graphql', handle: graphqlHandler };
+  const { graphqlHandler, hasAdminPages, responses, service, metrics, requestIds, isStopping, isLast } = options;
   const title = service.isSandbox ? 'pdex-gateway (sandbox)' : 'pdex-gateway';
   const graphiql = createRoute('graphiql', options.persistedOnly ? handleNoGraphiql : createGraphiqlHandler(title));
-  const ready = createRoute('ready', (_request, response) =>
-    handleReady(isStopping() ? [STOPPING] : readinessProblems(service), service, response),
-  );
   const routes: ReadonlyMap<string, Route> = new Map([
-    [GRAPHQL_PATH, graphql],
-    [SCHEMA_PATH, createRoute('schema', handleSchema)],
-    [HEALTH_PATH, createRoute('health', handleHealth)],
-    [READY_PATH, ready],
-    [METRICS_PATH, createRoute('metrics', (_request, response) => handleMetrics(metrics, response))],
+    ...(graphqlHandler === undefined ? [] : clientRoutes(graphqlHandler)),
+    ...(hasAdminPages ? adminRoutes() : []),
   ]);
-  const index = createRoute('index', createIndex({ ...service, graphiql: options.graphiql && !options.persistedOnly }));
+  const graphql = routes.get(GRAPHQL_PATH);
   const invalidHost = createRoute('unreadable', handleInvalidHost);
-  const notFound = createRoute('nowhere', handleNotFound);
+  const hint = graphql ? `The GraphQL endpoint is ${GRAPHQL_PATH}.` : `This port has ${[...routes.keys()].join(', ')}.`;
+  const notFound = createRoute('nowhere', (_request, response) => handleNotFound(response, hint));
   const { onRequest } = options.accessLog;
+
+  function clientRoutes(handle: GraphqlHandler): [string, Route][] {
+    return [
+      [GRAPHQL_PATH, { endpoint: 'graphql', handle }],
+      [
+        INDEX_PATH,
+        createRoute(
+          'index',
+          createIndex({ ...service, graphiql: options.graphiql && !options.persistedOnly, hasAdminPages }),
+        ),
+      ],
+      [SCHEMA_PATH, createRoute('schema', handleSchema)],
+    ];
+  }
+
+  function adminRoutes(): [string, Route][] {
+    const ready = createRoute('ready', (_request, response) =>
+      handleReady(isStopping() ? [STOPPING] : readinessProblems(service), service, response),
+    );
+    return [
+      [HEALTH_PATH, createRoute('health', handleHealth)],
+      [READY_PATH, ready],
+      [METRICS_PATH, createRoute('metrics', (_request, response) => handleMetrics(metrics, response))],
+    ];
+  }
 
   /** A route with the headers that all responses outside of the GraphQL endpoint have. */
   function createRoute(
@@ -80,7 +102,7 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
   function routeOf(request: IncomingMessage): Route {
     if (!isValidHost(request.headers.host)) return invalidHost;
     const path = pathOf(request);
-    if (path === INDEX_PATH) return isRead(request) ? index : notFound;
+    if (path === INDEX_PATH && !isRead(request)) return notFound;
     const route = routes.get(path) ?? notFound;
     return route === graphql && options.graphiql && isNavigation(request) ? graphiql : route;
   }
@@ -135,9 +157,9 @@ function handleInvalidHost(_request: IncomingMessage, response: ServerResponse):
   response.end('The Host header of this request is invalid.\n');
 }
 
-function handleNotFound(_request: IncomingMessage, response: ServerResponse): void {
+function handleNotFound(response: ServerResponse, hint: string): void {
   response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' });
-  response.end(`Not found. The GraphQL endpoint is ${GRAPHQL_PATH}.\n`);
+  response.end(`Not found. ${hint}\n`);
 }
 
 async function handleMetrics(metrics: Metrics, response: ServerResponse): Promise<void> {

@@ -1,5 +1,7 @@
+import type { GraphQLError } from 'graphql';
+import { CloseCode } from 'graphql-ws';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Upstream } from '../../errors.ts';
+import { ERROR_CODES, type Upstream } from '../../errors.ts';
 import type { Service } from '../../graphql/context.ts';
 import type { UpstreamCall } from '../../upstream/health.ts';
 import { createCounters, createHistograms } from './counters.ts';
@@ -9,8 +11,8 @@ import { registerSourceMetrics } from './source-metrics.ts';
 export type Metrics = {
   readonly contentType: string;
   text(): Promise<string>;
-  /** Counts a request to an upstream, and its duration. */
-  recordUpstreamCall(call: UpstreamCall): void;
+  /** Counts a request to a host of an upstream, and its duration. */
+  recordUpstreamCall(call: UpstreamCall, host: string): void;
   /** Counts the bytes of a response of an upstream. */
   recordUpstreamBytes(upstream: Upstream, bytes: number): void;
   /** Sets whether the circuit of a host is open. */
@@ -23,6 +25,8 @@ export type Metrics = {
   recordOperation(type: OperationType, outcome: Outcome, seconds?: number): void;
   /** Counts an operation of a persisted document. Its name comes from the manifest, so that the number of names is limited. */
   recordPersistedOperation(name: string): void;
+  /** Counts the errors of one response to one client. Every transport calls it when it sends errors. */
+  recordErrors(errors: readonly GraphQLError[]): void;
   /** Counts an operation that was not executed because it is invalid or exceeds a limit. */
   recordRefusedOperation(): void;
   /** Counts a request or an operation that exceeds the rate limit of its client. */
@@ -31,6 +35,8 @@ export type Metrics = {
   recordRefusedConnection(): void;
   /** Counts a websocket that opened (1) or closed (-1). */
   addWebSockets(difference: 1 | -1): void;
+  /** Counts the close code of a websocket. */
+  recordWebSocketClose(code: number): void;
   /** Adds the gauges of what the gateway follows: ages, subscriptions, skipped updates. Called once. */
   registerSources(service: Service): void;
 };
@@ -127,6 +133,13 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
     'operation',
   );
   const updates = counter('pdex_updates_sent_total', 'Subscription updates sent to subscribers.');
+  const errorsSent = counter(
+    'pdex_errors_total',
+    'Errors in responses to clients on all transports, by code. A response with several errors counts each, and an update of a subscription counts once for each subscriber.',
+    'code',
+  );
+  // A counter that appears with its first error hides that error from rate().
+  for (const code of [...Object.keys(ERROR_CODES), OTHER]) errorsSent.inc({ code }, 0);
   const rateLimited = counter(
     'pdex_rate_limited_total',
     'Requests and operations refused because the client address exceeded the rate limit, by transport (label door).',
@@ -137,10 +150,22 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
     'Requests and websockets refused because the client address had too many open connections.',
   );
   const webSockets = gauge('pdex_websockets', 'Open websockets.');
+  const webSocketCloses = counter(
+    'pdex_websocket_closes_total',
+    'Websockets that closed, by close code. 1006 means that the connection was lost. Codes that neither RFC 6455 nor graphql-ws defines are other.',
+    'code',
+  );
   const calls = counter(
     'pdex_upstream_calls_total',
     'Requests to upstreams, by upstream, method and outcome (OK or the error code).',
     'upstream',
+    'method',
+    'outcome',
+  );
+  const nodeCalls = counter(
+    'pdex_node_calls_total',
+    'Requests to nodes, by host, method and outcome (OK or the error code).',
+    'host',
     'method',
     'outcome',
   );
@@ -166,8 +191,9 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
-    recordUpstreamCall({ upstream, method, outcome, seconds }) {
+    recordUpstreamCall({ upstream, method, outcome, seconds }, host) {
       calls.inc({ upstream, method, outcome });
+      if (upstream === 'NODE') nodeCalls.inc({ host, method, outcome });
       callSeconds.observe({ upstream, method }, seconds);
     },
     recordUpstreamBytes: (upstream, bytes) => bytesRead.inc({ upstream }, bytes),
@@ -183,10 +209,26 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
       if (seconds !== undefined) operationSeconds([type]).observe(seconds);
     },
     recordPersistedOperation: (name) => persisted([name]).inc(),
+    recordErrors(errors) {
+      for (const { extensions } of errors) errorsSent.inc({ code: errorCodeOf(extensions) });
+    },
     recordRefusedOperation: () => operations(['any', 'refused']).inc(),
     recordRateLimited: (transport) => rateLimited.inc({ door: transport }),
     recordRefusedConnection: () => connectionsRefused.inc(),
     addWebSockets: (difference) => webSockets.inc(difference),
+    recordWebSocketClose: (code) => webSocketCloses.inc({ code: isKnownClose(code) ? String(code) : OTHER }),
     registerSources: (service) => registerSourceMetrics(service, registry),
   };
+}
+
+/** The label of all codes that are not known: a client can choose close codes. */
+const OTHER = 'other';
+
+function errorCodeOf({ code }: GraphQLError['extensions']): string {
+  return typeof code === 'string' && Object.hasOwn(ERROR_CODES, code) ? code : OTHER;
+}
+
+/** Whether RFC 6455 or its registry defines a close code, or graphql-ws. */
+function isKnownClose(code: number): boolean {
+  return (code >= 1000 && code <= 1014) || code in CloseCode;
 }

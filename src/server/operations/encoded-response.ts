@@ -2,7 +2,7 @@ import type { GraphQLError } from 'graphql';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { type JsonText, toBytes } from '../../graphql/execution/json-text.ts';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
-import { type ErrorSummary, summarizeErrors } from './log-details.ts';
+import { summarizeErrors } from './log-details.ts';
 import type { Executed } from './pipeline.ts';
 
 /**
@@ -16,7 +16,7 @@ export class EncodedResponse {
   readonly body: ResponseBody;
   /** The length of the body. */
   readonly bytes: number;
-  /** Points that the operation took from its client's rate limit. */
+  /** Points that the operation costs, which an equal request takes from the rate limit of its client. */
   readonly points: number;
   /** About how many values the data has. */
   readonly values: number;
@@ -44,9 +44,10 @@ export class EncodedResponse {
     this.persistedName = persistedName;
   }
 
-  /** The errors, for the access log. */
-  get errorSummary(): ErrorSummary | undefined {
-    return summarizeErrors({ text: this.isExecuted ? '' : undefined, errors: this.errors });
+  /** What the access log says about it. */
+  get accessDetails() {
+    const errors = summarizeErrors({ text: this.isExecuted ? '' : undefined, errors: this.errors });
+    return { errors, height: this.height, cost: this.points };
   }
 }
 

@@ -1,3 +1,4 @@
+import type { GraphQLError } from 'graphql';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { toTextOrBytes } from '../../graphql/execution/json-text.ts';
 import { hasData, type WrittenResult } from '../../graphql/execution/written-result.ts';
@@ -7,6 +8,7 @@ import { frameHeader } from '../websocket/frame.ts';
 /** One update of a subscription, encoded once for all subscribers that receive it. */
 export type EncodedUpdate = {
   readonly outcome: Outcome;
+  readonly errors: readonly GraphQLError[] | undefined;
   /** The height after which a subscriber resumes; `undefined` if it would start anew. */
   readonly height: BeaconHeight | undefined;
   /** The result as JSON on one line: the data of a server-sent event. */
@@ -27,6 +29,7 @@ export function encodeUpdate(result: WrittenResult, height: BeaconHeight | undef
 
   return {
     outcome: outcomeOf(result),
+    errors: result.errors,
     height,
     toText: () => String(payload),
     toFrame(id) {

@@ -73,7 +73,10 @@ export function createSubscriptionGroups(options: SubscriptionGroupsOptions): Su
       stream: subscription.stream,
       execute: (value, previous) => execute(subscription, value, previous),
       turn: sending.wait,
-      onSent: ({ outcome }) => metrics.recordOperation('update', outcome),
+      onSent({ outcome, errors }) {
+        metrics.recordOperation('update', outcome);
+        if (errors !== undefined) metrics.recordErrors(errors);
+      },
       onEmpty: () => groups.get(key) === group && groups.delete(key),
       now: service.now,
     });

@@ -12,6 +12,8 @@ type IndexOptions = {
   readonly isSandbox: boolean;
   /** Whether browsers get GraphiQL. */
   readonly graphiql: boolean;
+  /** Whether /health and /ready are on the same port. */
+  readonly hasAdminPages: boolean;
 };
 
 type Link = { readonly path: string; readonly title: string; readonly text: string };
@@ -42,16 +44,19 @@ export function createIndex(options: IndexOptions): (request: IncomingMessage, r
   };
 }
 
-function linksOf({ graphiql }: IndexOptions): readonly Link[] {
+function linksOf({ graphiql, hasAdminPages }: IndexOptions): readonly Link[] {
   const editor = [
     { path: GRAPHQL_PATH, title: 'GraphiQL', text: 'Write queries and run them, with examples and live prices.' },
     { path: `${GRAPHQL_PATH}#docs`, title: 'Documentation', text: 'Every type and field, in GraphiQL’s docs panel.' },
   ];
+  const checks = [
+    { path: HEALTH_PATH, title: 'Health', text: 'Whether the process runs.' },
+    { path: READY_PATH, title: 'Readiness', text: 'Whether the data is fresh, and if not, why.' },
+  ];
   return [
     ...(graphiql ? editor : []),
     { path: SCHEMA_PATH, title: 'Schema', text: 'All types and fields as a file, for code generators.' },
-    { path: HEALTH_PATH, title: 'Health', text: 'Whether the process runs.' },
-    { path: READY_PATH, title: 'Readiness', text: 'Whether the data is fresh, and if not, why.' },
+    ...(hasAdminPages ? checks : []),
   ];
 }
 

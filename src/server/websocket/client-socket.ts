@@ -7,6 +7,14 @@ export class ClientSocket extends WebSocket {
   connection: Connection | undefined = undefined;
   /** The operations that are prepared or executed; `undefined` if there are none. */
   inProgress: Set<unknown> | undefined = undefined;
+  /** The close code that was sent; `undefined` before that, and if the code has no frame. */
+  sentCode: number | undefined = undefined;
+
+  /** Starts the closing handshake, or answers that of the client with its code. */
+  override close(code?: number, reason?: string | Buffer): void {
+    this.sentCode ??= code;
+    super.close(code, reason);
+  }
 }
 
 /** A socket as graphql-ws requires it, with the callbacks of graphql-ws. */

@@ -31,8 +31,8 @@ export type WebSocketLog = {
   failed(operation: SocketOperation, errors: readonly GraphQLError[], hadStarted: boolean): void;
   /** An operation has a result. */
   answered(operation: SocketOperation, response: EncodedResponse, from: ResponseSource): void;
-  /** A subscription has started. Its payload is released afterwards. */
-  started(operation: SocketOperation): void;
+  /** A subscription has started, which costs so many points. Its payload is released afterwards. */
+  started(operation: SocketOperation, cost: number): void;
   /** A subscription was completed, by the client or by the gateway. */
   completed(caller: ClientIdentity, id: string): void;
   closed(caller: ClientIdentity, code: number | undefined): void;
@@ -67,14 +67,14 @@ export function createWebSocketLog({ accessLog, clients, log, persisted }: WebSo
   const logsSockets = log.isLevelEnabled(level);
   const open = new Map<ClientIdentity, OpenSocket>();
 
-  function logEnd(caller: ClientIdentity, id: string, details: Pick<AccessDetails, 'errors' | 'from'> = {}): void {
+  function logEnd(caller: ClientIdentity, id: string, details: AccessDetails = {}, bytes?: number): void {
     const operations = open.get(caller)?.operations;
     const operation = operations?.get(id);
     if (operation === undefined) return;
     operations?.delete(id);
     const { requestId, label, startedAt, isSubscription } = operation;
     const message = isSubscription ? 'websocket subscription ended' : 'websocket operation';
-    onEvent?.({ message, requestId, client: caller, label, ...details, facts: { ms: msSince(startedAt) } });
+    onEvent?.({ message, requestId, client: caller, label, ...details, facts: { bytes, ms: msSince(startedAt) } });
   }
 
   return {
@@ -110,18 +110,25 @@ export function createWebSocketLog({ accessLog, clients, log, persisted }: WebSo
       const message = hadStarted ? 'websocket subscription failed' : 'websocket operation refused';
       onEvent({ message, requestId, client: caller, ...(label && { label }), errors });
     },
-    answered({ caller, requestId, id, payload }, { errorSummary: errors }, from) {
+    answered({ caller, requestId, id, payload }, { accessDetails: details, bytes }, from) {
       if (onEvent === undefined) return;
       const operation = open.get(caller)?.operations.get(id);
-      if (operation !== undefined) logEnd(caller, id, { errors, from });
-      else if (errors?.isNotable)
-        onEvent({ message: 'websocket operation failed', requestId, client: caller, label: labelOf(payload), errors });
+      if (operation !== undefined) logEnd(caller, id, { ...details, from }, bytes);
+      else if (details.errors?.isNotable)
+        onEvent({
+          message: 'websocket operation failed',
+          requestId,
+          client: caller,
+          label: labelOf(payload),
+          ...details,
+        });
     },
-    started({ caller, requestId, id }) {
+    started({ caller, requestId, id }, cost) {
       const operation = open.get(caller)?.operations.get(id);
       if (operation === undefined) return;
       operation.isSubscription = true;
-      onEvent?.({ message: 'websocket subscription started', requestId, client: caller, label: operation.label });
+      const { label } = operation;
+      onEvent?.({ message: 'websocket subscription started', requestId, client: caller, label, cost });
     },
     completed: (caller, id) => logEnd(caller, id),
     closed(caller, code) {
@@ -129,7 +136,8 @@ export function createWebSocketLog({ accessLog, clients, log, persisted }: WebSo
       if (socket === undefined) return;
       open.delete(caller);
       const { requestId, openedAt } = socket;
-      const line = { requestId, client: clients.of(caller), code, ms: msSince(openedAt) };
+      const bytes = caller.socket.bytesWritten;
+      const line = { requestId, client: clients.of(caller), code, bytes, ms: msSince(openedAt) };
       log[level](line, 'websocket closed');
     },
   };

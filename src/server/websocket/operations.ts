@@ -9,7 +9,7 @@ import { inSpan, type Tracing, traceparentOf } from '../../tracing.ts';
 import type { ClientAddresses, ClientIdentity } from '../clients/client-address.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
 import type { RequestIds } from '../http/request-id.ts';
-import type { ResponseSource } from '../metrics/metrics.ts';
+import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import { type EncodedResponse, encodeResponse } from '../operations/encoded-response.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
@@ -55,6 +55,7 @@ type SocketOperationsOptions = {
   readonly limits: Limits;
   readonly clients: ClientAddresses;
   readonly rates: RateLimits | undefined;
+  readonly metrics: Pick<Metrics, 'recordErrors'>;
   readonly requestIds: RequestIds;
   readonly log: WebSocketLog;
   readonly maskError: (error: unknown) => GraphQLError;
@@ -74,7 +75,7 @@ const OVER = [new GraphQLError('The result was sent.')];
  * need the data of a result as an object, and encode it again.
  */
 export function createSocketOperations(options: SocketOperationsOptions): OnSubscribe {
-  const { pipeline, limits, clients, rates, requestIds, log, maskError, tracing } = options;
+  const { pipeline, limits, clients, rates, metrics, requestIds, log, maskError, tracing } = options;
   const { maxSubscriptionsPerConnection, maxValuesPerConnection } = limits;
   const respond = options.responses.over<SocketOperation, Outcome>({ execute, send, refuse: (_, error) => [error] });
 
@@ -121,7 +122,9 @@ export function createSocketOperations(options: SocketOperationsOptions): OnSubs
     if (refusal === undefined && isSubscription(prepared)) return prepared;
     const executing =
       refusal === undefined ? pipeline.execute(prepared) : toExecuted(new WrittenResult(undefined, [refusal]));
-    return andThen(executing, (executed) => encodeResponse(executed, operation.account.paid, values, maskError));
+    return andThen(executing, (executed) =>
+      encodeResponse(executed, Math.max(operation.account.paid, prepared.points), values, maskError),
+    );
   }
 
   function send(operation: SocketOperation, response: EncodedResponse, from: ResponseSource): Outcome {
@@ -133,7 +136,10 @@ export function createSocketOperations(options: SocketOperationsOptions): OnSubs
     }
     log.answered(operation, response, from);
     // The client may have completed the operation.
-    if (operation.id in operation.connection.subscriptions) sendResult(receiverOf(operation), response);
+    if (operation.id in operation.connection.subscriptions) {
+      if (response.errors !== undefined) metrics.recordErrors(response.errors);
+      sendResult(receiverOf(operation), response);
+    }
     return SENT;
   }
 
@@ -146,7 +152,7 @@ export function createSocketOperations(options: SocketOperationsOptions): OnSubs
       send(operation, encodeResponse(toExecuted(updates), 0, 0, maskError), 'executed');
       return undefined;
     }
-    log.started(operation);
+    log.started(operation, prepared.points);
     const { document } = prepared.operation;
     const operationName = payload.operationName ?? null;
     const unused = { rootValue: undefined, contextValue: undefined };

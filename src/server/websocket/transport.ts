@@ -91,6 +91,7 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
 
   function refuse(socket: Duplex, caller: ClientIdentity, requestId: string, error: GraphQLError): void {
     log.refused(caller, requestId, error);
+    metrics.recordErrors([error]);
     refuseUpgrade(socket, error);
   }
 
@@ -112,11 +113,15 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
         errors,
         subscriptions[id] !== null,
       );
+      metrics.recordErrors(errors);
       return errors.map(withoutHttp);
     },
-    onClose(connection, code) {
+    onClose({ extra: { caller, socket } }, receivedCode = 1006) {
+      // The code that ended the connection: after a frame that cannot be read, `ws` reads no answer to its own.
+      const code = socket.sentCode ?? receivedCode;
       metrics.addWebSockets(-1);
-      log.closed(connection.extra.caller, code);
+      metrics.recordWebSocketClose(code);
+      log.closed(caller, code);
     },
   });
 

@@ -1,4 +1,5 @@
 import type { Plugin } from 'graphql-yoga';
+import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import { inSpan, type OperationSpan, TRACEPARENT_HEADER, type Tracing } from '../../tracing.ts';
@@ -51,8 +52,13 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
     };
   }
 
-  async function run(prepared: Prepared): Promise<WrittenResult | Subscribe<EncodedUpdate>> {
-    if (!isSubscription(prepared)) return (await pipeline.run(prepared)).result;
+  async function run(prepared: Prepared, exchange?: HttpExchange): Promise<WrittenResult | Subscribe<EncodedUpdate>> {
+    if (!isSubscription(prepared)) {
+      const { result, height } = await pipeline.run(prepared);
+      noteAccess(exchange, prepared, height);
+      return result;
+    }
+    noteAccess(exchange, prepared);
     const refusal = pipeline.admit(prepared);
     return refusal === undefined ? pipeline.subscribe(prepared) : new WrittenResult(undefined, [refusal]);
   }
@@ -65,7 +71,10 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
         const { prepared } = exchange ?? {};
         const span = spanOf(request, exchange);
         const result = await inSpan(span, async () =>
-          run(prepared ?? (await pipeline.prepare(params as SentOperation, clientOf(request, exchange, span)))),
+          run(
+            prepared ?? (await pipeline.prepare(params as SentOperation, clientOf(request, exchange, span))),
+            exchange,
+          ),
         );
         span?.end({ codes: result instanceof WrittenResult ? codesOf(result.errors) : [] });
         // Yoga hands it on as it is: `useResponses` encodes it.
@@ -73,4 +82,11 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
       });
     },
   };
+}
+
+/** Notes the height and the cost of an operation for the access log: of several, the height of the first and the sum. */
+function noteAccess(exchange: HttpExchange | undefined, prepared: Prepared, height?: BeaconHeight): void {
+  if (exchange === undefined || prepared.errors !== undefined) return;
+  const { access } = exchange;
+  exchange.access = { ...access, height: access?.height ?? height, cost: (access?.cost ?? 0) + prepared.points };
 }

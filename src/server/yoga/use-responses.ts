@@ -7,6 +7,7 @@ import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import { createEventStream, EVENT_STREAM_HEADERS, toEventStream } from '../http/event-stream.ts';
 import { accepts, createAcceptedTypes, type JsonType } from '../http/media-types.ts';
 import { statusOf } from '../http/status.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
 import { badRequest, toRefusedResponse } from '../operations/refusal.ts';
 
@@ -16,6 +17,7 @@ export type UseResponsesOptions = {
   readonly keepAliveMs: number;
   /** Called with each event stream that has no HTTP response. */
   readonly trackStream: (stream: Readable) => void;
+  readonly metrics: Pick<Metrics, 'recordErrors'>;
   /** Called with internal errors that abort an event stream. */
   readonly internal: (error: unknown) => void;
 };
@@ -34,7 +36,7 @@ type Encoded = {
  * Encodes results, in the place of Yoga: as JSON in the media type that the handler of plain queries would choose, or as
  * server-sent events. Yoga's own event streams execute updates ahead of a slow reader.
  */
-export function useResponses({ keepAliveMs, trackStream, internal }: UseResponsesOptions): Plugin {
+export function useResponses({ keepAliveMs, trackStream, metrics, internal }: UseResponsesOptions): Plugin {
   const acceptedType = createAcceptedTypes();
 
   function openEventStream(updates: Subscribe<EncodedUpdate>, { signal }: Request, response?: ServerResponse) {
@@ -56,16 +58,19 @@ export function useResponses({ keepAliveMs, trackStream, internal }: UseResponse
     const jsonType = acceptedType(accept);
     const type = jsonType ?? (accepts(accept, MULTIPART) ? MULTIPART : EVENT_STREAM);
     if (isList(result)) {
-      const texts = result.map((each) => (isSubscription(each) ? IN_AN_ARRAY : toWritten(each)).toText());
-      return encodeAs(type, `[${texts.join(',')}]`);
+      const all = result.map((each) => (isSubscription(each) ? IN_AN_ARRAY : toWritten(each)));
+      for (const { errors = [] } of all) metrics.recordErrors(errors);
+      return encodeAs(type, `[${all.map((each) => each.toText()).join(',')}]`);
     }
     if (isSubscription(result)) {
       if (accepts(accept, EVENT_STREAM))
         return { status: 200, headers: EVENT_STREAM_HEADERS, body: openEventStream(result, request, response) };
       const error = badRequest(406, accepts(accept, MULTIPART) ? `${NO_MULTIPART} ${NO_STREAM}` : NO_STREAM);
+      metrics.recordErrors([error]);
       return encodeAs(jsonType ?? 'application/json', new WrittenResult(undefined, [error]).toText(), [error]);
     }
     const written = toWritten(result);
+    metrics.recordErrors(written.errors ?? []);
     if (jsonType !== undefined || request.method !== 'GET' || !isFinal(written))
       return encodeAs(type, written.toText(), written.errors);
     const encoded = encodeAs('application/json', written.toText(), written.errors);
@@ -76,6 +81,7 @@ export function useResponses({ keepAliveMs, trackStream, internal }: UseResponse
     onRequestParse({ request, endResponse, fetchAPI }) {
       const accept = request.headers.get('accept') ?? undefined;
       if (acceptedType(accept) !== undefined || accepts(accept, EVENT_STREAM) || accepts(accept, MULTIPART)) return;
+      metrics.recordErrors([NOT_ACCEPTED]);
       const { status, headers, body } = toRefusedResponse(NOT_ACCEPTED, undefined);
       endResponse(new fetchAPI.Response(body, { status, headers }));
     },

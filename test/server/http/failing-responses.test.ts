@@ -26,7 +26,11 @@ async function serveHandler(run: () => Promise<Executed>, broken: Partial<Respon
   const logged: unknown[] = [];
   const loggedFor: unknown[] = [];
   const dataVersion = () => logged;
-  const prepared = { operation: { definition: { operation: 'query' } }, cost: { values: 1 } } as PreparedOperation;
+  const prepared = {
+    operation: { definition: { operation: 'query' } },
+    cost: { values: 1 },
+    points: 1,
+  } as PreparedOperation;
   const pipeline = { prepare: () => prepared, run } as unknown as Pipeline;
   const metrics = createMetrics('test');
   const requestIds = createRequestIds();
@@ -44,6 +48,7 @@ async function serveHandler(run: () => Promise<Executed>, broken: Partial<Respon
       now: () => 0,
       rates: undefined,
       responses: createOpenResponses(metrics),
+      metrics,
       corsOrigins: [],
       isSandbox: false,
       isLast: () => false,

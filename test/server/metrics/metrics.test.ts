@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { startGatewayForTest } from '../../support/gateway.ts';
-import { sample } from '../../support/metrics.ts';
+import { sample, sumOf } from '../../support/metrics.ts';
+import { openSocket } from '../../support/transports.ts';
 import { connect, take } from '../../support/websocket.ts';
 
 async function open() {
@@ -79,6 +81,43 @@ describe('the metrics', () => {
     await take(client, '{ beaconHeight }', 1);
     await client.dispose();
     await expect.poll(async () => sample(await read(), 'pdex_websockets')).toBe(0);
+  });
+
+  test('count websockets that closed, by bounded codes', async () => {
+    const { url, read, app } = await open();
+    const closes = async () =>
+      Object.fromEntries(
+        [...(await read()).matchAll(/^pdex_websocket_closes_total\{code="(\w+)"\} (\d+)$/gm)].map(([, code, count]) => [
+          code,
+          Number(count),
+        ]),
+      );
+    for (const code of [1000, 1000, 3000, 4499, 4999, undefined]) (await openSocket(url)).close(code);
+    (await openSocket(url)).terminate();
+    const refused = new WebSocket(url.replace('http', 'ws'), 'soap-2');
+    refused.on('error', () => {});
+    (await openSocket(url)).send('{');
+    (await openSocket(url)).send('x'.repeat(app.service.limits.maxBodyBytes + 1));
+    const counts = { 1000: 2, 1005: 1, 1006: 1, 1009: 1, 4400: 1, 4406: 1, other: 3 };
+    await expect.poll(closes).toEqual(counts);
+    expect(sample(await read(), 'pdex_websockets')).toBe(0);
+  });
+
+  test('count the requests to each node', async () => {
+    const gateway = await startGatewayForTest({ sandbox: { nodes: 2 } });
+    await gateway.untilReady();
+    const text = await (await fetch(new URL('/metrics', await gateway.app.listen(0, '127.0.0.1')))).text();
+    const hosts = gateway.sandbox.nodes.map(({ url }) => new URL(url).host);
+    const called = hosts.map((host) => sumOf(text, 'pdex_node_calls_total', { host, method: 'getblockchaininfo' }));
+    expect(Math.min(...called)).toBeGreaterThan(0);
+    const all = hosts.map((host) => sumOf(text, 'pdex_node_calls_total', { host }));
+    expect(all.reduce((sum, count) => sum + count, 0)).toBe(
+      sumOf(text, 'pdex_upstream_calls_total', { upstream: 'NODE' }),
+    );
+    const states = { method: 'getpdestate', outcome: 'OK' };
+    const read = hosts.map((host) => sumOf(text, 'pdex_node_calls_total', { host, ...states }));
+    expect(read.toSorted()).toEqual([0, 1]);
+    expect(sumOf(text, 'pdex_node_calls_total', {})).toBe(all.reduce((sum, count) => sum + count, 0));
   });
 
   test('are served at exactly one path', async () => {

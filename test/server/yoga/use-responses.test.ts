@@ -42,7 +42,12 @@ test('an event stream with an update that cannot be encoded is aborted, and the 
   const schema = createSchema({ typeDefs: 'type Query { none: Boolean }' });
   const plugins: Plugin[] = [
     { onParams: ({ setParamsHandler }) => setParamsHandler(() => Promise.resolve(updates as never)) },
-    useResponses({ keepAliveMs: 60_000, trackStream() {}, internal: (each) => logged.push(each) }),
+    useResponses({
+      keepAliveMs: 60_000,
+      metrics: { recordErrors() {} },
+      trackStream() {},
+      internal: (each) => logged.push(each),
+    }),
   ];
   const server = createServer(createYoga({ schema, plugins, logging: false })).listen(0);
   onTestFinished(() => void server.close());

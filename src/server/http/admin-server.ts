@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import { listenOn } from './listening.ts';
+import { createOpenResponses } from './open-responses.ts';
+import { createRoutes, type RoutesOptions } from './routes.ts';
+import { createHttpServer } from './server.ts';
+
+/** The server of the admin port: health, readiness and metrics, without any limit of client addresses. */
+export type AdminServer = {
+  /** @returns its origin. @throws Error if the port is not available */
+  listen(port: number, host: string): Promise<string>;
+  /** Its origin, while it listens. */
+  origin(): string | undefined;
+  /** Closes the port and all its connections. */
+  close(): Promise<void>;
+};
+
+type AdminServerOptions = Omit<
+  RoutesOptions,
+  'graphqlHandler' | 'hasAdminPages' | 'graphiql' | 'persistedOnly' | 'responses' | 'isLast'
+> & {
+  /** How long a client may keep the gateway waiting. */
+  readonly keepAliveMs: number;
+};
+
+/** Creates the server. It has the timeouts of the server for clients. */
+export function createAdminServer(options: AdminServerOptions): AdminServer {
+  const { metrics, accessLog, isStopping, keepAliveMs } = options;
+  const responses = createOpenResponses(metrics, accessLog.onResponse);
+  const handle = createRoutes({
+    ...options,
+    graphqlHandler: undefined,
+    hasAdminPages: true,
+    graphiql: false,
+    persistedOnly: false,
+    responses,
+    isLast: isStopping,
+  });
+  const server = createHttpServer({ handle, responses, connections: undefined, keepAliveMs });
+  let origin: string | undefined;
+  let stopAborting = () => {};
+
+  return {
+    async listen(port, host) {
+      origin = await listenOn(server, port, host);
+      stopAborting = responses.abortStalled(keepAliveMs);
+      return origin;
+    },
+    origin: () => origin,
+    async close() {
+      if (!server.listening) return;
+      origin = undefined;
+      stopAborting();
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

@@ -2,11 +2,12 @@ import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { request } from 'undici';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { hasNoRegistry, NPM_ENV } from './support/npm.ts';
 import { oldNodes } from './support/old-nodes.ts';
 import { startOtlpReceiver } from './support/otlp-receiver.ts';
 
@@ -18,24 +19,23 @@ const folder = mkdtempSync(join(tmpdir(), 'pdex-package-'));
 const BIN = join(folder, 'node_modules/.bin/pdex-gateway');
 const TARBALL = join(folder, `pdex-gateway-${version}.tgz`);
 
-/** The newer Node is in charge, as on the machine of somebody who installs the package. */
-const env = { ...process.env, PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter) };
 const run = promisify(execFile);
 
 vi.setConfig({ testTimeout: 60_000 });
 
-/** Why the package could not be installed. CI has a registry, so there it is a failure. */
+/** Why the package could not be installed. */
 let notInstalled: string | undefined;
 
 beforeAll(async () => {
-  await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: ROOT, env });
+  await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: ROOT, env: NPM_ENV });
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   try {
-    await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', TARBALL], { cwd: folder, env });
+    await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', TARBALL], {
+      cwd: folder,
+      env: NPM_ENV,
+    });
   } catch (error) {
-    const { stderr } = error as { readonly stderr: string };
-    const isUnreachable = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENETUNREACH|ENOTCACHED)\b/.test(stderr);
-    if (process.env['CI'] || !isUnreachable) throw error;
+    if (!hasNoRegistry(error)) throw error;
     notInstalled = 'npm cannot reach its registry';
   }
   // The types of Node, and its own compiler, are in every project with TypeScript.
@@ -69,7 +69,7 @@ test('the bundles leave the dispatcher of Node’s own `fetch` alone', () => {
 });
 
 installed('the command serves a query and GraphiQL, and exits with 0 on SIGTERM', async () => {
-  const child = spawn(BIN, ['--port', '0', '--sandbox'], { cwd: folder, env });
+  const child = spawn(BIN, ['--port', '0', '--sandbox'], { cwd: folder, env: NPM_ENV });
   onTestFinished(() => void child.kill('SIGKILL'));
   let url = '';
   for await (const line of createInterface(child.stdout)) {
@@ -94,7 +94,7 @@ test('OpenTelemetry is in a file of its own, which is loaded when traces are on'
 installed('the command sends traces', async () => {
   const receiver = await startOtlpReceiver();
   const traces = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url.href, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' };
-  const child = spawn(BIN, ['--port', '0', '--sandbox'], { cwd: folder, env: { ...env, ...traces } });
+  const child = spawn(BIN, ['--port', '0', '--sandbox'], { cwd: folder, env: { ...NPM_ENV, ...traces } });
   onTestFinished(() => void child.kill('SIGKILL'));
   for await (const line of createInterface(child.stdout)) {
     const { graphql } = JSON.parse(line);
@@ -144,10 +144,12 @@ installed('a strict project compiles against the types, and its program runs and
   writeFileSync(join(folder, 'consumer.ts'), CONSUMER);
   const options = ['--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', 'false', '--target', 'es2024'];
   const all = [...options, '--module', 'nodenext', '--moduleResolution', 'nodenext', '--types', 'node', 'consumer.ts'];
-  const compiled = await run(join(ROOT, 'node_modules/.bin/tsc'), all, { cwd: folder, env }).catch((error) => error);
+  const compiled = await run(join(ROOT, 'node_modules/.bin/tsc'), all, { cwd: folder, env: NPM_ENV }).catch(
+    (error) => error,
+  );
   expect(compiled.stdout).toBe('');
 
-  const { stdout, stderr } = await run(process.execPath, ['consumer.js'], { cwd: folder, env });
+  const { stdout, stderr } = await run(process.execPath, ['consumer.js'], { cwd: folder, env: NPM_ENV });
   const answer = { data: { poolPairs: { totalCount: 10 } } };
   expect(JSON.parse(stdout)).toEqual([answer, true, ['headPolMs is not an option: did you mean headPollMs?']]);
   expect(stderr).toBe('');
@@ -155,6 +157,6 @@ installed('a strict project compiles against the types, and its program runs and
 
 installed('the schema is a file of the package', async () => {
   const program = "console.log(import.meta.resolve('pdex-gateway/schema.graphql'))";
-  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program], { cwd: folder, env });
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program], { cwd: folder, env: NPM_ENV });
   expect(readFileSync(new URL(stdout.trim()), 'utf8')).toBe(readFileSync(join(ROOT, 'schema.graphql'), 'utf8'));
 });

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import { concatTexts, type JsonText, toTextOrBytes, toWholeText } from '../../graphql/execution/json-text.ts';
 import { hasData, WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import { createEventStream, EVENT_STREAM_HEADERS, toEventStream } from '../http/event-stream.ts';
@@ -29,7 +30,7 @@ type Result = WrittenResult | Subscribe<EncodedUpdate> | { readonly errors: read
 type Encoded = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | ReadableStream;
+  readonly body: string | Buffer | ReadableStream;
 };
 
 /**
@@ -60,20 +61,21 @@ export function useResponses({ keepAliveMs, trackStream, metrics, internal }: Us
     if (isList(result)) {
       const all = result.map((each) => (isSubscription(each) ? IN_AN_ARRAY : toWritten(each)));
       for (const { errors = [] } of all) metrics.recordErrors(errors);
-      return encodeAs(type, `[${all.map((each) => each.toText()).join(',')}]`);
+      const entries = all.flatMap((each, index) => [index === 0 ? '[' : ',', each.toJson()]);
+      return encodeAs(type, concatTexts([...entries, ']']));
     }
     if (isSubscription(result)) {
       if (accepts(accept, EVENT_STREAM))
         return { status: 200, headers: EVENT_STREAM_HEADERS, body: openEventStream(result, request, response) };
       const error = badRequest(406, accepts(accept, MULTIPART) ? `${NO_MULTIPART} ${NO_STREAM}` : NO_STREAM);
       metrics.recordErrors([error]);
-      return encodeAs(jsonType ?? 'application/json', new WrittenResult(undefined, [error]).toText(), [error]);
+      return encodeAs(jsonType ?? 'application/json', new WrittenResult(undefined, [error]).toJson(), [error]);
     }
     const written = toWritten(result);
     metrics.recordErrors(written.errors ?? []);
     if (jsonType !== undefined || request.method !== 'GET' || !isFinal(written))
-      return encodeAs(type, written.toText(), written.errors);
-    const encoded = encodeAs('application/json', written.toText(), written.errors);
+      return encodeAs(type, written.toJson(), written.errors);
+    const encoded = encodeAs('application/json', written.toJson(), written.errors);
     return encoded.status === 200 ? { ...encoded, status: 400 } : encoded;
   }
 
@@ -88,7 +90,7 @@ export function useResponses({ keepAliveMs, trackStream, metrics, internal }: Us
     onResultProcess({ request, result, setResultProcessor, serverContext }) {
       const { res } = serverContext as { readonly res?: ServerResponse };
       const { status, headers, body } = encode(result as never, request, res);
-      setResultProcessor((_result, { Response }) => new Response(body, { status, headers }), '*/*');
+      setResultProcessor((_result, { Response }) => new Response(body as BodyInit, { status, headers }), '*/*');
     },
   };
 }
@@ -99,14 +101,15 @@ const MULTIPART = 'multipart/mixed';
 /** A result, or the results of an array, in that media type, with the status of its errors. */
 function encodeAs(
   type: JsonType | typeof EVENT_STREAM | typeof MULTIPART,
-  text: string,
+  json: JsonText,
   errors: readonly GraphQLError[] = [],
 ): Encoded {
   const { status, headers } = statusOf(errors, type === MULTIPART ? 'application/graphql-response+json' : type);
+  if (type !== EVENT_STREAM && type !== MULTIPART)
+    return { status, headers: { ...headers, 'content-type': `${type}; charset=utf-8` }, body: toTextOrBytes(json) };
+  const text = toWholeText(json);
   if (type === EVENT_STREAM)
     return { status, headers: { ...headers, ...EVENT_STREAM_HEADERS }, body: toEventStream(text) };
-  if (type !== MULTIPART)
-    return { status, headers: { ...headers, 'content-type': `${type}; charset=utf-8` }, body: text };
   const part = `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
   const body = `\r\n---\r\n${part}\r\n-----\r\n`;
   return { status, headers: { ...headers, 'content-type': `${MULTIPART}; boundary="-"` }, body };

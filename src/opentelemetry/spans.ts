@@ -53,7 +53,7 @@ export function createTracing(options: SpansOptions): Tracing {
   const attributes = { 'service.version': version, ...resource, 'service.name': name };
   const provider = new TracerProvider({
     resource: defaultResource().merge(resourceFromAttributes(attributes)),
-    // What is not sampled does not come so far.
+    // The sampling decision is made before a span is created, so the SDK records every span that it gets.
     sampler: new AlwaysOnSampler(),
     spanProcessors: [new BatchSpanProcessor({ exporter: createExporter(protocol, send) })],
   });
@@ -182,7 +182,7 @@ const NOT_PREPARED = 'GraphQL Operation';
 type Scope = {
   readonly span: Span;
   readonly context: Context;
-  /** Work that goes on after the end of its span is not traced: an order book that is polled for later subscribers. */
+  /** Whether the span has not ended. Calls after its end are not traced, such as later polls of an order book for other clients. */
   isOpen: boolean;
   /** The ends of the calls of a poll, until it is known whether the poll is recorded. */
   held: (() => void)[] | undefined;

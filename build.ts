@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type RolldownOptions, rolldown } from 'rolldown';
+import { type OutputChunk, type RolldownOptions, rolldown } from 'rolldown';
+import { build as buildPages } from 'vite';
 
 // Writes the package to dist/. docs/decisions/package.md says what is bundled, and why.
 
@@ -9,13 +10,18 @@ const ROOT = import.meta.dirname;
 const DIST = join(ROOT, 'dist');
 const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
-/** Native parts of `ws`, which it uses where they are installed. */
-const OPTIONAL = ['bufferutil', 'utf-8-validate'];
+/** Native parts of `ws`, `pg` and `@redis/client`, which these use where they are installed, and a part of `pg` for another platform. */
+const OPTIONAL = ['bufferutil', 'utf-8-validate', 'pg-native', 'pg-cloudflare', '@node-rs/xxhash'];
 
-/** Leaves OpenTelemetry in a file of its own, which is loaded when traces are on. */
-const loadTelemetryLazily = {
-  name: 'load-telemetry-lazily',
-  resolveId: (id: string) => (id === './spans.ts' ? { id: './opentelemetry.js', external: true } : undefined),
+/** Files of their own, by what imports them: they are loaded when traces are on, and when a fleet is configured. */
+const LAZY: Readonly<Record<string, string>> = {
+  './spans.ts': './opentelemetry.js',
+  './redis-client.ts': './redis.js',
+};
+
+const loadLazily = {
+  name: 'load-lazily',
+  resolveId: (id: string) => (LAZY[id] === undefined ? undefined : { id: LAZY[id], external: true }),
 };
 
 /** The packages whose code is in the bundles, by their folders. */
@@ -24,6 +30,9 @@ const bundled = new Set<string>();
 rmSync(DIST, { recursive: true, force: true });
 await bundle('src/index.ts', 'index.js', Object.keys(dependencies));
 await bundle('src/opentelemetry/spans.ts', 'opentelemetry.js', Object.keys(dependencies));
+// The library asks for OpenTelemetry only when its own metrics are on.
+await bundle('src/fleet/redis-client.ts', 'redis.js', [...Object.keys(dependencies), '@opentelemetry/api']);
+await bundle('src/history/worker.ts', 'history-worker.js', Object.keys(dependencies));
 // The command shares its graphql with nobody. One file instead of a hundred starts sooner, and `require` does not load the
 // parts of Node's own modules that the gateway does not use, such as `fetch`.
 await bundle(
@@ -33,6 +42,7 @@ await bundle(
 );
 writeFileSync(join(DIST, 'start.cjs'), startAsCommonJs(), { mode: 0o755 });
 cpSync(join(ROOT, 'src/server/pages/graphiql-start.js'), join(DIST, 'graphiql-start.js'));
+await buildExplorer();
 writeTypes();
 writeFileSync(join(DIST, 'third-party-licenses.txt'), licenses());
 
@@ -40,7 +50,7 @@ async function bundle(input: string, file: string, external: readonly string[]):
   const options: RolldownOptions = {
     input: join(ROOT, input),
     platform: 'node',
-    plugins: [loadTelemetryLazily],
+    plugins: [loadLazily],
     external: (id) => [...external, ...OPTIONAL].some((name) => id === name || id.startsWith(`${name}/`)),
   };
   const { output } = await (await rolldown(options)).write({
@@ -48,9 +58,27 @@ async function bundle(input: string, file: string, external: readonly string[]):
     format: file.endsWith('.cjs') ? 'cjs' : 'esm',
     codeSplitting: false,
   });
-  for (const path of output.flatMap((chunk) => (chunk.type === 'chunk' ? Object.keys(chunk.modules) : []))) {
+  addBundled(output.flatMap((file) => (file.type === 'chunk' ? [file] : [])));
+}
+
+/** Notes whose code is in the chunks. */
+function addBundled(chunks: readonly Pick<OutputChunk, 'modules'>[]): void {
+  for (const path of chunks.flatMap(({ modules }) => Object.keys(modules))) {
     const [, folder] = /^\0?(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path) ?? [];
     if (folder !== undefined) bundled.add(folder);
+  }
+}
+
+/** Writes the pages of the explorer. `explorer/vite.config.ts` says how. */
+async function buildExplorer(): Promise<void> {
+  const built = await buildPages({
+    root: join(ROOT, 'explorer'),
+    logLevel: 'error',
+    build: { outDir: join(DIST, 'explorer'), emptyOutDir: true },
+  });
+  for (const result of [built].flat()) {
+    if (!('output' in result)) throw new Error('Vite watches instead of building');
+    addBundled(result.output.flatMap((file) => (file.type === 'chunk' ? [file] : [])));
   }
 }
 
@@ -88,14 +116,16 @@ function writeTypes(): void {
   rmSync(all, { recursive: true });
 }
 
-/** The licenses of the packages in the bundles. */
+/** The licenses of the packages in the bundles, with the notices that some of them require. */
 function licenses(): string {
   return [...bundled].sort().map(licenseOf).join('\n');
 }
 
 function licenseOf(folder: string): string {
   const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const file = readdirSync(folder).find((path) => /^licen[cs]e/i.test(path));
-  const text = file === undefined ? '' : readFileSync(join(folder, file), 'utf8').trim();
+  const files = [/^licen[cs]e/i, /^notice/i].flatMap(
+    (name) => readdirSync(folder).find((path) => name.test(path)) ?? [],
+  );
+  const text = files.map((file) => readFileSync(join(folder, file), 'utf8').trim()).join('\n\n');
   return `${'-'.repeat(80)}\n${name} ${version}: ${license}\n\n${text}\n`;
 }

@@ -49,6 +49,8 @@ export function startGateway({ facts }: SandboxProcess, options: GatewayOptions)
     FULLNODE_URL: facts.nodeUrl,
     MARKET_DATA_URL: facts.marketDataUrl,
     TOKENS_FILE: tokensFile,
+    // The reads of missing heights would come between the calls that rows count.
+    HISTORY_BACKFILL_HOURS: '0',
   };
   return startMain(folder, { ...options, env: { ...upstreams, ...options.env } });
 }

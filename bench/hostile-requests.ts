@@ -27,6 +27,13 @@ const IDS = 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }';
 const FIRST = 'query ($first: Int) { poolPairs(first: $first) { totalCount } }';
 const FILTER = 'query ($f: PoolPairFilter) { poolPairs(filter: $f) { totalCount } }';
 const PRICES = 'subscription ($keys: [PoolPairKey!]) { prices(poolPairs: $keys) { beaconHeight } }';
+const SWAP = {
+  sell: '0000000000000000000000000000000000000000000000000000000000000004',
+  buy: 'b832e5d3b1f01a4f0623f7fe91d6673461e1f5d37d91fe78c5c2e6183ff39696',
+};
+/** Quotes of the longest routes between two tokens with many pools. */
+const quotes = (count: number, at = '') =>
+  `query ($sell: TokenId!, $buy: TokenId!) { ${repeat(count, (n) => `a${n}: quote(sellTokenId: $sell, buyTokenId: $buy, sellAmount: ${n + 1}, maxHops: 4${at}) { price }`)} }`;
 const EVERY_FIELD = 'id key beaconHeight token1PoolValue token2PoolValue price exactPrice inversePrice spotPrice';
 
 /** About 300,000 values, with a complexity of 18,000: 5 pages of 500 pools, each with 118 scalars. */
@@ -42,6 +49,12 @@ export const HOSTILE: Readonly<Record<string, HostileRequest>> = {
   'misspelt fields': post(`{ ${repeat(5_000, (n) => `poolPair${n}`)} }`),
   'misspelt arguments': post(`{ ${repeat(1_300, (n) => `a${n}: node(idd: 1) { id }`)} }`),
   'unknown fields of a literal': post(`{ poolPairs(filter: { ${repeat(3_000, (n) => `x${n}: 1`)} }) { totalCount } }`),
+  'a long literal with several errors': post(
+    `{ poolPairs(filter: { a: [${repeat(9_800, () => '1')}] b: 1 c: 2 }) { totalCount } }`,
+  ),
+  'short literals with many errors': post(
+    `{ ${repeat(100, (n) => `a${n}: poolPairs(filter: { ${repeat(25, (field) => `x${field}: 1`)} }) { totalCount }`)} }`,
+  ),
   'nested literals': post(`{ nodes(ids: ${'['.repeat(2_000)}1${']'.repeat(2_000)}) { id } }`),
   'a syntax error behind line breaks': { post: `{"query":"${'\\n'.repeat(120_000)} { a b: }"}` },
   'line breaks and nothing else': { post: `{"query":"${'\\n'.repeat(130_000)}"}` },
@@ -62,6 +75,19 @@ export const HOSTILE: Readonly<Record<string, HostileRequest>> = {
   'many operations': {
     post: JSON.stringify({ query: repeat(1_990, (n) => `query Q${n} { beaconHeight }`), operationName: 'Q1989' }),
   },
+  'a hundred operations with one fragment': post(
+    `${repeat(95, (n) => `query Q${n} { ...F }`)} fragment F on Query { ${'beaconHeight '.repeat(9_300)} }`,
+  ),
+  'fields that may be one, and a variable': post(
+    `query ($v: Int) { ${'beaconHeight '.repeat(9_900)} poolPairs(first: $v) { totalCount } }`,
+  ),
+  'ten long answers in an array': {
+    post: JSON.stringify(
+      Array.from({ length: 10 }, (_, n) => ({
+        query: `{ p${n}: poolPairs(first: 500) { nodes { ${repeat(118, (each) => `x${each}: price`)} } } }`,
+      })),
+    ),
+  },
   'as many operations as a request may have': {
     post: JSON.stringify(Array.from({ length: 10 }, (_, n) => ({ query: `{ b${n}: ${page(badPrices(700))} }` }))),
   },
@@ -80,10 +106,17 @@ export const HOSTILE: Readonly<Record<string, HostileRequest>> = {
   'pages in orders of their own': post(
     `{ ${repeat(900, (n) => `a${n}: poolPairs(first: 0, orderBy: NATIVE_LIQUIDITY_DESC, filter: { symbols: ["x${n}", "pBTC"] }) { totalCount }`)} }`,
   ),
+  'as many quotes as allowed': post(quotes(400), SWAP),
+  'as many quotes of an earlier height as allowed': post(quotes(170, ', at: 1639990'), SWAP),
   'the schema': post(`{ ${repeat(30, (n) => `a${n}: __schema { types { name fields { name type { name } } } }`)} }`),
   'unknown order books': post(`{ ${repeat(390, (n) => `a${n}: orderBook(tickerId: "x${n}") { bestBid }`)} }`),
   '50,000 bad ids': post(IDS, { ids: Array(50_000).fill('x') }),
   '9,000 bad ids': post(IDS, { ids: Array(9_000).fill('x') }),
+  '19,000 pairs by their ids': post(IDS, { ids: Array(19_000).fill('Pair:x') }),
+  '18,000 blocks by their ids': post(IDS, { ids: Array(18_000).fill('BestBlock:0') }),
+  'tokens that are not listed': post(IDS, {
+    ids: Array.from({ length: 3_400 }, (_, n) => `Token:${String(n).padStart(64, 'a')}`),
+  }),
   '9,000 ids in the document': post(`{ nodes(ids: [${repeat(9_900, () => '1')}]) { id } }`),
   '3,000 tokens by their ids': post(IDS, { ids: Array(3_000).fill(`Token:${'0'.repeat(63)}4`) }),
   'ids that are objects': post(IDS, { ids: Array(80_000).fill({}) }),
@@ -112,8 +145,9 @@ export const HOSTILE: Readonly<Record<string, HostileRequest>> = {
     undefined,
     3,
   ),
+  'a subscription behind 100,000 line breaks': onWebSocket(`${lines(100_000)}subscription { head { beaconHeight } }`),
   'bad prices behind line breaks at every update': onWebSocket(
-    `${lines(100_000)}subscription { prices { poolPairs { ${badPrices(900)} } } }`,
+    `${lines(19_000)}subscription { prices { poolPairs { ${badPrices(900)} } } }`,
     undefined,
     3,
   ),

@@ -9,12 +9,18 @@ import { describeMachine } from './machine.ts';
 import { toReport } from './report.ts';
 import type { Result } from './result.ts';
 import type { Row } from './row.ts';
+import { change } from './rows/change.ts';
 import { conditionalGet } from './rows/conditional-get.ts';
+import { fleet } from './rows/fleet.ts';
+import { history } from './rows/history.ts';
 import { hostile } from './rows/hostile.ts';
 import { largeState } from './rows/large-state.ts';
 import { neverSeen } from './rows/never-seen.ts';
 import { pastHeights } from './rows/past-heights.ts';
+import { push } from './rows/push.ts';
+import { quote } from './rows/quote.ts';
 import { repeated } from './rows/repeated.ts';
+import { rest } from './rows/rest.ts';
 import { start } from './rows/start.ts';
 import { distinctOperations, subscribers } from './rows/subscribers.ts';
 import { tracing } from './rows/tracing.ts';
@@ -27,6 +33,7 @@ const ROWS: readonly Row[] = [
   neverSeen,
   websocketQueries,
   conditionalGet,
+  rest,
   subscribers,
   distinctOperations,
   largeState,
@@ -34,7 +41,12 @@ const ROWS: readonly Row[] = [
   start,
   pastHeights,
   hostile,
+  push,
   tracing,
+  quote,
+  history,
+  change,
+  fleet,
 ];
 const names = ROWS.map(({ name }) => name);
 const compared = ROWS.filter(({ comparesCheckouts }) => comparesCheckouts).map(({ name }) => name);

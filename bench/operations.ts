@@ -55,6 +55,18 @@ export function pricesFrom({ pools }: Snapshot, start: number): Operation {
   return { query: PRICES, variables: { poolPairs } };
 }
 
+const QUOTE = `query Quote($sellTokenId: TokenId!, $buyTokenId: TokenId!, $sellAmount: BigInt, $buyAmount: BigInt) {
+  quote(sellTokenId: $sellTokenId, buyTokenId: $buyTokenId, sellAmount: $sellAmount, buyAmount: $buyAmount, maxHops: 3) {
+    beaconHeight sellAmount buyAmount minimumReceived price priceImpactPercent
+    route { sellToken { symbol } buyToken { symbol } sellAmount buyAmount priceImpactPercent poolPair { id } }
+  }
+}`;
+
+/** The query of a quote with at most three hops. */
+export function quoteOf(variables: Operation['variables'] & object): Operation {
+  return { query: QUOTE, variables };
+}
+
 /** Encodes a POST. */
 export function toPost(operation: Operation): Buffer {
   const body = Buffer.from(JSON.stringify(operation));

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../src/sandbox/sandbox.ts';
 import { handleCall, reportReady } from './process-control.ts';
 
@@ -6,6 +7,8 @@ import { handleCall, reportReady } from './process-control.ts';
 /** What a gateway needs to know of the sandbox. */
 export type SandboxFacts = {
   readonly nodeUrl: string;
+  /** The websocket on which the node pushes new blocks. */
+  readonly pushUrl: string;
   readonly marketDataUrl: string;
   /** The content of a tokens file. */
   readonly tokens: readonly { readonly id: string; readonly symbol: string | undefined; readonly decimals: number }[];
@@ -16,12 +19,20 @@ let timer: NodeJS.Timeout | undefined;
 
 handleCall('start', async (options: SandboxOptions): Promise<SandboxFacts> => {
   sandbox = await createSandbox(options);
-  const { nodeUrl, marketDataUrl, chain } = sandbox;
+  const { nodeUrl, pushUrl, marketDataUrl, chain } = sandbox;
   const named = chain.tokens.filter(({ symbol }) => symbol !== undefined);
   const tokens = named.map(({ id, symbol, decimals }) => ({ id, symbol, decimals }));
-  return { nodeUrl, marketDataUrl, tokens };
+  return { nodeUrl, pushUrl, marketDataUrl, tokens };
 });
 handleCall('advance', () => sandbox?.advance());
+/** Returns when the block existed and its frame was sent, in milliseconds since 1970. */
+handleCall('advance now', () => {
+  sandbox?.advance();
+  return performance.timeOrigin + performance.now();
+});
+handleCall('until subscribed', async () => {
+  while (sandbox?.push.subscribers() === 0) await sleep(10);
+});
 handleCall('tip height', () => sandbox?.chain.tip.height);
 handleCall('advance every', (intervalMs: number) => {
   clearInterval(timer);

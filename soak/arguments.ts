@@ -6,6 +6,8 @@ export type Arguments = {
   readonly seed: number;
   /** The load as a multiple of the default, which keeps one core of an ordinary machine about half busy. */
   readonly load: number;
+  /** The number of gateways. Several are a fleet on Redis. */
+  readonly replicas: number;
   /** The file for the result, as Markdown. */
   readonly report: string | undefined;
 };
@@ -16,6 +18,7 @@ export const USAGE = `Usage: npm run soak -- [flags]
   --minutes <number>  duration of the faults in minutes (1)
   --seed <number>     seed of the chain, the faults and the requests (by default random; it is printed)
   --load <number>     load as a multiple of the default (1)
+  --replicas <number> number of gateways, which are a fleet on Redis if there are several (1)
   --report <file>     file for the result, as Markdown
   --help              prints this text
 `;
@@ -28,6 +31,7 @@ export function readArguments(args: readonly string[]): Arguments | undefined {
       minutes: { type: 'string', default: '1' },
       seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
       load: { type: 'string', default: '1' },
+      replicas: { type: 'string', default: '1' },
       report: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
@@ -38,6 +42,7 @@ export function readArguments(args: readonly string[]): Arguments | undefined {
     minutes: positive('--minutes', values.minutes),
     seed: positive('--seed', values.seed),
     load: positive('--load', values.load),
+    replicas: Math.ceil(positive('--replicas', values.replicas)),
     report: values.report,
   };
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../src/sandbox/chain/random.ts';
 import type { Judge } from './judge.ts';
 import type { Outages } from './outages.ts';
+import type { Routes } from './routes.ts';
 import type { ServedBlocks } from './served-blocks.ts';
 import type { ShownBlocks } from './shown-blocks.ts';
 
@@ -9,6 +10,9 @@ import type { ShownBlocks } from './shown-blocks.ts';
 export type SoakContext = {
   /** The GraphQL endpoint of the gateway. */
   readonly url: URL;
+  readonly routes: Routes;
+  /** The number of gateways. */
+  readonly replicas: number;
   readonly shown: ShownBlocks;
   readonly served: ServedBlocks;
   readonly outages: Outages;

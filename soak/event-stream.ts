@@ -2,8 +2,9 @@ import { request } from 'node:http';
 import { addressHeader } from './client-address.ts';
 import type { SoakContext } from './context.ts';
 import type { GraphqlResponse } from './judge.ts';
+import { MINIMUM } from './routes.ts';
 import type { CheckedSubscription } from './subscriptions/subscription.ts';
-import { checkUpdate } from './websocket-client.ts';
+import { checkMinimum, checkUpdate } from './websocket-client.ts';
 
 /** A subscription over server-sent events. */
 type EventStream = {
@@ -17,8 +18,11 @@ type EventStream = {
 
 /** Opens a subscription of a client of this name, whose updates are judged. */
 export function openEventStream(context: SoakContext, name: string, subscription: CheckedSubscription): EventStream {
-  const { url, judge, signal } = context;
+  const { judge, signal, routes, served } = context;
   const since = performance.now();
+  const url = routes.next();
+  const names = routes.namesMinimum(name);
+  let minimum = names && subscription.after === undefined ? served.highest() : 0;
   let isLeaving = false;
   let isOpen = true;
   let failed = false;
@@ -30,6 +34,8 @@ export function openEventStream(context: SoakContext, name: string, subscription
       return;
     }
     checkUpdate(context, name, subscription, answer);
+    checkMinimum(context, name, subscription, minimum);
+    minimum = 0;
   }
 
   const headers = {
@@ -37,6 +43,7 @@ export function openEventStream(context: SoakContext, name: string, subscription
     accept: 'text/event-stream',
     ...addressHeader(name),
     ...lastEvent(subscription),
+    ...(names && { [MINIMUM]: String(served.highest()) }),
   };
   let hasVanished = false;
   let pauses = () => {};
@@ -64,7 +71,8 @@ export function openEventStream(context: SoakContext, name: string, subscription
   const closed = new Promise<void>((resolve) => {
     asking.once('close', () => {
       isOpen = false;
-      if (!isLeaving && !failed && !signal.aborted)
+      if (routes.explainsLoss(url, since)) judge.count('event streams lost with a gateway');
+      else if (!isLeaving && !failed && !signal.aborted)
         judge.fail(`an event stream ended: ${subscription.kind} of ${name}`);
       resolve();
     });

@@ -16,6 +16,11 @@ export type GatewayProcess = {
   /** The memory usage after a garbage collection. */
   memory(): Promise<MemoryInUse>;
   isRunning(): boolean;
+  /** Ends it at once, as a crash does. */
+  kill(): Promise<void>;
+  /** Stops the process, so that it neither runs nor answers, until {@link resume}. */
+  pause(): void;
+  resume(): void;
   /** Stops it with SIGTERM, as a supervisor does. @returns its exit code, or what went wrong */
   stop(): Promise<number | string>;
 };
@@ -56,7 +61,11 @@ const SETTINGS = {
 const STOP_TIMEOUT_MS = 15_000;
 
 /** Starts a gateway in front of all hosts of a sandbox, and waits until it is serving. */
-export async function startGatewayProcess(sandbox: Sandbox, listener: GatewayListener): Promise<GatewayProcess> {
+export async function startGatewayProcess(
+  sandbox: Sandbox,
+  listener: GatewayListener,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<GatewayProcess> {
   // Its own folder, so that it reads no .env file. The folder also contains the tokens file.
   const folder = mkdtempSync(join(tmpdir(), 'pdex-soak-'));
   const child = spawn(
@@ -71,7 +80,10 @@ export async function startGatewayProcess(sandbox: Sandbox, listener: GatewayLis
         ...SETTINGS,
         TOKENS_FILE: writeTokens(sandbox, folder),
         FULLNODE_URL: sandbox.nodeUrls.join(),
+        FULLNODE_WS_URL: sandbox.pushUrls.join(),
+        TOKENS_URL: sandbox.tokensUrl,
         MARKET_DATA_URL: sandbox.marketDataUrl,
+        ...settings,
       },
     },
   );
@@ -91,6 +103,14 @@ export async function startGatewayProcess(sandbox: Sandbox, listener: GatewayLis
       return memory;
     },
     isRunning: () => child.exitCode === null && child.signalCode === null,
+    async kill() {
+      isStopping = true;
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    },
+    pause: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return child.exitCode ?? String(child.signalCode);
       isStopping = true;

@@ -10,7 +10,7 @@ export type GraphqlResponse = {
 type ResponseError = {
   readonly message: string;
   readonly path?: readonly (string | number)[];
-  readonly extensions?: { readonly code?: string; readonly upstream?: Upstream };
+  readonly extensions?: { readonly code?: string; readonly upstream?: Upstream; readonly retryAfterMs?: number };
 };
 
 /** When an operation was sent and answered, and the minimum height of its response. */
@@ -96,6 +96,7 @@ export function createJudge(outages: Outages, onFinding: (finding: string) => vo
   /** Whether an error has a cause outside the gateway. */
   function isExplained({ message, extensions = {} }: ResponseError, from: number, to: number): boolean {
     const { code = '', upstream } = extensions;
+    if (code === 'HEIGHT_NOT_AVAILABLE') return outages.explainsLateHeight(from, to);
     if (message.includes('changed while the gateway read them')) return outages.explainsReplaced(from, to);
     if (message.includes(TOO_MANY_ERRORS)) return outages.explainsTooManyErrors(from, to);
     // A client that requests very much lists this code in `mayFailWith`. For others, only a slow upstream explains it.
@@ -132,6 +133,10 @@ export function createJudge(outages: Outages, onFinding: (finding: string) => vo
       const faults = outages.describe(sentAt, answeredAt);
       add(counts.requests, kind);
       latencies.record(client.replace(/ \d+$/, ''), answeredAt - sentAt, faults.length === 0);
+      if (errors.some(({ extensions }) => extensions?.code === 'HEIGHT_NOT_AVAILABLE' && extensions.retryAfterMs)) {
+        judgeErrors(`${kind} of ${client}`, errors, [sentAt, answeredAt]);
+        return;
+      }
       if (fails !== undefined) {
         for (const { extensions } of errors) add(counts.errors, extensions?.code ?? 'without a code');
         const isUnknown = knownBy !== undefined && !outages.isWell(knownBy, sentAt, answeredAt);
@@ -162,7 +167,11 @@ export function createJudge(outages: Outages, onFinding: (finding: string) => vo
     judgeUpdate(client, kind, payload, mismatch) {
       add(counts.updates, kind);
       if (mismatch === undefined) checked += 1;
-      else wrong(`a wrong update: ${kind} of ${client}: ${mismatch}`, payload);
+      else
+        wrong(`a wrong update: ${kind} of ${client}: ${mismatch}`, {
+          second: Math.round(performance.now() / 1_000),
+          ...payload,
+        });
     },
     judgeErrors: (client, kind, errors, since) =>
       judgeErrors(`${kind} of ${client}`, errors, [since, performance.now()]),

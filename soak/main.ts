@@ -1,6 +1,9 @@
 #!/usr/bin/env node
 import { writeFileSync } from 'node:fs';
+import { hasRedis } from '../test/support/redis.ts';
 import { type Arguments, readArguments, USAGE } from './arguments.ts';
+import { fleetToMarkdown, hasFleetPassed } from './fleet/report.ts';
+import { runFleet } from './fleet/run.ts';
 import { isPassed, toMarkdown } from './report.ts';
 import { run } from './run.ts';
 
@@ -18,7 +21,7 @@ function readArgumentsOrExit(): Arguments | undefined {
 }
 
 async function soak(args: Arguments): Promise<void> {
-  const { minutes, seed, load, report } = args;
+  const { minutes, seed, load, replicas, report } = args;
   const print = (text: string) => void process.stdout.write(`${text}\n`);
   const interrupted = new AbortController();
   let interruptedAt = 0;
@@ -28,11 +31,24 @@ async function soak(args: Arguments): Promise<void> {
     if (!interrupted.signal.aborted) interruptedAt = performance.now();
     interrupted.abort();
   });
+  if (replicas > 1 && !hasRedis) {
+    print('skipped: a fleet needs redis-server, which is not installed');
+    process.exit(0);
+  }
   print(`running for ${minutes} minutes with seed ${seed} and load ${load}; Ctrl-C ends it early`);
 
-  const result = await run(args, interrupted.signal, print);
-  const markdown = toMarkdown(result);
+  const { markdown, passed } = replicas > 1 ? await soakFleet() : await soakOne();
   print(markdown);
   if (report !== undefined) writeFileSync(report, markdown);
-  process.exit(isPassed(result) ? 0 : 1);
+  process.exit(passed ? 0 : 1);
+
+  async function soakOne() {
+    const result = await run(args, interrupted.signal, print);
+    return { markdown: toMarkdown(result), passed: isPassed(result) };
+  }
+
+  async function soakFleet() {
+    const result = await runFleet(args, interrupted.signal, print);
+    return { markdown: fleetToMarkdown(result), passed: hasFleetPassed(result) };
+  }
 }

@@ -8,6 +8,12 @@ export type HostName = number | 'market data';
 export type Outages = {
   /** Records the beginning of a fault. @returns a function that records its end */
   begin(host: HostName, kind: string): () => void;
+  /** Records the beginning of a fault of a fleet. @returns a function that records its end */
+  beginOfFleet(kind: string): () => void;
+  /** Whether a gateway could not reach a height in time: a fault of the fleet or of the node explains it. */
+  explainsLateHeight(from: number, to: number): boolean;
+  /** Whether the gateways of a fleet followed the chain each by itself between two times, so that they served different heights. */
+  wereAlone(from: number, to: number): boolean;
   /**
    * Whether faults explain an error of an upstream between two times. While nodes have different blocks, only those that have
    * shown the block of the head can be read for the heights near the tip: then the fault of one node explains an error.
@@ -45,6 +51,9 @@ export type Outages = {
 /** How long a fault has effects after its end: a pending request, an open circuit. */
 const AFTER_EFFECT_MS = 5_000;
 
+/** How long a fleet may need after a fault until all of it is at the tip: two leases. */
+const FLEET_AFTER_MS = 7_000;
+
 /** How long errors of a node reduce the error budget that the gateway has for it. */
 const ERROR_BUDGET_MS = 10 * 60_000;
 
@@ -65,6 +74,9 @@ export function createOutages(nodes: number): Outages {
   const replacedAt: number[] = [];
   const forks: { readonly from: number; to: number }[] = [];
   const counts = new Map<string, number>();
+  const ofFleet: { readonly kind: string; readonly from: number; to: number }[] = [];
+  const fleetFaults = (from: number, to: number) =>
+    ofFleet.filter((fault) => fault.from <= to && fault.to + FLEET_AFTER_MS >= from);
 
   function during(from: number, to: number): Outage[] {
     const found: Outage[] = [];
@@ -103,7 +115,19 @@ export function createOutages(nodes: number): Outages {
         outage.to = performance.now();
       };
     },
+    beginOfFleet(kind) {
+      counts.set(`fleet: ${kind}`, (counts.get(`fleet: ${kind}`) ?? 0) + 1);
+      const fault = { kind, from: performance.now(), to: Number.POSITIVE_INFINITY };
+      ofFleet.push(fault);
+      return () => {
+        fault.to = performance.now();
+      };
+    },
+    explainsLateHeight: (from, to) =>
+      fleetFaults(from, to).length > 0 || ofUpstream('NODE', during(from - AFTER_EFFECT_MS, to)).length > 0,
+    wereAlone: (from, to) => fleetFaults(from, to).some(({ kind }) => kind.includes('Redis')),
     explains(upstream, from, to) {
+      if (fleetFaults(from, to).length > 0) return true;
       const found = during(from - AFTER_EFFECT_MS, to);
       if (upstream === 'MARKET_DATA') return ofMarketData(found);
       const isReplaced = ofUpstream('NODE', found).length > 0 && areBlocksReplaced(from, to);
@@ -122,6 +146,7 @@ export function createOutages(nodes: number): Outages {
     hasFailedStates: (at) => failedStates(at).length > 0,
     explainsTooManyErrors: (from, to) => isEveryNodeAmong([...failedStates(to), ...during(from - AFTER_EFFECT_MS, to)]),
     isWell(upstream, from, to) {
+      if (fleetFaults(from, to).length > 0) return false;
       return ofUpstream(upstream, during(from - AFTER_EFFECT_MS, to)).length === 0;
     },
     isDown(upstream, from, to) {
@@ -131,11 +156,15 @@ export function createOutages(nodes: number): Outages {
       return upstream === 'NODE' ? isEveryNodeAmong(down) : down.length > 0;
     },
     describe: (from, to) =>
-      during(from - AFTER_EFFECT_MS, to).map(
+      [
+        ...during(from - AFTER_EFFECT_MS, to),
+        ...fleetFaults(from, to).map((fault) => ({ ...fault, host: 'fleet' })),
+      ].map(
         (outage) =>
           `${outage.host}: ${outage.kind} from ${Math.round(outage.from - from)} to ${Math.round(outage.to - from)} ms`,
       ),
     couldBeRead(upstream, from, to) {
+      if (fleetFaults(from, to).length > 0) return false;
       const found = during(from, to);
       if (upstream === 'MARKET_DATA') return !ofMarketData(found);
       return !isEveryNodeAmong(found);

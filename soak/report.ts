@@ -1,4 +1,5 @@
 import { judgeMemory, type MemoryVerdict, type Sample } from './figures.ts';
+import type { Judge } from './judge.ts';
 import type { Quantiles } from './latencies.ts';
 import type { Result } from './run.ts';
 
@@ -29,7 +30,7 @@ export function toMarkdown(result: Result): string {
     ['clients', listed(only(events, (name) => !/^(lines of the log|heights skipped)/.test(name)))],
     ['heights skipped for subscribers', listed(without('heights skipped for ', events))],
     ['updates that subscribers skipped', skipped(result)],
-    ...REPORTED_CLIENTS.map((kind) => [`responses to ${kind}s took`, latencies(result, kind)] as const),
+    ...latencyRows(judge, REPORTED_CLIENTS),
     ['faults', listed(faults)],
     ['calls to upstreams', upstreamCalls(result)],
     ['heap in use after collection', memory(judgeMemory(samples, 'heapMb'))],
@@ -44,7 +45,8 @@ export function toMarkdown(result: Result): string {
   return `| | |\n|---|---|\n${table}\n${findings === '' ? '' : `\nThe first failures:\n${findings}\n`}`;
 }
 
-function listed(counts: ReadonlyMap<string, number>): string {
+/** Counts as a text: the sum, then each, the largest first. */
+export function listed(counts: ReadonlyMap<string, number>): string {
   if (counts.size === 0) return '0';
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
   const parts = [...counts]
@@ -53,12 +55,13 @@ function listed(counts: ReadonlyMap<string, number>): string {
   return counts.size === 1 ? parts.join() : `${thousands(total)}: ${parts.join(', ')}`;
 }
 
-function only(counts: ReadonlyMap<string, number>, isWanted: (name: string) => boolean): Map<string, number> {
+/** The counts with a wanted name. */
+export function only(counts: ReadonlyMap<string, number>, isWanted: (name: string) => boolean): Map<string, number> {
   return new Map([...counts].filter(([name]) => isWanted(name)));
 }
 
 /** The counts whose names have a prefix, without the prefix. */
-function without(beginning: string, counts: ReadonlyMap<string, number>): Map<string, number> {
+export function without(beginning: string, counts: ReadonlyMap<string, number>): Map<string, number> {
   return new Map(
     [...counts]
       .filter(([name]) => name.startsWith(beginning))
@@ -69,7 +72,12 @@ function without(beginning: string, counts: ReadonlyMap<string, number>): Map<st
 /** The kinds of clients whose latency is reported: the others must not slow them down. */
 const REPORTED_CLIENTS = ['poller', 'websocket client', 'chart reader'];
 
-function latencies({ judge }: Result, kind: string): string {
+/** A row for each of these kinds of clients. */
+export function latencyRows(judge: Judge, kinds: readonly string[]): readonly (readonly [string, string])[] {
+  return kinds.map((kind) => [`responses to ${kind}s took`, latencies(judge, kind)] as const);
+}
+
+function latencies(judge: Judge, kind: string): string {
   const { all, faultFree } = judge.latencies.of(kind);
   const toText = ({ p50, p99, max }: Quantiles) =>
     `p50 ${Math.round(p50)} ms, p99 ${Math.round(p99)} ms, max ${thousands(Math.round(max))} ms`;
@@ -119,6 +127,7 @@ function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[values.length >> 1] ?? 0;
 }
 
-function thousands(value: number): string {
+/** A number with separators. */
+export function thousands(value: number): string {
   return value.toLocaleString('en-US');
 }

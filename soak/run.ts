@@ -11,6 +11,7 @@ import { readPages } from './clients/page-reader.ts';
 import { readPastHeights } from './clients/past-height-reader.ts';
 import { poll } from './clients/poller.ts';
 import { violateProtocols } from './clients/protocol-violations.ts';
+import { readRest } from './clients/rest-reader.ts';
 import { readEventStreamBriefly, subscribeBriefly } from './clients/short-subscriptions.ts';
 import { disconnectSilently } from './clients/silent-disconnects.ts';
 import { readSlowly } from './clients/slow-reader.ts';
@@ -20,10 +21,12 @@ import { watchEventLoop } from './event-loop-delays.ts';
 import { createSampler, type Sample } from './figures.ts';
 import { type GatewayListener, startGatewayProcess } from './gateway-process.ts';
 import { BALANCED_NODES, injectFaults, injectForks } from './inject-faults.ts';
+import { checkUnsubscribed, injectPushFaults } from './inject-push-faults.ts';
 import { createJudge, type Judge } from './judge.ts';
 import { createOutages, type Outages } from './outages.ts';
 import type { MetricsReading } from './prometheus.ts';
 import { checkRecovery } from './recovery.ts';
+import { routeToOne } from './routes.ts';
 import { createServedBlocks } from './served-blocks.ts';
 import { createShownBlocks, type ShownBlocks } from './shown-blocks.ts';
 import { stopUnderLoad } from './stopping.ts';
@@ -64,6 +67,7 @@ const CLIENTS: readonly (readonly [count: number, kind: string, client: Client])
   [2, 'invalid client', sendInvalidRequests],
   [3, 'protocol violator', violateProtocols],
   [2, 'websocket client', queryOverWebSocket],
+  [2, 'REST reader', readRest],
   [1, 'chart reader', readCharts],
   [1, 'order-book flooder', floodOrderBooks],
   [1, 'resume storm', resumeManySubscriptions],
@@ -102,7 +106,18 @@ export async function run(
 
   const shown = createShownBlocks(sandbox);
   const served = createServedBlocks(shown, outages);
-  const context: SoakContext = { url: gateway.url, shown, served, outages, judge, load, signal };
+  const { url } = gateway;
+  const context: SoakContext = {
+    url,
+    routes: routeToOne(url),
+    replicas: 1,
+    shown,
+    served,
+    outages,
+    judge,
+    load,
+    signal,
+  };
   const sampler = createSampler(gateway);
   const start = performance.now();
   const subscriptions = await openLongSubscriptions(
@@ -122,11 +137,12 @@ export async function run(
   const blocks = produceBlocks(shown, outages, random('blocks'), signal);
   const forks = injectForks(sandbox, shown, outages, random('forks'), signal);
   const faults = injectFaults(sandbox, outages, random('faults'), signal);
+  const pushFaults = injectPushFaults(sandbox, judge, random('push faults'), signal);
 
   await sleep(minutes * 60_000, undefined, { signal }).catch(() => {});
   const elapsedMinutes = (performance.now() - start) / 60_000;
   over.abort();
-  await Promise.all([...clients, watch, sampling, blocks, faults, forks]);
+  await Promise.all([...clients, watch, sampling, blocks, faults, pushFaults, forks]);
 
   print(`${elapsedMinutes.toFixed(1)} minutes are over; checking the recovery`);
   await whileItRuns(() => checkRecovery({ context, gateway, subscriptions, random: random('recovery') }));
@@ -135,6 +151,7 @@ export async function run(
   const later = { ...context, signal: new AbortController().signal };
   await whileItRuns(() => stopUnderLoad({ context: later, gateway, sandbox, random: random('stopping') }));
   await gateway.stop();
+  checkUnsubscribed(sandbox, judge);
   stopWatching();
   return {
     seed,

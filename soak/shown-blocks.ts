@@ -28,6 +28,10 @@ export type ShownBlocks = {
   branch(): Branch;
   /** Every block that was shown at a height, the last first, those of branches at the end. */
   at(height: number): readonly Block[];
+  /** When a height was shown first. */
+  shownAt(height: number): number;
+  /** Whether a node on a branch has shown another block at a height. */
+  isBranched(height: number): boolean;
   /** The tip at a time. */
   tipAt(moment: number): ShownBlock;
   /** The tips since a time, the newest first. */
@@ -109,6 +113,8 @@ export function createShownBlocks(sandbox: Sandbox): ShownBlocks {
       const block = chain.block(height);
       return block ? [block, ...(replaced.get(height) ?? []), ...(branched.get(height) ?? [])] : [];
     },
+    shownAt: (height) => shown.findLast(({ block }) => block.height < height)?.replacedAt ?? 0,
+    isBranched: (height) => branched.has(height),
     tipAt(moment) {
       const found = since(moment).at(-1) ?? shown.at(-1);
       if (!found) throw new Error('no block was shown yet');

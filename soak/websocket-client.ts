@@ -3,7 +3,9 @@ import { connect as connectTcp, type Socket as TcpSocket } from 'node:net';
 import { WebSocket } from 'ws';
 import { addressHeader } from './client-address.ts';
 import type { SoakContext } from './context.ts';
+import { minimumOf } from './http-client.ts';
 import type { GraphqlResponse, Operation } from './judge.ts';
+import { MINIMUM } from './routes.ts';
 import type { CheckedSubscription } from './subscriptions/subscription.ts';
 
 /** How a client disconnects: with a close frame, by a reset, by closing only its side, or by not reading any more. */
@@ -30,7 +32,7 @@ type Message = { readonly type: string; readonly id?: string; readonly payload?:
 type RawWebSocket = { readonly socket: WebSocket; readonly tcp: TcpSocket; readonly closed: Promise<number> };
 
 /** Opens a websocket without a `connection_init`. It is closed if the gateway refuses it. */
-export async function openRawWebSocket({ url }: SoakContext, name: string): Promise<RawWebSocket> {
+export async function openRawWebSocket({ url }: Pick<SoakContext, 'url'>, name: string): Promise<RawWebSocket> {
   const tcp = connectTcp(Number(url.port), url.hostname);
   const socket = new WebSocket(`ws://${url.host}${url.pathname}`, 'graphql-transport-ws', {
     createConnection: () => tcp,
@@ -43,9 +45,9 @@ export async function openRawWebSocket({ url }: SoakContext, name: string): Prom
 }
 
 /** Sends `connection_init` and waits for the acknowledgement. */
-export async function initConnection({ socket, closed }: RawWebSocket): Promise<void> {
+export async function initConnection({ socket, closed }: RawWebSocket, payload?: object): Promise<void> {
   if (socket.readyState !== WebSocket.OPEN) return;
-  socket.send('{"type":"connection_init"}');
+  socket.send(JSON.stringify({ type: 'connection_init', payload }));
   await untilEvent(socket, 'message', closed);
 }
 
@@ -55,18 +57,26 @@ function untilEvent(socket: WebSocket, event: string, closed: Promise<unknown>):
 
 /** Connects a client of this name; `undefined` if the gateway refuses it. */
 export async function openWebSocket(context: SoakContext, name: string): Promise<WebSocketClient | undefined> {
-  const { judge, signal } = context;
-  const bare = await openRawWebSocket(context, name);
+  const { judge, signal, routes, served } = context;
+  const since = performance.now();
+  const url = routes.next();
+  const names = routes.namesMinimum(name);
+  const minimum = names ? served.highest() : 0;
+  const bare = await openRawWebSocket({ url }, name);
   const { socket, tcp, closed } = bare;
   const pending = new Map<string, (answer: GraphqlResponse) => void>();
   const subscriptions = new Map<string, { readonly subscription: CheckedSubscription; readonly since: number }>();
+  /** The subscriptions whose first update has a minimum: those that do not resume. */
+  const first = new Set<CheckedSubscription>();
+  const isLost = () => routes.explainsLoss(url, since);
   let isLeaving = false;
   let lastId = 0;
 
   socket.once('close', (code, reason) => {
-    if (!isLeaving && !signal.aborted) judge.fail(`a websocket was closed: of ${name}: ${code} ${reason}`);
+    if (isLost()) judge.count('websockets lost with a gateway');
+    else if (!isLeaving && !signal.aborted) judge.fail(`a websocket was closed: of ${name}: ${code} ${reason}`);
   });
-  await initConnection(bare);
+  await initConnection(bare, names ? { [MINIMUM]: minimum } : undefined);
   if (socket.readyState !== WebSocket.OPEN) return undefined;
   socket.on('message', (text) => receive(JSON.parse(String(text)) as Message));
 
@@ -84,6 +94,7 @@ export async function openWebSocket(context: SoakContext, name: string): Promise
       // An operation that fails at its start gets one response without data, and is complete.
       if ((payload as GraphqlResponse).data == null) subscriptions.delete(id);
       checkUpdate(context, name, subscription, payload as GraphqlResponse);
+      checkMinimum(context, name, subscription, first.delete(subscription) ? minimum : 0);
     } else {
       subscriptions.delete(id);
       if (type === 'error') judge.judgeErrors(name, subscription.kind, payload as [], since);
@@ -97,6 +108,7 @@ export async function openWebSocket(context: SoakContext, name: string): Promise
       lastId += 1;
       const id = String(lastId);
       subscriptions.set(id, { subscription, since: performance.now() });
+      if (subscription.after === undefined) first.add(subscription);
       const { query, after } = subscription;
       const variables =
         after === undefined ? subscription.variables : { ...subscription.variables, afterHeight: after };
@@ -108,16 +120,18 @@ export async function openWebSocket(context: SoakContext, name: string): Promise
     },
     async execute(operation) {
       const { query, variables } = operation;
-      const minHeight = context.served.highest();
+      const minHeight = minimumOf(context, name);
+      const extensions = names ? { minHeight } : undefined;
       const sentAt = performance.now();
       lastId += 1;
       const id = String(lastId);
       const answer = new Promise<GraphqlResponse>((resolve) => pending.set(id, resolve));
-      socket.send(JSON.stringify({ type: 'subscribe', id, payload: { query, variables } }));
+      socket.send(JSON.stringify({ type: 'subscribe', id, payload: { query, variables, extensions } }));
       const got = await Promise.race([answer, closed.then(() => undefined)]);
       pending.delete(id);
       if (got !== undefined)
         judge.judgeResponse(name, operation, got, { sentAt, answeredAt: performance.now(), minHeight });
+      else if (isLost()) judge.count('requests lost with a gateway');
       else if (!isLeaving && !signal.aborted)
         judge.fail(`no response: ${operation.kind} of ${name}: the websocket is closed`);
     },
@@ -132,6 +146,18 @@ export async function openWebSocket(context: SoakContext, name: string): Promise
       else socket.pause();
     },
   };
+}
+
+/** Judges the height of the first update of a client that has named a minimum. */
+export function checkMinimum(
+  { judge }: SoakContext,
+  name: string,
+  subscription: CheckedSubscription,
+  minimum: number,
+): void {
+  const height = subscription.height() ?? minimum;
+  if (height < minimum)
+    judge.fail(`a first update below the minimum: ${subscription.kind} of ${name}: ${height} instead of ${minimum}`);
 }
 
 /** Judges an update of a websocket or of an event stream. */

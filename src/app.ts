@@ -1,28 +1,41 @@
 import { readFileSync } from 'node:fs';
 import type { Instant } from './domain/instant.ts';
-import { KNOWN_TOKENS, toTokenList } from './domain/token.ts';
 import type { Upstream } from './errors.ts';
+import { readExplorer } from './explorer.ts';
+import type { Fleet } from './fleet/fleet.ts';
 import type { Service } from './graphql/context.ts';
 import { type AddressLimits, mapLimits } from './graphql/limits.ts';
 import { schema } from './graphql/schema.ts';
+import { createHistoryStore } from './history/store-client.ts';
+import { createClosedIntervals } from './loaders/closed-intervals.ts';
+import { createDivergenceRankings } from './loaders/divergence-ranking.ts';
+import { createHeadSteps } from './loaders/head-steps.ts';
 import { createPoolCache } from './loaders/pool-cache.ts';
 import type { Sources } from './loaders/sources.ts';
+import { createWindowStarts } from './loaders/window-starts.ts';
 import type { Log } from './log.ts';
 import { startTracing } from './opentelemetry/start.ts';
+import { type CreateStore, startRecording } from './recording.ts';
+import { connectFleet, connectRedis, createShared } from './replicas.ts';
 import { createSandbox, type Sandbox } from './sandbox/sandbox.ts';
+import { createBuckets } from './server/clients/buckets.ts';
+import { createSettledBuckets } from './server/clients/settled-buckets.ts';
 import { createGatewayServer, type GatewayServer } from './server/gateway-server.ts';
 import { createMetrics } from './server/metrics/metrics.ts';
 import { type PersistedDocuments, preparePersistedDocuments } from './server/operations/persisted-documents.ts';
+import type { BuiltExplorer } from './server/pages/explorer-files.ts';
 import { ConfigError } from './settings/config-error.ts';
 import { MAX_INT32 } from './settings/readers.ts';
 import { type Config, DEFAULT_BURST_SECONDS } from './settings/settings.ts';
 import type { Tracing } from './tracing.ts';
-import { connectMarketData, connectNodes } from './upstreams.ts';
+import { connectMarketData, connectNodes, connectTokens } from './upstreams.ts';
 
 /** The gateway with its sources. */
 export type App = GatewayServer & {
   /** What operations are executed with. */
   readonly service: Service;
+  /** The fleet that it is a replica of; `undefined` if it is alone. */
+  readonly fleet: Fleet | undefined;
   /** Closes the server, then the followers and their connections. */
   close(): Promise<void>;
 };
@@ -37,17 +50,25 @@ export type AppOptions = {
   readonly tracing?: Tracing | undefined;
   /** The persisted documents; by default, they are prepared from the config. */
   readonly documents?: PersistedDocuments;
+  /** The explorer; by default, it is off. */
+  readonly explorer?: BuiltExplorer;
+  /** Creates the store of the history. */
+  readonly createStore?: CreateStore | undefined;
+  /** How long the lease of a fleet lasts. */
+  readonly leaseMs?: number | undefined;
 };
 
 /** An app that is started, and the hosts of its upstreams. */
 export type StartedApp = App & {
   readonly upstreams: { readonly node: readonly string[]; readonly marketData: string | undefined };
+  /** Whether browsers get the explorer. */
+  readonly hasExplorer: boolean;
 };
 
 /**
  * Starts the app of a process or of the library: if no upstream is configured, with the built-in sandbox as both.
  *
- * @throws ConfigError if a persisted document cannot be executed
+ * @throws ConfigError if a persisted document cannot be executed, or if the fleet follows another chain
  */
 export async function startApp(config: Config, log: Log): Promise<StartedApp> {
   const documents = readDocuments(config);
@@ -57,9 +78,18 @@ export async function startApp(config: Config, log: Log): Promise<StartedApp> {
 
   const effective = sandbox ? withSandbox(sandbox, config) : config;
   const tracing = await startTracing({ ...config, version: readVersion(), log });
-  const app = createApp({ config: effective, isSandbox, log, tracing, documents });
+  const explorer = await readExplorer(config, log);
+  const createStore = createHistoryStore;
+  const app = createApp({ config: effective, isSandbox, log, tracing, documents, explorer, createStore });
+  const otherChain = await app.fleet?.otherChain();
+  if (otherChain !== undefined) {
+    await app.close();
+    await sandbox?.close();
+    throw new ConfigError([otherChainProblem(config, otherChain)]);
+  }
   return {
     ...app,
+    hasExplorer: typeof explorer !== 'string',
     upstreams: {
       node: effective.fullnodeUrls.map(({ host }) => host),
       marketData: effective.marketDataUrl?.host,
@@ -71,6 +101,11 @@ export async function startApp(config: Config, log: Log): Promise<StartedApp> {
   };
 }
 
+function otherChainProblem({ redisPrefix }: Config, chain: string): string {
+  const prefix = JSON.stringify(redisPrefix);
+  return `REDIS_PREFIX is ${prefix}, but under this prefix Redis has the fleet of another chain, ${JSON.stringify(chain)}: choose another prefix`;
+}
+
 /** The settings with the sandbox as both upstreams, and with its tokens. The configured tokens override them. */
 function withSandbox(sandbox: Sandbox, config: Config): Config {
   const tokens = sandbox.chain.tokens
@@ -79,6 +114,7 @@ function withSandbox(sandbox: Sandbox, config: Config): Config {
   return {
     ...config,
     fullnodeUrls: [new URL(sandbox.nodeUrl)],
+    fullnodeWsUrls: [new URL(sandbox.pushUrl)],
     marketDataUrl: new URL(sandbox.marketDataUrl),
     tokens: [...tokens, ...config.tokens],
   };
@@ -92,19 +128,48 @@ export function createApp({
   now = Date.now,
   tracing,
   documents = readDocuments(config),
+  explorer = 'off',
+  createStore,
+  leaseMs,
 }: AppOptions): App {
   const version = readVersion();
   const metrics = createMetrics(version, isSandbox);
-  const sourceOptions = { config, log, now, metrics, tracing };
-  const nodes = connectNodes(sourceOptions);
-  const marketData = connectMarketData(sourceOptions);
+  const redis = connectRedis(config, log);
+  const fleet = connectFleet(redis, { config, log, now, leaseMs });
+  const shared = redis && createShared({ redis, config, metrics, now });
+  const isPolled = fleet && (() => fleet.status().role !== 'FOLLOWER');
+  const sourceOptions = { config, log, now, metrics, tracing, shared, isPolled };
+  const nodes = connectNodes({
+    ...sourceOptions,
+    published: (head) => recording.add(head),
+    share: fleet?.share.head,
+  });
+  const marketData = connectMarketData({ ...sourceOptions, share: fleet?.share.market });
+  const tokens = connectTokens(sourceOptions);
+  const recording = startRecording({
+    config,
+    isSandbox,
+    log,
+    createStore,
+    sources: nodes.sources,
+    isLeader: fleet?.isRecorder,
+  });
 
-  const sources: Sources = {
+  const followed = {
     ...nodes.sources,
+    ...recording.sources,
     ...marketData.sources,
-    pools: createPoolCache(),
-    tokens: toTokenList([...KNOWN_TOKENS.values(), ...config.tokens]),
+    tokens: tokens.tokens,
   };
+  const sources: Sources = {
+    ...followed,
+    pools: createPoolCache(followed.tokens.service && followed.tokens.current),
+    divergences: createDivergenceRankings(followed),
+    windowStarts: createWindowStarts(recording.sources.history),
+    closedIntervals: createClosedIntervals(nodes.sources.head, recording.sources.history),
+    headSteps: createHeadSteps(),
+  };
+  const upstreams = () => [nodes.health(), marketData.health()];
   const service: Service = {
     version,
     isSandbox,
@@ -112,17 +177,40 @@ export function createApp({
     sources,
     now,
     configured: configuredIn(config),
-    upstreams: () => [nodes.health(), marketData.health()],
+    upstreams: () => fleet?.upstreams() ?? upstreams(),
+    fleet: fleet?.status,
   };
-  const server = createGatewayServer({ ...config, documents, service, metrics, log, tracing });
+  const { head, pastStates, market } = followed;
+  fleet?.start({ head, nodes: nodes.nodes, pastStates, market, upstreams, onPoll: nodes.push });
+  const server = createGatewayServer({
+    ...config,
+    documents,
+    explorer,
+    service,
+    metrics,
+    log,
+    tracing,
+    sharedTexts: shared?.texts,
+    createBuckets: shared ? (rate) => createSettledBuckets({ rate, accounts: shared.accounts, now }) : createBuckets,
+  });
 
   return {
     ...server,
     service,
+    fleet,
     async close() {
+      // The next leader follows the chain while this gateway still serves.
+      await fleet?.leave();
+      // First of all: a process that is killed before it unsubscribes leaves a leak in the node.
+      const unsubscribed = nodes.unsubscribe();
       await server.close();
-      for (const follower of [sources.head, sources.market.pairs, sources.market.tickers]) follower.stop();
-      await Promise.all([nodes.disconnect(), marketData.disconnect(), tracing?.close(MAX_FLUSH_MS)]);
+      for (const follower of [sources.head, sources.market.pairs, sources.market.tickers, sources.tokens])
+        follower.stop();
+      await recording.close();
+      const disconnected = [nodes, marketData, tokens].map((upstream) => upstream.disconnect());
+      await Promise.all([unsubscribed, ...disconnected, tracing?.close(MAX_FLUSH_MS)]);
+      fleet?.stop();
+      redis?.close();
     },
   };
 }

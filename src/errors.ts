@@ -1,7 +1,14 @@
-/** One of the two upstreams of the gateway. */
+/** One of the two upstreams whose data and errors clients get. */
 export type Upstream = 'NODE' | 'MARKET_DATA';
 
-const UPSTREAM_NAMES: Record<Upstream, string> = { NODE: 'The node', MARKET_DATA: 'The market-data host' };
+/** Any upstream. The errors of the token service are only logged. */
+export type AnyUpstream = Upstream | 'TOKENS';
+
+const UPSTREAM_NAMES: Record<AnyUpstream, string> = {
+  NODE: 'The node',
+  MARKET_DATA: 'The market-data host',
+  TOKENS: 'The token service',
+};
 
 /** Maximum number of errors in a response. Creating one takes as long as writing hundreds of values. */
 export const MAX_ERRORS = 100;
@@ -9,13 +16,20 @@ export const MAX_ERRORS = 100;
 /** Every `extensions.code` that a client can get. A code never changes its meaning. */
 export const ERROR_CODES = {
   BAD_USER_INPUT: { cause: 'An argument or a request is invalid.', remedy: 'Correct it.' },
+  NOT_FOUND: { cause: 'REST API: the path or the ticker does not exist.', remedy: 'Correct it.' },
+  METHOD_NOT_ALLOWED: {
+    cause: 'REST API: the method is not one of those in the header `Allow`.',
+    remedy: 'Send a GET.',
+  },
   AMBIGUOUS_TICKER: {
     cause: 'A ticker id names several pools.',
     remedy: 'Choose one of `extensions.poolIds` and send it as `poolId`.',
   },
   HEIGHT_NOT_AVAILABLE: {
-    cause: 'A height is in the future, or the node has pruned it.',
-    remedy: '`extensions.beaconHeight` is the newest known height.',
+    cause:
+      'A height is in the future, or the node has pruned it, or the gateway has not reached the minimum height of the request.',
+    remedy:
+      '`extensions.beaconHeight` is the newest known height. If `extensions.retryAfterMs` is there, retry after that time.',
   },
   UPSTREAM_NOT_CONFIGURED: { cause: 'The gateway has no address for this upstream.', remedy: 'Do not retry.' },
   UPSTREAM_UNREACHABLE: {
@@ -41,6 +55,11 @@ export const ERROR_CODES = {
     cause:
       'The gateway does not call the upstream now: the request waited in its queue for too long, or the queue is full and this client has the most queued requests, or the node has responded with too many errors for earlier heights.',
     remedy: 'Retry after a moment, and send fewer requests.',
+    retryable: true,
+  },
+  HISTORY_UNAVAILABLE: {
+    cause:
+      'The recorded history cannot be read now, or the gateway records none (`HISTORY_DATABASE=off`). All other fields are not affected.',
     retryable: true,
   },
   GRAPHQL_PARSE_FAILED: { cause: 'The document is not GraphQL.', remedy: 'Correct it.' },
@@ -143,6 +162,20 @@ export class BadUserInputError extends GatewayError {
   readonly code = 'BAD_USER_INPUT';
 }
 
+/** A path or a ticker of the REST API does not exist. */
+export class NotFoundError extends GatewayError {
+  readonly code = 'NOT_FOUND';
+}
+
+/** The REST API only reads. */
+export class MethodNotAllowedError extends GatewayError {
+  readonly code = 'METHOD_NOT_ALLOWED';
+
+  constructor() {
+    super('Send a GET, HEAD or OPTIONS request.');
+  }
+}
+
 /** An operation exceeds a limit. */
 export class QueryTooComplexError extends GatewayError {
   readonly code = 'QUERY_TOO_COMPLEX';
@@ -191,14 +224,30 @@ export class HeightNotAvailableError extends GatewayError {
   }
 }
 
+/** The recorded history cannot be read. The cause is for the log. */
+export class HistoryUnavailableError extends GatewayError {
+  readonly code = 'HISTORY_UNAVAILABLE';
+  /** Whether the gateway records no history, so that a retry cannot succeed. */
+  readonly isOff: boolean;
+
+  constructor({ isOff = false, cause }: { readonly isOff?: boolean; readonly cause?: unknown } = {}) {
+    super(isOff ? 'This gateway records no history.' : 'The recorded history cannot be read now.', {}, cause);
+    this.isOff = isOff;
+  }
+
+  override get retryable(): boolean {
+    return !this.isOff;
+  }
+}
+
 /** An error of an upstream. A client gets only the code and the name of the upstream. */
 export abstract class UpstreamError extends GatewayError {
   abstract override readonly code: UpstreamErrorCode;
-  readonly upstream: Upstream;
+  readonly upstream: AnyUpstream;
   /** The `Retry-After` of the upstream. */
   readonly retryAfterMs: number | undefined = undefined;
 
-  constructor(upstream: Upstream, what: string, details?: ErrorDetails, cause?: unknown) {
+  constructor(upstream: AnyUpstream, what: string, details?: ErrorDetails, cause?: unknown) {
     super(`${UPSTREAM_NAMES[upstream]} ${what}.`, details, cause);
     this.upstream = upstream;
   }
@@ -208,11 +257,30 @@ export abstract class UpstreamError extends GatewayError {
   }
 }
 
+/** An error of an upstream that another gateway of the fleet got. Clients get the same as there. */
+export class SharedUpstreamError extends UpstreamError {
+  override readonly code: UpstreamErrorCode;
+  override readonly retryAfterMs: number | undefined;
+  readonly #retryable: boolean;
+
+  constructor(upstream: Upstream, facts: Pick<UpstreamError, 'code' | 'message' | 'retryable' | 'retryAfterMs'>) {
+    super(upstream, 'failed');
+    this.message = facts.message;
+    this.code = facts.code;
+    this.retryAfterMs = facts.retryAfterMs;
+    this.#retryable = facts.retryable;
+  }
+
+  override get retryable(): boolean {
+    return this.#retryable;
+  }
+}
+
 /** The upstream has no address in the settings. */
 export class UpstreamNotConfiguredError extends UpstreamError {
   readonly code = 'UPSTREAM_NOT_CONFIGURED';
 
-  constructor(upstream: Upstream) {
+  constructor(upstream: AnyUpstream) {
     super(upstream, 'is not configured');
   }
 }
@@ -221,7 +289,7 @@ export class UpstreamNotConfiguredError extends UpstreamError {
 export class UpstreamUnreachableError extends UpstreamError {
   readonly code = 'UPSTREAM_UNREACHABLE';
 
-  constructor(upstream: Upstream, details: ErrorDetails, cause: unknown) {
+  constructor(upstream: AnyUpstream, details: ErrorDetails, cause: unknown) {
     super(upstream, 'cannot be reached', details, cause);
   }
 }
@@ -230,7 +298,7 @@ export class UpstreamUnreachableError extends UpstreamError {
 export class UpstreamTimeoutError extends UpstreamError {
   readonly code = 'UPSTREAM_TIMEOUT';
 
-  constructor(upstream: Upstream, timeoutMs: number, details: ErrorDetails) {
+  constructor(upstream: AnyUpstream, timeoutMs: number, details: ErrorDetails) {
     super(upstream, `did not respond within ${timeoutMs} ms`, details);
   }
 }
@@ -245,7 +313,7 @@ export class UpstreamBadStatusError extends UpstreamError {
 
   /** @param options `meaning` is appended to the message after the status, and must be safe to send */
   constructor(
-    upstream: Upstream,
+    upstream: AnyUpstream,
     status: number,
     body: string,
     details: ErrorDetails,
@@ -268,7 +336,7 @@ export class UpstreamFilteredError extends UpstreamError {
   override readonly retryAfterMs: number | undefined;
   readonly status: number;
 
-  constructor(upstream: Upstream, status: number, details: ErrorDetails, retryAfterMs?: number) {
+  constructor(upstream: AnyUpstream, status: number, details: ErrorDetails, retryAfterMs?: number) {
     super(upstream, `is blocked by a traffic filter, which responded with HTTP status ${status}`, details);
     this.status = status;
     this.retryAfterMs = retryAfterMs;
@@ -297,7 +365,7 @@ export class UpstreamRpcError extends UpstreamError {
 export class UpstreamBadShapeError extends UpstreamError {
   readonly code = 'UPSTREAM_BAD_SHAPE';
 
-  constructor(upstream: Upstream, problem: string, details: ErrorDetails = {}, cause?: unknown) {
+  constructor(upstream: AnyUpstream, problem: string, details: ErrorDetails = {}, cause?: unknown) {
     super(upstream, `sent an invalid response: ${problem}`, details, cause);
   }
 }
@@ -309,7 +377,7 @@ export class UpstreamBadShapeError extends UpstreamError {
 export class UpstreamBusyError extends UpstreamError {
   readonly code = 'UPSTREAM_BUSY';
 
-  constructor(upstream: Upstream, reason = 'has too many queued requests') {
+  constructor(upstream: AnyUpstream, reason = 'has too many queued requests') {
     super(upstream, reason);
   }
 }

@@ -47,7 +47,8 @@ async function serve(config: Config): Promise<void> {
   try {
     const url = await app.listen(config.port, config.host);
     const admin = app.adminUrl();
-    log.info({ graphql: url, ...(admin && { admin }), ...app.upstreams }, 'serving');
+    const explorer = app.hasExplorer && { explorer: new URL('/', url).href };
+    log.info({ graphql: url, ...explorer, ...(admin && { admin }), ...app.upstreams }, 'serving');
   } catch (error) {
     log.fatal((error as Error).message);
     process.exit(1);

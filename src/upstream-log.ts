@@ -1,8 +1,13 @@
-import type { Upstream } from './errors.ts';
+import type { AnyUpstream } from './errors.ts';
+import type { FleetWatcher, Role } from './fleet/membership.ts';
+import type { RedisWatcher } from './fleet/redis-connection.ts';
+import type { HistoryWatcher } from './history/recorder.ts';
 import type { Watcher } from './live/broadcast/follower.ts';
+import type { Head } from './live/chain/head.ts';
 import type { HeadWatcher } from './live/chain/head-follower.ts';
 import type { NodeWatcher } from './live/chain/node.ts';
 import type { LostPools } from './live/chain/pool-counts.ts';
+import type { TokenWatcher } from './live/tokens.ts';
 import { describeError, type Log } from './log.ts';
 import type { UpstreamCall } from './upstream/health.ts';
 import type { NodeClient } from './upstream/node/client.ts';
@@ -12,7 +17,7 @@ import type { NodeClient } from './upstream/node/client.ts';
  *
  * @returns creates the watcher of a follower
  */
-export function createUpstreamLog(log: Log, upstream: Upstream): () => Watcher {
+export function createUpstreamLog(log: Log, upstream: AnyUpstream): () => Watcher {
   const failing = new Set<Watcher>();
 
   return () => {
@@ -53,6 +58,26 @@ export function createNodeLog(log: Log, nodes: number): (node: NodeClient) => No
   });
 }
 
+/** Logs when a node cannot push new blocks, and when the first one has come: once each. */
+export function createPushLog(log: Log, node: string): { failed(error: unknown): void; pushing(): void } {
+  return {
+    failed: (error) =>
+      log.warn({ node, ...describeError(error) }, 'a node does not push new blocks: the gateway polls it instead'),
+    pushing: () => log.info({ node }, 'a node pushes new blocks'),
+  };
+}
+
+/** Logs when the token service cannot be read, and how many of its entries were skipped. */
+export function createTokenLog(log: Log): TokenWatcher {
+  return {
+    ...createUpstreamLog(log, 'TOKENS')(),
+    skipped(entries) {
+      const level = entries > 0 ? 'warn' : 'info';
+      log[level]({ upstream: 'TOKENS', entries }, 'entries of the token service that were skipped as invalid');
+    },
+  };
+}
+
 /** Logs each call to a host at level debug. @returns `undefined` where that level is off */
 export function createCallLog(log: Log, host: string): ((call: UpstreamCall) => void) | undefined {
   if (!log.isLevelEnabled('debug')) return undefined;
@@ -60,8 +85,12 @@ export function createCallLog(log: Log, host: string): ((call: UpstreamCall) => 
     log.debug({ upstream, host, method, outcome, ms: Math.round(seconds * 10_000) / 10 }, 'upstream call');
 }
 
-/** Logs when the node cannot be read, when its tip is far below the served height, and each head at level debug. */
-export function createHeadLog(log: Log): HeadWatcher {
+/**
+ * Logs when the node cannot be read, when its tip is far below the served height, and each head at level debug.
+ *
+ * @param published is called with each head too
+ */
+export function createHeadLog(log: Log, published?: (head: Head) => void): HeadWatcher {
   return {
     ...createUpstreamLog(log, 'NODE')(),
     fellFarBehind: (tip, served) =>
@@ -70,8 +99,11 @@ export function createHeadLog(log: Log): HeadWatcher {
         'the tip of the node is far below the served height: the node may have lost its database',
       ),
     caughtUp: (tip) => log.info({ tip }, 'the tip of the node is near the served height again'),
-    published: ({ beaconHeight, previousHeight, hash, source }) =>
-      log.debug({ beaconHeight, previousHeight, hash, node: source.name }, 'new head'),
+    published(head) {
+      const { beaconHeight, previousHeight, hash, source } = head;
+      log.debug({ beaconHeight, previousHeight, hash, node: source.name }, 'new head');
+      published?.(head);
+    },
   };
 }
 
@@ -82,4 +114,58 @@ export function createLostPoolsLog(log: Log): (lost: LostPools) => void {
       lost,
       'an exchange state has fewer pools than the state at a lower height: the database of the node may be damaged',
     );
+}
+
+/** Logs when the database of the history fails, when it works again, and when it is refused. */
+export function createHistoryLog(log: Log): HistoryWatcher {
+  return {
+    failed: (error) =>
+      log.warn(
+        { error: messageOf(error) },
+        'the history cannot be recorded: live data is not affected, and heights are recorded later',
+      ),
+    recovered: () => log.info('the history is recorded again'),
+    refused: (error) =>
+      log.error(
+        { error: messageOf(error) },
+        'the history is off, because its database cannot be used: see HISTORY_DATABASE',
+      ),
+    dropped: (heights) =>
+      log.debug({ heights }, 'heights wait for the database for too long: they are read from the node again later'),
+  };
+}
+
+/** Logs when Redis can be used, and when not. */
+export function createRedisLog(log: Log): Omit<RedisWatcher, 'failed'> {
+  return {
+    available: () => log.info('Redis can be used'),
+    unavailable: (error) =>
+      log.warn({ error: messageOf(error) }, 'Redis cannot be used: the gateway works alone until it can'),
+  };
+}
+
+/** Logs each change of the role in a fleet, and messages that cannot be read. */
+export function createFleetLog(log: Log): FleetWatcher {
+  return {
+    role(role, before) {
+      const level = role === 'ALONE' ? 'warn' : 'info';
+      log[level]({ role, before }, ROLE_MESSAGES[role]);
+    },
+    refused: (stream, { reason, message }) =>
+      log.warn({ stream, reason, error: message }, 'a message of the fleet is ignored, and those after it like it'),
+    otherChain: (chain) =>
+      log.error({ chain }, 'Redis has the fleet of another chain: the gateway works alone; see REDIS_PREFIX'),
+    failed: (error) => log.error({ error: messageOf(error) }, 'Redis refuses a command of the fleet'),
+  };
+}
+
+const ROLE_MESSAGES: Readonly<Record<Role, string>> = {
+  JOINING: 'the gateway joins its fleet',
+  LEADER: 'the gateway leads its fleet: it reads the upstreams for all',
+  FOLLOWER: 'the gateway follows the leader of its fleet',
+  ALONE: 'the gateway works alone: it reads the upstreams itself',
+};
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

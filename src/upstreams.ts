@@ -1,14 +1,19 @@
 import type { Instant } from './domain/instant.ts';
-import type { Upstream } from './errors.ts';
+import { KNOWN_TOKENS } from './domain/token.ts';
+import type { AnyUpstream, Upstream } from './errors.ts';
+import type { Share } from './live/broadcast/follower.ts';
+import type { Head } from './live/chain/head.ts';
 import { createHeadFollower } from './live/chain/head-follower.ts';
-import { createNodes } from './live/chain/nodes.ts';
+import { createNodes, type Nodes } from './live/chain/nodes.ts';
 import { createPastStates } from './live/chain/past-states.ts';
 import { createPoolCounts } from './live/chain/pool-counts.ts';
-import { createMarketFollower } from './live/market/lists.ts';
+import { createMarketFollower, type MarketShare } from './live/market/lists.ts';
 import { createOrderBooks } from './live/market/order-books.ts';
 import { marketDataNotConfigured, nodesNotConfigured } from './live/not-configured.ts';
+import { fixedTokens, followTokens, type TokenSource } from './live/tokens.ts';
 import type { Sources } from './loaders/sources.ts';
 import type { Log } from './log.ts';
+import type { Shared } from './replicas.ts';
 import type { Metrics } from './server/metrics/metrics.ts';
 import { redactorOf } from './settings/secrets.ts';
 import { type Config, RESERVED_CONNECTIONS } from './settings/settings.ts';
@@ -18,10 +23,22 @@ import { type Circuit, createCircuit } from './upstream/circuit.ts';
 import { createHealthRecord, type HealthRecord, healthOfAll, type UpstreamHealth } from './upstream/health.ts';
 import { createHttpClient, type HttpClient, type HttpClientOptions } from './upstream/http.ts';
 import { createMarketDataClient } from './upstream/market-data/client.ts';
+import { createBlockPush } from './upstream/node/block-push.ts';
 import { createNodeClient } from './upstream/node/client.ts';
+import { createPoolDirectories } from './upstream/node/state-builder.ts';
 import { createStateReader } from './upstream/node/state-reader.ts';
+import { createSwitchedPush, type SwitchedPush } from './upstream/node/switched-push.ts';
 import { createSpacing } from './upstream/spacing.ts';
-import { createCallLog, createHeadLog, createLostPoolsLog, createNodeLog, createUpstreamLog } from './upstream-log.ts';
+import { createTokenService } from './upstream/token-service.ts';
+import {
+  createCallLog,
+  createHeadLog,
+  createLostPoolsLog,
+  createNodeLog,
+  createPushLog,
+  createTokenLog,
+  createUpstreamLog,
+} from './upstream-log.ts';
 
 type SourceOptions = {
   readonly config: Config;
@@ -29,6 +46,10 @@ type SourceOptions = {
   readonly now: () => Instant;
   readonly metrics: Metrics;
   readonly tracing?: Tracing | undefined;
+  /** What is read once for the replicas of a fleet. */
+  readonly shared?: Shared | undefined;
+  /** Whether this gateway follows the upstreams itself, and not the leader of a fleet; by default it does. */
+  readonly isPolled?: (() => boolean) | undefined;
 };
 
 /** The sources of an upstream. If it is not configured, each read fails. */
@@ -45,9 +66,24 @@ const MAX_MARKET_DATA_RESPONSE_BYTES = 32 * 2 ** 20;
 /** The time between two calls to a node after it has first rejected one with status 429. */
 const FIRST_SPACE_MS = 250;
 
+/** The nodes, which may have websockets. */
+export type ConnectedNodes = ConnectedUpstream<'head' | 'nodes' | 'pastStates' | 'pushes'> & {
+  /** Ends the subscriptions to new blocks, and closes the websockets. */
+  unsubscribe(): Promise<void>;
+  /** Subscribes to new blocks, or unsubscribes. */
+  push(isOn: boolean): void;
+  readonly nodes: Pick<Nodes, 'all' | 'poll'>;
+};
+
 /** Starts to follow the chain of the configured nodes. */
-export function connectNodes(options: SourceOptions): ConnectedUpstream<'head' | 'nodes' | 'pastStates'> {
-  const { config, log, now, tracing } = options;
+export function connectNodes(
+  options: SourceOptions & {
+    readonly published?: ((head: Head) => void) | undefined;
+    /** Shares each head with the other gateways of a fleet. */
+    readonly share?: Share<Head> | undefined;
+  },
+): ConnectedNodes {
+  const { config, log, now, tracing, shared } = options;
   const { fullnodeUrls, headPollMs: pollMs, upstreamTimeoutMs: timeoutMs } = config;
   const http = httpOf(options, {
     upstream: 'NODE',
@@ -55,7 +91,8 @@ export function connectNodes(options: SourceOptions): ConnectedUpstream<'head' |
     keepAlive: false,
     headers: config.fullnodeHeaders,
   });
-  const stateReader = createStateReader();
+  const directories = createPoolDirectories();
+  const stateReader = createStateReader(directories);
   const [first, ...others] = fullnodeUrls.map((url, n) => {
     const name = nameOf(url, fullnodeUrls.slice(0, n));
     const health = healthOf(options, 'NODE', name);
@@ -63,7 +100,11 @@ export function connectNodes(options: SourceOptions): ConnectedUpstream<'head' |
     const spacing = createSpacing({ firstMs: Math.min(FIRST_SPACE_MS, config.upstreamMaxPauseMs) });
     return createNodeClient({ name, http, url, health, circuit, spacing, stateReader });
   });
-  if (first === undefined) return notConfigured(nodesNotConfigured(), healthOf(options, 'NODE', 'none'));
+  if (first === undefined) {
+    const sources = nodesNotConfigured();
+    const none = notConfigured(sources, healthOf(options, 'NODE', 'none'));
+    return { ...none, nodes: sources.nodes, unsubscribe: async () => {}, push() {} };
+  }
 
   const nodes = createNodes({
     clients: [first, ...others],
@@ -73,28 +114,51 @@ export function connectNodes(options: SourceOptions): ConnectedUpstream<'head' |
     watch: createNodeLog(log, fullnodeUrls.length),
   });
   const poolCounts = createPoolCounts(createLostPoolsLog(log));
+  const isPushOpen = () => pushes.some((push) => push.status().isOpen);
   const head = createHeadFollower({
     nodes,
     poolCounts,
     pollMs,
+    isPushOpen,
     timeoutMs,
     maxBlockAgeMs: config.maxBlockAgeMs,
     headsKept: config.maxResumedHeights,
     now,
-    watcher: createHeadLog(log),
+    watcher: createHeadLog(log, options.published),
+    share: options.share,
     tracing,
   });
-  const pastStates = createPastStates({ nodes, bulkhead: bulkheadOf(options, 'NODE'), poolCounts });
+  const readOnce = shared?.states(directories.of);
+  const pastStates = createPastStates({ nodes, bulkhead: bulkheadOf(options, 'NODE'), poolCounts, readOnce });
+  const pushes: readonly SwitchedPush[] = config.fullnodeWsUrls.flatMap((url, n) => {
+    const name = nodes.all[n]?.name;
+    if (url === undefined || name === undefined) return [];
+    const { received: onBlock, changed: onChange } = head.push;
+    const headers = config.fullnodeHeaders;
+    const watcher = createPushLog(log, name);
+    const start = () => createBlockPush({ name, url, headers, timeoutMs, onBlock, onChange, watcher });
+    // Of a fleet, only the gateway that reads the nodes subscribes.
+    return [createSwitchedPush(name, start, options.share === undefined)];
+  });
   return {
-    sources: { head, nodes, pastStates },
+    sources: { head, nodes, pastStates, pushes },
+    nodes,
+    push(isOn) {
+      for (const push of pushes) push.turn(isOn);
+    },
     health: () => healthOfAll(nodes.status().map(({ health }) => health)),
+    async unsubscribe() {
+      await Promise.all(pushes.map((push) => push.close()));
+    },
     disconnect: http.close,
   };
 }
 
 /** Starts to follow the configured market-data host. */
-export function connectMarketData(options: SourceOptions): ConnectedUpstream<'market' | 'orderBooks'> {
-  const { config, log, now, tracing } = options;
+export function connectMarketData(
+  options: SourceOptions & { readonly share?: MarketShare | undefined },
+): ConnectedUpstream<'market' | 'orderBooks'> {
+  const { config, log, now, tracing, shared } = options;
   const { marketDataUrl: baseUrl, marketDataPartner: partner, upstreamTimeoutMs: timeoutMs } = config;
   const health = healthOf(options, 'MARKET_DATA', baseUrl?.host ?? 'none');
   if (baseUrl === undefined) return notConfigured(marketDataNotConfigured(), health);
@@ -110,11 +174,12 @@ export function connectMarketData(options: SourceOptions): ConnectedUpstream<'ma
   const circuit = circuitOf(options, 'MARKET_DATA', baseUrl.host);
   const host = createMarketDataClient({ http, baseUrl, partner, health, circuit });
   const watch = createUpstreamLog(log, 'MARKET_DATA');
-  const market = createMarketFollower({ host, pollMs, timeoutMs, maxAgeMs, now, watch, tracing });
+  const market = createMarketFollower({ host, pollMs, timeoutMs, maxAgeMs, now, watch, tracing, share: options.share });
   const isListed = (tickerId: string) =>
     [market.pairs, market.tickers].some((list) => list.newest()?.market.byTickerId.has(tickerId));
   const bulkhead = bulkheadOf(options, 'MARKET_DATA');
-  const orderBooks = createOrderBooks({ host, bulkhead, isListed, ttlMs, timeoutMs, now, watch, tracing });
+  const readOnce = shared?.orderBooks;
+  const orderBooks = createOrderBooks({ host, bulkhead, isListed, ttlMs, timeoutMs, now, watch, tracing, readOnce });
   return { sources: { market, orderBooks }, health: health.read, disconnect: http.close };
 }
 
@@ -131,13 +196,37 @@ function nameOf({ host }: URL, before: readonly URL[]): string {
   return same === 0 ? host : `${host} (${same + 1})`;
 }
 
-function healthOf({ now, metrics, log }: SourceOptions, upstream: Upstream, host: string): HealthRecord {
+function healthOf<Name extends AnyUpstream>(
+  { now, metrics, log }: SourceOptions,
+  upstream: Name,
+  host: string,
+): HealthRecord<Name> {
   const logCall = createCallLog(log, host);
   return createHealthRecord(upstream, now, (call) => {
     metrics.recordUpstreamCall(call, host);
     logCall?.(call);
   });
 }
+
+const MAX_TOKENS_RESPONSE_BYTES = 32 * 2 ** 20;
+
+/** Starts to follow the token service, if there is one. */
+export function connectTokens(options: SourceOptions): ConnectedTokens {
+  const { config, log, now, tracing } = options;
+  const { tokensUrl: url, tokensPollMs: pollMs, upstreamTimeoutMs: timeoutMs, tokens: configured } = config;
+  const known = [...KNOWN_TOKENS.values()];
+  if (url === undefined) return { tokens: fixedTokens([...known, ...configured]), disconnect: async () => {} };
+
+  const maxBytes = MAX_TOKENS_RESPONSE_BYTES;
+  const http = httpOf(options, { upstream: 'TOKENS', maxBytes, keepAlive: false });
+  const host = createTokenService({ http, url, health: healthOf(options, 'TOKENS', url.host) });
+  const watcher = createTokenLog(log);
+  const tokens = followTokens({ host, known, configured, pollMs, timeoutMs, now, watcher, tracing });
+  return { tokens, disconnect: http.close };
+}
+
+/** The token list, and how its connections are closed. */
+export type ConnectedTokens = { readonly tokens: TokenSource; disconnect(): Promise<void> };
 
 type HostOptions = Pick<HttpClientOptions, 'upstream' | 'maxBytes' | 'keepAlive' | 'headers'>;
 
@@ -155,13 +244,13 @@ function httpOf({ config, metrics, log, tracing }: SourceOptions, host: HostOpti
   });
 }
 
-function circuitOf({ config, metrics, log }: SourceOptions, upstream: Upstream, host: string): Circuit {
+function circuitOf({ config, metrics, log, isPolled }: SourceOptions, upstream: Upstream, host: string): Circuit {
   metrics.setCircuitOpen(upstream, host, false);
   const onChange = (isOpen: boolean) => {
     metrics.setCircuitOpen(upstream, host, isOpen);
     log.debug({ upstream, host }, isOpen ? 'circuit open: the gateway pauses requests to the host' : 'circuit closed');
   };
-  return createCircuit({ maxPauseMs: config.upstreamMaxPauseMs, onChange });
+  return createCircuit({ maxPauseMs: config.upstreamMaxPauseMs, isPolled, onChange });
 }
 
 function bulkheadOf({ config }: SourceOptions, upstream: Upstream): Bulkhead {

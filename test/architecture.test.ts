@@ -52,16 +52,32 @@ const ARROWS: Record<string, readonly string[]> = {
   sandbox: [],
   upstream: ['domain', 'errors', 'type tracing'],
   live: ['upstream', 'domain', 'errors', 'type tracing'],
-  loaders: ['live', 'upstream', 'domain', 'errors', 'maybe-promise'],
-  graphql: ['loaders', 'domain', 'errors', 'maybe-promise', 'type live', 'type upstream'],
-  server: ['graphql', 'live', 'domain', 'errors', 'maybe-promise', 'log', 'tracing', 'type loaders', 'type upstream'],
-  settings: ['server', 'graphql', 'domain', 'redact', 'log', 'tracing'],
+  fleet: ['live', 'upstream', 'domain', 'errors', 'type tracing'],
+  history: ['domain', 'errors', 'type live'],
+  loaders: ['history', 'live', 'upstream', 'domain', 'errors', 'maybe-promise'],
+  graphql: ['loaders', 'domain', 'errors', 'maybe-promise', 'type fleet', 'type live', 'type upstream'],
+  rest: ['loaders', 'domain', 'errors', 'maybe-promise', 'type live', 'type upstream'],
+  server: [
+    'graphql',
+    'rest',
+    'live',
+    'domain',
+    'errors',
+    'maybe-promise',
+    'log',
+    'tracing',
+    'type history',
+    'type loaders',
+    'type fleet',
+    'type upstream',
+  ],
+  settings: ['history', 'server', 'graphql', 'domain', 'redact', 'log', 'tracing'],
   opentelemetry: ['upstream', 'type log', 'type tracing'],
   log: ['errors', 'type redact'],
   redact: [],
-  'upstream-log': ['log', 'type errors', 'type live', 'type upstream'],
+  'upstream-log': ['log', 'type errors', 'type fleet', 'type history', 'type live', 'type upstream'],
 };
-const IMPORT_EVERYTHING = ['app', 'index', 'library', 'main', 'upstreams'];
+const IMPORT_EVERYTHING = ['app', 'explorer', 'index', 'library', 'main', 'recording', 'replicas', 'upstreams'];
 
 describe('which part knows which', () => {
   test('every part has its arrows', () => {
@@ -101,9 +117,9 @@ describe('which part knows which', () => {
   test('the wire’s spelling stops at upstream', () => {
     const spelling =
       /Token[12](PoolValue|IDStr)|ValidatiorsIdx|PDEPoolPairs|BestBlocks|ticker_id|pool_id|base_currency/;
-    // A description of the schema may tell a reader what the node calls a thing.
+    // A description of the schema may tell a reader what the node calls a thing. The REST API has the shapes of the host.
     const spellers = sources.filter(
-      ({ path, text }) => spelling.test(text) && !['upstream', 'sandbox', 'graphql'].includes(partOf(path)),
+      ({ path, text }) => spelling.test(text) && !['upstream', 'sandbox', 'graphql', 'rest'].includes(partOf(path)),
     );
     expect(spellers.map(({ path }) => path)).toEqual([]);
   });
@@ -129,21 +145,27 @@ describe('which part knows which', () => {
 });
 
 describe('what does the soak take from the source', () => {
-  test('the sandbox alone: it would otherwise hold the gateway against itself', () => {
+  test('the sandbox alone, and a Redis of the tests: it would otherwise hold the gateway against itself', () => {
     const taken = soak.flatMap(({ path, imports }) =>
       imports.filter(({ from }) => isOurs(from)).map(({ from }) => join(dirname(path), from)),
     );
-    expect(taken.filter((path) => !/^(soak|src\/sandbox)\//.test(path))).toEqual([]);
+    expect(taken.filter((path) => !/^((soak|src\/sandbox)\/|test\/support\/(ports|redis)\.ts)/.test(path))).toEqual([]);
     expect(taken).toContain('src/sandbox/sandbox.ts');
   });
 });
 
 describe('what does the bench take from the source', () => {
-  test('the sandbox alone, and the gateway only as a process', () => {
+  test('the sandbox, the store of the history, and the gateway only as a process', () => {
     const taken = bench.flatMap(({ path, imports }) =>
       imports.filter(({ from }) => isOurs(from)).map(({ from }) => join(dirname(path), from)),
     );
-    expect(new Set(taken.filter((path) => !path.startsWith('bench/')))).toEqual(new Set(['src/sandbox/sandbox.ts']));
+    const ours = [
+      'src/sandbox/sandbox.ts',
+      'src/history/store-client.ts',
+      'src/history/store.ts',
+      'src/domain/exchange.ts',
+    ];
+    expect(new Set(taken.filter((path) => !path.startsWith('bench/')))).toEqual(new Set(ours));
   });
 });
 
@@ -152,7 +174,7 @@ describe('what does the source take from outside', () => {
 
   test('modules of Node by their full names, dependencies, and packages that the build bundles', () => {
     const packages = [...Object.keys(dependencies), ...BUNDLED];
-    const known = new Set([...packages, ...builtinModules.map((name) => `node:${name}`)]);
+    const known = new Set([...packages, ...builtinModules.map((name) => `node:${name.replace('node:', '')}`)]);
     const strangers = sources.flatMap(({ path, imports }) =>
       imports
         .filter(({ from }) => !isOurs(from) && !known.has(from) && !known.has(packageOf(from)))
@@ -167,11 +189,41 @@ describe('what does the source take from outside', () => {
     expect(BUNDLED.filter((name) => !(name in devDependencies))).toEqual([]);
   });
 
-  test('OpenTelemetry in one file, which is loaded only when traces are on', () => {
+  test('no package for the sandbox, which runs from its folder alone in deploy/compose.yaml', () => {
+    const ofSandbox = sources.filter(({ path }) => partOf(path) === 'sandbox');
+    const packages = ofSandbox.flatMap(({ imports }) =>
+      imports.map(({ from }) => from).filter((from) => !isOurs(from)),
+    );
+    expect(packages.filter((from) => !from.startsWith('node:'))).toEqual([]);
+  });
+
+  test('OpenTelemetry in two files, which are loaded only when traces are on', () => {
     const isOfTelemetry = ({ from }: Import) => from.startsWith('@opentelemetry/');
-    expect(sources.filter(({ imports }) => imports.some(isOfTelemetry)).map(({ path }) => path)).toEqual([TELEMETRY]);
+    const paths = sources.filter(({ imports }) => imports.some(isOfTelemetry)).map(({ path }) => path);
+    expect(paths.sort()).toEqual(TELEMETRY);
+    const importers = sources.flatMap(({ path, imports }) =>
+      imports
+        .filter(({ from, isType }) => !isType && TELEMETRY.includes(join(dirname(path), from)))
+        .map(({ from }) => `${path}: ${from}`),
+    );
+    // The dynamic import of `start.ts` loads both.
+    expect(importers.sort()).toEqual([
+      'src/opentelemetry/spans.ts: ./recorded-span.ts',
+      'src/opentelemetry/start.ts: ./spans.ts',
+    ]);
     const statements = sources.flatMap(({ text }) => [...text.matchAll(/^import (type )?[^;]*\/spans\.ts';$/gm)]);
     expect(statements.map(([, type]) => type)).toEqual(['type ']);
+  });
+
+  test('the library of Redis in one file, which is loaded only when a fleet is configured', () => {
+    const users = sources.filter(({ imports }) =>
+      imports.some(({ from, isType }) => from === '@redis/client' && !isType),
+    );
+    expect(users.map(({ path }) => path)).toEqual(['src/fleet/redis-client.ts']);
+    const statements = sources.flatMap(({ text }) => [
+      ...text.matchAll(/^import (type )?[^;]*\/redis-client\.ts';$/gm),
+    ]);
+    expect(new Set(statements.map(([, type]) => type))).toEqual(new Set(['type ']));
   });
 
   test('nothing of the tests', () => {
@@ -241,14 +293,15 @@ const BUNDLED = [
     '@pothos/core',
     '@pothos/plugin-complexity',
     '@pothos/plugin-relay',
+    '@redis/client',
     'cockatiel',
     'dataloader',
     'graphql-scalars',
   ],
-  ...['graphql-ws', 'graphql-yoga', 'lru-cache', 'prom-client', 'proxy-addr', 'undici', 'ws'],
+  ...['graphql-ws', 'graphql-yoga', 'lru-cache', 'pg', 'prom-client', 'proxy-addr', 'undici', 'ws'],
 ];
 
-const TELEMETRY = 'src/opentelemetry/spans.ts';
+const TELEMETRY = ['src/opentelemetry/recorded-span.ts', 'src/opentelemetry/spans.ts'];
 
 const VAGUE = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'lib', 'core', 'manager', 'misc']);
 

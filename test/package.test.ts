@@ -1,15 +1,17 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { request } from 'undici';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { hasNoRegistry, NPM_ENV } from './support/npm.ts';
 import { oldNodes } from './support/old-nodes.ts';
 import { startOtlpReceiver } from './support/otlp-receiver.ts';
+import { buildPackage } from './support/package-build.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -21,13 +23,15 @@ const TARBALL = join(folder, `pdex-gateway-${version}.tgz`);
 
 const run = promisify(execFile);
 
-vi.setConfig({ testTimeout: 60_000 });
-
 /** Why the package could not be installed. */
 let notInstalled: string | undefined;
 
 beforeAll(async () => {
-  await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: ROOT, env: NPM_ENV });
+  const built = await buildPackage();
+  rmSync(join(ROOT, 'dist'), { recursive: true, force: true });
+  cpSync(built, join(ROOT, 'dist'), { recursive: true });
+  // Without scripts: `prepack` would build again.
+  await run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], { cwd: ROOT, env: NPM_ENV });
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   try {
     await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', TARBALL], {
@@ -40,7 +44,7 @@ beforeAll(async () => {
   }
   // The types of Node, and its own compiler, are in every project with TypeScript.
   symlinkSync(join(ROOT, 'node_modules/@types'), join(folder, 'node_modules/@types'));
-}, 120_000);
+});
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -48,14 +52,30 @@ const installed = test.extend('isInstalled', { auto: true }, ({ skip }) => {
   if (notInstalled !== undefined) skip(notInstalled);
 });
 
+test('npm builds the package before it packs it', () => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  expect([scripts.prepack, scripts.build]).toEqual(['npm run --silent build', 'node build.ts']);
+});
+
 test('the tarball holds the bundle, its types, the schema and the documents, and nothing else', () => {
   const paths = execFileSync('tar', ['-tzf', TARBALL], { encoding: 'utf8' }).trim().split('\n');
   const types = paths.filter((path) => /^package\/dist\/types\/[\w/-]+\.d\.ts$/.test(path));
   expect(types.length).toBeLessThan(10);
-  expect(paths.filter((path) => !types.includes(path)).toSorted()).toEqual(
+  const explorer = paths.filter((path) => path.startsWith('package/dist/explorer/'));
+  expect(explorer.filter((path) => !EXPLORER_FILE.test(path))).toEqual([]);
+  expect(explorer).toContain('package/dist/explorer/index.html');
+  expect(paths.filter((path) => !types.includes(path) && !explorer.includes(path)).toSorted()).toEqual(
     [
       ...['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json', 'schema.graphql'],
-      ...['dist/graphiql-start.js', 'dist/index.js', 'dist/main.cjs', 'dist/opentelemetry.js', 'dist/start.cjs'],
+      ...[
+        'dist/graphiql-start.js',
+        'dist/history-worker.js',
+        'dist/index.js',
+        'dist/main.cjs',
+        'dist/opentelemetry.js',
+        'dist/redis.js',
+        'dist/start.cjs',
+      ],
       'dist/third-party-licenses.txt',
     ]
       .map((path) => `package/${path}`)
@@ -63,12 +83,71 @@ test('the tarball holds the bundle, its types, the schema and the documents, and
   );
 });
 
+/** The page and files with a hash in their names, each also compressed. */
+const EXPLORER_FILE =
+  /^package\/dist\/explorer\/(index\.html|assets\/[\w.-]+-[\w-]{8}\.(js|css|svg|woff2|png))(\.br|\.gz)?$/;
+
+describe('the explorer of the package', () => {
+  const folder = join(ROOT, 'dist/explorer');
+  const read = (path: string) => readFileSync(join(folder, path), 'utf8');
+  const names = () => readdirSync(folder, { recursive: true, encoding: 'utf8' });
+
+  test('loads at most 250 KB at first, compressed in each encoding', () => {
+    const first = ['index.html', ...linksOf(read('index.html')).map((link) => link.slice(1))];
+    expect(first.length).toBeGreaterThan(2);
+    for (const ending of ['.br', '.gz']) {
+      const sizes = first.map((path) => statSync(join(folder, path + ending)).size);
+      expect(sizes.reduce((sum, size) => sum + size)).toBeLessThanOrEqual(250_000);
+    }
+  });
+
+  test('has the same text in each encoding', () => {
+    const compressed = names().filter((path) => /\.(br|gz)$/.test(path));
+    expect(compressed.length).toBeGreaterThan(2);
+    const isSame = (path: string) => {
+      const decode = path.endsWith('.br') ? brotliDecompressSync : gunzipSync;
+      return decode(readFileSync(join(folder, path))).equals(readFileSync(join(folder, path.slice(0, -3))));
+    };
+    expect(compressed.filter((path) => !isSame(path))).toEqual([]);
+  });
+
+  test('loads nothing from another origin', () => {
+    const page = read('index.html');
+    expect(linksOf(page).filter((link) => !/^\/assets\/[\w.-]+$/.test(link))).toEqual([]);
+    expect(page).not.toMatch(/<style|<script(?! type="module" crossorigin src=)|\sstyle=|\son\w+=/);
+    const styles = names().filter((path) => path.endsWith('.css'));
+    const loaded = styles.flatMap((path) => [...read(path).matchAll(/url\(["']?([^)"']+)|@import\s+["']([^"']+)/g)]);
+    expect(loaded.map(([, url, imported]) => url ?? imported).filter((url) => !url?.startsWith('/assets/'))).toEqual(
+      [],
+    );
+    const scripts = names().filter((path) => path.endsWith('.js'));
+    const requests =
+      /(?:\bfetch|\bimport|new (?:WebSocket|EventSource|Worker)|sendBeacon|importScripts)\(\s*["'`](?:https?:|wss?:)?\/\//;
+    expect(scripts.length).toBeGreaterThan(0);
+    expect(scripts.filter((path) => requests.test(read(path)))).toEqual([]);
+  });
+
+  test('has React as it is for production', () => {
+    const scripts = names().filter((path) => path.endsWith('.js'));
+    expect(scripts.filter((path) => read(path).includes('https://react.dev/link/'))).toEqual([]);
+  });
+
+  test('is listed with the licenses of its packages', () => {
+    expect(readFileSync(join(ROOT, 'dist/third-party-licenses.txt'), 'utf8')).toMatch(/^react-dom [\d.]+: MIT$/m);
+  });
+});
+
+/** What a page loads: the values of `src` and `href`. */
+function linksOf(page: string): readonly string[] {
+  return [...page.matchAll(/<(?:script|link|img)\b[^>]*\b(?:src|href)="([^"]+)"/g)].map(([, link = '']) => link);
+}
+
 test('the bundles leave the dispatcher of Node’s own `fetch` alone', () => {
   for (const file of ['index.js', 'main.cjs'])
     expect(readFileSync(join(ROOT, 'dist', file), 'utf8')).not.toContain('undici.globalDispatcher');
 });
 
-installed('the command serves a query and GraphiQL, and exits with 0 on SIGTERM', async () => {
+installed('the command serves a query, GraphiQL and the explorer, and exits with 0 on SIGTERM', async () => {
   const child = spawn(BIN, ['--port', '0', '--sandbox'], { cwd: folder, env: NPM_ENV });
   onTestFinished(() => void child.kill('SIGKILL'));
   let url = '';
@@ -81,6 +160,8 @@ installed('the command serves a query and GraphiQL, and exits with 0 on SIGTERM'
   // Node's own fetch sends the `Sec-Fetch` headers of a script.
   const page = await request(url, { headers: { accept: 'text/html' }, reset: true });
   expect(await page.body.text()).toContain('toStartOptions');
+  const explorer = await request(new URL('/', url), { headers: { accept: 'text/html' }, reset: true });
+  expect(await explorer.body.text()).toBe(readFileSync(join(ROOT, 'dist/explorer/index.html'), 'utf8'));
 
   child.kill('SIGTERM');
   expect(await once(child, 'exit')).toEqual([0, null]);
@@ -89,6 +170,11 @@ installed('the command serves a query and GraphiQL, and exits with 0 on SIGTERM'
 test('OpenTelemetry is in a file of its own, which is loaded when traces are on', () => {
   const hasTelemetry = (file: string) => readFileSync(join(ROOT, 'dist', file), 'utf8').includes('BatchSpanProcessor');
   expect(['index.js', 'main.cjs', 'opentelemetry.js'].filter(hasTelemetry)).toEqual(['opentelemetry.js']);
+});
+
+test('the library of Redis is in a file of its own, which is loaded when a fleet is configured', () => {
+  const hasRedis = (file: string) => readFileSync(join(ROOT, 'dist', file), 'utf8').includes('ClientOfflineError');
+  expect(['index.js', 'main.cjs', 'redis.js'].filter(hasRedis)).toEqual(['redis.js']);
 });
 
 installed('the command sends traces', async () => {
@@ -130,11 +216,15 @@ const gateway: Gateway = await createGateway(options);
 // @ts-expect-error A misspelt option is an error of types too.
 const problems = await createGateway({ headPolMs: 1 }).catch((error: ConfigError) => error.problems);
 const { url } = await gateway.listen({ port: 0 });
+const withExplorer = await createGateway({ ...options, explorer: true });
+const pages = [url, (await withExplorer.listen({ port: 0 })).url].map((endpoint) => fetch(new URL('/chain', endpoint)));
+const statuses = (await Promise.all(pages)).map((page) => page.status);
+await withExplorer.close();
 const body = JSON.stringify({ query: '{ poolPairs { totalCount } }' });
 const headers = { 'content-type': 'application/json', connection: 'close' };
 const response = await fetch(url, { method: 'POST', headers, body });
 const schema: string = printSchema(gateway.schema);
-console.log(JSON.stringify([await response.json(), gateway.schema instanceof GraphQLSchema, problems]));
+console.log(JSON.stringify([await response.json(), gateway.schema instanceof GraphQLSchema, problems, statuses]));
 buildSchema(schema);
 await gateway.close();
 await sandbox.close();
@@ -151,7 +241,9 @@ installed('a strict project compiles against the types, and its program runs and
 
   const { stdout, stderr } = await run(process.execPath, ['consumer.js'], { cwd: folder, env: NPM_ENV });
   const answer = { data: { poolPairs: { totalCount: 10 } } };
-  expect(JSON.parse(stdout)).toEqual([answer, true, ['headPolMs is not an option: did you mean headPollMs?']]);
+  const problems = ['headPolMs is not an option: did you mean headPollMs?'];
+  // By default, the library serves no explorer.
+  expect(JSON.parse(stdout)).toEqual([answer, true, problems, [404, 200]]);
   expect(stderr).toBe('');
 });
 

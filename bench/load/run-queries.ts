@@ -23,6 +23,7 @@ export type QueryLoad = {
 export type QueryLoadResult = {
   readonly responses: number;
   readonly perSecond: number;
+  readonly medianMs: number;
   readonly p99Ms: number;
   readonly maxMs: number;
   /** The share of its core that the load generator used, 0 to 1. Near 1, the load generator was the bottleneck. */
@@ -94,6 +95,7 @@ export async function runQueries(load: QueryLoad): Promise<QueryLoadResult> {
   return {
     responses,
     perSecond: responses / elapsed,
+    medianMs: latencies.percentile(50) / 1e6,
     p99Ms: latencies.percentile(99) / 1e6,
     maxMs: latencies.max / 1e6,
     busy: (user + system) / 1e6 / elapsed,

@@ -21,7 +21,10 @@ const QUERIES = [
 export const queryOverWebSocket: Client = async (context, name, random) => {
   while (!context.signal.aborted) {
     const socket = await openWebSocket(context, name);
-    if (socket === undefined) return;
+    if (socket === undefined) {
+      await pause(random, 0, 500, context.signal);
+      continue;
+    }
     for (let times = 1 + random.below(20); times > 0 && !context.signal.aborted; times--) {
       const operations = Array.from({ length: 1 + random.below(4) }, () => pick(random, QUERIES)(context, random));
       await Promise.all(operations.map((operation) => socket.execute(operation)));

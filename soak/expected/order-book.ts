@@ -5,7 +5,7 @@ import { type Order, ordersOf } from '../../src/sandbox/chain/order-book.ts';
 
 /** The fields of an order book that are requested. */
 export const BOOK_FIELDS =
-  'tickerId message timestamp bestBid bestAsk midPrice spread bids { price quantity cumulativeQuantity } asks { price quantity cumulativeQuantity } quality { isCrossed entriesMerged entriesDropped timestampUnit }';
+  'tickerId message timestamp bestBid bestAsk midPrice spread bids { price quantity cumulativeQuantity cumulativeTotal exactPrice } asks { price quantity cumulativeQuantity cumulativeTotal exactPrice } quality { isCrossed entriesMerged entriesDropped timestampUnit }';
 
 /** An expected order book. */
 export type Book = {
@@ -16,7 +16,13 @@ export type Book = {
   readonly asks: readonly Entry[];
 };
 
-type Entry = { readonly price: number; readonly quantity: number; readonly cumulativeQuantity: number };
+type Entry = {
+  readonly price: number;
+  readonly quantity: number;
+  readonly cumulativeQuantity: number;
+  readonly cumulativeTotal: number;
+  readonly exactPrice: string;
+};
 
 /** The book of a market at a block, to a depth of both sides together; 0 is everything. */
 export function expectedBook(chain: Chain, market: ChainMarket, block: Block, depth: number): Book {
@@ -57,8 +63,11 @@ function inOrder(orders: readonly Order[]): [price: number, quantity: number][] 
 
 function cumulated(side: readonly (readonly [number, number])[]): Entry[] {
   let cumulativeQuantity = 0;
+  let cumulativeTotal = 0;
   return side.map(([price, quantity]) => {
     cumulativeQuantity += quantity;
-    return { price, quantity, cumulativeQuantity };
+    cumulativeTotal += price * quantity;
+    // The sandbox writes numbers as JavaScript does.
+    return { price, quantity, cumulativeQuantity, cumulativeTotal, exactPrice: String(price) };
   });
 }

@@ -81,7 +81,7 @@ export function tickerQuery({ shown, served }: SoakContext, random: Random): Ope
 }
 
 /** Maximum age of an order book. The gateway reads it on demand, and never serves an older one. */
-const BOOK_MS = 4_000;
+export const BOOK_MS = 4_000;
 
 type Shown = ReturnType<SoakContext['shown']['since']>;
 

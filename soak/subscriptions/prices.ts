@@ -49,7 +49,7 @@ export function createAllPricesSubscription(context: SoakContext, after?: number
 }
 
 function subscribe(context: SoakContext, selection: Selection, after?: number): CheckedSubscription {
-  const { shown, served } = context;
+  const { shown, served, outages, replicas } = context;
   const { onlyChanged, pools, tokens } = selection;
   const heights = createHeights(after);
   const newestAtStart = served.highest();
@@ -94,7 +94,7 @@ function subscribe(context: SoakContext, selection: Selection, after?: number): 
   function resumeMismatch(before: number, height: number): string | undefined {
     const oldest = shown.chain.tip.height - DEFAULT_LIMITS.maxResumedHeights + 1;
     for (let expected = Math.max(before + 1, oldest); expected < Math.min(height, newestAtStart + 1); expected++)
-      if (served.wasServed(expected))
+      if (served.wasServed(expected) && !outages.wereAlone(shown.shownAt(expected), performance.now()))
         return `${expected} is skipped between ${before} and ${height}, after a resume from ${after}`;
     return undefined;
   }
@@ -103,9 +103,10 @@ function subscribe(context: SoakContext, selection: Selection, after?: number): 
     const isOfTime = (block: Block) => new Date(block.time * 1_000).toISOString() === update.blockTime;
     const ofChain = (block: Block) => (isOfTime(block) ? undefined : `blockTime ${update.blockTime}`);
     return served.mismatchAt(update.beaconHeight, (block) => {
-      const expected = [...expectedPools(shown.chain, block).values()].filter(
-        (pool) => isSelected(pool.id) && (isFirst || !onlyChanged || reserves.get(pool.id) !== reservesOf(pool)),
-      );
+      const selected = [...expectedPools(shown.chain, block).values()].filter(({ id }) => isSelected(id));
+      // A gateway that has just started has read the tokens after the heads that it got from the fleet: all pools are sent then.
+      const isWhole = isFirst || !onlyChanged || (replicas > 1 && update.poolPairs.length === selected.length);
+      const expected = selected.filter((pool) => isWhole || reserves.get(pool.id) !== reservesOf(pool));
       return ofChain(block) ?? listMismatch(update.poolPairs, expected, 'poolPairs');
     });
   }

@@ -18,3 +18,31 @@ export function toDecimal(units: bigint, decimals: number): string {
 
   return `${sign}${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 }
+
+/**
+ * Writes `numerator / denominator` as a decimal of so many significant digits, rounded half up, without an exponent and without
+ * zeros at the end of its fraction: `toSignificantDecimal(2n, 3n, 4)` is `0.6667`.
+ *
+ * @param numerator above 0
+ * @param denominator above 0
+ */
+export function toSignificantDecimal(numerator: bigint, denominator: bigint, digits: number): string {
+  // The quotient has as many digits before its point as the difference of the lengths, or one more.
+  const decimals = digits - (numerator.toString().length - denominator.toString().length);
+  const limit = 10n ** BigInt(digits);
+  const rounded = roundedQuotient(numerator, denominator, decimals);
+  if (rounded < limit) return writeShortest(rounded, decimals);
+  return writeShortest(roundedQuotient(numerator, denominator, decimals - 1), decimals - 1);
+}
+
+/** `numerator * 10^decimals / denominator`, rounded half up. */
+function roundedQuotient(numerator: bigint, denominator: bigint, decimals: number): bigint {
+  const scaled = numerator * 10n ** BigInt(Math.max(0, decimals));
+  const divisor = denominator * 10n ** BigInt(Math.max(0, -decimals));
+  return (2n * scaled + divisor) / (2n * divisor);
+}
+
+function writeShortest(units: bigint, decimals: number): string {
+  if (decimals <= 0) return (units * 10n ** BigInt(-decimals)).toString();
+  return toDecimal(units, decimals).replace(/\.?0+$/, '');
+}

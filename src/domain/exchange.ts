@@ -83,9 +83,10 @@ export function poolCount(state: ExchangeState): number {
 }
 
 /** The pool at a place of the directory: a new object each time. */
-export function poolPairAt({ beaconHeight, directory, reserves }: ExchangeState, place: number): PoolPair {
+export function poolPairAt({ beaconHeight, time, directory, reserves }: ExchangeState, place: number): PoolPair {
   return {
     beaconHeight,
+    time,
     token1Id: directory.token1Ids[place] ?? '',
     token2Id: directory.token2Ids[place] ?? '',
     reserve1: reserves[place * 2] ?? 0n,

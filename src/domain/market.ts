@@ -1,3 +1,4 @@
+import type { Divergence } from './divergence.ts';
 import type { TokenId } from './token.ts';
 
 /** Two tokens that trade in one pool, as the market-data host lists them. */
@@ -10,6 +11,8 @@ export type Pair = {
   readonly target: string;
   /** The only unique key. */
   readonly poolId: string;
+  /** Set if the pair is in a list by divergence: the prices that were compared. */
+  readonly divergence?: Divergence;
 };
 
 /** The last price and the 24-hour volumes of a pair, as the host sends them; `undefined` if it does not. */

@@ -1,7 +1,23 @@
+import {
+  addExact,
+  compareExact,
+  type ExactDecimal,
+  formatExactDecimal,
+  parseExactDecimal,
+  roundToMultiple,
+  toExactDecimal,
+} from './exact-decimal.ts';
 import { type Instant, type TimestampUnit, timestampUnit, toInstant } from './instant.ts';
 
 /** An entry of one side, as the host sends it. */
-export type Offer = { readonly price: number; readonly quantity: number };
+export type Offer = {
+  readonly price: number;
+  readonly quantity: number;
+  /** The price as an exact decimal; not set if that is the shortest text of {@link price}. */
+  readonly priceText?: string;
+  /** The same of the quantity. */
+  readonly quantityText?: string;
+};
 
 /** The response of the market-data host for one ticker, not sorted yet. */
 export type RawOrderBook = {
@@ -15,10 +31,17 @@ export type RawOrderBook = {
   readonly entriesDropped: number;
 };
 
-/** An entry of one side, with the total quantity of it and of all better entries. */
-export type OrderBookEntry = Offer & { readonly cumulativeQuantity: number };
+/** An entry of one side, with the totals of it and of all better entries. */
+export type OrderBookEntry = Offer & {
+  readonly cumulativeQuantity: number;
+  /** In target tokens: the sum of prices times quantities. */
+  readonly cumulativeTotal: number;
+};
 
-/** Bids by descending price and asks by ascending price, each price once. */
+/** The two sides of an order book, best first. */
+export type Sides = { readonly bids: readonly Offer[]; readonly asks: readonly Offer[] };
+
+/** Bids by descending price and asks by ascending price, each price once. Two prices are equal if their decimals are. */
 export type OrderBook = {
   readonly tickerId: string;
   readonly message: string;
@@ -40,8 +63,8 @@ export type OrderBookQuality = {
 
 /** Sorts both sides, merges equal prices, and notes what it changed. The specification does not define the order. */
 export function toOrderBook(raw: RawOrderBook): OrderBook {
-  const bids = toSide(raw.bids, (a, b) => b - a);
-  const asks = toSide(raw.asks, (a, b) => a - b);
+  const bids = toSide(raw.bids, -1);
+  const asks = toSide(raw.asks, 1);
   const bid = bids[0]?.price;
   const ask = asks[0]?.price;
 
@@ -52,7 +75,7 @@ export function toOrderBook(raw: RawOrderBook): OrderBook {
     bids,
     asks,
     quality: {
-      wasSorted: isSorted(raw.bids, (a, b) => b - a) && isSorted(raw.asks, (a, b) => a - b),
+      wasSorted: isSorted(raw.bids, -1) && isSorted(raw.asks, 1),
       isCrossed: bid !== undefined && ask !== undefined && bid > ask,
       entriesMerged: raw.bids.length - bids.length + raw.asks.length - asks.length,
       entriesDropped: raw.entriesDropped,
@@ -67,7 +90,7 @@ export function toOrderBook(raw: RawOrderBook): OrderBook {
  * @param depth the number of entries of both sides together, as listing sites count: 100 is 50 a side, an odd number is
  *   rounded up, 0 is all
  */
-export function atDepth(book: OrderBook, depth: number): OrderBook {
+export function atDepth<Book extends Sides>(book: Book, depth: number): Book {
   if (depth === 0) return book;
 
   const entries = Math.ceil(depth / 2);
@@ -98,25 +121,130 @@ export function spread(book: OrderBook): number | undefined {
   return bid === undefined || ask === undefined ? undefined : ask - bid;
 }
 
-type Comparison = (a: number, b: number) => number;
-
-/** Best first, each price once. Quantities of one price are added in the order of the response. */
-function toSide(offers: readonly Offer[], compare: Comparison): OrderBookEntry[] {
-  const quantities = new Map<number, number>();
-  for (const { price, quantity } of offers) quantities.set(price, (quantities.get(price) ?? 0) + quantity);
-
-  let cumulativeQuantity = 0;
-  return [...quantities]
-    .sort(([a], [b]) => compare(a, b))
-    .map(([price, quantity]) => {
-      cumulativeQuantity += quantity;
-      return { price, quantity, cumulativeQuantity };
-    });
+/** The price of an entry as an exact decimal, as the host wrote it unless entries were merged. */
+export function exactPrice({ price, priceText }: Offer): string {
+  return priceText ?? String(price);
 }
 
-function isSorted(offers: readonly Offer[], compare: Comparison): boolean {
-  return offers.every(({ price }, index) => {
+/** The quantity of an entry as an exact decimal, as the host wrote it unless entries were merged. */
+export function exactQuantity({ quantity, quantityText }: Offer): string {
+  return quantityText ?? String(quantity);
+}
+
+/**
+ * The book with its prices rounded to multiples of a step, bids down and asks up, and merged where they are equal then.
+ *
+ * @param maxEntries the number of entries that are needed of each side, from the best one
+ */
+export function groupBook(book: OrderBook, step: ExactDecimal, maxEntries: number): OrderBook {
+  return {
+    ...book,
+    bids: groupSide(book.bids, step, 'DOWN', maxEntries),
+    asks: groupSide(book.asks, step, 'UP', maxEntries),
+  };
+}
+
+/** 1 for ascending prices, as asks have them, and -1 for descending ones. */
+type Direction = 1 | -1;
+
+/** Best first, each price once. Quantities of one price are added in the order of the response. */
+function toSide(offers: readonly Offer[], direction: Direction): OrderBookEntry[] {
+  const levels = new Map<number | string, Offer>();
+  for (const offer of offers) {
+    const key = priceKey(offer);
+    const same = levels.get(key);
+    levels.set(key, same === undefined ? offer : merge(same, offer));
+  }
+  return accumulate([...levels.values()].sort((a, b) => direction * comparePrices(a, b)));
+}
+
+/** The same key for equal prices, whichever way the host wrote them. Few are not the decimal of their double. */
+function priceKey(offer: Offer): number | string {
+  if (offer.priceText === undefined) return offer.price;
+  const exact = priceOf(offer);
+  return compareExact(exact, toExactDecimal(offer.price)) === 0 ? offer.price : formatExactDecimal(exact);
+}
+
+function merge(offer: Offer, other: Offer): Offer {
+  return withQuantity(offer, offer.quantity + other.quantity, addExact(quantityOf(offer), quantityOf(other)));
+}
+
+/** The entries with the totals of each and of all before it. */
+function accumulate(offers: readonly Offer[]): OrderBookEntry[] {
+  let cumulativeQuantity = 0;
+  let cumulativeTotal = 0;
+  return offers.map((offer) => {
+    cumulativeQuantity += offer.quantity;
+    cumulativeTotal += offer.price * offer.quantity;
+    const { price, quantity, priceText, quantityText } = offer;
+    const isPlain = priceText === undefined && quantityText === undefined;
+    return { ...(isPlain ? { price, quantity } : offer), cumulativeQuantity, cumulativeTotal };
+  });
+}
+
+function groupSide(
+  entries: readonly OrderBookEntry[],
+  step: ExactDecimal,
+  direction: 'DOWN' | 'UP',
+  maxEntries: number,
+): OrderBookEntry[] {
+  const groups: { readonly price: ExactDecimal; readonly members: Offer[] }[] = [];
+  for (const entry of entries) {
+    const price = roundToMultiple(priceOf(entry), step, direction);
+    const last = groups.at(-1);
+    if (last !== undefined && compareExact(last.price, price) === 0) last.members.push(entry);
+    else if (groups.length === maxEntries) break;
+    else groups.push({ price, members: [entry] });
+  }
+  return accumulate(groups.map(({ price, members }) => mergeGroup(price, members)));
+}
+
+/** One offer at the rounded price, with all quantities. */
+function mergeGroup(price: ExactDecimal, members: readonly Offer[]): Offer {
+  const [first, ...others] = members;
+  if (first === undefined) throw new Error('a group has an entry');
+  if (others.length === 0 && compareExact(priceOf(first), price) === 0) return first;
+
+  const text = formatExactDecimal(price);
+  const rounded = { price: Number(text), ...textOf('priceText', Number(text), text) };
+  if (others.length === 0) {
+    const { price: _price, priceText: _priceText, ...quantity } = first;
+    return { ...rounded, ...quantity };
+  }
+  const sum = others.reduce((total, other) => addExact(total, quantityOf(other)), quantityOf(first));
+  return withQuantity({ ...rounded, quantity: 0 }, Number(formatExactDecimal(sum)), sum);
+}
+
+function withQuantity({ price, priceText }: Offer, quantity: number, exact: ExactDecimal): Offer {
+  return {
+    price,
+    quantity,
+    ...(priceText !== undefined && { priceText }),
+    ...textOf('quantityText', quantity, formatExactDecimal(exact)),
+  };
+}
+
+/** A field with the text of a number, unless that is its shortest text. */
+function textOf<Name extends 'priceText' | 'quantityText'>(name: Name, number: number, text: string) {
+  return text === String(number) ? {} : ({ [name]: text } as { readonly [N in Name]: string });
+}
+
+/** Different decimals can be the same double. If their doubles differ, the decimals differ in the same direction. */
+function comparePrices(a: Offer, b: Offer): number {
+  return a.price - b.price || compareExact(priceOf(a), priceOf(b));
+}
+
+function priceOf(offer: Offer): ExactDecimal {
+  return parseExactDecimal(exactPrice(offer)) ?? toExactDecimal(offer.price);
+}
+
+function quantityOf(offer: Offer): ExactDecimal {
+  return parseExactDecimal(exactQuantity(offer)) ?? toExactDecimal(offer.quantity);
+}
+
+function isSorted(offers: readonly Offer[], direction: Direction): boolean {
+  return offers.every((offer, index) => {
     const previous = offers[index - 1];
-    return previous === undefined || compare(previous.price, price) <= 0;
+    return previous === undefined || direction * (previous.price - offer.price) <= 0;
   });
 }

@@ -1,9 +1,12 @@
 import type { BeaconHeight } from './beacon-height.ts';
+import type { Instant } from './instant.ts';
 import { NATIVE_TOKEN_ID, type TokenId } from './token.ts';
 
 /** A constant-product pool of two tokens, in the state of one beacon height. */
 export type PoolPair = {
   readonly beaconHeight: BeaconHeight;
+  /** When the block of this height was made; `undefined` if the node does not report it with the state. */
+  readonly time?: Instant | undefined;
   /** The lexicographically smaller of the two. */
   readonly token1Id: TokenId;
   readonly token2Id: TokenId;
@@ -46,4 +49,13 @@ export function nativeLiquidity(pool: PoolPair): bigint | undefined {
   if (pool.token1Id === NATIVE_TOKEN_ID) return pool.reserve1;
   if (pool.token2Id === NATIVE_TOKEN_ID) return pool.reserve2;
   return undefined;
+}
+
+/**
+ * The value of both sides of the pool together, in the smallest unit of one of its tokens: a constant-product pool has the same
+ * value on both sides. 0 for a pool with an empty side, in which nothing can be traded.
+ */
+export function liquidityIn(pool: PoolPair, tokenId: TokenId): bigint {
+  if (!isNonEmpty(pool)) return 0n;
+  return 2n * (pool.token1Id === tokenId ? pool.reserve1 : pool.reserve2);
 }

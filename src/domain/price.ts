@@ -1,5 +1,6 @@
 import { MAX_DECIMALS, toDecimal } from './decimal.ts';
 import { isNonEmpty, type PoolPair } from './pool-pair.ts';
+import type { Reserves } from './reserves.ts';
 import type { TokenId } from './token.ts';
 
 const POWERS_OF_10 = Array.from({ length: MAX_DECIMALS + 1 }, (_, exponent) => Number(`1e${exponent}`));
@@ -10,12 +11,12 @@ const POWERS_OF_10 = Array.from({ length: MAX_DECIMALS + 1 }, (_, exponent) => N
  *
  * @returns `undefined` for a pool with an empty side, which has no price
  */
-export function priceOfToken2(pool: PoolPair, decimals1: number, decimals2: number): number | undefined {
+export function priceOfToken2(pool: Reserves, decimals1: number, decimals2: number): number | undefined {
   return documentedPrice(pool.reserve1, pool.reserve2, decimals1, decimals2);
 }
 
 /** Token 2 needed to buy one whole token 1: {@link priceOfToken2} with the sides exchanged. */
-export function priceOfToken1(pool: PoolPair, decimals1: number, decimals2: number): number | undefined {
+export function priceOfToken1(pool: Reserves, decimals1: number, decimals2: number): number | undefined {
   return documentedPrice(pool.reserve2, pool.reserve1, decimals2, decimals1);
 }
 

@@ -12,7 +12,7 @@ type Arguments = Readonly<Record<string, unknown>>;
  * {@link refusing}. Arguments are checked once, not for each object of a list.
  */
 export function findBadInput(field: AnyField, args: Arguments): Error | undefined {
-  return findBadScalar(args) ?? findRefused(field, args);
+  return findBadScalar(args, '') ?? findRefused(field, args);
 }
 
 /** The extensions of a field that refuses some arguments. @param check throws BadUserInputError for these */
@@ -31,11 +31,12 @@ function findRefused({ extensions: { refuse } }: AnyField, args: Arguments): Err
   }
 }
 
-function findBadScalar(value: unknown): BadUserInputError | undefined {
+/** The error of the first value that its scalar could not parse, with the name of the argument, such as `filter.tokenId`. */
+function findBadScalar(value: unknown, path: string): BadUserInputError | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  if (value instanceof BadUserInputError) return value;
+  if (value instanceof BadUserInputError) return new BadUserInputError(`${path} is not valid. ${value.message}`);
   for (const name in value) {
-    const badInput = findBadScalar((value as Arguments)[name]);
+    const badInput = findBadScalar((value as Arguments)[name], path === '' ? name : `${path}.${name}`);
     if (badInput !== undefined) return badInput;
   }
   return undefined;

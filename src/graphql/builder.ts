@@ -15,9 +15,9 @@ type SchemaTypes = {
   DefaultNodeNullability: false;
   Scalars: {
     ID: { Input: string; Output: string };
-    BigInt: { Input: never; Output: bigint };
-    Decimal: { Input: never; Output: string };
-    DateTime: { Input: never; Output: Instant };
+    BigInt: { Input: bigint; Output: bigint };
+    Decimal: { Input: string; Output: string };
+    DateTime: { Input: Instant; Output: Instant };
     TokenId: { Input: TokenId; Output: TokenId };
     BeaconHeight: { Input: BeaconHeight; Output: BeaconHeight };
   };

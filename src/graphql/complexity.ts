@@ -1,9 +1,12 @@
 import { type GraphQLField, getNamedType, getNullableType, isLeafType, isListType } from 'graphql';
 import { poolCount } from '../domain/exchange.ts';
+import { DEFAULT_STEPS } from '../loaders/depth.ts';
 import { DEFAULT_DEPTH, type Depth } from '../loaders/order-book.ts';
+import { DEFAULT_PAGE_SIZE } from '../loaders/page-arguments.ts';
+import { DEFAULT_MAX_HOPS, type QuoteArguments } from '../loaders/quote.ts';
 import type { Service } from './context.ts';
-import { ASSUMED_LIST_SIZE, EARLIER_HEIGHT, ORDER_BOOK, VALUE } from './limits.ts';
 
+import { ASSUMED_LIST_SIZE, EARLIER_HEIGHT, HISTORY, ORDER_BOOK, POOLS_PER_OBJECT, VALUE } from './limits.ts';
 /** What a field adds to the complexity of an operation, in objects. */
 export type Complexity = {
   /** Its own objects, and the work to find them. */
@@ -14,12 +17,21 @@ export type Complexity = {
   readonly entries?: number;
   /** The current length of the list, if it is known. The number of values is estimated from it. */
   readonly actual?: number;
+  /** Objects that it adds unless the field that returned its object has read them already. */
+  readonly unlessRead?: number;
+  /** Whether it has read what `unlessRead` of the fields of its objects counts. */
+  readonly hasRead?: boolean;
+  /** How many values it is, for a list of scalars. */
+  readonly values?: number;
   /** Whether it is a list whose length its parent field may know. */
   readonly isList?: boolean;
 };
 
 /** What filtering or sorting all pools counts as, at most. */
 const ALL_POOLS = 100;
+
+/** What comparing the prices of all pairs counts as, at most. */
+const ALL_PAIRS = 100;
 
 /** Number of entries that a complete order book counts as, on both sides together. */
 const ASSUMED_ENTRIES = 500;
@@ -72,6 +84,50 @@ export const POOL_PRICE: Complexity = objects(1);
 export function orderBook(depth: Depth): Complexity {
   const entries = (depth ?? DEFAULT_DEPTH) || ASSUMED_ENTRIES;
   return { field: ORDER_BOOK, multiplier: 1, entries: Math.max(0, entries) / 2 };
+}
+
+/** The complexity of a ladder: an order book, and that many levels on each side. */
+export function ladder(levels: number | null | undefined): Complexity {
+  return { field: ORDER_BOOK, multiplier: 1, entries: Math.max(0, levels ?? DEFAULT_STEPS.levels) };
+}
+
+/** The number of pools that count if it is not known. */
+const ASSUMED_POOLS = 10_000;
+
+/** The complexity of a quote: the pools of its route, and for each of them the search through all pools. */
+export function complexityOfQuote(
+  { maxHops, at }: Pick<QuoteArguments, 'maxHops' | 'at'>,
+  service: Service,
+): Complexity {
+  const hops = maxHops ?? DEFAULT_MAX_HOPS;
+  const search = hops * Math.ceil((poolsNow(service) ?? ASSUMED_POOLS) / POOLS_PER_OBJECT);
+  const { field, multiplier } = objectsAt(1, at);
+  return { field: field + search, multiplier, entries: hops };
+}
+
+/** The complexity of the divergence of a pair. It reads an order book, but not in a list by divergence. */
+export const DIVERGENCE: Complexity = { field: 1, multiplier: 1, unlessRead: ORDER_BOOK };
+
+/** The complexity of a list of pairs by divergence: at most the existing pairs, and the work of comparing all. */
+export function divergentPairs(first: number | null | undefined, { sources }: Service): Complexity {
+  const pairs = sources.market.pairs.current()?.market.rows.length ?? ASSUMED_LIST_SIZE;
+  const { field, multiplier } = objects(Math.min(first ?? DEFAULT_PAGE_SIZE, pairs));
+  return { field: field + Math.min(ALL_PAIRS, pairs), multiplier, hasRead: true };
+}
+
+/** The complexity of a search for the height at a time: it reads a few earlier heights. */
+export const HEIGHT_AT_A_TIME: Complexity = { field: 5 * EARLIER_HEIGHT, multiplier: 0 };
+
+/** The complexity of that many objects of the recorded history. */
+export function recordedObjects(count: number): Complexity {
+  const { field, multiplier } = objects(count);
+  return { field: field + HISTORY, multiplier };
+}
+
+/** The complexity of that many values of the recorded history. */
+export function recordedValues(count: number): Complexity {
+  const values = Math.max(0, count);
+  return { field: HISTORY + values * VALUE, multiplier: 0, values };
 }
 
 /** The complexity of a scalar or an enum. */

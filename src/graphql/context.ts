@@ -1,6 +1,7 @@
 import { type BeaconHeight, parseBeaconHeight } from '../domain/beacon-height.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Upstream } from '../errors.ts';
+import type { FleetStatus } from '../fleet/fleet.ts';
 import type { Head } from '../live/chain/head.ts';
 import { Loaders } from '../loaders/loaders.ts';
 import type { Sources } from '../loaders/sources.ts';
@@ -19,6 +20,8 @@ export type Service = {
   /** The upstreams that are configured. */
   readonly configured: ReadonlySet<Upstream>;
   upstreams(): readonly UpstreamHealth[];
+  /** How the gateway takes part in its fleet; `undefined` if it is alone. */
+  readonly fleet?: (() => FleetStatus) | undefined;
 };
 
 /** The GraphQL context of one operation, or of one update of a subscription. */
@@ -41,8 +44,9 @@ type ContextOptions = {
 export function createContext(service: Service, { client, lastEventId, head }: ContextOptions = {}): Context {
   const requester: Requester = { client: client ?? Symbol('operation') };
   const afterEvent = lastEventId == null ? undefined : parseEventId(lastEventId);
-  const { maxPageSize } = service.limits;
-  return { service, loaders: new Loaders(service.sources, { maxPageSize, requester, afterEvent }, head) };
+  const { maxPageSize, maxCandles, maxHistoryHours } = service.limits;
+  const options = { maxPageSize, maxCandles, maxHistoryHours, requester, afterEvent };
+  return { service, loaders: new Loaders(service.sources, options, head) };
 }
 
 /** The height that an event id contains; `undefined` for any other text, such as `1e6`, which is also a number. */

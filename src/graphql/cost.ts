@@ -61,7 +61,14 @@ type Measurement = {
   readonly known: Map<ObjectPlan, SelectionCost>;
 };
 
-const NOTHING: SelectionCost = { objects: 0, objectsPerEntry: 0, schemaObjects: 0, values: 0, valuesPerEntry: 0 };
+const NOTHING: SelectionCost = {
+  objects: 0,
+  objectsPerEntry: 0,
+  objectsUnlessRead: 0,
+  schemaObjects: 0,
+  values: 0,
+  valuesPerEntry: 0,
+};
 
 /** Introspection: a list of the schema counts as this many objects. */
 const ASSUMED_SCHEMA_LIST_SIZE = 8;
@@ -119,19 +126,29 @@ function costOfValue(
   inside: SelectionCost,
   sentValues: number,
 ): SelectionCost {
-  const { field, multiplier, entries = ASSUMED_LIST_SIZE, actual = multiplier, isList = false } = complexity;
+  const {
+    field,
+    multiplier,
+    entries = ASSUMED_LIST_SIZE,
+    actual = multiplier,
+    values: own = 1,
+    isList = false,
+  } = complexity;
+  const { unlessRead = 0, hasRead = false } = complexity;
   if (isOfSchema) {
     const each = field + inside.objects + inside.objectsPerEntry * ASSUMED_SCHEMA_LIST_SIZE + inside.schemaObjects;
     return { ...NOTHING, schemaObjects: each * (isList ? ASSUMED_SCHEMA_LIST_SIZE : 1) + sentValues * VALUE };
   }
-  const objects = field + multiplier * (inside.objects + entries * inside.objectsPerEntry);
+  const each = inside.objects + (hasRead ? 0 : inside.objectsUnlessRead);
+  const objects = field + multiplier * (each + entries * inside.objectsPerEntry);
   const values = inside.values + entries * inside.valuesPerEntry;
   const isOpen = isList && complexity.actual === undefined;
   return {
     objects: sentValues * VALUE + (isList ? 0 : objects),
     objectsPerEntry: isList ? objects : 0,
+    objectsUnlessRead: unlessRead,
     schemaObjects: inside.schemaObjects,
-    values: isOpen ? 1 : 1 + actual * values,
+    values: isOpen ? own : own + actual * values,
     valuesPerEntry: isOpen ? values : 0,
   };
 }
@@ -142,6 +159,7 @@ function add(a: SelectionCost, b: SelectionCost): SelectionCost {
   return {
     objects: a.objects + b.objects,
     objectsPerEntry: a.objectsPerEntry + b.objectsPerEntry,
+    objectsUnlessRead: a.objectsUnlessRead + b.objectsUnlessRead,
     schemaObjects: a.schemaObjects + b.schemaObjects,
     values: a.values + b.values,
     valuesPerEntry: a.valuesPerEntry + b.valuesPerEntry,
@@ -154,6 +172,7 @@ function maximum(a: SelectionCost, b: SelectionCost): SelectionCost {
   return {
     objects: Math.max(a.objects, b.objects),
     objectsPerEntry: Math.max(a.objectsPerEntry, b.objectsPerEntry),
+    objectsUnlessRead: Math.max(a.objectsUnlessRead, b.objectsUnlessRead),
     schemaObjects: Math.max(a.schemaObjects, b.schemaObjects),
     values: Math.max(a.values, b.values),
     valuesPerEntry: Math.max(a.valuesPerEntry, b.valuesPerEntry),

@@ -10,11 +10,20 @@ export const VALUE = 1 / 20;
 /** What reading an earlier height counts as. */
 export const EARLIER_HEIGHT = 100;
 
+/** What reading a few values of the recorded history counts as. */
+export const HISTORY = 2;
+
 /** What reading an order book from the market-data host counts as. */
 export const ORDER_BOOK = 50;
 
+/** Searching this number of pools for one hop of a quote counts as an object. */
+export const POOLS_PER_OBJECT = 250;
+
 /** Number of objects that the pairs of a pool count as: two tokens trade in a few pairs. */
 export const ASSUMED_PAIRS_OF_A_POOL = 10;
+
+/** Number of objects that the pairs of a ticker id count as: few tokens share a symbol. */
+export const ASSUMED_PAIRS_OF_A_TICKER = 10;
 
 /** Number of objects that `prices` of all pools count as at most. */
 export const MAX_POOLS_COUNTED = 1_000;
@@ -36,7 +45,7 @@ export const LIMITS = {
   maxComplexity: {
     default: 20_000,
     meaning: `Maximum complexity of an operation: roughly the number of objects in the response, where a scalar value counts as 1/${1 / VALUE}.`,
-    details: `A list counts as its page size, or as ${ASSUMED_LIST_SIZE} if it has no page size. The pairs of a pool count as ${ASSUMED_PAIRS_OF_A_POOL}, and \`prices\` of all pools as ${MAX_POOLS_COUNTED.toLocaleString('en-US')}. Each \`at\` adds ${EARLIER_HEIGHT}, and each order book adds ${ORDER_BOOK}. For introspection, \`maxSchemaObjects\` applies instead.`,
+    details: `A list counts as its page size, or as ${ASSUMED_LIST_SIZE} if it has no page size. The pairs of a pool or of an order book count as ${ASSUMED_PAIRS_OF_A_POOL}, and \`prices\` of all pools as ${MAX_POOLS_COUNTED.toLocaleString('en-US')}. Each \`at\` adds ${EARLIER_HEIGHT}, each order book, depth ladder or divergence adds ${ORDER_BOOK}, and each field of the recorded history adds ${HISTORY}. Candles count as \`last\`, and a sparkline as its points. A quote adds 1 for each hop and each ${POOLS_PER_OBJECT} pools of the exchange. For introspection, \`maxSchemaObjects\` applies instead.`,
   },
   maxValues: {
     // Ten thousand pools with every field: about 15 MB.
@@ -58,6 +67,15 @@ export const LIMITS = {
   },
   maxTokens: { default: 10_000, meaning: 'Maximum number of lexical tokens in a document.' },
   maxPageSize: { default: 500, meaning: 'Maximum number of entries per page. A larger page is BAD_USER_INPUT.' },
+  maxCandles: {
+    default: 1_000,
+    meaning: 'Maximum number of candles of a pool in one field. A larger `last` is BAD_USER_INPUT.',
+  },
+  maxHistoryHours: {
+    // A leap year.
+    default: 8_784,
+    meaning: 'Maximum length of the window of `change` and `sparkline`, in hours. A longer one is BAD_USER_INPUT.',
+  },
   maxBodyBytes: {
     default: 256 * 1024,
     meaning: 'Maximum size of a request body or of a websocket message, in bytes.',

@@ -1,41 +1,86 @@
+import { type ConstValueNode, type FloatValueNode, type IntValueNode, Kind, type StringValueNode } from 'graphql';
 import { GraphQLDateTimeISO } from 'graphql-scalars';
+import { parseAmount } from '../domain/amount.ts';
 import { type BeaconHeight, parseBeaconHeight } from '../domain/beacon-height.ts';
+import { formatExactDecimal, parseExactDecimal } from '../domain/exact-decimal.ts';
+import type { Instant } from '../domain/instant.ts';
 import { parseTokenId, type TokenId } from '../domain/token.ts';
-import { BadUserInputError } from '../errors.ts';
+import { BadUserInputError, withoutStacks } from '../errors.ts';
 import { builder } from './builder.ts';
 
-/** The text of a value has only letters, digits and points, which JSON does not escape. */
+const AMOUNT = 'an unsigned 64-bit integer as a decimal string, such as "1000000000"';
+
+/** The text of a value has only letters, digits, points and signs, which JSON does not escape. */
 const PLAIN_TEXT = { isPlainText: true };
 
+const NO_DECIMAL = badInput('a decimal number, such as "0.5"');
+const NO_TOKEN_ID = badInput('a token id: 64 lowercase hexadecimal characters');
+const NO_BEACON_HEIGHT = badInput('a beacon height: an integer from 1 to 9007199254740991');
+
 builder.scalarType('BigInt', {
-  description: 'An unsigned 64-bit integer as a decimal string. Amounts are in the smallest unit of the token.',
+  description:
+    'An unsigned 64-bit integer as a decimal string. Amounts are in the smallest unit of the token. Arguments can also be integers, as JSON numbers up to 2^53 - 1. Any other value is BAD_USER_INPUT.',
   serialize: String,
   extensions: PLAIN_TEXT,
+  coerceInputValue: (value): bigint => parseAmount(value) ?? badInput(AMOUNT),
+  // The digits as they are written: JavaScript would round a large integer.
+  coerceInputLiteral: (node): bigint =>
+    (node.kind === Kind.INT || node.kind === Kind.STRING ? parseAmount(node.value) : undefined) ?? badInput(AMOUNT),
 });
 
 builder.scalarType('Decimal', {
-  description: 'An exact decimal number, as a string.',
+  description:
+    'An exact decimal number, as a string. Arguments can also be JSON numbers. Any other value is BAD_USER_INPUT.',
   serialize: String,
   extensions: PLAIN_TEXT,
+  coerceInputValue: (value): string => parseDecimal(typeof value === 'number' ? String(value) : value),
+  // The digits as they are written: JavaScript would round a long number.
+  coerceInputLiteral: (node): string => parseDecimal(isNumberOrText(node) ? node.value : undefined),
 });
 
-builder.addScalarType('DateTime', GraphQLDateTimeISO, { description: 'Date and time in UTC, as an RFC 3339 string.' });
+function isNumberOrText(node: ConstValueNode): node is IntValueNode | FloatValueNode | StringValueNode {
+  return node.kind === Kind.INT || node.kind === Kind.FLOAT || node.kind === Kind.STRING;
+}
+
+/** A number without exponent and trailing zeros: equal numbers are equal texts. */
+function parseDecimal(text: unknown): string {
+  const decimal = typeof text === 'string' ? parseExactDecimal(text) : undefined;
+  return decimal === undefined ? NO_DECIMAL : formatExactDecimal(decimal);
+}
+
+builder.scalarType('DateTime', {
+  description:
+    'Date and time as an RFC 3339 string, in UTC in responses. As an argument, any offset is accepted, and any other text is BAD_USER_INPUT.',
+  serialize: (instant) => GraphQLDateTimeISO.coerceOutputValue(instant) as string,
+  parseValue: (value): Instant => parseDateTime(value) ?? badInput('a date and time such as 2026-01-31T12:00:00Z'),
+});
+
+/** The instant of an RFC 3339 text. The scalar throws for any other value. */
+function parseDateTime(value: unknown): Instant | undefined {
+  try {
+    return Number(withoutStacks(() => GraphQLDateTimeISO.coerceInputValue(value)));
+  } catch {
+    return undefined;
+  }
+}
 
 builder.scalarType('TokenId', {
   description: 'Id of a token: 64 lowercase hexadecimal characters. Any other value is BAD_USER_INPUT.',
   serialize: String,
   extensions: PLAIN_TEXT,
-  parseValue: (value): TokenId => parseTokenId(value) ?? badInput('a token id: 64 lowercase hexadecimal characters'),
+  parseValue: (value): TokenId => parseTokenId(value) ?? NO_TOKEN_ID,
 });
 
 builder.scalarType('BeaconHeight', {
   description: 'A beacon height: an integer from 1 to 2^53 - 1, as a JSON number. Any other value is BAD_USER_INPUT.',
   serialize: Number,
-  parseValue: (value): BeaconHeight =>
-    parseBeaconHeight(value) ?? badInput('a beacon height: an integer from 1 to 9007199254740991'),
+  parseValue: (value): BeaconHeight => parseBeaconHeight(value) ?? NO_BEACON_HEIGHT,
 });
 
-/** The error in place of the value. The field with the argument throws it, see bad-input.ts. */
+/**
+ * The error in place of the value. The field with the argument throws it, see bad-input.ts. All bad values share one error: a
+ * request can have thousands.
+ */
 function badInput(expected: string): never {
   return new BadUserInputError(`Expected ${expected}.`) as never;
 }

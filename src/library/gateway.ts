@@ -37,8 +37,8 @@ export type Gateway = {
   fetch(request: Request): Promise<Response>;
   /**
    * Handles a request that another HTTP server has received, whether or not its body was parsed before. Paths are compared with
-   * `request.url`: `/graphql`, `/`, `/schema.graphql`, and without the option `adminPort` also `/health`, `/ready` and
-   * `/metrics`.
+   * `request.url`: `/graphql`, `/`, `/schema.graphql`, those of the REST API, without the option `adminPort` also `/health`, `/ready` and
+   * `/metrics`, and with the option `explorer` also those of its pages and files.
    *
    * @param next called for every other path; without it, the response has status 404
    */

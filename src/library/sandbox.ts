@@ -1,4 +1,4 @@
-import type { Faults, MarketDataFault, NodeFault } from '../sandbox/faults.ts';
+import type { Faults, MarketDataFault, NodeFault, PushFault, TokenServiceFault } from '../sandbox/faults.ts';
 import { createSandbox as createHosts } from '../sandbox/sandbox.ts';
 
 /** The options of a sandbox. */
@@ -17,18 +17,30 @@ export type NodeCall = 'getblockchaininfo' | 'getbeaconbeststatedetail' | 'getpd
 /** An endpoint of the market-data host. */
 export type MarketDataCall = 'pairs' | 'tickers' | 'orderbook';
 
-/** A simulated node and market-data host over HTTP, on free ports of 127.0.0.1. */
+/** What happens on the websocket of the node. */
+export type PushCall = 'upgrade' | 'subscribe' | 'unsubscribe' | 'block' | 'ping';
+
+/** The endpoint of the token service. */
+export type TokenCall = 'tokenlist';
+
+/** A simulated node, market-data host and token service, on free ports of 127.0.0.1. */
 export type Sandbox = {
   /** The option `fullnodeUrl` of a gateway. */
   readonly fullnodeUrl: string;
   /** The option `marketDataUrl` of a gateway. */
   readonly marketDataUrl: string;
+  /** The option `fullnodeWsUrl` of a gateway: the websocket on which the node pushes new blocks. */
+  readonly fullnodeWsUrl: string;
+  /** The option `tokensUrl` of a gateway. */
+  readonly tokensUrl: string;
   /** Makes the hosts fail: `faults.node.set({ kind: 'status', status: 503 })` fails all calls until it is cleared. */
   readonly faults: {
     readonly node: Faults<NodeFault, NodeCall>;
     readonly marketData: Faults<MarketDataFault, MarketDataCall>;
+    readonly push: Faults<PushFault, PushCall>;
+    readonly tokens: Faults<TokenServiceFault, TokenCall>;
   };
-  /** Stops both hosts. */
+  /** Stops all hosts. */
   close(): Promise<void>;
 };
 
@@ -42,7 +54,14 @@ export async function createSandbox({ seed, blockMs, pools }: SandboxOptions = {
   return {
     fullnodeUrl: sandbox.nodeUrl,
     marketDataUrl: sandbox.marketDataUrl,
-    faults: { node: sandbox.node.faults, marketData: sandbox.marketData.faults },
+    fullnodeWsUrl: sandbox.pushUrl,
+    tokensUrl: sandbox.tokensUrl,
+    faults: {
+      node: sandbox.node.faults,
+      marketData: sandbox.marketData.faults,
+      push: sandbox.push.faults,
+      tokens: sandbox.tokenService.faults,
+    },
     close: sandbox.close,
   };
 }

@@ -10,15 +10,19 @@ export type SettingOptions = {
   readonly host?: string | undefined;
   /** Port to listen on. With 0, the system chooses a free port, which the log contains. Default: `4000`. */
   readonly port?: number | undefined;
-  /** Path of a JSON file `[{"id", "symbol", "decimals"}]`. Its tokens override those of the built-in list. */
+  /** Path of a JSON file `[{"id", "symbol", "decimals"}]`. Its tokens override those of `tokensUrl` and of the built-in list. */
   readonly tokensFile?: string | undefined;
   /** Origins of pages that can send requests and open websockets, besides the gateway's own, or `*` for all. */
   readonly corsOrigins?: readonly string[] | undefined;
-  /** HTTP headers of every request to a node. */
+  /** URL of the websocket on which the full node pushes new blocks, or as many URLs as `fullnodeUrl` has, in the same order. An empty one is a node without a websocket. By default, the gateway only polls. */
+  readonly fullnodeWsUrl?: string | readonly string[] | undefined;
+  /** HTTP headers of every request to a node, also of the one that opens its websocket. */
   readonly fullnodeHeaders?: Readonly<Record<string, string>> | undefined;
   /** HTTP headers of every request to the market-data host. */
   readonly marketDataHeaders?: Readonly<Record<string, string>> | undefined;
-  /** Path segment that names the partner, unless `marketDataUrl` contains one. Default: `market-data`. */
+  /** URL of the token list of a token service, `…/coins/tokenlist`. Its tokens override those of the built-in list. */
+  readonly tokensUrl?: string | undefined;
+  /** Path segment that names the partner, unless `marketDataUrl` contains one. The paths of the REST API always contain it. Default: `market-data`. */
   readonly marketDataPartner?: string | undefined;
   /** Maximum time for a complete response of an upstream, in milliseconds. Default: `10000`. */
   readonly upstreamTimeoutMs?: number | undefined;
@@ -28,7 +32,7 @@ export type SettingOptions = {
   readonly upstreamMaxWaiting?: number | undefined;
   /** Maximum back-off before the gateway tries a failing upstream again, in milliseconds. Default: `15000`. */
   readonly upstreamMaxPauseMs?: number | undefined;
-  /** How often the gateway polls the node for a new block, in milliseconds. Minimum 50. Default: `1000`. */
+  /** How often the gateway polls the node for a new block, in milliseconds. Minimum 50. While a websocket of `fullnodeWsUrl` is open, the interval is at least 10 seconds, and each pushed block is polled at once. Default: `1000`. */
   readonly headPollMs?: number | undefined;
   /** Maximum age of the newest block, by its own timestamp, in milliseconds. If it is older, the head is stale and `/ready` returns 503. Default: `600000`. */
   readonly maxBlockAgeMs?: number | undefined;
@@ -36,13 +40,19 @@ export type SettingOptions = {
   readonly marketPollMs?: number | undefined;
   /** Maximum age of pairs and tickers while the market-data host fails, in milliseconds. After that, their fields fail with the error of the host. Default: `600000`. */
   readonly marketMaxAgeMs?: number | undefined;
+  /** How often the gateway reads `tokensUrl`, in milliseconds. Minimum 50. Default: `3600000`. */
+  readonly tokensPollMs?: number | undefined;
   /** How long the gateway serves the same snapshot of an order book to all clients, in milliseconds. Minimum 50. Default: `1000`. */
   readonly orderBookTtlMs?: number | undefined;
+  /** Whether browsers get the explorer at `/`: true or false. Default: `false`. */
+  readonly explorer?: boolean | undefined;
   /** Whether browsers get GraphiQL: true or false. Default: `true`. */
   readonly graphiql?: boolean | undefined;
+  /** Whether pairs, tickers and order books are also served as a REST API: true or false. Default: `true`. */
+  readonly rest?: boolean | undefined;
   /** Path of a manifest of persisted documents, as `relay-compiler` or `generate-persisted-query-manifest` of Apollo write it. */
   readonly persistedDocuments?: string | undefined;
-  /** Whether only persisted documents are executed: true or false. If true, every other operation fails with `PERSISTED_QUERY_ONLY`, and browsers do not get GraphiQL. Default: `false`. */
+  /** Whether only persisted documents are executed: true or false. If true, every other operation fails with `PERSISTED_QUERY_ONLY`, and browsers get neither GraphiQL nor the explorer. Default: `false`. */
   readonly persistedOnly?: boolean | undefined;
   /** Port for `/health`, `/ready` and `/metrics`, which are then no longer on `port`. With 0, the system chooses a free port, which the log contains. By default, there is no such port. */
   readonly adminPort?: number | undefined;
@@ -76,6 +86,10 @@ export type SettingOptions = {
   readonly maxTokens?: number | undefined;
   /** Maximum number of entries per page. A larger page is BAD_USER_INPUT. Default: `500`. */
   readonly maxPageSize?: number | undefined;
+  /** Maximum number of candles of a pool in one field. A larger `last` is BAD_USER_INPUT. Default: `1000`. */
+  readonly maxCandles?: number | undefined;
+  /** Maximum length of the window of `change` and `sparkline`, in hours. A longer one is BAD_USER_INPUT. Default: `8784`. */
+  readonly maxHistoryHours?: number | undefined;
   /** Maximum size of a request body or of a websocket message, in bytes. Default: `262144`. */
   readonly maxBodyBytes?: number | undefined;
   /** Maximum number of beacon heights that one operation may read in addition to the current one. Default: `64`. */
@@ -119,6 +133,18 @@ export type SettingOptions = {
   readonly otelTracesSamplerArg?: number | undefined;
   /** Whether traces are off although a receiver is set: true or false. Default: `false`. */
   readonly otelSdkDisabled?: boolean | undefined;
+  /** Where the history of the exchange is recorded: the path of a SQLite file, a `postgres://` URL, `memory`, or `off`. By default `memory` with the built-in sandbox, otherwise `pdex-history.sqlite` in the working directory. */
+  readonly historyDatabase?: string | undefined;
+  /** How long each change of a pool is stored, in days by the times of blocks. Candles are stored for longer: up to a quarter of an hour for 90 days, longer ones for ever. Default: `7`. */
+  readonly historyRawDays?: number | undefined;
+  /** How far below the newest block missing heights are read from the node, in hours by the times of blocks. 0 turns it off. Default: `24`. */
+  readonly historyBackfillHours?: number | undefined;
+  /** Every how many heights one is read from the node. Gaps that are shorter are filled completely. By default 12, and 1 with the built-in sandbox. */
+  readonly historyBackfillStep?: number | undefined;
+  /** URL of Redis, through which several gateways work as one fleet: `redis://` or, over TLS, `rediss://`. Several URLs are nodes of a cluster. For the only endpoint of a cluster the scheme is `redis+cluster://`, and for Sentinels `redis+sentinel://host:26379/<name of the primary>`. By default, the gateway is alone. */
+  readonly redisUrl?: string | readonly string[] | undefined;
+  /** What all keys in Redis start with. Gateways with the same `redisUrl` and the same prefix are one fleet, and must follow the same chain. Default: `pdex`. */
+  readonly redisPrefix?: string | undefined;
   /** Whether to serve simulated data of the built-in sandbox: true or false. By default, true if no upstream is configured. */
   readonly sandbox?: boolean | undefined;
   /** Block interval of the sandbox, in milliseconds. Default: `4000`. */

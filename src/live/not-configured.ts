@@ -11,8 +11,9 @@ import type { OrderBooks } from './market/order-books.ts';
 /** The sources of the chain if no node is configured: every read fails with the error that says so. */
 export function nodesNotConfigured(): {
   head: HeadFollower;
-  nodes: { status: Nodes['status'] };
+  nodes: Pick<Nodes, 'all' | 'poll' | 'status'>;
   pastStates: PastStates;
+  pushes: readonly [];
 } {
   const error = new UpstreamNotConfiguredError('NODE');
   const head = emptyFollower<Head>(error);
@@ -23,13 +24,21 @@ export function nodesNotConfigured(): {
       problems: () => [],
       nextAt: () => undefined,
       subscribeAfter: () => head.subscribe,
+      canFillIn: false,
+      receiveTip() {},
+      remember() {},
+      recent: () => [],
+      push: { received() {}, changed() {} },
     },
-    nodes: { status: () => [] },
+    nodes: { all: [], poll: () => Promise.reject(error), status: () => [] },
     pastStates: {
       read: () => Promise.reject(error),
+      readInBackground: () => Promise.reject(error),
+      isBusy: () => false,
       readAll: async (heights) => heights.map(() => error),
       isComplete: () => true,
     },
+    pushes: [],
   };
 }
 
@@ -41,6 +50,9 @@ export function marketDataNotConfigured(): { market: MarketFollower; orderBooks:
     orderBooks: {
       read: () => Promise.reject(error),
       subscribe: () => createBroadcast<never>().subscribe,
+      newest: () => undefined,
+      reads: () => 0,
+      followedBooks: () => ({ books: new Map(), freshUntil: Number.POSITIVE_INFINITY }),
       followed: () => 0,
       subscribers: () => 0,
       skippedValues: () => 0,
@@ -58,6 +70,11 @@ function emptyFollower<T>(error: UpstreamNotConfiguredError): Follower<T> {
     subscribers: latest.subscribers,
     skippedValues: latest.skippedValues,
     isFailing: () => false,
+    failure: () => undefined,
+    readNow: () => false,
+    poll() {},
+    receive() {},
+    receiveFailure() {},
     stop() {},
   };
 }

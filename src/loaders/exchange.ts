@@ -1,8 +1,9 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { filterFingerprint, formatCursor } from '../domain/cursor.ts';
-import type { ExchangeState } from '../domain/exchange.ts';
+import { type ExchangeState, poolPairAt } from '../domain/exchange.ts';
 import { cutPage, type Page, type PoolPairOrder, positionOf } from '../domain/page.ts';
-import type { PoolPair } from '../domain/pool-pair.ts';
+import type { PoolGraph } from '../domain/pool-graph.ts';
+import { type PoolPair, pin } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
@@ -31,6 +32,15 @@ type PoolPairsArguments = PageArguments & {
 /** The order of pools if `orderBy` is not set. */
 export const DEFAULT_ORDER: PoolPairOrder = 'ID_ASC';
 
+/** All pools of the exchange in one state. */
+export type PoolsOfState = {
+  readonly exchange: ExchangeState;
+  /** The pool at a place of the directory. It is pinned to its height if the height was named. */
+  at(place: number): PoolPair;
+  /** The graph of the directory. */
+  graph(): PoolGraph;
+};
+
 /** The pools of the exchange, at the height of the answer or at an earlier one. */
 export type ExchangeLoader = {
   /**
@@ -42,6 +52,8 @@ export type ExchangeLoader = {
   poolPair(a: TokenId, b: TokenId, at?: BeaconHeight | null): MaybePromise<PoolPair | undefined>;
   /** @throws BadUserInputError for a page that does not exist, HeightNotAvailableError, UpstreamError */
   poolPairs(args: PoolPairsArguments): MaybePromise<PoolPairPage>;
+  /** Only the pools at the height of the answer are returned without a promise. @throws HeightNotAvailableError, UpstreamError */
+  allPools(at?: BeaconHeight | null): MaybePromise<PoolsOfState>;
 };
 
 type ExchangeLoaderOptions = {
@@ -70,7 +82,7 @@ export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLo
    * writes a page without waiting only if none of its fields is one.
    */
   function stateOfHead(): MaybePromise<ExchangeState> {
-    return head.current()?.exchange ?? head.get().then(({ exchange }) => exchange);
+    return andThen(head.get(), ({ exchange }) => exchange);
   }
 
   function poolPair(a: TokenId, b: TokenId, at?: BeaconHeight | null): MaybePromise<PoolPair | undefined> {
@@ -94,6 +106,15 @@ export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLo
     });
   }
 
+  function allPools(at?: BeaconHeight | null): MaybePromise<PoolsOfState> {
+    const isPinned = at != null;
+    return andThen(isPinned ? atHeights().states.load(at) : stateOfHead(), (exchange) => ({
+      exchange,
+      at: isPinned ? (place) => pin(poolPairAt(exchange, place)) : pools.of(exchange).at,
+      graph: () => pools.graphOf(exchange.directory),
+    }));
+  }
+
   function toFilter(filter: PoolPairFilterInput | null | undefined) {
     return {
       tokenId: filter?.tokenId ?? undefined,
@@ -102,5 +123,5 @@ export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLo
     };
   }
 
-  return { poolPair, poolPairs };
+  return { poolPair, poolPairs, allPools };
 }

@@ -1,13 +1,13 @@
 import { type BeaconHeight, isFinal } from '../domain/beacon-height.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { HeadFollower } from '../live/chain/head-follower.ts';
-import type { MaybePromise } from '../maybe-promise.ts';
+import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** The one head that an answer describes. Reading it adds it to the dependencies of the answer. */
 export type HeadPin = {
-  /** Waits if no head is published yet. @throws UpstreamError */
-  get(): Promise<Head>;
+  /** Waits only if no head is published yet. @throws UpstreamError */
+  get(): MaybePromise<Head>;
   /** The head, without waiting; `undefined` if none is published yet. */
   current(): Head | undefined;
   /** Like `current`. If another field of the answer waits for the first head, it waits too. */
@@ -18,7 +18,7 @@ export type HeadPin = {
    *
    * @throws UpstreamError
    */
-  getFor(heights: readonly BeaconHeight[]): Promise<Head>;
+  getFor(heights: readonly BeaconHeight[]): MaybePromise<Head>;
   /** The same without waiting; `undefined` if no head is published yet. */
   currentFor(height: BeaconHeight): Head | undefined;
   /** Whether the answer depends on the head, as far as its fields have been read. */
@@ -38,9 +38,11 @@ export function createHeadPin(follower: HeadFollower, dependencies: Dependencies
     return pinned;
   }
 
-  async function pin(): Promise<Head> {
-    const head = pinNow();
-    if (head !== undefined) return head;
+  function pin(): MaybePromise<Head> {
+    return pinNow() ?? pinFirst();
+  }
+
+  async function pinFirst(): Promise<Head> {
     first = follower.get();
     const awaited = await first;
     pinned ??= awaited;
@@ -74,16 +76,16 @@ export function createHeadPin(follower: HeadFollower, dependencies: Dependencies
   return {
     current,
     described: () => current() ?? pinWithOthers(),
-    async get() {
-      const head = await pin();
-      depend(head);
-      return head;
-    },
-    async getFor(heights) {
-      const head = await pin();
-      for (const height of heights) dependFor(height, head);
-      return head;
-    },
+    get: () =>
+      andThen(pin(), (head) => {
+        depend(head);
+        return head;
+      }),
+    getFor: (heights) =>
+      andThen(pin(), (head) => {
+        for (const height of heights) dependFor(height, head);
+        return head;
+      }),
     currentFor(height) {
       const head = pinNow();
       dependFor(height, head);

@@ -1,15 +1,22 @@
+import type { Instant } from '../domain/instant.ts';
 import type { Head } from '../live/chain/head.ts';
+import { type BlockTimesLoader, createBlockTimesLoader } from './block-times.ts';
 import { createDependencies } from './dependencies.ts';
+import { createDivergenceLoader, type DivergenceLoader } from './divergence.ts';
 import { createExchangeLoader, type ExchangeLoader } from './exchange.ts';
 import { createHeadPin, type HeadPin } from './head-pin.ts';
+import { createHistoryLoader, type HistoryLimits, type HistoryLoader } from './history.ts';
+import type { JsonValidity } from './json-validity.ts';
 import { createMarketLoader, type MarketLoader } from './market.ts';
 import { createOrderBookLoader, type OrderBookLoader } from './order-book.ts';
+import { createQuoteLoader, type QuoteLoader } from './quote.ts';
+import { createRecentBlocksLoader, type RecentBlocksLoader } from './recent-blocks.ts';
 import { createSourceStreams, type SourceStreams, type SourceStreamsOptions } from './source-streams.ts';
 import type { Sources } from './sources.ts';
 import { createTokenLoader, type TokenLoader } from './token.ts';
 
-/** The largest page that loaders return, whose requests they are, and after which event its streams resume. */
-type LoaderOptions = Omit<SourceStreamsOptions, 'sources'> & { readonly maxPageSize: number };
+/** The limits of what loaders return, whose requests they are, and after which event its streams resume. */
+type LoaderOptions = Omit<SourceStreamsOptions, 'sources'> & HistoryLimits;
 
 /**
  * Everything that one answer reads. An answer describes one beacon height: that of the parameter `head`, or of the head that
@@ -28,6 +35,10 @@ export class Loaders {
   #tokens: TokenLoader | undefined;
   #exchange: ExchangeLoader | undefined;
   #orderBooks: OrderBookLoader | undefined;
+  #quotes: QuoteLoader | undefined;
+  #divergences: DivergenceLoader | undefined;
+  #history: HistoryLoader | undefined;
+  #included: JsonValidity | undefined;
 
   constructor(sources: Sources, options: LoaderOptions, head?: Head) {
     this.#sources = sources;
@@ -41,7 +52,7 @@ export class Loaders {
   }
 
   get tokens(): TokenLoader {
-    this.#tokens ??= createTokenLoader(this.#sources.tokens, this.head, this.market);
+    this.#tokens ??= createTokenLoader(this.#sources.tokens, this.head, this.market, this.dependencies);
     return this.#tokens;
   }
 
@@ -56,6 +67,75 @@ export class Loaders {
     const { requester } = this.#options;
     this.#orderBooks ??= createOrderBookLoader(this.#sources.orderBooks, this.dependencies, requester);
     return this.#orderBooks;
+  }
+
+  get quotes(): QuoteLoader {
+    this.#quotes ??= createQuoteLoader(this.exchange);
+    return this.#quotes;
+  }
+
+  get divergences(): DivergenceLoader {
+    const { head, dependencies, market, exchange, tokens, orderBooks } = this;
+    const read = { head, dependencies, market, exchange, tokens, orderBooks, sources: this.#sources };
+    this.#divergences ??= createDivergenceLoader({ ...read, ...this.#options });
+    return this.#divergences;
+  }
+
+  get blockTimes(): BlockTimesLoader {
+    const { blockTimes, pastStates } = this.#sources;
+    const { requester } = this.#options;
+    return createBlockTimesLoader({ head: this.head, blockTimes, pastStates, requester });
+  }
+
+  get recentBlocks(): RecentBlocksLoader {
+    const { head, dependencies } = this;
+    const { history, head: follower } = this.#sources;
+    return createRecentBlocksLoader({ head, dependencies, history, follower, limits: this.#options });
+  }
+
+  get history(): HistoryLoader {
+    const { head, dependencies, tokens } = this;
+    const { history, windowStarts, head: follower } = this.#sources;
+    this.#history ??= createHistoryLoader({
+      history,
+      windowStarts,
+      head,
+      dependencies,
+      tokens,
+      follower,
+      limits: this.#options,
+    });
+    return this.#history;
+  }
+
+  /** What a text that was written with these loaders depends on; `undefined` if nothing of it can change. */
+  validity(): JsonValidity | undefined {
+    const { dependencies, head, market } = this;
+    if (dependencies.areImmutable()) return undefined;
+    market.pairs.current();
+    market.tickers.current();
+    return { dependencies, usesHead: head.isUsed(), historyUse: this.#history?.uses() };
+  }
+
+  /** Whether this answer contains a text with that validity. */
+  hasIncluded(validity: JsonValidity): boolean {
+    return validity === this.#included;
+  }
+
+  /**
+   * Adds what a text depends on to what this answer depends on.
+   *
+   * @returns whether the text may be part of the answer: what the answer has read must be what the text was written from
+   */
+  include(validity: JsonValidity, now: Instant): boolean {
+    const { usesHead, historyUse } = validity;
+    if (usesHead) this.head.current();
+    if (historyUse !== undefined) this.history.use(historyUse);
+    this.market.pairs.current();
+    this.market.tickers.current();
+    if (!this.dependencies.areCurrent(now)) return false;
+    this.#included = validity;
+    return true;
   }
 
   /** Used once per operation, by the field of a subscription. */

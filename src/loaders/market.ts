@@ -3,6 +3,7 @@ import type { TokenId } from '../domain/token.ts';
 import { AmbiguousTickerError, BadUserInputError } from '../errors.ts';
 import type { Follower } from '../live/broadcast/follower.ts';
 import type { MarketFollower, MarketSnapshot } from '../live/market/lists.ts';
+import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** The pairs or the tickers of the market-data host. They stay the same for one answer. */
@@ -15,8 +16,10 @@ type MarketList<P extends Pair> = {
   select(filter: PairFilterInput | null | undefined): Promise<readonly P[]>;
   /** @throws BadUserInputError without an id, AmbiguousTickerError if several rows have the ticker id, UpstreamError */
   find(ids: PairIds): Promise<P | undefined>;
-  /** @throws UpstreamError */
-  byPoolId(poolId: string): Promise<P | undefined>;
+  /** Waits only if the list has not been read yet. @throws UpstreamError */
+  byPoolId(poolId: string): MaybePromise<P | undefined>;
+  /** The rows with a ticker id, in the order of the host. @throws UpstreamError */
+  ofTicker(tickerId: string): Promise<readonly P[]>;
   /** The rows of two tokens, base and target in either order, in the order of the host. @throws UpstreamError */
   ofTokens(a: TokenId, b: TokenId): Promise<readonly P[]>;
 };
@@ -71,7 +74,8 @@ function createMarketList<P extends Pair>(
     current,
     select: async (filter) => selectPairs((await all()).rows, toFilter(filter)),
     find: async (ids) => findOne(await all(), requireOne(ids)),
-    byPoolId: async (poolId) => (await all()).byPoolId.get(poolId),
+    byPoolId: (poolId) => andThen(current() ?? all(), ({ byPoolId }) => byPoolId.get(poolId)),
+    ofTicker: async (tickerId) => (await all()).byTickerId.get(tickerId) ?? [],
     ofTokens: async (a, b) => (await all()).byTokens.get(tokensKey(a, b)) ?? [],
   };
 }

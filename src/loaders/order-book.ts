@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader';
-import { atDepth } from '../domain/order-book.ts';
+import { type ExactDecimal, formatExactDecimal, parseExactDecimal } from '../domain/exact-decimal.ts';
+import { atDepth, groupBook, type OrderBook } from '../domain/order-book.ts';
 import { BadUserInputError } from '../errors.ts';
 import type { OrderBookSnapshot, OrderBooks } from '../live/market/order-books.ts';
 import type { Requester } from '../upstream/fair-queue.ts';
@@ -10,21 +11,30 @@ export type OrderBookLoader = {
   /**
    * The best entries of a book; `undefined` for a ticker that does not exist.
    *
-   * @throws BadUserInputError for a negative depth, UpstreamError
+   * @throws BadUserInputError for a negative depth or a grouping that is not valid, UpstreamError
    */
-  get(tickerId: string, depth: Depth): Promise<CutOrderBook | undefined>;
+  get(tickerId: string, args: OrderBookArguments): Promise<CutOrderBook | undefined>;
+  /** The complete book; `undefined` for a ticker that does not exist. @throws UpstreamError */
+  complete(tickerId: string): Promise<OrderBook | undefined>;
 };
 
-/** An order book with only its best entries. */
+/** An order book, and the entries of it that a client gets. */
 export type CutOrderBook = OrderBookSnapshot & {
   /** The ticker id that was requested. */
   readonly tickerId: string;
-  /** Maximum number of entries of both sides together; 0 is the complete book. */
-  readonly depth: number;
+  /** What makes {@link shown} differ from the complete book: the number of entries, and the grouping unless there is none. */
+  readonly cut: string;
+  readonly shown: Pick<OrderBook, 'bids' | 'asks'>;
 };
+
+/** The arguments of an order book. */
+export type OrderBookArguments = { readonly depth?: Depth; readonly groupBy?: string | null | undefined };
 
 /** The argument `depth`: the maximum number of entries of both sides together; 0 is the complete book. */
 export type Depth = number | null | undefined;
+
+/** The arguments, as they apply to a book. */
+type OrderBookCut = { readonly depth: number; readonly groupBy: ExactDecimal | undefined };
 
 /** The depth if the argument is not set. */
 export const DEFAULT_DEPTH = 100;
@@ -39,26 +49,50 @@ export function createOrderBookLoader(
     Promise.all(tickerIds.map((tickerId) => orderBooks.read(tickerId, requester).catch((error: Error) => error))),
   );
 
+  async function load(tickerId: string): Promise<OrderBookSnapshot | undefined> {
+    const snapshot = await books.load(tickerId);
+    // Nothing shows when the ticker starts to exist.
+    if (snapshot === undefined) return dependencies.expireNow(undefined);
+    dependencies.expireAt(snapshot.freshUntil);
+    return snapshot;
+  }
+
   return {
-    async get(tickerId, depth) {
-      const entries = readDepth(depth);
-      const snapshot = await books.load(tickerId);
-      // Nothing shows when the ticker starts to exist.
-      if (snapshot === undefined) return dependencies.expireNow(undefined);
-      dependencies.expireAt(snapshot.freshUntil);
-      return cutBook(snapshot, tickerId, entries);
+    async get(tickerId, args) {
+      const cut = readOrderBookArguments(args);
+      const snapshot = await load(tickerId);
+      return snapshot && cutBook(snapshot, tickerId, cut);
     },
+    complete: async (tickerId) => (await load(tickerId))?.book,
   };
 }
 
-/** The depth that an argument means. @throws BadUserInputError for a negative depth */
-export function readDepth(depth: Depth): number {
+/** Digits of a grouping before the decimal point, and after it: prices have fewer. */
+const MAX_GROUPING_DIGITS = 30;
+
+/** What the arguments of a book mean. @throws BadUserInputError for a negative depth or a grouping that is not valid */
+export function readOrderBookArguments({ depth, groupBy }: OrderBookArguments): OrderBookCut {
   const entries = depth ?? DEFAULT_DEPTH;
-  if (entries >= 0) return entries;
-  throw new BadUserInputError(`depth is ${depth}. It must be 0 (the complete book) or greater.`);
+  if (!(entries >= 0)) throw new BadUserInputError(`depth is ${depth}. It must be 0 (the complete book) or greater.`);
+  return { depth: entries, groupBy: groupBy == null ? undefined : readGrouping(groupBy) };
 }
 
-/** The order book with only its best entries. */
-export function cutBook(snapshot: OrderBookSnapshot, tickerId: string, depth: number): CutOrderBook {
-  return { ...snapshot, tickerId, depth, book: atDepth(snapshot.book, depth) };
+function readGrouping(text: string): ExactDecimal {
+  const step = parseExactDecimal(text);
+  if (step === undefined || step.units <= 0n) throw new BadUserInputError(`groupBy is ${text}. It must be above 0.`);
+  if (step.scale > MAX_GROUPING_DIGITS || step.units >= 10n ** BigInt(MAX_GROUPING_DIGITS + step.scale)) {
+    throw new BadUserInputError(
+      `groupBy is ${text}. The maximum is ${MAX_GROUPING_DIGITS} digits before the decimal point, and as many after it.`,
+    );
+  }
+  return step;
+}
+
+/** The order book with the entries that a client gets. */
+export function cutBook(snapshot: OrderBookSnapshot, tickerId: string, { depth, groupBy }: OrderBookCut): CutOrderBook {
+  const { book } = snapshot;
+  if (groupBy === undefined) return { ...snapshot, tickerId, cut: `${depth}`, shown: atDepth(book, depth) };
+
+  const grouped = groupBook(book, groupBy, depth === 0 ? Number.POSITIVE_INFINITY : Math.ceil(depth / 2));
+  return { ...snapshot, tickerId, cut: `${depth}/${formatExactDecimal(groupBy)}`, shown: grouped };
 }

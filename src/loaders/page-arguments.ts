@@ -32,7 +32,7 @@ export function readPageArguments(
 
   const after = readCursor('after', args.after, list);
   const before = readCursor('before', args.before, list);
-  const size = readSize(args, maxPageSize);
+  const size = readPageSize(args, maxPageSize);
   const request = { after: after?.position, before: before?.position, size, fromEnd: args.last != null };
   return { request, at: agreeOnHeight([args.at, after?.beaconHeight, before?.beaconHeight]) };
 }
@@ -43,7 +43,8 @@ function agreeOnHeight(named: readonly (BeaconHeight | null | undefined)[]): Bea
   throw new BadUserInputError('The cursor belongs to another beacon height.');
 }
 
-function readSize({ first, last }: PageArguments, maxPageSize: number): number {
+/** The size of a page. @throws BadUserInputError for a negative size, and above the maximum */
+export function readPageSize({ first, last }: Pick<PageArguments, 'first' | 'last'>, maxPageSize: number): number {
   const size = first ?? last ?? Math.min(DEFAULT_PAGE_SIZE, maxPageSize);
   const name = first == null ? 'last' : 'first';
   if (size < 0) throw new BadUserInputError(`${name} is ${size}. It must be 0 or greater.`);

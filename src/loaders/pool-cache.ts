@@ -1,11 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import { filterFingerprint } from '../domain/cursor.ts';
-import { type ExchangeState, findPlace, poolCount, poolPairAt } from '../domain/exchange.ts';
+import { type ExchangeState, findPlace, type PoolDirectory, poolCount, poolPairAt } from '../domain/exchange.ts';
 import type { PoolPairList, PoolPairOrder } from '../domain/page.ts';
+import { type PoolGraph, toPoolGraph } from '../domain/pool-graph.ts';
 import { type PoolPair, pin } from '../domain/pool-pair.ts';
 import { isIndexed, type PoolPairFilter, selectPoolPairs } from '../domain/pool-selection.ts';
 import type { TokenId } from '../domain/token.ts';
-import type { Dependencies } from './dependencies.ts';
+import type { JsonValidity } from './json-validity.ts';
 
 /** What is computed from an exchange state once for all clients. It is dropped together with the state. */
 type StatePools = {
@@ -23,6 +24,8 @@ export type PoolCache = {
   of(state: ExchangeState): StatePools;
   /** The same with each pool at its height for ever. */
   pinned(state: ExchangeState): StatePools;
+  /** The graph of the pools of a directory. States that share a directory share it, for as long as they exist. */
+  graphOf(directory: PoolDirectory): PoolGraph;
   /** The JSON of the pools of this pool's state; `undefined` if the state was dropped. */
   jsonOf(pool: PoolPair): PoolJsonCache | undefined;
 };
@@ -30,12 +33,14 @@ export type PoolCache = {
 /** A client that pages through an earlier state uses it for a while. */
 const MAX_OTHER_STATES = 2;
 
-/** Creates an empty cache. */
-export function createPoolCache(): PoolCache {
+/** Creates an empty cache. @param tokenList the token list if it can change: the JSON of pools contains prices */
+export function createPoolCache(tokenList?: () => object): PoolCache {
+  let knownTokens = tokenList?.();
   /** Most requests are about it. */
   let newest: CachedState | undefined;
   /** The one that was used last comes first. */
   let others: readonly CachedState[] = [];
+  const graphs = new WeakMap<PoolDirectory, PoolGraph>();
 
   function get(state: ExchangeState, isPinned: boolean): CachedState {
     if (newest?.state === state && !isPinned) return newest;
@@ -53,10 +58,23 @@ export function createPoolCache(): PoolCache {
     return state.beaconHeight === pool.beaconHeight && isPinned === (pool.isPinned ?? false);
   }
 
+  function dropJsonOfOldTokens(tokens: object): void {
+    if (tokens === knownTokens) return;
+    knownTokens = tokens;
+    newest?.json.clear();
+    for (const { json } of others) json.clear();
+  }
+
   return {
     of: (state) => get(state, false),
     pinned: (state) => get(state, true),
+    graphOf(directory) {
+      const graph = graphs.get(directory) ?? toPoolGraph(directory);
+      graphs.set(directory, graph);
+      return graph;
+    },
     jsonOf(pool) {
+      if (tokenList !== undefined) dropJsonOfOldTokens(tokenList());
       const cached = newest !== undefined && isOf(newest, pool) ? newest : others.find((each) => isOf(each, pool));
       return cached?.json;
     },
@@ -107,19 +125,18 @@ export type PoolJson = {
   readonly validity: JsonValidity | undefined;
 };
 
-/** What the JSON of a pool depends on. */
-export type JsonValidity = {
-  readonly dependencies: Dependencies;
-  /** Whether the newest head is among them, as for an earlier pool that shows its current price. */
-  readonly usesHead: boolean;
-};
-
 /** JSON texts of the pools of one state, by the plans that write them. */
 type PoolJsonCache = {
   get(plan: object, pool: PoolPair): PoolJson | undefined;
   set(plan: object, pool: PoolPair, json: PoolJson): void;
-  /** Plans of which a pool had an error or something to wait for. Its pools are not cached. */
-  readonly uncacheable: Set<object>;
+  clear(): void;
+  /** What the pool that was written last depends on, by plan. Most pools depend on the same, and share it. */
+  readonly validities: Map<object, JsonValidity>;
+  /**
+   * Plans of which a pool had an error or something to wait for, and the number of reads of the history that had ended then.
+   * Their pools are not cached until another one has ended.
+   */
+  readonly uncacheable: Map<object, number>;
 };
 
 /** The characters of ten thousand pools with all their fields. */
@@ -146,6 +163,11 @@ export function createPoolJsonCache(maxCharacters = MAX_CHARACTERS): PoolJsonCac
       texts.set(plan, ofPlan.set(pool, json));
       characters += length;
     },
-    uncacheable: new Set(),
+    clear() {
+      texts.clear();
+      characters = 0;
+    },
+    validities: new Map(),
+    uncacheable: new Map(),
   };
 }

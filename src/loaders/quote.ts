@@ -1,65 +1,100 @@
-import { areDecimals, MAX_DECIMALS } from '../domain/decimal.ts';
-import type { Pair } from '../domain/market.ts';
-import type { PoolPair } from '../domain/pool-pair.ts';
+import type { BeaconHeight } from '../domain/beacon-height.ts';
+import { MAX_HOPS } from '../domain/best-route.ts';
+import { bestQuote, type Quote, type QuoteRequest } from '../domain/quote.ts';
 import type { TokenId } from '../domain/token.ts';
 import { BadUserInputError } from '../errors.ts';
-import { andThen, type MaybePromise } from '../maybe-promise.ts';
-import type { ExchangeLoader } from './exchange.ts';
-import type { TokenLoader } from './token.ts';
+import { createTurnQueue, type TurnLimit } from '../live/broadcast/turn-limit.ts';
+import type { Head } from '../live/chain/head.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
+import type { ExchangeLoader, PoolsOfState } from './exchange.ts';
 
-/** The arguments of a price. They take precedence over the decimals in the token list. */
-type DecimalsArguments = {
-  readonly decimals1?: number | null | undefined;
-  readonly decimals2?: number | null | undefined;
+/** The arguments of a quote. */
+export type QuoteArguments = {
+  readonly sellTokenId: TokenId;
+  readonly buyTokenId: TokenId;
+  /** Exactly one of the two amounts is set. */
+  readonly sellAmount?: bigint | null | undefined;
+  readonly buyAmount?: bigint | null | undefined;
+  readonly maxHops?: number | null | undefined;
+  readonly at?: BeaconHeight | null | undefined;
 };
 
-/**
- * The price of a pool by one of the formulas.
- *
- * @returns `undefined` if the decimals of a token are unknown and not set by an argument, or if the formula gives no price
- */
-export function quote<Price>(
-  formula: (pool: PoolPair, decimals1: number, decimals2: number) => Price | undefined,
-  pool: PoolPair,
-  { decimals1, decimals2 }: DecimalsArguments,
-  tokens: TokenLoader,
-): Price | undefined {
-  const d1 = decimals1 ?? tokens.decimalsOf(pool.token1Id);
-  const d2 = decimals2 ?? tokens.decimalsOf(pool.token2Id);
-  return d1 === undefined || d2 === undefined ? undefined : formula(pool, d1, d2);
+/** Maximum number of pools of a route if the argument is not set. */
+export const DEFAULT_MAX_HOPS = 3;
+
+/** Percent of slippage if the argument is not set. */
+export const DEFAULT_SLIPPAGE_PERCENT = 0.5;
+
+/** The quotes of one answer. */
+export type QuoteLoader = {
+  /**
+   * The best quote at the height of the answer, or at an earlier one; `undefined` if there is none.
+   *
+   * @throws BadUserInputError, HeightNotAvailableError, UpstreamError
+   */
+  find(args: QuoteArguments): MaybePromise<Quote | undefined>;
+  /** The same for an update of a subscription. @throws the error that the update has in place of a head */
+  findForUpdate(head: Head | Error, args: QuoteArguments): MaybePromise<Quote | undefined>;
+};
+
+/** Creates the quote loader of one answer. */
+export function createQuoteLoader(exchange: ExchangeLoader): QuoteLoader {
+  let turns: TurnLimit | undefined;
+
+  /** Quotes that wait for the same state get it in the same turn of the event loop, and are computed one in each turn. */
+  async function inTurn(awaited: Promise<PoolsOfState>, request: QuoteRequest): Promise<Quote | undefined> {
+    const pools = await awaited;
+    turns ??= createTurnQueue();
+    await turns.wait();
+    return quoteIn(pools, request);
+  }
+
+  function find(args: QuoteArguments): MaybePromise<Quote | undefined> {
+    const request = readQuoteArguments(args);
+    const pools = exchange.allPools(args.at);
+    return pools instanceof Promise ? inTurn(pools, request) : quoteIn(pools, request);
+  }
+
+  return {
+    find,
+    findForUpdate(head, args) {
+      if (head instanceof Error) throw head;
+      return find(args);
+    },
+  };
 }
 
-/**
- * The price of one base token of a pair in target tokens, from the node's pool of the same two tokens at the height of the
- * answer.
- *
- * @returns `undefined` if there is no such pool, if the decimals of a token are unknown, or if the formula gives no price
- */
-export function quotePair<Price>(
-  formula: (pool: PoolPair, baseId: TokenId, decimals1: number, decimals2: number) => Price | undefined,
-  { baseId, targetId }: Pair,
-  { exchange, tokens }: { readonly exchange: ExchangeLoader; readonly tokens: TokenLoader },
-): MaybePromise<Price | undefined> {
-  return andThen(exchange.poolPair(baseId, targetId), (pool) => {
-    if (pool === undefined) return undefined;
-    return quote(
-      (_pool, decimals1, decimals2) => formula(pool, baseId, decimals1, decimals2),
-      pool,
-      NO_ARGUMENTS,
-      tokens,
-    );
-  });
+function quoteIn({ exchange, graph, at }: PoolsOfState, request: QuoteRequest): Quote | undefined {
+  return bestQuote(exchange, graph(), request, at);
 }
 
-const NO_ARGUMENTS: DecimalsArguments = {};
+/** The trade that arguments mean. @throws BadUserInputError */
+export function readQuoteArguments(args: QuoteArguments): QuoteRequest {
+  const { sellTokenId, buyTokenId, sellAmount, buyAmount } = args;
+  if (sellTokenId === buyTokenId) throw new BadUserInputError('sellTokenId and buyTokenId are the same token.');
 
-/** Checks the arguments of a price. @throws BadUserInputError */
-export function requireDecimals({ decimals1, decimals2 }: DecimalsArguments): void {
-  requireDecimalsOf('decimals1', decimals1);
-  requireDecimalsOf('decimals2', decimals2);
+  const route = { sellTokenId, buyTokenId, maxHops: readMaxHops(args.maxHops) };
+  if (sellAmount != null && buyAmount != null) throw new BadUserInputError('Set sellAmount or buyAmount, not both.');
+  if (sellAmount != null) return { ...route, sellAmount: aboveZero('sellAmount', sellAmount) };
+  if (buyAmount != null) return { ...route, buyAmount: aboveZero('buyAmount', buyAmount) };
+  throw new BadUserInputError('Set sellAmount or buyAmount.');
 }
 
-function requireDecimalsOf(name: string, decimals: number | null | undefined): void {
-  if (decimals == null || areDecimals(decimals)) return;
-  throw new BadUserInputError(`${name} is ${decimals}. It must be from 0 to ${MAX_DECIMALS}.`);
+/** The maximum number of pools that an argument means. @throws BadUserInputError */
+function readMaxHops(maxHops: number | null | undefined): number {
+  const hops = maxHops ?? DEFAULT_MAX_HOPS;
+  if (hops >= 1 && hops <= MAX_HOPS) return hops;
+  throw new BadUserInputError(`maxHops is ${maxHops}. It must be from 1 to ${MAX_HOPS}.`);
+}
+
+function aboveZero(name: string, amount: bigint): bigint {
+  if (amount > 0n) return amount;
+  throw new BadUserInputError(`${name} is ${amount}. It must be greater than 0.`);
+}
+
+/** The slippage that an argument means. @throws BadUserInputError */
+export function readSlippagePercent(slippagePercent: number | null | undefined): number {
+  const percent = slippagePercent ?? DEFAULT_SLIPPAGE_PERCENT;
+  if (percent >= 0 && percent <= 100) return percent;
+  throw new BadUserInputError(`slippagePercent is ${slippagePercent}. It must be from 0 to 100.`);
 }

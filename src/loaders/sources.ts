@@ -1,20 +1,40 @@
-import type { TokenList } from '../domain/token.ts';
+import type { BlockTimes } from '../history/block-times.ts';
+import type { History } from '../history/history.ts';
 import type { HeadFollower } from '../live/chain/head-follower.ts';
 import type { Nodes } from '../live/chain/nodes.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
 import type { MarketFollower } from '../live/market/lists.ts';
 import type { OrderBooks } from '../live/market/order-books.ts';
+import type { TokenSource } from '../live/tokens.ts';
+import type { BlockPush } from '../upstream/node/block-push.ts';
+import type { ClosedIntervals } from './closed-intervals.ts';
+import type { DivergenceRankings } from './divergence-ranking.ts';
+import type { HeadSteps } from './head-steps.ts';
 import type { PoolCache } from './pool-cache.ts';
+import type { WindowStarts } from './window-starts.ts';
 
 /** What is read once for all clients. Loaders read from it. */
 export type Sources = {
   readonly head: HeadFollower;
   /** The health of the nodes. */
   readonly nodes: Pick<Nodes, 'status'>;
+  /** The websockets on which nodes push new blocks. */
+  readonly pushes: readonly Pick<BlockPush, 'name' | 'status'>[];
   readonly pastStates: PastStates;
+  /** What is recorded of final heights. */
+  readonly history: History;
+  /** The blocks at moments in the past. */
+  readonly blockTimes: BlockTimes;
   /** The pools of states, sorted and filtered lists of them, and their JSON. */
   readonly pools: PoolCache;
   readonly market: MarketFollower;
   readonly orderBooks: OrderBooks;
-  readonly tokens: TokenList;
+  readonly divergences: DivergenceRankings;
+  readonly tokens: TokenSource;
+  /** The exchange at the starts of the windows of price changes. */
+  readonly windowStarts: WindowStarts;
+  /** Which candles are closed. */
+  readonly closedIntervals: ClosedIntervals;
+  /** Steps between heads, for subscribers that compare them. */
+  readonly headSteps: HeadSteps;
 };

@@ -1,24 +1,36 @@
-import type { Token, TokenId, TokenList } from '../domain/token.ts';
+import type { Token, TokenId } from '../domain/token.ts';
 import { UpstreamNotConfiguredError } from '../errors.ts';
+import type { TokenSource } from '../live/tokens.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
+import type { Dependencies } from './dependencies.ts';
 import type { HeadPin } from './head-pin.ts';
 import type { MarketLoader } from './market.ts';
 
 /** The tokens, from the token list. The market-data host adds the symbols that the list does not contain. */
 export type TokenLoader = {
+  /** Whether the token list is still the one that is served. */
+  isCurrent(): boolean;
   /** What is known about a token, without waiting. An unknown token has only its id. */
   get(tokenId: TokenId): Token;
   /** The decimals of a token. Only the token list contains them. */
   decimalsOf(tokenId: TokenId): number | undefined;
   /** A token; `undefined` if neither the token list nor any pool, pair or ticker contains it. @throws UpstreamError */
-  find(tokenId: TokenId): Promise<Token | undefined>;
+  find(tokenId: TokenId): MaybePromise<Token | undefined>;
   /** All known tokens, without waiting, ascending by id. */
   all(): Token[];
   /** The tokens that have one of these symbols. An empty symbol matches the tokens without a symbol. */
   withSymbols(symbols: readonly string[]): ReadonlySet<TokenId>;
 };
 
-/** Creates the token loader of one answer. */
-export function createTokenLoader(list: TokenList, head: HeadPin, market: MarketLoader): TokenLoader {
+/** Creates the token loader of one answer. The token list stays as it is now. */
+export function createTokenLoader(
+  source: TokenSource,
+  head: HeadPin,
+  market: MarketLoader,
+  dependencies: Dependencies,
+): TokenLoader {
+  const list = source.current();
+  if (source.service !== undefined) dependencies.dependOnTokens(source.current, list, source.service.nextAt);
   let everythingRead: ReturnType<typeof readEverything> | undefined;
 
   function get(tokenId: TokenId): Token {
@@ -47,9 +59,7 @@ export function createTokenLoader(list: TokenList, head: HeadPin, market: Market
     return lists.some((tokenIds) => tokenIds?.has(tokenId));
   }
 
-  async function find(tokenId: TokenId): Promise<Token | undefined> {
-    if (list.has(tokenId)) return get(tokenId);
-
+  async function findAnywhere(tokenId: TokenId): Promise<Token | undefined> {
     everythingRead ??= readEverything();
     const failure = await everythingRead;
     if (isKnown(tokenId)) return get(tokenId);
@@ -66,9 +76,10 @@ export function createTokenLoader(list: TokenList, head: HeadPin, market: Market
   }
 
   return {
+    isCurrent: () => source.current() === list,
     get,
     decimalsOf: (tokenId) => list.get(tokenId)?.decimals,
-    find,
+    find: (tokenId) => (list.has(tokenId) ? get(tokenId) : findAnywhere(tokenId)),
     all: () => [...namedTokens().union(inPools())].sort().map(get),
     /** The tokens that have one of these symbols. An empty symbol matches the tokens without a symbol. */
     withSymbols(symbols) {

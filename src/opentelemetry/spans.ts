@@ -1,30 +1,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type Attributes,
-  type Context,
-  ROOT_CONTEXT,
-  type Span,
-  type SpanContext,
-  SpanKind,
-  SpanStatusCode,
-  TraceFlags,
-  trace,
-} from '@opentelemetry/api';
+import { type Attributes, ROOT_CONTEXT, type SpanContext, SpanKind, TraceFlags } from '@opentelemetry/api';
 import { ExportResultCode, parseTraceParent } from '@opentelemetry/core';
 import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import {
-  AlwaysOnSampler,
   BatchSpanProcessor,
   SamplingDecision,
   type SpanExporter,
   TraceIdRatioBasedSampler,
-  TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import type { OperationSpan, OtlpProtocol, TraceSampler, Tracing } from '../tracing.ts';
+import type { OperationOutcome, OperationSpan, OtlpProtocol, TraceSampler, Tracing } from '../tracing.ts';
+import { RecordedSpan, type Recorder } from './recorded-span.ts';
 
-// The only file that imports OpenTelemetry. It is loaded when traces are on.
+// Only this file and the one of spans import OpenTelemetry. They are loaded when traces are on.
 
 /** Sends encoded spans, and records whether that fails. */
 export type SendSpans = (body: Uint8Array, contentType: string, spans: number) => Promise<void>;
@@ -51,66 +40,79 @@ export function createTracing(options: SpansOptions): Tracing {
   const { version, serviceName, resource, protocol, send } = options;
   const name = serviceName || resource['service.name'] || 'pdex-gateway';
   const attributes = { 'service.version': version, ...resource, 'service.name': name };
-  const provider = new TracerProvider({
+  const processor = new BatchSpanProcessor({ exporter: createExporter(protocol, send) });
+  const recorder: Recorder = {
     resource: defaultResource().merge(resourceFromAttributes(attributes)),
-    // The sampling decision is made before a span is created, so the SDK records every span that it gets.
-    sampler: new AlwaysOnSampler(),
-    spanProcessors: [new BatchSpanProcessor({ exporter: createExporter(protocol, send) })],
-  });
-  const tracer = provider.getTracer('pdex-gateway', version);
+    scope: { name: 'pdex-gateway', version },
+    onEnd: (span) => processor.onEnd(span),
+  };
   const sampler = createSampler(options);
   const scopes = new AsyncLocalStorage<Scope>();
 
-  function operationOf(span: Span): OperationSpan {
-    const scope = openScope(span);
-    return {
-      run: (work) => scopes.run(scope, work),
-      prepared: (type, name, points) =>
-        void span.setAttributes({
-          'graphql.operation.type': type,
-          'graphql.operation.name': name,
-          'pdex.cost_points': points,
-        }),
-      end({ from, height, codes = [] } = {}) {
-        if (!scope.isOpen) return;
-        scope.isOpen = false;
-        span.setAttributes({ 'pdex.response_source': from, 'pdex.beacon_height': height });
-        if (codes.length > 0) span.setAttributes({ 'error.type': codes[0], 'pdex.error_codes': [...codes] });
-        if (codes.some(isFault)) span.setStatus({ code: SpanStatusCode.ERROR });
-        span.end();
-      },
-    };
+  /** The span of an operation or of an update, in which calls are recorded. */
+  class Operation implements OperationSpan, Scope {
+    readonly span: RecordedSpan;
+    isOpen = true;
+    readonly held = undefined;
+
+    constructor(span: RecordedSpan) {
+      this.span = span;
+    }
+
+    run<T>(work: () => T): T {
+      return scopes.run(this, work);
+    }
+
+    prepared(type: string, name: string | undefined, points?: number): void {
+      const { span } = this;
+      // Clients choose the names of operations, so a name is an attribute and not the name of the span.
+      if (span.kind === SpanKind.SERVER) span.name = type;
+      span.set('graphql.operation.type', type);
+      span.set('graphql.operation.name', name);
+      span.set('pdex.cost_points', points);
+    }
+
+    end({ from, height, codes = [] }: OperationOutcome = {}): void {
+      if (!this.isOpen) return;
+      this.isOpen = false;
+      const { span } = this;
+      span.set('pdex.response_source', from);
+      span.set('pdex.beacon_height', height);
+      if (codes.length > 0) {
+        span.set('error.type', codes[0]);
+        span.set('pdex.error_codes', [...codes]);
+        if (codes.some(isFault)) span.fail();
+      }
+      span.end();
+    }
   }
 
   return {
     startOperation(transport, requestId, traceparent) {
-      if (traceparent !== undefined && sampler.mayIgnore(traceparent)) return undefined;
-      const parent = parseParent(traceparent);
+      let parent: SpanContext | undefined;
+      if (traceparent !== undefined) {
+        if (sampler.mayIgnore(traceparent)) return undefined;
+        parent = parseParent(traceparent);
+      }
       if (!(parent === undefined ? sampler.startsTrace() : sampler.continues(parent))) return undefined;
-      const attributes = { 'network.protocol.name': transport, 'pdex.request_id': requestId };
-      const span = tracer.startSpan(NOT_PREPARED, { kind: SpanKind.SERVER, attributes }, contextOf(parent));
-      const operation = operationOf(span);
-      return {
-        ...operation,
-        prepared(type, name, points) {
-          // Clients choose the names of operations, so a name is an attribute and not the name of the span.
-          span.updateName(type);
-          operation.prepared(type, name, points);
-        },
-      };
+      const attributes: Attributes = { 'network.protocol.name': transport };
+      if (requestId !== undefined) attributes['pdex.request_id'] = requestId;
+      const kind = SpanKind.SERVER;
+      const remote = parent && { ...parent, isRemote: true };
+      return new Operation(new RecordedSpan(recorder, { name: NOT_PREPARED, kind, parent: remote, attributes }));
     },
 
     startUpdate(head) {
       const cause = parseParent(head?.traceparent);
       if (head === undefined ? !sampler.startsTrace() : cause === undefined) return undefined;
-      const links = cause === undefined ? [] : [{ context: cause }];
-      return operationOf(tracer.startSpan('update', { kind: SpanKind.INTERNAL, links }, ROOT_CONTEXT));
+      const links = cause === undefined ? [] : [cause];
+      return new Operation(new RecordedSpan(recorder, { name: 'update', kind: SpanKind.INTERNAL, links }));
     },
 
     startPoll(name) {
       if (!sampler.startsTrace()) return undefined;
-      const span = tracer.startSpan(`poll ${name}`, { kind: SpanKind.INTERNAL }, ROOT_CONTEXT);
-      const scope = openScope(span, []);
+      const span = new RecordedSpan(recorder, { name: `poll ${name}`, kind: SpanKind.INTERNAL });
+      const scope: Scope = { span, isOpen: true, held: [] };
 
       function end(): void {
         scope.isOpen = false;
@@ -122,12 +124,14 @@ export function createTracing(options: SpansOptions): Tracing {
       return {
         run: (work) => scopes.run(scope, work),
         published({ height, changedPools, host }) {
-          span.setAttributes({ 'pdex.beacon_height': height, 'pdex.changed_pools': changedPools, 'pdex.host': host });
+          span.set('pdex.beacon_height', height);
+          span.set('pdex.changed_pools', changedPools);
+          span.set('pdex.host', host);
           end();
         },
         failed(code) {
-          span.setAttribute('error.type', code);
-          span.setStatus({ code: SpanStatusCode.ERROR });
+          span.set('error.type', code);
+          span.fail();
           end();
         },
         discard() {
@@ -143,19 +147,24 @@ export function createTracing(options: SpansOptions): Tracing {
       const scope = scopes.getStore();
       if (scope === undefined || !scope.isOpen) return undefined;
       const attributes = { 'pdex.upstream': upstream, ...addressOf(url) };
-      const span = tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, scope.context);
+      const parent = scope.span.spanContext();
+      const span = new RecordedSpan(recorder, { name, kind: SpanKind.CLIENT, parent, attributes });
       let sent = 0;
       return {
         traceparent: toTraceparent(span.spanContext()),
         sent() {
           sent += 1;
-          if (sent > 1) span.setAttribute('http.request.resend_count', sent - 1);
+          if (sent > 1) span.set('http.request.resend_count', sent - 1);
         },
         received(status, bytes) {
-          span.setAttributes({ 'http.response.status_code': status, 'http.response.body.size': bytes });
+          span.set('http.response.status_code', status);
+          span.set('http.response.body.size', bytes);
         },
         end(code) {
-          if (code !== undefined) span.setAttribute('error.type', code).setStatus({ code: SpanStatusCode.ERROR });
+          if (code !== undefined) {
+            span.set('error.type', code);
+            span.fail();
+          }
           const at = performance.now();
           if (scope.held === undefined) span.end(at);
           else scope.held.push(() => span.end(at));
@@ -170,7 +179,7 @@ export function createTracing(options: SpansOptions): Tracing {
 
     async close(timeoutMs) {
       const timeout = sleep(timeoutMs, undefined, { ref: false });
-      await Promise.race([provider.shutdown().catch(() => {}), timeout]);
+      await Promise.race([processor.shutdown().catch(() => {}), timeout]);
     },
   };
 }
@@ -180,17 +189,12 @@ const NOT_PREPARED = 'GraphQL Operation';
 
 /** A span on whose behalf code runs. */
 type Scope = {
-  readonly span: Span;
-  readonly context: Context;
+  readonly span: RecordedSpan;
   /** Whether the span has not ended. Calls after its end are not traced, such as later polls of an order book for other clients. */
   isOpen: boolean;
   /** The ends of the calls of a poll, until it is known whether the poll is recorded. */
   held: (() => void)[] | undefined;
 };
-
-function openScope(span: Span, held?: Scope['held']): Scope {
-  return { span, context: trace.setSpan(ROOT_CONTEXT, span), isOpen: true, held };
-}
 
 /** Whether an error is of the gateway or of an upstream, and not of the client. */
 function isFault(code: string): boolean {
@@ -200,10 +204,6 @@ function isFault(code: string): boolean {
 /** The host without the path, which may contain a key. */
 function addressOf({ hostname, port, protocol }: URL): Attributes {
   return { 'server.address': hostname, 'server.port': Number(port) || (protocol === 'https:' ? 443 : 80) };
-}
-
-function contextOf(parent: SpanContext | undefined): Context {
-  return parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true });
 }
 
 function parseParent(traceparent: string | undefined): SpanContext | undefined {

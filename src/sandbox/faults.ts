@@ -73,8 +73,39 @@ export type MarketDataFault =
   /** Responds with status 200, the message "no data", and null instead of lists. */
   | { readonly kind: 'no-data' };
 
+/** Faults of a token service. */
+export type TokenServiceFault =
+  | HttpFault
+  /** Responds with `{"Result": null, "Error": text}`, by default with status 200. */
+  | { readonly kind: 'service-error'; readonly error: string; readonly status?: number };
+
+/** Faults of the websocket on which a node pushes new blocks. */
+export type PushFault =
+  /** Refuses the upgrade with a status and a text. */
+  | { readonly kind: 'refused'; readonly status: number; readonly body?: string }
+  /** Responds to `subscribe` with an error, as an older node does: -1002 unknown method, -1003 wrong parameters. */
+  | { readonly kind: 'rpc-error'; readonly code: '-1002' | '-1003' | '-5001' }
+  /** Does nothing: with `on: 'unsubscribe'` the last frame never comes, with `on: 'ping'` the peer seems dead. */
+  | { readonly kind: 'ignored' }
+  /** Resets the connection. */
+  | { readonly kind: 'dropped' }
+  /** Sends each frame twice. */
+  | { readonly kind: 'duplicates' }
+  /** Sends the second of five blocks last: 11, 13, 14, 15, 12. */
+  | { readonly kind: 'out-of-order' }
+  /** Sends another block of the same height before each block: it was inserted too, and is not the tip. */
+  | { readonly kind: 'side-branches' }
+  /** Sends the frames of this number of earlier heights before each block, at once, as a node that is syncing does. */
+  | { readonly kind: 'burst'; readonly blocks: number }
+  /** Sends no frame. */
+  | { readonly kind: 'lost' }
+  /** Sends the first half of the frame. */
+  | { readonly kind: 'garbage-frame' }
+  /** Sends so many bytes more. */
+  | { readonly kind: 'large-frame'; readonly bytes: number };
+
 /** A fault of any host. */
-export type AnyFault = NodeFault | MarketDataFault;
+export type AnyFault = NodeFault | MarketDataFault | TokenServiceFault | PushFault;
 
 /** The calls that a fault applies to: by default all, until it is cleared. */
 export type FaultTarget<Name extends string> = {
@@ -110,6 +141,9 @@ const COMBINED: ReadonlySet<AnyFault['kind']> = new Set([
   'syncing',
   'pruned',
   'error-limit',
+  'duplicates',
+  'out-of-order',
+  'side-branches',
 ]);
 
 /** Whether a fault applies together with others to the same call. */

@@ -6,12 +6,16 @@ const USAGE = `Usage: npm run sandbox -- [flags]
 
   --node-port <port>         port of the node (9334)
   --nodes <number>           number of nodes with the same chain; the others use free ports (1)
+  --push-port <port>         port of the node's websocket, which pushes new blocks (9335)
   --one-url                  puts all nodes behind one URL, as a load balancer does: each call goes to the next node
   --market-data-port <port>  port of the market-data host (9333)
+  --tokens-port <port>       port of the token service (9336)
   --host <address>           address to listen on (127.0.0.1)
   --seed <number>            seed of the simulated chain (1)
   --block-ms <number>        block interval in milliseconds; 0 for no new blocks (4000)
   --help                     prints this text`;
+
+const PORT_FLAGS = '--node-port, --push-port, --market-data-port and --tokens-port';
 
 type Settings = {
   seed: number;
@@ -19,7 +23,7 @@ type Settings = {
   balanced: { order: 'alternate' } | undefined;
   host: string;
   blockMs: number;
-  ports: { node: number; marketData: number };
+  ports: { node: number; push: number; marketData: number; tokens: number };
 };
 
 const settings = settingsFrom(process.argv.slice(2));
@@ -38,6 +42,8 @@ function settingsFrom(args: string[]): Settings {
   try {
     const options = {
       'node-port': { type: 'string', default: '9334' },
+      'push-port': { type: 'string', default: '9335' },
+      'tokens-port': { type: 'string', default: '9336' },
       'market-data-port': { type: 'string', default: '9333' },
       host: { type: 'string', default: '127.0.0.1' },
       seed: { type: 'string', default: '1' },
@@ -59,7 +65,9 @@ function settingsFrom(args: string[]): Settings {
       blockMs: integer('--block-ms', values['block-ms'], 2 ** 31 - 1),
       ports: {
         node: integer('--node-port', values['node-port'], 65_535),
+        push: integer('--push-port', values['push-port'], 65_535),
         marketData: integer('--market-data-port', values['market-data-port'], 65_535),
+        tokens: integer('--tokens-port', values['tokens-port'], 65_535),
       },
     };
   } catch (error) {
@@ -78,16 +86,23 @@ function integer(flag: string, text: string, greatest: number): number {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code, port } = error as { code?: string; port?: number };
-  if (code === 'EADDRINUSE') return `Port ${port} is taken; choose others with --node-port and --market-data-port.`;
+  if (code === 'EADDRINUSE') return `Port ${port} is taken; choose others with ${PORT_FLAGS}.`;
   return error.message;
 }
 
-function introduction({ nodeUrls, nodes, marketDataUrl, chain }: Sandbox): string {
+function introduction({ nodeUrls, pushUrls, nodes, marketDataUrl, tokensUrl, chain }: Sandbox): string {
   const get = (call: string) => `curl -s '${marketDataUrl}/api/v1/public/market-data/${call}'`;
   const rpc = (method: string, params: unknown) => {
     const body = JSON.stringify({ id: 1, jsonrpc: '1.0', method, params });
     return `curl -s -H 'Content-Type: application/json' -d '${body}' ${nodeUrls[0]}`;
   };
+  const settings = {
+    FULLNODE_URL: nodeUrls.join(','),
+    FULLNODE_WS_URL: pushUrls.join(','),
+    MARKET_DATA_URL: marketDataUrl,
+    TOKENS_URL: tokensUrl,
+  };
+  const variables = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
 
   return `${nodes.length === 1 ? 'A node is' : 'Nodes are'} simulated on ${nodeUrls.join(', ')}, a market-data host on ${marketDataUrl}.
 
@@ -97,8 +112,11 @@ ${get(`orderbook?ticker_id=${chain.markets[0]?.tickerId}`)}
 ${rpc('getblockchaininfo', [])}
 ${rpc('getbeaconbeststatedetail', [''])}
 ${rpc('getpdestate', [{ BeaconHeight: chain.tip.height }])}
+curl -s '${tokensUrl}'
+
+New blocks are pushed on ${pushUrls.join(', ')}.
 
 The gateway on top of it:
-FULLNODE_URL=${nodeUrls.join(',')} MARKET_DATA_URL=${marketDataUrl} npm start
+${variables.join(' ')} npm start
 `;
 }

@@ -3,6 +3,8 @@ import type { Block } from './chain/block.ts';
 import { type Chain, createChain } from './chain/chain.ts';
 import { createMarketDataHost, type MarketDataBehaviour, type MarketDataControl } from './market-data-host.ts';
 import { createNodeHost, type NodeControl } from './node-host.ts';
+import { createPushHost, type PushControl } from './push-host.ts';
+import { createTokenHost, TOKEN_LIST_PATH, type TokenServiceControl } from './token-host.ts';
 
 /** Options of a sandbox. Two sandboxes with the same `seed` and `startTime` send the same responses, byte for byte. */
 export type SandboxOptions = Partial<MarketDataBehaviour> & {
@@ -24,7 +26,12 @@ export type SandboxOptions = Partial<MarketDataBehaviour> & {
   /** Puts the first nodes, by default all, behind a load balancer with one URL. */
   readonly balanced?: { readonly nodes?: number; readonly order?: BalancerOrder } | undefined;
   /** The ports to listen on; free ports by default, and always for further nodes. */
-  readonly ports?: { readonly node?: number; readonly marketData?: number };
+  readonly ports?: {
+    readonly node?: number;
+    readonly push?: number;
+    readonly marketData?: number;
+    readonly tokens?: number;
+  };
   /** Number of pools of the node; by default 54, the whole catalogue. */
   readonly pools?: number;
   /** Number of liquidity providers of each pool; 6 by default. */
@@ -39,20 +46,33 @@ export type SandboxOptions = Partial<MarketDataBehaviour> & {
   readonly retention?: number;
   /** Maximum number of concurrent clients of a node; 500 by default. */
   readonly maxClients?: number;
+  /** Maximum number of websockets of a node; 200 by default. */
+  readonly maxPushClients?: number;
 };
 
-/** A node and a market-data host over one simulated chain, reachable over HTTP. */
+/** Nodes, a market-data host and a token service over one simulated chain, reachable over HTTP. */
 export type Sandbox = {
   readonly nodeUrl: string;
   /** The URLs for a gateway: one for the nodes behind the load balancer, and one for each other node. */
   readonly nodeUrls: readonly string[];
   readonly marketDataUrl: string;
+  /** The address of the list of the token service. */
+  readonly tokensUrl: string;
+  /** The websocket of the first node. */
+  readonly pushUrl: string;
+  /** The websockets of the nodes, by the positions of `nodeUrls`. That of the load balancer is the first node's. */
+  readonly pushUrls: readonly string[];
   /** The simulated chain that both hosts publish. */
   readonly chain: Chain;
   readonly node: NodeControl;
   /** All nodes; `node` is the first. */
   readonly nodes: readonly [NodeControl, ...NodeControl[]];
+  /** The websocket of the first node. */
+  readonly push: PushControl;
+  /** The websockets of all nodes. */
+  readonly pushes: readonly [PushControl, ...PushControl[]];
   readonly marketData: MarketDataControl;
+  readonly tokenService: TokenServiceControl;
   /** Creates blocks; one by default. */
   advance(blocks?: number): void;
   /** Replaces the tip by another block of the same height, with another hash and other trades. */
@@ -78,43 +98,67 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     tradesPerBlock: options.tradesPerBlock ?? 10,
   });
 
-  const { maxClients = 500 } = options;
-  const node = await createNodeHost(chain, { host, port: ports.node ?? 0 }, maxClients);
-  const nodes: [NodeControl, ...NodeControl[]] = [node];
-  for (let more = 1; more < (options.nodes ?? 1); more++) {
-    nodes.push(await createNodeHost(chain, { host, port: 0 }, maxClients));
+  const started: { stop(): Promise<void> }[] = [];
+  const stopAll = () => Promise.all(started.map((each) => each.stop()));
+  async function start<Host extends { stop(): Promise<void> }>(starting: Promise<Host>): Promise<Host> {
+    const startedHost = await starting;
+    started.push(startedHost);
+    return startedHost;
   }
-  const { nodes: balanced = nodes.length, order = 'alternate' } = options.balanced ?? { nodes: 0 };
-  const urls = nodes.map(({ url }) => url);
-  const balancer: Balancer | undefined =
-    balanced > 0 ? await createBalancer(urls.slice(0, balanced), order, { host, port: 0 }) : undefined;
-  const stopNodes = () => Promise.all([balancer?.stop(), ...nodes.map((each) => each.stop())]);
-  const marketData = await createMarketDataHost(
-    chain,
-    { host, port: ports.marketData ?? 0 },
-    {
+
+  async function startHosts() {
+    const { maxClients = 500, maxPushClients = 200 } = options;
+    const startNode = (port = 0) => start(createNodeHost(chain, { host, port }, maxClients));
+    const startPush = (port = 0) => start(createPushHost(chain, { host, port }, maxPushClients));
+    const nodes: [NodeControl, ...NodeControl[]] = [await startNode(ports.node)];
+    const pushes: [PushControl, ...PushControl[]] = [await startPush(ports.push)];
+    for (let more = 1; more < (options.nodes ?? 1); more++) {
+      nodes.push(await startNode());
+      pushes.push(await startPush());
+    }
+
+    const { nodes: balanced = nodes.length, order = 'alternate' } = options.balanced ?? { nodes: 0 };
+    const balancedUrls = nodes.slice(0, balanced).map(({ url }) => url);
+    const balancer: Balancer | undefined =
+      balanced > 0 ? await start(createBalancer(balancedUrls, order, { host, port: 0 })) : undefined;
+    const behaviour = {
       unknownTicker: options.unknownTicker ?? '404',
       timestampUnit: options.timestampUnit ?? 'seconds',
       malformedBooks: options.malformedBooks ?? [],
-    },
-  ).catch(async (error: unknown) => {
-    await stopNodes();
+    } as const;
+    const marketData = await start(createMarketDataHost(chain, { host, port: ports.marketData ?? 0 }, behaviour));
+    const tokenService = await start(createTokenHost(chain.tokens, { host, port: ports.tokens ?? 0 }));
+    const urlsBehind = (controls: readonly { readonly url: string }[]) =>
+      controls.slice(balanced).map(({ url }) => url);
+    return {
+      nodes,
+      pushes,
+      nodeUrls: [...(balancer === undefined ? [] : [balancer.url]), ...urlsBehind(nodes)],
+      pushUrls: [...(balancer === undefined ? [] : [pushes[0].url]), ...urlsBehind(pushes)],
+      marketData,
+      tokenService,
+    };
+  }
+
+  const hosts = await startHosts().catch(async (error: unknown) => {
+    await stopAll();
     throw error;
   });
   const timer = blockMs > 0 ? setInterval(() => chain.advance(1), blockMs).unref() : undefined;
 
   async function close(): Promise<void> {
     clearInterval(timer);
-    await Promise.all([stopNodes(), marketData.stop()]);
+    await stopAll();
   }
   return {
-    nodeUrl: node.url,
-    nodeUrls: [...(balancer === undefined ? [] : [balancer.url]), ...urls.slice(balanced)],
-    marketDataUrl: marketData.url,
+    ...hosts,
+    nodeUrl: hosts.nodes[0].url,
+    pushUrl: hosts.pushes[0].url,
+    marketDataUrl: hosts.marketData.url,
+    tokensUrl: `${hosts.tokenService.url}${TOKEN_LIST_PATH}`,
     chain,
-    node,
-    nodes,
-    marketData,
+    node: hosts.nodes[0],
+    push: hosts.pushes[0],
     advance: (blocks = 1) => chain.advance(blocks),
     replaceTip: () => chain.replaceTip(),
     close,

@@ -1,5 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Instant } from '../domain/instant.ts';
+import type { RateLimit } from '../domain/token-bucket.ts';
+import type { SharedTexts } from '../fleet/shared-texts.ts';
 import type { Service } from '../graphql/context.ts';
 import { createErrorMask } from '../graphql/errors.ts';
 import { createExecutor } from '../graphql/execution/execute.ts';
@@ -7,8 +10,10 @@ import { createPlanner } from '../graphql/execution/planner.ts';
 import { schema } from '../graphql/schema.ts';
 import { createTurnQueue } from '../live/broadcast/turn-limit.ts';
 import type { Log } from '../log.ts';
+import { createRestApi } from '../rest/rest-api.ts';
 import type { Tracing } from '../tracing.ts';
 import { type AccessLogMode, createAccessLog } from './access-log.ts';
+import type { Buckets } from './clients/buckets.ts';
 import { createClientAddresses } from './clients/client-address.ts';
 import { createConnectionLimits } from './clients/connection-limits.ts';
 import { createRateLimits } from './clients/rate-limits.ts';
@@ -18,17 +23,20 @@ import { listenOn } from './http/listening.ts';
 import { createOpenResponses } from './http/open-responses.ts';
 import { createRequestIds } from './http/request-id.ts';
 import { createResponseWriter } from './http/response-writer.ts';
+import { createRestRoutes } from './http/rest.ts';
 import { createRoutes, isGraphqlPath } from './http/routes.ts';
 import { createHttpServer } from './http/server.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { createDataVersion } from './operations/data-version.ts';
 import { createDocuments } from './operations/documents.ts';
+import { createMinimumHeights } from './operations/minimum-heights.ts';
 import type { PersistedDocuments } from './operations/persisted-documents.ts';
 import { createPersistedQueries } from './operations/persisted-queries.ts';
 import { createPipeline } from './operations/pipeline.ts';
 import { createQueryResponses } from './operations/query-responses.ts';
 import { createResponseCache } from './operations/response-cache.ts';
 import { createSubscriptionGroups } from './operations/subscription-groups.ts';
+import type { BuiltExplorer } from './pages/explorer-files.ts';
 import { stopServer } from './stopping.ts';
 import { createWebSocketLog } from './websocket/log.ts';
 import { createWebSocketTransport } from './websocket/transport.ts';
@@ -74,7 +82,14 @@ type GatewayServerOptions = {
   readonly accessLog: AccessLogMode;
   /** Maximum size of the response cache. */
   readonly answerCacheBytes: number;
+  readonly explorer: BuiltExplorer;
   readonly graphiql: boolean;
+  /** Whether the REST API is served. */
+  readonly rest: boolean;
+  /** The segment of the paths of the REST API that names the partner. */
+  readonly marketDataPartner: string;
+  readonly marketPollMs: number;
+  readonly marketMaxAgeMs: number;
   readonly documents: PersistedDocuments;
   /** Whether only persisted documents are executed. */
   readonly persistedOnly: boolean;
@@ -88,15 +103,21 @@ type GatewayServerOptions = {
   readonly trustedProxies: readonly string[];
   /** How long a client may keep the gateway waiting. */
   readonly keepAliveMs: number;
+  /** How long a response of an upstream may take, and how long an operation waits for its minimum height. */
+  readonly upstreamTimeoutMs: number;
   readonly stopWindowMs: number;
   readonly stopTimeoutMs: number;
+  /** The texts of automatic persisted queries that other replicas know; `undefined` without a fleet. */
+  readonly sharedTexts?: SharedTexts | undefined;
+  /** Creates the token buckets of clients, if there is a rate limit. */
+  readonly createBuckets: (rate: RateLimit, now: () => Instant) => Buckets;
   readonly tracing?: Tracing | undefined;
 };
 
 /** Creates the server: HTTP with server-sent events, and websockets, all with one pipeline. */
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
   const { service, metrics, log, tracing, answerCacheBytes, graphiql, persistedOnly } = options;
-  const { corsOrigins, trustedProxies, keepAliveMs, adminPort, adminHost } = options;
+  const { corsOrigins, trustedProxies, keepAliveMs, adminPort, adminHost, marketMaxAgeMs } = options;
   const { limits, sources, now, isSandbox } = service;
   let stopping: Promise<void> | undefined;
   const isStopping = () => stopping !== undefined;
@@ -110,17 +131,28 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   const accessLog = createAccessLog({ mode: options.accessLog, log, clients });
   const { rate, maxConnectionsPerAddress: max } = limits;
   const connections = max === undefined ? undefined : createConnectionLimits(max, clients, metrics);
-  const rates = rate && createRateLimits({ rate, clients, metrics, log, now });
+  const buckets = rate && options.createBuckets(rate, now);
+  const rates = rate && buckets && createRateLimits({ rate, buckets, clients, metrics, log, now });
 
   // Long work of all requests does one step per turn of the event loop, so that many long requests do not block it together.
   const { wait: takeTurn } = createTurnQueue();
-  const persisted = createPersistedQueries({ documents: options.documents, isOnly: persistedOnly });
+  const persisted = createPersistedQueries({
+    documents: options.documents,
+    isOnly: persistedOnly,
+    shared: options.sharedTexts,
+  });
   const documents = createDocuments({ schema, limits, takeTurn, onRefused: metrics.recordRefusedOperation });
   const planner = createPlanner({ schema, limits });
   const executor = createExecutor(takeTurn);
   const groups = createSubscriptionGroups({ service, executor, metrics, maskError, tracing });
-  const steps = { service, persisted, documents, planner, executor, groups, metrics, maskError, takeTurn };
-  const pipeline = createPipeline(steps);
+  const minimumHeights = createMinimumHeights({
+    head: sources.head,
+    hasNode: service.configured.has('NODE'),
+    timeoutMs: options.upstreamTimeoutMs,
+    metrics,
+  });
+  const steps = { service, persisted, documents, planner, executor, groups, minimumHeights };
+  const pipeline = createPipeline({ ...steps, metrics, maskError, takeTurn });
 
   let created: Yoga | undefined;
   // Creating Yoga takes a tenth of a start, and a plain query does not need it.
@@ -128,9 +160,11 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     (created ??= createGatewayYoga({
       ...limits,
       pipeline,
+      minimumHeights,
       clients,
       rates,
       persisted,
+      takeTurn,
       logsAccess: accessLog.onResponse !== undefined,
       keepAliveMs,
       trackStream: responses.trackStream,
@@ -140,7 +174,12 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       tracing,
     }));
   const dataVersion = createDataVersion(sources);
-  const cache = createResponseCache({ maxBytes: answerCacheBytes, dataVersion, now });
+  const cache = createResponseCache({
+    maxBytes: answerCacheBytes,
+    dataVersion,
+    tokenList: sources.tokens.current,
+    now,
+  });
   const queryResponses = createQueryResponses({ cache, dataVersion, metrics });
   const isLast = ({ socket }: IncomingMessage) => isStopping() || connections?.isOverLimit(socket) === true;
   const responses = createOpenResponses(metrics, accessLog.onResponse);
@@ -149,6 +188,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     pipeline,
     persisted,
     responses: queryResponses,
+    minimumHeights,
     writer: createResponseWriter({ now, rates, responses, metrics, corsOrigins, isSandbox, isLast }),
     accessLog,
     clients,
@@ -160,14 +200,44 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     maxBodyBytes: limits.maxBodyBytes,
     tracing,
   });
+  const partner = options.marketDataPartner;
+  const createRest = () =>
+    createRestRoutes({
+      ...{
+        ...service,
+        ...options,
+        partner,
+        minimumHeights,
+        clients,
+        rates,
+        connections,
+        responses,
+        requestIds,
+        maskError,
+        isLast,
+      },
+      api: createRestApi({ sources, now, maxAgeMs: marketMaxAgeMs, takeTurn }),
+    });
+  const rest = options.rest ? createRest() : undefined;
   const pages = { service, metrics, requestIds, accessLog, isStopping };
   const hasAdminPages = adminPort === undefined;
   const admin = hasAdminPages ? undefined : createAdminServer({ ...pages, keepAliveMs });
-  const handle = createRoutes({ ...pages, graphqlHandler, hasAdminPages, graphiql, persistedOnly, responses, isLast });
+  const handle = createRoutes({
+    ...pages,
+    graphqlHandler,
+    rest,
+    hasAdminPages,
+    explorer: options.explorer,
+    graphiql,
+    persistedOnly,
+    responses,
+    isLast,
+  });
   const server = createHttpServer({ handle, responses, connections, keepAliveMs });
   const webSockets = createWebSocketTransport({
     pipeline,
     responses: queryResponses,
+    minimumHeights,
     clients,
     rates,
     connections,
@@ -222,9 +292,11 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     },
     adminUrl: () => admin?.origin(),
     close() {
+      minimumHeights.stop();
       stopping ??= stopServer({ ...options, server, responses, webSockets }).finally(() => {
         isClosed = true;
         stopAborting();
+        buckets?.close();
         return admin?.close();
       });
       return stopping;

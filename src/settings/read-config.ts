@@ -1,6 +1,8 @@
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { redactUrls } from '../redact.ts';
 import { ConfigError } from './config-error.ts';
+import { DEFAULT_HISTORY_FILE, requireDatabaseFile } from './history-database.ts';
 import { redactorOf } from './secrets.ts';
 import { type Config, flagOf, SETTINGS, type Setting } from './settings.ts';
 import { findUnknownVariables } from './unknown-variables.ts';
@@ -70,6 +72,8 @@ export function toConfig(problems: string[], source: SettingsSource): Config {
     ...sandboxProblems(config, source),
     ...persistedProblems(config, source),
     ...portProblems(config, source),
+    ...pushProblems(config, source),
+    ...historyProblems(config, source),
   );
   if (problems.length > 0) throw new ConfigError(problems.map(redactorOf(config)));
   return config;
@@ -105,6 +109,28 @@ function persistedProblems({ persistedOnly, persistedDocuments }: Config, source
 function portProblems({ port, adminPort }: Config, { nameOf }: SettingsSource): string[] {
   if (adminPort !== port || port === 0) return [];
   return [`${nameOf(SETTINGS.adminPort)} is ${port}, the same as ${nameOf(SETTINGS.port)}: expected another port`];
+}
+
+/** Without the setting, a real chain is recorded in a file of the working directory. */
+function historyProblems({ historyDatabase, fullnodeUrls }: Config, { nameOf }: SettingsSource): string[] {
+  if (historyDatabase !== undefined || fullnodeUrls.length === 0) return [];
+  try {
+    requireDatabaseFile(resolve(DEFAULT_HISTORY_FILE));
+    return [];
+  } catch (error) {
+    const problem = `its default ${DEFAULT_HISTORY_FILE} cannot be used: ${(error as Error).message}`;
+    return [`${nameOf(SETTINGS.historyDatabase)} is not set, and ${problem}; set a path, memory or off`];
+  }
+}
+
+/** Each websocket belongs to the node at its position. */
+function pushProblems({ fullnodeUrls, fullnodeWsUrls }: Config, { nameOf }: SettingsSource): string[] {
+  const [nodes, sockets] = [fullnodeUrls.length, fullnodeWsUrls.length];
+  if (sockets === 0 || sockets === nodes) return [];
+  const [push, node] = [SETTINGS.fullnodeWsUrls, SETTINGS.fullnodeUrls].map(nameOf);
+  if (nodes === 0) return [`${push} is set, but ${node} is not: a pushed block is read from the node`];
+  const count = sockets === 1 ? '1 URL' : `${sockets} URLs`;
+  return [`${push} has ${count}, but ${node} has ${nodes}: expected one for each node, or an empty one`];
 }
 
 type Flags = Readonly<Record<string, string | boolean | undefined>>;

@@ -1,5 +1,5 @@
 import { toConfig } from './read-config.ts';
-import { type Config, type OptionKind, optionOf, SETTINGS, type Setting } from './settings.ts';
+import { type Config, type OptionKind, optionDefaultOf, optionOf, SETTINGS, type Setting } from './settings.ts';
 import { nearestOf } from './unknown-variables.ts';
 
 /**
@@ -16,7 +16,7 @@ export function readOptions(options: object): Config {
     read(setting) {
       const name = optionOf(setting);
       const value = values.get(name);
-      const text = value === undefined ? setting.default : toText(value, setting.kind);
+      const text = value === undefined ? optionDefaultOf(setting) : toText(value, setting.kind);
       if (text === undefined) problems.push(`${name}: expected ${EXPECTED[wordOf(setting.kind)]}`);
       return { name, text: text ?? setting.default };
     },

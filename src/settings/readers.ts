@@ -68,6 +68,59 @@ export function readUrls(text: string): readonly URL[] {
   });
 }
 
+/**
+ * Reads URLs of websockets separated by commas. An empty part stands for none.
+ *
+ * @throws Error that says which URL is wrong and what was expected, without its text
+ */
+export function readWebSocketUrls(text: string): readonly (URL | undefined)[] {
+  const texts = text === '' ? [] : text.split(',').map((part) => part.trim());
+  return texts.map((part, index) => {
+    const of = texts.length === 1 ? '' : `URL ${index + 1} of ${texts.length}: `;
+    const url = URL.parse(part);
+    if (part === '') return undefined;
+    if (url === null || !['ws:', 'wss:'].includes(url.protocol)) throw new Error(`${of}expected a URL with ws or wss`);
+    if (texts.indexOf(part) < index) throw new Error(`${of}expected another one: each node has one websocket`);
+    return url;
+  });
+}
+
+/** Of Redis itself, of a node of its cluster, or of a Sentinel; with `rediss` over TLS. */
+const REDIS_PROTOCOL = /^rediss?(\+cluster|\+sentinel)?:$/;
+
+/**
+ * Reads URLs of Redis separated by commas; none if the text is empty.
+ *
+ * @throws Error that says which URL is wrong and what was expected, without its text
+ */
+export function readRedisUrls(text: string): readonly URL[] {
+  const urls = readList(text, (part) => URL.parse(part));
+  for (const [index, url] of urls.entries()) {
+    const fail = (problem: string) =>
+      new Error(`${urls.length === 1 ? '' : `URL ${index + 1} of ${urls.length}: `}${problem}`);
+    if (url === null || !REDIS_PROTOCOL.test(url.protocol) || url.hostname === '')
+      throw fail('expected a URL with redis or rediss, or one with +cluster or +sentinel appended to that');
+    if (url.protocol !== urls[0]?.protocol) throw fail('expected the same scheme as that of the first URL');
+    const isSentinel = url.protocol.endsWith('+sentinel:');
+    if (isSentinel && !/^\/[^/]+(\/\d+)?$/.test(url.pathname))
+      throw fail('expected the name of the primary as the path, such as redis+sentinel://host:26379/mymaster');
+    if (!isSentinel && !/^(\/\d*)?$/.test(url.pathname)) throw fail('expected no path, or the number of a database');
+    if ([url.username, url.password, url.pathname].some((part) => !isPercentEncoded(part)))
+      throw fail('expected % only before two hexadecimal digits');
+  }
+  return urls.filter((url) => url !== null);
+}
+
+function isPercentEncoded(text: string): boolean {
+  return !/%(?![\da-f]{2})/i.test(text);
+}
+
+/** Reads what the keys of a fleet start with. @throws Error that says what was expected */
+export function readRedisPrefix(text: string): string {
+  if (!/^[\w.:-]{1,64}$/.test(text)) throw new Error('expected 1 to 64 letters, digits and - . _ :');
+  return text;
+}
+
 /** HTTP headers by their names in lower case. */
 export type HttpHeaders = Readonly<Record<string, string>>;
 

@@ -5,29 +5,40 @@ import { type Config, SETTINGS, type Setting } from './settings.ts';
 type Settings = typeof SETTINGS;
 type SecretKey = { [Key in keyof Settings]: Settings[Key] extends { isSecret: true } ? Key : never }[keyof Settings];
 
-/** The settings that may contain secrets: URLs and headers of upstreams. */
+/** The settings that may contain secrets: URLs and headers of upstreams, and the URL of a database. */
 export type SecretSettings = Pick<Config, SecretKey>;
 
-const SECRET_KEYS = Object.entries<Setting>(SETTINGS)
-  .filter(([, { isSecret }]) => isSecret)
-  .map(([key]) => key as SecretKey);
+const UPSTREAM_KEYS = Object.entries<Setting>(SETTINGS)
+  .filter(([key, { isSecret }]) => isSecret && key !== 'historyDatabase')
+  .map(([key]) => key as Exclude<SecretKey, 'historyDatabase'>);
 
 /**
  * Creates the redactor of all secrets in the settings: user names, passwords, paths and query values of URLs, and the values
  * of headers. Each text that leaves the process by the log or stderr goes through it.
  */
 export function redactorOf(settings: SecretSettings): Redact {
-  return createRedactor(SECRET_KEYS.flatMap((key) => secretsOf(settings[key])));
+  const { historyDatabase: database } = settings;
+  const url = typeof database === 'object' && 'url' in database ? database.url : undefined;
+  const ofUpstreams = UPSTREAM_KEYS.flatMap((key) => secretsOf(settings[key]));
+  return createRedactor([...ofUpstreams, ...(url === undefined ? [] : secretsOfDatabase(url))]);
 }
 
-function secretsOf(value: SecretSettings[SecretKey]): Secret[] {
+/** The names of the user and of the database are no secrets: logs contain them in other places. */
+function secretsOfDatabase({ password, search }: URL): Secret[] {
+  const url = new URL(`postgres://database/${search}`);
+  url.password = password;
+  return secretsOfUrl(url);
+}
+
+function secretsOf(value: URL | readonly (URL | undefined)[] | HttpHeaders | undefined): Secret[] {
   if (value === undefined) return [];
   if (value instanceof URL) return secretsOfUrl(value);
-  return isList(value) ? value.flatMap(secretsOfUrl) : secretsOfHeaders(value);
+  if (!isList(value)) return secretsOfHeaders(value);
+  return value.filter((url) => url !== undefined).flatMap(secretsOfUrl);
 }
 
 /** Array.isArray does not narrow types to readonly arrays. */
-function isList(value: readonly URL[] | HttpHeaders): value is readonly URL[] {
+function isList(value: readonly (URL | undefined)[] | HttpHeaders): value is readonly (URL | undefined)[] {
   return Array.isArray(value);
 }
 
@@ -56,7 +67,8 @@ function secretOfPair(name: string, value: string): string {
 }
 
 /** Common words in paths. They are not secret, and logs contain many of them. */
-const COMMON_SEGMENT = /^(?:v\d{1,2}|api|public|json|json-?rpc|rpc|https?|market-data|pairs|tickers|orderbook)$/i;
+const COMMON_SEGMENT =
+  /^(?:v\d{1,2}|api|public|json|json-?rpc|rpc|https?|market-data|pairs|tickers|orderbook|coins|tokenlist)$/i;
 
 /** Maximum length of a path segment that is an ordinary word and not a key. */
 const MAX_WORD_LENGTH = 12;

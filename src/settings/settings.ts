@@ -2,6 +2,7 @@ import { ADDRESS_LIMITS, LIMITS, type Limits, mapLimits } from '../graphql/limit
 import { LOG_LEVELS } from '../log.ts';
 import { ACCESS_LOG_MODES } from '../server/access-log.ts';
 import { OTLP_PROTOCOLS, TRACE_SAMPLERS } from '../tracing.ts';
+import { DEFAULT_BACKFILL_STEP, DEFAULT_HISTORY_FILE, readHistoryDatabase } from './history-database.ts';
 import { readPersistedManifest } from './persisted-manifest.ts';
 import {
   MAX_INT32,
@@ -20,11 +21,14 @@ import {
   readPairs,
   readPort,
   readProxy,
+  readRedisPrefix,
+  readRedisUrls,
   readSegment,
   readShare,
   readTokensFile,
   readUrl,
   readUrls,
+  readWebSocketUrls,
   readWhole,
 } from './readers.ts';
 
@@ -38,6 +42,8 @@ export type Setting<Value = unknown> = {
   readonly kind?: OptionKind;
   /** The text of the default. An empty text means that the setting is not set. */
   readonly default: string;
+  /** The text of the default of the option, where it is another one. */
+  readonly optionDefault?: string;
   /** The description in `--help`, the documents, `.env.example` and the options of the library. */
   readonly meaning: string;
   /** What the description adds for flags and variables. */
@@ -55,6 +61,9 @@ export const RESERVED_CONNECTIONS = 2;
 
 /** The default of `RATE_LIMIT_BURST`, in seconds of `RATE_LIMIT_PER_SECOND`. */
 export const DEFAULT_BURST_SECONDS = 10;
+
+/** A hundred years. */
+const MAX_DAYS = 36_500;
 
 const COMMAS = 'Separated by commas.';
 const PAIRS = 'Written as `name=value` pairs, percent-encoded and separated by commas.';
@@ -94,7 +103,8 @@ const ESSENTIAL = {
   tokens: {
     variable: 'TOKENS_FILE',
     default: '',
-    meaning: 'Path of a JSON file `[{"id", "symbol", "decimals"}]`. Its tokens override those of the built-in list.',
+    meaning:
+      'Path of a JSON file `[{"id", "symbol", "decimals"}]`. Its tokens override those of `TOKENS_URL` and of the built-in list.',
     read: (path) => (path === '' ? [] : readTokensFile(path)),
   },
   corsOrigins: {
@@ -108,11 +118,21 @@ const ESSENTIAL = {
 } satisfies Settings;
 
 const UPSTREAMS = {
+  fullnodeWsUrls: {
+    variable: 'FULLNODE_WS_URL',
+    kind: 'texts',
+    default: '',
+    meaning:
+      'URL of the websocket on which the full node pushes new blocks, or as many URLs as `FULLNODE_URL` has, in the same order. An empty one is a node without a websocket. By default, the gateway only polls.',
+    ofText: COMMAS,
+    isSecret: true,
+    read: readWebSocketUrls,
+  },
   fullnodeHeaders: {
     variable: 'FULLNODE_HEADERS',
     kind: 'headers',
     default: '',
-    meaning: 'HTTP headers of every request to a node.',
+    meaning: 'HTTP headers of every request to a node, also of the one that opens its websocket.',
     ofText: HEADER_LINES,
     isSecret: true,
     read: readHeaders,
@@ -126,10 +146,19 @@ const UPSTREAMS = {
     isSecret: true,
     read: readHeaders,
   },
+  tokensUrl: {
+    variable: 'TOKENS_URL',
+    default: '',
+    meaning:
+      'URL of the token list of a token service, `…/coins/tokenlist`. Its tokens override those of the built-in list.',
+    isSecret: true,
+    read: (text) => (text === '' ? undefined : readUrl(text)),
+  },
   marketDataPartner: {
     variable: 'MARKET_DATA_PARTNER',
     default: 'market-data',
-    meaning: 'Path segment that names the partner, unless `MARKET_DATA_URL` contains one.',
+    meaning:
+      'Path segment that names the partner, unless `MARKET_DATA_URL` contains one. The paths of the REST API always contain it.',
     read: readSegment,
   },
   upstreamTimeoutMs: {
@@ -168,7 +197,7 @@ const FRESHNESS = {
     variable: 'HEAD_POLL_MS',
     kind: 'number',
     default: '1000',
-    meaning: `How often the gateway polls the node for a new block, in milliseconds. Minimum ${MIN_INTERVAL_MS}.`,
+    meaning: `How often the gateway polls the node for a new block, in milliseconds. Minimum ${MIN_INTERVAL_MS}. While a websocket of \`FULLNODE_WS_URL\` is open, the interval is at least 10 seconds, and each pushed block is polled at once.`,
     read: readInterval,
   },
   maxBlockAgeMs: {
@@ -194,6 +223,13 @@ const FRESHNESS = {
       'Maximum age of pairs and tickers while the market-data host fails, in milliseconds. After that, their fields fail with the error of the host.',
     read: readMilliseconds,
   },
+  tokensPollMs: {
+    variable: 'TOKENS_POLL_MS',
+    kind: 'number',
+    default: '3600000',
+    meaning: `How often the gateway reads \`TOKENS_URL\`, in milliseconds. Minimum ${MIN_INTERVAL_MS}.`,
+    read: readInterval,
+  },
   orderBookTtlMs: {
     variable: 'ORDER_BOOK_TTL_MS',
     kind: 'number',
@@ -204,11 +240,27 @@ const FRESHNESS = {
 } satisfies Settings;
 
 const SERVER = {
+  explorer: {
+    variable: 'EXPLORER',
+    kind: 'boolean',
+    default: 'true',
+    // The server of a program has pages of its own.
+    optionDefault: 'false',
+    meaning: 'Whether browsers get the explorer at `/`: true or false.',
+    read: readBoolean,
+  },
   graphiql: {
     variable: 'GRAPHIQL',
     kind: 'boolean',
     default: 'true',
     meaning: 'Whether browsers get GraphiQL: true or false.',
+    read: readBoolean,
+  },
+  rest: {
+    variable: 'REST',
+    kind: 'boolean',
+    default: 'true',
+    meaning: 'Whether pairs, tickers and order books are also served as a REST API: true or false.',
     read: readBoolean,
   },
   persistedDocuments: {
@@ -223,7 +275,7 @@ const SERVER = {
     kind: 'boolean',
     default: 'false',
     meaning:
-      'Whether only persisted documents are executed: true or false. If true, every other operation fails with `PERSISTED_QUERY_ONLY`, and browsers do not get GraphiQL.',
+      'Whether only persisted documents are executed: true or false. If true, every other operation fails with `PERSISTED_QUERY_ONLY`, and browsers get neither GraphiQL nor the explorer.',
     read: readBoolean,
   },
   adminPort: {
@@ -376,6 +428,59 @@ const TRACES = {
   },
 } satisfies Settings;
 
+const HISTORY = {
+  historyDatabase: {
+    variable: 'HISTORY_DATABASE',
+    default: '',
+    meaning: `Where the history of the exchange is recorded: the path of a SQLite file, a \`postgres://\` URL, \`memory\`, or \`off\`. By default \`memory\` with the built-in sandbox, otherwise \`${DEFAULT_HISTORY_FILE}\` in the working directory.`,
+    isSecret: true,
+    read: readHistoryDatabase,
+  },
+  historyRawDays: {
+    variable: 'HISTORY_RAW_DAYS',
+    kind: 'number',
+    default: '7',
+    meaning:
+      'How long each change of a pool is stored, in days by the times of blocks. Candles are stored for longer: up to a quarter of an hour for 90 days, longer ones for ever.',
+    read: (text) => readWhole(text, 1, MAX_DAYS),
+  },
+  historyBackfillHours: {
+    variable: 'HISTORY_BACKFILL_HOURS',
+    kind: 'number',
+    default: '24',
+    meaning:
+      'How far below the newest block missing heights are read from the node, in hours by the times of blocks. 0 turns it off.',
+    read: (text) => readWhole(text, 0, MAX_DAYS * 24),
+  },
+  historyBackfillStep: {
+    variable: 'HISTORY_BACKFILL_STEP',
+    kind: 'number',
+    default: '',
+    meaning: `Every how many heights one is read from the node. Gaps that are shorter are filled completely. By default ${DEFAULT_BACKFILL_STEP}, and 1 with the built-in sandbox.`,
+    read: (text) => (text === '' ? undefined : readWhole(text, 1, MAX_INT32)),
+  },
+} satisfies Settings;
+
+const FLEET = {
+  redisUrl: {
+    variable: 'REDIS_URL',
+    kind: 'texts',
+    default: '',
+    meaning:
+      'URL of Redis, through which several gateways work as one fleet: `redis://` or, over TLS, `rediss://`. Several URLs are nodes of a cluster. For the only endpoint of a cluster the scheme is `redis+cluster://`, and for Sentinels `redis+sentinel://host:26379/<name of the primary>`. By default, the gateway is alone.',
+    ofText: COMMAS,
+    isSecret: true,
+    read: readRedisUrls,
+  },
+  redisPrefix: {
+    variable: 'REDIS_PREFIX',
+    default: 'pdex',
+    meaning:
+      'What all keys in Redis start with. Gateways with the same `REDIS_URL` and the same prefix are one fleet, and must follow the same chain.',
+    read: readRedisPrefix,
+  },
+} satisfies Settings;
+
 const SANDBOX = {
   sandbox: {
     variable: 'SANDBOX',
@@ -404,6 +509,8 @@ export const SETTING_GROUPS = {
   Limits: mapLimits(limitSetting),
   'Rate limits': RATE_LIMITS,
   'Traces (OpenTelemetry)': TRACES,
+  History: HISTORY,
+  'Fleet (Redis)': FLEET,
   Sandbox: SANDBOX,
 } satisfies Readonly<Record<string, Settings>>;
 
@@ -416,6 +523,8 @@ export const SETTINGS = {
   ...SETTING_GROUPS.Limits,
   ...RATE_LIMITS,
   ...TRACES,
+  ...HISTORY,
+  ...FLEET,
   ...SANDBOX,
 };
 
@@ -430,6 +539,11 @@ export function flagOf({ variable }: Setting): string {
 /** The description of a setting for the command line and the environment. */
 export function descriptionOf({ meaning, ofText }: Setting): string {
   return ofText === undefined ? meaning : `${meaning} ${ofText}`;
+}
+
+/** The text of the default of a setting as an option of the library. */
+export function optionDefaultOf({ default: byDefault, optionDefault = byDefault }: Setting): string {
+  return optionDefault;
 }
 
 /** The name of a setting as an option of the library. */

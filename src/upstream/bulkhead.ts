@@ -6,6 +6,8 @@ import { createFairQueue, type Requester } from './fair-queue.ts';
 export type Bulkhead = {
   /** Prepares a call. It begins when there is room and it is due for any operation that waits for it. */
   queue<T>(call: () => Promise<T>): QueuedCall<T>;
+  /** Whether calls wait, or half of the connections are in use: calls that nobody waits for should come later. */
+  isBusy(): boolean;
 };
 
 /** One call to an upstream, which several operations can wait for together. */
@@ -89,7 +91,7 @@ export function createBulkhead(upstream: Upstream, options: BulkheadOptions): Bu
     return { wait, answer };
   }
 
-  return { queue: prepare };
+  return { queue: prepare, isBusy: () => queue.size() > 0 || underWay >= Math.ceil(maxConcurrent / 2) };
 }
 
 /** A call that waits until one of these is done. */

@@ -20,7 +20,8 @@ export type Circuit = {
    */
   run<T>(call: () => Promise<T>): Promise<T>;
   /**
-   * Makes a call that a client causes. Its outcome does not change the circuit, unless the response has `Retry-After`.
+   * Makes a call that a client causes. Its outcome does not change the circuit, unless the response has `Retry-After`. While
+   * nothing follows the host, it shows whether the host is back.
    *
    * @throws as above
    */
@@ -30,6 +31,11 @@ export type Circuit = {
 type CircuitOptions = {
   /** The longest pause, unless the host sends a longer `Retry-After`. The first pause is 1/32 of it, and they double. */
   readonly maxPauseMs: number;
+  /**
+   * Whether calls of {@link Circuit.run} are made all the time, so that they show whether the host is back: by default they
+   * are. A gateway that follows the leader of a fleet makes none.
+   */
+  readonly isPolled?: (() => boolean) | undefined;
   /** Called when the circuit opens and when it closes. */
   readonly onChange?: (isOpen: boolean) => void;
 };
@@ -45,7 +51,7 @@ const MAX_RETRY_AFTER_MS = 5 * 60_000;
  * Creates the circuit breaker of one host. It opens after a few outages in a row, or at once after a response with
  * `Retry-After`. After a pause it is half-open: one call is made, which closes it or begins a longer pause.
  */
-export function createCircuit({ maxPauseMs, onChange = () => {} }: CircuitOptions): Circuit {
+export function createCircuit({ maxPauseMs, isPolled = () => true, onChange = () => {} }: CircuitOptions): Circuit {
   let last: unknown;
   const policy = circuitBreaker(handleWhen(isFailure), {
     breaker: openAtOnceIf(new ConsecutiveBreaker(OUTAGES_UNTIL_OPEN), () => retryAfterOf(last) > 0),
@@ -78,7 +84,10 @@ export function createCircuit({ maxPauseMs, onChange = () => {} }: CircuitOption
   }
 
   async function pass<T>(call: () => Promise<T>): Promise<T> {
-    if (policy.state !== CircuitState.Closed) throw last;
+    if (policy.state !== CircuitState.Closed) {
+      if (isPolled()) throw last;
+      return run(call);
+    }
     try {
       return await call();
     } catch (error) {

@@ -1,9 +1,9 @@
 import type { Instant } from '../domain/instant.ts';
-import { type Upstream, UpstreamError, type UpstreamErrorCode } from '../errors.ts';
+import { type AnyUpstream, type Upstream, UpstreamError, type UpstreamErrorCode } from '../errors.ts';
 
 /** How the calls to one upstream went. */
-export type UpstreamHealth = {
-  readonly upstream: Upstream;
+export type UpstreamHealth<Name extends AnyUpstream = Upstream> = {
+  readonly upstream: Name;
   /** It is configured and its last call succeeded. */
   readonly healthy: boolean;
   readonly lastSuccessAt: Instant | undefined;
@@ -12,7 +12,7 @@ export type UpstreamHealth = {
 };
 
 /** Records how the calls to one host go. */
-export type HealthRecord = {
+export type HealthRecord<Name extends AnyUpstream = Upstream> = {
   /**
    * Records the outcome of a call and returns it.
    *
@@ -20,12 +20,12 @@ export type HealthRecord = {
    * @param isFault whether an error counts as a fault of the host; by default each does
    */
   watch<T>(method: string, call: Promise<T>, isFault?: (error: UpstreamError) => boolean): Promise<T>;
-  read(): UpstreamHealth;
+  read(): UpstreamHealth<Name>;
 };
 
 /** The outcome of one call. */
 export type UpstreamCall = {
-  readonly upstream: Upstream;
+  readonly upstream: AnyUpstream;
   readonly method: string;
   /** `OK`, or the code of the error. */
   readonly outcome: UpstreamErrorCode | 'OK';
@@ -33,12 +33,12 @@ export type UpstreamCall = {
 };
 
 /** Creates the record of a host that was not called yet. `onCall` is called when a call has ended. */
-export function createHealthRecord(
-  upstream: Upstream,
+export function createHealthRecord<Name extends AnyUpstream>(
+  upstream: Name,
   now: () => Instant,
   onCall: (call: UpstreamCall) => void = () => {},
-): HealthRecord {
-  let health: UpstreamHealth = {
+): HealthRecord<Name> {
+  let health: UpstreamHealth<Name> = {
     upstream,
     healthy: false,
     lastSuccessAt: undefined,

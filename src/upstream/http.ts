@@ -1,8 +1,8 @@
 import { handleWhen, retry } from 'cockatiel';
 import type { Dispatcher } from 'undici';
 import {
+  type AnyUpstream,
   type ErrorDetails,
-  type Upstream,
   UpstreamBadShapeError,
   UpstreamError,
   UpstreamTimeoutError,
@@ -40,7 +40,7 @@ export type HttpRequest = {
 
 /** How requests are sent. */
 export type HttpClientOptions = {
-  readonly upstream: Upstream;
+  readonly upstream: AnyUpstream;
   /** For one request, from the connection to the last byte of the response, retries included. */
   readonly timeoutMs: number;
   /** The largest response that is read. */

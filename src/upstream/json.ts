@@ -28,11 +28,46 @@ function toExactInteger(_key: string, value: unknown, context?: { source?: strin
   return INTEGER.test(source) ? BigInt(source) : value;
 }
 
+/** A number in an array whose text is not the shortest text of its double, such as `1.50` or 20 digits. */
+export class NumberText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/**
+ * {@link parseJson}, with the numbers in arrays as they were written: a number whose text is not the shortest text of its double
+ * becomes a {@link NumberText}.
+ *
+ * Most documents have no such number. Then writing the document again gives the same text, which is several times faster
+ * than a reviver.
+ *
+ * @throws SyntaxError for a text that is not JSON
+ */
+export function parseJsonWithTexts(text: string): unknown {
+  const document: unknown = JSON.parse(text);
+  const rewritten = JSON.stringify(document);
+  return rewritten === text || rewritten === text.replace(/\s+/g, '') ? document : JSON.parse(text, toNumberText);
+}
+
+function toNumberText(this: unknown, key: string, value: unknown, context?: { source?: string }): unknown {
+  if (typeof value !== 'number') return value;
+  if (!Array.isArray(this)) return toExactInteger(key, value, context);
+  const source = context?.source ?? '';
+  return source === String(value) ? value : new NumberText(source);
+}
+
 /** Creates the reader of a small document, which is collected and parsed as a whole. */
-export function createDocumentReader<T>(maxBytes: number, read: (document: unknown) => T): ResponseReader<T> {
+export function createDocumentReader<T>(
+  maxBytes: number,
+  read: (document: unknown) => T,
+  parse: (text: string) => unknown = parseJson,
+): ResponseReader<T> {
   const bytes = createByteBuffer(maxBytes);
   return {
     write: (chunk) => bytes.append(chunk, 0, chunk.length),
-    end: () => read(parseJson(bytes.text())),
+    end: () => read(parse(bytes.text())),
   };
 }

@@ -1,6 +1,6 @@
 import {
+  type AnyUpstream,
   type ErrorDetails,
-  type Upstream,
   UpstreamBadStatusError,
   type UpstreamError,
   UpstreamFilteredError,
@@ -8,7 +8,7 @@ import {
 
 /** What is known of a response, of which it is to be decided whether it is an error. */
 export type ResponseBeginning = {
-  readonly upstream: Upstream;
+  readonly upstream: AnyUpstream;
   /** The URL of the request. */
   readonly url: URL;
   readonly status: number;

@@ -1,3 +1,4 @@
+import { MAX_AMOUNT } from '../domain/amount.ts';
 import { parseTokenId, type TokenId } from '../domain/token.ts';
 
 /** A value that does not match the interface specification. Its message says what was expected, and where. */
@@ -42,12 +43,9 @@ export function readInteger(value: unknown, path: string): number {
   return value;
 }
 
-/** The largest unsigned 64-bit integer. */
-export const MAX_UINT64 = 2n ** 64n - 1n;
-
 /** Reads an unsigned 64-bit integer, exactly. @throws ShapeError */
 export function readUint64(value: unknown, path: string): bigint {
-  if (typeof value === 'bigint' && value >= 0n && value <= MAX_UINT64) return value;
+  if (typeof value === 'bigint' && value >= 0n && value <= MAX_AMOUNT) return value;
   return BigInt(readInteger(value, path));
 }
 

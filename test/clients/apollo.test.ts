@@ -8,6 +8,7 @@ import { PoolPriceDocument, PricesDocument } from '../support/generated/document
 import { repeat } from '../support/operations.ts';
 import { serveGatewayForTest } from '../support/served-gateway.ts';
 import { BTC, PRV } from '../support/tokens.ts';
+import { serveTwoGateways } from '../support/two-gateways.ts';
 
 const HEIGHT = gql`{ beaconHeight }`;
 const HEADS = gql`subscription { head { beaconHeight } }`;
@@ -144,4 +145,36 @@ describe('Apollo Client', () => {
       { status: 'fulfilled', value: { data: { service: { __typename: 'Service', sandbox: true } } } },
     ]);
   });
+});
+
+test('Apollo Client, between two gateways, names the newest height that it has seen and gets no older one', async () => {
+  const { sandbox, behind, advance, catchUp, waiting, ...gateways } = await serveTwoGateways();
+  const { height } = sandbox.chain.tip;
+  let newest = 0;
+  const minimum = () => ({ 'x-pdex-min-height': newest });
+  const fetchNewest: typeof fetch = async (url, options) => {
+    const headers = { ...(options?.headers as object), 'x-pdex-min-height': String(newest) };
+    const response = await gateways.fetch(url, { ...options, headers });
+    newest = Math.max(newest, Number(response.headers.get('x-pdex-height')));
+    return response;
+  };
+  const http = new HttpLink({ uri: behind.url, fetch: fetchNewest });
+  const client = connectApollo(behind, { http, connectionParams: minimum });
+  const ask = async () => (await client.query({ query: HEIGHT, fetchPolicy: 'network-only' })).data;
+
+  await advance();
+  expect(await ask()).toEqual({ beaconHeight: height + 1 });
+  const second = ask();
+  const update = lastValueFrom(client.subscribe({ query: HEADS }).pipe(take(1)));
+  await expect.poll(waiting).toBe(2);
+  catchUp();
+  expect(await second).toEqual({ beaconHeight: height + 1 });
+  expect((await update).data).toMatchObject({ head: { beaconHeight: height + 1 } });
+});
+
+test('Apollo Client gets the error of a minimum height that is not reached', async () => {
+  const { client, height } = await open();
+  const headers = { 'x-pdex-min-height': String(height + 101) };
+  const thrown = await codesThrown(client.query({ query: HEIGHT, context: { headers } }));
+  expect(thrown).toEqual(['HEIGHT_NOT_AVAILABLE']);
 });

@@ -78,7 +78,7 @@ test('the documents of a program get their types from the schema of a gateway', 
   const { data } = await ask(`{ beaconHeight ${pools} }`);
   const rows = data.poolPairs.nodes.map((pool: Pool) => `${pool.token2.symbol} ${pool.price} ${pool.token1.symbol}`);
   expect(printed.trim().split('\n')).toEqual([String(data.beaconHeight), ...rows]);
-}, 60_000);
+});
 
 test('the page gives every scalar of the schema the type that the documents of the tests have', async () => {
   const { default: ofPage } = await import(join(makeProject({ 'codegen.ts': config }), 'codegen.ts'));

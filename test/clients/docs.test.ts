@@ -92,7 +92,7 @@ describe('commands on the pages', () => {
     }
     if (lines.at(-1)?.startsWith('data: ')) child.kill();
     else expect([await ended, (await errors).replace(/^ *%.*|^ *\d.*|^.*Dload.*/gms, '').trim()]).toEqual([0, '']);
-    expect(lines.join('\n')).toMatch(/"data":\{"\w|"ready"|^304$/);
+    expect(lines.join('\n')).toMatch(/"data":\{"\w|"ready"|^304$|^\{"message":"OK"/);
     expect(lines.join('\n')).not.toContain('"errors"');
   });
 

@@ -6,10 +6,11 @@ import { relayPagination } from '@urql/exchange-graphcache/extras';
 import { introspectionFromSchema, isObjectType } from 'graphql';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { schema } from '../../src/graphql/schema.ts';
+import { createStoreModel } from '../history/store-model.ts';
 import { watch } from '../support/apollo.ts';
 import { evaluateSample } from '../support/doc-pages.ts';
 import { type ServedGateway, serveGatewayForTest } from '../support/served-gateway.ts';
-import { PRV } from '../support/tokens.ts';
+import { BTC, PRV } from '../support/tokens.ts';
 
 const graphcacheOptions: CacheExchangeOpts = evaluateSample('docs/clients.md', 'urql with Graphcache', 'cache', {
   cacheExchange: (options: CacheExchangeOpts) => options,
@@ -18,6 +19,8 @@ const graphcacheOptions: CacheExchangeOpts = evaluateSample('docs/clients.md', '
 
 const POOL = 'id beaconHeight price';
 const LISTED = `{ poolPairs(first: 5) { totalCount pageInfo { endCursor } edges { cursor node { ${POOL} } } nodes { id } } }`;
+
+const SWAP = `sellTokenId: "${PRV}", buyTokenId: "${BTC}", sellAmount: "1000000000"`;
 
 /** Queries that show an object of every type. The two of a pair select different fields of objects without an id. */
 const EVERYTHING = [
@@ -30,6 +33,16 @@ const EVERYTHING = [
   `{ orderBook(tickerId: "pBTC_PRV") { id bids { price } asks { price } quality { isCrossed } } }`,
   `{ orderBook(tickerId: "pBTC_PRV") { id bids { quantity } asks { quantity } quality { wasSorted } } }`,
   `{ token(id: "${PRV}") { id poolPairs(first: 5) { pageInfo { endCursor } edges { cursor node { ${POOL} } } } } }`,
+  `{ poolPair(token1Id: "${PRV}", token2Id: "${BTC}") { id depth { percent upToken1 } } }`,
+  `{ pair(tickerId: "pBTC_PRV") { id divergence { poolPrice } depthLadder { midPrice bids { price } asks { price } } } }`,
+  `{ pair(tickerId: "pBTC_PRV") { id divergence { maxPercent } depthLadder { bids { quantity } asks { quantity } } } }`,
+  `{ divergentPairs { id divergence { lastPercent } } }`,
+  `{ quote(${SWAP}) { sellAmount route { buyAmount poolPair { id } } } }`,
+  `{ quote(${SWAP}) { price route { sellToken { id } } } }`,
+  `{ poolPair(token1Id: "${PRV}", token2Id: "${BTC}") { id candles(interval: ONE_HOUR) { close } change { percent } } }`,
+  `{ poolPair(token1Id: "${PRV}", token2Id: "${BTC}") { id candles(interval: ONE_HOUR) { open } change { from } } }`,
+  `{ history { heights gaps { from } blocks { beaconHeight } } }`,
+  `{ history { firstHeight gaps { to } blocks { time } } }`,
 ];
 const PRICES = `subscription { prices { beaconHeight poolPairs { ${POOL} } } }`;
 const PAGE = `query ($after: String) {
@@ -38,8 +51,11 @@ const PAGE = `query ($after: String) {
 
 const objectTypes = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type) && !/^__/.test(type.name));
 async function open() {
-  const gateway = await serveGatewayForTest();
+  const gateway = await serveGatewayForTest({ store: createStoreModel(), config: { historyBackfillHours: 1 } });
   await gateway.ask('{ beaconHeight pairs { id } tickers { id } }');
+  await expect
+    .poll(async () => (await gateway.ask('{ history { heights } }')).data.history?.heights)
+    .toBeGreaterThan(1);
   return { ...gateway, height: gateway.sandbox.chain.tip.height };
 }
 
@@ -88,7 +104,7 @@ describe('Graphcache', () => {
     expect(await isUpdated).toMatchObject({ data: { prices: { poolPairs: { length: 54 } } } });
     unsubscribe();
     const names = objectTypes.map(({ name }) => name).filter((name) => !isRead(name));
-    expect(names).toEqual(['PriceUpdate', 'Query', 'Subscription']);
+    expect(names).toEqual(['Fleet', 'HeightRange', 'PriceCrossing', 'PriceUpdate', 'Query', 'Subscription']);
     expect(warnings).toEqual([]);
 
     const bare = connect(gateway, {});

@@ -13,13 +13,22 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { PoolPriceDocument, PricesDocument } from '../support/generated/documents.ts';
 import { type ServedGateway, serveGatewayForTest } from '../support/served-gateway.ts';
 import { BTC, PRV } from '../support/tokens.ts';
+import { serveTwoGateways } from '../support/two-gateways.ts';
 
-type Options = { readonly fetch?: typeof fetch; readonly retryWait?: () => Promise<void> };
+type Options = {
+  readonly fetch?: typeof fetch;
+  readonly retryWait?: () => Promise<void>;
+  readonly connectionParams?: () => Record<string, unknown>;
+};
 
 /** How urql subscribes. */
 const WAYS = {
-  'a websocket': ({ url, webSocketUrl }: ServedGateway, { retryWait, ...options }: Options): Client => {
-    const sockets = createSocketClient({ url: webSocketUrl, ...(retryWait && { retryWait }) });
+  'a websocket': (
+    { url, webSocketUrl }: ServedGateway,
+    { retryWait, connectionParams, ...options }: Options,
+  ): Client => {
+    const socketOptions = { ...(retryWait && { retryWait }), ...(connectionParams && { connectionParams }) };
+    const sockets = createSocketClient({ url: webSocketUrl, ...socketOptions });
     onTestFinished(async () => sockets.dispose());
     const overSockets = subscriptionExchange({
       forwardSubscription: ({ query = '', variables }) => ({
@@ -30,7 +39,7 @@ const WAYS = {
     });
     return createClient({ url, exchanges: [cacheExchange, fetchExchange, overSockets], ...options });
   },
-  'server-sent events': ({ url }: ServedGateway, { retryWait: _, ...options }: Options): Client =>
+  'server-sent events': ({ url }: ServedGateway, { retryWait: _, connectionParams: __, ...options }: Options): Client =>
     createClient({ url, exchanges: [cacheExchange, fetchExchange], fetchSubscriptions: true, ...options }),
 };
 
@@ -131,3 +140,30 @@ test('urql tells, over server-sent events, that the stream broke when the gatewa
   unsubscribe();
   expect(seen).toEqual([height, 'terminated']);
 });
+
+test.each(Object.entries(WAYS))(
+  'urql, with subscriptions over %s, between two gateways, gets no height older than the newest that it names',
+  async (_name, connect) => {
+    const { sandbox, behind, advance, catchUp, waiting, ...gateways } = await serveTwoGateways();
+    const { height } = sandbox.chain.tip;
+    let newest = 0;
+    const fetchNewest: typeof fetch = async (url, options) => {
+      const headers = { ...(options?.headers as object), 'x-pdex-min-height': String(newest) };
+      const response = await gateways.fetch(url, { ...options, headers });
+      newest = Math.max(newest, Number(response.headers.get('x-pdex-height')));
+      return response;
+    };
+    const connectionParams = () => ({ 'x-pdex-min-height': newest });
+    const client = connect(behind, { fetch: fetchNewest, connectionParams });
+    const ask = async () => (await client.query('{ beaconHeight }', {}, { requestPolicy: 'network-only' })).data;
+
+    await advance();
+    expect(await ask()).toEqual({ beaconHeight: height + 1 });
+    const { promise: update, resolve } = Promise.withResolvers<OperationResult>();
+    const { unsubscribe } = client.subscription('subscription { head { beaconHeight } }', {}).subscribe(resolve);
+    await expect.poll(waiting).toBe(1);
+    catchUp();
+    expect((await update).data).toEqual({ head: { beaconHeight: height + 1 } });
+    unsubscribe();
+  },
+);

@@ -3,6 +3,7 @@ import { join, relative } from 'node:path';
 import { parseEnv } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { readConfig } from '../../src/settings/read-config.ts';
 import { SETTINGS } from '../../src/settings/settings.ts';
 
 type Service = {
@@ -20,7 +21,7 @@ type Service = {
 
 const FOLDER = join(import.meta.dirname, '../../deploy');
 const read = (path: string) => readFileSync(join(FOLDER, path), 'utf8');
-const { services, volumes } = parse(read('compose.yaml')) as {
+const { services, volumes } = parse(read('compose.yaml'), { merge: true }) as {
   readonly services: Readonly<Record<string, Service>>;
   readonly volumes: Readonly<Record<string, unknown>>;
 };
@@ -30,10 +31,30 @@ const dockerfile = read('Dockerfile');
 const variables = Object.values(SETTINGS).map(({ variable }) => variable);
 
 describe('compose.yaml', () => {
-  test('starts two gateways, nginx, Prometheus and Grafana, and the others only with a profile', () => {
+  test('starts two gateways with all that they share, nginx, Prometheus and Grafana, and the sandbox only with a profile', () => {
     const started = all.filter(([, { profiles }]) => profiles === undefined).map(([name]) => name);
-    expect(started).toEqual(['gateway-1', 'gateway-2', 'nginx', 'prometheus', 'grafana']);
-    expect(Object.keys(services)).toEqual([...started, 'sandbox', 'redis', 'postgresql']);
+    const shared = ['redis', 'postgresql'];
+    expect(started).toEqual(['gateway-1', 'gateway-2', 'nginx', ...shared, 'prometheus', 'grafana']);
+    expect(Object.keys(services)).toEqual([...started, 'sandbox']);
+  });
+
+  test('gives the gateways settings of one fleet, with the servers, the user and the password of this file', () => {
+    const [first, second] = ours.map(([, { environment = {} }]) => environment);
+    expect(second).toEqual(first);
+    const withDefaults = (text = '') => text.replace(/\$\{\w+:-(\w+)\}/g, '$1');
+    const env = Object.fromEntries(
+      ['REDIS_URL', 'HISTORY_DATABASE'].map((name) => [name, withDefaults(first?.[name])]),
+    ) as Record<string, string>;
+    const config = readConfig([], { ...env, FULLNODE_URL: 'http://node', MARKET_DATA_URL: 'http://host' });
+    expect(config).toMatchObject({ redisUrl: [new URL('redis://redis:6379')] });
+    const { username, password, hostname, pathname } = new URL(env['HISTORY_DATABASE'] ?? '');
+    const { POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB } = services['postgresql']?.environment ?? {};
+    expect([username, password, hostname, pathname]).toEqual([
+      POSTGRES_USER,
+      withDefaults(POSTGRES_PASSWORD),
+      'postgresql',
+      `/${POSTGRES_DB}`,
+    ]);
   });
 
   test('mounts and builds from files that exist, and declares its volumes', () => {
@@ -88,7 +109,8 @@ describe('compose.yaml', () => {
   test('has the ports of the simulated upstreams, and of the servers that it publishes', () => {
     const sandbox = readFileSync(join(FOLDER, '../src/sandbox/main.ts'), 'utf8');
     const ports = Object.values(parseEnv(read('sandbox.env'))).map((url) => new URL(url ?? ''));
-    expect(ports.map(({ hostname }) => hostname)).toEqual(['sandbox', 'sandbox']);
+    expect(new Set(ports.map(({ hostname }) => hostname))).toEqual(new Set(['sandbox']));
+    expect(ports).toHaveLength(4);
     expect(ports.filter(({ port }) => !sandbox.includes(`default: '${port}'`))).toEqual([]);
     expect(services['nginx']?.ports?.[0]).toMatch(
       new RegExp(`:${/^ +listen (\d+);$/m.exec(read('nginx.conf'))?.[1]}$`),

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, renameSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -26,21 +26,42 @@ type Stage = {
   healthcheck?: Command;
 };
 
+/** Where and with what an image is built. */
+export type BuildOptions = {
+  readonly dockerfile: string;
+  /** The folder whose files COPY may take. */
+  readonly context: string;
+  readonly folder: string;
+  /** Variables of the RUN instructions, besides those of the Dockerfile. */
+  readonly env: NodeJS.ProcessEnv;
+  /** What `npm run build` has written before, from the same files. It is copied in place of building again. */
+  readonly built?: string;
+};
+
 /**
  * Builds an image without Docker: carries out the instructions of a Dockerfile in a folder, with the commands of this machine
  * in place of those of the base images, as the user of this process.
  *
- * @param context the folder whose files COPY may take
- * @param env variables of the RUN instructions, besides those of the Dockerfile
  * @throws Error for an instruction that it does not know, and if a command fails
  */
-export async function build(
-  dockerfile: string,
-  context: string,
-  folder: string,
-  env: NodeJS.ProcessEnv,
-): Promise<Image> {
+export async function buildImage(options: BuildOptions): Promise<Image> {
+  const { root, env, user, command, healthcheck, folder } = await carryOut(options);
+  if (command === undefined || healthcheck === undefined) throw new Error('the image starts nothing');
+  return { folder: join(root, folder), env, user, command, healthcheck };
+}
+
+/** Builds the first stage of an image. @returns its folder */
+export async function buildFirstStage(options: BuildOptions): Promise<string> {
+  const [first = ''] = options.dockerfile.split(/\n(?=FROM )/).filter((text) => /^FROM /m.test(text));
+  const { root, folder } = await carryOut({ ...options, dockerfile: first });
+  return join(root, folder);
+}
+
+async function carryOut({ dockerfile, context, folder, env, built }: BuildOptions): Promise<Stage> {
   const stages = new Map<string, Stage>();
+  // What .dockerignore excludes by its path, below a folder that it lets through.
+  const lines = readFileSync(join(context, '.dockerignore'), 'utf8').split('\n');
+  const ignored = new Set(lines.filter((line) => /^[^!#*]/.test(line)).map((line) => join(context, line)));
   let stage = startStage(join(folder, 'none'));
 
   const inStage = (path: string) => join(stage.root, stage.folder, path);
@@ -53,11 +74,11 @@ export async function build(
       const to = inStage(words.length > 1 ? join(target, path) : target);
       // Each stage is copied from at most once, and it is quicker to move its files.
       if (from !== undefined) renameSync(join(stages.get(from)?.root ?? '', path), to);
-      else cpSync(join(context, path), to, { recursive: true });
+      else cpSync(join(context, path), to, { recursive: true, filter: (from) => !ignored.has(from) });
     }
   }
 
-  const carryOut: Readonly<Record<string, (text: string) => unknown>> = {
+  const instructions: Readonly<Record<string, (text: string) => unknown>> = {
     FROM(text) {
       const [, name = 'last'] = /^\S+(?: AS (\S+))?$/.exec(text) ?? [];
       stage = startStage(join(folder, name));
@@ -70,8 +91,12 @@ export async function build(
     COPY: copy,
     RUN(text) {
       // The packages for a build are those of the context, from the same lockfile. To install them takes half a minute.
-      if (text === 'npm ci --ignore-scripts')
-        return symlinkSync(join(context, 'node_modules'), inStage('node_modules'));
+      if (text === 'npm ci --ignore-scripts') {
+        for (const path of ['node_modules', 'explorer/node_modules'])
+          if (existsSync(join(context, path))) symlinkSync(join(context, path), inStage(path));
+        return;
+      }
+      if (text === 'npm run build' && built !== undefined) return cpSync(built, inStage('dist'), { recursive: true });
       return promisify(execFile)('sh', ['-c', text], { cwd: inStage(''), env: { ...env, ...stage.env } });
     },
     ENV(text) {
@@ -81,6 +106,7 @@ export async function build(
       stage.user = text;
     },
     EXPOSE() {},
+    VOLUME() {},
     HEALTHCHECK(text) {
       stage.healthcheck = JSON.parse(text.replace(/^(--\S+\s+)*CMD /, ''));
     },
@@ -90,13 +116,11 @@ export async function build(
   };
 
   for (const { name, text } of instructionsOf(dockerfile)) {
-    const instruction = carryOut[name];
+    const instruction = instructions[name];
     if (instruction === undefined) throw new Error(`${name} ${text}`);
     await instruction(text);
   }
-  const { root, env: own, user, command, healthcheck } = stage;
-  if (command === undefined || healthcheck === undefined) throw new Error('the image starts nothing');
-  return { folder: join(root, stage.folder), env: own, user, command, healthcheck };
+  return stage;
 }
 
 function startStage(root: string): Stage {

@@ -28,7 +28,8 @@ const expressions = [...rules.map(({ alert, expr }) => ({ title: alert, expr }))
 /** The metrics of a gateway that has answered an operation. */
 let exposition: string;
 beforeAll(async () => {
-  const gateway = await startGateway();
+  // A gateway of a fleet has metrics that others do not have. Nothing listens there.
+  const gateway = await startGateway({ config: { redisUrl: [new URL('redis://127.0.0.1:1')] } });
   await gateway.ask('{ beaconHeight pairs { id } }');
   const url = new URL('/metrics', await gateway.app.listen(0, '127.0.0.1'));
   exposition = await (await fetch(url)).text();

@@ -1,36 +1,48 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, type Dispatcher, request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { LIMITS } from '../../src/graphql/limits.ts';
+import type { ExplorerFiles } from '../../src/server/pages/explorer-files.ts';
+import { hasOpenssl, makeCertificate } from '../support/certificate.ts';
 import { readEvents } from '../support/events.ts';
 import { sumOf } from '../support/metrics.ts';
 import { inFolder, NGINX, startNginx } from '../support/nginx.ts';
 import { serveGatewayForTest } from '../support/served-gateway.ts';
 import { connect, take } from '../support/websocket.ts';
 
-const OPENSSL = '/usr/bin/openssl';
 const config = readFileSync(join(import.meta.dirname, '../../deploy/nginx.conf'), 'utf8');
 
 /** The configuration with other addresses, of nginx and of the gateways. */
-function configAt(listen: string, gateways: readonly string[]): string {
+function configAt(listen: string, gateways: readonly string[], text = config): string {
   let n = 0;
-  return config
+  return text
     .replace('listen 80;', `listen ${listen};`)
     .replace(/server gateway-\d:4000;/g, () => `server ${gateways[n++]};`);
 }
 
+/** An explorer of two files, which are not compressed. */
+const EXPLORER: ExplorerFiles = {
+  page: { type: 'text/html', etags: new Map(), bodies: new Map([['identity', Buffer.from('the page')]]) },
+  assets: new Map([
+    [
+      '/assets/a-12345678.js',
+      { type: 'text/javascript', etags: undefined, bodies: new Map([['identity', Buffer.from('0')]]) },
+    ],
+  ]),
+};
+
 /** Two gateways with nginx in front, each with a sandbox of its own. */
-async function open() {
-  const options = { config: { trustedProxies: ['127.0.0.1'], accessLog: 'all', marketPollMs: 60_000 } } as const;
+async function open(text = config) {
+  const settings = { trustedProxies: ['127.0.0.1'], accessLog: 'all', marketPollMs: 60_000 } as const;
+  const options = { config: settings, explorer: EXPLORER };
   const gateways = await Promise.all([serveGatewayForTest(options), serveGatewayForTest(options)]);
   await Promise.all(gateways.map((gateway) => gateway.untilReady()));
   const hosts = gateways.map(({ url }) => new URL(url).host);
-  const url = await startNginx((port) => configAt(`127.0.0.1:${port}`, hosts));
+  const url = await startNginx((port) => configAt(`127.0.0.1:${port}`, hosts, text));
 
   /** Sends a request from an address of this machine. */
   async function send(address: string, path: string, options: Partial<Dispatcher.RequestOptions> = {}) {
@@ -65,7 +77,7 @@ async function open() {
 
 // Without nginx these tests are skipped, and one without openssl. CI installs both, and fails if they are skipped.
 test.runIf(process.env['CI'])('CI has nginx and openssl', () => {
-  expect([NGINX, OPENSSL].filter((path) => !existsSync(path))).toEqual([]);
+  expect([existsSync(NGINX), hasOpenssl]).toEqual([true, true]);
 });
 
 describe.skipIf(!existsSync(NGINX))('nginx.conf', () => {
@@ -103,6 +115,19 @@ describe.skipIf(!existsSync(NGINX))('nginx.conf', () => {
     expect((await answered()).filter((count) => count < 6)).toEqual([]);
   });
 
+  test('with the line for fleets, requests go to all gateways in turn, and websockets to the one with fewer of them', async () => {
+    const even = config.replace('hash $binary_remote_addr consistent;', '').replace('#even ', '');
+    const { gateways, url, ask, answered } = await open(even);
+    for (let n = 0; n < 10; n++) expect(await ask('127.0.0.2', '{ __typename }')).toMatchObject({ status: 200 });
+    expect(await answered()).toEqual([5, 5]);
+    const query = 'subscription { head { beaconHeight } }';
+    const clients = Array.from({ length: 4 }, () => connect(`${url}/graphql`));
+    const updates = clients.map((client) => client.iterate({ query }));
+    await Promise.all(updates.map((each) => each.next()));
+    expect(gateways.map(({ app }) => app.service.sources.head.subscribers())).toEqual([2, 2]);
+    await Promise.all(updates.map((each) => each.return?.()));
+  });
+
   test.each(['is gone', 'breaks its connections'])(
     'if one gateway %s, the other one gets the requests',
     async (fault) => {
@@ -127,7 +152,13 @@ describe.skipIf(!existsSync(NGINX))('nginx.conf', () => {
       await body.dump();
       return [path, status];
     };
-    for (const path of ['/', '/schema.graphql', '/graphql?query={__typename}', '/graphql/?query={__typename}'])
+    for (const path of [
+      ...['/', '/schema.graphql', '/graphql?query={__typename}', '/graphql/?query={__typename}', '/openapi.json'],
+      ...['pairs', 'tickers/', 'orderbook?ticker_id=pBTC_PRV'].map((name) => `/api/v1/public/market-data/${name}`),
+    ])
+      expect(await statusOf(path)).toEqual([path, 200]);
+    // nginx decodes the path before it compares it, and passes it on as it was.
+    for (const path of ['/chain', '/tokens/', '/status?x=1', '/market/a%2Fb', '/pool/a-b-1', '/assets/a-12345678.js'])
       expect(await statusOf(path)).toEqual([path, 200]);
     for (const path of ['/metrics', '/health', '/ready', '/graphql/x', '/metrics?/graphql', '//metrics'])
       expect(await statusOf(path)).toEqual([path, 404]);
@@ -150,23 +181,8 @@ describe.skipIf(!existsSync(NGINX))('nginx.conf', () => {
     expect(await ask('127.0.0.1', `{ __typename }${padding}`)).toMatchObject({ status: 200 });
   });
 
-  test.skipIf(!existsSync(OPENSSL))('is also valid with the lines for TLS', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'pdex-tls-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const [key, certificate] = [join(folder, 'privkey.pem'), join(folder, 'fullchain.pem')];
-    const args = [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-nodes',
-      '-subj',
-      '/CN=localhost',
-    ];
-    execFileSync(OPENSSL, [...args, '-keyout', key, '-out', certificate], { stdio: 'pipe' });
-
+  test.skipIf(!hasOpenssl)('is also valid with the lines for TLS', () => {
+    const { folder } = makeCertificate('DNS:localhost');
     const withTls = configAt('127.0.0.1:80', ['127.0.0.1:4000', '127.0.0.1:4001'])
       .replaceAll('#tls ', '')
       .replaceAll('/etc/nginx/tls', folder);

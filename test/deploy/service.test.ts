@@ -16,7 +16,7 @@ describe('pdex-gateway.service', () => {
   test('starts the gateway with the flags of npm start', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     expect(valuesOf('ExecStart')).toEqual([
-      `/usr/bin/${scripts.start.replace('exec ', '').replace('src/start.js', 'dist/start.cjs')}`,
+      `/usr/bin/${scripts.start.replace('exec ', '').replace('src/start.js', '/opt/pdex-gateway/dist/start.cjs')}`,
     ]);
   });
 

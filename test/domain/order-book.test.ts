@@ -1,9 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { toDecimal } from '../../src/domain/decimal.ts';
+import { type ExactDecimal, parseExactDecimal } from '../../src/domain/exact-decimal.ts';
 import {
   atDepth,
   bestAsk,
   bestBid,
+  exactPrice,
+  exactQuantity,
+  groupBook,
   midPrice,
   type Offer,
   type OrderBookEntry,
@@ -58,18 +63,28 @@ describe('an order book', () => {
       time: Date.UTC(2022, 10, 18, 11, 6, 4),
       bids: [
         { price: 67090.65999715759, quantity: 0.000098508, cumulativeQuantity: 0.000098508 },
-        { price: 58951.06, quantity: 0.000189, cumulativeQuantity: 0.000287508 },
+        {
+          price: 58951.06,
+          quantity: 0.000189,
+          quantityText: '0.00018900000000000001',
+          cumulativeQuantity: 0.000287508,
+        },
         { price: 22100, quantity: 0.0019515830000000002, cumulativeQuantity: 0.0022390910000000003 },
         { price: 531, quantity: 1.8000000000000002e-8, cumulativeQuantity: 0.0022391090000000004 },
-        { price: 0.0001, quantity: 0.00024000000000000003, cumulativeQuantity: 0.0024791090000000006 },
+        {
+          price: 0.0001,
+          quantity: 0.00024000000000000003,
+          quantityText: '0.00024000000000000001',
+          cumulativeQuantity: 0.0024791090000000006,
+        },
         { price: 1e-8, quantity: 2, cumulativeQuantity: 2.002479109 },
-      ],
+      ].map(totalled()),
       asks: [
         { price: 63068.70058091286, quantity: 0.000030125, cumulativeQuantity: 0.000030125 },
         { price: 63736.12697081516, quantity: 0.00002981, cumulativeQuantity: 0.000059935 },
         { price: 85000, quantity: 0.00015000000000000001, cumulativeQuantity: 0.00020993500000000002 },
         { price: 999999.75, quantity: 4e-9, cumulativeQuantity: 0.00020993900000000002 },
-      ],
+      ].map(totalled()),
       quality: {
         wasSorted: false,
         isCrossed: true,
@@ -172,12 +187,143 @@ function referenceSide(offers: readonly Offer[]): Offer[] {
 }
 
 function cumulate(): (offer: Offer) => OrderBookEntry {
-  let sum = 0;
+  let cumulativeQuantity = 0;
+  const total = totalled();
   return (offer) => {
-    sum += offer.quantity;
-    return { ...offer, cumulativeQuantity: sum };
+    cumulativeQuantity += offer.quantity;
+    return total({ ...offer, cumulativeQuantity });
   };
 }
+
+/** Adds the worth of the entries so far, in target tokens. */
+function totalled(): <O extends Offer>(offer: O) => O & { cumulativeTotal: number } {
+  let cumulativeTotal = 0;
+  return (offer) => {
+    cumulativeTotal += offer.price * offer.quantity;
+    return { ...offer, cumulativeTotal };
+  };
+}
+
+/** An offer as a host writes it. */
+function written(price: string, quantity: string): Offer {
+  const [ofPrice, ofQuantity] = [Number(price), Number(quantity)];
+  return {
+    price: ofPrice,
+    quantity: ofQuantity,
+    ...(String(ofPrice) !== price && { priceText: price }),
+    ...(String(ofQuantity) !== quantity && { quantityText: quantity }),
+  };
+}
+
+const exactly = (offer: Offer) => [exactPrice(offer), exactQuantity(offer)];
+
+describe('the exact decimals of an order book', () => {
+  test('are those that the host wrote where nothing was merged', () => {
+    const asks = [written('1.50', '4e-9'), written('2E0', '0.10'), written('1e+2', '0.0019515830000000002')];
+    expect(toOrderBook(rawBook([], [], { asks })).asks.map(exactly)).toEqual([
+      ['1.50', '4e-9'],
+      ['2E0', '0.10'],
+      ['1e+2', '0.0019515830000000002'],
+    ]);
+  });
+
+  test('are the exact sum where entries were merged, and prices are merged where they are equal as decimals', () => {
+    const bids = [
+      written('100', '0.1'),
+      written('1e2', '0.2'),
+      written('100.00', '1e-20'),
+      written('0.1', '1'),
+      written('0.10000000000000000001', '2'),
+      written('0.10', '1'),
+    ];
+    const book = toOrderBook(rawBook([], [], { bids }));
+    expect(book.bids.map(exactly)).toEqual([
+      ['100', '0.30000000000000000001'],
+      ['0.10000000000000000001', '2'],
+      ['0.1', '2'],
+    ]);
+    expect(book.bids.map(({ price, quantity }) => [price, quantity])).toEqual([
+      [100, 0.1 + 0.2 + 1e-20],
+      [0.1, 2],
+      [0.1, 2],
+    ]);
+    expect(book.quality.entriesMerged).toBe(3);
+  });
+});
+
+describe('an order book that is grouped', () => {
+  const step = (text: string): ExactDecimal => parseExactDecimal(text) ?? { units: 0n, scale: 0 };
+
+  test('rounds bids down and asks up, and merges what is equal then', () => {
+    const book = toOrderBook(
+      rawBook([], [], {
+        bids: [written('1.0', '0.1'), written('0.99', '0.2'), written('0.951', '0.3'), written('0.25', '7')],
+        asks: [written('1.0', '1'), written('1.001', '2'), written('1.0500', '3'), written('1.0501', '1e-1')],
+      }),
+    );
+    const grouped = groupBook(book, step('0.05'), Number.POSITIVE_INFINITY);
+    expect(grouped.bids.map(exactly)).toEqual([
+      ['1.0', '0.1'],
+      ['0.95', '0.5'],
+      ['0.25', '7'],
+    ]);
+    expect(grouped.asks.map(exactly)).toEqual([
+      ['1.0', '1'],
+      ['1.05', '5'],
+      ['1.1', '1e-1'],
+    ]);
+    expect(
+      grouped.bids.map(({ price, quantity, cumulativeQuantity }) => [price, quantity, cumulativeQuantity]),
+    ).toEqual([
+      [1, 0.1, 0.1],
+      [0.95, 0.5, 0.6],
+      [0.25, 7, 7.6],
+    ]);
+    expect(grouped.asks.at(-1)?.cumulativeTotal).toBeCloseTo(1 + 1.05 * 5 + 1.1 * 0.1, 12);
+    expect(grouped.quality).toEqual(book.quality);
+  });
+
+  test('with a step above all prices has one price a side: 0 for bids', () => {
+    const book = toOrderBook(rawBook([[9, 1], [8, 2]], [[10, 1], [11, 2]])); // biome-ignore format: pairs
+    const { bids, asks } = groupBook(book, step('1e3'), Number.POSITIVE_INFINITY);
+    expect(bids.map(exactly)).toEqual([['0', '3']]);
+    expect(asks.map(exactly)).toEqual([['1000', '3']]);
+  });
+
+  test('is what a naive model in whole numbers gives, at every number of entries', () => {
+    const units = fc.bigInt(1n, 400n);
+    const side = fc.array(fc.record({ price: units, quantity: fc.bigInt(1n, 10_000n) }), { maxLength: 40 });
+    // Prices are thousandths, quantities millionths, and the step a number of thousandths.
+    fc.assert(
+      fc.property(side, side, fc.bigInt(1n, 50n), fc.integer({ min: 1, max: 50 }), (bids, asks, size, max) => {
+        const toOffers = (offers: typeof bids) =>
+          offers.map(({ price, quantity }) => written(toDecimal(price, 3), toDecimal(quantity, 6)));
+        const book = toOrderBook(rawBook([], [], { bids: toOffers(bids), asks: toOffers(asks) }));
+        const grouped = groupBook(book, step(toDecimal(size, 3)), max);
+        const model = (offers: typeof bids, round: (price: bigint) => bigint, sign: bigint) => {
+          const sums = new Map<bigint, bigint>();
+          for (const { price, quantity } of offers) sums.set(round(price), (sums.get(round(price)) ?? 0n) + quantity);
+          return [...sums].sort(([a], [b]) => Number(sign * (a - b))).slice(0, max);
+        };
+        const inUnits = (entries: readonly OrderBookEntry[]) =>
+          entries.map((entry) => exactly(entry).map((text, index) => Number(text) * (index === 0 ? 1e3 : 1e6)));
+        const expected = (levels: [bigint, bigint][]) =>
+          levels.map((level) => level.map((number) => expect.closeTo(Number(number), 6)));
+        const { bids: shownBids, asks: shownAsks } = grouped;
+        expect(inUnits(shownBids)).toEqual(expected(model(bids, (price) => price - (price % size), -1n)));
+        expect(inUnits(shownAsks)).toEqual(expected(model(asks, (price) => ((price + size - 1n) / size) * size, 1n)));
+        for (const entries of [shownBids, shownAsks]) {
+          let [quantity, total] = [0, 0];
+          for (const entry of entries) {
+            quantity += entry.quantity;
+            total += entry.price * entry.quantity;
+            expect([entry.cumulativeQuantity, entry.cumulativeTotal]).toEqual([quantity, total]);
+          }
+        }
+      }),
+    );
+  });
+});
 
 describe('the depth of an order book', () => {
   const prices = Array.from({ length: 60 }, (_, index): [number, number] => [index + 1, 1]);

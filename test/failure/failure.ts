@@ -21,7 +21,7 @@ export type Failure = {
 };
 
 /** The timeout for failures that show only after it: short, and long enough for a good response on a busy machine. */
-const SHORT_TIMEOUT_MS = 1_000;
+const SHORT_TIMEOUT_MS = 1_500;
 
 /** What clients and operators see of a host that does not respond in time. */
 export const TIMEOUT = {

@@ -4,6 +4,7 @@ import { INFO, WARN } from '../support/log.ts';
 import {
   breakDown,
   broken,
+  configFor,
   type Fault,
   FRESH,
   HEADS,
@@ -30,6 +31,7 @@ describe.each(ONE_FAILS)('of three nodes the one that is read %s', (_, fault, co
   test('from the start: another is read, and clients get no error', async () => {
     const { sandbox, ask, lines, hosts, nodesFigure, upstreamFigure, readyStatus, untilHeight, advance } =
       await openThreeNodes({
+        config: configFor(fault),
         before: (started) => breakDown(started, 0, fault),
       });
     const { height } = sandbox.chain.tip;
@@ -52,7 +54,7 @@ describe.each(ONE_FAILS)('of three nodes the one that is read %s', (_, fault, co
 
   test('after good responses: another is read, and subscribers get each height without an error', async () => {
     const { sandbox, ask, subscribe, lines, hosts, nodesFigure, readyStatus, untilHeight, advance } =
-      await openThreeNodes();
+      await openThreeNodes({ config: configFor(fault) });
     const { height } = sandbox.chain.tip;
     const heads = keepEvents(subscribe(HEADS));
     await untilHeight(height);
@@ -87,6 +89,7 @@ describe('three nodes', () => {
     'that all %s from the start: clients and operators see the same as with one node, until any of them recovers',
     async (_, fault, code) => {
       const { sandbox, ask, lines, hosts, readyStatus } = await openThreeNodes({
+        config: configFor(fault),
         before: async (started) => {
           for (const which of [0, 1, 2]) await breakDown(started, which, fault);
         },

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { NodeFault } from '../../src/sandbox/faults.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Config } from '../../src/settings/settings.ts';
 import { startGatewayForTest, type TestGatewayOptions } from '../support/gateway.ts';
 import { INFO, WARN } from '../support/log.ts';
 import { sample } from '../support/metrics.ts';
@@ -19,9 +20,14 @@ export const POOLS = { totalCount: 54 };
 /** What `service` reports while the chain is read. */
 export const FRESH = { head: { stale: false } };
 
+/** The settings for a fault that shows only after the timeout of the gateway. A good response must not take as long. */
+export function configFor({ kind }: Fault): Partial<Config> {
+  return kind === 'hang' || kind === 'drip' ? { upstreamTimeoutMs: 1_500 } : {};
+}
+
 /** Starts a gateway with three nodes. It reads the first while that one responds. */
 export async function openThreeNodes({ before, config = {} }: Pick<TestGatewayOptions, 'before' | 'config'> = {}) {
-  const options = { config: { upstreamTimeoutMs: 1_000, ...config }, sandbox: { nodes: 3, history: 60 } };
+  const options = { config, sandbox: { nodes: 3, history: 60 } };
   const gateway = await startGatewayForTest(before === undefined ? options : { ...options, before });
   const { app, sandbox } = gateway;
   const url = await app.listen(0, '127.0.0.1');

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import {
   buildSchema,
+  extendSchema,
   findBreakingChanges,
   findDangerousChanges,
   type GraphQLNamedType,
@@ -8,12 +9,17 @@ import {
   isInputObjectType,
   isInterfaceType,
   isObjectType,
+  parse,
   printSchema,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { schema } from '../../src/graphql/schema.ts';
 
-const contract = buildSchema(readFileSync(new URL('../fixtures/contract.graphql', import.meta.url), 'utf8'));
+/** What clients are promised: the first version, and what came with history, quotes and depth. */
+const contract = extendSchema(
+  buildSchema(readFixture('contract.graphql')),
+  parse(readFixture('contract-market.graphql')),
+);
 
 describe('the schema', () => {
   test('contains the whole contract, with the same types', () => {
@@ -51,6 +57,10 @@ describe('the schema', () => {
     expect(silent).toEqual([]);
   });
 });
+
+function readFixture(name: string): string {
+  return readFileSync(new URL(`../fixtures/${name}`, import.meta.url), 'utf8');
+}
 
 function isBuiltIn(name: string): boolean {
   return ['Boolean', 'Float', 'ID', 'Int', 'String'].includes(name);

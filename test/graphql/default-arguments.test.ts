@@ -1,8 +1,10 @@
 import { type GraphQLArgument, isNonNullType, isObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { schema } from '../../src/graphql/schema.ts';
+import { chainHeights } from '../history/of-chain.ts';
+import { createStoreModel } from '../history/store-model.ts';
 import { startGatewayForTest, type TestGateway } from '../support/gateway.ts';
-import { PRV } from '../support/tokens.ts';
+import { ETH, PRV, XMR } from '../support/tokens.ts';
 
 type Case = {
   readonly name: string;
@@ -12,6 +14,7 @@ type Case = {
   readonly query: (value: string) => string;
 };
 
+const SWAP = `sellTokenId: "${XMR}", buyTokenId: "${ETH}", sellAmount: 1000000000`;
 const BOOK = 'bids { price } asks { price }';
 
 /** Every argument with a default, and how its field is queried. */
@@ -53,10 +56,115 @@ const CASES: readonly Case[] = [
     query: (value) => `{ ticker(tickerId: "pBTC_PRV") { orderBook(depth: ${value}) { ${BOOK} } } }`,
   },
   {
+    name: 'Query.quote(maxHops:)',
+    type: 'Int',
+    values: ['3', '1'],
+    query: (value) => `{ quote(${SWAP}, maxHops: ${value}) { route { buyAmount } } }`,
+  },
+  {
+    name: 'Subscription.quote(maxHops:)',
+    type: 'Int',
+    values: ['3', '1'],
+    query: (value) => `{ quote(${SWAP}, maxHops: ${value}) { route { buyAmount } } }`,
+  },
+  {
+    name: 'Quote.minimumReceived(slippagePercent:)',
+    type: 'Float',
+    values: ['0.5', '1'],
+    query: (value) => `{ quote(${SWAP}) { minimumReceived(slippagePercent: ${value}) } }`,
+  },
+  {
     name: 'Subscription.orderBook(depth:)',
     type: 'Int',
     values: ['100', '0'],
     query: (value) => `{ orderBook(tickerId: "pBTC_PRV", depth: ${value}) { ${BOOK} } }`,
+  },
+  {
+    name: 'PoolPair.depth(percents:)',
+    type: '[Float!]',
+    values: ['[0.5, 1, 2, 5, 10]', '[3]'],
+    query: (value) => `{ poolPairs(first: 3) { nodes { depth(percents: ${value}) { percent upToken1 } } } }`,
+  },
+  {
+    name: 'Pair.depthLadder(levels:)',
+    type: 'Int',
+    values: ['20', '3'],
+    query: (value) => `{ pair(tickerId: "pBTC_PRV") { depthLadder(levels: ${value}) { bids { price quantity } } } }`,
+  },
+  {
+    name: 'Pair.depthLadder(stepPercent:)',
+    type: 'Float',
+    values: ['0.25', '0.5'],
+    query: (value) =>
+      `{ pair(tickerId: "pBTC_PRV") { depthLadder(stepPercent: ${value}) { bids { price quantity } } } }`,
+  },
+  ...['Query', 'Subscription'].flatMap((type): Case[] => [
+    {
+      name: `${type}.divergentPairs(minPercent:)`,
+      type: 'Float',
+      values: ['1', '9'],
+      query: (value) => `{ divergentPairs(minPercent: ${value}) { id } }`,
+    },
+    {
+      name: `${type}.divergentPairs(first:)`,
+      type: 'Int',
+      values: ['50', '2'],
+      query: (value) => `{ divergentPairs(first: ${value}) { id } }`,
+    },
+  ]),
+  {
+    name: 'PoolPair.candles(last:)',
+    type: 'Int',
+    values: ['100', '3'],
+    query: (value) => `{ poolPairs(first: 3) { nodes { candles(interval: ONE_MINUTE, last: ${value}) { close } } } }`,
+  },
+  {
+    name: 'PoolPair.change(hours:)',
+    type: 'Int',
+    values: ['24', '1'],
+    query: (value) => `{ poolPairs(first: 3) { nodes { change(hours: ${value}) { fromHeight isComplete } } } }`,
+  },
+  {
+    name: 'PoolPair.sparkline(hours:)',
+    type: 'Int',
+    values: ['24', '1'],
+    query: (value) => `{ poolPairs(first: 3) { nodes { sparkline(hours: ${value}) } } }`,
+  },
+  {
+    name: 'PoolPair.sparkline(points:)',
+    type: 'Int',
+    values: ['24', '2'],
+    query: (value) => `{ poolPairs(first: 3) { nodes { sparkline(points: ${value}) } } }`,
+  },
+  {
+    name: 'Pair.change(hours:)',
+    type: 'Int',
+    values: ['24', '1'],
+    query: (value) => `{ pair(tickerId: "pBTC_PRV") { change(hours: ${value}) { fromHeight isComplete } } }`,
+  },
+  {
+    name: 'Pair.sparkline(hours:)',
+    type: 'Int',
+    values: ['24', '1'],
+    query: (value) => `{ pair(tickerId: "pBTC_PRV") { sparkline(hours: ${value}) } }`,
+  },
+  {
+    name: 'Pair.sparkline(points:)',
+    type: 'Int',
+    values: ['24', '2'],
+    query: (value) => `{ pair(tickerId: "pBTC_PRV") { sparkline(points: ${value}) } }`,
+  },
+  {
+    name: 'History.blocks(last:)',
+    type: 'Int',
+    values: ['60', '1'],
+    query: (value) => `{ history { blocks(last: ${value}) { beaconHeight } } }`,
+  },
+  {
+    name: 'History.gaps(first:)',
+    type: 'Int',
+    values: ['100', '1'],
+    query: (value) => `{ history { gaps(first: ${value}) { from to } } }`,
   },
   {
     name: 'Subscription.prices(onlyChanged:)',
@@ -82,7 +190,7 @@ describe('an argument with a default', () => {
   });
 
   test.each(CASES)('$name has its default if it is null', async ({ name, type, values, query }) => {
-    const gateway = await startGatewayForTest();
+    const gateway = await startRecordedGateway();
     const ask = name.startsWith('Subscription.') ? secondUpdate(gateway) : gateway.ask;
     const operation = name.startsWith('Subscription.') ? 'subscription' : 'query';
 
@@ -95,6 +203,21 @@ describe('an argument with a default', () => {
     }
   });
 });
+
+/** Starts a gateway with two hours of history, of which each tenth height is missing. */
+async function startRecordedGateway(): Promise<TestGateway> {
+  const store = createStoreModel();
+  return startGatewayForTest({
+    store,
+    before(sandbox) {
+      const { height } = sandbox.chain.tip;
+      return store.record(
+        chainHeights(sandbox, height - 180, height - 3).filter(({ beaconHeight }) => beaconHeight % 10),
+      );
+    },
+    config: { historyBackfillHours: 0 },
+  });
+}
 
 /** Follows a subscription until the first block or book after its start. */
 function secondUpdate({ subscribe, sandbox }: TestGateway) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startGateway } from '../support/gateway.ts';
+import { startGateway, startGatewayForTest } from '../support/gateway.ts';
 import { BTC, NOBODYS, PRV } from '../support/tokens.ts';
 
 let gateway: Awaited<ReturnType<typeof startGateway>>;
@@ -108,5 +108,37 @@ describe('tokens', () => {
     } finally {
       await bare.close();
     }
+  });
+});
+
+describe('what the exchange says about a token', () => {
+  const FIELDS = 'tokenId decimals nativePrice poolCount';
+
+  test('the price in native coins is that of the pool with the native coin; the pools are counted', async () => {
+    const { data, errors } = await gateway.ask(
+      `{ tokens { ${FIELDS} } poolPairs(first: 500) { nodes { token1 { tokenId } token2 { tokenId } price inversePrice } } }`,
+    );
+    expect(errors).toBeUndefined();
+    type Pool = Record<'token1' | 'token2', { tokenId: string }> & Record<'price' | 'inversePrice', number | null>;
+    const pools: readonly Pool[] = data.poolPairs.nodes;
+    const has = (pool: Pool, tokenId: string) => [pool.token1.tokenId, pool.token2.tokenId].includes(tokenId);
+    let priced = 0;
+    for (const { tokenId, nativePrice, poolCount } of data.tokens) {
+      expect(poolCount).toBe(pools.filter((pool) => has(pool, tokenId)).length);
+      const pool = tokenId === PRV ? undefined : pools.find((each) => has(each, tokenId) && has(each, PRV));
+      expect(nativePrice).toBe((pool?.token1.tokenId === PRV ? pool.price : pool?.inversePrice) ?? null);
+      if (nativePrice !== null) priced += 1;
+    }
+    expect(priced).toBeGreaterThan(5);
+  });
+
+  test('is null with an error while the node cannot be read, and the rest of the token is there', async () => {
+    const { ask } = await startGatewayForTest({ before: ({ node }) => node.stop() });
+    const { data, errors } = await ask(`{ token(id: "${BTC}") { ${FIELDS} } }`);
+    expect(data).toEqual({ token: { tokenId: BTC, decimals: 9, nativePrice: null, poolCount: null } });
+    expect(errors?.map(({ path, extensions }) => [path?.at(-1), extensions.code]).sort()).toEqual([
+      ['nativePrice', 'UPSTREAM_UNREACHABLE'],
+      ['poolCount', 'UPSTREAM_UNREACHABLE'],
+    ]);
   });
 });

@@ -59,11 +59,17 @@ describe('an order book', () => {
       orderBook(tickerId: "pBTC_PRV") { id }
       all: orderBook(tickerId: "pBTC_PRV", depth: 0) { id }
       pair(tickerId: "pBTC_PRV") { orderBook(depth: 5) { id } ticker { orderBook { id } } }
+      grouped: orderBook(tickerId: "pBTC_PRV", groupBy: "0.50") { id }
+      same: ticker(tickerId: "pBTC_PRV") { orderBook(depth: 100, groupBy: 5e-1) { id } }
+      long: orderBook(tickerId: "pBTC_PRV", depth: 0, groupBy: 12345678901234567890.123456789) { id }
     }`);
     expect(data).toEqual({
       orderBook: { id: 'OrderBook:100:pBTC_PRV' },
       all: { id: 'OrderBook:0:pBTC_PRV' },
       pair: { orderBook: { id: 'OrderBook:5:pBTC_PRV' }, ticker: { orderBook: { id: 'OrderBook:100:pBTC_PRV' } } },
+      grouped: { id: 'OrderBook:100/0.5:pBTC_PRV' },
+      same: { orderBook: { id: 'OrderBook:100/0.5:pBTC_PRV' } },
+      long: { id: 'OrderBook:0/12345678901234567890.123456789:pBTC_PRV' },
     });
     const books = subscribe('subscription { orderBook(tickerId: "pBTC_PRV", depth: 5) { id } }');
     expect((await books.next()).value?.data).toEqual({ orderBook: { id: 'OrderBook:5:pBTC_PRV' } });
@@ -139,6 +145,130 @@ describe('an order book', () => {
     expect(data.orderBook.quality).toEqual({ entriesDropped: expect.any(Number), timestampUnit: 'MILLISECONDS' });
     expect(data.orderBook.quality.entriesDropped).toBeGreaterThan(0);
     expect(Date.parse(data.orderBook.timestamp)).toBeGreaterThan((sandbox.chain.tip.time - 3_600) * 1_000);
+  });
+});
+
+const SIDES =
+  'bids { exactPrice exactQuantity price quantity cumulativeQuantity cumulativeTotal } asks { exactPrice exactQuantity price quantity cumulativeQuantity cumulativeTotal }';
+
+describe('the exact decimals of an order book', () => {
+  test('are the digits that the host sent, and each entry has its worth so far', async () => {
+    const { ask, sandbox } = await startGatewayForTest();
+    const url = `${sandbox.marketDataUrl}/api/v1/public/market-data/orderbook?ticker_id=pPOWR_PRV`;
+    const text = await (await fetch(url)).text();
+    const sent = JSON.parse(text, (_key, value, context?: { source?: string }) =>
+      typeof value === 'number' ? context?.source : value,
+    );
+    const { data, errors } = await ask(`{ orderBook(tickerId: "pPOWR_PRV", depth: 0) { ${SIDES} } }`);
+    expect(errors).toBeUndefined();
+
+    for (const side of ['bids', 'asks']) {
+      let [quantity, total] = [0, 0];
+      for (const entry of data.orderBook[side]) {
+        const same = sent[side].filter(([price]: string[]) => Number(price) === entry.price);
+        expect(same.map(([price]: string[]) => price)).toContain(entry.exactPrice);
+        if (same.length === 1) expect(entry.exactQuantity).toBe(same[0][1]);
+        quantity += entry.quantity;
+        total += entry.price * entry.quantity;
+        expect([entry.cumulativeQuantity, entry.cumulativeTotal]).toEqual([quantity, total]);
+      }
+    }
+    expect(data.orderBook.bids.at(-1)).toMatchObject({ exactPrice: '1e-8', exactQuantity: '2' });
+    expect(data.orderBook.asks.at(-1)).toMatchObject({ exactQuantity: '4e-9' });
+  });
+});
+
+describe('an order book that is grouped', () => {
+  test('has multiples for prices, all quantities, and the best prices of the complete book, in every field', async () => {
+    const { ask, subscribe, sandbox } = await startGatewayForTest();
+    const fields = `bestBid bestAsk midPrice spread quality { isCrossed entriesMerged } ${SIDES}`;
+    const { data, errors } = await ask(`{
+      whole: orderBook(tickerId: "pBTC_PRV", depth: 0) { ${fields} }
+      orderBook(tickerId: "pBTC_PRV", depth: 0, groupBy: "250") { ${fields} }
+      pair(tickerId: "pBTC_PRV") { orderBook(depth: 0, groupBy: 250) { ${fields} } }
+      ticker(tickerId: "pBTC_PRV") { orderBook(depth: 0, groupBy: 25e1) { ${fields} } }
+      few: orderBook(tickerId: "pBTC_PRV", depth: 4, groupBy: "250") { ${fields} }
+      none: orderBook(tickerId: "pBTC_PRV", depth: 0, groupBy: null) { ${fields} }
+    }`);
+    expect(errors).toBeUndefined();
+    const { whole, orderBook, few } = data;
+    expect(data.none).toEqual(whole);
+    expect([data.pair.orderBook, data.ticker.orderBook]).toEqual([orderBook, orderBook]);
+    const { bids, asks, ...rest } = whole;
+    expect(orderBook).toMatchObject(rest);
+    expect(orderBook.bids.length).toBeLessThan(bids.length);
+    for (const [side, round] of [
+      ['bids', Math.floor],
+      ['asks', Math.ceil],
+    ] as const) {
+      const prices = new Set(whole[side].map(({ price }: { price: number }) => round(price / 250) * 250));
+      expect(orderBook[side].map(({ price }: { price: number }) => price)).toEqual([...prices]);
+      expect(orderBook[side].at(-1).cumulativeQuantity).toBeCloseTo(whole[side].at(-1).cumulativeQuantity, 9);
+      expect(few[side]).toEqual(orderBook[side].slice(0, 2));
+    }
+    expect(sandbox.marketData.calls('orderbook')).toBe(1);
+
+    const books = subscribe(
+      'subscription ($by: Decimal) { orderBook(tickerId: "pBTC_PRV", depth: 0, groupBy: $by) { id } }',
+      {
+        by: 250,
+      },
+    );
+    expect((await books.next()).value?.data).toEqual({ orderBook: { id: 'OrderBook:0/250:pBTC_PRV' } });
+  });
+
+  test.each([
+    ['0', 'groupBy is 0. It must be above 0.'],
+    ['"-0.0"', 'groupBy is 0. It must be above 0.'],
+    ['-1.5', 'groupBy is -1.5. It must be above 0.'],
+    ['"1e-31"', /^groupBy is 0\.0+1\. The maximum is 30 digits before the decimal point, and as many after it\.$/],
+    ['"1e30"', /^groupBy is 10+\. The maximum is 30 digits/],
+    ['"1e-9999999999"', 'Expected a decimal number, such as "0.5".'],
+    [`"${'1'.repeat(101)}"`, 'Expected a decimal number, such as "0.5".'],
+    ['"a"', 'Expected a decimal number, such as "0.5".'],
+    ['true', 'Expected a decimal number, such as "0.5".'],
+    ['[1]', 'Expected a decimal number, such as "0.5".'],
+  ])('by %s fails, and only that field', async (groupBy, message) => {
+    const { ask } = await startGatewayForTest();
+    const { data, errors } = await ask(
+      `{ a: orderBook(tickerId: "pBTC_PRV", groupBy: ${groupBy}) { id } b: orderBook(tickerId: "pBTC_PRV", groupBy: "1e-30") { id } }`,
+    );
+    expect(data).toEqual({ a: null, b: { id: `OrderBook:100/0.${'0'.repeat(29)}1:pBTC_PRV` } });
+    expect(errors).toEqual([
+      {
+        message: expect.stringMatching(message),
+        path: ['a'],
+        locations: expect.anything(),
+        extensions: { code: 'BAD_USER_INPUT' },
+      },
+    ]);
+  });
+});
+
+describe('the pairs of an order book', () => {
+  test('are all that have its ticker id, in the order of the host', async () => {
+    const { ask } = await startGatewayForTest();
+    const { data } = await ask(`{
+      orderBook(tickerId: "PRV_pUSDT") { pairs { id tickerId } }
+      one: orderBook(tickerId: "pBTC_PRV") { pairs { id } }
+      pairs(filter: { tickerIds: ["PRV_pUSDT"] }) { id tickerId }
+      pair(tickerId: "pBTC_PRV") { id orderBook { pairs { id } } }
+    }`);
+    expect(data.orderBook.pairs).toHaveLength(3);
+    expect(data.orderBook.pairs).toEqual(data.pairs);
+    expect(data.one.pairs).toEqual([{ id: data.pair.id }]);
+    expect(data.pair.orderBook.pairs).toEqual([{ id: data.pair.id }]);
+  });
+
+  test('are null with an error while pairs cannot be read, and the book is complete', async () => {
+    const { ask } = await startGatewayForTest({
+      before: ({ marketData }) => void marketData.faults.set({ kind: 'garbage', on: 'pairs' }),
+    });
+    const { data, errors } = await ask('{ orderBook(tickerId: "pBTC_PRV") { id pairs { id } bestBid } }');
+    expect(data.orderBook).toEqual({ id: 'OrderBook:100:pBTC_PRV', pairs: null, bestBid: expect.any(Number) });
+    expect(errors?.map(({ path, extensions }) => [path, extensions.code])).toEqual([
+      [['orderBook', 'pairs'], 'UPSTREAM_BAD_SHAPE'],
+    ]);
   });
 });
 

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import type { HistoryStore } from '../../src/history/store.ts';
 import type { Config } from '../../src/settings/settings.ts';
+import { createStoreModel } from '../history/store-model.ts';
 import { startGatewayForTest } from '../support/gateway.ts';
 import { DEFAULT_LIMITS } from '../support/limits.ts';
 
@@ -13,10 +15,10 @@ describe('the service field', () => {
     const observedAt = new Date(clock.now).toISOString();
     clock.now += 1_500;
     const { data, errors } = await ask(`{ service {
-      version sandbox
+      version sandbox time historyStatus
       head { beaconHeight previousHeight hash time observedAt ageMs stale }
       marketData { ageMs stale }
-      upstreams { upstream healthy lastErrorAt lastErrorCode }
+      upstreams { upstream configured healthy lastErrorAt lastErrorCode }
       limits { ${Object.keys({ ...DEFAULT_LIMITS, ...NO_ADDRESS_LIMITS }).join(' ')} }
     } }`);
     expect(errors).toBeUndefined();
@@ -24,6 +26,8 @@ describe('the service field', () => {
     expect(data.service).toEqual({
       version,
       sandbox: true,
+      time: new Date(clock.now).toISOString(),
+      historyStatus: 'OFF',
       head: {
         beaconHeight: sandbox.chain.tip.height,
         previousHeight: null,
@@ -35,11 +39,31 @@ describe('the service field', () => {
       },
       marketData: { ageMs: expect.any(Number), stale: false },
       upstreams: [
-        { upstream: 'NODE', healthy: true, lastErrorAt: null, lastErrorCode: null },
-        { upstream: 'MARKET_DATA', healthy: true, lastErrorAt: null, lastErrorCode: null },
+        { upstream: 'NODE', configured: true, healthy: true, lastErrorAt: null, lastErrorCode: null },
+        { upstream: 'MARKET_DATA', configured: true, healthy: true, lastErrorAt: null, lastErrorCode: null },
       ],
       limits: { ...DEFAULT_LIMITS, ...NO_ADDRESS_LIMITS },
     });
+  });
+
+  test('says which upstream has no address', async () => {
+    const { ask } = await startGatewayForTest({ without: 'MARKET_DATA' });
+    const { data } = await ask('{ service { upstreams { upstream configured } } }');
+    expect(data.service.upstreams).toEqual([
+      { upstream: 'NODE', configured: true },
+      { upstream: 'MARKET_DATA', configured: false },
+    ]);
+  });
+
+  test('says whether the history is recorded, and whether it can be read', async () => {
+    const statusWith = async (store: HistoryStore) => {
+      const { ask, advance } = await startGatewayForTest({ store });
+      await advance(5);
+      return async () => (await ask('{ service { historyStatus } }')).data.service.historyStatus;
+    };
+    const full = { ...createStoreModel(), record: () => Promise.reject(new Error('the disk is full')) };
+    await expect.poll(await statusWith(full)).toBe('UNAVAILABLE');
+    await expect.poll(await statusWith(createStoreModel())).toBe('RECORDING');
   });
 
   test('has the limits of client addresses where they are set', async () => {

@@ -4,10 +4,10 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { createClient } from 'graphql-ws';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createGateway } from '../../src/index.ts';
 import { samplesIn } from '../support/doc-pages.ts';
-import { freePort } from '../support/nginx.ts';
+import { freePort } from '../support/ports.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 const samples = samplesIn('ts').filter(({ text }) => text.includes("'pdex-gateway'"));
@@ -16,10 +16,6 @@ const README = sampleWith('createServer(gateway.handler)');
 const PROGRAM = sampleWith('maxDepth');
 const TEST = sampleWith('node:test');
 const SERVERS = [sampleWith("request.url === '/hello'"), sampleWith("from 'express'"), sampleWith("from 'fastify'")];
-
-/** Programs start slowly while other tests run. */
-const UNTIL_STARTED = { timeout: 60_000 };
-vi.setConfig({ testTimeout: 90_000 });
 
 /** Runs a program from this checkout. */
 function run(text: string) {
@@ -75,7 +71,7 @@ test('the other programs answer beside routes of their own, and nothing of them 
 
 async function expectAnswers(origin: string): Promise<void> {
   const hello = () => fetch(`${origin}/hello`).then(({ status }) => status, String);
-  await expect.poll(hello, UNTIL_STARTED).toBe(200);
+  await expect.poll(hello).toBe(200);
   expect(await (await fetch(`${origin}/hello`)).text()).toBe('hello');
 
   const answer = { data: { beaconHeight: 1_640_000 } };

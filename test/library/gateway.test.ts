@@ -7,7 +7,7 @@ import { createGateway, createSandbox, type Gateway, type GatewayOptions } from 
 import { createSandbox as createHosts } from '../../src/sandbox/sandbox.ts';
 
 async function gatewayForTest(options?: GatewayOptions): Promise<Gateway> {
-  const gateway = await createGateway({ stopWindowMs: 0, ...options });
+  const gateway = await createGateway({ stopWindowMs: 0, historyDatabase: 'memory', ...options });
   onTestFinished(gateway.close);
   return gateway;
 }
@@ -104,6 +104,33 @@ describe('a gateway', () => {
     expect(await ask(second, '{ service { sandbox } }')).toEqual({ data: { service: { sandbox: true } } });
   });
 
+  test('takes all addresses of a sandbox: its node pushes blocks, and its token service describes tokens', async () => {
+    const sandbox = await createSandbox({ seed: 7, blockMs: 100 });
+    onTestFinished(sandbox.close);
+    const { fullnodeUrl, marketDataUrl, fullnodeWsUrl, tokensUrl } = sandbox;
+    const gateway = await gatewayForTest({
+      fullnodeUrl,
+      marketDataUrl,
+      fullnodeWsUrl,
+      tokensUrl,
+      headPollMs: 3_600_000,
+      historyDatabase: 'off',
+    });
+    const heightOf = async () => (await ask(gateway, '{ beaconHeight }')).data.beaconHeight;
+    const first = await heightOf();
+    await expect.poll(heightOf).toBeGreaterThan(first);
+    const symbols = async () => (await ask(gateway, '{ tokens { symbol decimals } }')).data.tokens;
+    await expect.poll(symbols).toContainEqual({ symbol: 'HEX', decimals: 8 });
+    expect((await ask(gateway, '{ tokens { symbol decimals } }')).errors).toBeUndefined();
+  });
+
+  test('of the built-in sandbox relies on pushed blocks', async () => {
+    const gateway = await gatewayForTest({ sandboxBlockMs: 100, headPollMs: 3_600_000, historyDatabase: 'off' });
+    const heightOf = async () => (await ask(gateway, '{ beaconHeight }')).data.beaconHeight;
+    const first = await heightOf();
+    await expect.poll(heightOf).toBeGreaterThan(first);
+  });
+
   test('has health, readiness and metrics on the admin port, if there is one', async () => {
     await expect(createGateway({ port: 4000, adminPort: 4000 })).rejects.toThrow(
       'adminPort is 4000, the same as port: expected another port',
@@ -198,6 +225,10 @@ describe('the handler', () => {
     const next = (response: { end(text: string): void }) => () => response.end('next');
     const origin = await serve(createServer((sent, response) => gateway.handler(sent, response, next(response))));
     expect(await (await fetch(`${origin}/other`)).text()).toBe('next');
+    // The other server can have an API of its own.
+    expect(await (await fetch(`${origin}/api/v1/public/other/pairs`)).text()).toBe('next');
+    const pairs = await fetch(`${origin}/api/v1/public/market-data/pairs`);
+    expect([pairs.status, (await pairs.json()).message]).toEqual([200, 'OK']);
     expect(await (await fetch(`${origin}/schema.graphql`)).text()).toContain('type Query');
   });
 

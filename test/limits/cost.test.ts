@@ -72,6 +72,21 @@ test('lists count with their current lengths', async () => {
   );
 });
 
+test('a quote costs one point more for each hop and each 250 pools, and a hundred more at an earlier height', async () => {
+  const quote = (args: string) =>
+    `{ quote(sellTokenId: "${PRV}", buyTokenId: "${BTC}", sellAmount: 1, ${args}) { price } }`;
+  const one = await costOf(quote('maxHops: 1'));
+  const four = await costOf(quote('maxHops: 4'));
+  expect(four.complexity - one.complexity).toBeCloseTo(3);
+  expect(await costOf(quote('maxHops: null'))).toEqual(await costOf(quote('maxHops: 3')));
+  const { data } = await post({ query: '{ beaconHeight }' });
+  const earlier = await costOf(quote(`maxHops: 4, at: ${data.beaconHeight - 9}`));
+  expect(earlier.complexity - four.complexity).toBeCloseTo(100, 0);
+  // The steps of a route are at most as many as its hops.
+  const route = (maxHops: number) => costOf(quote(`maxHops: ${maxHops}`).replace('price', 'route { poolPair { id } }'));
+  expect((await route(4)).complexity - (await route(1)).complexity).toBeGreaterThan(3 + 3 * 2);
+});
+
 test('a small query costs little, a page at most the number of pools, and only sorting costs extra', async () => {
   expect((await costOf(`{ ${POOL} { price } }`)).points).toBeLessThanOrEqual(4);
   expect((await costOf('{ poolPairs(first: 1) { nodes { price } } }')).points).toBe(4);

@@ -62,6 +62,26 @@ test('arrays of operations are refused unless they are allowed, up to the limit'
   expect(codesOf((await send(3, 4)).errors)).toEqual(['BAD_USER_INPUT']);
 });
 
+test('the operations of an array have as many values together as one operation may have', async () => {
+  const { app } = await startGatewayForTest({ config: { maxOperationsPerRequest: 4, maxValues: 10 } });
+  const url = await app.listen(0, '127.0.0.1');
+  const fields = (count: number) => ({
+    query: `{ ${Array.from({ length: count }, (_, n) => `a${n}: __typename`).join(' ')} }`,
+  });
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify([fields(6), fields(4), fields(1), fields(1)]),
+  });
+  const answers = (await response.json()) as { data?: object; errors?: { extensions: { code: string } }[] }[];
+  expect(answers.map(({ data, errors = [] }) => [Object.keys(data ?? {}).length, ...(codesOf(errors) ?? [])])).toEqual([
+    [6],
+    [4],
+    [0, 'QUERY_TOO_COMPLEX'],
+    [0, 'QUERY_TOO_COMPLEX'],
+  ]);
+});
+
 function poolsAt(heights: number): string {
   const fields = Array.from(
     { length: heights },

@@ -65,6 +65,21 @@ describe('dependencies', () => {
     expect([dependencies.areImmutable(), dependencies.areOfFinalHeights()]).toEqual([false, false]);
   });
 
+  test('on the token list are immutable until it changes, but not for caches of other programs', () => {
+    const dependencies = createDependencies();
+    dependencies.includeFinalHeight();
+    let list = {};
+    dependencies.dependOnTokens(
+      () => list,
+      list,
+      () => 4_000,
+    );
+    expect([dependencies.areImmutable(), dependencies.areOfFinalHeights()]).toEqual([true, false]);
+    expect([dependencies.areCurrent(0), dependencies.expectedUntil()]).toEqual([true, 4_000]);
+    list = {};
+    expect(dependencies.areCurrent(0)).toBe(false);
+  });
+
   test('with a value that is only valid now are never current', () => {
     const dependencies = createDependencies();
     expect(dependencies.expireNow('now')).toBe('now');

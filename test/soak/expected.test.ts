@@ -1,47 +1,10 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
-import type { SoakContext } from '../../soak/context.ts';
-import type { GraphqlResponse, Operation } from '../../soak/judge.ts';
-import { createJudge } from '../../soak/judge.ts';
-import { createOutages } from '../../soak/outages.ts';
+import { describe, expect, test } from 'vitest';
 import { headQuery, poolQuery } from '../../soak/queries/heads.ts';
 import { tickerQuery } from '../../soak/queries/market.ts';
 import { pastHeightsQuery } from '../../soak/queries/past-heights.ts';
-import { createServedBlocks } from '../../soak/served-blocks.ts';
-import { createShownBlocks } from '../../soak/shown-blocks.ts';
+import { quoteQuery } from '../../soak/queries/quote.ts';
 import { createRandom } from '../../src/sandbox/chain/random.ts';
-import { startGatewayForTest } from '../support/gateway.ts';
-
-/** A gateway, and the context of a soak run around it. */
-async function startContext() {
-  const gateway = await startGatewayForTest({ config: { headPollMs: 50, orderBookTtlMs: 50 } });
-  const stop = new AbortController();
-  onTestFinished(() => stop.abort());
-  const shown = createShownBlocks(gateway.sandbox);
-  const outages = createOutages(1);
-  const served = createServedBlocks(shown, outages);
-  const judge = createJudge(outages, () => {});
-  const context: SoakContext = {
-    url: new URL('http://gateway/graphql'),
-    shown,
-    served,
-    outages,
-    judge,
-    load: 1,
-    signal: stop.signal,
-  };
-
-  async function mismatchOf(
-    operation: Operation,
-    falsify: (answer: GraphqlResponse) => void = () => {},
-  ): Promise<string | undefined> {
-    const minHeight = served.highest();
-    const sentAt = performance.now();
-    const answer: GraphqlResponse = await gateway.ask(operation.query, operation.variables);
-    falsify(answer);
-    return operation.check?.(answer.data ?? {}, { sentAt, answeredAt: performance.now(), minHeight });
-  }
-  return { ...gateway, context, mismatchOf };
-}
+import { startContext } from './soak-context.ts';
 
 describe('the soak test finds', () => {
   test('nothing in correct responses', async () => {
@@ -50,7 +13,7 @@ describe('the soak test finds', () => {
     for (let block = 0; block < 3; block++) {
       context.shown.advance();
       await untilHeight(context.shown.chain.tip.height);
-      for (const query of [headQuery, poolQuery, pastHeightsQuery, tickerQuery])
+      for (const query of [headQuery, poolQuery, pastHeightsQuery, quoteQuery, tickerQuery])
         expect(await mismatchOf(query(context, random))).toBeUndefined();
     }
   });
@@ -63,6 +26,24 @@ describe('the soak test finds', () => {
       if (pool) pool.token1PoolValue = String(BigInt(pool.token1PoolValue) + 1n);
     });
     expect(mismatch).toContain('poolPairs[0] is');
+  });
+
+  test('a quote that is one unit too good', async () => {
+    const { context, mismatchOf, untilHeight } = await startContext();
+    await untilHeight(context.shown.chain.tip.height);
+    const random = createRandom('quote');
+    let found = 0;
+    for (let n = 0; n < 20; n++) {
+      let isFalse = false;
+      const mismatch = await mismatchOf(quoteQuery(context, random), ({ data }) => {
+        const { now } = data as { now: { buyAmount: string } | null };
+        isFalse = now !== null;
+        if (now) now.buyAmount = String(BigInt(now.buyAmount) + 1n);
+      });
+      expect(mismatch === undefined).toBe(!isFalse);
+      if (isFalse) found += 1;
+    }
+    expect(found).toBeGreaterThan(5);
   });
 
   test('a height that goes back', async () => {

@@ -3,6 +3,7 @@ import type { SoakContext } from '../../soak/context.ts';
 import { expectedPools } from '../../soak/expected/pools.ts';
 import { createJudge } from '../../soak/judge.ts';
 import { createOutages } from '../../soak/outages.ts';
+import { routeToOne } from '../../soak/routes.ts';
 import { createServedBlocks } from '../../soak/served-blocks.ts';
 import { createShownBlocks } from '../../soak/shown-blocks.ts';
 import { createAllPricesSubscription } from '../../soak/subscriptions/prices.ts';
@@ -17,7 +18,9 @@ async function startResumed() {
   const served = createServedBlocks(shown, outages);
   const judge = createJudge(outages, () => {});
   const signal = new AbortController().signal;
-  const context: SoakContext = { url: new URL('http://gateway'), shown, served, outages, judge, load: 1, signal };
+  const url = new URL('http://gateway');
+  const routes = routeToOne(url);
+  const context: SoakContext = { url, routes, replicas: 1, shown, served, outages, judge, load: 1, signal };
   const after = shown.chain.tip.height;
   for (let block = 0; block < 2; block++) {
     shown.advance();

@@ -30,6 +30,18 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   decimals1: [9, null, 31],
   decimals2: [9, null, -1],
   orderBy: ['ID_ASC', 'NATIVE_LIQUIDITY_DESC'],
+  sellTokenId: [PRV, BTC, 'x'],
+  buyTokenId: [BTC, NOBODYS, 4],
+  sellAmount: ['1000000000', null, 0, '18446744073709551616'],
+  buyAmount: [null, 1, 'x'],
+  maxHops: [3, null, 1, 5],
+  slippagePercent: [0.5, null, 0, 101],
+  interval: ['ONE_HOUR', 'ONE_MINUTE'],
+  from: [null, '2026-01-01T00:00:00Z', 'x'],
+  to: ['2027-01-01T00:00:00+01:00', null, 4],
+  time: ['2026-01-01T00:00:00Z', '2025-12-31T23:00:00Z', 'x'],
+  hours: [24, null, 0],
+  points: [3, null, 501],
   filter: [null, { tokenId: PRV }, { tokenId: 'x' }, {}],
 };
 
@@ -137,7 +149,7 @@ function createWriting(schema: GraphQLSchema, choose: (count: number) => number)
 
 function literal(value: unknown): string {
   if (typeof value !== 'object' || value === null) {
-    return typeof value === 'string' && /^(ID|NATIVE)_[A-Z_]+$/.test(value) ? value : JSON.stringify(value);
+    return typeof value === 'string' && /^(ID|NATIVE|ONE)_[A-Z_]+$/.test(value) ? value : JSON.stringify(value);
   }
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
   return `{ ${Object.entries(value)

@@ -21,14 +21,16 @@ export type ApolloOptions = {
   readonly http?: ApolloLink;
   /** When the websocket is tried again. */
   readonly retryWait?: () => Promise<void>;
+  /** The payload of `connection_init`. */
+  readonly connectionParams?: () => Record<string, unknown>;
 };
 
 /** An Apollo Client of that gateway, as the README shows it; it goes with the test. */
 export function connectApollo(
-  { url, webSocketUrl }: ServedGateway,
-  { http = new HttpLink({ uri: url }), retryWait }: ApolloOptions = {},
+  { url, webSocketUrl }: Pick<ServedGateway, 'url' | 'webSocketUrl'>,
+  { http = new HttpLink({ uri: url }), ...socketOptions }: ApolloOptions = {},
 ): ApolloClient {
-  const sockets = createClient({ url: webSocketUrl, ...(retryWait && { retryWait }) });
+  const sockets = createClient({ url: webSocketUrl, ...socketOptions });
   const client = new ApolloClient({
     link: ApolloLink.split(
       ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,

@@ -2,6 +2,7 @@ import { ERROR_CODES } from '../../src/errors.ts';
 import {
   descriptionOf,
   flagOf,
+  optionDefaultOf,
   optionOf,
   SETTING_GROUPS,
   SETTINGS,
@@ -79,7 +80,8 @@ const OPTION_TYPES = {
 export function optionsType(): string {
   const options = new Map(Object.values<Setting>(SETTINGS).map((setting) => [setting.variable, optionOf(setting)]));
   const entries = Object.values<Setting>(SETTINGS).map((setting) => {
-    const { kind = 'text', default: byDefault } = setting;
+    const { kind = 'text' } = setting;
+    const byDefault = optionDefaultOf(setting);
     const types = typeof kind === 'string' ? [OPTION_TYPES[kind]] : kind.map((word) => `'${word}'`);
     const meaning = setting.meaning.replace(
       /`([A-Z_]+)`/g,

@@ -1,12 +1,14 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { print } from 'graphql';
 import { type Dispatcher, request } from 'undici';
 import { onTestFinished } from 'vitest';
 import { type App, createApp } from '../../src/app.ts';
+import type { HistoryStore } from '../../src/history/store.ts';
 import { startTracing } from '../../src/opentelemetry/start.ts';
 import type { Block } from '../../src/sandbox/chain/block.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import type { BuiltExplorer } from '../../src/server/pages/explorer-files.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
 import { redactorOf } from '../../src/settings/secrets.ts';
 import type { Config } from '../../src/settings/settings.ts';
@@ -56,8 +58,16 @@ export type TestGatewayOptions = {
   /** Whether the gateway says that its data is simulated, as it is; `true` by default. */
   readonly isSandbox?: boolean;
   readonly sandbox?: SandboxOptions;
+  /** The sandbox of another gateway, in front of which this one is too. It is not closed with this one. */
+  readonly of?: Sandbox;
+  /** How long the lease of a fleet lasts. */
+  readonly leaseMs?: number;
   /** Done to the sandbox before the gateway first asks it. */
   readonly before?: (sandbox: Sandbox) => void | Promise<void>;
+  /** The built explorer; by default, it is off. */
+  readonly explorer?: BuiltExplorer;
+  /** The store of the history, which is then recorded. */
+  readonly store?: HistoryStore;
   /** Leaves an upstream out. */
   readonly without?: 'NODE' | 'MARKET_DATA';
 };
@@ -71,7 +81,9 @@ const HISTORY = 200;
 /** The blocks of the sandboxes that were started, by their options: a block never changes, and a day of them takes 80 ms. */
 const pasts = new Map<string, readonly Block[]>();
 
-async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+/** Starts the sandbox of a test gateway. */
+export async function startSandbox(differing: SandboxOptions = {}): Promise<Sandbox> {
+  const options = { seed: 7, startTime: START / 1000, history: HISTORY, ...differing };
   const key = JSON.stringify(options);
   const sandbox = await createSandbox({ ...options, past: pasts.get(key) });
   if (!pasts.has(key)) pasts.set(key, [...sandbox.chain.blocks()]);
@@ -82,8 +94,9 @@ async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 export async function startGateway(
   options: TestGatewayOptions = {},
 ): Promise<TestGateway & { close(): Promise<void> }> {
-  const sandbox = await startSandbox({ seed: 7, startTime: START / 1000, history: HISTORY, ...options.sandbox });
+  const sandbox = options.of ?? (await startSandbox(options.sandbox));
   await options.before?.(sandbox);
+  const { store, leaseMs } = options;
   const clock = { now: START };
   const config: Config = {
     ...(readConfig([], {}) as Config),
@@ -93,16 +106,21 @@ export async function startGateway(
       .filter(({ symbol }) => symbol !== undefined)
       .map(({ id, symbol, decimals }) => ({ tokenId: id, symbol, decimals })),
     headPollMs: 50,
-    marketPollMs: 50,
+    // Polls of an idle gateway would cost more than most tests. A test that waits for new tickers sets less.
+    marketPollMs: 500,
     upstreamMaxPauseMs: 100,
     stopWindowMs: 0,
+    // Reads of past heights would come between the calls that tests count.
+    historyDatabase: store === undefined ? 'off' : { kind: 'memory' },
     ...options.config,
     ...options.configOf?.(sandbox),
   };
   const { log, lines } = createKeptLog(redactorOf(config), config.logLevel);
   const tracing = await startTracing({ ...config, version: '0.0.0', log });
   const now = () => clock.now;
-  const app = listenOnce(createApp({ config, isSandbox: options.isSandbox ?? true, log, now, tracing }));
+  const { explorer = 'off' } = options;
+  const appOptions = { config, isSandbox: options.isSandbox ?? true, log, now, tracing, leaseMs, explorer };
+  const app = listenOnce(createApp({ ...appOptions, ...(store && { createStore: () => store }) }));
 
   async function post(query: unknown, variables: unknown, accept: string): Promise<Dispatcher.ResponseData> {
     return request(await app.listen(0, '127.0.0.1'), {
@@ -131,7 +149,7 @@ export async function startGateway(
       const { statusCode, body } = await request(url, { reset: true });
       await body.dump();
       if (statusCode === 200) return;
-      await nextTurn();
+      await sleep(5);
     }
   }
 
@@ -148,7 +166,7 @@ export async function startGateway(
 
   async function close(): Promise<void> {
     await app.close();
-    await sandbox.close();
+    if (options.of === undefined) await sandbox.close();
   }
 
   return { sandbox, app, lines, clock, ask, subscribe, untilReady, untilHeight, advance, close };

@@ -20,6 +20,7 @@ export const POOL = `__typename id key beaconHeight token1PoolValue token2PoolVa
 const BOOK = `tickerId message timestamp observedAt bestBid bestAsk midPrice spread
   quality { wasSorted isCrossed entriesMerged entriesDropped timestampUnit }
   bids { price quantity cumulativeQuantity } asks { price quantity cumulativeQuantity }`;
+const LEVEL = 'price poolQuantity bookQuantity quantity cumulativeQuantity cumulativeTotal';
 
 const INTROSPECTION = getIntrospectionQuery({
   descriptions: true,
@@ -62,6 +63,16 @@ export const HONEST: Readonly<Record<string, (tip: number) => Operation>> = {
   'all pairs with ticker, order book and pool': () => ({
     query: `{ pairs { __typename id tickerId baseId base targetId target poolId baseToken { ${TOKEN} } targetToken { ${TOKEN} }
       ticker { __typename id lastPrice baseVolume targetVolume } orderBook(depth: 100) { ${BOOK} } poolPair { ${POOL} } } }`,
+  }),
+  'all pairs with their ladders and divergences': () => ({
+    query: `{ pairs { id divergence { poolPrice lastPrice bookMidPrice lastPercent bookPercent maxPercent }
+      depthLadder { midPrice bids { ${LEVEL} } asks { ${LEVEL} } } } }`,
+  }),
+  'the pairs that differ most, with their grouped books': () => ({
+    query: `{ divergentPairs(minPercent: 0, first: 100) { id divergence { maxPercent } orderBook(depth: 40, groupBy: "0.001") { ${BOOK} } } }`,
+  }),
+  'what moves the prices of a hundred pools': () => ({
+    query: `{ poolPairs(first: 100) { nodes { id depth(percents: [${repeat(40, (n) => String(n * 2.4 + 0.1234567891234))}]) { percent upToken1 upToken2 downToken2 downToken1 } } } }`,
   }),
   'all of one order book': () => ({ query: `{ orderBook(tickerId: "pBTC_PRV", depth: 0) { ${BOOK} } }` }),
   'the chain, every token and the service': () => ({

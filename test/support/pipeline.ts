@@ -42,6 +42,7 @@ export function createTestPipeline({
     planner: createPlanner({ schema, limits }),
     executor,
     groups: createSubscriptionGroups({ service, executor, metrics, maskError }),
+    minimumHeights: { reachSent: () => undefined },
     metrics,
     maskError,
     takeTurn: nextTurn,

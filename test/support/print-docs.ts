@@ -11,7 +11,11 @@ function update(path: string, name: string, text: string): void {
 
 /** The text of `/metrics` of a gateway that is started for it. */
 async function readMetrics(): Promise<string> {
-  const gateway = spawn(process.execPath, ['src/start.js', '--port', '0', '--sandbox'], { cwd: fileOf('.') });
+  const gateway = spawn(
+    process.execPath,
+    ['src/start.js', '--port', '0', '--sandbox', '--redis-url', 'redis://127.0.0.1:1'],
+    { cwd: fileOf('.') },
+  );
   try {
     for await (const line of createInterface(gateway.stdout)) {
       const { graphql } = JSON.parse(line) as { readonly graphql?: string };

@@ -17,8 +17,8 @@ export const PRICES = `subscription { prices { beaconHeight a: poolPairs { ...P 
 /** So little that the system's buffers hold hundreds. */
 export const HEIGHTS = 'subscription { prices { beaconHeight } }';
 
-/** Subscribers on the remote machine. */
-export const REMOTE_COUNT = 1_000;
+/** Subscribers on the remote machine, and enough of them for a mean. */
+export const [REMOTE_COUNT, SOME_REMOTE] = [1_000, 400];
 
 /** Subscribers on the machine of the gateway, which must miss nothing. */
 export const LOCAL_COUNT = 6;
@@ -28,11 +28,11 @@ export const BLOCK_MS = 1_000;
 /** Time enough for a busy machine to send all of them a height before the next comes. */
 export const SLOW_BLOCKS = { 'sandbox-block-ms': 1_500 };
 
-/** How much longer than promised a busy machine may take. */
-export const SLACK_MS = 2_500;
+/** How much longer than promised a busy machine may take. The operating system alone would try for a quarter of an hour. */
+export const SLACK_MS = 10_000;
 
 /**
- * Starts a gateway, a thousand remote subscribers, and a few local ones, which also read its metrics. The same number of each
+ * Starts a gateway, remote subscribers, a thousand by default, and a few local ones, which also read its metrics. The same number of each
  * uses each transport.
  */
 export async function startRemoteSubscribers(
@@ -40,6 +40,7 @@ export async function startRemoteSubscribers(
   transports: readonly SubscriptionTransport[],
   query: string,
   settings: Readonly<Record<string, number>>,
+  remoteCount = REMOTE_COUNT,
 ) {
   const flags = Object.entries({ port: 4_000, 'sandbox-block-ms': BLOCK_MS, 'head-poll-ms': 50, ...settings });
   const args = ['--host', network.address, ...flags.flatMap(([flag, value]) => [`--${flag}`, String(value)])];
@@ -50,9 +51,9 @@ export async function startRemoteSubscribers(
   const local = network.start('near', SUBSCRIBERS, [url, String(LOCAL_COUNT), query, ...transports]);
   await once(local, 'message');
   const memoryBefore = await figure(local, 'process_resident_memory_bytes');
-  const remote = network.start('far', SUBSCRIBERS, [url, String(REMOTE_COUNT), query, ...transports]);
+  const remote = network.start('far', SUBSCRIBERS, [url, String(remoteCount), query, ...transports]);
   await once(remote, 'message');
-  expect(await subscriptions(local)).toBe(REMOTE_COUNT + LOCAL_COUNT);
+  expect(await subscriptions(local)).toBe(remoteCount + LOCAL_COUNT);
   return { local, remote, memoryBefore };
 }
 
@@ -74,7 +75,7 @@ export function untilRemoteWebSocketsGone(local: ChildProcess, localCount: numbe
 
 async function untilLeft(count: () => Promise<number>, left: number): Promise<number> {
   const from = performance.now();
-  await expect.poll(count, { timeout: 60_000, interval: 100 }).toBe(left);
+  await expect.poll(count, { interval: 100 }).toBe(left);
   return performance.now() - from;
 }
 

@@ -179,6 +179,19 @@ describe('a call of a client', () => {
     expect(calls).toBe(1);
   });
 
+  test('closes the circuit after a pause, while nothing follows the host', async () => {
+    let isPolled = true;
+    const circuit = createCircuit({ maxPauseMs: MAX_PAUSE_MS, isPolled: () => isPolled });
+    const error = down();
+    for (let call = 0; call < 3; call++) await circuit.run(() => Promise.reject(error)).catch(() => {});
+    isPolled = false;
+    await expect(circuit.pass(async () => 'too early')).rejects.toBe(error);
+    wait(MAX_PAUSE_MS);
+    expect(await circuit.pass(async () => 'one')).toBe('one');
+    isPolled = true;
+    expect(await circuit.pass(async () => 'all')).toBe('all');
+  });
+
   test('does not open the circuit, however often it fails', async () => {
     const circuit = createCircuit({ maxPauseMs: MAX_PAUSE_MS });
     for (let call = 0; call < 20; call++) await circuit.pass(() => Promise.reject(down())).catch(() => {});

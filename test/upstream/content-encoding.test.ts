@@ -66,7 +66,7 @@ describe('a compressed body', () => {
     const sandbox = await createSandbox({ seed: 7, startTime: 1_795_176_000, history: 5 });
     onTestFinished(sandbox.close);
     const { client } = nodeAt(sandbox.nodeUrl);
-    const height = await client.beaconHeight();
+    const { height } = await client.beaconTip();
     const plain = await client.exchangeState(height);
     sandbox.node.faults.set({ kind: 'compressed', ifAsked: true });
     expect(await nodeAt(sandbox.nodeUrl).client.exchangeState(height)).toEqual(plain);

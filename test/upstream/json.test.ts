@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseJson } from '../../src/upstream/json.ts';
+import { NumberText, parseJson, parseJsonWithTexts } from '../../src/upstream/json.ts';
 
 type Document = { readonly text: string; readonly value: unknown };
 
@@ -98,4 +98,32 @@ test('in any document, each integer beyond 2^53 is exact, and everything else is
     }),
     { numRuns: 1_000 },
   );
+});
+
+describe('JSON with the texts of its numbers', () => {
+  const number = fc.oneof(
+    integer,
+    fraction,
+    fc.constantFrom('1.50', '4e-9', '1E2', '-0', '0.0', '1e+21', '1e21', '1e400', '1e-999').map((text) => ({ text })),
+  );
+
+  test('has each number of an array as it was written', () => {
+    fc.assert(
+      fc.property(fc.array(number), space, (numbers, around) => {
+        const texts = numbers.map(({ text }) => text);
+        const items = texts.map((text) => around + text + around).join(',');
+        const parsed = parseJsonWithTexts(`{"a":${around}[${items}${around}],"b c":"1 2"}`) as { a: unknown[] };
+        expect(parsed).toEqual({ a: parsed.a, 'b c': '1 2' });
+        expect(parsed.a.map((item) => (item instanceof NumberText ? item.text : String(item)))).toEqual(texts);
+        for (const item of parsed.a)
+          if (item instanceof NumberText) expect(item.text).not.toBe(String(Number(item.text)));
+      }),
+    );
+  });
+
+  test('is otherwise parsed as without them', () => {
+    const text = '{"time": 1.0, "big": 18446744073709551615, "word": "1.50", "list": ["1.50", null, {"n": 2.0}]}';
+    expect(parseJsonWithTexts(text)).toEqual(parseJson(text));
+    expect(() => parseJsonWithTexts('[1.50')).toThrow(SyntaxError);
+  });
 });

@@ -1,5 +1,5 @@
 import type { PoolPair } from '../../domain/pool-pair.ts';
-import type { JsonValidity } from '../../loaders/pool-cache.ts';
+import { shareValidity } from '../../loaders/json-validity.ts';
 import { type Context, createContext } from '../context.ts';
 import type { ObjectPlan } from './plan.ts';
 
@@ -20,41 +20,36 @@ export function writeCachedPool(
   write: (context: Context) => string | undefined,
 ): string | undefined {
   const pool = source as PoolPair;
-  const { sources, now } = context.service;
+  const { loaders, service } = context;
+  const { sources, now } = service;
+  // Each text belongs to the token list that is served. A response with an earlier one writes its pools itself.
+  if (sources.tokens.service !== undefined && !loaders.tokens.isCurrent()) return undefined;
   const cache = sources.pools.jsonOf(pool);
   const cached = cache?.get(plan, pool);
-  if (cached !== undefined && cached.validity === undefined) return cached.text;
+  if (cached !== undefined && (cached.validity === undefined || loaders.hasIncluded(cached.validity)))
+    return cached.text;
 
   const newest = sources.head.current();
-  if (cache === undefined || newest === undefined || cache.uncacheable.has(plan)) return undefined;
-  if (cached?.validity?.dependencies.areCurrent(now())) return fits(cached.validity, context) ? cached.text : undefined;
+  if (cache === undefined || newest === undefined) return undefined;
+  if (cache.uncacheable.get(plan) === sources.windowStarts.reads()) return undefined;
+  if (cached?.validity?.dependencies.areCurrent(now()))
+    return loaders.include(cached.validity, now()) ? cached.text : undefined;
 
   // With loaders of its own, which note everything that the text depends on, and not only what this response has not read yet.
-  const own = createContext(context.service, { head: newest });
+  const own = createContext(service, { head: newest });
   const text = write(own);
   if (text === undefined || text.length > MAX_CACHED_LENGTH) {
-    cache.uncacheable.add(plan);
+    cache.uncacheable.set(plan, sources.windowStarts.reads());
     return undefined;
   }
-  const { dependencies, head } = own.loaders;
-  const validity = dependencies.areImmutable() ? undefined : { dependencies, usesHead: head.isUsed() };
-  if (dependencies.areCurrent(now())) cache.set(plan, pool, { text: toFlat(text), validity });
-  return validity === undefined || fits(validity, context) ? text : undefined;
+  const written = own.loaders.validity();
+  const validity = written && shareValidity(cache.validities.get(plan), written, now());
+  if (validity !== undefined) cache.validities.set(plan, validity);
+  if (own.loaders.dependencies.areCurrent(now())) cache.set(plan, pool, { text: toFlat(text), validity });
+  return validity === undefined || loaders.include(validity, now()) ? text : undefined;
 }
 
 /** The same text as one flat string. A concatenated string references all its parts in V8. */
 function toFlat(text: string): string {
   return Buffer.from(text).toString();
-}
-
-/**
- * Adds what the text depends on to what the response depends on.
- *
- * @returns whether the text may be part of the response: what the response has read must be what the text was written from
- */
-function fits({ usesHead }: JsonValidity, { loaders, service }: Context): boolean {
-  if (usesHead) loaders.head.current();
-  loaders.market.pairs.current();
-  loaders.market.tickers.current();
-  return loaders.dependencies.areCurrent(service.now());
 }

@@ -76,7 +76,11 @@ export function compile({ schema, document, operation, variables, limits }: Comp
     const before = seesVariables;
     seesVariables = false;
     const fields = selected.map(([name, { nodes }], index) => planField(type, name, nodes, index === 0 ? '' : ','));
-    const isCacheable = !seesVariables && type.extensions['isCacheable'] === true && fields.length >= MIN_CACHED_FIELDS;
+    const isCacheable =
+      !seesVariables &&
+      type.extensions['isCacheable'] === true &&
+      fields.length >= MIN_CACHED_FIELDS &&
+      !fields.some(({ isAwaited }) => isAwaited);
     const plan = {
       typename: type.name,
       fields,
@@ -144,6 +148,7 @@ export function compile({ schema, document, operation, variables, limits }: Comp
       selections,
       complexity: complexityOf(field),
       isOfSchema: getNamedType(field.type).name.startsWith('__'),
+      isAwaited: field.extensions['isAwaited'] === true,
     };
   }
 

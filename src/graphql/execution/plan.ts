@@ -38,6 +38,8 @@ export type SelectionCost = {
   readonly objects: number;
   /** The part of `objects` for each entry of those lists in it whose length only the parent field may know. */
   readonly objectsPerEntry: number;
+  /** Objects to add to {@link objects}, unless the field that returns this object has read them already. */
+  readonly objectsUnlessRead: number;
   readonly schemaObjects: number;
   readonly values: number;
   /** The part of `values` for each entry of such lists. */
@@ -71,6 +73,8 @@ export type FieldPlan = {
   readonly complexity: Complexity | EstimateComplexity;
   /** Whether it is a field of introspection. */
   readonly isOfSchema: boolean;
+  /** Whether its value is always a promise, so that the JSON of its object is not cached. */
+  readonly isAwaited: boolean;
 };
 
 /** Estimates the complexity of a field from its arguments and from what the gateway serves now. */

@@ -177,13 +177,13 @@ export function createValidDocument(document: DocumentNode, isCached = true, com
 
 /** The variables of an operation that directives use, and that therefore decide what is selected. */
 function findConditions(document: DocumentNode, operation: OperationDefinitionNode): readonly string[] {
+  const definitions = operation.variableDefinitions ?? [];
+  if (definitions.length === 0) return [];
   const names = new Set<string>();
   visit(document, {
     Directive(node) {
       for (const { value } of node.arguments ?? []) if (value.kind === Kind.VARIABLE) names.add(value.name.value);
     },
   });
-  return (operation.variableDefinitions ?? [])
-    .map(({ variable }) => variable.name.value)
-    .filter((name) => names.has(name));
+  return definitions.map(({ variable }) => variable.name.value).filter((name) => names.has(name));
 }

@@ -1,6 +1,6 @@
 import { GraphQLError, locatedError } from 'graphql';
 import { withoutStacks } from '../../errors.ts';
-import { isSourceStream, type SourceStream } from '../../loaders/source-streams.ts';
+import { isSourceStream, type SourceStream } from '../../loaders/source-stream.ts';
 import type { Context } from '../context.ts';
 import type { PlannedOperation } from './planner.ts';
 

@@ -78,7 +78,9 @@ export function listWriter(write: WriteValue, entries: Pick<FieldPlan, 'isNullab
   return (value, around, key, execution) => {
     if (typeof value !== 'object' || value === null || !(Symbol.iterator in value))
       throw new Error('The value is not iterable.');
-    return writeEntries((value as Iterable<unknown>)[Symbol.iterator](), 0, { around, key }, execution);
+    const written = writeEntries((value as Iterable<unknown>)[Symbol.iterator](), 0, { around, key }, execution);
+    if (execution.slice?.isYielding && Array.isArray(value)) handleRejections(value);
+    return written;
   };
 
   /** Writes the remaining entries of a list. A long list is written in several time slices. */
@@ -99,8 +101,7 @@ export function listWriter(write: WriteValue, entries: Pick<FieldPlan, 'isNullab
           text = '';
         }
         if (slice !== undefined && isOverForEntry(slice)) {
-          const entries = start === 0 ? withHandledRejections(left) : left;
-          const rest = continueLater(slice, () => writeEntries(entries, index, place, execution));
+          const rest = continueLater(slice, () => writeEntries(left, index, place, execution));
           return join(addPending(rest, text, pending), '');
         }
       }
@@ -125,16 +126,9 @@ export function listWriter(write: WriteValue, entries: Pick<FieldPlan, 'isNullab
 }
 
 /**
- * The remaining entries. An entry that rejects before it is written is not an unhandled rejection, which would end the
- * process. Its error is still reported when the entry is written.
+ * An entry of an array that rejects before it is written is not an unhandled rejection, which would end the process. Its error
+ * is still reported when the entry is written. The entries of a generator do not exist before.
  */
-function withHandledRejections(remaining: Iterator<unknown>): Iterator<unknown> {
-  const entries: unknown[] = [];
-  for (let next = remaining.next(); !next.done; next = remaining.next()) entries.push(next.value);
-  handleRejections(entries);
-  return entries.values();
-}
-
 function handleRejections(entries: readonly unknown[]): void {
   for (const entry of entries) {
     if (isPromise(entry)) entry.then(undefined, ignore);

@@ -1,4 +1,5 @@
 import { BEACON_CHAIN_ID, type BestBlock, findBestBlock, type ValidationData } from '../../domain/chain.ts';
+import { andThen } from '../../maybe-promise.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 
 const ValidationDataRef = builder.objectRef<ValidationData>('ValidationData').implement({
@@ -71,7 +72,7 @@ builder.queryField('bestBlock', (t) =>
         description: '-1 for the beacon chain, 0 to 7 for a shard.',
       }),
     },
-    resolve: async (_root, { chainId }, { loaders }) =>
-      findBestBlock((await loaders.head.get()).chainInfo, chainId ?? BEACON_CHAIN_ID),
+    resolve: (_root, { chainId }, { loaders }) =>
+      andThen(loaders.head.get(), ({ chainInfo }) => findBestBlock(chainInfo, chainId ?? BEACON_CHAIN_ID)),
   }),
 );

@@ -1,4 +1,5 @@
 import type { ChainInfo } from '../../domain/chain.ts';
+import { andThen } from '../../maybe-promise.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { listOf } from '../complexity.ts';
 import type { Service } from '../context.ts';
@@ -41,6 +42,6 @@ builder.queryField('chainInfo', (t) =>
     nullable: true,
     description:
       'The newest blocks of all chains. Null with an error until the gateway has read the node for the first time.',
-    resolve: async (_root, _args, { loaders }) => (await loaders.head.get()).chainInfo,
+    resolve: (_root, _args, { loaders }) => andThen(loaders.head.get(), (head) => head.chainInfo),
   }),
 );

@@ -1,5 +1,7 @@
 import type { Head } from '../../live/chain/head.ts';
+import { andThen } from '../../maybe-promise.ts';
 import { builder } from '../builder.ts';
+import { HEIGHT_AT_A_TIME } from '../complexity.ts';
 
 export const HeadRef = builder.objectRef<Head>('Head').implement({
   description:
@@ -41,7 +43,19 @@ builder.queryField('beaconHeight', (t) =>
     nullable: true,
     description:
       'The beacon height of this response. The gateway chooses it once per operation, so all fields describe the same height, except where `at`, a cursor or an id names another. Null with an error until the gateway has read the node for the first time.',
-    resolve: async (_root, _args, { loaders }) => (await loaders.head.get()).beaconHeight,
+    resolve: (_root, _args, { loaders }) => andThen(loaders.head.get(), (head) => head.beaconHeight),
+  }),
+);
+
+builder.queryField('beaconHeightAt', (t) =>
+  t.field({
+    type: 'BeaconHeight',
+    nullable: true,
+    complexity: HEIGHT_AT_A_TIME,
+    description:
+      'The newest beacon height whose block was produced at or before `time`, exactly. The gateway finds it in the recorded history, or reads a few states from the node. A time after the newest block gives the newest height. Null before the first block that the node still has and the history contains. Null with HEIGHT_NOT_AVAILABLE if the node has pruned the heights around the time and the history lacks them.',
+    args: { time: t.arg({ type: 'DateTime', required: true, description: 'The moment, with any offset from UTC.' }) },
+    resolve: (_root, { time }, { loaders }) => loaders.blockTimes.heightAt(time),
   }),
 );
 

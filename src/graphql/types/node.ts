@@ -5,55 +5,58 @@ import { parsePoolPairId, poolPairId } from '../../domain/pool-pair.ts';
 import { parseTokenId } from '../../domain/token.ts';
 import { BadUserInputError } from '../../errors.ts';
 import type { Loaders } from '../../loaders/loaders.ts';
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { builder, NodeRef } from '../builder.ts';
 import { objects } from '../complexity.ts';
 
-/** Finds an object by the part of its id after the colon. Returns `undefined` for a text that is not an id. */
-type Finder = (id: string, loaders: Loaders) => Promise<object | undefined> | undefined;
+/** Finds an object by the part of its id after the colon. Returns {@link NO_ID} for a text that is not an id. */
+type Finder = (id: string, loaders: Loaders) => MaybePromise<object | undefined> | typeof NO_ID;
+
+const NO_ID = Symbol('not an id');
 
 const FINDERS: Readonly<Record<string, Finder>> = {
   Pair: (id, { market }) => market.pairs.byPoolId(id),
   Ticker: (id, { market }) => market.tickers.byPoolId(id),
   PoolPair: findPoolPair,
-  Token: (id, { tokens }) => (parseTokenId(id) === undefined ? undefined : tokens.find(id)),
-  ChainInfo: findChainInfo,
+  Token: (id, { tokens }) => (parseTokenId(id) === undefined ? NO_ID : tokens.find(id)),
+  ChainInfo: (id, { head }) =>
+    andThen(head.get(), ({ chainInfo }) => (chainInfo.chainName === id ? chainInfo : undefined)),
   BestBlock: (id, { head }) =>
     /^(-1|0|[1-9]\d{0,8})$/.test(id)
-      ? head.get().then(({ chainInfo }) => findBestBlock(chainInfo, Number(id)))
-      : undefined,
+      ? andThen(head.get(), ({ chainInfo }) => findBestBlock(chainInfo, Number(id)))
+      : NO_ID,
 };
 
-/** The object with an id, `<type>:<id>`; `undefined` if there is none. @throws BadUserInputError for a text that is not an id */
-async function findNode(globalId: string, loaders: Loaders): Promise<object | undefined> {
+/** The object with an id, `<type>:<id>`; `undefined` if there is none, and the error of a text that is not an id. */
+function findNode(globalId: string, loaders: Loaders): MaybePromise<object | undefined> {
   const [, typename = '', id = ''] = /^(\w+):(.+)$/s.exec(globalId) ?? [];
-  const search = Object.hasOwn(FINDERS, typename) ? FINDERS[typename]?.(id, loaders) : undefined;
-  if (search === undefined) throw new BadUserInputError(`${JSON.stringify(globalId.slice(0, 100))} is not a valid id.`);
+  const found = Object.hasOwn(FINDERS, typename) ? FINDERS[typename]?.(id, loaders) : NO_ID;
+  if (found === NO_ID) return new BadUserInputError(`${JSON.stringify(globalId.slice(0, 100))} is not a valid id.`);
 
-  const found = await search;
-  // An object of the domain does not contain the name of its GraphQL type, which the executor needs.
-  if (found !== undefined) brandWithType(found, typename as never);
-  return found;
+  return andThen(found, (node) => {
+    // An object of the domain does not contain the name of its GraphQL type, which the executor needs.
+    if (node !== undefined) brandWithType(node, typename as never);
+    return node;
+  });
 }
 
 /** The objects with these ids, one after another: the executor yields to the event loop within a long list. */
-function* findNodes(globalIds: readonly string[], loaders: Loaders): Generator<Promise<object | undefined>, undefined> {
+function* findNodes(
+  globalIds: readonly string[],
+  loaders: Loaders,
+): Generator<MaybePromise<object | undefined>, undefined> {
   for (const globalId of globalIds) yield findNode(globalId, loaders);
 }
 
-async function findChainInfo(id: string, { head }: Loaders): Promise<object | undefined> {
-  const { chainInfo } = await head.get();
-  return chainInfo.chainName === id ? chainInfo : undefined;
-}
-
 /** Finds the current pool, or the pool at the height after the `@`. The token ids must be in the order of the pool. */
-function findPoolPair(id: string, { exchange }: Loaders): Promise<object | undefined> | undefined {
+function findPoolPair(id: string, { exchange }: Loaders): ReturnType<Finder> {
   const [pools = '', height, ...rest] = id.split('@');
-  if (rest.length > 0) return undefined;
+  if (rest.length > 0) return NO_ID;
   const ids = parsePoolPairId(pools);
   const at = height === undefined ? undefined : readHeight(height);
-  if (ids === undefined || (height !== undefined && at === undefined)) return undefined;
+  if (ids === undefined || (height !== undefined && at === undefined)) return NO_ID;
 
-  return Promise.resolve(exchange.poolPair(ids.token1Id, ids.token2Id, at)).then((pool) =>
+  return andThen(exchange.poolPair(ids.token1Id, ids.token2Id, at), (pool) =>
     pool !== undefined && poolPairId(pool) === pools ? pool : undefined,
   );
 }

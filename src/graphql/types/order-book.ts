@@ -1,15 +1,19 @@
 import {
   bestAsk,
   bestBid,
+  exactPrice,
+  exactQuantity,
   midPrice,
   type OrderBookEntry,
   type OrderBookQuality,
   spread,
 } from '../../domain/order-book.ts';
-import { type CutOrderBook, DEFAULT_DEPTH, type Depth, readDepth } from '../../loaders/order-book.ts';
+import { type CutOrderBook, DEFAULT_DEPTH, readOrderBookArguments } from '../../loaders/order-book.ts';
 import { refusing } from '../bad-input.ts';
 import { builder } from '../builder.ts';
-import { orderBook } from '../complexity.ts';
+import { objects, orderBook } from '../complexity.ts';
+import { ASSUMED_PAIRS_OF_A_TICKER } from '../limits.ts';
+import { PairRef } from './refs.ts';
 
 const TimestampUnitEnum = builder.enumType('TimestampUnit', {
   description: 'Unit of a timestamp.',
@@ -26,6 +30,22 @@ const OrderBookEntryRef = builder.objectRef<OrderBookEntry>('OrderBookEntry').im
     quantity: t.exposeFloat('quantity', { description: 'Quantity at this price, in whole base tokens.' }),
     cumulativeQuantity: t.exposeFloat('cumulativeQuantity', {
       description: 'Quantity at this price and at all better prices, in whole base tokens.',
+    }),
+    cumulativeTotal: t.exposeFloat('cumulativeTotal', {
+      description:
+        'Worth of `cumulativeQuantity` in whole target tokens: the sum of price times quantity of this entry and of all better ones. With `groupBy`, the prices are the rounded ones.',
+    }),
+    exactPrice: t.field({
+      type: 'Decimal',
+      description:
+        'Price as an exact decimal, with the digits that the host wrote: it can have trailing zeros or an exponent, such as 4e-9. A price that `groupBy` has rounded has neither.',
+      resolve: exactPrice,
+    }),
+    exactQuantity: t.field({
+      type: 'Decimal',
+      description:
+        'Quantity as an exact decimal. If the entry is one of the host, with the digits that the host wrote. If entries were merged, their exact sum, without trailing zeros and exponent.',
+      resolve: exactQuantity,
     }),
   }),
 });
@@ -50,31 +70,36 @@ const OrderBookQualityRef = builder.objectRef<OrderBookQuality>('OrderBookQualit
   }),
 });
 
-/** The argument `depth` of an order book. */
-export const depthArg = builder.args((t) => ({
+/** The arguments of an order book beside its ticker id. */
+export const orderBookArgs = builder.args((t) => ({
   depth: t.int({
     defaultValue: DEFAULT_DEPTH,
     description:
-      'Maximum number of entries on both sides together, after merging. Half of them are bids and half are asks: 100 returns up to 50 per side. An odd number is rounded up. 0 returns the complete book. A negative number is BAD_USER_INPUT.',
+      'Maximum number of entries on both sides together, after merging and grouping. Half of them are bids and half are asks: 100 returns up to 50 per side. An odd number is rounded up. 0 returns the complete book. A negative number is BAD_USER_INPUT.',
+  }),
+  groupBy: t.field({
+    type: 'Decimal',
+    description:
+      'Rounds each price to a multiple of this number, bids down and asks up, and merges the entries with the same rounded price, before `depth` counts. Null does not group. A number that is not above 0, or has more than 30 digits before or after the decimal point, is BAD_USER_INPUT.',
   }),
 }));
 
-const orderBookArgs = builder.args((t) => ({
+const orderBookOfTickerArgs = builder.args((t) => ({
   tickerId: t.string({ required: true, description: 'Ticker id, `<base symbol>_<target symbol>`.' }),
-  ...depthArg,
+  ...orderBookArgs,
 }));
 
-/** The extensions of a field that refuses a negative depth. */
-export const refusingDepth = refusing(({ depth }: { readonly depth?: Depth }) => readDepth(depth));
+/** The extensions of a field that refuses a negative depth, and a grouping that is not valid. */
+export const refusingOrderBook = refusing(readOrderBookArguments);
 
 export const OrderBookRef = builder.objectRef<CutOrderBook>('OrderBook').implement({
   description:
-    'Order book of a ticker id from the market-data host, sorted. The host identifies order books by ticker id, not by pool id. Best prices, spread and quality describe the complete book; `depth` does not affect them.',
+    'Order book of a ticker id from the market-data host, sorted. The host identifies order books by ticker id, not by pool id. Best prices, spread and quality describe the complete book: `depth` and `groupBy` do not affect them.',
   fields: (t) => ({
     id: t.id({
       description:
-        "Cache key for clients: 'OrderBook:<depth>:<ticker id>'. Two depths of the same book have two keys. `node` does not accept it.",
-      resolve: ({ depth, tickerId }) => `OrderBook:${depth}:${tickerId}`,
+        "Cache key for clients: 'OrderBook:<depth>:<ticker id>', or 'OrderBook:<depth>/<groupBy>:<ticker id>' for a grouped book. Each depth and each grouping of the same book has its own key. `node` does not accept it.",
+      resolve: ({ cut, tickerId }) => `OrderBook:${cut}:${tickerId}`,
     }),
     tickerId: t.string({
       description: 'Ticker id, `<base symbol>_<target symbol>`.',
@@ -97,14 +122,14 @@ export const OrderBookRef = builder.objectRef<CutOrderBook>('OrderBook').impleme
     bids: t.field({
       type: [OrderBookEntryRef],
       description:
-        'Buy orders, highest price first. Entries with the same price are merged, with their quantities added.',
-      resolve: ({ book }) => book.bids,
+        'Buy orders, highest price first. Entries whose prices are equal as decimals are merged, with their quantities added.',
+      resolve: ({ shown }) => shown.bids,
     }),
     asks: t.field({
       type: [OrderBookEntryRef],
       description:
-        'Sell orders, lowest price first. Entries with the same price are merged, with their quantities added.',
-      resolve: ({ book }) => book.asks,
+        'Sell orders, lowest price first. Entries whose prices are equal as decimals are merged, with their quantities added.',
+      resolve: ({ shown }) => shown.asks,
     }),
     bestBid: t.float({
       nullable: true,
@@ -131,6 +156,14 @@ export const OrderBookRef = builder.objectRef<CutOrderBook>('OrderBook').impleme
       description: 'How the gateway cleaned the order book that the market-data host sent.',
       resolve: ({ book }) => book.quality,
     }),
+    pairs: t.field({
+      type: [PairRef],
+      nullable: true,
+      complexity: objects(ASSUMED_PAIRS_OF_A_TICKER),
+      description:
+        'Pairs with this ticker id, which share the order book, in the order of the market-data host. More than one if tokens share a symbol, or if two tokens trade in several pools. Null with an error if pairs cannot be read.',
+      resolve: ({ tickerId }, _args, { loaders }) => loaders.market.pairs.ofTicker(tickerId),
+    }),
   }),
 });
 
@@ -139,11 +172,11 @@ builder.queryField('orderBook', (t) =>
     type: OrderBookRef,
     nullable: true,
     complexity: ({ depth }) => orderBook(depth),
-    extensions: refusingDepth,
+    extensions: refusingOrderBook,
     description:
       'Order book of one ticker id. Null without an error if the ticker does not exist. Null with an error if the book cannot be read.',
-    args: orderBookArgs,
-    resolve: (_root, { tickerId, depth }, { loaders }) => loaders.orderBooks.get(tickerId, depth),
+    args: orderBookOfTickerArgs,
+    resolve: (_root, { tickerId, ...args }, { loaders }) => loaders.orderBooks.get(tickerId, args),
   }),
 );
 
@@ -151,11 +184,11 @@ builder.subscriptionField('orderBook', (t) =>
   t.field({
     type: OrderBookRef,
     complexity: ({ depth }) => orderBook(depth),
-    extensions: refusingDepth,
+    extensions: refusingOrderBook,
     description:
       'Sends the current order book first, then each change. A ticker that does not exist is BAD_USER_INPUT. A slow subscriber skips changes and receives the newest book. If the book could not be read yet, the first update is an error with null data, and the subscription stays open.',
-    args: orderBookArgs,
-    subscribe: (_root, { tickerId, depth }, { loaders }) => loaders.sourceStreams.orderBook(tickerId, depth),
+    args: orderBookOfTickerArgs,
+    subscribe: (_root, { tickerId, ...args }, { loaders }) => loaders.sourceStreams.orderBook(tickerId, args),
     resolve: (book) => book,
   }),
 );

@@ -1,8 +1,12 @@
 import { basePrice, exactBasePrice } from '../../domain/price.ts';
-import { quotePair } from '../../loaders/quote.ts';
+import { DEFAULT_STEPS, ladderOf, readSteps } from '../../loaders/depth.ts';
+import { pairPrice } from '../../loaders/pool-price.ts';
+import { refusing } from '../bad-input.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
-import { listOf, orderBook, POOL_PRICE } from '../complexity.ts';
-import { depthArg, OrderBookRef, refusingDepth } from './order-book.ts';
+import { DIVERGENCE, ladder, listOf, orderBook, POOL_PRICE } from '../complexity.ts';
+import { DepthLadderRef } from './depth-ladder.ts';
+import { DivergenceRef } from './divergence.ts';
+import { OrderBookRef, orderBookArgs, refusingOrderBook } from './order-book.ts';
 import { PairRef, PoolPairRef, TickerRef } from './refs.ts';
 import { TokenRef } from './token.ts';
 
@@ -53,7 +57,35 @@ PairRef.implement({
       complexity: POOL_PRICE,
       description:
         'Same as `poolPrice`, but in exact integer arithmetic, with all decimals of the target token. Null in the same cases as `poolPrice`.',
-      resolve: (pair, _args, { loaders }) => quotePair(exactBasePrice, pair, loaders),
+      resolve: (pair, _args, { loaders }) => pairPrice(exactBasePrice, pair, loaders),
+    }),
+    divergence: t.field({
+      type: DivergenceRef,
+      nullable: true,
+      complexity: DIVERGENCE,
+      description:
+        "How far the node's pool of the same two tokens, the last trade and the order book are apart. Null if there is no such pool. Null with an error if the exchange state cannot be read.",
+      resolve: (pair, _args, { loaders }) => loaders.divergences.of(pair),
+    }),
+    depthLadder: t.field({
+      type: DepthLadderRef,
+      nullable: true,
+      complexity: ({ levels }) => ladder(levels),
+      description:
+        "Pool and complete order book of this pair as one ladder of price levels, at `midPrice * (1 ± i * stepPercent / 100)`. The pool is the node's pool of the same two tokens, at the height of this response. Null if there is no such pool or no such book, if a reserve is 0, or if the decimals of a token are unknown. Null with an error if the exchange state or the order book cannot be read.",
+      args: {
+        levels: t.arg.int({
+          defaultValue: DEFAULT_STEPS.levels,
+          description: 'Number of levels on each side, from 1 to 200. Any other number is BAD_USER_INPUT.',
+        }),
+        stepPercent: t.arg.float({
+          defaultValue: DEFAULT_STEPS.stepPercent,
+          description:
+            'Distance between two levels, in percent of `midPrice`. It must be above 0, and `levels * stepPercent` below 100. Otherwise it is BAD_USER_INPUT.',
+        }),
+      },
+      extensions: refusing(readSteps),
+      resolve: (pair, args, { loaders }) => ladderOf(pair, args, loaders),
     }),
   }),
 });
@@ -90,11 +122,11 @@ for (const ref of [PairRef, TickerRef]) {
       type: OrderBookRef,
       nullable: true,
       complexity: ({ depth }) => orderBook(depth),
-      extensions: refusingDepth,
+      extensions: refusingOrderBook,
       description:
         'Order book of this ticker id. Pairs with the same ticker id share one order book. Null with an error if the order book cannot be read.',
-      args: depthArg,
-      resolve: ({ tickerId }, { depth }, { loaders }) => loaders.orderBooks.get(tickerId, depth),
+      args: orderBookArgs,
+      resolve: ({ tickerId }, args, { loaders }) => loaders.orderBooks.get(tickerId, args),
     }),
     poolPair: t.field({
       type: PoolPairRef,
@@ -108,7 +140,7 @@ for (const ref of [PairRef, TickerRef]) {
       complexity: POOL_PRICE,
       description:
         "Price of one whole base token in target tokens, from the node's pool of the same two tokens at the height of this response. The formula is that of `PoolPair.price`, and the trader buys the base token. Directly comparable with `Ticker.lastPrice` and with the prices of the order book. Null if there is no such pool, if one of its reserves is 0, or if the decimals of a token are unknown. Null with an error if the exchange state cannot be read.",
-      resolve: (pair, _args, { loaders }) => quotePair(basePrice, pair, loaders),
+      resolve: (pair, _args, { loaders }) => pairPrice(basePrice, pair, loaders),
     }),
   }));
 }

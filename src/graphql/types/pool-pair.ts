@@ -1,14 +1,17 @@
 import { poolPairId, poolPairKey } from '../../domain/pool-pair.ts';
 import { exactPriceOfToken2, priceOfToken1, priceOfToken2, spotPriceOfToken2 } from '../../domain/price.ts';
-import { quote, requireDecimals } from '../../loaders/quote.ts';
+import { DEFAULT_PERCENTS, depthOf, readPercents } from '../../loaders/depth.ts';
+import { poolPrice, requireDecimals } from '../../loaders/pool-price.ts';
 import { refusing } from '../bad-input.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { objects, objectsAt } from '../complexity.ts';
 import { ASSUMED_PAIRS_OF_A_POOL } from '../limits.ts';
+import { PoolDepthRef } from './pool-depth.ts';
 import { PairRef, PoolPairRef } from './refs.ts';
 import { TokenRef } from './token.ts';
 
-const decimalsArgs = builder.args((t) => ({
+/** The decimals of a field that computes prices. */
+export const decimalsArgs = builder.args((t) => ({
   decimals1: t.int({
     description: 'Decimals of token 1, from 0 to 30. Used instead of the decimals from the token list.',
   }),
@@ -68,7 +71,7 @@ PoolPairRef.implement({
         'Amount of token 1 that buys one whole token 2: `(T1 - x) / 10^d1`, where `x = ceil((T2 * T1) / (T2 + 10^d2))`, T1 and T2 are the reserves, and d1 and d2 are the decimals. Computed in floating point, exactly as the specification defines it. Null if a reserve is 0, or if the decimals of a token are unknown and not set by an argument.',
       args: decimalsArgs,
       extensions: refusing(requireDecimals),
-      resolve: (pool, args, { loaders }) => quote(priceOfToken2, pool, args, loaders.tokens),
+      resolve: (pool, args, { loaders }) => poolPrice(priceOfToken2, pool, args, loaders.tokens),
     }),
     exactPrice: t.field({
       type: 'Decimal',
@@ -77,7 +80,7 @@ PoolPairRef.implement({
         'Same as `price`, but in exact integer arithmetic, with all decimals of token 1. Null in the same cases as `price`.',
       args: decimalsArgs,
       extensions: refusing(requireDecimals),
-      resolve: (pool, args, { loaders }) => quote(exactPriceOfToken2, pool, args, loaders.tokens),
+      resolve: (pool, args, { loaders }) => poolPrice(exactPriceOfToken2, pool, args, loaders.tokens),
     }),
     inversePrice: t.float({
       nullable: true,
@@ -85,7 +88,7 @@ PoolPairRef.implement({
         'Amount of token 2 that buys one whole token 1: the formula of `price` with the two tokens swapped. Null in the same cases as `price`.',
       args: decimalsArgs,
       extensions: refusing(requireDecimals),
-      resolve: (pool, args, { loaders }) => quote(priceOfToken1, pool, args, loaders.tokens),
+      resolve: (pool, args, { loaders }) => poolPrice(priceOfToken1, pool, args, loaders.tokens),
     }),
     spotPrice: t.float({
       nullable: true,
@@ -93,7 +96,23 @@ PoolPairRef.implement({
         'Ratio of the reserves, in token 1 per token 2: the price of an infinitely small trade. Null in the same cases as `price`.',
       args: decimalsArgs,
       extensions: refusing(requireDecimals),
-      resolve: (pool, args, { loaders }) => quote(spotPriceOfToken2, pool, args, loaders.tokens),
+      resolve: (pool, args, { loaders }) => poolPrice(spotPriceOfToken2, pool, args, loaders.tokens),
+    }),
+    depth: t.field({
+      type: [PoolDepthRef],
+      nullable: true,
+      complexity: ({ percents }) => objects((percents ?? DEFAULT_PERCENTS).length),
+      description:
+        'The trades that move the spot price by each of these percentages, up and down, in the order of the argument. Computed in exact integers. Empty if a reserve is 0. Null with an error if a percentage is not valid.',
+      args: {
+        percents: t.arg.floatList({
+          defaultValue: DEFAULT_PERCENTS,
+          description:
+            'Percentages, each above 0 and below 100, at most 100 of them. Any other percentage is BAD_USER_INPUT.',
+        }),
+      },
+      extensions: refusing(readPercents),
+      resolve: (pool, args) => depthOf(pool, args),
     }),
     current: t.field({
       type: PoolPairRef,

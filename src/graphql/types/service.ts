@@ -1,3 +1,5 @@
+import type { FleetStatus } from '../../fleet/fleet.ts';
+import type { Role } from '../../fleet/membership.ts';
 import type { Freshness } from '../../live/market/lists.ts';
 import type { UpstreamHealth } from '../../upstream/health.ts';
 import { builder } from '../builder.ts';
@@ -18,6 +20,11 @@ const UpstreamStatusRef = builder.objectRef<UpstreamHealth>('UpstreamStatus').im
   description: 'Status of one upstream, from the requests that the gateway sent to it.',
   fields: (t) => ({
     upstream: t.expose('upstream', { type: UpstreamEnum, description: 'The upstream.' }),
+    configured: t.boolean({
+      description:
+        'True if the gateway has an address for the upstream. Otherwise its fields are UPSTREAM_NOT_CONFIGURED.',
+      resolve: ({ upstream }, _args, { service }) => service.configured.has(upstream),
+    }),
     healthy: t.exposeBoolean('healthy', {
       description: 'True if the upstream is configured and the last request to it succeeded.',
     }),
@@ -38,6 +45,25 @@ const UpstreamStatusRef = builder.objectRef<UpstreamHealth>('UpstreamStatus').im
   }),
 });
 
+const HistoryStatusEnum = builder.enumType('HistoryStatus', {
+  description: 'Whether the recorded history can be read.',
+  values: {
+    RECORDING: { description: 'The gateway records final heights, or is about to begin.' },
+    UNAVAILABLE: { description: 'The database cannot be used now. Fields of the history are HISTORY_UNAVAILABLE.' },
+    OFF: { description: 'The gateway records nothing. Fields of the history are HISTORY_UNAVAILABLE.' },
+  } as const,
+});
+
+type HistoryState = ReturnType<Service['sources']['history']['status']>['state'];
+
+const HISTORY_STATUS = {
+  starting: 'RECORDING',
+  recording: 'RECORDING',
+  failing: 'UNAVAILABLE',
+  refused: 'UNAVAILABLE',
+  off: 'OFF',
+} as const satisfies Record<HistoryState, unknown>;
+
 const MarketDataReadingRef = builder.objectRef<Freshness>('MarketDataReading').implement({
   description: 'Age of the pairs and tickers that the gateway serves.',
   fields: (t) => ({
@@ -52,6 +78,31 @@ const MarketDataReadingRef = builder.objectRef<Freshness>('MarketDataReading').i
     stale: t.exposeBoolean('stale', {
       description:
         'True if pairs or tickers cannot be read, or if the older list has not been read for three times MARKET_POLL_MS plus UPSTREAM_TIMEOUT_MS.',
+    }),
+  }),
+});
+
+const FleetRoleEnum = builder.enumType('FleetRole', {
+  description: 'What a gateway does in its fleet.',
+  values: {
+    JOINING: { description: 'It has just started, and reads what the fleet has.' },
+    LEADER: { description: 'It reads the upstreams, and publishes what it reads for all.' },
+    FOLLOWER: { description: 'It serves what the leader publishes.' },
+    ALONE: {
+      description: 'It cannot use Redis, or cannot read what the leader publishes, and reads the upstreams itself.',
+    },
+  } satisfies Readonly<Record<Role, object>>,
+});
+
+const FleetRef = builder.objectRef<FleetStatus>('Fleet').implement({
+  description: 'How this gateway takes part in its fleet: several gateways that share what one of them reads.',
+  fields: (t) => ({
+    role: t.expose('role', { type: FleetRoleEnum, description: 'What this gateway does.' }),
+    since: t.expose('since', { type: 'DateTime', description: 'Time since which it has this role.' }),
+    leaderSince: t.expose('leaderSince', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time since which the leader leads. Null while this gateway knows no leader.',
     }),
   }),
 });
@@ -86,6 +137,12 @@ const ServiceRef = builder.objectRef<Service>('Service').implement({
   description: 'Version, health and limits of this gateway.',
   fields: (t) => ({
     version: t.exposeString('version', { description: 'Version of the gateway.' }),
+    time: t.field({
+      type: 'DateTime',
+      description:
+        'Current time of the clock of the gateway. A client whose clock differs can show the age of other times by it.',
+      resolve: (service) => service.now(),
+    }),
     sandbox: t.exposeBoolean('isSandbox', {
       description: 'True if the gateway runs against its built-in sandbox. All data is simulated then.',
     }),
@@ -106,6 +163,17 @@ const ServiceRef = builder.objectRef<Service>('Service').implement({
       complexity: objects(2),
       description: 'Status of each upstream: the node first, then the market-data host.',
       resolve: (service) => service.upstreams(),
+    }),
+    historyStatus: t.field({
+      type: HistoryStatusEnum,
+      description: 'Whether the recorded history can be read. `Query.history` says what it covers.',
+      resolve: ({ sources: { history } }) => HISTORY_STATUS[history.status().state],
+    }),
+    fleet: t.field({
+      type: FleetRef,
+      nullable: true,
+      description: 'How this gateway takes part in its fleet. Null if REDIS_URL is not set.',
+      resolve: (service) => service.fleet?.(),
     }),
     limits: t.expose('limits', { type: LimitsRef, description: 'All limits that this gateway enforces.' }),
   }),

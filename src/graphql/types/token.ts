@@ -1,6 +1,9 @@
-import type { Token } from '../../domain/token.ts';
+import { basePrice } from '../../domain/price.ts';
+import { NATIVE_TOKEN_ID, type Token } from '../../domain/token.ts';
+import { pairPrice } from '../../loaders/pool-price.ts';
+import { andThen } from '../../maybe-promise.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
-import { listOf } from '../complexity.ts';
+import { listOf, POOL_PRICE } from '../complexity.ts';
 import type { Service } from '../context.ts';
 
 /** Number of objects that all tokens count as at most. */
@@ -23,6 +26,21 @@ export const TokenRef = builder.objectRef<Token>('Token').implement({
       description:
         'Number of decimals: one whole token is 10^decimals of its smallest units. Null if the token list does not contain them.',
     }),
+    nativePrice: t.float({
+      nullable: true,
+      complexity: POOL_PRICE,
+      description:
+        'Native coins (PRV) needed to buy one whole token, from the pool of the two, at the height of this response, by the formula of `PoolPair.price`. Null if there is no such pool, as for the native coin itself, if a reserve is 0, or if the decimals of a token are unknown. Null with an error if the exchange state cannot be read.',
+      resolve: ({ tokenId }, _args, { loaders }) =>
+        pairPrice(basePrice, { baseId: tokenId, targetId: NATIVE_TOKEN_ID }, loaders),
+    }),
+    poolCount: t.int({
+      nullable: true,
+      description:
+        'Number of pools that contain this token, at the height of this response. Null with an error if the exchange state cannot be read.',
+      resolve: ({ tokenId }, _args, { loaders }) =>
+        andThen(loaders.head.get(), ({ exchange }) => exchange.directory.placesOfToken.get(tokenId)?.length ?? 0),
+    }),
   }),
 });
 
@@ -44,7 +62,9 @@ builder.queryFields((t) => ({
 }));
 
 /** The number of tokens in the token list and in the pools. */
-function countTokens({ sources: { tokens, head } }: Service): number {
+function countTokens({ sources }: Service): number {
+  const { head } = sources;
+  const tokens = sources.tokens.current();
   const ofPools = head.current()?.exchange.directory.placesOfToken;
   if (ofPools === undefined) return tokens.size;
   let count = ofPools.size;

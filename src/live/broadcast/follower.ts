@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '../../errors.ts';
 import type { PollSpan, Published } from '../../tracing.ts';
 import { type Broadcast, createBroadcast } from './broadcast.ts';
@@ -23,6 +24,16 @@ export type Follower<T> = {
   skippedValues: Broadcast<T>['skippedValues'];
   /** Whether the last read failed. */
   isFailing(): boolean;
+  /** Why the last read failed; `undefined` if it did not. */
+  failure(): unknown;
+  /** Reads now, unless a read is under way or polling is off. @returns whether it does */
+  readNow(): boolean;
+  /** Turns polling on or off. While it is off, another gateway reads, and what it reads is received. */
+  poll(isOn: boolean): void;
+  /** Publishes a value that another gateway has read. A read that is under way is then without effect. */
+  receive(value: T): void;
+  /** The read of another gateway failed, or with `undefined` no longer fails. */
+  receiveFailure(error: unknown): void;
   stop(): void;
 };
 
@@ -31,18 +42,23 @@ export type FollowerOptions<T> = {
   /** Reads once. If it returns the previous value, nothing is published. */
   readonly read: (previous: T | undefined) => Promise<T>;
   /** From the end of one read to the start of the next. */
-  readonly intervalMs: number;
+  readonly intervalMs: () => number;
   /** How long a caller waits for the first value, and the error that it gets then. */
   readonly maxWaitMs: number;
   readonly timeoutError: () => Error;
   /** Whether a value is too old to be returned while reads fail; by default it never is. */
   readonly isTooOld?: (value: T) => boolean;
   readonly watcher: Watcher;
-  /** Called with each value that is published. */
-  readonly published?: ((value: T) => void) | undefined;
+  /** Called with each value before it is published. */
+  readonly published?: ((value: T, previous: T | undefined) => void) | undefined;
+  /** With it, polling is off at first, and other gateways get each value before it is published here. */
+  readonly share?: Share<T> | undefined;
   /** Records polls that lead to a publication, and the first of those that fail. */
   readonly trace?: PollTrace<T> | undefined;
 };
+
+/** Shares a value with other gateways. @returns the value to publish here too; `undefined` if it must not be */
+export type Share<T> = (value: T, previous: T | undefined) => Promise<T | undefined>;
 
 /** How polls are traced. */
 export type PollTrace<T> = {
@@ -56,45 +72,126 @@ export type Watcher = {
   recovered(): void;
 };
 
-/** Starts to poll at once, until it is stopped. */
+/** How long a caller waits when the read under way has ended without effect. */
+const MS_UNTIL_NEXT_READ = 10;
+
+/** Starts to poll at once, unless values are shared, until it is stopped. */
 export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
-  const { read, intervalMs, maxWaitMs, timeoutError, isTooOld = () => false, watcher, published, trace } = options;
+  const {
+    read,
+    intervalMs,
+    maxWaitMs,
+    timeoutError,
+    isTooOld = () => false,
+    watcher,
+    published,
+    share,
+    trace,
+  } = options;
   const latest = createBroadcast<T>();
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
+  let isPolling = share === undefined;
+  /** The read that counts: an earlier one ends without effect. */
+  let reading: symbol | undefined;
   /** The first error of its kind: all callers get the same one while it repeats. */
   let failure: { readonly error: unknown } | undefined;
   /** The error of all callers for whom the read under way takes too long. */
   let timeout: Error | undefined;
-  let underWay = readOnce();
+  /** Resolves when something is received, and when polling is turned on or off. */
+  let received = Promise.withResolvers<void>();
+  let underWay = isPolling ? readOnce() : received.promise;
 
   async function readOnce(): Promise<void> {
     timeout = undefined;
+    const own = Symbol('read');
+    reading = own;
+    const isOver = () => stopped || reading !== own;
     const span = trace?.start();
     try {
       const previous = latest.current();
-      const value = await (span === undefined ? read(previous) : span.run(() => read(previous)));
-      if (stopped) return;
-      if (failure !== undefined) watcher.recovered();
-      failure = undefined;
+      const value = await (span === undefined ? readShared(previous) : span.run(() => readShared(previous)));
+      if (isOver() || value === undefined) return;
+      succeed();
       if (value === previous) return;
-      published?.(value);
-      latest.publish(value);
+      publish(value);
       span?.published(trace?.describe?.(value, previous) ?? {});
     } catch (error) {
-      if (stopped) return;
-      if (isSameKind(error, failure?.error)) return;
-      watcher.failed(error);
-      failure = { error };
+      if (isOver() || !fail(error)) return;
       span?.failed(error instanceof GatewayError ? error.code : 'INTERNAL_SERVER_ERROR');
     } finally {
       span?.discard();
-      if (!stopped) timer = setTimeout(readAgain, intervalMs);
+      if (!isOver()) {
+        reading = undefined;
+        if (isPolling) timer = setTimeout(readAgain, intervalMs());
+      }
     }
+  }
+
+  async function readShared(previous: T | undefined): Promise<T | undefined> {
+    const own = reading;
+    const value = await read(previous);
+    return share === undefined || value === previous || reading !== own ? value : share(value, previous);
+  }
+
+  function publish(value: T): void {
+    published?.(value, latest.current());
+    latest.publish(value);
+  }
+
+  function succeed(): void {
+    if (failure !== undefined) watcher.recovered();
+    failure = undefined;
+  }
+
+  /** @returns whether the error is of another kind than the last one */
+  function fail(error: unknown): boolean {
+    if (isSameKind(error, failure?.error)) return false;
+    watcher.failed(error);
+    failure = { error };
+    return true;
   }
 
   function readAgain(): void {
     underWay = readOnce();
+  }
+
+  function readNow(): boolean {
+    if (stopped || !isPolling || reading !== undefined) return false;
+    clearTimeout(timer);
+    readAgain();
+    return true;
+  }
+
+  function poll(isOn: boolean): void {
+    if (stopped || isOn === isPolling) return;
+    isPolling = isOn;
+    clearTimeout(timer);
+    if (isOn) readAgain();
+    else reading = undefined;
+    renewReceived();
+  }
+
+  /** Callers who wait look again for what they wait for. */
+  function renewReceived(): void {
+    const before = received;
+    received = Promise.withResolvers();
+    if (!isPolling) underWay = received.promise;
+    before.resolve();
+  }
+
+  function receive(value: T): void {
+    if (stopped) return;
+    if (reading !== undefined && isPolling) restart();
+    succeed();
+    publish(value);
+    received.resolve();
+  }
+
+  /** The read under way has become outdated: the next one begins after the interval. */
+  function restart(): void {
+    reading = undefined;
+    timer = setTimeout(readAgain, intervalMs());
   }
 
   function current(): T | undefined {
@@ -105,10 +202,17 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
   return {
     async get() {
       if (failure !== undefined && latest.current() !== undefined && current() === undefined) throw failure.error;
-      if (current() === undefined && !(await isSettledWithin(maxWaitMs, underWay))) {
-        timeout ??= timeoutError();
-        throw timeout;
-      }
+      const deadline = performance.now() + maxWaitMs;
+      const isSettled = () => current() !== undefined || failure !== undefined || stopped;
+      // A read can be replaced by that of another gateway.
+      do {
+        if (current() !== undefined) break;
+        if (!(await isSettledWithin(deadline - performance.now(), Promise.race([underWay, received.promise])))) {
+          timeout ??= timeoutError();
+          throw timeout;
+        }
+        if (!isSettled()) await sleep(MS_UNTIL_NEXT_READ);
+      } while (!isSettled());
       const value = current();
       if (value === undefined) throw failure?.error ?? new Error('stopped before the first read ended');
       return value;
@@ -119,9 +223,24 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
     subscribers: latest.subscribers,
     skippedValues: latest.skippedValues,
     isFailing: () => failure !== undefined,
+    failure: () => failure?.error,
+    readNow,
+    poll,
+    receive,
+    receiveFailure(error) {
+      if (stopped || isPolling) return;
+      if (error === undefined) {
+        succeed();
+        if (latest.current() === undefined) renewReceived();
+      } else {
+        fail(error);
+        received.resolve();
+      }
+    },
     stop() {
       stopped = true;
       clearTimeout(timer);
+      received.resolve();
     },
   };
 }

@@ -2,8 +2,8 @@ import type { Instant } from '../../domain/instant.ts';
 
 /** Measures the usual time between two blocks. */
 export type BlockInterval = {
-  /** A new block arrived now. */
-  observe(): void;
+  /** A new block arrived at that time; by default now. */
+  observe(at?: Instant): void;
   /** Whether no block has arrived for several times the usual interval; `false` before the first block. */
   isOverdue(): boolean;
   /** When the next block is expected; `undefined` before the second block. */
@@ -25,11 +25,11 @@ export function createBlockInterval(now: () => Instant): BlockInterval {
   let usualMs: number | undefined;
 
   return {
-    observe() {
-      if (lastBlockAt !== undefined) intervals.push(now() - lastBlockAt);
+    observe(at = now()) {
+      if (lastBlockAt !== undefined) intervals.push(at - lastBlockAt);
       if (intervals.length > INTERVALS_KEPT) intervals.shift();
       usualMs = median(intervals);
-      lastBlockAt = now();
+      lastBlockAt = at;
     },
     isOverdue() {
       if (lastBlockAt === undefined) return false;

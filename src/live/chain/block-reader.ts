@@ -7,7 +7,12 @@ import { createErrorBudget } from '../../upstream/node/error-budget.ts';
 import { retryUntilStateExists } from '../../upstream/node/state-not-found.ts';
 
 /** One block, and the exchange after it. */
-export type Block = { readonly chainInfo: ChainInfo; readonly exchange: ExchangeState };
+export type Block = {
+  readonly chainInfo: ChainInfo;
+  readonly exchange: ExchangeState;
+  /** The hash of the block below it; `undefined` if the node did not report it for this very block. */
+  readonly previousHash: string | undefined;
+};
 
 /**
  * Reads the newest block of one node as documented.
@@ -49,15 +54,27 @@ export function createBlockReader(
   const errors = createErrorBudget(ERRORS_AT_TIP);
   let isDisagreeing = false;
 
-  /** The chain info of the block to read, once the node's two sources of the height agree or the retries are used up. */
-  async function agree(tip: ChainInfo, signal: AbortSignal): Promise<ChainInfo> {
+  /**
+   * The chain info of the block to read, once the node's two sources of the height agree or the retries are used up.
+   *
+   * @param parents gets the hash of the block below each block that the second source has shown, by the hash of that block:
+   *   behind a load balancer it can be another block than the one that is read
+   */
+  async function agree(tip: ChainInfo, parents: Map<string, string>, signal: AbortSignal): Promise<ChainInfo> {
     // If the node limits the rate of calls, the second source is left out: the state also confirms the height.
     if (node.spaceMs() > 0) return tip;
+
+    async function readHeight(): Promise<BeaconHeight> {
+      const { height, hash, previousHash } = await node.beaconTip(signal);
+      if (hash !== undefined && previousHash !== undefined) parents.set(hash, previousHash);
+      return height;
+    }
+
     let chainInfo = tip;
-    let beaconHeight = await node.beaconHeight(signal);
+    let beaconHeight = await readHeight();
     for (let retries = 0; retries < RETRIES_TO_AGREE && chainInfo.beacon.height !== beaconHeight; retries++) {
       if (chainInfo.beacon.height < beaconHeight) chainInfo = higherOf(chainInfo, await node.chainInfo(signal));
-      else beaconHeight = Math.max(beaconHeight, await node.beaconHeight(signal));
+      else beaconHeight = Math.max(beaconHeight, await readHeight());
     }
 
     const differs = chainInfo.beacon.height !== beaconHeight;
@@ -68,6 +85,7 @@ export function createBlockReader(
 
   return async (tip, signal) => {
     const tips = [tip];
+    const parents = new Map<string, string>();
 
     async function nextTip(): Promise<ChainInfo> {
       const next = await node.chainInfo(signal);
@@ -95,13 +113,13 @@ export function createBlockReader(
 
     let reason = '';
     for (let retries = 0; retries <= RETRIES_OF_STATE; retries++) {
-      const agreed = await agree(tips.reduce(higherOf), signal);
+      const agreed = await agree(tips.reduce(higherOf), parents, signal);
       tips.push(agreed);
       const { height } = agreed.beacon;
       const exchange = await retryUntilStateExists(() => node.exchangeState(height, signal), errors, signal);
       errors.earn(ERRORS_PER_BLOCK);
       const chainInfo = await (exchange.time === undefined ? unlessReplaced(agreed) : tipOf(exchange));
-      if (chainInfo !== undefined) return { chainInfo, exchange };
+      if (chainInfo !== undefined) return { chainInfo, exchange, previousHash: parents.get(chainInfo.beacon.hash) };
       reason =
         exchange.time === undefined
           ? 'the newest block changed each time the gateway read it'

@@ -4,7 +4,7 @@ import type { Instant } from '../../domain/instant.ts';
 import { UpstreamTimeoutError } from '../../errors.ts';
 import type { Tracing } from '../../tracing.ts';
 import type { Subscribe } from '../broadcast/broadcast.ts';
-import { createFollower, type Follower, type Watcher } from '../broadcast/follower.ts';
+import { createFollower, type Follower, type Share, type Watcher } from '../broadcast/follower.ts';
 import { createBlockInterval } from './block-interval.ts';
 import type { Head } from './head.ts';
 import { createHeadProblems, type Problem, type TipWatcher } from './head-problems.ts';
@@ -12,6 +12,7 @@ import type { Attempt } from './hedge.ts';
 import type { Node } from './node.ts';
 import { createNodeChoice, pollTips } from './node-choice.ts';
 import type { Nodes, NodeTip } from './nodes.ts';
+import { createPollSchedule, type PushInput } from './poll-schedule.ts';
 import type { PoolCounts } from './pool-counts.ts';
 import { createRecentHeads, headsAfter } from './recent-heads.ts';
 
@@ -25,11 +26,23 @@ export type HeadFollower = Follower<Head> & {
   nextAt(): Instant | undefined;
   /** The heads above a height: first those that are remembered, then each new one. */
   subscribeAfter(height: BeaconHeight): Subscribe<Head>;
+  /** Whether a head can have states that were filled in before it. */
+  readonly canFillIn: boolean;
+  /** Another gateway has polled this highest tip of all nodes. */
+  receiveTip(tip: BeaconHeight): void;
+  /** Remembers heads that another gateway has published before the one that is received next, for subscribers who resume. */
+  remember(heads: readonly Head[]): void;
+  /** The heads that are remembered, ascending. */
+  recent(): readonly Head[];
+  /** For the websockets of the nodes: a block that was pushed is polled at once. */
+  readonly push: PushInput;
 };
 
 type HeadFollowerOptions = {
   readonly nodes: Nodes;
   readonly pollMs: number;
+  /** Whether the websocket of at least one node is open. Then polls are rarer. */
+  readonly isPushOpen?: () => boolean;
   /** How long one response of a node may take, and how long a client waits for the first head. */
   readonly timeoutMs: number;
   /** How old the newest block may become before the head is stale, by the time at which it was made. */
@@ -40,6 +53,8 @@ type HeadFollowerOptions = {
   readonly now: () => Instant;
   readonly watcher: HeadWatcher;
   readonly tracing?: Tracing | undefined;
+  /** Shares each head with the other gateways of a fleet. Polling is off at first then. */
+  readonly share?: Share<Head> | undefined;
 };
 
 /** Is also notified of each head that is published. */
@@ -51,9 +66,17 @@ const CALLS_FOR_A_HEAD = 4;
 /** Starts to follow the chain of these nodes. */
 export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
   const { nodes, pollMs, timeoutMs, maxBlockAgeMs, poolCounts, headsKept, now, watcher, tracing } = options;
+  const { isPushOpen = () => false, share } = options;
   const recent = createRecentHeads(headsKept);
   const interval = createBlockInterval(now);
   const choice = createNodeChoice(timeoutMs);
+  const schedule = createPollSchedule({
+    pollMs,
+    isPushOpen,
+    isFailing: () => follower.isFailing(),
+    served: () => follower.newest(),
+    pollNow: () => follower.readNow(),
+  });
 
   /** Polls the tips, chooses the node, and reads its block. @returns the previous head if there is no other block */
   async function read(previous: Head | undefined): Promise<Head> {
@@ -80,28 +103,37 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     if (previous !== undefined && isSameBlock(head, previous)) return previous;
 
     for (const overtaken of called.slice(0, called.indexOf(head.source))) overtaken.newBlocks.overtaken();
-    if (head.beaconHeight !== previous?.beaconHeight) interval.observe();
-    poolCounts.isWhole(head.exchange);
-    recent.add(head);
     return head;
   }
 
   async function readHead({ node, tip }: NodeTip, previous: Head | undefined, signal: AbortSignal): Promise<Head> {
-    const { chainInfo, exchange } = await node.readBlock(tip, signal);
+    const { chainInfo, exchange, previousHash } = await node.readBlock(tip, signal);
     const { height: beaconHeight, hash, time } = chainInfo.beacon;
     const previousHeight = previous?.beaconHeight;
     const traceparent = tracing?.current();
     const observedAt = now();
-    return { beaconHeight, previousHeight, hash, time, chainInfo, exchange, source: node, observedAt, traceparent };
+    const block = { beaconHeight, previousHeight, hash, previousHash, time, chainInfo, exchange };
+    return { ...block, source: node, observedAt, traceparent };
   }
 
-  const follower = createFollower<Head>({
+  function remember(heads: readonly Head[]): void {
+    for (const head of heads) recent.add(head);
+  }
+
+  const follower: Follower<Head> = createFollower<Head>({
     read,
-    intervalMs: pollMs,
+    intervalMs: schedule.intervalMs,
     maxWaitMs: timeoutMs,
     timeoutError: () => new UpstreamTimeoutError('NODE', timeoutMs, {}),
     watcher,
-    published: watcher.published,
+    share,
+    published(head, previous) {
+      if (head.beaconHeight !== previous?.beaconHeight) interval.observe(head.observedAt);
+      poolCounts.isWhole(head.exchange);
+      remember([...(head.filledIn ?? []), head]);
+      schedule.published();
+      watcher.published?.(head);
+    },
     trace: tracing && {
       start: () => tracing.startPoll('head'),
       describe: ({ beaconHeight, exchange, source }, before) => ({
@@ -120,6 +152,18 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     problems: problems.all,
     nextAt: interval.nextAt,
     subscribeAfter: (height) => headsAfter({ recent, ...follower }, height),
+    canFillIn: share !== undefined,
+    receiveTip(tip) {
+      const served = follower.newest();
+      if (served !== undefined) problems.polled(tip, served.beaconHeight);
+    },
+    remember,
+    recent: recent.all,
+    push: schedule.push,
+    stop() {
+      schedule.stop();
+      follower.stop();
+    },
   };
 }
 

@@ -10,6 +10,8 @@ export type Head = {
   /** The height that was published before; the same if the node replaced the block. `undefined` for the first head. */
   readonly previousHeight: BeaconHeight | undefined;
   readonly hash: string;
+  /** The hash of the block below it; `undefined` if the node does not report it, or only for another block. */
+  readonly previousHash?: string | undefined;
   /** When the block was made. */
   readonly time: Instant;
   readonly chainInfo: ChainInfo;
@@ -18,6 +20,11 @@ export type Head = {
   readonly source: Node;
   /** When it had been read completely. */
   readonly observedAt: Instant;
+  /**
+   * The heights since the previous head that nobody in a fleet had followed, ascending. Their states were read from a node
+   * afterwards; their hashes are not known and empty, and their chain info is that of this head.
+   */
+  readonly filledIn?: readonly Head[] | undefined;
   /** The trace context of the poll that read it, if that is traced. */
   readonly traceparent?: string | undefined;
 };

@@ -7,7 +7,7 @@ import type { NodeClient } from '../../upstream/node/client.ts';
 import type { Watcher } from '../broadcast/follower.ts';
 import { type Block, createBlockReader } from './block-reader.ts';
 import { createNodePastStates, type NodePastStates } from './node-past-states.ts';
-import { createShownBlocks, type ShownBlocks } from './shown-blocks.ts';
+import { createShownBlocks, type ShownBlock, type ShownBlocks } from './shown-blocks.ts';
 
 /**
  * One node: its client, and everything that the gateway knows about its state. Who reads from a node decides by this alone.
@@ -26,6 +26,8 @@ export type Node = {
   tip(): ChainInfo | undefined;
   /** Whether the last poll succeeded and the current one, if any, has not been waiting for long. */
   isResponding(): boolean;
+  /** Another gateway has polled this tip; `undefined` if that poll failed. */
+  receiveTip(block: ShownBlock | undefined): void;
   readonly shown: ShownBlocks;
   /** Reads the newest block; see `ReadBlock`. The outcome counts in `newBlocks`. @throws UpstreamError */
   readBlock(tip: ChainInfo, signal: AbortSignal): Promise<Block>;
@@ -61,6 +63,8 @@ export type NodeStatus = {
   readonly name: string;
   /** The beacon height of its tip; `undefined` if the last poll failed. */
   readonly height: BeaconHeight | undefined;
+  /** The block of that tip. */
+  readonly tip: ShownBlock | undefined;
   /** The highest height that it is known to have pruned; `undefined` if none is known. */
   readonly prunedHeight: BeaconHeight | undefined;
   /** Minimum time between two calls to it, because it limits their rate; 0 if it does not. */
@@ -94,6 +98,8 @@ export function createNode(client: NodeClient, { isRightChain, graceMs, maxPause
   const readBlock = createBlockReader(client, watcher.disagreed);
   const pastStates = createNodePastStates(client, shown, watcher.pastStates);
   let tip: ChainInfo | undefined;
+  /** The tip that another gateway has polled since this one did. */
+  let received: ShownBlock | undefined;
   let poll: Promise<ChainInfo> | undefined;
   let polledAt = 0;
   let isFailing = false;
@@ -106,12 +112,14 @@ export function createNode(client: NodeClient, { isRightChain, graceMs, maxPause
         throw new UpstreamBadShapeError('NODE', wrongChain, { host: name });
       }
       tip = answer;
+      received = undefined;
       shown.add(answer.beacon);
       if (isFailing) watcher.recovered();
       isFailing = false;
       return answer;
     } catch (error) {
       tip = undefined;
+      received = undefined;
       if (!isFailing) watcher.failed(error);
       isFailing = true;
       throw error;
@@ -132,7 +140,13 @@ export function createNode(client: NodeClient, { isRightChain, graceMs, maxPause
     },
     isPolling: () => poll !== undefined,
     tip: () => tip,
-    isResponding: () => tip !== undefined && (poll === undefined || performance.now() - polledAt <= graceMs),
+    isResponding: () =>
+      received !== undefined || (tip !== undefined && (poll === undefined || performance.now() - polledAt <= graceMs)),
+    receiveTip(block) {
+      tip = undefined;
+      received = block;
+      if (block !== undefined) shown.add(block);
+    },
     shown,
     async readBlock(tip, signal) {
       try {
@@ -149,7 +163,8 @@ export function createNode(client: NodeClient, { isRightChain, graceMs, maxPause
     pastReads: createReadHealth(maxPauseMs),
     status: () => ({
       name,
-      height: tip?.beacon.height,
+      height: (tip?.beacon ?? received)?.height,
+      tip: tip?.beacon ?? received,
       prunedHeight: pastStates.prunedUpTo(),
       spaceMs: client.spaceMs(),
       health: client.health(),

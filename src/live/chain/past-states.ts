@@ -5,6 +5,7 @@ import { HeightNotAvailableError, UpstreamBusyError } from '../../errors.ts';
 import type { Bulkhead, QueuedCall } from '../../upstream/bulkhead.ts';
 import type { Requester } from '../../upstream/fair-queue.ts';
 import { blockNotFound, statePruned, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
+import { type ReadOnce, readAlone } from '../read-once.ts';
 import type { Head } from './head.ts';
 import type { Node } from './node.ts';
 import type { Nodes } from './nodes.ts';
@@ -26,14 +27,32 @@ export type PastStates = {
    * @returns the state of each height, or why it cannot be read
    */
   readAll(heights: readonly BeaconHeight[], head: Head, requester: Requester): Promise<(ExchangeState | Error)[]>;
+  /**
+   * Reads a final state that no client waits for. It takes no place in the cache of states.
+   *
+   * @throws as `read`
+   */
+  readInBackground(height: BeaconHeight, head: Head): Promise<ExchangeState>;
+  /** Whether so many states are being read for clients that reads in the background should come later. */
+  isBusy(): boolean;
   /** Whether no state of a lower height has more pools. An incomplete state is read again when it is next requested. */
   isComplete(state: ExchangeState): boolean;
+};
+
+/** A final height of a chain. */
+export type FinalHeight = {
+  readonly chainName: string;
+  readonly height: BeaconHeight;
+  /** Whether a state of it has all pools. Only such a state is for all replicas. */
+  readonly isComplete: (state: ExchangeState) => boolean;
 };
 
 type PastStatesOptions = {
   readonly nodes: Pick<Nodes, 'all' | 'firstSuccess' | 'sharingBlock'>;
   readonly bulkhead: Bulkhead;
   readonly poolCounts: PoolCounts;
+  /** Reads a final state for a client; alone by default. */
+  readonly readOnce?: ReadOnce<FinalHeight, ExchangeState> | undefined;
 };
 
 /** Enough for a page of history, or for the points of a chart. */
@@ -47,6 +66,9 @@ const CALLS_FOR_FINAL = 3;
 
 /** In this order nodes are called for a final state. */
 const STANDINGS: readonly Standing[] = ['retained', 'unknown', 'behind', 'pruned'];
+
+/** All reads in the background have one share of the queue. */
+const BACKGROUND: Requester = { client: Symbol('background') };
 
 /** The few states above the final ones that are kept for one head. */
 const MAX_STATES_UNDER_A_HEAD = 1_000;
@@ -62,8 +84,9 @@ const MAX_STATES_UNDER_A_HEAD = 1_000;
  * Nodes that have not shown such a block are called last, because they may have come to it since the last poll: their tip
  * is polled again first. A node that is paused is called after the others.
  */
-export function createPastStates({ nodes, bulkhead, poolCounts }: PastStatesOptions): PastStates {
-  const final: States = new LRUCache({ max: MAX_FINAL_STATES });
+export function createPastStates(options: PastStatesOptions): PastStates {
+  const { nodes, bulkhead, poolCounts, readOnce = readAlone } = options;
+  const final = new LRUCache<BeaconHeight, QueuedCall<ExchangeState>>({ max: MAX_FINAL_STATES });
   const finalUnderWay: States = new Map();
   const underHead = new WeakMap<Head, States>();
 
@@ -90,10 +113,21 @@ export function createPastStates({ nodes, bulkhead, poolCounts }: PastStatesOpti
     const known = knownRead(height, head);
     if (known !== undefined) return known.wait(requester);
     if (!isFinal(height, head.beaconHeight)) return readNearTip(height, head).wait(requester);
-    // A height that every node has pruned needs no call, so it does not wait in the queue.
+    refuseIfPruned(height, head);
+    return readFinal(height, head).wait(requester);
+  }
+
+  async function readInBackground(height: BeaconHeight, head: Head): Promise<ExchangeState> {
+    const known = final.peek(height) ?? finalUnderWay.get(height);
+    if (known !== undefined) return known.wait(BACKGROUND);
+    refuseIfPruned(height, head);
+    return queueFinal(height, head, readAlone).wait(BACKGROUND);
+  }
+
+  /** A height that every node has pruned needs no call, so it does not wait in the queue. */
+  function refuseIfPruned(height: BeaconHeight, head: Head): void {
     if (standings(height, head).every((standing) => standing === 'pruned'))
       throw new HeightNotAvailableError(height, head.beaconHeight);
-    return readFinal(height, head).wait(requester);
   }
 
   function isUnknown(height: BeaconHeight, head: Head): boolean {
@@ -102,9 +136,14 @@ export function createPastStates({ nodes, bulkhead, poolCounts }: PastStatesOpti
     return known.includes('unknown') && !known.includes('retained');
   }
 
-  function readFinal(height: BeaconHeight, head: Head): QueuedCall<ExchangeState> {
+  function queueFinal(
+    height: BeaconHeight,
+    head: Head,
+    readFor: ReadOnce<FinalHeight, ExchangeState>,
+  ): QueuedCall<ExchangeState> {
+    const { chainName } = head.chainInfo;
     const rank = ({ pastStates }: Node) => STANDINGS.indexOf(pastStates.standing(height));
-    const queued = queueRead(height, head, {
+    return queueRead(height, head, {
       isAccepted: (block) => isFinal(height, block.height),
       inOrder: (sharing) => sharing.toSorted((a, b) => rank(a) - rank(b)),
       others: () => nodes.all.filter((node) => node.isResponding()),
@@ -112,7 +151,12 @@ export function createPastStates({ nodes, bulkhead, poolCounts }: PastStatesOpti
       notSharing: (node) => statePruned({ host: node.name }),
       calls: CALLS_FOR_FINAL,
       readFrom: (node, signal) => node.pastStates.readFinal(height, newestFinal(head.beaconHeight), signal),
+      readOnce: (read) => readFor({ chainName, height, isComplete: poolCounts.isWhole }, read),
     });
+  }
+
+  function readFinal(height: BeaconHeight, head: Head): QueuedCall<ExchangeState> {
+    const queued = queueFinal(height, head, readOnce);
     finalUnderWay.set(height, queued);
     queued.answer
       .then(
@@ -133,6 +177,8 @@ export function createPastStates({ nodes, bulkhead, poolCounts }: PastStatesOpti
       notSharing: (node) => blockNotFound(head.beaconHeight, { host: node.name }),
       calls: CALLS_NEAR_TIP,
       readFrom: (node, signal) => node.pastStates.readNearTip(height, head.chainInfo.beacon, signal),
+      // The replicas of a fleet may disagree about it.
+      readOnce: (read) => read(),
     });
     states.set(height, queued);
     queued.answer.catch((error) => error instanceof HeightNotAvailableError || states.delete(height));
@@ -148,7 +194,7 @@ export function createPastStates({ nodes, bulkhead, poolCounts }: PastStatesOpti
       return plan.readFrom(node, signal);
     }
 
-    return bulkhead.queue(async () => {
+    async function readFromAny(): Promise<ExchangeState> {
       const order = [...new Set([...plan.inOrder(sharing()), ...plan.others()])];
       const left = order.toSorted((a, b) => Number(a.pastReads.isPaused()) - Number(b.pastReads.isPaused()));
       const called: Node[] = [];
@@ -162,11 +208,15 @@ export function createPastStates({ nodes, bulkhead, poolCounts }: PastStatesOpti
       } catch (error) {
         throw whyStateIsMissing(error) === 'pruned' ? new HeightNotAvailableError(height, head.beaconHeight) : error;
       }
-    });
+    }
+
+    return bulkhead.queue(() => plan.readOnce(readFromAny));
   }
 
   return {
     read,
+    readInBackground,
+    isBusy: bulkhead.isBusy,
     readAll: (heights, head, requester) =>
       readProbing(heights, {
         isUnknown: (height) => isUnknown(height, head),
@@ -208,6 +258,8 @@ type ReadPlan = {
   /** How many calls a read makes, one after another. */
   readonly calls: number;
   readonly readFrom: ReadFrom;
+  /** Reads it, or takes what another replica has read. */
+  readonly readOnce: (read: () => Promise<ExchangeState>) => Promise<ExchangeState>;
 };
 
 type ReadFrom = (node: Node, signal: AbortSignal) => Promise<ExchangeState>;

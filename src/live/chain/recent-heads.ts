@@ -7,6 +7,8 @@ import type { Head } from './head.ts';
 export type RecentHeads = {
   /** Adds the newest head. It replaces a remembered one of the same height. */
   add(head: Head): void;
+  /** All that are remembered, ascending. */
+  all(): readonly Head[];
   /** The lowest head above this height. */
   after(height: BeaconHeight): Head | undefined;
   /** Resolves when the next subscriber may get one: thousands can resume at the same time. */
@@ -26,13 +28,14 @@ export function createRecentHeads(max: number): RecentHeads {
       const below = heads.filter(({ beaconHeight }) => beaconHeight < head.beaconHeight);
       heads = [...below, head].slice(-max);
     },
+    all: () => heads,
     after: (height) => heads.find(({ beaconHeight }) => beaconHeight > height),
     turn: resumed.wait,
   };
 }
 
 /** A client that comes from another gateway can be ahead of this one, but not by so many heights. */
-const MAX_HEIGHTS_AHEAD = 100;
+export const MAX_HEIGHTS_AHEAD = 100;
 
 /** Whether a height is so far above a head that it is of another chain. */
 export function isFarAhead(height: BeaconHeight, head: Head): boolean {

@@ -4,7 +4,7 @@ import type { BestBlock } from '../../domain/chain.ts';
 /** The newest blocks that one node has shown as its tip. */
 export type ShownBlocks = {
   /** The node showed this block as its tip. */
-  add(block: BestBlock): void;
+  add(block: ShownBlock): void;
   all(): readonly ShownBlock[];
   /**
    * The block that was last shown at a height. Only for a URL that has shown two blocks of some height in turn, as a load

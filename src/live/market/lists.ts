@@ -3,8 +3,8 @@ import { createMarketBuilder, type Market, type Pair, type Ticker } from '../../
 import { UpstreamTimeoutError } from '../../errors.ts';
 import type { Tracing } from '../../tracing.ts';
 import type { MarketDataClient } from '../../upstream/market-data/client.ts';
-import type { Rows } from '../../upstream/market-data/decode.ts';
-import { createFollower, type Follower, type Watcher } from '../broadcast/follower.ts';
+import type { Rows } from '../../upstream/rows.ts';
+import { createFollower, type Follower, type Share, type Watcher } from '../broadcast/follower.ts';
 import { createTurnLimit } from '../broadcast/turn-limit.ts';
 
 /** One list of the market-data host, as it was last read. */
@@ -45,6 +45,14 @@ type MarketFollowerOptions = {
   /** Creates the watcher of a list. */
   readonly watch: () => Watcher;
   readonly tracing?: Tracing | undefined;
+  /** Shares each snapshot with the other gateways of a fleet. Polling is off at first then. */
+  readonly share?: MarketShare | undefined;
+};
+
+/** Shares the snapshots of both lists. */
+export type MarketShare = {
+  readonly pairs: Share<MarketSnapshot<Pair>>;
+  readonly tickers: Share<MarketSnapshot<Ticker>>;
 };
 
 /** A read may take the upstream timeout on top of its interval. */
@@ -53,8 +61,8 @@ const INTERVALS_UNTIL_STALE = 3;
 /** Starts to follow a market-data host. */
 export function createMarketFollower(options: MarketFollowerOptions): MarketFollower {
   const { host, now, pollMs, timeoutMs } = options;
-  const pairs = followList('pairs', host.pairs, options);
-  const tickers = followList('tickers', host.tickers, options);
+  const pairs = followList('pairs', host.pairs, options, options.share?.pairs);
+  const tickers = followList('tickers', host.tickers, options, options.share?.tickers);
   const staleAfterMs = INTERVALS_UNTIL_STALE * pollMs + timeoutMs;
 
   function freshness(): Freshness | undefined {
@@ -75,25 +83,27 @@ function followList<P extends Pair>(
   name: string,
   read: (previous: readonly P[] | undefined) => Promise<Rows<P>>,
   { pollMs, timeoutMs, maxAgeMs, now, watch, tracing }: MarketFollowerOptions,
+  share: Share<MarketSnapshot<P>> | undefined,
 ): Follower<MarketSnapshot<P>> {
   return createFollower<MarketSnapshot<P>>({
     async read(previous) {
       const { rows, dropped } = await read(previous?.market.rows);
       const observedAt = now();
-      const market = rows === previous?.market.rows ? previous.market : await prepare(rows);
+      const market = rows === previous?.market.rows ? previous.market : await prepareMarket(rows);
       return { market, observedAt, nextAt: observedAt + pollMs, dropped };
     },
-    intervalMs: pollMs,
+    intervalMs: () => pollMs,
     maxWaitMs: timeoutMs,
     timeoutError: () => new UpstreamTimeoutError('MARKET_DATA', timeoutMs, {}),
     isTooOld: ({ observedAt }) => now() - observedAt > maxAgeMs,
     watcher: watch(),
+    share,
     trace: tracing && { start: () => tracing.startPoll(name) },
   });
 }
 
 /** Builds the lookup tables of a list, and yields to the event loop in between. */
-async function prepare<P extends Pair>(rows: readonly P[]): Promise<Market<P>> {
+export async function prepareMarket<P extends Pair>(rows: readonly P[]): Promise<Market<P>> {
   const builder = createMarketBuilder<P>();
   const { wait } = createTurnLimit(ROWS_PER_TURN);
   for (const row of rows) {

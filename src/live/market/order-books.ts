@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import type { Instant } from '../../domain/instant.ts';
-import { type OrderBook, toOrderBook } from '../../domain/order-book.ts';
+import { type OrderBook, type RawOrderBook, toOrderBook } from '../../domain/order-book.ts';
 import { BadUserInputError, UpstreamBadShapeError, UpstreamBusyError, UpstreamTimeoutError } from '../../errors.ts';
 import type { Tracing } from '../../tracing.ts';
 import type { Bulkhead, QueuedCall } from '../../upstream/bulkhead.ts';
@@ -9,6 +9,7 @@ import type { Requester } from '../../upstream/fair-queue.ts';
 import type { MarketDataClient } from '../../upstream/market-data/client.ts';
 import type { Subscribe } from '../broadcast/broadcast.ts';
 import { createFollower, type Follower, type Watcher } from '../broadcast/follower.ts';
+import { type Observed, type ReadOnce, readAlone } from '../read-once.ts';
 
 /** An order book as it was last read. */
 export type OrderBookSnapshot = {
@@ -32,12 +33,26 @@ export type OrderBooks = {
    * that the ticker does not exist, an error is sent in its place.
    */
   subscribe(tickerId: string): Subscribe<OrderBookSnapshot | BadUserInputError>;
+  /** The newest snapshot in memory, however old, of a book that is followed or was read. Nothing is read for it. */
+  newest(tickerId: string): OrderBookSnapshot | undefined;
+  /** How many snapshots were read: while it is the same, no book in memory has changed. */
+  reads(): number;
+  /** The books that are followed, without reading any. */
+  followedBooks(): FollowedBooks;
   /** How many books are followed. */
   followed(): number;
   /** How many subscribers they have. */
   subscribers(): number;
   /** How many updates were skipped by slow subscribers. */
   skippedValues(): number;
+};
+
+/** The newest snapshots of the books that are followed, by ticker id: of those that can be read now. */
+export type FollowedBooks = {
+  /** The same object until one of the books changes, can no longer be read, or another one is followed. */
+  readonly books: ReadonlyMap<string, OrderBook>;
+  /** Until when they may be shown without looking for newer ones. */
+  readonly freshUntil: Instant;
 };
 
 type OrderBooksOptions = {
@@ -52,13 +67,23 @@ type OrderBooksOptions = {
   /** Creates the watcher of a book that is followed. */
   readonly watch: () => Watcher;
   readonly tracing?: Tracing | undefined;
+  /** Reads a response of the host; alone by default. */
+  readonly readOnce?: ReadOnce<string, Observed<RawOrderBook | undefined>> | undefined;
 };
 
 type FollowedBook = Follower<OrderBookSnapshot | BadUserInputError> & { readonly watcher: Watcher };
 
-type SharedRead = { readonly call: QueuedCall<OrderBookSnapshot | undefined>; endedAt: Instant | undefined };
+type SharedRead = {
+  readonly call: QueuedCall<OrderBookSnapshot | undefined>;
+  endedAt: Instant | undefined;
+  /** What the call returned. Until then, and if it fails, the snapshot before. */
+  snapshot: OrderBookSnapshot | undefined;
+};
 
 const MAX_BOOKS_KEPT = 1_000;
+
+/** A snapshot that another replica has read is read again when it is no longer fresh, but not sooner. */
+const MIN_PAUSE_MS = 10;
 
 /** Longer ticker ids do not exist. The host, or a proxy in front of it, may reject such a long address. */
 const MAX_TICKER_ID_LENGTH = 200;
@@ -70,10 +95,16 @@ export function noTicker(tickerId: string): BadUserInputError {
 
 /** Creates the order books of a host. */
 export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
-  const { host, bulkhead, isListed, ttlMs, timeoutMs, now, watch, tracing } = options;
+  const { host, bulkhead, isListed, ttlMs, timeoutMs, now, watch, tracing, readOnce = readAlone } = options;
   const shared = new LRUCache<string, SharedRead>({ max: MAX_BOOKS_KEPT });
   const followed = new Map<string, FollowedBook>();
   let skippedBefore = 0;
+  let reads = 0;
+  /** Collected when they are needed, and again after a change. */
+  let collected: ReadonlyMap<string, OrderBook> | undefined;
+  const onChange = () => {
+    collected = undefined;
+  };
 
   async function read(tickerId: string, requester: Requester): Promise<OrderBookSnapshot | undefined> {
     if (tickerId.length > MAX_TICKER_ID_LENGTH && !isListed(tickerId)) return undefined;
@@ -89,49 +120,64 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
   }
 
   function share(tickerId: string): SharedRead {
-    const fresh: SharedRead = { call: bulkhead.queue(() => fetchBook(tickerId)), endedAt: undefined };
-    shared.set(tickerId, fresh);
-    const end = () => {
-      fresh.endedAt = now();
+    const fresh: SharedRead = {
+      call: bulkhead.queue(() => fetchBook(tickerId)),
+      endedAt: undefined,
+      snapshot: shared.peek(tickerId)?.snapshot,
     };
-    fresh.call.answer.then(end, (error) => {
-      end();
-      // The host was not called because these clients have too many queued requests: other clients do not get this error.
-      if (error instanceof UpstreamBusyError && shared.peek(tickerId) === fresh) shared.delete(tickerId);
-    });
+    shared.set(tickerId, fresh);
+    fresh.call.answer.then(
+      (snapshot) => {
+        // Another replica may have read it a while ago.
+        fresh.endedAt = snapshot?.observedAt ?? now();
+        fresh.snapshot = snapshot;
+        reads += 1;
+      },
+      (error) => {
+        fresh.endedAt = now();
+        // The host was not called because these clients have too many queued requests: other clients do not get this error.
+        if (error instanceof UpstreamBusyError && shared.peek(tickerId) === fresh) shared.delete(tickerId);
+      },
+    );
     return fresh;
   }
 
   async function fetchBook(tickerId: string): Promise<OrderBookSnapshot | undefined> {
-    const raw = await host.orderBook(tickerId);
+    const { value: raw, observedAt } = await readOnce(tickerId, async () => ({
+      value: await host.orderBook(tickerId),
+      observedAt: now(),
+    }));
     const isEmpty = raw === undefined || raw.bids.length + raw.asks.length === 0;
     if (isEmpty && !isListed(tickerId)) return undefined;
     if (raw === undefined) throw new UpstreamBadShapeError('MARKET_DATA', 'no order book for a listed ticker');
 
-    const observedAt = now();
     return { book: toOrderBook(raw), observedAt, freshUntil: observedAt + ttlMs };
   }
 
   function follow(tickerId: string): FollowedBook {
-    const watcher = watch();
+    const watcher = watchChanges(watch(), onChange);
     // A client of its own in the queue, however many subscribe: it does not wait behind other requests of any client.
     const requester: Requester = { client: Symbol(tickerId) };
     let isFirst = true;
+    let pauseMs = ttlMs;
     const follower = createFollower<OrderBookSnapshot | BadUserInputError>({
       async read(previous) {
         // The first read may return a snapshot that was read for other clients a moment ago.
         const readNow = isFirst ? read : readAgain;
         isFirst = false;
+        pauseMs = ttlMs;
         const snapshot = await readNow(tickerId, requester);
+        if (snapshot !== undefined) pauseMs = Math.min(ttlMs, Math.max(MIN_PAUSE_MS, snapshot.freshUntil - now()));
         const known = previous instanceof BadUserInputError ? undefined : previous;
         if (snapshot !== undefined) return known && isDeepStrictEqual(known.book, snapshot.book) ? known : snapshot;
         if (known !== undefined) throw new UpstreamBadShapeError('MARKET_DATA', 'the order book no longer exists');
         return previous ?? noTicker(tickerId);
       },
-      intervalMs: ttlMs,
+      intervalMs: () => pauseMs,
       maxWaitMs: timeoutMs,
       timeoutError: () => new UpstreamTimeoutError('MARKET_DATA', timeoutMs, {}),
       watcher,
+      published: onChange,
       trace: tracing && { start: () => tracing.startPoll('order book') },
     });
     return { ...follower, watcher };
@@ -157,16 +203,46 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
     skippedBefore += follower.skippedValues();
     follower.stop();
     followed.delete(tickerId);
+    onChange();
     // A book that is not followed any more cannot recover later, so its watcher is notified now.
     if (follower.isFailing()) follower.watcher.recovered();
+  }
+
+  function collect(): ReadonlyMap<string, OrderBook> {
+    const books = new Map<string, OrderBook>();
+    for (const [tickerId, follower] of followed) {
+      const snapshot = follower.isFailing() ? undefined : follower.current();
+      if (snapshot !== undefined && !(snapshot instanceof BadUserInputError)) books.set(tickerId, snapshot.book);
+    }
+    return books;
   }
 
   return {
     read,
     subscribe,
+    newest: (tickerId) => shared.peek(tickerId)?.snapshot,
+    reads: () => reads,
+    followedBooks() {
+      collected ??= collect();
+      return { books: collected, freshUntil: now() + ttlMs };
+    },
     followed: () => followed.size,
     subscribers: () => [...followed.values()].reduce((sum, { subscribers }) => sum + subscribers(), 0),
     skippedValues: () =>
       [...followed.values()].reduce((sum, { skippedValues: skipped }) => sum + skipped(), skippedBefore),
+  };
+}
+
+/** A watcher that also calls a function when something begins to fail or recovers. */
+function watchChanges(watcher: Watcher, onChange: () => void): Watcher {
+  return {
+    failed(error) {
+      onChange();
+      watcher.failed(error);
+    },
+    recovered() {
+      onChange();
+      watcher.recovered();
+    },
   };
 }

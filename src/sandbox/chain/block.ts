@@ -4,6 +4,7 @@ import type { Providers } from './providers.ts';
 import { createRandom, type Random } from './random.ts';
 import { firstShards, nextShards, type Shard } from './shards.ts';
 import { MAX_RESERVE, type Side, type Trade, trade, tradeTowards } from './trade.ts';
+import type { ValueAt } from './values.ts';
 
 /** A beacon block with the state of the exchange after it. Immutable. */
 export type Block = {
@@ -35,6 +36,7 @@ export type Genesis = {
   readonly pools: readonly ChainPool[];
   readonly markets: readonly ChainMarket[];
   readonly providers: Providers;
+  readonly valueAt: ValueAt;
   /** Maximum number of random trades in a block. */
   readonly tradesPerBlock: number;
   /** Whether a pool exists at a height. */
@@ -77,14 +79,18 @@ export function createNextBlock(stage: Genesis): (previous: Block, time: number,
     const reserves = previous.reserves.slice();
     const trades: Trade[] = [];
     const add = (made: Trade | undefined) => made && trades.push(made);
+    // The initial ratio of the reserves, and how the values of the two tokens have changed since.
+    const fairRatio = ({ initial, token1, token2 }: Venue) =>
+      ((Number(initial[1]) / Number(initial[0])) * (stage.valueAt(token1, height) / token1.usd)) /
+      (stage.valueAt(token2, height) / token2.usd);
 
     for (let count = random.below(tradesPerBlock + 1); count > 0; count--) {
       // The first ones of the list have the most trades.
       const venue = traded[Math.floor(random.unit() ** 1.5 * traded.length)];
       if (!venue) continue;
-      if (!('id' in venue)) add(tradeAtRandom(reserves, venue, random));
+      if (!('id' in venue)) add(tradeAtRandom(reserves, venue, fairRatio(venue), random));
       else if (stage.exists(venue, height)) {
-        add(tradeAtRandom(reserves, venue, random));
+        add(tradeAtRandom(reserves, venue, fairRatio(venue), random));
         for (const market of followers.get(venue) ?? []) {
           if (random.chance(0.8)) add(follow(reserves, market, venue, random));
         }
@@ -108,15 +114,23 @@ export function createNextBlock(stage: Genesis): (previous: Block, time: number,
   };
 }
 
-// A random walk that tends back to the initial price, because a sandbox may run for weeks.
-function tradeAtRandom(reserves: BigUint64Array, { index, initial }: Venue, random: Random): Trade | undefined {
-  const began = Number(initial[1]) / Number(initial[0]);
-  const drift = Math.log(ratioOf(reserves, index) / began);
-  const sideIn: Side = random.unit() < 0.5 - Math.max(-0.45, Math.min(0.45, drift * 2)) ? 1 : 0;
+// A random walk that tends to the ratio of the tokens' values, which stays near the initial one: a sandbox may run for weeks.
+function tradeAtRandom(
+  reserves: BigUint64Array,
+  { index }: Venue,
+  fairRatio: number,
+  random: Random,
+): Trade | undefined {
+  const drift = Math.log(ratioOf(reserves, index) / fairRatio);
+  const sideIn: Side = random.unit() < 0.5 - Math.max(-MAX_PULL, Math.min(MAX_PULL, drift * PULL)) ? 1 : 0;
   const fraction = 10 ** random.between(-4.5, -2.3);
 
   return trade(reserves, index, sideIn, BigInt(Math.ceil(Number(reserves[index * 2 + sideIn] ?? 0n) * fraction)));
 }
+
+/** How strongly a difference from the fair ratio decides about the side of a trade, and at most. */
+const PULL = 25;
+const MAX_PULL = 0.45;
 
 function follow(reserves: BigUint64Array, market: Venue, pool: Venue, random: Random): Trade | undefined {
   return tradeTowards(reserves, market.index, ratioOf(reserves, pool.index) * random.between(0.9995, 1.0005));

@@ -4,6 +4,7 @@ import { type ChainPool, poolsOf } from './pools.ts';
 import { createProviders, type Providers } from './providers.ts';
 import { BLOCK_SECONDS } from './shards.ts';
 import type { ChainToken } from './tokens.ts';
+import { createValues } from './values.ts';
 
 /** Options of a chain. The same options result in exactly the same chain. */
 export type ChainOptions = {
@@ -51,6 +52,8 @@ export type Chain = {
   reserves(venue: ChainPool | ChainMarket, height?: number): Reserves | undefined;
   /** The retained blocks from the oldest to the tip. */
   blocks(): Iterable<Block>;
+  /** Calls a function with each block that becomes the tip from now on. */
+  onBlock(listener: (block: Block) => void): void;
 };
 
 /** A chain to which blocks can be added. */
@@ -80,18 +83,22 @@ export function createChain(options: ChainOptions): GrowingChain {
   const exists = (pool: ChainPool, height: number) => height >= born(pool);
   const latecomers = pools.some(({ bornBehindTip }) => bornBehindTip !== undefined);
 
-  const stage: Genesis = { seed, pools, markets, providers, tradesPerBlock: options.tradesPerBlock, exists };
+  const valueAt = createValues(seed, startHeight - history);
+  const { tradesPerBlock } = options;
+  const stage: Genesis = { seed, pools, markets, providers, valueAt, tradesPerBlock, exists };
   const createNext = createNextBlock(stage);
   const [first, ...later] = options.past ?? [];
   let tip = first ?? firstBlock(stage, startHeight - history, startTime - history * BLOCK_SECONDS);
   const blocks = new Map([[tip.height, tip]]);
   const branches = new Map<number, Block[]>();
+  const listeners: ((block: Block) => void)[] = [];
   let oldestHeight = tip.height;
 
   function show(block: Block): void {
     tip = block;
     blocks.set(block.height, block);
     for (; tip.height - oldestHeight >= retention; oldestHeight++) blocks.delete(oldestHeight);
+    for (const listener of listeners) listener(block);
   }
   function timeAfter(previous: Block): number {
     return clock ? Math.max(previous.time, clock()) : previous.time + BLOCK_SECONDS;
@@ -127,6 +134,7 @@ export function createChain(options: ChainOptions): GrowingChain {
     },
     block: (height) => blocks.get(height),
     branchBlock,
+    onBlock: (listener) => void listeners.push(listener),
     blocks: () => blocks.values(),
     poolsAt: (height) => (latecomers ? pools.filter((pool) => exists(pool, height)) : pools),
     reserves(venue, height = tip.height) {

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError } from 'graphql';
 import type { ErrorCode } from '../../errors.ts';
-import { SANDBOX_HEADER } from '../http/headers.ts';
+import { HEIGHT_HEADER, SANDBOX_HEADER } from '../http/headers.ts';
 import { REQUEST_ID_HEADER } from '../http/request-id.ts';
 
 /** The response headers that pages of other origins may read. */
-const EXPOSED = `${REQUEST_ID_HEADER}, ${SANDBOX_HEADER[0]}, ratelimit, ratelimit-policy, retry-after`;
+const EXPOSED = `${REQUEST_ID_HEADER}, ${HEIGHT_HEADER}, ${SANDBOX_HEADER[0]}, ratelimit, ratelimit-policy, retry-after`;
 
 /**
  * The CORS headers of a response; none if pages of the request's origin may not read it. Credentials are never allowed.

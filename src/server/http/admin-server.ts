@@ -16,7 +16,7 @@ export type AdminServer = {
 
 type AdminServerOptions = Omit<
   RoutesOptions,
-  'graphqlHandler' | 'hasAdminPages' | 'graphiql' | 'persistedOnly' | 'responses' | 'isLast'
+  'graphqlHandler' | 'rest' | 'hasAdminPages' | 'explorer' | 'graphiql' | 'persistedOnly' | 'responses' | 'isLast'
 > & {
   /** How long a client may keep the gateway waiting. */
   readonly keepAliveMs: number;
@@ -29,7 +29,9 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
   const handle = createRoutes({
     ...options,
     graphqlHandler: undefined,
+    rest: undefined,
     hasAdminPages: true,
+    explorer: 'off',
     graphiql: false,
     persistedOnly: false,
     responses,

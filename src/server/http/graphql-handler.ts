@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
+import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { inSpan, type Tracing, traceparentOf } from '../../tracing.ts';
 import type { AccessLog } from '../access-log.ts';
@@ -11,12 +12,13 @@ import type { ResponseSource } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import { type EncodedResponse, encodeResponse } from '../operations/encoded-response.ts';
 import { codesOf, type OperationLabel, summarizeRefusal } from '../operations/log-details.ts';
+import type { MinimumHeights } from '../operations/minimum-heights.ts';
 import type { PersistedQueries } from '../operations/persisted-queries.ts';
 import { isSubscription, type Pipeline, type Prepared, type SentOperation } from '../operations/pipeline.ts';
 import { keyOf, type QueryRequest, type QueryResponses } from '../operations/query-responses.ts';
 import { internalError } from '../operations/refusal.ts';
 import type { Yoga } from '../yoga/yoga.ts';
-import { LAST_EVENT_ID_HEADER, wantsCost } from './headers.ts';
+import { LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER, wantsCost } from './headers.ts';
 import { createAcceptedTypes, type JsonType } from './media-types.ts';
 import type { HttpExchange } from './open-responses.ts';
 import type { RequestIds } from './request-id.ts';
@@ -38,6 +40,7 @@ type GraphqlHandlerOptions = {
   readonly pipeline: Pipeline;
   readonly persisted: PersistedQueries;
   readonly responses: QueryResponses;
+  readonly minimumHeights: Pick<MinimumHeights, 'reachSent'>;
   readonly writer: ResponseWriter;
   readonly accessLog: Pick<AccessLog, 'isAll'>;
   readonly clients: ClientAddresses;
@@ -71,7 +74,7 @@ type PlainRequest = QueryRequest & {
  * pipeline.
  */
 export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
-  const { yoga, pipeline, persisted, writer, clients, rates, connections } = options;
+  const { yoga, pipeline, persisted, minimumHeights, writer, clients, rates, connections } = options;
   const { requestIds, maskError, corsOrigins, maxBodyBytes, tracing } = options;
   const isAllLogged = options.accessLog.isAll;
   const acceptedType = createAcceptedTypes();
@@ -127,8 +130,21 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const isOne = body === undefined || body[0] === OPENING_BRACE;
     const span = isOne ? tracing?.startOperation('http', exchange.id, traceparentOf(exchange.request)) : undefined;
     const plain = { exchange, account, type, key, text, body, span };
-    if (isOne) orFail(plain, () => respond(plain));
-    else passPlainToYoga(plain);
+    const minimum = exchange.request.headers[MIN_HEIGHT_HEADER];
+    if (!isOne) passPlainToYoga(plain);
+    else if (minimum === undefined) orFail(plain, () => respond(plain));
+    else orFail(plain, () => respondAt(minimum, plain));
+  }
+
+  /** Responds when the height is served. Responses in the cache are never below the height that is served. */
+  function respondAt(minimum: string | string[], plain: PlainRequest): MaybePromise<void> {
+    return andThen(minimumHeights.reachSent(minimum, MIN_HEIGHT_HEADER, clientOf(plain)), (refused) => {
+      if (refused === undefined) return respond(plain);
+      const { span, account } = plain;
+      const executed = { result: new WrittenResult(undefined, [refused]), dependencies: undefined };
+      span?.end({ codes: codesOf([refused]) });
+      return send(plain, encodeResponse(executed, account.paid, 0, maskError), 'executed');
+    });
   }
 
   function execute(plain: PlainRequest): MaybePromise<EncodedResponse | undefined> {
@@ -150,10 +166,11 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     );
   }
 
-  function clientOf({ exchange: { request }, account, span }: PlainRequest) {
+  function clientOf({ exchange: { request, response, startedAt: receivedAt }, account, span }: PlainRequest) {
     // A client that also accepts JSON can open an event stream.
     const lastEventId = request.headers[LAST_EVENT_ID_HEADER]?.toString();
-    return { address: clients.of(request), account, wantsCost: wantsCost(request), lastEventId, span };
+    const address = clients.of(request);
+    return { address, connection: response, receivedAt, account, wantsCost: wantsCost(request), lastEventId, span };
   }
 
   function send(plain: PlainRequest, response: EncodedResponse, from: ResponseSource): undefined {

@@ -13,3 +13,9 @@ export const LAST_EVENT_ID_HEADER = 'last-event-id';
 
 /** The header, name and value, of every response of a gateway that serves simulated data. */
 export const SANDBOX_HEADER = ['x-pdex-sandbox', 'true'] as const;
+
+/** The request header, and the member of a websocket's `connection_init`, with the newest height that the client has seen. */
+export const MIN_HEIGHT_HEADER = 'x-pdex-min-height';
+
+/** The response header with the beacon height that the response describes; in the REST API, that of the pool prices. */
+export const HEIGHT_HEADER = 'x-pdex-height';

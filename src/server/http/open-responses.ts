@@ -39,6 +39,8 @@ export type HttpExchange = {
   account?: Account | undefined;
   /** The operation, if it was prepared before the request was passed to Yoga. */
   prepared?: Prepared | undefined;
+  /** About how many values the results of its operations have so far: an array has several. */
+  values?: number;
   /** The span of the first operation, if it is traced, until that operation takes it. */
   span?: OperationSpan | undefined;
 };

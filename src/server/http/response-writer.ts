@@ -6,7 +6,7 @@ import type { RateLimits } from '../clients/rate-limits.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { EncodedResponse } from '../operations/encoded-response.ts';
 import { toRefusedResponse } from '../operations/refusal.ts';
-import { COST_HEADER, SANDBOX_HEADER } from './headers.ts';
+import { COST_HEADER, HEIGHT_HEADER, MIN_HEIGHT_HEADER, SANDBOX_HEADER } from './headers.ts';
 import { cacheHeadersOf, hasEtag } from './http-caching.ts';
 import type { JsonType } from './media-types.ts';
 import type { HttpExchange, OpenResponses } from './open-responses.ts';
@@ -46,12 +46,13 @@ export function createResponseWriter({
   isSandbox,
   isLast,
 }: ResponseWriterOptions): ResponseWriter {
-  const vary = { get: varyHeader(`accept, ${COST_HEADER}`, corsOrigins), post: varyHeader(undefined, corsOrigins) };
+  const varying = `accept, ${COST_HEADER}, ${MIN_HEIGHT_HEADER}`;
+  const vary = { get: varyHeader(varying, corsOrigins), post: varyHeader(undefined, corsOrigins) };
 
   function send(exchange: HttpExchange, type: JsonType, encoded: EncodedResponse): void {
     const { request, response } = exchange;
     const isGet = request.method === 'GET';
-    const { body, bytes, errors } = encoded;
+    const { body, bytes, errors, heightText } = encoded;
     const { status, headers } = errors === undefined ? SUCCESS : statusOf(errors, type);
     if (response.destroyed) {
       responses.track(exchange);
@@ -60,6 +61,7 @@ export function createResponseWriter({
     if (errors !== undefined) metrics.recordErrors(errors);
     const all = commonHeaders(exchange);
     if (rates !== undefined) all.push(...rates.headersFor(request, headers['retry-after']));
+    if (heightText !== undefined) all.push(HEIGHT_HEADER, heightText);
     const { etag, cacheControl } = isGet ? cacheHeadersOf(encoded, type, now()) : POSTED;
     if (cacheControl !== undefined) all.push('cache-control', cacheControl);
     if (etag !== undefined) all.push('etag', etag);
@@ -70,8 +72,9 @@ export function createResponseWriter({
       all.push('content-type', CONTENT_TYPES[type], 'content-length', String(bytes));
       if (headers !== NO_HEADERS) all.push(...Object.entries(headers).flat());
       response.writeHead(status, all);
-      for (const piece of body.slice(0, -1)) response.write(piece);
-      response.end(body.at(-1), 'latin1');
+      const last = body.length - 1;
+      for (let index = 0; index < last; index++) response.write(body[index]);
+      response.end(body[last], 'latin1');
     }
     responses.trackWritten(exchange);
   }

@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Service } from '../../graphql/context.ts';
 import type { AccessLog } from '../access-log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { createExplorer } from '../pages/explorer.ts';
+import type { BuiltExplorer } from '../pages/explorer-files.ts';
 import { createGraphiqlHandler, handleNoGraphiql, isNavigation } from '../pages/graphiql.ts';
 import { HEALTH_PATH, handleHealth, handleReady, READY_PATH, readinessProblems, STOPPING } from '../pages/health.ts';
 import { createIndex, INDEX_PATH } from '../pages/index-page.ts';
@@ -11,6 +13,7 @@ import type { GraphqlHandler } from './graphql-handler.ts';
 import { SANDBOX_HEADER } from './headers.ts';
 import type { HttpExchange, OpenResponses } from './open-responses.ts';
 import { REQUEST_ID_HEADER, type RequestIds } from './request-id.ts';
+import type { RestRoutes } from './rest.ts';
 
 /** The path of the metrics, for Prometheus. */
 const METRICS_PATH = '/metrics';
@@ -19,6 +22,8 @@ const METRICS_PATH = '/metrics';
 export type RoutesOptions = {
   /** Handles the GraphQL endpoint; `undefined` on the admin port, which has nothing for clients. */
   readonly graphqlHandler: GraphqlHandler | undefined;
+  /** The REST API; `undefined` if it is off, and on the admin port. */
+  readonly rest: RestRoutes | undefined;
   /** Whether the pages for operators are here: /health, /ready and /metrics. */
   readonly hasAdminPages: boolean;
   readonly responses: OpenResponses;
@@ -26,6 +31,7 @@ export type RoutesOptions = {
   readonly metrics: Metrics;
   readonly requestIds: RequestIds;
   readonly accessLog: AccessLog;
+  readonly explorer: BuiltExplorer;
   /** Whether browsers get GraphiQL. */
   readonly graphiql: boolean;
   /** Whether only persisted documents are executed, which GraphiQL cannot send. */
@@ -43,17 +49,21 @@ type HandleRequest = (request: IncomingMessage, response: ServerResponse, next?:
 
 /** Creates the routes: which path is handled by what. */
 export function createRoutes(options: RoutesOptions): HandleRequest {
-  const { graphqlHandler, hasAdminPages, responses, service, metrics, requestIds, isStopping, isLast } = options;
+  const { graphqlHandler, rest, hasAdminPages, responses, service, metrics, requestIds, isStopping, isLast } = options;
   const title = service.isSandbox ? 'pdex-gateway (sandbox)' : 'pdex-gateway';
   const graphiql = createRoute('graphiql', options.persistedOnly ? handleNoGraphiql : createGraphiqlHandler(title));
   const routes: ReadonlyMap<string, Route> = new Map([
     ...(graphqlHandler === undefined ? [] : clientRoutes(graphqlHandler)),
     ...(hasAdminPages ? adminRoutes() : []),
+    ...(rest?.routes ?? []),
   ]);
+  const explorer = typeof options.explorer === 'string' ? undefined : createExplorer(options.explorer);
+  const explorerPage = explorer && createRoute('explorer', explorer.page);
   const graphql = routes.get(GRAPHQL_PATH);
   const invalidHost = createRoute('unreadable', handleInvalidHost);
   const hint = graphql ? `The GraphQL endpoint is ${GRAPHQL_PATH}.` : `This port has ${[...routes.keys()].join(', ')}.`;
   const notFound = createRoute('nowhere', (_request, response) => handleNotFound(response, hint));
+  const isValidHost = createHostCheck();
   const { onRequest } = options.accessLog;
 
   function clientRoutes(handle: GraphqlHandler): [string, Route][] {
@@ -63,7 +73,13 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
         INDEX_PATH,
         createRoute(
           'index',
-          createIndex({ ...service, graphiql: options.graphiql && !options.persistedOnly, hasAdminPages }),
+          createIndex({
+            ...service,
+            explorer: options.explorer,
+            graphiql: options.graphiql && !options.persistedOnly,
+            hasAdminPages,
+            restBase: rest?.base,
+          }),
         ),
       ],
       [SCHEMA_PATH, createRoute('schema', handleSchema)],
@@ -103,8 +119,24 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
     if (!isValidHost(request.headers.host)) return invalidHost;
     const path = pathOf(request);
     if (path === INDEX_PATH && !isRead(request)) return notFound;
-    const route = routes.get(path) ?? notFound;
+    if (path === INDEX_PATH && explorerPage && isNavigation(request)) return explorerPage;
+    const route =
+      routes.get(path) ?? rest?.similar(path) ?? restNotFound(path) ?? explorerRoute(request, path) ?? notFound;
     return route === graphql && options.graphiql && isNavigation(request) ? graphiql : route;
+  }
+
+  /** The route of a page or a file of the explorer, or of a page that a browser opens and that does not exist. */
+  function explorerRoute(request: IncomingMessage, path: string): Route | undefined {
+    if (explorer === undefined || !isRead(request)) return undefined;
+    const respond = explorer.at(path);
+    if (respond) return createRoute('explorer', respond);
+    const respondNotFound = isNavigation(request) ? explorer.notFoundAt(path) : undefined;
+    return respondNotFound && createRoute(notFound.endpoint, respondNotFound);
+  }
+
+  function restNotFound(path: string): Route | undefined {
+    const handle = rest?.notFound(path);
+    return handle && { endpoint: notFound.endpoint, handle };
   }
 
   return (request, response, next) => {
@@ -147,9 +179,20 @@ function pathOf(request: IncomingMessage): string {
   return end < 0 ? url : url.slice(0, end);
 }
 
-/** Whether a URL can be made of `Host`, as handlers do. */
-function isValidHost(host: string | undefined): boolean {
-  return host === undefined || URL.canParse(`http://${host}`);
+/** Maximum number of hosts in the cache. Clients use a handful of them. */
+const MAX_CACHED_HOSTS = 100;
+
+/** Creates the function that checks `Host`: whether a URL can be made of it, as handlers do. It caches valid hosts. */
+function createHostCheck(): (host: string | undefined) => boolean {
+  const valid = new Set<string>();
+
+  return (host) => {
+    if (host === undefined || valid.has(host)) return true;
+    if (!URL.canParse(`http://${host}`)) return false;
+    if (valid.size >= MAX_CACHED_HOSTS) valid.clear();
+    valid.add(host);
+    return true;
+  };
 }
 
 function handleInvalidHost(_request: IncomingMessage, response: ServerResponse): void {

@@ -6,8 +6,10 @@ type CounterOptions = { readonly name: string; readonly help: string; readonly l
 /** The same of a histogram, with the upper bounds of its buckets, in seconds. */
 type HistogramOptions = CounterOptions & { readonly buckets: readonly number[] };
 
-/** The values of labels, in the order of the label names. */
-type LabelValues = readonly (string | number)[];
+type LabelValue = string | number;
+
+/** Finds what counts for the values of one or two labels, in the order of the label names. It is created at its first use. */
+type Find<Count> = (first: LabelValue, second?: LabelValue) => Count;
 
 /** The counter of one set of label values. */
 type FastCounter = { inc(): void };
@@ -23,50 +25,29 @@ type Labels = Readonly<Record<string, string | number>>;
  * They are plain numbers until they are read. The counters of prom-client look up the labels at each increment, which takes
  * longer than everything else that a response cache hit counts.
  *
- * @returns the counter of some label values, which is created at its first use
+ * @returns the counter of some label values
  */
-export function createCounters(
-  { name, help, labelNames }: CounterOptions,
-  registry: Registry,
-): (labels: LabelValues) => FastCounter {
-  const all = new Map<string | number, FastCounter & { readonly labels: Labels; value: number }>();
-  register(registry, { name, help, type: 'counter' }, () =>
-    [...all.values()].map(({ labels, value }) => ({ labels, value })),
-  );
-
-  return (labels) => {
-    const key = keyOf(labels);
-    const before = all.get(key);
-    if (before !== undefined) return before;
+export function createCounters({ name, help, labelNames }: CounterOptions, registry: Registry): Find<FastCounter> {
+  const { find, all } = createCounts(labelNames, (labels) => {
     const count = {
-      labels: toLabels(labelNames, labels),
+      labels,
       value: 0,
       inc() {
         count.value += 1;
       },
     };
-    all.set(key, count);
     return count;
-  };
+  });
+  register(registry, { name, help, type: 'counter' }, () => all().map(({ labels, value }) => ({ labels, value })));
+  return find;
 }
 
 /** Creates the histograms of a metric and registers them, as {@link createCounters} does. */
-export function createHistograms(
-  options: HistogramOptions,
-  registry: Registry,
-): (labels: LabelValues) => FastHistogram {
+export function createHistograms(options: HistogramOptions, registry: Registry): Find<FastHistogram> {
   const { name, help, labelNames, buckets: bounds } = options;
-  const all = new Map<string | number, HistogramState>();
-  register(registry, { name, help, type: 'histogram' }, () =>
-    [...all.values()].flatMap((histogram) => toSamples(name, bounds, histogram)),
-  );
-
-  return (labels) => {
-    const key = keyOf(labels);
-    const before = all.get(key);
-    if (before !== undefined) return before;
+  const { find, all } = createCounts(labelNames, (labels): HistogramState => {
     const histogram = {
-      labels: toLabels(labelNames, labels),
+      labels,
       buckets: bounds.map(() => 0),
       count: 0,
       sum: 0,
@@ -78,9 +59,12 @@ export function createHistograms(
         if (place < bounds.length) histogram.buckets[place] = (histogram.buckets[place] ?? 0) + 1;
       },
     };
-    all.set(key, histogram);
     return histogram;
-  };
+  });
+  register(registry, { name, help, type: 'histogram' }, () =>
+    all().flatMap((histogram) => toSamples(name, bounds, histogram)),
+  );
+  return find;
 }
 
 type HistogramState = FastHistogram & {
@@ -91,13 +75,22 @@ type HistogramState = FastHistogram & {
   sum: number;
 };
 
-/** A single label value is its own key, so that no text is built. */
-function keyOf(labels: LabelValues): string | number {
-  return labels.length === 1 ? (labels[0] ?? '') : labels.join();
-}
+/** Creates the counts of a metric. Finding one allocates nothing: a text as the key would take longer than counting. */
+function createCounts<Count>(names: readonly string[], create: (labels: Labels) => Count) {
+  const counts = new Map<LabelValue, Map<LabelValue | undefined, Count>>();
 
-function toLabels(names: readonly string[], values: LabelValues): Labels {
-  return Object.fromEntries(names.map((name, place) => [name, values[place] ?? '']));
+  function add(first: LabelValue, second: LabelValue | undefined): Count {
+    const values = [first, second];
+    const count = create(Object.fromEntries(names.map((name, place) => [name, values[place] ?? ''])));
+    const others = counts.get(first) ?? new Map<LabelValue | undefined, Count>();
+    counts.set(first, others.set(second, count));
+    return count;
+  }
+
+  return {
+    find: (first: LabelValue, second?: LabelValue): Count => counts.get(first)?.get(second) ?? add(first, second),
+    all: () => [...counts.values()].flatMap((each) => [...each.values()]),
+  };
 }
 
 function toSamples(

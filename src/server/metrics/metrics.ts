@@ -1,10 +1,11 @@
 import type { GraphQLError } from 'graphql';
 import { CloseCode } from 'graphql-ws';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { ERROR_CODES, type Upstream } from '../../errors.ts';
+import { type AnyUpstream, ERROR_CODES, type Upstream } from '../../errors.ts';
 import type { Service } from '../../graphql/context.ts';
 import type { UpstreamCall } from '../../upstream/health.ts';
 import { createCounters, createHistograms } from './counters.ts';
+import { createSharedMetrics, type SharedWatcher } from './shared-metrics.ts';
 import { registerSourceMetrics } from './source-metrics.ts';
 
 /** The metrics that Prometheus reads. Every label has a limited set of values. */
@@ -14,7 +15,7 @@ export type Metrics = {
   /** Counts a request to a host of an upstream, and its duration. */
   recordUpstreamCall(call: UpstreamCall, host: string): void;
   /** Counts the bytes of a response of an upstream. */
-  recordUpstreamBytes(upstream: Upstream, bytes: number): void;
+  recordUpstreamBytes(upstream: AnyUpstream, bytes: number): void;
   /** Sets whether the circuit of a host is open. */
   setCircuitOpen(upstream: Upstream, host: string, isOpen: boolean): void;
   /** Counts a response of an HTTP endpoint. Event streams have no duration. */
@@ -33,12 +34,18 @@ export type Metrics = {
   recordRateLimited(transport: OperationTransport): void;
   /** Counts a request or a websocket that exceeds the connection limit of its client. */
   recordRefusedConnection(): void;
+  /** Counts a request or an operation that names a minimum height. */
+  recordMinimumHeight(outcome: MinimumHeightOutcome): void;
+  /** Counts an operation that begins (1) or ends (-1) to wait for its minimum height. */
+  addWaitingForHeight(difference: 1 | -1): void;
   /** Counts a websocket that opened (1) or closed (-1). */
   addWebSockets(difference: 1 | -1): void;
   /** Counts the close code of a websocket. */
   recordWebSocketClose(code: number): void;
   /** Adds the gauges of what the gateway follows: ages, subscriptions, skipped updates. Called once. */
   registerSources(service: Service): void;
+  /** Adds the metrics of what a fleet shares. Called once, and only with a fleet. */
+  watchShared(): SharedWatcher;
 };
 
 /** The label `type` of `pdex_operations_total`. */
@@ -46,6 +53,13 @@ type OperationType = 'query' | 'subscribe' | 'update';
 
 /** The transport of an operation. */
 export type OperationTransport = 'http' | 'websocket';
+
+/**
+ * What becomes of an operation that names a minimum height: it goes on at once (reached) or when the height is published
+ * (waited), or it is refused because the height did not come in time (late), is too far ahead (ahead), too many wait (full), the
+ * client disconnects (left), or the gateway stops (stopping).
+ */
+export type MinimumHeightOutcome = 'reached' | 'waited' | 'late' | 'ahead' | 'full' | 'left' | 'stopping';
 
 /** The origin of a response to a query: the response cache, the execution of another request, or its own execution. */
 export type ResponseSource = 'kept' | 'shared' | 'executed';
@@ -149,6 +163,15 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
     'pdex_connections_refused_total',
     'Requests and websockets refused because the client address had too many open connections.',
   );
+  const minimumHeights = fastCounters(
+    'pdex_minimum_heights_total',
+    'Requests and operations that named a minimum height, by outcome: reached (at once), waited, or refused because it did not come in time (late), was too far ahead (ahead), too many waited (full), the client left (left), or the gateway was stopping (stopping).',
+    'outcome',
+  );
+  const waitingForHeight = gauge(
+    'pdex_minimum_height_waiting',
+    'Operations that wait until the gateway has the minimum height that they name.',
+  );
   const webSockets = gauge('pdex_websockets', 'Open websockets.');
   const webSocketCloses = counter(
     'pdex_websocket_closes_total',
@@ -199,25 +222,28 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
     recordUpstreamBytes: (upstream, bytes) => bytesRead.inc({ upstream }, bytes),
     setCircuitOpen: (upstream, host, isOpen) => circuitOpen.set({ upstream, host }, Number(isOpen)),
     recordResponse(door, status, seconds) {
-      requests([door, status]).inc();
-      if (seconds !== undefined) requestSeconds([door]).observe(seconds);
+      requests(door, status).inc();
+      if (seconds !== undefined) requestSeconds(door).observe(seconds);
     },
-    recordResponseSource: (from) => responses([from]).inc(),
+    recordResponseSource: (from) => responses(from).inc(),
     recordOperation(type, outcome, seconds) {
       if (type === 'update') updates.inc();
-      operations([type, outcome]).inc();
-      if (seconds !== undefined) operationSeconds([type]).observe(seconds);
+      operations(type, outcome).inc();
+      if (seconds !== undefined) operationSeconds(type).observe(seconds);
     },
-    recordPersistedOperation: (name) => persisted([name]).inc(),
+    recordPersistedOperation: (name) => persisted(name).inc(),
     recordErrors(errors) {
       for (const { extensions } of errors) errorsSent.inc({ code: errorCodeOf(extensions) });
     },
-    recordRefusedOperation: () => operations(['any', 'refused']).inc(),
+    recordRefusedOperation: () => operations('any', 'refused').inc(),
     recordRateLimited: (transport) => rateLimited.inc({ door: transport }),
     recordRefusedConnection: () => connectionsRefused.inc(),
+    recordMinimumHeight: (outcome) => minimumHeights(outcome).inc(),
+    addWaitingForHeight: (difference) => waitingForHeight.inc(difference),
     addWebSockets: (difference) => webSockets.inc(difference),
     recordWebSocketClose: (code) => webSocketCloses.inc({ code: isKnownClose(code) ? String(code) : OTHER }),
     registerSources: (service) => registerSourceMetrics(service, registry),
+    watchShared: () => createSharedMetrics(registry),
   };
 }
 

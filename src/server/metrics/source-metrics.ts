@@ -1,13 +1,17 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { type BeaconHeight, newestFinal } from '../../domain/beacon-height.ts';
 import type { Service } from '../../graphql/context.ts';
+import type { HistoryStatus } from '../../history/history.ts';
 import { readinessProblems } from '../pages/health.ts';
+import { registerFleetMetrics } from './fleet-metrics.ts';
 
 /** Registers the gauges of what the gateway follows. Each value is read when Prometheus reads the metrics. */
 export function registerSourceMetrics(service: Service, registry: Registry): void {
+  registerFleetMetrics(service.fleet, service.now, registry);
   const { sources, now, upstreams } = service;
-  const { head, nodes, market, orderBooks } = sources;
+  const { head, history, nodes, pushes, market, orderBooks, divergences, tokens } = sources;
   const registers = [registry];
-  const subscriptions = { head, tickers: market.tickers, order_books: orderBooks };
+  const subscriptions = { head, tickers: market.tickers, order_books: orderBooks, divergences };
 
   gauge('pdex_head_beacon_height', 'Newest beacon height that the gateway serves.', () => head.current()?.beaconHeight);
   gauge('pdex_head_age_seconds', 'Time since the gateway read the newest beacon height, in seconds.', () =>
@@ -31,6 +35,13 @@ export function registerSourceMetrics(service: Service, registry: Registry): voi
     'Time since the gateway read pairs and tickers, in seconds. If the two differ, the longer time.',
     () => secondsSince(market.freshness()?.observedAt),
   );
+  gauge('pdex_tokens_age_seconds', 'Time since the gateway read the token service, in seconds.', () =>
+    secondsSince(tokens.service?.observedAt()),
+  );
+  gauge('pdex_tokens_skipped_entries', 'Entries of the token service that were skipped because they are invalid.', () =>
+    tokens.service?.skipped(),
+  );
+  gauge('pdex_tokens', 'Tokens in the token list.', () => tokens.current().size);
   gauge('pdex_order_books_followed', 'Order books that the gateway reads regularly for subscribers.', () =>
     orderBooks.followed(),
   );
@@ -71,6 +82,56 @@ export function registerSourceMetrics(service: Service, registry: Registry): voi
     () => nodes.status().map(({ name }) => [name, Number(head.current()?.source.name === name)]),
   );
   gaugeOfEach(
+    'pdex_push_connected',
+    '1 while the websocket on which a node pushes new blocks is open; otherwise 0.',
+    'host',
+    () => pushes.map(({ name, status }) => [name, Number(status().isOpen)]),
+  );
+  counterOfEach('pdex_push_frames_total', 'Frames of blocks that a node has pushed.', 'host', () =>
+    pushes.map(({ name, status }) => [name, status().frames]),
+  );
+  counterOfEach('pdex_push_reconnects_total', 'How often the websocket to a node was opened again.', 'host', () =>
+    pushes.map(({ name, status }) => [name, status().reconnects]),
+  );
+  gaugeOfEach(
+    'pdex_history_state',
+    '1 for the state of the recorded history: off, starting, recording, failing (the database cannot be used now), or refused (only the operator can mend the database).',
+    'state',
+    () => [[history.status().state, 1]],
+  );
+  gauge(
+    'pdex_history_recorded_beacon_height',
+    'Highest recorded beacon height. 0 if nothing is recorded.',
+    () => history.status().coverage?.last.beaconHeight,
+  );
+  gauge('pdex_history_heights', 'Recorded beacon heights.', () => history.status().coverage?.heights);
+  gauge(
+    'pdex_history_missing_heights',
+    'Beacon heights between the first and the last recorded one that are not recorded.',
+    () => missingHeights(history.status()),
+  );
+  gauge('pdex_history_lag_heights', 'Final beacon heights above the highest recorded one.', () =>
+    lagHeights(history.status(), head.current()?.beaconHeight),
+  );
+  gauge(
+    'pdex_history_waiting_heights',
+    'Final beacon heights that wait to be recorded.',
+    () => history.status().waiting,
+  );
+  gauge('pdex_history_backfilling', '1 while missing beacon heights are being read from the node; otherwise 0.', () =>
+    Number(history.isBackfilling()),
+  );
+  counter(
+    'pdex_history_backfill_reads_total',
+    'Missing beacon heights that were read from the node.',
+    () => history.status().backfillReads,
+  );
+  counter(
+    'pdex_history_database_errors_total',
+    'Operations of the database of the history that failed.',
+    () => history.status().databaseErrors,
+  );
+  gaugeOfEach(
     'pdex_market_data_dropped_rows',
     'Rows of the last response for a list that were dropped because they were invalid.',
     'list',
@@ -81,20 +142,16 @@ export function registerSourceMetrics(service: Service, registry: Registry): voi
   );
   gaugeOfEach(
     'pdex_subscriptions',
-    'Open subscriptions, by source: head (heads and prices), tickers or order_books.',
+    'Open subscriptions, by source: head (heads and prices), tickers, order_books or divergences. While there are any of divergences, the gateway itself counts once for head and once for tickers.',
     'source',
     () => Object.entries(subscriptions).map(([source, { subscribers }]) => [source, subscribers()]),
   );
-  new Counter({
-    name: 'pdex_updates_skipped_total',
-    help: 'Updates that slow subscribers skipped because a newer one was available, by source.',
-    labelNames: ['source'],
-    registers,
-    collect() {
-      this.reset();
-      for (const [source, { skippedValues }] of Object.entries(subscriptions)) this.inc({ source }, skippedValues());
-    },
-  });
+  counterOfEach(
+    'pdex_updates_skipped_total',
+    'Updates that slow subscribers skipped because a newer one was available, by source.',
+    'source',
+    () => Object.entries(subscriptions).map(([source, { skippedValues }]) => [source, skippedValues()]),
+  );
 
   function gauge(name: string, help: string, read: () => number | undefined): void {
     new Gauge({
@@ -105,6 +162,19 @@ export function registerSourceMetrics(service: Service, registry: Registry): voi
         const value = read();
         if (value === undefined) this.reset();
         else this.set(value);
+      },
+    });
+  }
+
+  /** A counter of something that counts itself. */
+  function counter(name: string, help: string, read: () => number): void {
+    new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(read());
       },
     });
   }
@@ -123,7 +193,31 @@ export function registerSourceMetrics(service: Service, registry: Registry): voi
     });
   }
 
+  /** A counter with one label, and a total for each of its label values. */
+  function counterOfEach(name: string, help: string, label: string, read: () => [string, number][]): void {
+    new Counter({
+      name,
+      help,
+      labelNames: [label],
+      registers,
+      collect() {
+        this.reset();
+        for (const [labelValue, total] of read()) this.inc({ [label]: labelValue }, total);
+      },
+    });
+  }
+
   function secondsSince(instant: number | undefined): number | undefined {
     return instant === undefined ? undefined : (now() - instant) / 1_000;
   }
+}
+
+function missingHeights({ coverage }: HistoryStatus): number | undefined {
+  if (coverage === undefined) return undefined;
+  return coverage.last.beaconHeight - coverage.first.beaconHeight + 1 - coverage.heights;
+}
+
+function lagHeights({ coverage }: HistoryStatus, tip: BeaconHeight | undefined): number | undefined {
+  if (coverage === undefined || tip === undefined) return undefined;
+  return Math.max(0, newestFinal(tip) - coverage.last.beaconHeight);
 }

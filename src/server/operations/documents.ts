@@ -1,4 +1,4 @@
-import { type DocumentNode, GraphQLError, type GraphQLSchema, Kind, TokenKind } from 'graphql';
+import { type DocumentNode, GraphQLError, type GraphQLSchema, Kind } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { MAX_ERRORS, withoutStacks } from '../../errors.ts';
 import { parseDocument } from '../../graphql/document-source.ts';
@@ -7,8 +7,9 @@ import { createValidDocument, type ValidDocument } from '../../graphql/execution
 import { nextTurn, type TakeTurn } from '../../graphql/execution/time-slice.ts';
 import type { Limits } from '../../graphql/limits.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
+import { findExcess, findExcessInText, tooDeep, tooMany } from './document-bounds.ts';
 import { refusal } from './refusal.ts';
-import { createValidation, tooDeep } from './validation.ts';
+import { createValidation } from './validation.ts';
 
 /** A valid document, or the errors of one that is not executed. */
 export type ReadDocument =
@@ -38,9 +39,6 @@ const MAX_CHARACTERS = 20_000;
 /** Maximum length of all cached documents. A parsed document takes about 60 bytes for each character. */
 const MAX_TOTAL_CHARACTERS = 500_000;
 
-/** Maximum number of open brackets for each allowed level of nesting: one of the selection, the rest of values. */
-const BRACKETS_PER_LEVEL = 5;
-
 /** Documents with more tokens are validated in steps, each in its own turn of the event loop. */
 const MAX_TOKENS_AT_ONCE = 500;
 
@@ -61,16 +59,18 @@ export function createDocuments({
   function parse(
     text: string,
   ): { document: DocumentNode; errors?: never } | { errors: GraphQLError[]; document?: never } {
+    const excess = findExcessInText(text);
+    if (excess !== undefined) return { errors: [excess] };
     try {
       const document = withoutStacks(() => parseDocument(text, { maxTokens: limits.maxTokens }));
-      const isTooDeep =
-        isDeeperThan(limits.maxNesting, document) ||
-        hasMoreOpenBrackets(limits.maxNesting * BRACKETS_PER_LEVEL, document);
-      return isTooDeep ? { errors: [tooDeep()] } : { document };
+      const excess = findExcess(document, limits);
+      return excess === undefined ? { document } : { errors: [excess] };
     } catch (error) {
       if (error instanceof RangeError) return { errors: [tooDeep()] };
       if (!(error instanceof GraphQLError)) throw error;
-      return { errors: [isTooLong(error) ? tooLong(limits.maxTokens) : toRefusal('GRAPHQL_PARSE_FAILED', error)] };
+      return {
+        errors: [isTooLong(error) ? tooMany('tokens', limits.maxTokens) : toRefusal('GRAPHQL_PARSE_FAILED', error)],
+      };
     }
   }
 
@@ -131,41 +131,8 @@ export function createDocuments({
   };
 }
 
-/** Whether selections are nested deeper than that, in the operations or in any fragment. It does not recurse. */
-function isDeeperThan(levels: number, { definitions }: DocumentNode): boolean {
-  let sets = definitions.flatMap((definition) => ('selectionSet' in definition ? [definition.selectionSet] : []));
-  for (let level = 0; level <= levels; level++) {
-    sets = sets.flatMap(({ selections }) =>
-      selections.flatMap((selection) => ('selectionSet' in selection ? [selection.selectionSet ?? []].flat() : [])),
-    );
-    if (sets.length === 0) return false;
-  }
-  return true;
-}
-
-/**
- * Whether more brackets than that are open at once, of selections, lists, input objects and types together. Recursive functions
- * would exceed the stack in such a document.
- */
-function hasMoreOpenBrackets(max: number, { loc }: DocumentNode): boolean {
-  let open = 0;
-  for (let token = loc?.startToken ?? null; token !== null; token = token.next) {
-    if (OPENING.has(token.kind)) open++;
-    else if (CLOSING.has(token.kind)) open--;
-    if (open > max) return true;
-  }
-  return false;
-}
-
-const OPENING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
-const CLOSING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
-
 function isTooLong({ message }: GraphQLError): boolean {
   return message.startsWith('Syntax Error: Document contains more than');
-}
-
-function tooLong(maxTokens: number): GraphQLError {
-  return refusal('QUERY_TOO_COMPLEX', `The document has too many tokens. The maximum is ${maxTokens}.`);
 }
 
 /** An error of graphql-js as the error of a document that is not executed, with a code if it has none. */

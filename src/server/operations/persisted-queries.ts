@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { ErrorCode } from '../../errors.ts';
+import type { SharedTexts } from '../../fleet/shared-texts.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
 import { labelOf, type OperationLabel, type UncheckedOperation } from './log-details.ts';
 import type { PersistedDocument, PersistedDocuments } from './persisted-documents.ts';
 import { badRequest, refusal } from './refusal.ts';
@@ -22,12 +24,12 @@ export type PersistedQueries = {
   labelOf(params: UncheckedOperation & Pick<PersistedParams, 'documentId' | 'extensions'>): OperationLabel;
   /**
    * The persisted document that a request names, or the text of its query: its own, which is stored if it has a hash, or the
-   * stored one with its hash.
+   * stored one with its hash, for which a fleet may be searched.
    *
-   * @throws GraphQLError if the id or the hash is unknown, does not match the text, or is malformed, or if only persisted
+   * @throws GraphQLError, or rejects with it, if the id or the hash is unknown, does not match the text, or is malformed, or if only persisted
    *   documents are allowed and the request names none
    */
-  resolve(params: PersistedParams): PersistedDocument | string;
+  resolve(params: PersistedParams): MaybePromise<PersistedDocument | string>;
 };
 
 type PersistedQueriesOptions = {
@@ -35,6 +37,7 @@ type PersistedQueriesOptions = {
   readonly documents?: PersistedDocuments;
   /** Whether only persisted documents are allowed; `false` by default. */
   readonly isOnly?: boolean;
+  readonly shared?: SharedTexts | undefined;
 };
 
 /** Maximum length of a stored text. Usual documents are far shorter. */
@@ -52,6 +55,7 @@ export function namesDocument({ documentId, extensions }: Pick<PersistedParams, 
 export function createPersistedQueries({
   documents = new Map(),
   isOnly = false,
+  shared,
 }: PersistedQueriesOptions = {}): PersistedQueries {
   const texts = new LRUCache<string, string>({
     maxSize: MAX_TOTAL_CHARACTERS,
@@ -68,8 +72,20 @@ export function createPersistedQueries({
     return document;
   }
 
+  /** Searches the fleet. @throws GraphQLError if no replica knows the hash */
+  async function findShared(hash: string, { find }: SharedTexts): Promise<string> {
+    const text = await find(hash);
+    // Whoever writes to what the replicas share cannot give a hash another text.
+    if (text === undefined || sha256(text) !== hash) throw notFound();
+    texts.set(hash, text);
+    return text;
+  }
+
   /** The document or the text with the hash of a request, which may contain its text too. */
-  function byHash({ version, sha256Hash: hash }: PersistedQuery, query: string | undefined) {
+  function byHash(
+    { version, sha256Hash: hash }: PersistedQuery,
+    query: string | undefined,
+  ): MaybePromise<PersistedDocument | string> {
     if (version !== 1 || typeof hash !== 'string') throw badRequest(400, UNKNOWN_VERSION);
     const document = documents.get(hash);
     if (document !== undefined) {
@@ -79,10 +95,12 @@ export function createPersistedQueries({
     if (isOnly) throw query === undefined ? notInList() : persistedOnly();
     if (query === undefined) {
       const known = texts.get(hash);
-      if (known === undefined) throw notFound();
-      return known;
+      if (known !== undefined) return known;
+      if (shared === undefined || !HASH.test(hash)) throw notFound();
+      return findShared(hash, shared);
     }
-    if (createHash('sha256').update(query).digest('hex') !== hash) throw badRequest(400, OTHER_TEXT);
+    if (sha256(query) !== hash) throw badRequest(400, OTHER_TEXT);
+    if (shared !== undefined && query.length <= MAX_CHARACTERS && !texts.has(hash)) shared.store(hash, query);
     texts.set(hash, query);
     return query;
   }
@@ -103,6 +121,12 @@ export function createPersistedQueries({
       return text ?? '';
     },
   };
+}
+
+const HASH = /^[0-9a-f]{64}$/;
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 const UNKNOWN_VERSION = 'A persisted query must have version 1 and a string sha256Hash.';

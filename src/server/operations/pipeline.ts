@@ -27,6 +27,7 @@ import type { Account } from './account.ts';
 import type { Documents, ReadDocument } from './documents.ts';
 import { type EncodedUpdate, outcomeOf } from './encoded-update.ts';
 import { EXPECTED_CODE } from './log-details.ts';
+import type { HeightClient, MinimumHeights } from './minimum-heights.ts';
 import type { PersistedDocument } from './persisted-documents.ts';
 import type { PersistedQueries } from './persisted-queries.ts';
 import { noSuchOperation, refusal } from './refusal.ts';
@@ -44,7 +45,7 @@ export type SentOperation = {
 };
 
 /** The client of one operation, as its transport knows it. */
-export type Client = {
+export type Client = HeightClient & {
   /** Shares the requests to upstreams fairly. Without an address, the operation counts as a client by itself. */
   readonly address: string | undefined;
   readonly account: Account;
@@ -100,7 +101,10 @@ export type Executed = {
  * executes it), or `admit` and `subscribe` for a subscription.
  */
 export type Pipeline = {
-  /** Resolves a persisted document or query, charges for the document, reads it, selects the operation, and measures its cost. */
+  /**
+   * Resolves a persisted document or query, charges for the document, waits for the height in `extensions.minHeight`, reads the
+   * document, selects the operation, and measures its cost.
+   */
   prepare(sent: SentOperation, client: Client): MaybePromise<Prepared>;
   /** Compares the cost with the limits and charges it. @returns why the operation is refused */
   admit(prepared: PreparedOperation): GraphQLError | undefined;
@@ -120,6 +124,7 @@ type PipelineOptions = {
   readonly planner: Planner;
   readonly executor: Executor;
   readonly groups: SubscriptionGroups;
+  readonly minimumHeights: Pick<MinimumHeights, 'reachSent'>;
   readonly metrics: Metrics;
   readonly maskError: (error: unknown) => GraphQLError;
   /** Waits for a turn of the event loop. */
@@ -132,7 +137,8 @@ const MAX_VALUES_AT_ONCE = 5_000;
 
 /** Creates the pipeline. */
 export function createPipeline(options: PipelineOptions): Pipeline {
-  const { service, persisted, documents, planner, executor, groups, metrics, maskError, takeTurn } = options;
+  const { service, persisted, documents, planner, executor, groups, minimumHeights, metrics, maskError, takeTurn } =
+    options;
   const { limits } = service;
 
   /** Long operations wait for a turn of the event loop before each long step. */
@@ -141,7 +147,14 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   }
 
   function prepare(sent: SentOperation, client: Client): MaybePromise<Prepared> {
-    const resolved = resolve(sent);
+    return andThen(resolve(sent), (resolved) => readResolved(resolved, sent, client));
+  }
+
+  function readResolved(
+    resolved: PersistedDocument | string | GraphQLError,
+    sent: SentOperation,
+    client: Client,
+  ): MaybePromise<Prepared> {
     if (resolved instanceof GraphQLError) {
       const unpaid = client.account.charge(1);
       return { errors: [unpaid ?? resolved] };
@@ -150,17 +163,27 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     const text = typeof resolved === 'string' ? resolved : resolved.text;
     const unpaid = client.account.charge(pointsOfDocument(text));
     if (unpaid !== undefined) return { errors: [unpaid] };
-    return andThen(document ?? documents.read(text), (read) => select(read, sent, client, document));
+    const read = () => andThen(document ?? documents.read(text), (found) => select(found, sent, client, document));
+    const minimum = sent.extensions?.['minHeight'];
+    if (minimum === undefined) return read();
+    return andThen(minimumHeights.reachSent(minimum, 'extensions.minHeight', client), (refused) =>
+      refused === undefined ? read() : { errors: [refused] },
+    );
   }
 
-  function resolve(sent: SentOperation): PersistedDocument | string | GraphQLError {
+  function resolve(sent: SentOperation): MaybePromise<PersistedDocument | string | GraphQLError> {
     try {
-      return persisted.resolve(sent);
+      const resolved = persisted.resolve(sent);
+      return resolved instanceof Promise ? resolved.catch(toRefusal) : resolved;
     } catch (error) {
-      const masked = maskError(error);
-      if (masked.extensions['code'] !== EXPECTED_CODE) metrics.recordRefusedOperation();
-      return masked;
+      return toRefusal(error);
     }
+  }
+
+  function toRefusal(error: unknown): GraphQLError {
+    const masked = maskError(error);
+    if (masked.extensions['code'] !== EXPECTED_CODE) metrics.recordRefusedOperation();
+    return masked;
   }
 
   function select(

@@ -1,4 +1,5 @@
 import { GraphQLError } from 'graphql';
+import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { type ErrorCode, withoutStacks } from '../../errors.ts';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
 
@@ -30,6 +31,30 @@ export function noSuchOperation(): GraphQLError {
 /** The error of a request that is refused until others have ended. */
 export function tooManyAtOnce(message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code: 'RATE_LIMITED', http: { status: 429 } } });
+}
+
+/** How long a client should wait before it names the same minimum height again. */
+const RETRY_HEIGHT_MS = 1_000;
+
+/**
+ * The error of a request whose minimum height the gateway has not reached.
+ *
+ * @param newest the newest height, if there is one
+ * @param isTemporary whether the gateway is expected to reach it
+ */
+export function heightNotReached(
+  message: string,
+  newest: BeaconHeight | undefined,
+  isTemporary: boolean,
+): GraphQLError {
+  const code: ErrorCode = 'HEIGHT_NOT_AVAILABLE';
+  const known = newest === undefined ? 'It has no height yet.' : `Its newest height is ${newest}.`;
+  const retry = isTemporary ? { retryAfterMs: RETRY_HEIGHT_MS } : {};
+  const headers = isTemporary ? { 'retry-after': String(RETRY_HEIGHT_MS / 1_000) } : {};
+  const http = { status: 412, spec: true, headers };
+  return withoutStacks(
+    () => new GraphQLError(`${message} ${known}`, { extensions: { code, beaconHeight: newest, ...retry, http } }),
+  );
 }
 
 /** The error of a request that exceeds the rate limit, with status 429 for all clients. */

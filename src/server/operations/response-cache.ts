@@ -27,6 +27,8 @@ type ResponseCacheOptions = {
   readonly maxBytes: number;
   /** The current version of the data. */
   readonly dataVersion: () => DataVersion;
+  /** The token list, which is a part of that version. Responses about final heights depend on it, because prices do. */
+  readonly tokenList?: () => object;
   readonly now: () => Instant;
 };
 
@@ -40,19 +42,27 @@ const MAX_MISSED_CHARACTERS = 1_000_000;
 /** Maximum size of one entry, as a part of its store: a few large responses must not evict all others. */
 const MAX_PART = 1 / 8;
 
+const NO_TOKENS = {};
+
 type Store = LRUCache<string, EncodedResponse>;
 
 /**
  * Creates an empty cache. Half of its size is for responses about current data, which are removed with each new version of the
- * data. The other half is for responses that are about final heights only, which stay.
+ * data. The other half is for responses that are about final heights only, which stay until the token list changes.
  */
-export function createResponseCache({ maxBytes, dataVersion, now }: ResponseCacheOptions): ResponseCache {
+export function createResponseCache({
+  maxBytes,
+  dataVersion,
+  tokenList = () => NO_TOKENS,
+  now,
+}: ResponseCacheOptions): ResponseCache {
   const half = Math.floor(maxBytes / 2);
   if (half === 0) return { get: () => undefined, store() {}, bytes: () => 0 };
 
-  const final = createStore(half);
+  let final = createStore(half);
   let current = createStore(half);
   let currentVersion = dataVersion();
+  let knownTokens = tokenList();
   /** The texts of misses in the current version, and whether each was requested again. */
   const missed = new Map<string, boolean>();
   let missedCharacters = 0;
@@ -63,6 +73,8 @@ export function createResponseCache({ maxBytes, dataVersion, now }: ResponseCach
     if (version !== currentVersion) {
       currentVersion = version;
       current = createStore(half);
+      if (tokenList() !== knownTokens) final = createStore(half);
+      knownTokens = tokenList();
       clearMissed();
     }
     return current;
@@ -100,10 +112,9 @@ export function createResponseCache({ maxBytes, dataVersion, now }: ResponseCach
     bytes: () => currentStore().calculatedSize + final.calculatedSize,
   };
 
-  /** Order books expire at a time of their own. Everything else is removed with its version. */
+  /** Order books expire at a time of their own, and the history changes between two versions of the data. */
   function isFresh({ dependencies }: EncodedResponse): boolean {
-    const expiresAt = dependencies?.expiresAt() ?? Number.NEGATIVE_INFINITY;
-    return expiresAt === Number.POSITIVE_INFINITY || now() < expiresAt;
+    return dependencies?.areCurrent(now()) ?? false;
   }
 }
 

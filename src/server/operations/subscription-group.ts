@@ -1,6 +1,6 @@
 import type { Instant } from '../../domain/instant.ts';
 import type { Subscriber, Subscription } from '../../live/broadcast/broadcast.ts';
-import type { SourceStream } from '../../loaders/source-streams.ts';
+import type { SourceStream } from '../../loaders/source-stream.ts';
 import type { EncodedUpdate } from './encoded-update.ts';
 
 /** All subscribers of one operation. */
@@ -18,7 +18,10 @@ export type ExecutedUpdate = { readonly update: EncodedUpdate; areCurrent(now: I
 
 /** What a group needs. */
 type SubscriptionGroupOptions = {
-  readonly stream: Pick<SourceStream, 'subscribe' | 'isChange' | 'dependsOnPrevious' | 'resumesAfter'>;
+  readonly stream: Pick<
+    SourceStream,
+    'subscribe' | 'isChange' | 'dependsOnPrevious' | 'skipsEqualUpdates' | 'resumesAfter'
+  >;
   /** Executes the update of a value for members that received `previous` before it. */
   execute(value: unknown, previous: unknown): Promise<ExecutedUpdate>;
   /** Resolves when a member that waited for an execution may receive its update. */
@@ -37,6 +40,8 @@ type Member = Subscriber<unknown> &
     source: Subscription | undefined;
     /** The value whose update it received last. */
     previous: unknown;
+    /** The update that it received last, if equal updates are skipped. */
+    lastUpdate: EncodedUpdate | undefined;
     hasLeft: boolean;
   };
 
@@ -74,6 +79,8 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions): Subs
   const isResumed = stream.resumesAfter !== undefined;
   let cached: readonly Execution[] = [];
   let members = 0;
+  /** The newest update with its text, if equal updates are skipped. */
+  let newest: { readonly text: string; readonly update: EncodedUpdate } | undefined;
 
   function isUsable({ executed }: Execution, isFirst: boolean): boolean {
     if (executed === undefined || executed.areCurrent(now())) return true;
@@ -101,7 +108,8 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions): Subs
   async function executeFor(execution: Execution): Promise<void> {
     try {
       const executed = await execute(execution.value, execution.previous);
-      execution.executed = { ...executed, at: performance.now() };
+      const update = stream.skipsEqualUpdates ? sameOrNew(executed.update) : executed.update;
+      execution.executed = { ...executed, update, at: performance.now() };
     } catch (error) {
       // The next member that needs it executes it again.
       cached = cached.filter((each) => each !== execution);
@@ -114,10 +122,24 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions): Subs
     }
   }
 
+  /** The newest update if it has the same text: members compare updates by their identity. */
+  function sameOrNew(update: EncodedUpdate): EncodedUpdate {
+    const text = update.toText();
+    if (text !== newest?.text) newest = { text, update };
+    return newest.update;
+  }
+
   function send(member: Member, value: unknown, update: EncodedUpdate): void {
     if (member.hasLeft) return;
     // After an error, the next update is the same as the first one.
     if (!(value instanceof Error)) member.previous = value;
+    if (stream.skipsEqualUpdates) {
+      if (member.lastUpdate === update) {
+        member.source?.request();
+        return;
+      }
+      member.lastUpdate = update;
+    }
     onSent(update);
     member.subscriber.onNext(update);
   }
@@ -157,6 +179,7 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions): Subs
         subscriber,
         source: undefined,
         previous: undefined,
+        lastUpdate: undefined,
         hasLeft: false,
         onNext,
         onError,

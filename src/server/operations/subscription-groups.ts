@@ -7,7 +7,7 @@ import type { Executor } from '../../graphql/execution/execute.ts';
 import type { KnownOperation, PlannedOperation } from '../../graphql/execution/planner.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import { createTurnLimit } from '../../live/broadcast/turn-limit.ts';
-import type { SourceStream } from '../../loaders/source-streams.ts';
+import type { SourceStream } from '../../loaders/source-stream.ts';
 import { inSpan, type Tracing } from '../../tracing.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { type EncodedUpdate, encodeUpdate } from './encoded-update.ts';
@@ -97,5 +97,11 @@ export function createSubscriptionGroups(options: SubscriptionGroupsOptions): Su
 /** Two operations with the same key receive the same updates. */
 function keyOf({ operation: { document, definition }, planned: { variables }, stream }: OpenSubscription): string {
   const text = textOf(document) ?? print(document);
-  return hash('sha256', JSON.stringify([text, definition.name?.value, variables, stream.resumesAfter]), 'base64');
+  const key = JSON.stringify([text, definition.name?.value, variables, stream.resumesAfter], bigintToText);
+  return hash('sha256', key, 'base64');
+}
+
+/** JSON has no numbers for amounts. Two variables of one type with the same text have the same value. */
+function bigintToText(_name: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
 }

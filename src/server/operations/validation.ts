@@ -1,9 +1,7 @@
 import {
-  type ASTVisitor,
   type DocumentNode,
   GraphQLError,
   type GraphQLSchema,
-  Kind,
   KnownFragmentNamesRule,
   NoFragmentCyclesRule,
   NoUndefinedVariablesRule,
@@ -17,9 +15,9 @@ import {
   validate,
 } from 'graphql';
 import { MAX_ERRORS, TooManyErrorsError, withoutStacks } from '../../errors.ts';
-import { textOf } from '../../graphql/document-source.ts';
+import { tooDeep, tooManyComparisons } from './document-bounds.ts';
 import { overlappingFields, TooManyComparisonsError } from './overlapping-fields.ts';
-import { refusal } from './refusal.ts';
+import { valuesOfCorrectType } from './values-of-correct-type.ts';
 
 /** Validates documents against one schema. */
 type Validation = {
@@ -29,11 +27,9 @@ type Validation = {
   readonly steps: readonly ((document: DocumentNode) => readonly GraphQLError[])[];
 };
 
-/** Rules about fragments and variables, which share intermediate results. */
-const FRAGMENT_RULES: readonly ValidationRule[] = [
-  KnownFragmentNamesRule,
-  NoUnusedFragmentsRule,
-  NoFragmentCyclesRule,
+/** Rules about the fragments, and about the variables, of a document. Each group shares intermediate results. */
+const FRAGMENT_RULES: readonly ValidationRule[] = [KnownFragmentNamesRule, NoUnusedFragmentsRule, NoFragmentCyclesRule];
+const VARIABLE_RULES: readonly ValidationRule[] = [
   NoUndefinedVariablesRule,
   NoUnusedVariablesRule,
   VariablesInAllowedPositionRule,
@@ -42,42 +38,41 @@ const FRAGMENT_RULES: readonly ValidationRule[] = [
 /** The number of steps for the other rules. graphql-js checks all rules in one visit, so a third of them takes a third of the time. */
 const STEPS_OF_OTHERS = 3;
 
-/** Creates the validation: the rules of graphql-js, but {@link overlappingFields} instead of its quadratic rule. */
+/** Creates the validation: the rules of graphql-js, except for {@link overlappingFields} and {@link valuesOfCorrectType}. */
 export function createValidation(schema: GraphQLSchema): Validation {
-  const rules = specifiedRules.map((rule) => (rule === OverlappingFieldsCanBeMergedRule ? overlappingFields : rule));
-  const alone = [overlappingFields, ValuesOfCorrectTypeRule, ...FRAGMENT_RULES];
+  const rules = specifiedRules.map((rule) => OWN_RULES.get(rule) ?? rule);
+  const alone = [overlappingFields, valuesOfCorrectType, ...FRAGMENT_RULES, ...VARIABLE_RULES];
   const others = rules.filter((rule) => !alone.includes(rule));
   const size = Math.ceil(others.length / STEPS_OF_OTHERS);
   const steps = [
     // First, because fragments that form a cycle must not be compared.
-    { rules: FRAGMENT_RULES },
-    { rules: [overlappingFields] },
-    // Each error contains the literal that it is about, which can be nearly all of a large document.
-    { rules: [ValuesOfCorrectTypeRule], maxErrors: 2 },
-    ...Array.from({ length: STEPS_OF_OTHERS }, (_, index) => ({
-      rules: others.slice(index * size, (index + 1) * size),
-    })),
+    FRAGMENT_RULES,
+    VARIABLE_RULES,
+    [overlappingFields],
+    [valuesOfCorrectType],
+    ...Array.from({ length: STEPS_OF_OTHERS }, (_, index) => others.slice(index * size, (index + 1) * size)),
   ];
   return {
-    validate: (document) => validateBy(schema, document, { rules }),
+    validate: (document) => validateBy(schema, document, rules),
     steps: steps.map((step) => (document) => validateBy(schema, document, step)),
   };
 }
 
-/** Some rules, and the number of errors after which validation stops. */
-type Step = { readonly rules: readonly ((context: never) => ASTVisitor)[]; readonly maxErrors?: number };
+const OWN_RULES: ReadonlyMap<ValidationRule, ValidationRule> = new Map([
+  [OverlappingFieldsCanBeMergedRule, overlappingFields],
+  [ValuesOfCorrectTypeRule, valuesOfCorrectType],
+]);
 
 function validateBy(
   schema: GraphQLSchema,
   document: DocumentNode,
-  { rules, maxErrors = MAX_ERRORS }: Step,
+  rules: readonly ValidationRule[],
 ): readonly GraphQLError[] {
-  if (hasTooManyUses(document)) return [tooManyComparisons()];
   try {
-    const errors = withoutStacks(() => validate(schema, document, rules as readonly ValidationRule[], { maxErrors }));
+    const errors = withoutStacks(() => validate(schema, document, rules, { maxErrors: MAX_ERRORS }));
     return errors.some(isAborted)
       ? [tooManyComparisons()]
-      : errors.map((error, index) => (index < maxErrors ? error : tooMany(maxErrors))).map(explainDirective);
+      : errors.map((error, index) => (index < MAX_ERRORS ? error : tooManyErrors())).map(explainDirective);
   } catch (error) {
     if (error instanceof TooManyComparisonsError) return [tooManyComparisons()];
     // Validation is recursive. How deep it can go depends on the stack that is left.
@@ -92,37 +87,9 @@ function isAborted({ message }: GraphQLError): boolean {
 }
 
 /** The last error. graphql-js stops at the maximum, so the number of further errors is not known. */
-function tooMany(maxErrors: number): GraphQLError {
+function tooManyErrors(): GraphQLError {
   const { code } = new TooManyErrorsError(1);
-  return new GraphQLError(`Validation stopped after ${maxErrors} errors.`, {
-    extensions: { code },
-  });
-}
-
-/**
- * Whether the variables of a document take too long to check: graphql-js checks each use in a fragment once for each operation
- * that spreads the fragment. The number of dollar signs is an upper bound for the number of uses.
- */
-function hasTooManyUses(document: DocumentNode): boolean {
-  const operations = document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION).length;
-  if (operations <= 1) return false;
-  const dollars = (textOf(document) ?? '').split('$', MAX_USES).length - 1;
-  return operations * dollars > MAX_USES;
-}
-
-/** Maximum number of checks of variables. */
-const MAX_USES = 20_000;
-
-function tooManyComparisons(): GraphQLError {
-  return refusal(
-    'QUERY_TOO_COMPLEX',
-    'The document has too many fields with the same name, or too many variables in several operations.',
-  );
-}
-
-/** The error of a document that is nested too deeply. */
-export function tooDeep(): GraphQLError {
-  return refusal('QUERY_TOO_COMPLEX', 'The document is nested too deeply.');
+  return new GraphQLError(`Validation stopped after ${MAX_ERRORS} errors.`, { extensions: { code } });
 }
 
 /**

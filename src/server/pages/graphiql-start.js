@@ -19,7 +19,7 @@ export async function toStartOptions(options) {
     localStorage.setItem(STORED_TABS, JSON.stringify(stored));
   }
 
-  const defaultTabs = stored ? options.defaultTabs : [...(linked ? [linked] : []), ...(await withHeights(options))];
+  const defaultTabs = stored ? options.defaultTabs : [...(linked ? [linked] : []), ...(await withVariables(options))];
   const { query, variables, headers } = stored ? stored.tabs[stored.activeTabIndex] : defaultTabs[0];
   for (const name of ['query', 'variables', 'headers']) localStorage.removeItem(`graphiql:${name}`);
 
@@ -65,12 +65,22 @@ function readStoredTabs() {
   return undefined;
 }
 
-// Sets the variable `height` of tabs with `heightsBack`, relative to the newest height of this gateway.
-async function withHeights({ defaultTabs }) {
+// Sets the variables of tabs with `heightsBack`, relative to the newest height of this gateway, and with `minutesBack`.
+async function withVariables({ defaultTabs }) {
   const newest = await newestHeight().catch(() => undefined);
-  return defaultTabs.map(({ heightsBack, ...tab }) =>
-    heightsBack && newest ? { ...tab, variables: indented(JSON.stringify({ height: newest - heightsBack })) } : tab,
-  );
+  return defaultTabs.map(({ heightsBack, minutesBack, ...tab }) => {
+    if (heightsBack && newest) return { ...tab, variables: toJson({ height: newest - heightsBack }) };
+    if (minutesBack) return { ...tab, variables: toJson({ time: toMinute(Date.now() - minutesBack * 60_000) }) };
+    return tab;
+  });
+}
+
+function toJson(variables) {
+  return JSON.stringify(variables, null, 2);
+}
+
+function toMinute(time) {
+  return new Date(time - (time % 60_000)).toISOString();
 }
 
 async function newestHeight() {

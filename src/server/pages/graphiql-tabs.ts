@@ -1,3 +1,5 @@
+import { NATIVE_TOKEN_ID } from '../../domain/token.ts';
+
 type GraphiqlTab = {
   /** Begins with a comment about what the tab shows. No line is longer than 50 columns. */
   readonly query: string;
@@ -5,8 +7,11 @@ type GraphiqlTab = {
   readonly variables?: string;
   /** Sets the variable `height` to the newest height minus this number. */
   readonly heightsBack?: number;
+  /** Sets the variable `time` to the time when GraphiQL is opened, minus this number of minutes. */
+  readonly minutesBack?: number;
 };
 
+const ETH = 'ffd8d42dc40a8d166ea4848baf8b5f6e912ad79875f4373070b59392b1756c8f';
 const XMR = 'c01e7dc1d1aba995c19b257412340b057f8ad1482ccb6a9bb0adce61afbf05d4';
 
 /** The tabs that GraphiQL opens with, in their order. */
@@ -112,6 +117,16 @@ fragment Price on PoolPair {
     heightsBack: 90,
   },
   {
+    query: `# The height of an hour ago, by the times of the
+# blocks. Change the time in the variables.
+query HeightAtTime($time: DateTime!) {
+  beaconHeight
+  beaconHeightAt(time: $time)
+}
+`,
+    minutesBack: 60,
+  },
+  {
     query: `# Paging: set the variable "after" to endCursor
 # for the next page, read at the same height.
 query Pages($after: String) {
@@ -130,6 +145,121 @@ query Pages($after: String) {
 }
 `,
     variables: json({ after: null }),
+  },
+  {
+    query: `# A swap: the best route for 1,000 PRV, and what
+# each pool gives. Without the exchange's fee.
+query Swap(
+  $sell: TokenId!
+  $buy: TokenId!
+  $amount: BigInt!
+) {
+  quote(
+    sellTokenId: $sell
+    buyTokenId: $buy
+    sellAmount: $amount
+    maxHops: 3
+  ) {
+    beaconHeight
+    buyAmount
+    minimumReceived(slippagePercent: 0.5)
+    price
+    priceImpactPercent
+    route {
+      sellToken { symbol }
+      buyToken { symbol }
+      sellAmount
+      buyAmount
+      priceImpactPercent
+    }
+  }
+}
+`,
+    variables: json({ sell: NATIVE_TOKEN_ID, buy: ETH, amount: '1000000000000' }),
+  },
+  {
+    query: `# Depth: what moves the pool's price by these
+# percentages, and pool and order book as one
+# ladder. divergence compares the three prices.
+query Depth($tickerId: String!) {
+  pair(tickerId: $tickerId) {
+    divergence { lastPercent bookPercent }
+    poolPair {
+      depth(percents: [1, 5]) {
+        percent
+        upToken1
+        upToken2
+        downToken2
+        downToken1
+      }
+    }
+    depthLadder(levels: 5, stepPercent: 0.5) {
+      midPrice
+      bids { price quantity cumulativeTotal }
+      asks { price quantity cumulativeTotal }
+    }
+    orderBook(depth: 6, groupBy: "50") {
+      bids { exactPrice exactQuantity }
+      asks { exactPrice exactQuantity }
+    }
+  }
+}
+`,
+    variables: json({ tickerId: 'pBTC_PRV' }),
+  },
+  {
+    query: `# The history of a pool: candles, the change of
+# a day, and the values of a small chart.
+query History($interval: CandleInterval!) {
+  history { firstTime lastHeight isBackfilling }
+  pair(tickerId: "pBTC_PRV") {
+    poolPair {
+      price
+      change(hours: 24) {
+        fromTime
+        percent
+        high
+        low
+        tradedToken2
+        isComplete
+      }
+      sparkline(points: 12)
+      candles(interval: $interval, last: 5) {
+        openTime
+        open
+        high
+        low
+        close
+        isClosed
+      }
+    }
+  }
+}
+`,
+    variables: json({ interval: 'ONE_HOUR' }),
+  },
+  {
+    query: `# The candle under way, now and at each height.
+# A candle that is closed is sent once more.
+subscription LiveCandles(
+  $token1: TokenId!
+  $token2: TokenId!
+) {
+  candles(
+    token1Id: $token1
+    token2Id: $token2
+    interval: ONE_MINUTE
+  ) {
+    openTime
+    open
+    high
+    low
+    close
+    isClosed
+  }
+}
+`,
+    variables: json({ token1: NATIVE_TOKEN_ID, token2: ETH }),
   },
   {
     query: `# Live prices over a websocket: now, then at

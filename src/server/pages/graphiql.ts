@@ -3,12 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { GraphiQLOptions } from 'graphql-yoga';
+import { acceptedEncoding, type Encoding } from '../http/accepted-encoding.ts';
 import { createEtag, hasEtag } from '../http/http-caching.ts';
 import { GRAPHIQL_TABS } from './graphiql-tabs.ts';
 
 /** A page in each content encoding. */
 type Page = { readonly etag: string; readonly bodies: ReadonlyMap<Encoding, Buffer> };
-type Encoding = 'br' | 'gzip' | 'identity';
 
 /** Quality 5 of 11 compresses nearly as well as 11 in a fraction of its time. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
@@ -64,12 +64,6 @@ async function renderPage(title: string): Promise<Page> {
       ['identity', html],
     ]),
   };
-}
-
-function acceptedEncoding(request: IncomingMessage): Encoding {
-  const accepted = String(request.headers['accept-encoding'] ?? '');
-  if (/\bbr\b/.test(accepted)) return 'br';
-  return /\bgzip\b/.test(accepted) ? 'gzip' : 'identity';
 }
 
 /**

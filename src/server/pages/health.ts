@@ -17,17 +17,53 @@ export const READY_PATH = '/ready';
 /** The reason while the gateway closes its connections. */
 export const STOPPING: Problem = { code: 'STOPPING', message: 'the gateway is stopping' };
 
-/** Responds with 200 if there is no reason against it, otherwise with 503 and the reasons; and whether the data is simulated. */
-export function handleReady(
-  reasons: readonly Problem[],
-  { isSandbox: sandbox }: Service,
-  response: ServerResponse,
-): void {
+/** What operators may want to know although the gateway is ready. It never contains an address. */
+type Note = {
+  readonly code: 'PUSH_FAILING' | 'HISTORY_FAILING' | 'TOKENS_FAILING' | 'FLEET_ALONE';
+  readonly message: string;
+};
+
+/**
+ * Responds with 200 if there is no reason against it, otherwise with 503 and the reasons; with notes, if there are any; with
+ * the role in the fleet; and whether the data is simulated.
+ */
+export function handleReady(reasons: readonly Problem[], service: Service, response: ServerResponse): void {
   const isReady = reasons.length === 0;
+  const notes = notesOf(service);
+  const { isSandbox: sandbox } = service;
+  const body = {
+    status: isReady ? 'ready' : 'not ready',
+    ...(!isReady && { reasons }),
+    ...(notes.length > 0 && { notes }),
+    ...(service.fleet && { role: service.fleet().role }),
+    sandbox,
+  };
   response.writeHead(isReady ? 200 : 503, { 'content-type': 'application/json', 'cache-control': 'no-store' });
-  response.end(
-    `${JSON.stringify(isReady ? { status: 'ready', sandbox } : { status: 'not ready', reasons, sandbox })}\n`,
-  );
+  response.end(`${JSON.stringify(body)}\n`);
+}
+
+/**
+ * A node that does not push its blocks is polled, so the data is as fresh as without push. A database that fails takes only the
+ * history away. Without the token service, its last list is served.
+ */
+function notesOf({ sources: { pushes, history, tokens }, fleet }: Service): readonly Note[] {
+  const notes: Note[] = [];
+  const failing = pushes.filter(({ status }) => status().isFailing).length;
+  if (failing > 0) {
+    const message = `${failing} of ${pushes.length} websockets of nodes do not push new blocks: the gateway polls instead`;
+    notes.push({ code: 'PUSH_FAILING', message });
+  }
+  const { state } = history.status();
+  if (state === 'failing' || state === 'refused')
+    notes.push({ code: 'HISTORY_FAILING', message: 'the database of the recorded history cannot be used' });
+  if (fleet?.().role === 'ALONE') {
+    const message =
+      'Redis, or what the leader of the fleet publishes, cannot be used: the gateway reads the upstreams itself';
+    notes.push({ code: 'FLEET_ALONE', message });
+  }
+  if (tokens.service?.isFailing())
+    notes.push({ code: 'TOKENS_FAILING', message: 'the token service cannot be read: the last token list is served' });
+  return notes;
 }
 
 /** Why the gateway is not ready for clients: the data of each configured upstream must be fresh. Empty if it is ready. */

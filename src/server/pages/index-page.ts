@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { OPEN_API_PATH } from '../../rest/paths.ts';
 import { GRAPHQL_PATH } from '../yoga/yoga.ts';
+import { BUILD_EXPLORER_COMMAND, type BuiltExplorer } from './explorer-files.ts';
 import { isNavigation } from './graphiql.ts';
 import { HEALTH_PATH, READY_PATH } from './health.ts';
 import { SCHEMA_PATH } from './schema-file.ts';
@@ -10,8 +12,12 @@ export const INDEX_PATH = '/';
 type IndexOptions = {
   readonly version: string;
   readonly isSandbox: boolean;
+  /** Browsers get the explorer in place of the index if it is there. */
+  readonly explorer: BuiltExplorer;
   /** Whether browsers get GraphiQL. */
   readonly graphiql: boolean;
+  /** How the paths of the REST API begin; `undefined` if it is off. */
+  readonly restBase: string | undefined;
   /** Whether /health and /ready are on the same port. */
   readonly hasAdminPages: boolean;
 };
@@ -44,18 +50,25 @@ export function createIndex(options: IndexOptions): (request: IncomingMessage, r
   };
 }
 
-function linksOf({ graphiql, hasAdminPages }: IndexOptions): readonly Link[] {
+function linksOf({ explorer, graphiql, restBase, hasAdminPages }: IndexOptions): readonly Link[] {
+  const live = [
+    { path: INDEX_PATH, title: 'Explorer', text: 'Markets, the chain and this gateway, live, in a browser.' },
+  ];
   const editor = [
     { path: GRAPHQL_PATH, title: 'GraphiQL', text: 'Write queries and run them, with examples and live prices.' },
     { path: `${GRAPHQL_PATH}#docs`, title: 'Documentation', text: 'Every type and field, in GraphiQL’s docs panel.' },
   ];
+  const restText = `Pairs, tickers and order books below ${restBase}, for listing sites, described by OpenAPI.`;
+  const rest = [{ path: OPEN_API_PATH, title: 'REST', text: restText }];
   const checks = [
     { path: HEALTH_PATH, title: 'Health', text: 'Whether the process runs.' },
     { path: READY_PATH, title: 'Readiness', text: 'Whether the data is fresh, and if not, why.' },
   ];
   return [
+    ...(typeof explorer === 'string' ? [] : live),
     ...(graphiql ? editor : []),
     { path: SCHEMA_PATH, title: 'Schema', text: 'All types and fields as a file, for code generators.' },
+    ...(restBase === undefined ? [] : rest),
     ...(hasAdminPages ? checks : []),
   ];
 }
@@ -69,11 +82,19 @@ function jsonOf({ version, isSandbox }: IndexOptions, links: readonly Link[]): s
   return `${JSON.stringify(index, null, 2)}\n`;
 }
 
-function plainOf({ version, isSandbox }: IndexOptions, links: readonly Link[]): string {
+/** Why a browser gets the index in place of the explorer, and what to do. */
+const MISSING_SENTENCE = `The explorer is not built. Run ${BUILD_EXPLORER_COMMAND}, and start the gateway again.`;
+
+/** What a reader should know first. */
+function notesOf({ isSandbox, explorer }: IndexOptions): readonly string[] {
+  return [...(isSandbox ? [SANDBOX_SENTENCE] : []), ...(explorer === 'not built' ? [MISSING_SENTENCE] : [])];
+}
+
+function plainOf(options: IndexOptions, links: readonly Link[]): string {
   return [
-    `pdex-gateway ${version}`,
+    `pdex-gateway ${options.version}`,
     SENTENCE,
-    ...(isSandbox ? [SANDBOX_SENTENCE] : []),
+    ...notesOf(options),
     '',
     `${GRAPHQL_PATH}  GraphQL over HTTP (POST, GET), server-sent events and websockets.`,
     ...links.map(({ path, title, text }) => `${path}  ${title}. ${text}`),
@@ -82,7 +103,8 @@ function plainOf({ version, isSandbox }: IndexOptions, links: readonly Link[]): 
 }
 
 /** Links are relative, so that they work behind a proxy that adds a prefix. */
-function pageOf({ version, isSandbox }: IndexOptions, links: readonly Link[]): string {
+function pageOf(options: IndexOptions, links: readonly Link[]): string {
+  const notes = notesOf(options).map((note) => `    <p class="note">${note}</p>\n`);
   const items = links.map(
     ({ path, title, text }) => `      <li><a href="${path.slice(1)}">${title}</a><br>${text}</li>\n`,
   );
@@ -100,12 +122,12 @@ function pageOf({ version, isSandbox }: IndexOptions, links: readonly Link[]): s
     <main>
     <h1>pdex-gateway</h1>
     <p>${SENTENCE}</p>
-${isSandbox ? `    <p class="note">${SANDBOX_SENTENCE}</p>\n` : ''}    <nav aria-label="Pages">
+${notes.join('')}    <nav aria-label="Pages">
     <ul>
 ${items.join('')}    </ul>
     </nav>
     <p>Programs send their queries to <code>${GRAPHQL_PATH}</code>, by POST or GET, as server-sent events or over a websocket.</p>
-    <footer>Version ${version}</footer>
+    <footer>Version ${options.version}</footer>
     </main>
   </body>
 </html>

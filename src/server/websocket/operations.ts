@@ -14,6 +14,7 @@ import { Account } from '../operations/account.ts';
 import { type EncodedResponse, encodeResponse } from '../operations/encoded-response.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
 import { codesOf } from '../operations/log-details.ts';
+import type { MinimumHeights } from '../operations/minimum-heights.ts';
 import { isSubscription, type Pipeline, type Prepared, type PreparedOperation } from '../operations/pipeline.ts';
 import { keyOf, type QueryRequest, type QueryResponses } from '../operations/query-responses.ts';
 import { tooManyAtOnce } from '../operations/refusal.ts';
@@ -33,6 +34,8 @@ type SocketOperation = QueryRequest & {
   readonly requestId: string;
   readonly id: string;
   readonly payload: SubscribePayload;
+  /** In `performance.now()`. */
+  readonly receivedAt: number;
 };
 
 /** A subscription that has started, as graphql-ws hands it from `onSubscribe` to `subscribe`. */
@@ -52,6 +55,7 @@ type OnSubscribe = (
 type SocketOperationsOptions = {
   readonly pipeline: Pipeline;
   readonly responses: QueryResponses;
+  readonly minimumHeights: Pick<MinimumHeights, 'reach'>;
   readonly limits: Limits;
   readonly clients: ClientAddresses;
   readonly rates: RateLimits | undefined;
@@ -75,7 +79,7 @@ const OVER = [new GraphQLError('The result was sent.')];
  * need the data of a result as an object, and encode it again.
  */
 export function createSocketOperations(options: SocketOperationsOptions): OnSubscribe {
-  const { pipeline, limits, clients, rates, metrics, requestIds, log, maskError, tracing } = options;
+  const { pipeline, minimumHeights, limits, clients, rates, metrics, requestIds, log, maskError, tracing } = options;
   const { maxSubscriptionsPerConnection, maxValuesPerConnection } = limits;
   const respond = options.responses.over<SocketOperation, Outcome>({ execute, send, refuse: (_, error) => [error] });
 
@@ -86,10 +90,11 @@ export function createSocketOperations(options: SocketOperationsOptions): OnSubs
     const text = textOfPayload(payload);
     const key = text === undefined ? undefined : keyOf(text);
     const span = tracing?.startOperation('websocket', requestId, traceparentOf(caller));
-    const operation = { connection, caller, requestId, id, payload, key, account, span };
+    const receivedAt = performance.now();
+    const operation = { connection, caller, requestId, id, payload, receivedAt, key, account, span };
     log.received(operation);
 
-    const responding = hasTooMany(connection) ? [TOO_MANY_OPERATIONS] : respond(operation);
+    const responding = hasTooMany(connection) ? [TOO_MANY_OPERATIONS] : respondAtMinimum(operation);
     const outcome = responding instanceof Promise ? await trackOperation(socket, responding) : responding;
     if (Array.isArray(outcome)) {
       log.rejected(operation);
@@ -104,9 +109,31 @@ export function createSocketOperations(options: SocketOperationsOptions): OnSubs
     return OVER;
   }
 
+  /** Responds when the minimum height of the websocket is served, if it has one that was not reached before. */
+  function respondAtMinimum(operation: SocketOperation): MaybePromise<Outcome> {
+    const { connection, caller, receivedAt, account } = operation;
+    const { extra } = connection;
+    if (extra.minHeight === undefined) return respond(operation);
+    const unpaid = account.charge(1);
+    if (unpaid !== undefined) return [unpaid];
+    const client = { address: clients.of(caller), connection: extra.socket, receivedAt };
+    return andThen(minimumHeights.reach(extra.minHeight, client), (refused) => {
+      if (refused !== undefined) return [refused];
+      extra.minHeight = undefined;
+      return respond(operation);
+    });
+  }
+
   function execute(operation: SocketOperation): MaybePromise<EncodedResponse | Outcome> {
-    const { caller, account, payload, span } = operation;
-    const client = { address: clients.of(caller), account, wantsCost: false, span };
+    const { connection, caller, receivedAt, account, payload, span } = operation;
+    const client = {
+      address: clients.of(caller),
+      connection: connection.extra.socket,
+      receivedAt,
+      account,
+      wantsCost: false,
+      span,
+    };
     return requestIds.run(operation.requestId, () =>
       inSpan(span, () => andThen(pipeline.prepare(payload, client), (prepared) => run(operation, prepared))),
     );

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { CloseCode, handleProtocols, makeServer, type ServerOptions } from 'graphql-ws';
 import type { RawData, Server, WebSocket } from 'ws';
+import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ClientIdentity } from '../clients/client-address.ts';
 import type { ClientSocket, Connection } from './client-socket.ts';
 import { createKeepAlive } from './keep-alive.ts';
@@ -10,6 +11,8 @@ import { parseMessage } from './message.ts';
 export type ConnectionExtra = {
   readonly socket: ClientSocket;
   readonly caller: ClientIdentity;
+  /** The height that operations wait for; `undefined` if the client has named none, or once it is reached. */
+  minHeight: BeaconHeight | undefined;
   /** The open operations, with about how many values their results have. */
   open: readonly { readonly id: string; readonly values: number }[];
 };
@@ -51,7 +54,7 @@ export function runProtocol(server: Server<typeof ClientSocket>, options: Protoc
     // After an error, `ws` closes the websocket itself, with the right code: 1009 for a message that is too large.
     socket.on('error', ignore).on('message', onMessageOf).on('close', onCloseOf);
     keepAlive.add(socket);
-    connection.onClosed = protocol.opened(connection, { socket, caller, open: [] });
+    connection.onClosed = protocol.opened(connection, { socket, caller, minHeight: undefined, open: [] });
   });
 
   // One function for all websockets, and `on` instead of `once`, which would create a wrapper for each.

@@ -3,6 +3,7 @@ import { type IncomingHttpHeaders, type IncomingMessage, STATUS_CODES } from 'no
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GraphQLError } from 'graphql';
+import { CloseCode, type Context } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
 import { withoutHttp } from '../../graphql/execution/written-result.ts';
 import type { Limits } from '../../graphql/limits.ts';
@@ -11,10 +12,11 @@ import { type ClientAddresses, type ClientIdentity, FORWARDED_FOR_HEADER } from 
 import type { ConnectionLimits } from '../clients/connection-limits.ts';
 import { isAllowedOrigin, originNotAllowed } from '../clients/origins.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
-import { SANDBOX_HEADER } from '../http/headers.ts';
+import { MIN_HEIGHT_HEADER, SANDBOX_HEADER } from '../http/headers.ts';
 import { REQUEST_ID_HEADER, type RequestIds } from '../http/request-id.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
+import { type MinimumHeights, readMinimumHeight } from '../operations/minimum-heights.ts';
 import type { Pipeline } from '../operations/pipeline.ts';
 import type { QueryResponses } from '../operations/query-responses.ts';
 import { toRefusedResponse } from '../operations/refusal.ts';
@@ -24,7 +26,7 @@ import { ClientSocket } from './client-socket.ts';
 import { closeGracefully } from './graceful-close.ts';
 import type { WebSocketLog } from './log.ts';
 import { createSocketOperations, requestIdOf, type SubscriptionArgs } from './operations.ts';
-import { runProtocol } from './protocol.ts';
+import { type ConnectionExtra, runProtocol } from './protocol.ts';
 import { sendUpdates } from './sending.ts';
 
 /** The open websockets. */
@@ -48,6 +50,7 @@ export type WebSocketTransport = {
 type WebSocketTransportOptions = {
   readonly pipeline: Pipeline;
   readonly responses: QueryResponses;
+  readonly minimumHeights: Pick<MinimumHeights, 'reach'>;
   readonly clients: ClientAddresses;
   readonly rates: RateLimits | undefined;
   readonly connections: ConnectionLimits | undefined;
@@ -66,6 +69,9 @@ type WebSocketTransportOptions = {
   readonly internal: (error: unknown) => void;
   readonly tracing?: Tracing | undefined;
 };
+
+/** A websocket in the callbacks of graphql-ws. */
+type Connection = Context<Record<string, unknown> | undefined, ConnectionExtra>;
 
 /** Accepts websockets. graphql-ws implements the protocol. Every operation takes the same steps as over HTTP. */
 export function createWebSocketTransport(options: WebSocketTransportOptions): WebSocketTransport {
@@ -98,10 +104,13 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
   function refusalOf(request: IncomingMessage, socket: Duplex, caller: ClientIdentity): GraphQLError | undefined {
     if (!isAllowedOrigin(request, corsOrigins)) return originNotAllowed(request);
     if (connections?.admit(request, socket) === false) return connections.refusal;
+    const minimum = readMinimumHeight(request.headers[MIN_HEIGHT_HEADER], MIN_HEIGHT_HEADER);
+    if (minimum instanceof GraphQLError) return minimum;
     return new Account(rates, caller, 'websocket').charge(1);
   }
 
   runProtocol(sockets, {
+    onConnect: noteMinimumHeight,
     onSubscribe: createSocketOperations(options),
     subscribe: (args) => subscribe(args as SubscriptionArgs),
     keepAliveMs,
@@ -150,6 +159,24 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
   };
 }
 
+/**
+ * Notes the height that the operations of a websocket wait for: that in the header of its upgrade or in the payload of
+ * `connection_init`, whichever is higher. A browser cannot set headers of an upgrade.
+ *
+ * @returns `false` if it is malformed, and the websocket is closed with a code after which clients do not reconnect
+ */
+function noteMinimumHeight({ extra, connectionParams = {} }: Connection): boolean {
+  const { [MIN_HEIGHT_HEADER]: named, minHeight = named } = connectionParams;
+  const sent = readMinimumHeight(minHeight, MIN_HEIGHT_HEADER);
+  if (sent instanceof GraphQLError) {
+    extra.socket.close(CloseCode.BadRequest, sent.message);
+    return false;
+  }
+  const upgraded = readMinimumHeight(extra.caller.headers[MIN_HEIGHT_HEADER], MIN_HEIGHT_HEADER);
+  extra.minHeight = Math.max(sent ?? 0, Number(upgraded ?? 0)) || undefined;
+  return true;
+}
+
 /** Sends the updates of a subscription that has started. graphql-ws references the arguments until it ends. */
 function subscribe(args: SubscriptionArgs): AsyncIterableIterator<never> {
   const { updates, receiver } = args;
@@ -173,10 +200,13 @@ function refuseUpgrade(socket: Duplex, error: GraphQLError): void {
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
 }
 
+const KEPT_HEADERS = [FORWARDED_FOR_HEADER, MIN_HEIGHT_HEADER];
+const TRACED_HEADERS = [...KEPT_HEADERS, TRACEPARENT_HEADER];
+
 /** The parts of an upgrade request that are needed later. The request itself would take more memory for each open websocket. */
 function toCaller({ headers, socket }: IncomingMessage, requestId: string, isTraced: boolean): ClientIdentity {
   const kept: IncomingHttpHeaders = { [REQUEST_ID_HEADER]: requestId };
-  for (const name of isTraced ? [FORWARDED_FOR_HEADER, TRACEPARENT_HEADER] : [FORWARDED_FOR_HEADER])
+  for (const name of isTraced ? TRACED_HEADERS : KEPT_HEADERS)
     if (headers[name] !== undefined) kept[name] = headers[name];
   return { headers: kept, socket };
 }

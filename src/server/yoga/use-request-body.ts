@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import type { TakeTurn } from '../../graphql/execution/time-slice.ts';
 import { readContentType } from '../http/media-types.ts';
 import { hasInvalidUtf8, readDocumentId } from '../http/request-parameters.ts';
 import { badRequest } from '../operations/refusal.ts';
@@ -8,7 +9,7 @@ import { badRequest } from '../operations/refusal.ts';
  * Reads the parameters of a request, in the place of Yoga. Bodies are JSON or GraphQL in UTF-8: forms are refused, because no
  * GraphQL client sends them. The status of a malformed request is the same for all clients.
  */
-export function useRequestBody(): Plugin {
+export function useRequestBody(takeTurn: TakeTurn): Plugin {
   return {
     onRequestParse({ request, requestParser, setRequestParser }) {
       if (request.method === 'GET' && requestParser !== undefined) {
@@ -26,6 +27,8 @@ export function useRequestBody(): Plugin {
       if (kind === undefined) throw badRequest(415, NOT_READ, { 'accept-post': 'application/json' });
       setRequestParser(async (received) => {
         const bytes = await received.arrayBuffer();
+        // The first request creates Yoga in this turn. Parsing a large body takes as long.
+        await takeTurn();
         const text = orBadRequest('The body is not valid UTF-8.', () => UTF_8.decode(bytes));
         if (kind === 'graphql') return { query: text };
         const params: unknown = orBadRequest('The body is not valid JSON.', () => JSON.parse(text));

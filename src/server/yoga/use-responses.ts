@@ -6,6 +6,7 @@ import { concatTexts, type JsonText, toTextOrBytes, toWholeText } from '../../gr
 import { hasData, WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import { createEventStream, EVENT_STREAM_HEADERS, toEventStream } from '../http/event-stream.ts';
+import { HEIGHT_HEADER } from '../http/headers.ts';
 import { accepts, createAcceptedTypes, type JsonType } from '../http/media-types.ts';
 import { statusOf } from '../http/status.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -62,7 +63,7 @@ export function useResponses({ keepAliveMs, trackStream, metrics, internal }: Us
       const all = result.map((each) => (isSubscription(each) ? IN_AN_ARRAY : toWritten(each)));
       for (const { errors = [] } of all) metrics.recordErrors(errors);
       const entries = all.flatMap((each, index) => [index === 0 ? '[' : ',', each.toJson()]);
-      return encodeAs(type, concatTexts([...entries, ']']));
+      return withHeight(encodeAs(type, concatTexts([...entries, ']'])), all);
     }
     if (isSubscription(result)) {
       if (accepts(accept, EVENT_STREAM))
@@ -74,7 +75,7 @@ export function useResponses({ keepAliveMs, trackStream, metrics, internal }: Us
     const written = toWritten(result);
     metrics.recordErrors(written.errors ?? []);
     if (jsonType !== undefined || request.method !== 'GET' || !isFinal(written))
-      return encodeAs(type, written.toJson(), written.errors);
+      return withHeight(encodeAs(type, written.toJson(), written.errors), [written]);
     const encoded = encodeAs('application/json', written.toJson(), written.errors);
     return encoded.status === 200 ? { ...encoded, status: 400 } : encoded;
   }
@@ -115,6 +116,13 @@ function encodeAs(
   return { status, headers: { ...headers, 'content-type': `${MULTIPART}; boundary="-"` }, body };
 }
 
+/** Adds the header with the highest height that the results describe. */
+function withHeight(encoded: Encoded, results: readonly WrittenResult[]): Encoded {
+  const heights = results.flatMap(({ height }) => height ?? []);
+  if (heights.length === 0) return encoded;
+  return { ...encoded, headers: { ...encoded.headers, [HEIGHT_HEADER]: String(Math.max(...heights)) } };
+}
+
 const NOT_ACCEPTED = badRequest(
   406,
   'The Accept header must allow application/graphql-response+json or application/json, or text/event-stream for a subscription.',
@@ -147,7 +155,8 @@ function isFinal(result: WrittenResult): boolean {
 }
 
 /** Whether an error is of an upstream, of the gateway or of this moment. */
-function isTemporary({ extensions: { code } }: GraphQLError): boolean {
+function isTemporary({ extensions: { code, retryAfterMs } }: GraphQLError): boolean {
+  if (retryAfterMs !== undefined) return true;
   if (typeof code !== 'string' || code === 'RATE_LIMITED' || code === 'INTERNAL_SERVER_ERROR') return true;
   return code.startsWith('UPSTREAM_') && code !== 'UPSTREAM_NOT_CONFIGURED';
 }

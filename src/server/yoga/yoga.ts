@@ -27,7 +27,7 @@ type GatewayYogaOptions = UseOperationsOptions &
 
 /** Creates Yoga, with its plugins in the order in which a request meets them. */
 export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
-  const { rates, persisted, maxBodyBytes, maxOperationsPerRequest, logsAccess, maskError } = options;
+  const { rates, persisted, takeTurn, maxBodyBytes, maxOperationsPerRequest, logsAccess, maskError } = options;
 
   return createYoga<ServerContext, object>({
     schema,
@@ -49,7 +49,7 @@ export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
     logging: false,
     plugins: [
       ...(rates ? [useRateLimitHeaders(rates)] : []),
-      useRequestBody(),
+      useRequestBody(takeTurn),
       ...(logsAccess ? [useAccessLog(persisted)] : []),
       useOperations(options),
       useResponses(options),

@@ -4,8 +4,9 @@ import { UpstreamBadStatusError } from '../../errors.ts';
 import type { Circuit } from '../circuit.ts';
 import type { HealthRecord } from '../health.ts';
 import type { HttpClient } from '../http.ts';
-import { createDocumentReader } from '../json.ts';
-import { createPairsReader, createTickersReader, type Rows, readOrderBook } from './decode.ts';
+import { createDocumentReader, parseJsonWithTexts } from '../json.ts';
+import type { Rows } from '../rows.ts';
+import { createPairsReader, createTickersReader, readOrderBook } from './decode.ts';
 
 /** The three requests of a market-data host. Each throws an UpstreamError if it fails. */
 export type MarketDataClient = {
@@ -45,7 +46,10 @@ export function createMarketDataClient(options: MarketDataClientOptions): Market
     const url = address('orderbook');
     url.searchParams.set('ticker_id', tickerId);
     try {
-      return await http.request({ name: 'orderbook', url }, createDocumentReader(MAX_BOOK_BYTES, readOrderBook));
+      return await http.request(
+        { name: 'orderbook', url },
+        createDocumentReader(MAX_BOOK_BYTES, readOrderBook, parseJsonWithTexts),
+      );
     } catch (error) {
       if (isUnknownTicker(error)) return undefined;
       throw error;

@@ -1,8 +1,9 @@
+import { parseExactDecimal } from '../../domain/exact-decimal.ts';
 import type { Pair, Ticker } from '../../domain/market.ts';
 import type { Offer, RawOrderBook } from '../../domain/order-book.ts';
 import type { ResponseReader } from '../body.ts';
-import { parseJson } from '../json.ts';
-import { createFilteredReader } from '../json-filter.ts';
+import { NumberText } from '../json.ts';
+import { createRowsReader, type Rows } from '../rows.ts';
 import {
   readArray,
   readObject,
@@ -14,74 +15,14 @@ import {
   type WireObject,
 } from '../wire.ts';
 
-/** Bytes that are kept beside the rows: enough for a message. */
-const MAX_KEPT_BYTES = 2 ** 20;
-
-/** The rows of a list, and how many rows of the response could not be read. */
-export type Rows<T> = { readonly rows: readonly T[]; readonly dropped: number };
-
 /** Creates the reader of a response of `/pairs`. @param previous the rows of the response before */
 export function createPairsReader(previous?: readonly Pair[]): ResponseReader<Rows<Pair>> {
-  return createRowsReader('pairs', readPair, previous);
+  return createRowsReader({ name: 'pairs', read: readPair, previous });
 }
 
 /** Creates the reader of a response of `/tickers`. @param previous the rows of the response before */
 export function createTickersReader(previous?: readonly Ticker[]): ResponseReader<Rows<Ticker>> {
-  return createRowsReader('tickers', readTicker, previous);
-}
-
-/**
- * Creates the reader of a response with a list of that name. Its rows are read one by one while they arrive.
- *
- * A row that cannot be read is dropped, and the others are kept. A row that is equal to the previous one at its index is
- * replaced by it, and an unchanged list by the previous list. So whether something has changed is a comparison of references.
- *
- * @param read decodes one row, or throws ShapeError
- */
-function createRowsReader<T extends object>(
-  name: string,
-  read: (value: unknown) => T,
-  previous: readonly T[] = [],
-): ResponseReader<Rows<T>> {
-  let rows: T[] = [];
-  let dropped = 0;
-  let isSame = true;
-
-  function add(value: unknown): void {
-    try {
-      const row = read(value);
-      const before = previous[rows.length];
-      const isKnown = before !== undefined && areEqual(row, before);
-      rows.push(isKnown ? before : row);
-      isSame &&= isKnown;
-    } catch (error) {
-      if (!(error instanceof ShapeError)) throw error;
-      dropped += 1;
-    }
-  }
-
-  const parts = {
-    name,
-    isList: true,
-    // A document can have the list twice. Then the last one counts.
-    begin() {
-      rows = [];
-      dropped = 0;
-      isSame = true;
-    },
-    take: (row: Buffer) => add(parseJson(row.toString())),
-  };
-
-  return createFilteredReader({ keep: [], parts, maxBytes: MAX_KEPT_BYTES }, (document) => {
-    readArray(readObject(document, '$')[name], `$.${name}`);
-    return { rows: isSame && rows.length === previous.length ? previous : rows, dropped };
-  });
-}
-
-/** Rows of one list have the same fields, each a string, a number or `undefined`. */
-function areEqual<T extends object>(row: T, before: T): boolean {
-  for (const field in row) if (!Object.is(row[field], before[field])) return false;
-  return true;
+  return createRowsReader({ name: 'tickers', read: readTicker, previous });
 }
 
 /** Decodes one row of `/pairs`. @throws ShapeError */
@@ -110,7 +51,7 @@ export function readTicker(value: unknown): Ticker {
 }
 
 /**
- * Decodes a response of `/orderbook`. A side that is null is empty.
+ * Decodes a response of `/orderbook`, whose numbers may be {@link NumberText}. A side that is null is empty.
  *
  * @returns `undefined` for a response without sides, or with empty sides and without the other fields: a host may send that
  *   for an unknown ticker
@@ -146,10 +87,29 @@ function readSide(value: unknown, path: string): Rows<Offer> {
   const entries = readArray(value, path);
   const rows = entries.flatMap((entry) => {
     if (!Array.isArray(entry) || entry.length !== 2) return [];
-    const [price, quantity] = entry.map(toFiniteNumber);
-    return price === undefined || quantity === undefined ? [] : [{ price, quantity }];
+    const [price, quantity] = entry.map(readDecimal);
+    if (price === undefined || quantity === undefined) return [];
+    return [
+      {
+        price: price.number,
+        quantity: quantity.number,
+        ...(price.text !== undefined && { priceText: price.text }),
+        ...(quantity.text !== undefined && { quantityText: quantity.text }),
+      },
+    ];
   });
   return { rows, dropped: entries.length - rows.length };
+}
+
+/** A number as a double, and as the host wrote it unless that is the shortest text of the double. */
+type WrittenNumber = { readonly number: number; readonly text?: string };
+
+/** Reads a number of a document; `undefined` for anything else, and for a number that is too long to compute with. */
+function readDecimal(value: unknown): WrittenNumber | undefined {
+  const written = value instanceof NumberText ? value.text : typeof value === 'bigint' ? String(value) : undefined;
+  const number = toFiniteNumber(written === undefined ? value : Number(written));
+  if (number === undefined || written === undefined) return number === undefined ? undefined : { number };
+  return parseExactDecimal(written) === undefined ? undefined : { number, text: written };
 }
 
 function readIds(row: WireObject, path: string): Pick<Pair, 'tickerId' | 'baseId' | 'targetId' | 'poolId'> {

@@ -14,6 +14,14 @@ import { type NodeMethod, type ResultOf, readResult, toRequest } from './envelop
 import { whyStateIsMissing } from './state-not-found.ts';
 import type { StateReader } from './state-reader.ts';
 
+/** The newest block of the beacon chain as the beacon state describes it. Nodes may leave the hashes out. */
+export type BeaconTip = {
+  readonly height: BeaconHeight;
+  readonly hash: string | undefined;
+  /** The hash of the block below it. */
+  readonly previousHash: string | undefined;
+};
+
 /** The calls of a full node. Each throws an UpstreamError if it fails, or the reason of a signal that aborts it. */
 export type NodeClient = {
   /** The name of this node in the log and the metrics. */
@@ -24,7 +32,7 @@ export type NodeClient = {
   /** How its calls went. */
   health(): UpstreamHealth;
   /** The documented source of the height at which to read the exchange. The response is large. */
-  beaconHeight(signal?: AbortSignal): Promise<BeaconHeight>;
+  beaconTip(signal?: AbortSignal): Promise<BeaconTip>;
   /** The state of the newest block. @throws UpstreamRpcError with code -8000 for a height that the node does not have yet */
   exchangeState(height: BeaconHeight, signal?: AbortSignal): Promise<ExchangeState>;
   /** A state that a client requests. @throws UpstreamRpcError with code -8000, also for one that the node has pruned */
@@ -70,8 +78,8 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
     spaceMs: spacing.spaceMs,
     health: health.read,
     chainInfo: (signal) => follow({ method: 'getblockchaininfo', reader: createChainInfoReader, signal }),
-    beaconHeight: (signal) =>
-      follow({ method: 'getbeaconbeststatedetail', params: [''], reader: createBeaconHeightReader, signal }),
+    beaconTip: (signal) =>
+      follow({ method: 'getbeaconbeststatedetail', params: [''], reader: createBeaconTipReader, signal }),
     exchangeState: (height, signal) => follow(stateAt(height, true, signal)),
     earlierState(height, signal) {
       const call = stateAt(height, false, signal);
@@ -97,10 +105,20 @@ function createChainInfoReader(resultOf: ResultOf): ResponseReader<ChainInfo> {
   return createDocumentReader(MAX_DOCUMENT_BYTES, (document) => readChainInfo(resultOf(document)));
 }
 
-/** Of the large response of `getbeaconbeststatedetail`, only the height is kept. */
-function createBeaconHeightReader(resultOf: ResultOf): ResponseReader<BeaconHeight> {
-  const filter = { within: 'Result', keep: ['BeaconHeight'], maxBytes: MAX_DOCUMENT_BYTES };
-  return createFilteredReader(filter, (document) =>
-    readInteger(resultOf(document)['BeaconHeight'], '$.Result.BeaconHeight'),
-  );
+/** Of the large response of `getbeaconbeststatedetail`, only three members are kept. */
+function createBeaconTipReader(resultOf: ResultOf): ResponseReader<BeaconTip> {
+  const keep = ['BeaconHeight', 'BestBlockHash', 'PreviousBestBlockHash'];
+  return createFilteredReader({ within: 'Result', keep, maxBytes: MAX_DOCUMENT_BYTES }, (document) => {
+    const result = resultOf(document);
+    return {
+      height: readInteger(result['BeaconHeight'], '$.Result.BeaconHeight'),
+      hash: toText(result['BestBlockHash']),
+      previousHash: toText(result['PreviousBestBlockHash']),
+    };
+  });
+}
+
+/** A text that the interface does not promise; `undefined` for anything else. */
+function toText(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }

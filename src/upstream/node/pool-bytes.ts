@@ -1,7 +1,7 @@
+import { MAX_AMOUNT } from '../../domain/amount.ts';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { PoolDirectory } from '../../domain/exchange.ts';
 import { isSpace } from '../json-parts.ts';
-import { MAX_UINT64 } from '../wire.ts';
 
 /** The reserves of a pool that was read from its bytes, and the offset behind it. */
 export type PoolInBytes = { readonly end: number; readonly reserve1: bigint; readonly reserve2: bigint };
@@ -145,7 +145,7 @@ export function createPoolBytesReader(options: PoolBytesOptions): PoolBytesReade
     if (count === 0 || (bytes[from] === ZERO && count > 1)) return undefined;
     if (count <= DIGITS_OF_A_PART) return BigInt(first);
     const value = BigInt(first) * 10n ** BigInt(count - DIGITS_OF_A_PART) + BigInt(second);
-    return value > MAX_UINT64 ? undefined : value;
+    return value > MAX_AMOUNT ? undefined : value;
   }
 
   /** The pool whose key goes on with this id. */

@@ -8,7 +8,7 @@ import { createFilteredReader } from '../json-filter.ts';
 import { readObject, readTokenId, readUint64, ShapeError, TooLargeError, type WireObject } from '../wire.ts';
 import type { ResultOf } from './envelope.ts';
 import { createPoolBytesReader, createPreviousPools } from './pool-bytes.ts';
-import { createPoolDirectories, createStateBuilder } from './state-builder.ts';
+import { createPoolDirectories, createStateBuilder, type PoolDirectories } from './state-builder.ts';
 
 /**
  * Reads responses of `getpdestate`, which have up to 30 MB. Only the pools and the time are kept; shares and fees, most of
@@ -43,9 +43,12 @@ const MAX_POOLS = 100_000;
 const POOLS = '$.Result.PDEPoolPairs';
 const POOL = `${POOLS}[…]`;
 
-/** Creates a reader, which nodes of the same chain can share. */
-export function createStateReader(): StateReader {
-  const directories = createPoolDirectories();
+/**
+ * Creates a reader, which nodes of the same chain can share.
+ *
+ * @param directories shared with whatever else reads states of that chain
+ */
+export function createStateReader(directories: PoolDirectories = createPoolDirectories()): StateReader {
   const previous = createPreviousPools();
 
   function startPools(beaconHeight: BeaconHeight, isStored: boolean) {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { PoolPair } from '../../../src/domain/pool-pair.ts';
 import { type Context, createContext } from '../../../src/graphql/context.ts';
 import { writeCachedPool } from '../../../src/graphql/execution/cached-pool.ts';
 import type { ObjectPlan } from '../../../src/graphql/execution/plan.ts';
@@ -27,7 +28,20 @@ async function openGateway(options?: TestGatewayOptions) {
     gateway,
     service,
     written,
-    newestPool: async () => service.sources.pools.of((await head.get()).exchange).at(0),
+    newestPool: async (place = 0) => service.sources.pools.of((await head.get()).exchange).at(place),
+    /** Other symbols of tokens at the market-data host. */
+    async renameTokens() {
+      const before = market.pairs.current()?.market;
+      for (const [on, names] of [
+        ['pairs', ['base', 'target']],
+        ['tickers', ['base_currency', 'target_currency']],
+      ] as const) {
+        for (const name of names) {
+          gateway.sandbox.marketData.faults.set({ kind: 'shape', on, path: [on, '*', name], value: 'RENAMED' });
+        }
+      }
+      await expect.poll(() => market.pairs.current()?.market === before).toBe(false);
+    },
     pinnedPool: async () => service.sources.pools.pinned((await head.get()).exchange).at(0),
     write: (pool: object, context: Context, what?: string) =>
       writeCachedPool(PLAN, pool, context, ({ loaders }) => {
@@ -110,7 +124,7 @@ describe('an answer with cached JSON of a pool', () => {
   });
 
   test('depends on market data if the JSON does, and has other JSON when the market data changes', async () => {
-    const { gateway, service, written, newestPool, write } = await openGateway({ config: { tokens: [] } });
+    const { service, written, newestPool, write, renameTokens } = await openGateway({ config: { tokens: [] } });
     const pool = await newestPool();
     const [one, other, late] = [createContext(service), createContext(service), createContext(service)];
     for (const context of [one, other]) write(pool, context);
@@ -118,16 +132,7 @@ describe('an answer with cached JSON of a pool', () => {
     expect([one, other].map(({ loaders }) => loaders.dependencies.areImmutable())).toEqual([false, false]);
     late.loaders.market.pairs.current();
 
-    const before = service.sources.market.pairs.current()?.market;
-    for (const [on, names] of [
-      ['pairs', ['base', 'target']],
-      ['tickers', ['base_currency', 'target_currency']],
-    ] as const) {
-      for (const name of names) {
-        gateway.sandbox.marketData.faults.set({ kind: 'shape', on, path: [on, '*', name], value: 'RENAMED' });
-      }
-    }
-    await expect.poll(() => service.sources.market.pairs.current()?.market === before).toBe(false);
+    await renameTokens();
 
     expect([one, other].map(({ loaders }) => loaders.dependencies.areCurrent(service.now()))).toEqual([false, false]);
     const renamed = write(pool, createContext(service));
@@ -135,5 +140,22 @@ describe('an answer with cached JSON of a pool', () => {
     expect(renamed).not.toBe(written[0]);
     // This answer has read the earlier pairs, so newer JSON must not be part of it.
     expect(write(pool, late)).toBeUndefined();
+  });
+
+  test('has the JSON of all its pools from the same market data', async () => {
+    const { service, written, newestPool, write, renameTokens } = await openGateway({ config: { tokens: [] } });
+    const { symbols } = (await service.sources.market.pairs.get()).market;
+    const pools = await Promise.all(Array.from({ length: 30 }, (_, place) => newestPool(place)));
+    const [pool, next, last] = pools.filter(({ token2Id }) => symbols.has(token2Id)) as [PoolPair, PoolPair, PoolPair];
+    for (const each of [pool, next, last]) write(each, createContext(service));
+    const answer = createContext(service);
+    expect(write(pool, answer)).toBe(written[0]);
+
+    await renameTokens();
+    expect(write(last, createContext(service))).toBe(written[3]);
+    // Its first pool has the earlier symbols. The second one still has the same, and the JSON of the third is newer.
+    expect([next, last].map((each) => write(each, answer))).toEqual([written[1], undefined]);
+    expect(write(next, createContext(service))).toBe(written.at(-1));
+    expect(written.at(-1)).not.toBe(written[1]);
   });
 });

@@ -135,7 +135,7 @@ describe('the executor returns the result of graphql-js for', () => {
       }),
       { numRuns: 400, endOnFailure: true },
     );
-  }, 60_000);
+  });
 });
 
 describe('the executor returns the result of graphql-js for unusual operations', () => {

@@ -17,7 +17,7 @@ function follow<T>(read: FollowerOptions<T>['read'], options: Partial<FollowerOp
   const watcher = recordingWatcher();
   const follower = createFollower<T>({
     read,
-    intervalMs: 1,
+    intervalMs: () => 1,
     maxWaitMs: 10_000,
     timeoutError: () => new Error('too late'),
     watcher,
@@ -175,5 +175,58 @@ describe('the error of reads that fail', () => {
     const { follower } = follow(script<string>(), { maxWaitMs: 5 });
     const [first, second] = await Promise.all([reasonOf(follower.get()), reasonOf(follower.get())]);
     expect([first, second === first]).toEqual([new Error('too late'), true]);
+  });
+});
+
+describe('a follower that shares its values', () => {
+  const shareAll: FollowerOptions<string>['share'] = async (value) => value;
+
+  test('reads nothing until polling is on; who waits meanwhile gets the first value', async () => {
+    let reads = 0;
+    const read = async () => `read ${++reads}`;
+    const { follower } = follow(read, { share: shareAll, intervalMs: () => 60_000 });
+    const waiting = follower.get();
+    expect(reads).toBe(0);
+    follower.poll(true);
+    expect(await waiting).toBe('read 1');
+    expect(await follower.get()).toBe('read 1');
+  });
+
+  test('publishes what it receives, also to who waits, and reports the error that it receives', async () => {
+    const { follower, notified } = follow(script<string>(), { share: shareAll });
+    const waiting = follower.get();
+    follower.receiveFailure(new Error('no connection'));
+    await expect(waiting).rejects.toThrow('no connection');
+    expect(follower.isFailing()).toBe(true);
+    follower.receiveFailure(undefined);
+    const later = follower.get();
+    follower.receive('received');
+    expect(await later).toBe('received');
+    expect(notified).toEqual(['no connection', 'recovered']);
+  });
+
+  test('drops a read that ends after something was received, or after polling was turned off', async () => {
+    const { read, end } = stepped<string>();
+    const { follower } = follow(read, { share: shareAll });
+    follower.poll(true);
+    follower.receive('received');
+    void end('outdated');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(follower.current()).toBe('received');
+    follower.poll(false);
+    expect(follower.readNow()).toBe(false);
+  });
+
+  test('does not publish what must not be served', async () => {
+    const refused = Promise.withResolvers<void>();
+    const share = async (value: string) => {
+      if (value === 'a') return value;
+      refused.resolve();
+      return undefined;
+    };
+    const { follower } = follow(script('a', 'b'), { share });
+    follower.poll(true);
+    await refused.promise;
+    expect(await follower.get()).toBe('a');
   });
 });

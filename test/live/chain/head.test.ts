@@ -78,6 +78,7 @@ describe('what is a head', () => {
       beaconHeight: TIP,
       previousHeight: undefined,
       hash: sandbox.chain.tip.hash,
+      previousHash: sandbox.chain.block(TIP - 1)?.hash,
       time: START,
       chainInfo: await client.chainInfo(),
       exchange: await client.exchangeState(TIP),
@@ -194,22 +195,22 @@ describe('a block that arrives between two calls', () => {
     [
       'the tip is read again if it is the lower one',
       { tips: [chainInfoOf(10), chainInfoOf(11)], heights: [11] },
-      ['chainInfo', 'beaconHeight', 'chainInfo', 'exchangeState 11'],
+      ['chainInfo', 'beaconTip', 'chainInfo', 'exchangeState 11'],
     ],
     [
       'the height is read again if it is the lower one',
       { tips: [chainInfoOf(11)], heights: [10, 11] },
-      ['chainInfo', 'beaconHeight', 'beaconHeight', 'exchangeState 11'],
+      ['chainInfo', 'beaconTip', 'beaconTip', 'exchangeState 11'],
     ],
     [
       'twice if it is still lower',
       { tips: [chainInfoOf(11)], heights: [10, 10, 11] },
-      ['chainInfo', 'beaconHeight', 'beaconHeight', 'beaconHeight', 'exchangeState 11'],
+      ['chainInfo', 'beaconTip', 'beaconTip', 'beaconTip', 'exchangeState 11'],
     ],
     [
       'first one and then the other',
       { tips: [chainInfoOf(9), chainInfoOf(11)], heights: [10, 11] },
-      ['chainInfo', 'beaconHeight', 'chainInfo', 'beaconHeight', 'exchangeState 11'],
+      ['chainInfo', 'beaconTip', 'chainInfo', 'beaconTip', 'exchangeState 11'],
     ],
   ])('%s', async (_, script, calls) => {
     const node = scriptedNode(script);
@@ -223,7 +224,7 @@ describe('a block that arrives between two calls', () => {
     const node = scriptedNode({ tips: [chainInfoOf(10)], heights: [11] });
     const { head, source, notified } = followNode(node);
     expect(await head.get()).toEqual({ ...headOf(10), source, observedAt: START });
-    const calls = ['chainInfo', 'beaconHeight', 'chainInfo', 'chainInfo', 'exchangeState 10', 'chainInfo'];
+    const calls = ['chainInfo', 'beaconTip', 'chainInfo', 'chainInfo', 'exchangeState 10', 'chainInfo'];
     expect(node.calls.slice(0, calls.length)).toEqual(calls);
     expect(notified).toEqual([[10, 11]]);
   });
@@ -260,7 +261,7 @@ describe('a block that is replaced while it is read', () => {
     const node = scriptedNode({ tips, heights: [10] });
     const { head, source } = followNode(node);
     expect(await head.get()).toEqual({ ...headOf(10, 'new'), source, observedAt: START });
-    const reading = ['beaconHeight', 'exchangeState 10', 'chainInfo'];
+    const reading = ['beaconTip', 'exchangeState 10', 'chainInfo'];
     expect(node.calls.slice(0, 7)).toEqual(['chainInfo', ...reading, ...reading]);
   });
 
@@ -304,14 +305,14 @@ describe('a state of another block than the tip, as behind a load balancer', () 
   test('if it has the time of the tip, the tip is not requested again', async () => {
     const node = nodeOf([a], [1_000]);
     expect(await followNode(node).head.get()).toMatchObject({ hash: 'a', time: 1_000, exchange: { time: 1_000 } });
-    expect(node.calls.slice(0, 3)).toEqual(['chainInfo', 'beaconHeight', 'exchangeState 10']);
+    expect(node.calls.slice(0, 3)).toEqual(['chainInfo', 'beaconTip', 'exchangeState 10']);
   });
 
   test('the tip is requested again until one has the time of the state', async () => {
     const node = nodeOf([a, a, a, b], [2_000]);
     expect(await followNode(node).head.get()).toMatchObject({ hash: 'b', time: 2_000, exchange: { time: 2_000 } });
     const tips = ['chainInfo', 'chainInfo', 'chainInfo'];
-    expect(node.calls.slice(0, 6)).toEqual(['chainInfo', 'beaconHeight', 'exchangeState 10', ...tips]);
+    expect(node.calls.slice(0, 6)).toEqual(['chainInfo', 'beaconTip', 'exchangeState 10', ...tips]);
   });
 
   test('the state is requested again if its block is gone, and may belong to a tip that was shown before', async () => {
@@ -450,7 +451,7 @@ function nodeThatShows(height: number) {
       if (!now.isThere) throw new UpstreamUnreachableError('NODE', {}, new Error('gone'));
       return chainInfoOf(now.height);
     },
-    beaconHeight: async () => now.height,
+    beaconTip: async () => ({ height: now.height, hash: undefined, previousHash: undefined }),
     exchangeState: (at, signal) =>
       now.isSlow
         ? new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))

@@ -73,10 +73,10 @@ export function scriptedNode(script: {
     },
     spaceMs: () => 0,
     health: createHealthRecord('NODE', () => 0).read,
-    async beaconHeight() {
-      calls.push('beaconHeight');
+    async beaconTip() {
+      calls.push('beaconTip');
       const [height = 1] = heights.length > 1 ? heights.splice(0, 1) : heights;
-      return height;
+      return { height, hash: undefined, previousHash: undefined };
     },
     async exchangeState(height) {
       calls.push(`exchangeState ${height}`);

@@ -12,7 +12,7 @@ import { nodeAt, nodesOf, roomyBulkhead, SOMEONE, UNWATCHED, uncounted } from '.
 import { failureOf } from '../../upstream/failure.ts';
 import { blockNotFound, chainInfoOf, exchangeOf, headOf, scriptedNode, statePruned } from './heads.ts';
 
-const TIMEOUT_MS = 400;
+const TIMEOUT_MS = 1_000;
 
 /** Three nodes of one chain, polled only when a test says so. */
 async function threeNodes() {
@@ -222,7 +222,7 @@ describe('a node that cannot give the state of its tip', () => {
       ...scriptedNode({ tips: [], heights: [] }),
       chainInfo: async () => chainInfoOf(control.height),
       spaceMs: () => 0,
-      beaconHeight: async () => control.height,
+      beaconTip: async () => ({ height: control.height, hash: undefined, previousHash: undefined }),
       async exchangeState(height, signal) {
         control.states += 1;
         if (control.isEmpty) throw blockNotFound(height);

@@ -43,6 +43,38 @@ function booksOf(
   return { books, asked, calls, clock, told };
 }
 
+describe('the newest snapshot of a book', () => {
+  test('stays in memory when it is no longer fresh, while it is read again, and when that fails', async () => {
+    const { books, clock, asked } = booksOf(async (tickerId, calls) => {
+      if (calls === 2) throw new UpstreamTimeoutError('MARKET_DATA', 1, {});
+      return bookOf(tickerId, calls);
+    });
+    expect([books.newest('LISTED'), books.reads()]).toEqual([undefined, 0]);
+    const first = await books.read('LISTED', SOMEONE);
+    expect([books.newest('LISTED'), books.reads()]).toEqual([first, 1]);
+
+    clock.now += 10_000;
+    const failing = books.read('LISTED', SOMEONE);
+    expect(books.newest('LISTED')).toBe(first);
+    await expect(failing).rejects.toThrow();
+    expect([books.newest('LISTED'), books.reads()]).toEqual([first, 1]);
+
+    clock.now += 10_000;
+    const third = await books.read('LISTED', SOMEONE);
+    expect([books.newest('LISTED'), books.reads()]).toEqual([third, 2]);
+    expect(asked).toHaveLength(3);
+  });
+
+  test('is that of a book that is followed', async () => {
+    const { books } = booksOf((tickerId, calls) => bookOf(tickerId, calls));
+    const updates = toAsyncValues(books.subscribe('LISTED'));
+    const { value } = await updates.next();
+    expect(books.newest('LISTED')).toBe(value);
+    await updates.return?.();
+    expect(books.newest('UNKNOWN')).toBeUndefined();
+  });
+});
+
 describe('how often a book is read', () => {
   test('once for a hundred simultaneous requests', async () => {
     const reading = Promise.withResolvers<RawOrderBook>();
@@ -206,6 +238,57 @@ describe('a subscriber of a book receives', () => {
     onTestFinished(async () => void (await third.return?.()));
     await third.next();
     expect(calls('LISTED')).toBeGreaterThan(atTheEnd);
+  });
+});
+
+describe('the books that are followed', () => {
+  test('are collected without reading any, from the first snapshot on until the last subscriber leaves', async () => {
+    const reading = Promise.withResolvers<RawOrderBook>();
+    const { books, asked } = booksOf((tickerId, calls) =>
+      tickerId === 'LISTED_2' && calls === 1 ? reading.promise : bookOf(tickerId, 5),
+    );
+    const none = books.followedBooks();
+    expect(none).toEqual({ books: new Map(), freshUntil: 6_000 });
+    await books.read('LISTED_3', SOMEONE);
+    expect(books.followedBooks().books).toBe(none.books);
+
+    const [one, two] = [toAsyncValues(books.subscribe('LISTED_1')), toAsyncValues(books.subscribe('LISTED_2'))];
+    await one.next();
+    const first = books.followedBooks().books;
+    expect([...first]).toEqual([['LISTED_1', toOrderBook(bookOf('LISTED_1', 5))]]);
+    expect(books.followedBooks().books).toBe(first);
+    reading.resolve(bookOf('LISTED_2', 7));
+    await two.next();
+    expect([...books.followedBooks().books.keys()]).toEqual(['LISTED_1', 'LISTED_2']);
+    expect(books.followedBooks().books).not.toBe(first);
+
+    await one.return?.();
+    expect([...books.followedBooks().books.keys()]).toEqual(['LISTED_2']);
+    await two.return?.();
+    expect(books.followedBooks().books).toEqual(new Map());
+    expect(asked).toEqual(['LISTED_3', 'LISTED_1', 'LISTED_2']);
+  });
+
+  test('are left out while they cannot be read, and if their ticker does not exist', async () => {
+    let isDown = false;
+    const { books, told } = booksOf(
+      (tickerId) => {
+        if (isDown) throw new UpstreamTimeoutError('MARKET_DATA', 5, {});
+        return tickerId === 'LISTED' ? bookOf(tickerId, 5) : undefined;
+      },
+      { ttlMs: 1 },
+    );
+    const [one, unknown] = [toAsyncValues(books.subscribe('LISTED')), toAsyncValues(books.subscribe('UNKNOWN'))];
+    await Promise.all([one.next(), unknown.next()]);
+    expect([...books.followedBooks().books.keys()]).toEqual(['LISTED']);
+    isDown = true;
+    await expect.poll(() => told.length).toBe(2);
+    expect(books.followedBooks().books).toEqual(new Map());
+    isDown = false;
+    await expect.poll(() => told.length).toBe(4);
+    expect([...books.followedBooks().books.keys()]).toEqual(['LISTED']);
+    await one.return?.();
+    await unknown.return?.();
   });
 });
 

@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser)('a page of another origin in a browser', () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await launchBrowser();
-  }, 60_000);
+  });
   afterAll(() => browser?.close());
 
   /** Serves an empty page. @returns its port */
@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser)('a page of another origin in a browser', () => {
     expect(await read('pdex_answers_total', {})).toBe(0);
     expect(await read('pdex_operations_total', {})).toBe(0);
     expect(await read('pdex_http_requests_total', { door: 'graphql', status: '200' })).toBe(0);
-  }, 60_000);
+  });
 
   test('can if its origin is listed', async () => {
     const { openPage, read } = await open((port) => [`http://localhost:${port}`]);

@@ -4,6 +4,7 @@ import pino from 'pino';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { createBuckets } from '../../../src/server/clients/buckets.ts';
 import { createClientAddresses } from '../../../src/server/clients/client-address.ts';
 import { createRateLimits } from '../../../src/server/clients/rate-limits.ts';
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
@@ -38,7 +39,7 @@ beforeAll(async () => {
     sandbox: POOLS,
   });
   url = await gateway.app.listen(0, '127.0.0.1');
-  await gateway.ask('{ beaconHeight }');
+  await gateway.untilReady();
 });
 afterAll(() => gateway.close());
 
@@ -341,7 +342,7 @@ describe('there is no limit', () => {
     const open = await app.listen(0, '127.0.0.1');
     const { headers } = await fetch(`${open}?query={__typename}`, { headers: { origin: 'https://app.example' } });
     expect(headers.get('access-control-expose-headers')).toBe(
-      'x-request-id, x-pdex-sandbox, ratelimit, ratelimit-policy, retry-after',
+      'x-request-id, x-pdex-height, x-pdex-sandbox, ratelimit, ratelimit-policy, retry-after',
     );
     expect(headers.get('ratelimit')).toBe('"default";r=199;t=1');
   });
@@ -371,8 +372,10 @@ describe('the operator', () => {
       },
     });
     const clock = { now: START };
+    const rate = { pointsPerSecond: 1, burst: 1 };
     const rates = createRateLimits({
-      rate: { pointsPerSecond: 1, burst: 1 },
+      rate,
+      buckets: createBuckets(rate, () => clock.now),
       clients: createClientAddresses([]),
       metrics: createMetrics('0.0.0'),
       log: pino({ base: null }, stream),

@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser)("a browser's EventSource", () => {
     page = await browser.newPage();
     await page.goto(new URL('/health', url).href);
     page.on('request', (request) => requests.push(request.url()));
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await browser?.close();

@@ -41,6 +41,7 @@ async function serveHandler(run: () => Promise<Executed>, broken: Partial<Respon
     pipeline,
     persisted: createPersistedQueries(),
     responses: createQueryResponses({ cache, dataVersion, metrics }),
+    minimumHeights: { reachSent: () => undefined },
     clients: createClientAddresses([]),
     rates: undefined,
     accessLog: { isAll: false },

@@ -67,9 +67,11 @@ describe('the cache headers of a response to GET', () => {
   });
 
   test('the response varies by Accept, and by the origin if origins are configured', async () => {
-    expect((await (await open()).get('{ beaconHeight }')).headers.get('vary')).toBe('accept, x-pdex-cost');
+    expect((await (await open()).get('{ beaconHeight }')).headers.get('vary')).toBe(
+      'accept, x-pdex-cost, x-pdex-min-height',
+    );
     const { get } = await open(['https://app.example']);
-    expect((await get('{ beaconHeight }')).headers.get('vary')).toBe('accept, x-pdex-cost, origin');
+    expect((await get('{ beaconHeight }')).headers.get('vary')).toBe('accept, x-pdex-cost, x-pdex-min-height, origin');
     const asked = await get('{ beaconHeight }', { origin: 'https://app.example' });
     expect(asked.headers.get('access-control-allow-origin')).toBe('https://app.example');
   });
@@ -86,7 +88,7 @@ describe('a GET with an entity tag', () => {
       expect([known, status, await response.text()]).toEqual([known, 304, '']);
       expect([headers.get('etag'), headers.get('vary'), headers.get('cache-control')]).toEqual([
         tag,
-        'accept, x-pdex-cost',
+        'accept, x-pdex-cost, x-pdex-min-height',
         'no-cache',
       ]);
       expect([headers.get('content-length'), headers.get('content-type')]).toEqual([null, null]);

@@ -8,13 +8,24 @@ import { toAsyncValues } from '../../support/async-values.ts';
 const END = { done: true, value: undefined };
 
 /** A group whose values are numbers. Its updates contain their values, and end when the test says so. */
-function createGroup({ dependsOnPrevious = true, areCurrent = (): boolean => true } = {}) {
+function createGroup({
+  dependsOnPrevious = true,
+  skipsEqualUpdates = false,
+  areCurrent = (): boolean => true,
+  textOf = (value: unknown, previous: unknown): string => JSON.stringify({ value, previous: previous ?? null }),
+} = {}) {
   const latest = createBroadcast<number>();
   const asked: { value: unknown; previous: unknown; made: PromiseWithResolvers<ExecutedUpdate> }[] = [];
   let handedOver = 0;
   let timesEmpty = 0;
   const group = createSubscriptionGroup({
-    stream: { subscribe: latest.subscribe, isChange: () => true, dependsOnPrevious, resumesAfter: undefined },
+    stream: {
+      subscribe: latest.subscribe,
+      isChange: () => true,
+      dependsOnPrevious,
+      skipsEqualUpdates,
+      resumesAfter: undefined,
+    },
     execute(value, previous) {
       const made = Promise.withResolvers<ExecutedUpdate>();
       asked.push({ value, previous, made });
@@ -31,7 +42,7 @@ function createGroup({ dependsOnPrevious = true, areCurrent = (): boolean => tru
   });
   const answer = () => {
     for (const { value, previous, made } of asked) {
-      const result = new WrittenResult(JSON.stringify({ value, previous: previous ?? null }));
+      const result = new WrittenResult(textOf(value, previous));
       made.resolve({ update: encodeUpdate(result, undefined), areCurrent });
     }
     return asked.splice(0).map(({ value, previous }) => [value, previous]);
@@ -73,6 +84,35 @@ describe('one update is executed', () => {
     expect(new Set(texts.slice(0, -2))).toEqual(new Set(['{"data":{"value":3,"previous":2}}']));
     expect(handedOver()).toBe(300 + 298 + 300);
     expect(latest.skippedValues()).toBe(2);
+  });
+
+  test('and sent to a member only if it differs from the one before, where equal updates are skipped', async () => {
+    // Each two values have the same update.
+    const { latest, group, asked, answer, handedOver } = createGroup({
+      dependsOnPrevious: false,
+      skipsEqualUpdates: true,
+      textOf: (value) => `{"half":${Math.floor(Number(value) / 2)}}`,
+    });
+    const [early, late] = [toAsyncValues(group.join), toAsyncValues(group.join)];
+    const textsOf = async (...updates: ReturnType<typeof early.next>[]) =>
+      (await Promise.all(updates)).map(({ value }) => value?.toText());
+    latest.publish(2);
+    const first = early.next();
+    await untilAsked(asked, 1);
+    answer();
+    expect(await textsOf(first)).toEqual(['{"data":{"half":1}}']);
+
+    const second = early.next();
+    latest.publish(3);
+    await untilAsked(asked, 1);
+    answer();
+    // A member that joins now has received no update yet.
+    expect(await textsOf(late.next())).toEqual(['{"data":{"half":1}}']);
+    latest.publish(4);
+    await untilAsked(asked, 1);
+    answer();
+    expect(await textsOf(second, late.next())).toEqual(Array(2).fill('{"data":{"half":2}}'));
+    expect(handedOver()).toBe(4);
   });
 
   test('for all members if it does not depend on the previous value', async () => {

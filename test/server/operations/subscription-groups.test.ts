@@ -6,7 +6,7 @@ import { type AsyncValues, toAsyncValues } from '../../support/async-values.ts';
 import { startGatewayForTest, type TestGatewayOptions } from '../../support/gateway.ts';
 import { sample } from '../../support/metrics.ts';
 import { createTestPipeline, testClient } from '../../support/pipeline.ts';
-import { BTC } from '../../support/tokens.ts';
+import { BTC, PRV } from '../../support/tokens.ts';
 import { openSocket } from '../../support/transports.ts';
 
 /** Groups over the sources of a gateway. A member requests updates when the test does. */
@@ -49,6 +49,20 @@ describe('an update is executed and encoded once', () => {
     expect(sample(await metrics.text(), 'pdex_updates_sent_total')).toBe(1_200);
     await Promise.all([...prices, ...heads].map((member) => member.return?.()));
     await expect.poll(() => app.service.sources.head.subscribers()).toBe(0);
+  });
+
+  test('for a hundred that follow the same quote, whose amount is a variable, and twice for two amounts', async () => {
+    const { joinMany, advance } = await openGroups();
+    const query = `subscription ($amount: BigInt) { quote(sellTokenId: "${PRV}", buyTokenId: "${BTC}", sellAmount: $amount) { buyAmount } }`;
+    const members = [
+      ...(await joinMany(100, query, { amount: '1000000000' })),
+      ...(await joinMany(100, query, { amount: '1000000001' })),
+    ];
+    expect(countOf(await nextOf(members))).toBe(2);
+    const next = nextOf(members);
+    await advance();
+    expect(countOf(await next)).toBe(2);
+    await Promise.all(members.map((member) => member.return?.()));
   });
 
   test('for hundreds that resume after the same height, at each height that they missed', async () => {

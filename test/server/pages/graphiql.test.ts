@@ -3,8 +3,9 @@ import type { Browser, Page } from 'playwright-core';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GRAPHIQL_TABS } from '../../../src/server/pages/graphiql-tabs.ts';
+import { createStoreModel } from '../../history/store-model.ts';
 import { hasBrowser, launchBrowser } from '../../support/browser.ts';
-import { startGateway, startGatewayForTest } from '../../support/gateway.ts';
+import { START, startGateway, startGatewayForTest } from '../../support/gateway.ts';
 
 const BROWSER_HEADERS = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 
@@ -77,8 +78,9 @@ describe('the page of GraphiQL', () => {
 const TABS = GRAPHIQL_TABS.map((tab) => ({ ...tab, name: /(?:query|subscription) (\w+)/.exec(tab.query)?.[1] ?? '' }));
 
 test.each(TABS)('the tab $name has a description, fits 50 columns, and works', async (tab) => {
-  const { ask, subscribe, sandbox } = await startGatewayForTest();
-  const { query, heightsBack } = tab;
+  const config = { historyBackfillHours: 0 };
+  const { ask, subscribe, sandbox } = await startGatewayForTest({ store: createStoreModel(), config });
+  const { query, heightsBack, minutesBack } = tab;
   expect(query).toMatch(/^# [A-Z]/);
   expect(query.split('\n').filter((line) => line.length > 50)).toEqual([]);
   expect(query).not.toMatch(/\d{6}/);
@@ -86,6 +88,7 @@ test.each(TABS)('the tab $name has a description, fits 50 columns, and works', a
   const variables = {
     ...JSON.parse(tab.variables ?? '{}'),
     ...(heightsBack === undefined ? {} : { height: sandbox.chain.tip.height - heightsBack }),
+    ...(minutesBack === undefined ? {} : { time: new Date(START - minutesBack * 60_000).toISOString() }),
   };
   const isLive = /^subscription/m.test(query);
   const answer = isLive ? (await subscribe(query, variables).next()).value : await ask(query, variables);
@@ -96,7 +99,7 @@ test.each(TABS)('the tab $name has a description, fits 50 columns, and works', a
 // Without Chromium these tests are skipped. CI installs it, and fails if it is missing.
 test.runIf(process.env['CI'])('CI has a browser', () => expect(hasBrowser).toBe(true));
 
-describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', { timeout: 60_000 }, () => {
+describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
   let browser: Browser;
   let page: Page;
   let gateway: Awaited<ReturnType<typeof startGateway>>;
@@ -107,16 +110,16 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', { timeout
     const url = await gateway.app.listen(0, '127.0.0.1');
     browser = await launchBrowser();
     page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
-    page.setDefaultTimeout(8_000);
+    page.setDefaultTimeout(60_000);
     // 9 MB of page are parsed by a browser that shares two cores with other tests.
-    page.setDefaultNavigationTimeout(40_000);
+    page.setDefaultNavigationTimeout(60_000);
     await page.route(/^https?:\/\/(?!127\.0\.0\.1)/, (route) => {
       elsewhere.push(route.request().url());
       return route.abort();
     });
     await page.goto(url);
     await tabButton('Prices').waitFor();
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await browser?.close();
@@ -147,7 +150,9 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', { timeout
     ['Market', 'cumulativeQuantity'],
     ['Status', 'chainName'],
     ['TimeTravel', '@1639910'],
+    ['HeightAtTime', 'beaconHeightAt'],
     ['Pages', 'endCursor'],
+    ['Swap', 'minimumReceived'],
     ['Prices', 'exactPrice'],
   ])('one click selects the tab %s, and another runs it', async (tab, field) => {
     await choose(tab);
@@ -205,8 +210,8 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', { timeout
   test('a link opens its query for a new visitor, in addition to the tabs', async () => {
     const context = await browser.newContext();
     const newcomer = await context.newPage();
-    newcomer.setDefaultTimeout(8_000);
-    newcomer.setDefaultNavigationTimeout(40_000);
+    newcomer.setDefaultTimeout(60_000);
+    newcomer.setDefaultNavigationTimeout(60_000);
     const query = 'query Linked { beaconHeight }';
     await newcomer.goto(`${page.url()}?query=${encodeURIComponent(query)}`);
     const tabs = newcomer.locator('.graphiql-tab-button');

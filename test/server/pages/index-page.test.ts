@@ -32,6 +32,7 @@ describe('the index', () => {
         graphiql: '/graphql',
         documentation: '/graphql#docs',
         schema: '/schema.graphql',
+        rest: '/openapi.json',
         health: '/health',
         readiness: '/ready',
       },
@@ -57,8 +58,18 @@ describe('the index', () => {
   test('does not link to GraphiQL if that is off', async () => {
     const { get } = await open({ config: { graphiql: false } });
     const { links } = JSON.parse((await get()).text);
-    expect(Object.keys(links)).toEqual(['schema', 'health', 'readiness']);
+    expect(Object.keys(links)).toEqual(['schema', 'rest', 'health', 'readiness']);
     expect((await get(BROWSER_HEADERS)).text).not.toContain('GraphiQL');
+  });
+
+  test('says in a browser and as plain text that the explorer is not built, and how to build it', async () => {
+    const { get } = await open({ explorer: 'not built' });
+    const answers = await Promise.all([BROWSER_HEADERS, { accept: 'text/plain' }].map(get));
+    for (const { status, text } of answers) {
+      expect(status).toBe(200);
+      expect(text).toContain('The explorer is not built. Run “npm ci && npm run build -w explorer”, and start');
+    }
+    expect(JSON.parse((await get()).text).links).not.toHaveProperty('explorer');
   });
 
   test('accepts no operations, and names the endpoint for them', async () => {
@@ -75,13 +86,13 @@ describe('the index', () => {
   });
 });
 
-describe.skipIf(!hasBrowser)('the index in a browser', { timeout: 60_000 }, () => {
+describe.skipIf(!hasBrowser)('the index in a browser', () => {
   test('loads nothing from other hosts, is readable in light and dark, fits a phone, and leads to GraphiQL by keyboard', async () => {
     const { origin } = await open();
     const browser = await launchBrowser();
     onTestFinished(() => browser.close());
     const page = await browser.newPage({ viewport: { width: 320, height: 640 } });
-    page.setDefaultNavigationTimeout(40_000);
+    page.setDefaultNavigationTimeout(60_000);
     const asked: string[] = [];
     const errors: string[] = [];
     page.on('request', (request) => asked.push(request.url()));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseJson } from '../../../src/upstream/json.ts';
+import { parseJson, parseJsonWithTexts } from '../../../src/upstream/json.ts';
 import { readOrderBook } from '../../../src/upstream/market-data/decode.ts';
 import { ShapeError } from '../../../src/upstream/wire.ts';
 import { readFixture } from '../fixture.ts';
@@ -130,10 +130,29 @@ describe('what does the host say of an order book', () => {
       timestamp: 5,
       bids: [
         { price: 1, quantity: 2 },
-        { price: 2 ** 64, quantity: 1 },
+        { price: 2 ** 64, priceText: '18446744073709551616', quantity: 1 },
       ],
       asks: [{ price: 3, quantity: 4 }],
       entriesDropped: 8,
+    });
+  });
+
+  test('numbers are as the host wrote them, where that is not the shortest text of a double', () => {
+    const text = `{"ticker_id":"A_B","message":"OK","timestamp":5.0,
+      "bids":[[1.50,4e-9],[1e-8,0.10],[18446744073709551616,1],[5,0.00015000000000000001]],
+      "asks":[[1E2,-0],["1.50",1],[1e400,1],[1,1e-999999999],[${'1'.repeat(101)},1]]}`;
+    expect(readOrderBook(parseJsonWithTexts(text))).toEqual({
+      tickerId: 'A_B',
+      message: 'OK',
+      timestamp: 5,
+      bids: [
+        { price: 1.5, priceText: '1.50', quantity: 4e-9 },
+        { price: 1e-8, quantity: 0.1, quantityText: '0.10' },
+        { price: 2 ** 64, priceText: '18446744073709551616', quantity: 1 },
+        { price: 5, quantity: 0.00015000000000000001 },
+      ],
+      asks: [{ price: 100, priceText: '1E2', quantity: -0, quantityText: '-0' }],
+      entriesDropped: 4,
     });
   });
 

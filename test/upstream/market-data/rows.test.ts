@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseJson } from '../../../src/upstream/json.ts';
-import { createPairsReader, createTickersReader, type Rows } from '../../../src/upstream/market-data/decode.ts';
+import { createPairsReader, createTickersReader } from '../../../src/upstream/market-data/decode.ts';
+import type { Rows } from '../../../src/upstream/rows.ts';
 import { anySizes, anySpaces, outcomeOf, outcomeOfChunks, spaceOut } from '../chunks.ts';
 import { readFixture } from '../fixture.ts';
 import { anyMutations, mutateAll, print } from '../mutations.ts';

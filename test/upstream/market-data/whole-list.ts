@@ -1,5 +1,6 @@
 import type { Pair, Ticker } from '../../../src/domain/market.ts';
-import { type Rows, readPair, readTicker } from '../../../src/upstream/market-data/decode.ts';
+import { readPair, readTicker } from '../../../src/upstream/market-data/decode.ts';
+import type { Rows } from '../../../src/upstream/rows.ts';
 import { readArray, readObject, ShapeError } from '../../../src/upstream/wire.ts';
 
 /** Reads the pairs out of a response that was parsed as a whole: one that is read while it arrives must give the same. */

@@ -19,7 +19,8 @@ describe('requests to the node', () => {
     const url = new URL('/rpc?key=value', node.url);
     const { client } = nodeAt(url);
     const chainInfo = await client.chainInfo();
-    const height = await client.beaconHeight();
+    const { height, ...hashes } = await client.beaconTip();
+    expect(hashes).toEqual({ hash: chain.tip.hash, previousHash: chain.block(TIP - 1)?.hash });
     const state = await client.exchangeState(height);
     expect([chainInfo.beacon.height, height, state.beaconHeight, poolCount(state)]).toEqual([
       TIP,
@@ -58,6 +59,7 @@ describe('requests to the node', () => {
       const [token1Id, token2Id] = [pool.token1.id, pool.token2.id];
       expect(findPoolPair(state, token1Id, token2Id)).toEqual({
         beaconHeight: TIP - 3,
+        time: state.time,
         token1Id,
         token2Id,
         ...sandbox.chain.reserves(pool, TIP - 3),
@@ -105,7 +107,18 @@ describe('a call fails', () => {
     const { node } = await sandboxForTest();
     node.faults.set({ kind: 'shape', path: ['Result', 'BeaconHeight'], value });
     const { client } = nodeAt(node.url);
-    expect(await failureOf(client.beaconHeight())).toEqual(shape('expected an integer at $.Result.BeaconHeight'));
+    expect(await failureOf(client.beaconTip())).toEqual(shape('expected an integer at $.Result.BeaconHeight'));
+  });
+
+  test('unless the beacon state only lacks the hashes', async () => {
+    const { node } = await sandboxForTest();
+    node.faults.set({ kind: 'shape', path: ['Result', 'BestBlockHash'], value: 5 });
+    const { client } = nodeAt(node.url);
+    const parent = await client.beaconTip();
+    expect(parent).toMatchObject({ height: TIP, hash: undefined, previousHash: expect.any(String) });
+    node.faults.clear();
+    node.faults.set({ kind: 'shape', path: ['Result', 'PreviousBestBlockHash'], value: undefined });
+    expect(await client.beaconTip()).toMatchObject({ hash: expect.any(String), previousHash: undefined });
   });
 
   test('with the code of an error of the node, and without its stack trace', async () => {

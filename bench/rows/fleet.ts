@@ -1,0 +1,173 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type SandboxProcess, startGateway, startSandbox } from '../gateway.ts';
+import type { BenchProcess } from '../processes.ts';
+import { startRedis } from '../redis.ts';
+import { createResult, type OpenResult, type Result } from '../result.ts';
+import type { Row, RowContext } from '../row.ts';
+
+const ONE = 'one gateway';
+const FOUR = 'four replicas';
+const LEADER = 'the leader';
+const FOLLOWER = 'a follower';
+const LAST = 'the last of three followers';
+const KILLED = 'the leader is killed';
+
+const REPLICAS = 4;
+const BLOCK_MS = 1_500;
+
+/** The lease of a leader, as src/fleet/lease.ts has it. */
+const LEASE_MS = 3_000;
+
+/** Several gateways as one, with a Redis on the same machine. */
+export const fleet: Row = { name: 'fleet', comparesCheckouts: false, run };
+
+type Results = {
+  readonly calls: OpenResult;
+  readonly lag: OpenResult;
+  readonly cpu: OpenResult;
+  readonly takeover: OpenResult;
+};
+
+/** A replica, and when it had each height, by the clock of the bench. */
+type Replica = { readonly process: BenchProcess; readonly seen: Map<number, number>; leave(): void };
+
+async function run({ quick, checkouts: [checkout], log }: RowContext): Promise<readonly Result[]> {
+  if (checkout === undefined) throw new Error('the gateway of this checkout takes no part');
+  const sizes = quick ? [54, 1_000] : [54, 10_000];
+  const blocks = quick ? 4 : 20;
+  const results = createResults(sizes, blocks);
+  const start = (sandbox: SandboxProcess, redisUrl?: string) =>
+    startGateway(sandbox, {
+      checkout,
+      env: { HISTORY_DATABASE: 'off', EXPLORER: 'false', ...(redisUrl && { REDIS_URL: redisUrl }) },
+    });
+
+  for (const pools of sizes) {
+    {
+      await using sandbox = await startSandbox({ pools, history: 40 });
+      await using one = await start(sandbox);
+      results.calls.add(ONE, pools, await callsOf(sandbox, [await watch(one)], blocks));
+    }
+    await using redis = await startRedis();
+    await using sandbox = await startSandbox({ pools, history: 40 });
+    await using first = await start(sandbox, redis.url);
+    await untilRole(first, 'LEADER');
+    const others = await Promise.all(Array.from({ length: REPLICAS - 1 }, () => start(sandbox, redis.url)));
+    for (const other of others) await untilRole(other, 'FOLLOWER');
+    const [leader, ...followers] = await Promise.all([first, ...others].map(watch));
+    if (leader === undefined) throw new Error('no leader');
+    // The first blocks are not measured: V8 compiles the code that reads them.
+    await callsOf(sandbox, [leader, ...followers], 3);
+
+    const cpu = async () =>
+      Promise.all([leader, ...followers].map(({ process }) => process.call<number>('cpu seconds')));
+    const before = await cpu();
+    results.calls.add(FOUR, pools, await callsOf(sandbox, [leader, ...followers], blocks));
+    const [ofLeader = 0, ...ofFollowers] = (await cpu()).map(
+      (seconds, n) => ((seconds - (before[n] ?? 0)) * 1_000) / blocks,
+    );
+    results.cpu.add(LEADER, pools, ofLeader);
+    for (const milliseconds of ofFollowers) results.cpu.add(FOLLOWER, pools, milliseconds);
+    for (const [height, at] of [...leader.seen].slice(-blocks)) {
+      const last = Math.max(...followers.map(({ seen }) => seen.get(height) ?? Number.POSITIVE_INFINITY));
+      results.lag.add(LAST, pools, last - at);
+    }
+
+    await leader.process.stop();
+    const killedAt = performance.now();
+    await Promise.any(followers.map(({ process }) => untilRole(process, 'LEADER')));
+    results.takeover.add(KILLED, pools, (performance.now() - killedAt) / LEASE_MS);
+    for (const { leave } of followers) leave();
+    for (const other of others) await other.stop();
+    log(`a fleet of ${pools} pools: done`);
+  }
+  return Object.values(results);
+}
+
+function createResults(sizes: readonly number[], blocks: number): Results {
+  const head = { better: 'less', sizeUnit: 'pools', sizes, baseline: undefined } as const;
+  const about = `${REPLICAS} replicas and Redis on one machine. ${blocks} blocks, one each ${BLOCK_MS} ms. Each replica has a subscriber of heads.`;
+  const large = sizes.slice(-1);
+  return {
+    calls: createResult({
+      ...head,
+      title: 'A fleet: upstream calls',
+      about,
+      unit: 'calls per minute',
+      goals: [{ target: FOUR, baseline: { target: ONE, by: 'ratio' }, bound: 'at most', value: 1.05 }],
+    }),
+    lag: createResult({
+      ...head,
+      title: 'A fleet: the time from a head at the leader until the last replica has it',
+      about: `${about} By the arrival of the updates of subscribers.`,
+      unit: 'milliseconds',
+      samplesPerStart: blocks,
+      goals: [
+        { target: LAST, bound: 'at most', value: 20, sizes: [54] },
+        { target: LAST, bound: 'at most', value: 60, sizes: large },
+      ],
+    }),
+    cpu: createResult({
+      ...head,
+      title: 'A fleet: CPU time for each head',
+      about: `${about} All that the process does meanwhile: polls, the lists of the market, and the subscriber.`,
+      unit: 'milliseconds',
+      samplesPerStart: REPLICAS - 1,
+      goals: [
+        { target: FOLLOWER, baseline: { target: LEADER, by: 'ratio' }, bound: 'at most', value: 0.5, sizes: large },
+      ],
+    }),
+    takeover: createResult({
+      ...head,
+      title: 'A fleet: how long nobody leads when the leader is killed',
+      about: `From SIGKILL until another replica leads. A lease lasts ${LEASE_MS / 1_000} s.`,
+      unit: 'leases',
+      goals: [{ target: KILLED, bound: 'at most', value: 2, isForAllSamples: true }],
+    }),
+  };
+}
+
+/** Makes blocks, and waits until each replica has them. @returns the calls of the upstreams in a minute: most are polls */
+async function callsOf(sandbox: SandboxProcess, replicas: readonly Replica[], blocks: number): Promise<number> {
+  const before = await sandbox.call<number>('calls');
+  const startedAt = performance.now();
+  for (let block = 0; block < blocks; block++) {
+    await sandbox.call('advance');
+    await sleep(BLOCK_MS);
+    const height = await sandbox.call<number>('tip height');
+    while (!replicas.every(({ seen }) => seen.has(height))) await sleep(5);
+  }
+  const calls = (await sandbox.call<number>('calls')) - before;
+  return (calls * 60_000) / (performance.now() - startedAt);
+}
+
+/** Notes when a subscriber of a replica gets each height. */
+async function watch(process: BenchProcess): Promise<Replica> {
+  const leaving = new AbortController();
+  const response = await fetch(process.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+    body: JSON.stringify({ query: 'subscription { head { beaconHeight } }' }),
+    signal: leaving.signal,
+  });
+  const seen = new Map<number, number>();
+  const read = async () => {
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) {
+      const height = /"beaconHeight":(\d+)/.exec(decoder.decode(chunk, { stream: true }))?.[1];
+      if (height !== undefined) seen.set(Number(height), performance.now());
+    }
+  };
+  // The replica is killed while it is read.
+  read().catch(() => {});
+  while (seen.size === 0) await sleep(5);
+  return { process, seen, leave: () => leaving.abort() };
+}
+
+async function untilRole({ url }: BenchProcess, role: string): Promise<void> {
+  for (;;) {
+    const response = await fetch(new URL('/ready', url));
+    if (((await response.json()) as { readonly role?: string }).role === role) return;
+    await sleep(20);
+  }
+}

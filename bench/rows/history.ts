@@ -1,0 +1,86 @@
+import type { FilledHistory } from '../history-store.ts';
+import type { LoopDelay } from '../process-control.ts';
+import { startProcess } from '../processes.ts';
+import { createResult, type OpenResult, type Result } from '../result.ts';
+import type { Row, RowContext } from '../row.ts';
+import { median } from '../statistics.ts';
+
+const STORE = 'SQLite';
+
+/** Candles that one read returns. */
+const CANDLES = 300;
+const MAX_READ_MS = 5;
+const MAX_BLOCKED_MS = 5;
+
+/** One in ten pools changes at a height that is recorded. */
+const CHANGING = 0.1;
+
+/** The store of the history, through the thread in which it works. */
+export const history: Row = { name: 'history', comparesCheckouts: false, run };
+
+async function run({ quick, log }: RowContext): Promise<readonly Result[]> {
+  const days = quick ? [20] : [20, 45, 90];
+  const pools = quick ? [100] : [100, 1_000, 10_000];
+  const rounds = quick ? 3 : 10;
+  const read = createResult({
+    title: `Candles of one pool, ${CANDLES} of an hour`,
+    about:
+      'A history in which each of 1,000 pools changes once an hour, and a read of another pool each time: from the call to the candles in the thread of the gateway. The first read opens the database.',
+    unit: 'milliseconds',
+    better: 'less',
+    sizeUnit: 'days',
+    sizes: days,
+    baseline: undefined,
+    samplesPerStart: rounds,
+    goals: [{ target: STORE, bound: 'at most', value: MAX_READ_MS }],
+  });
+  const head = { unit: 'milliseconds', better: 'less', sizeUnit: 'pools', sizes: pools, baseline: undefined } as const;
+  const about = `Heights at which one in ten pools changed are recorded, one after another.`;
+  const blocked = createResult({
+    ...head,
+    title: 'Recording a height: how long the event loop was blocked',
+    about: `${about} The longest delay of the event loop, sampled each millisecond.`,
+    samplesPerStart: rounds,
+    goals: [{ target: STORE, bound: 'at most', value: MAX_BLOCKED_MS, sizes: pools.slice(-1) }],
+  });
+  const recorded = createResult({
+    ...head,
+    title: 'Recording a height: until it is in the database',
+    about,
+    samplesPerStart: rounds,
+    goals: [],
+  });
+  for (const size of days) {
+    await readCandles(read, { pools: quick ? 100 : 1_000, days: size }, rounds);
+    log(`${read.title}, ${size} days: done`);
+  }
+  for (const size of pools) {
+    await recordHeights(blocked, recorded, size, rounds);
+    log(`${recorded.title}, ${size} pools: done`);
+  }
+  return [read, blocked, recorded];
+}
+
+async function readCandles(result: OpenResult, filled: FilledHistory, rounds: number): Promise<void> {
+  await using server = await startProcess({ role: 'server', file: 'history-store.ts' });
+  const changes = await server.call<number>('fill', filled);
+  result.note(`${filled.days} days: ${changes.toLocaleString('en-US')} recorded changes.`);
+  // The first round warms up.
+  for (let round = -1; round < rounds; round++) {
+    const times = await server.call<readonly number[]>('read candles', { last: CANDLES, reads: 50 });
+    if (round >= 0) result.add(STORE, filled.days, median(times));
+  }
+}
+
+async function recordHeights(blocked: OpenResult, recorded: OpenResult, pools: number, rounds: number): Promise<void> {
+  await using server = await startProcess({ role: 'server', file: 'history-store.ts' });
+  await server.call('create', { pools });
+  for (let round = -3; round < rounds; round++) {
+    await server.call('measure loop delay');
+    const ms = await server.call<number>('record', { changes: pools * CHANGING });
+    const { maxMs } = await server.call<LoopDelay>('loop delay');
+    if (round < 0) continue;
+    blocked.add(STORE, pools, maxMs);
+    recorded.add(STORE, pools, ms);
+  }
+}

@@ -1,0 +1,112 @@
+import { startLoadGenerator } from '../load-generator.ts';
+import { type QuerySchedule, scheduleOf } from '../query-benchmark.ts';
+import { measure, type RoundResult, runRepeated } from '../query-rounds.ts';
+import { createResult, type OpenResult, type Result } from '../result.ts';
+import type { Row, RowContext } from '../row.ts';
+import { median } from '../statistics.ts';
+import { BARE_HTTP, GATEWAY, startHttpTargets } from '../targets.ts';
+import { startTestbed } from '../testbed.ts';
+
+const SCHEDULE: QuerySchedule = { sizes: [100, 1_000, 10_000], starts: 4, rounds: 2, seconds: 1.5, warmUpSeconds: 2.5 };
+
+const PATH = '/api/v1/public/market-data/tickers';
+
+/** The tickers with a new height each second, and from memory alone. */
+const CASES = [
+  {
+    title: 'The tickers of the REST API again, a new height each second',
+    about:
+      'During a round, the chain of the gateway has a new height each second: the gateway reads its state and writes the document again.',
+    blockMs: 1_000,
+  },
+  {
+    title: 'The tickers of the REST API again, from memory',
+    about: 'During a round, the gateway has no new height, and the document stays the same.',
+    blockMs: undefined,
+  },
+] as const;
+
+/** The tickers of the REST API again and again, as a listing site and its mirrors read them. */
+export const rest: Row = { name: 'rest', comparesCheckouts: false, run };
+
+async function run(context: RowContext): Promise<readonly Result[]> {
+  const schedule = scheduleOf(context, SCHEDULE);
+  const cases = CASES.map(({ title, about, blockMs }) => ({
+    blockMs,
+    result: createResult({
+      title,
+      about: `A GET of \`/tickers\`: about one ticker for each pool, with the price and liquidity of its pool. ${about} The bare server sends the bytes of the first response of the gateway.`,
+      sizeUnit: 'pools',
+      sizes: schedule.sizes,
+      baseline: BARE_HTTP,
+      samplesPerStart: schedule.rounds,
+      unit: 'responses per second',
+      better: 'more',
+      goals: [{ target: GATEWAY, baseline: { target: BARE_HTTP, by: 'ratio' }, bound: 'at least', value: 0.85 }],
+    }),
+  }));
+  for (const pools of schedule.sizes) {
+    const runs: readonly CaseRun[] = cases.map((each) => ({ ...each, rounds: [] }));
+    for (let start = 0; start < schedule.starts; start++) {
+      await runStart({ context, schedule, runs, pools, start });
+      context.log(`${PATH}, ${pools} pools: start ${start + 1} of ${schedule.starts} done`);
+    }
+    for (const { result, rounds } of runs) {
+      const heights = median(rounds.map((round) => round.heights));
+      const busy = Math.round(100 * Math.max(...rounds.map((round) => round.busy)));
+      result.note(
+        `${pools} pools: ${heights} new heights in a round; the load generator used up to ${busy} % of its core.`,
+      );
+    }
+  }
+  return cases.map(({ result }) => result);
+}
+
+/** One case at one size, with the rounds of the gateway. */
+type CaseRun = {
+  readonly blockMs: number | undefined;
+  readonly result: OpenResult;
+  readonly rounds: RoundResult[];
+};
+
+type Start = {
+  readonly context: RowContext;
+  readonly schedule: QuerySchedule;
+  readonly runs: readonly CaseRun[];
+  readonly pools: number;
+  readonly start: number;
+};
+
+async function runStart({ context, schedule, runs, pools, start }: Start): Promise<void> {
+  const { rounds, seconds, warmUpSeconds } = schedule;
+  await using testbed = await startTestbed(context.checkouts, { pools }, { HEAD_POLL_MS: '100' });
+  const targets = await startHttpTargets(testbed, (name) => name === BARE_HTTP);
+  await using load = await startLoadGenerator();
+  await targets.get(BARE_HTTP)?.server.call('send', await readTickers(testbed.gateway.url));
+  const requests = [Buffer.from(`GET ${PATH} HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: application/json\r\n\r\n`)];
+
+  const inOrder = [...targets];
+  for (const { blockMs, result, rounds: ofGateway } of runs) {
+    // The first round warms up.
+    for (let round = -1; round < rounds; round++) {
+      const first = (start + Math.max(0, round)) % inOrder.length;
+      for (const [name, target] of [...inOrder.slice(first), ...inOrder.slice(0, first)]) {
+        const options = { ...target, testbed, load, requests, seconds: round < 0 ? warmUpSeconds : seconds };
+        const measured = await testbed.alone(target.server, async () =>
+          blockMs === undefined ? { ...(await measure(options)), heights: 0 } : runRepeated(options, blockMs),
+        );
+        if (round < 0) continue;
+        result.add(name, pools, measured.perSecond);
+        if (name === GATEWAY) ofGateway.push(measured);
+      }
+    }
+  }
+}
+
+/** The document, once it has the prices of pools. */
+async function readTickers(url: string): Promise<string> {
+  const response = await fetch(new URL(PATH, url), { signal: AbortSignal.timeout(60_000) });
+  const text = await response.text();
+  if (response.status !== 200 || !text.includes('"pool_price"')) throw new Error(`no tickers: ${text.slice(0, 500)}`);
+  return text;
+}

@@ -1,0 +1,98 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+const [sell = 'PRV', buy = 'BTC', amount = '100', url = 'http://127.0.0.1:4000/graphql'] = process.argv.slice(2);
+
+type Token = { readonly tokenId: string; readonly symbol: string | null; readonly decimals: number | null };
+type NamedToken = Token & { readonly symbol: string; readonly decimals: number };
+type Step = { readonly buyToken: Pick<Token, 'symbol' | 'tokenId'> };
+type Quote = {
+  readonly beaconHeight: number;
+  readonly buyAmount: string;
+  readonly minimumReceived: string;
+  readonly price: string;
+  readonly priceImpactPercent: number;
+  readonly route: readonly Step[];
+};
+type Result<Data> = { readonly data?: Data | null; readonly errors?: readonly { readonly message: string }[] };
+
+const SWAP = `subscription Swap($sell: TokenId!, $buy: TokenId!, $amount: BigInt!) {
+  quote(sellTokenId: $sell, buyTokenId: $buy, sellAmount: $amount) {
+    beaconHeight buyAmount minimumReceived(slippagePercent: 0.5) price priceImpactPercent
+    route { buyToken { symbol tokenId } }
+  }
+}`;
+
+function post(query: string, variables: object, accept: string): Promise<Response> {
+  const headers = { 'content-type': 'application/json', accept };
+  return fetch(url, { method: 'POST', headers, body: JSON.stringify({ query, variables }) });
+}
+
+/** Finds a token by its symbol. Several tokens can share one, and the chain does not know decimals. */
+async function findToken(symbol: string): Promise<NamedToken> {
+  const response = await post('{ tokens { tokenId symbol decimals } }', {}, 'application/json');
+  const { data, errors } = (await response.json()) as Result<{ tokens: readonly Token[] }>;
+  if (!data) throw new Error(errors?.[0]?.message ?? `${url} is no gateway.`);
+  const named = data.tokens.filter((token) => token.symbol === symbol && token.decimals !== null);
+  if (named.length === 1) return named[0] as NamedToken;
+  throw new Error(`${named.length === 0 ? 'No token has' : `${named.length} tokens have`} the symbol ${symbol}.`);
+}
+
+/** `1.5` of a token with 9 decimals is 1500000000 of its smallest units. JSON numbers would lose digits. */
+function toUnits(text: string, decimals: number): string {
+  const [, whole = '', fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
+  if (whole === '' || fraction.length > decimals) throw new Error(`${text} is no amount with ${decimals} decimals.`);
+  return String(BigInt(whole + fraction.padEnd(decimals, '0')));
+}
+
+function fromUnits(units: string, decimals: number): string {
+  const digits = units.padStart(decimals + 1, '0');
+  return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
+}
+
+/** The updates of a subscription over server-sent events, until the connection ends. */
+async function* subscribe<Data>(query: string, variables: object): AsyncGenerator<Result<Data>> {
+  const { body } = await post(query, variables, 'text/event-stream');
+  let text = '';
+  for await (const part of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const events = (text + part).split('\n\n');
+    text = events.pop() ?? '';
+    for (const event of events) {
+      const data = /^event: next\ndata: (.*)$/m.exec(event)?.[1];
+      if (data !== undefined) yield JSON.parse(data);
+    }
+  }
+}
+
+function show(quote: Quote | null, from: NamedToken, to: NamedToken): void {
+  if (quote === null) {
+    console.log(`There is no route from ${from.symbol} to ${to.symbol} for ${amount}.`);
+    return;
+  }
+  const { beaconHeight, price, priceImpactPercent, route } = quote;
+  const tokens = [from, ...route.map(({ buyToken }) => buyToken)];
+  console.log(`Beacon height ${beaconHeight}
+  ${amount} ${from.symbol} give ${fromUnits(quote.buyAmount, to.decimals)} ${to.symbol}
+  at least ${fromUnits(quote.minimumReceived, to.decimals)} ${to.symbol} with 0.5 % slippage
+  price ${price} ${from.symbol} per ${to.symbol}, price impact ${priceImpactPercent.toFixed(3)} %
+  route ${tokens.map(({ symbol, tokenId }) => symbol ?? tokenId.slice(0, 8)).join(' > ')}`);
+}
+
+process.stdout.on('error', () => process.exit(0)); // The program that reads the output has ended.
+let isConnected = false;
+for (;;) {
+  try {
+    const [from, to] = [await findToken(sell), await findToken(buy)];
+    const variables = { sell: from.tokenId, buy: to.tokenId, amount: toUnits(amount, from.decimals) };
+    for await (const { data, errors } of subscribe<{ quote: Quote | null }>(SWAP, variables)) {
+      if (errors) throw new Error(errors[0]?.message);
+      if (data) show(data.quote, from, to);
+      isConnected = true;
+    }
+  } catch (problem) {
+    const isNetwork = problem instanceof TypeError;
+    console.error(isNetwork ? `No gateway answers at ${url}.` : (problem as Error).message);
+    if (!isConnected) process.exit(1);
+  }
+  console.error('The connection is lost. Connecting again.');
+  await wait(1_000);
+}

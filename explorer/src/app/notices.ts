@@ -1,0 +1,117 @@
+import type { ConnectionState } from '../client/connection.ts';
+import { formatSince, parseTime } from '../format/times.ts';
+import type { ServiceStatus } from './service-status.ts';
+
+/** A line of the banner. Equal notices have equal texts: a text never counts seconds, because screen readers read it out. */
+export type Notice = {
+  readonly key: string;
+  readonly tone: 'information' | 'warning' | 'danger';
+  readonly title: string;
+  readonly text: string;
+};
+
+type NoticeInput = {
+  readonly connection: ConnectionState;
+  readonly service: ServiceStatus | undefined;
+  /** When the page began again with another chain, by the clock of this computer. */
+  readonly beganAgainAt: number | undefined;
+  /** The clock of this computer. */
+  readonly now: number;
+};
+
+const BEGAN_AGAIN_SHOWN_MS = 30_000;
+
+/** What a reader has to know before believing the numbers, the most urgent first. */
+export function noticesOf({ connection, service, beganAgainAt, now }: NoticeInput): readonly Notice[] {
+  const notices: Notice[] = [];
+  if (connection.name === 'reconnecting' || connection.name === 'disconnected') {
+    const since = formatSince(connection.since, now);
+    notices.push({
+      key: connection.name,
+      tone: connection.name === 'disconnected' ? 'danger' : 'warning',
+      title: connection.name === 'disconnected' ? 'Disconnected' : 'Reconnecting',
+      text: `The gateway cannot be reached since ${since}. The page shows what it knew then, and tries again by itself.`,
+    });
+  }
+  if (beganAgainAt !== undefined && now - beganAgainAt < BEGAN_AGAIN_SHOWN_MS) {
+    notices.push({
+      key: 'began-again',
+      tone: 'warning',
+      title: 'The chain began again',
+      text: 'The gateway shows another chain, or a much lower height, than before. The page has started over with it.',
+    });
+  }
+  if (service === undefined) return notices;
+
+  notices.push(...upstreamNotices(service, now));
+  if (service.historyStatus !== 'RECORDING') {
+    notices.push({
+      key: 'history',
+      tone: 'information',
+      title: service.historyStatus === 'OFF' ? 'No history' : 'History unavailable',
+      text:
+        service.historyStatus === 'OFF'
+          ? 'This gateway records no prices, so there are no candles, sparklines and changes.'
+          : 'The database of recorded prices cannot be used now. Live prices are not affected.',
+    });
+  }
+  if (service.sandbox) {
+    notices.push({
+      key: 'sandbox',
+      tone: 'information',
+      title: 'Sandbox',
+      text: 'A simulated chain and market. No price is real.',
+    });
+  }
+  return notices;
+}
+
+const NAMES = { NODE: 'node', MARKET_DATA: 'market-data host' } as const;
+const SHOWS = { NODE: 'Pools, swaps and the chain', MARKET_DATA: 'Markets, last prices and order books' } as const;
+
+function upstreamNotices(service: ServiceStatus, now: number): Notice[] {
+  return service.upstreams.flatMap(({ upstream, configured, healthy, lastSuccessAt, lastErrorCode }): Notice[] => {
+    const name = NAMES[upstream];
+    if (!configured) {
+      return [
+        {
+          key: `${upstream}-not-configured`,
+          tone: 'information',
+          title: `No ${name}`,
+          text: `This gateway runs without a ${name}. ${SHOWS[upstream]} are not available.`,
+        },
+      ];
+    }
+    const reading = upstream === 'NODE' ? service.head : service.marketData;
+    if (reading !== null && !reading.stale) return [];
+    // A gateway that has just started has not read everything yet.
+    if (reading === null && lastErrorCode === null) return [];
+    const since = parseTime(reading?.observedAt ?? lastSuccessAt);
+    const sinceText = since === undefined ? '' : ` since ${formatSince(since, now)}`;
+    return [
+      {
+        key: `${upstream}-stale`,
+        tone: 'warning',
+        title: upstream === 'NODE' ? 'Chain data is stale' : 'Market data is stale',
+        text: healthy
+          ? `The ${name} answers, but has sent nothing new${sinceText}.`
+          : `The ${name} cannot be read${sinceText}${reason(lastErrorCode)}. ${SHOWS[upstream]} are as they were then.`,
+      },
+    ];
+  });
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  UPSTREAM_UNREACHABLE: 'it cannot be reached',
+  UPSTREAM_TIMEOUT: 'it does not answer in time',
+  UPSTREAM_BAD_STATUS: 'it answers with an error status',
+  UPSTREAM_FILTERED: 'a traffic filter stands in front of it',
+  UPSTREAM_RPC_ERROR: 'it answers with an error',
+  UPSTREAM_BAD_SHAPE: 'its answers are not as documented',
+  UPSTREAM_BUSY: 'too many requests wait for it',
+};
+
+function reason(code: string | null): string {
+  const words = code === null ? undefined : REASONS[code];
+  return words === undefined ? '' : `: ${words}`;
+}

@@ -1,0 +1,48 @@
+import { type ReactNode, useEffect, useRef } from 'react';
+import { useLocation } from 'react-router';
+import styles from './page.module.css';
+
+type PageProps = {
+  /** The heading, and the title of the tab. */
+  readonly title: string;
+  /** Shown instead of the title in the heading, such as with a sign of the token. */
+  readonly heading?: ReactNode;
+  /** A line under the heading. */
+  readonly description?: ReactNode;
+  /** Controls next to the heading, such as a search. */
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+};
+
+/** A page: its title, and its heading, which gets the focus when a reader navigates to it. */
+export function Page({ title, heading, description, actions, children }: PageProps) {
+  const element = useRef<HTMLHeadingElement>(null);
+  const { pathname, key } = useLocation();
+  const shown = useRef(key === 'default' ? pathname : undefined);
+
+  useEffect(() => {
+    document.title = `${title} · pdex-gateway`;
+  }, [title]);
+
+  useEffect(() => {
+    // The first page of a visit leaves the focus where the browser puts it. A search in the page does not move it either.
+    if (shown.current === pathname) return;
+    shown.current = pathname;
+    element.current?.focus({ preventScroll: true });
+  }, [pathname]);
+
+  return (
+    <div className={styles.page}>
+      <div className={styles.header}>
+        <div className={styles.titles}>
+          <h1 ref={element} tabIndex={-1}>
+            {heading ?? title}
+          </h1>
+          {description !== undefined && <p className={styles.description}>{description}</p>}
+        </div>
+        {actions}
+      </div>
+      {children}
+    </div>
+  );
+}

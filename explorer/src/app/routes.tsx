@@ -1,0 +1,43 @@
+import { lazy } from 'react';
+import type { RouteObject } from 'react-router';
+import { NotFoundPage } from '../pages/not-found/not-found-page.tsx';
+import { Shell } from './shell.tsx';
+
+/** Each page is a file of its own. */
+const load = {
+  markets: async () => ({ default: (await import('../pages/markets/markets-page.tsx')).MarketsPage }),
+  market: async () => ({ default: (await import('../pages/market/market-page.tsx')).MarketPage }),
+  pool: async () => ({ default: (await import('../pages/market/pool-page.tsx')).PoolPage }),
+  chain: async () => ({ default: (await import('../pages/chain/chain-page.tsx')).ChainPage }),
+  tokens: async () => ({ default: (await import('../pages/tokens/tokens-page.tsx')).TokensPage }),
+  status: async () => ({ default: (await import('../pages/status/status-page.tsx')).StatusPage }),
+};
+
+const MarketsPage = lazy(load.markets);
+const MarketPage = lazy(load.market);
+const PoolPage = lazy(load.pool);
+const ChainPage = lazy(load.chain);
+const TokensPage = lazy(load.tokens);
+const StatusPage = lazy(load.status);
+
+/** Loads the files of all pages, so that they can be opened at once, and while the gateway cannot be reached. */
+export function preloadPages(): void {
+  // A page that cannot be loaded now is loaded when it is opened.
+  for (const loadPage of Object.values(load)) loadPage().catch(() => {});
+}
+
+/** Every URL of the explorer. */
+export const routes: RouteObject[] = [
+  {
+    element: <Shell />,
+    children: [
+      { path: '/', element: <MarketsPage /> },
+      { path: '/market/:tickerId', element: <MarketPage /> },
+      { path: '/pool/:poolId', element: <PoolPage /> },
+      { path: '/chain', element: <ChainPage /> },
+      { path: '/tokens', element: <TokensPage /> },
+      { path: '/status', element: <StatusPage /> },
+      { path: '*', element: <NotFoundPage /> },
+    ],
+  },
+];

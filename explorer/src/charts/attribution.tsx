@@ -1,0 +1,13 @@
+import styles from './charts.module.css';
+
+/** Names the library that draws the charts, as its licence asks for. */
+export function Attribution() {
+  return (
+    <p className={styles.attribution}>
+      Charts by{' '}
+      <a href="https://www.tradingview.com/" target="_blank" rel="noreferrer">
+        TradingView
+      </a>
+    </p>
+  );
+}

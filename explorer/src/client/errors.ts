@@ -1,0 +1,39 @@
+import type { CombinedError } from '@urql/core';
+
+/** An error of the gateway, or that it cannot be reached. */
+export type GatewayError = {
+  /** A code of the gateway, or `DISCONNECTED` if there was no answer. */
+  readonly code: string;
+  readonly message: string;
+  /** The field that failed; empty for the operation as a whole. */
+  readonly path: readonly (string | number)[];
+  /** Which upstream failed, for the codes that begin with `UPSTREAM_`. */
+  readonly upstream?: 'NODE' | 'MARKET_DATA' | undefined;
+  /** How long to wait, for `RATE_LIMITED`. */
+  readonly retryAfterMs?: number | undefined;
+};
+
+/** The errors of a result of urql. */
+export function readErrors(error: CombinedError | undefined): readonly GatewayError[] {
+  if (error === undefined) return [];
+  if (error.graphQLErrors.length === 0) return [{ code: 'DISCONNECTED', message: error.message, path: [] }];
+
+  return error.graphQLErrors.map(({ message, path, extensions }) => {
+    const { code, upstream, retryAfterMs } = extensions;
+    return {
+      code: typeof code === 'string' ? code : 'INTERNAL_SERVER_ERROR',
+      message,
+      path: path ?? [],
+      upstream: upstream === 'NODE' || upstream === 'MARKET_DATA' ? upstream : undefined,
+      retryAfterMs: typeof retryAfterMs === 'number' ? retryAfterMs : undefined,
+    };
+  });
+}
+
+/** Whether the same operation can succeed later. */
+export function isRetryable({ code }: GatewayError): boolean {
+  if (code === 'UPSTREAM_NOT_CONFIGURED') return false;
+  return code.startsWith('UPSTREAM_') || RETRYABLE.has(code);
+}
+
+const RETRYABLE = new Set(['DISCONNECTED', 'RATE_LIMITED', 'HISTORY_UNAVAILABLE', 'INTERNAL_SERVER_ERROR']);

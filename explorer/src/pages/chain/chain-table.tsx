@@ -1,0 +1,70 @@
+import { formatBigInt } from '../../format/amounts.ts';
+import { formatInteger, UNKNOWN } from '../../format/numbers.ts';
+import { shortId } from '../../format/prices.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { RelativeTime } from '../../parts/relative-time.tsx';
+import tableStyles from '../../parts/table.module.css';
+import type { ChainBlockFragment } from './chain.generated.ts';
+import { Signers } from './signers.tsx';
+
+/** The newest block of each chain: the beacon chain first. */
+export function ChainTable({ blocks }: { readonly blocks: readonly ChainBlockFragment[] }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a table that is wider than a phone is scrolled with the keyboard
+    <section className={tableStyles.scroller} tabIndex={0} aria-label="Chains and their newest blocks">
+      <table className={tableStyles.table}>
+        <thead>
+          <tr>
+            <th scope="col">Chain</th>
+            <th scope="col" className={tableStyles.number}>
+              Height
+            </th>
+            <th scope="col" className={tableStyles.number}>
+              Age
+            </th>
+            <th scope="col" className={tableStyles.number}>
+              Transactions
+            </th>
+            <th scope="col">Signed by</th>
+            <th scope="col">Block</th>
+            <th scope="col">Producer</th>
+          </tr>
+        </thead>
+        <tbody>
+          {blocks.map((block) => (
+            <ChainRow key={block.chainId} block={block} />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function ChainRow({ block }: { readonly block: ChainBlockFragment }) {
+  const { chainId, isBeacon, height, hash, time, totalTxs, blockProducer, validationData } = block;
+  return (
+    <tr>
+      <th scope="row">{isBeacon ? 'Beacon' : `Shard ${chainId}`}</th>
+      <td className={tableStyles.number}>{formatInteger(height)}</td>
+      <td className={tableStyles.number}>
+        <RelativeTime time={time} />
+      </td>
+      <td className={tableStyles.number}>{isBeacon ? UNKNOWN : formatBigInt(totalTxs)}</td>
+      <td>
+        <Signers indexes={validationData?.validatorsIdx} />
+      </td>
+      <td>
+        <span className="mono" title={hash}>
+          {shortId(hash)}
+        </span>{' '}
+        <CopyButton text={hash} what={`hash of the block of ${isBeacon ? 'the beacon chain' : `shard ${chainId}`}`} />
+      </td>
+      <td>
+        <span className="mono" title={blockProducer}>
+          {shortId(blockProducer)}
+        </span>{' '}
+        <CopyButton text={blockProducer} what={`producer of ${isBeacon ? 'the beacon chain' : `shard ${chainId}`}`} />
+      </td>
+    </tr>
+  );
+}

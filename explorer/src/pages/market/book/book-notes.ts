@@ -1,0 +1,34 @@
+import type { BookSubscription } from './book.generated.ts';
+
+/** A remark on an order book, in plain words. */
+export type BookNote = { readonly text: string; readonly isWarning: boolean };
+
+/** What a reader should know of how the host sent the book, the most important first. */
+export function notesOfBook({ quality, pairs }: Pick<BookSubscription['orderBook'], 'quality' | 'pairs'>): BookNote[] {
+  const notes: BookNote[] = [];
+  const { isCrossed, wasSorted, entriesDropped, entriesMerged } = quality;
+  if (isCrossed) {
+    notes.push({
+      text: 'Crossed: the best bid is above the best ask. On a working market, such orders would have traded.',
+      isWarning: true,
+    });
+  }
+  if (entriesDropped > 0) {
+    notes.push({
+      text: `${count(entriesDropped, 'order')} without a valid price or quantity left out.`,
+      isWarning: true,
+    });
+  }
+  if (!wasSorted) notes.push({ text: 'The host sent the orders unsorted. They are sorted here.', isWarning: false });
+  if (entriesMerged > 0) {
+    notes.push({ text: `${count(entriesMerged, 'order')} added to another one of the same price.`, isWarning: false });
+  }
+  if (pairs !== null && pairs.length > 1) {
+    notes.push({ text: `${pairs.length} markets have this ticker id and share the book.`, isWarning: false });
+  }
+  return notes;
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,84 @@
+import { formatInColumn, formatPercent, formatPrice, formatQuantity } from '../../../format/numbers.ts';
+import { nameOfToken } from '../../../format/prices.ts';
+import { type Market, nameOfMarket } from '../market.ts';
+import type { BookEntryFragment, BookSubscription } from './book.generated.ts';
+import styles from './book.module.css';
+
+type Book = BookSubscription['orderBook'];
+
+type BookTableProps = {
+  readonly market: Market;
+  readonly book: Book;
+  /** Whether it is a book of another grouping, while the new one is on its way. */
+  readonly isOutdated: boolean;
+};
+
+/** Both sides of an order book: asks above, the lowest next to the middle, and bids below. */
+export function BookTable({ market, book, isOutdated }: BookTableProps) {
+  const { bids, asks, midPrice, spread } = book;
+  const most = Math.max(bids.at(-1)?.cumulativeQuantity ?? 0, asks.at(-1)?.cumulativeQuantity ?? 0);
+  const [base, target] = [nameOfToken(market.base), nameOfToken(market.target)];
+  return (
+    <table className={styles.table} data-outdated={isOutdated}>
+      <caption className="visually-hidden">Order book of {nameOfMarket(market)}</caption>
+      <thead>
+        <tr>
+          <th scope="col">Price ({target})</th>
+          <th scope="col">Quantity ({base})</th>
+          <th scope="col">Sum ({base})</th>
+        </tr>
+      </thead>
+      <tbody aria-label="Asks: what sellers want">
+        {asks.toReversed().map((entry) => (
+          <Entry key={entry.exactPrice} entry={entry} most={most} side={styles.ask} />
+        ))}
+      </tbody>
+      <tbody>
+        <tr className={styles.middle}>
+          <td colSpan={3}>
+            <span>
+              <b>{formatPrice(midPrice)}</b>
+              <span>{spreadText(spread, midPrice)}</span>
+            </span>
+          </td>
+        </tr>
+      </tbody>
+      <tbody aria-label="Bids: what buyers offer">
+        {bids.map((entry) => (
+          <Entry key={entry.exactPrice} entry={entry} most={most} side={styles.bid} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+type EntryProps = {
+  readonly entry: BookEntryFragment;
+  /** The largest sum. */
+  readonly most: number;
+  readonly side: string | undefined;
+};
+
+function Entry({ entry, most, side }: EntryProps) {
+  const { price, exactPrice, quantity, exactQuantity, cumulativeQuantity, cumulativeTotal } = entry;
+  const fill = most === 0 ? 0 : (100 * cumulativeQuantity) / most;
+  return (
+    <tr className={`${styles.row} ${side}`} style={{ '--fill': `${fill.toFixed(2)}%` }}>
+      <td className={styles.price} title={exactPrice}>
+        <span>{formatPrice(price)}</span>
+      </td>
+      <td title={exactQuantity}>
+        <span>{formatInColumn(quantity, most)}</span>
+      </td>
+      <td title={`worth ${formatQuantity(cumulativeTotal)}`}>
+        <span>{formatInColumn(cumulativeQuantity, most)}</span>
+      </td>
+    </tr>
+  );
+}
+
+function spreadText(spread: number | null, midPrice: number | null): string {
+  if (spread === null || midPrice === null) return 'One side is empty';
+  const percent = midPrice === 0 ? '' : ` (${formatPercent((100 * spread) / midPrice, { sign: false })})`;
+  return `Spread ${formatQuantity(spread)}${percent}`;
+}

@@ -1,0 +1,38 @@
+import { formatPercent, formatPrice, formatQuantity } from '../../../format/numbers.ts';
+import { nameOfToken } from '../../../format/prices.ts';
+import tableStyles from '../../../parts/table.module.css';
+import type { MarketToken } from '../market.ts';
+import type { ChartCandle } from './candle.ts';
+import styles from './candles.module.css';
+
+type CandleLegendProps = { readonly candle: ChartCandle | undefined; readonly base: MarketToken };
+
+/** The figures of one candle: of the one under the pointer, or the newest one. */
+export function CandleLegend({ candle, base }: CandleLegendProps) {
+  if (candle === undefined) return <div className={styles.legend} />;
+  const { open, high, low, close, volume } = candle;
+  const percent = open === 0 ? null : 100 * (close / open - 1);
+  const tone = close < open ? tableStyles['down'] : tableStyles['up'];
+  return (
+    <div className={styles.legend}>
+      <span>
+        Open <b>{formatPrice(open)}</b>
+      </span>
+      <span>
+        High <b>{formatPrice(high)}</b>
+      </span>
+      <span>
+        Low <b>{formatPrice(low)}</b>
+      </span>
+      <span>
+        Close <b>{formatPrice(close)}</b> <span className={tone}>{formatPercent(percent)}</span>
+      </span>
+      {volume !== null && (
+        <span>
+          Volume <b>{formatQuantity(volume)}</b> {nameOfToken(base)}
+        </span>
+      )}
+      {!candle.isComplete && <span>Some heights are missing</span>}
+    </div>
+  );
+}

@@ -1,0 +1,183 @@
+import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
+import { useSearchParams } from 'react-router';
+import { useServiceStatus } from '../../../app/service-status.ts';
+import { currentParameters, IN_PLACE, withParameter } from '../../../app/url-parameters.ts';
+import { Attribution } from '../../../charts/attribution.tsx';
+import type { GatewayError } from '../../../client/errors.ts';
+import { useIsWatched } from '../../../client/visibility.ts';
+import { formatPrice } from '../../../format/numbers.ts';
+import { errorsAt } from '../../../parts/answered.tsx';
+import { EmptyState } from '../../../parts/empty-state.tsx';
+import { ErrorState } from '../../../parts/error-state.tsx';
+import { Freshness } from '../../../parts/freshness.tsx';
+import { Panel } from '../../../parts/panel.tsx';
+import { Skeleton } from '../../../parts/skeleton.tsx';
+import { Tabs } from '../../../parts/tabs.tsx';
+import { isEmptyPool, type Market, nameOfMarket, unitOfPrice } from '../market.ts';
+import type { ChartCandle } from './candle.ts';
+import { CandleLegend } from './candle-legend.tsx';
+import { CandleTable } from './candle-table.tsx';
+import styles from './candles.module.css';
+import { DEFAULT_INTERVAL, INTERVALS, type Interval, intervalOf } from './intervals.ts';
+import { type Candles, useCandles } from './use-candles.ts';
+
+// The library of the charts is loaded when the first one is drawn.
+const CandleChart = lazy(async () => ({ default: (await import('./candle-chart.tsx')).CandleChart }));
+
+const VIEWS = [
+  { value: 'chart', label: 'Chart' },
+  { value: 'table', label: 'Table' },
+] as const;
+
+type CandlesPanelProps = {
+  readonly market: Market;
+  /** Why the pool could not be read. */
+  readonly poolErrors: readonly GatewayError[];
+};
+
+/** Candles of the pool, in an interval of choice: as a chart whose last candle moves, or as a table. */
+export function CandlesPanel({ market, poolErrors }: CandlesPanelProps) {
+  const [parameters, setParameters] = useSearchParams();
+  const interval = intervalOf(parameters.get('interval'));
+  const view = parameters.get('view') === 'table' ? 'table' : 'chart';
+  const element = useRef<HTMLDivElement>(null);
+  const isWatched = useIsWatched(element);
+  const candles = useCandles(market, interval, market.pool === undefined || !isWatched);
+  const [pointed, setPointed] = useState<ChartCandle>();
+  const { answer } = candles;
+  const newest = candles.candles.at(-1);
+
+  function choose(name: string, value: string, byDefault: string): void {
+    setPointed(undefined);
+    setParameters(withParameter(currentParameters(), name, value === byDefault ? '' : value), IN_PLACE);
+  }
+
+  return (
+    <Panel
+      title="Price"
+      query={answer.query}
+      freshness={<Freshness height={newest?.lastHeight} />}
+      isBusy={answer.isLoading && market.pool !== undefined}
+      isFlush
+    >
+      <div ref={element} className={styles.content}>
+        <div className={styles.controls}>
+          <Tabs
+            label="Interval of the candles"
+            tabs={INTERVALS}
+            value={interval.value}
+            onChange={(value) => choose('interval', value, DEFAULT_INTERVAL)}
+          />
+          <Tabs
+            label="View of the candles"
+            tabs={VIEWS}
+            value={view}
+            onChange={(value) => choose('view', value, 'chart')}
+          />
+        </div>
+        <CandlesState market={market} poolErrors={poolErrors} candles={candles}>
+          {view === 'table' ? (
+            <CandleTable market={market} candles={candles} />
+          ) : (
+            <>
+              <CandleLegend candle={pointed ?? newest} base={market.base} />
+              <p className="visually-hidden">{summaryOf(market, interval, candles.candles)}</p>
+              <div className={styles.drawing}>
+                <Suspense fallback={<Skeleton height={24} />}>
+                  <CandleChart
+                    candles={candles.candles}
+                    intervalMs={interval.ms}
+                    onPoint={setPointed}
+                    onReachOldest={candles.loadOlder}
+                  />
+                </Suspense>
+              </div>
+            </>
+          )}
+          <div className={styles.notes}>
+            <span>{noteOf(candles, market)}</span>
+            <Attribution />
+          </div>
+        </CandlesState>
+      </div>
+    </Panel>
+  );
+}
+
+type CandlesStateProps = {
+  readonly market: Market;
+  readonly poolErrors: readonly GatewayError[];
+  readonly candles: Candles;
+  readonly children: ReactNode;
+};
+
+/** Shows the candles, or why there are none. */
+function CandlesState({ market, poolErrors, candles: { candles, answer }, children }: CandlesStateProps) {
+  const isOff = useServiceStatus()?.historyStatus === 'OFF';
+  if (candles.length > 0) return children;
+  return <div className={styles.state}>{reason()}</div>;
+
+  function reason(): ReactNode {
+    const { pool } = market;
+    if (pool === undefined) {
+      if (poolErrors.length > 0) return <ErrorState errors={poolErrors} />;
+      return (
+        <EmptyState title="There is no pool of these tokens">
+          <p>The market-data host lists this market, but the node has no pool for it. Candles are prices of a pool.</p>
+        </EmptyState>
+      );
+    }
+    if (isOff) {
+      return (
+        <EmptyState title="This gateway records no history">
+          <p>Without recorded prices there are no candles. Live prices are not affected.</p>
+        </EmptyState>
+      );
+    }
+    const errors = errorsAt(answer.errors, ['poolPair', 'candles']);
+    if (errors.length > 0) return <ErrorState errors={errors} retry={answer.retry} />;
+    if (answer.isLoading) return <Skeleton height={24} />;
+    if (isEmptyPool(pool)) {
+      return (
+        <EmptyState title="The pool is empty">
+          <p>One of its sides has no tokens, so it has no price.</p>
+        </EmptyState>
+      );
+    }
+    if (market.base.decimals === null || market.target.decimals === null) return <UnknownDecimals market={market} />;
+    return (
+      <EmptyState title="Nothing is recorded yet">
+        <p>The gateway records each final height. The first candle comes with one of the next heights.</p>
+      </EmptyState>
+    );
+  }
+}
+
+function UnknownDecimals({ market: { base, target } }: { readonly market: Market }) {
+  const tokens = [base, target].filter(({ decimals }) => decimals === null);
+  return (
+    <EmptyState title="There is no price">
+      <p>
+        The decimals of {tokens.length === 2 ? 'both tokens' : 'one of the tokens'} are not known, and the gateway never
+        guesses them. Without them, amounts are not prices.
+      </p>
+    </EmptyState>
+  );
+}
+
+/** What a screen reader says instead of the chart. */
+function summaryOf(market: Market, { name }: Interval, candles: readonly ChartCandle[]): string {
+  const newest = candles.at(-1);
+  if (newest === undefined) return '';
+  const high = candles.reduce((highest, candle) => Math.max(highest, candle.high), Number.NEGATIVE_INFINITY);
+  const low = candles.reduce((lowest, candle) => Math.min(lowest, candle.low), Number.POSITIVE_INFINITY);
+  return `A chart of ${nameOfMarket(market)} with ${candles.length} candles of ${name}, between ${formatPrice(low)} and ${formatPrice(high)} ${unitOfPrice(market)}. The table has all figures.`;
+}
+
+function noteOf({ candles, isLoadingOlder, isAtStart }: Candles, market: Market): string {
+  if (isLoadingOlder) return 'Loading older candles…';
+  const unit = `${unitOfPrice(market)}, times in UTC.`;
+  const missing = candles.filter(({ isComplete }) => !isComplete).length;
+  if (missing > 0) return `${unit} Paler candles (${missing}) miss some heights of the recorded history.`;
+  return isAtStart ? `${unit} The history begins here.` : unit;
+}

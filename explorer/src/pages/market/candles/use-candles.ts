@@ -1,0 +1,110 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useClient } from 'urql';
+import { readErrors } from '../../../client/errors.ts';
+import { type Answer, useFollow, useGatewayQuery } from '../../../client/hooks.ts';
+import { type Market, tokenIdsOf } from '../market.ts';
+import { type ChartCandle, isGapBefore, mergeCandles, toChartCandle } from './candle.ts';
+import {
+  type CandleFieldsFragment,
+  CandlesDocument,
+  type CandlesQuery,
+  LiveCandleDocument,
+} from './candles.generated.ts';
+import type { Interval } from './intervals.ts';
+
+/** Candles that are requested at once. */
+const PAGE = 300;
+
+/** The candles of a market, as far as they are loaded. */
+export type Candles = {
+  readonly candles: readonly ChartCandle[];
+  /** The request of the newest candles. */
+  readonly answer: Answer<CandlesQuery>;
+  readonly isLoadingOlder: boolean;
+  /** Whether there are no older ones. */
+  readonly isAtStart: boolean;
+  loadOlder(): void;
+};
+
+type Older = { readonly key: string; readonly candles: readonly ChartCandle[]; readonly isAtStart: boolean };
+
+/** Loads the newest candles, follows the one under way, and loads older ones on demand. */
+export function useCandles(market: Market, { interval }: Interval, pause: boolean): Candles {
+  const client = useClient();
+  const { token1Id, token2Id } = tokenIdsOf(market);
+  const { isInverse } = market;
+  const baseDecimals = market.base.decimals;
+  const key = `${token1Id}-${token2Id} ${interval}`;
+  const variables = useMemo(
+    () => ({ token1Id, token2Id, interval, isInverse }),
+    [token1Id, token2Id, interval, isInverse],
+  );
+  const convert = useCallback(
+    (list: readonly CandleFieldsFragment[] | null | undefined) =>
+      (list ?? []).flatMap((candle) => toChartCandle(candle, { isInverse, baseDecimals }) ?? []),
+    [isInverse, baseDecimals],
+  );
+
+  const answer = useGatewayQuery(
+    CandlesDocument,
+    useMemo(() => ({ ...variables, last: PAGE, to: null }), [variables]),
+    {
+      pause,
+    },
+  );
+  const loaded = useMemo(() => convert(answer.data?.poolPair?.candles), [answer.data, convert]);
+
+  const [pushed, setPushed] = useState<{ readonly key: string; readonly candles: readonly ChartCandle[] }>();
+  const ofKey = pushed?.key === key ? pushed.candles : NO_CANDLES;
+  useFollow(LiveCandleDocument, variables, {
+    pause: pause || answer.data?.poolPair?.candles == null,
+    onUpdate({ candles }) {
+      const [candle] = convert([candles]);
+      if (candle === undefined) return;
+      if (isGapBefore(candle, mergeCandles(loaded, ofKey))) answer.retry();
+      setPushed({ key, candles: mergeCandles(ofKey, [candle]) });
+    },
+  });
+
+  const [older, setOlder] = useState<Older>();
+  const olderOfKey = older?.key === key ? older : undefined;
+  const candles = useMemo(
+    () => mergeCandles(olderOfKey?.candles ?? NO_CANDLES, loaded, ofKey),
+    [olderOfKey, loaded, ofKey],
+  );
+  const isAtStart = olderOfKey?.isAtStart ?? (answer.data !== undefined && loaded.length < PAGE);
+
+  const underWay = useRef<string>(undefined);
+  const [loadingKey, setLoadingKey] = useState<string>();
+  const isMounted = useRef(true);
+  useEffect(() => {
+    isMounted.current = true;
+    return () => {
+      isMounted.current = false;
+    };
+  }, []);
+
+  async function loadOlder(): Promise<void> {
+    const [oldest] = candles;
+    if (oldest === undefined || isAtStart || underWay.current === key) return;
+    underWay.current = key;
+    setLoadingKey(key);
+    const to = new Date(oldest.openTime).toISOString();
+    const sent = { ...variables, last: PAGE, to };
+    const result = await client.query(CandlesDocument, sent, { requestPolicy: 'network-only' }).toPromise();
+    if (underWay.current === key) underWay.current = undefined;
+    if (!isMounted.current) return;
+    setLoadingKey((current) => (current === key ? undefined : current));
+    const found = result.data?.poolPair?.candles;
+    if (found == null || readErrors(result.error).length > 0) return;
+    setOlder((current) => ({
+      key,
+      candles: mergeCandles(current?.key === key ? current.candles : NO_CANDLES, convert(found)),
+      isAtStart: found.length < PAGE,
+    }));
+  }
+
+  return { candles, answer, isLoadingOlder: loadingKey === key, isAtStart, loadOlder: () => void loadOlder() };
+}
+
+const NO_CANDLES: readonly ChartCandle[] = [];

@@ -1,0 +1,114 @@
+import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
+import { useSearchParams } from 'react-router';
+import { currentParameters, IN_PLACE, withParameter } from '../../../app/url-parameters.ts';
+import type { GatewayError } from '../../../client/errors.ts';
+import { useIsWatched } from '../../../client/visibility.ts';
+import { formatPrice, formatQuantity } from '../../../format/numbers.ts';
+import { nameOfToken } from '../../../format/prices.ts';
+import { EmptyState } from '../../../parts/empty-state.tsx';
+import { ErrorState } from '../../../parts/error-state.tsx';
+import { Freshness } from '../../../parts/freshness.tsx';
+import { Panel } from '../../../parts/panel.tsx';
+import { Skeleton } from '../../../parts/skeleton.tsx';
+import { Tabs } from '../../../parts/tabs.tsx';
+import { type Market, unitOfPrice } from '../market.ts';
+import styles from './depth.module.css';
+import type { DepthCurve } from './depth-curve.ts';
+import type { PointedDepth } from './depth-drawing.ts';
+import { RANGES, rangeOf } from './ranges.ts';
+import { type Depth, useDepth } from './use-depth.ts';
+
+// The library of the charts is loaded when the first one is drawn.
+const DepthChart = lazy(async () => ({ default: (await import('./depth-chart.tsx')).DepthChart }));
+
+const DEFAULT_RANGE = rangeOf(null).value;
+
+type DepthPanelProps = { readonly market: Market; readonly poolErrors: readonly GatewayError[] };
+
+/** How much can be traded up to each price: the pool and the order book as one. */
+export function DepthPanel({ market, poolErrors }: DepthPanelProps) {
+  const [parameters, setParameters] = useSearchParams();
+  const range = rangeOf(parameters.get('range'));
+  const element = useRef<HTMLDivElement>(null);
+  const isWatched = useIsWatched(element);
+  const depth = useDepth(market, range, !isWatched);
+  const [pointed, setPointed] = useState<PointedDepth>();
+  const { curve } = depth;
+
+  return (
+    <Panel
+      title="Depth"
+      query={depth.query}
+      freshness={<Freshness height={depth.height} />}
+      isBusy={depth.isLoading && market.pool !== undefined}
+      isFlush
+    >
+      <div ref={element} className={styles.content}>
+        <div className={styles.controls}>
+          <Tabs
+            label="Range of the depth chart"
+            tabs={RANGES}
+            value={range.value}
+            onChange={(value) =>
+              setParameters(withParameter(currentParameters(), 'range', value === DEFAULT_RANGE ? '' : value), IN_PLACE)
+            }
+          />
+          <div className={styles.key}>
+            {depth.hasBook && <span className={styles.total}>Pool and order book</span>}
+            <span className={styles.pool}>Pool alone</span>
+          </div>
+        </div>
+        {curve === undefined ? (
+          <div className={styles.state}>{reasonOf(market, depth, poolErrors)}</div>
+        ) : (
+          <>
+            <p className={styles.legend}>{describe(market, curve, pointed)}</p>
+            <div className={styles.drawing}>
+              <Suspense fallback={<Skeleton height={14} />}>
+                <DepthChart curve={curve} onPoint={setPointed} />
+              </Suspense>
+            </div>
+          </>
+        )}
+      </div>
+    </Panel>
+  );
+}
+
+/** What can be traded up to the price under the pointer, or up to both ends of the chart. */
+function describe(market: Market, { bids, asks }: DepthCurve, pointed: PointedDepth | undefined): ReactNode {
+  const base = nameOfToken(market.base);
+  const target = nameOfToken(market.target);
+  const ask = pointed?.side === 'asks' ? pointed : asks.at(-1);
+  const bid = pointed?.side === 'bids' ? pointed : bids.at(-1);
+  return (
+    <>
+      {pointed?.side !== 'bids' && ask && (
+        <>
+          Up to <b>{formatPrice(ask.price)}</b> {unitOfPrice(market)}, <b>{formatQuantity(ask.quantity)}</b> {base} can
+          be bought for {formatQuantity(ask.total)} {target}.{' '}
+        </>
+      )}
+      {pointed?.side !== 'asks' && bid && (
+        <>
+          Down to <b>{formatPrice(bid.price)}</b>, <b>{formatQuantity(bid.quantity)}</b> {base} can be sold for{' '}
+          {formatQuantity(bid.total)} {target}.
+        </>
+      )}
+    </>
+  );
+}
+
+function reasonOf({ pool, base, target }: Market, depth: Depth, poolErrors: readonly GatewayError[]): ReactNode {
+  if (pool === undefined) {
+    return poolErrors.length > 0 ? (
+      <ErrorState errors={poolErrors} />
+    ) : (
+      <EmptyState title="There is no pool of these tokens" />
+    );
+  }
+  if (depth.errors.length > 0) return <ErrorState errors={depth.errors} retry={depth.retry} />;
+  if (depth.isLoading) return <Skeleton height={16} />;
+  const isUnknown = base.decimals === null || target.decimals === null;
+  return <EmptyState title={isUnknown ? 'The decimals of a token are not known' : 'The pool is empty'} />;
+}

@@ -1,0 +1,138 @@
+import type { ReactNode } from 'react';
+import type { GatewayError } from '../../client/errors.ts';
+import { type SentQuery, useHead } from '../../client/hooks.ts';
+import { formatAmount, formatDecimal } from '../../format/amounts.ts';
+import { formatPercent, formatPrice, formatQuantity, UNKNOWN } from '../../format/numbers.ts';
+import { nameOfToken } from '../../format/prices.ts';
+import { explainError } from '../../parts/error-text.ts';
+import { Freshness } from '../../parts/freshness.tsx';
+import { LiveNumber } from '../../parts/live-number.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { RelativeTime } from '../../parts/relative-time.tsx';
+import styles from './figures.module.css';
+import { isCoarsePrice, type Market, type MarketFigures, reservesOf, unitOfAmount, unitOfPrice } from './market.ts';
+
+type FiguresPanelProps = {
+  readonly market: Market;
+  readonly figures: MarketFigures;
+  readonly query: SentQuery;
+  /** Why the pool could not be read. */
+  readonly poolErrors: readonly GatewayError[];
+};
+
+/** The price of a market, live, and its figures of 24 hours. Each kind of price is explained. */
+export function FiguresPanel({ market, figures, query, poolErrors }: FiguresPanelProps) {
+  const { price, exactPrice, spotPrice, lastPrice, change, hostVolume } = figures;
+  const head = useHead();
+  const unit = unitOfPrice(market);
+  const base = nameOfToken(market.base);
+  const target = nameOfToken(market.target);
+  const shown = price ?? lastPrice;
+  const reserves = reservesOf(market);
+  const isOfHead = head !== undefined && market.pool?.beaconHeight === head.beaconHeight;
+
+  return (
+    <Panel
+      title="Market"
+      query={query}
+      freshness={<Freshness height={market.pool?.beaconHeight} observedAt={isOfHead ? head.time : undefined} />}
+    >
+      <div className={styles.content}>
+        <div className={styles.main}>
+          <p className={styles.price}>
+            <LiveNumber value={shown}>{formatPrice(shown)}</LiveNumber>
+          </p>
+          <p className={styles.unit}>{unit}</p>
+          <p className={styles.note}>
+            {price === null && lastPrice !== null
+              ? 'Price of the last trade'
+              : `Documented price: what one whole ${base} costs in the pool, by the exchange's formula`}
+          </p>
+          <Change percent={change?.percent ?? null} />
+          <p className={styles.note}>{noteOf(market, figures, poolErrors)}</p>
+        </div>
+        <dl className={styles.list}>
+          <Figure name="Exact price" meaning="the same in whole numbers, with all digits">
+            {formatDecimal(exactPrice)}
+          </Figure>
+          <Figure name="Spot price" meaning="ratio of the reserves: the price of a tiny trade">
+            {formatPrice(spotPrice)}
+          </Figure>
+          {market.pair !== undefined && (
+            <Figure name="Last trade" meaning="by the market-data host">
+              <LiveNumber value={lastPrice}>{formatPrice(lastPrice)}</LiveNumber>
+            </Figure>
+          )}
+          <Figure name="24 h high">{formatPrice(change?.high)}</Figure>
+          <Figure name="24 h low">{formatPrice(change?.low)}</Figure>
+          {hostVolume !== undefined && (
+            <Figure
+              name="24 h volume"
+              meaning={`by the market-data host: ${formatQuantity(hostVolume.target)} ${target}`}
+            >
+              {formatQuantity(hostVolume.base)} {base}
+            </Figure>
+          )}
+          {change != null && (
+            <Figure name="24 h through the pool" meaning="what changed hands, at least">
+              {formatAmount(market.isInverse ? change.tradedToken1 : change.tradedToken2, market.base.decimals)}{' '}
+              {unitOfAmount(market.base)}
+            </Figure>
+          )}
+          {reserves !== undefined && (
+            <Figure name="In the pool" meaning="its reserves of both tokens">
+              {formatAmount(reserves.base, market.base.decimals)} {unitOfAmount(market.base)},{' '}
+              {formatAmount(reserves.target, market.target.decimals)} {unitOfAmount(market.target)}
+            </Figure>
+          )}
+        </dl>
+      </div>
+    </Panel>
+  );
+}
+
+type FigureProps = { readonly name: string; readonly meaning?: string; readonly children: ReactNode };
+
+function Figure({ name, meaning, children }: FigureProps) {
+  return (
+    <div className={styles.figure}>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+      {meaning !== undefined && <dd className={styles.meaning}>{meaning}</dd>}
+    </div>
+  );
+}
+
+function Change({ percent }: { readonly percent: number | null }) {
+  const direction = percent === null || Math.abs(percent) < 0.005 ? undefined : percent > 0 ? 'up' : 'down';
+  const arrow = direction === undefined ? '' : { up: '▲ ', down: '▼ ' }[direction];
+  return (
+    <p className={styles.change} data-direction={direction}>
+      <span aria-hidden="true">{arrow}</span>
+      {percent === null ? UNKNOWN : formatPercent(percent)} in 24 h
+    </p>
+  );
+}
+
+/** What a reader should know about these figures, the most important first. */
+function noteOf(
+  { pool, base, target }: Market,
+  { price, change }: MarketFigures,
+  poolErrors: readonly GatewayError[],
+): ReactNode {
+  const [error] = poolErrors;
+  if (pool === undefined)
+    return error === undefined ? 'The node has no pool of these tokens.' : explainError(error).title;
+  if (base.decimals === null || target.decimals === null) return 'No price: the decimals of a token are not known.';
+  if (price === null) return 'No price: the pool has an empty side.';
+  if (isCoarsePrice(price, target)) {
+    return `This price counts whole smallest units of ${nameOfToken(target)}, so it has few digits. The spot price has more.`;
+  }
+  if (change == null) return 'No history is recorded for this pool.';
+  if (change.isComplete) return undefined;
+  return (
+    <>
+      The recorded history begins <RelativeTime time={change.fromTime} />, or has gaps.
+    </>
+  );
+}

@@ -1,0 +1,117 @@
+import { Link } from 'react-router';
+import { Page } from '../../app/page.tsx';
+import type { GatewayError } from '../../client/errors.ts';
+import type { SentQuery } from '../../client/hooks.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { TokenBadge } from '../../parts/token-badge.tsx';
+import { BookPanel } from './book/book-panel.tsx';
+import { CandlesPanel } from './candles/candles-panel.tsx';
+import { DepthPanel } from './depth/depth-panel.tsx';
+import { DivergencePanel } from './divergence-panel.tsx';
+import { FiguresPanel } from './figures-panel.tsx';
+import { type Market, type MarketFigures, nameOfMarket, tokenIdsOf } from './market.ts';
+import styles from './market-view.module.css';
+import { SwapPanel } from './swap/swap-panel.tsx';
+
+type MarketViewProps = {
+  readonly market: Market;
+  readonly figures: MarketFigures;
+  readonly query: SentQuery;
+  readonly poolErrors: readonly GatewayError[];
+  /** Markets of the market-data host with the same tokens, for a pool alone. */
+  readonly markets?: readonly { readonly tickerId: string; readonly poolId: string }[];
+};
+
+/** Everything about a market, or about a pool alone, which has no order book. */
+export function MarketView({ market, figures, query, poolErrors, markets = [] }: MarketViewProps) {
+  const { pair, base, target } = market;
+  const { token1Id, token2Id } = tokenIdsOf(market);
+  const id = pair?.poolId ?? `${token1Id}-${token2Id}`;
+  return (
+    <Page
+      title={nameOfMarket(market)}
+      heading={
+        <span className={styles.heading}>
+          <TokenBadge token={base} />
+          <span className={styles.separator}>/</span>
+          <TokenBadge token={target} />
+        </span>
+      }
+      description={
+        <span className={styles.description}>
+          <span>{pair === undefined ? 'Pool of the node' : `Market ${pair.tickerId}`}</span>
+          <span>
+            Pool id <CopyButton text={id} what="pool id" />
+          </span>
+          {markets.map(({ tickerId, poolId }) => (
+            <Link key={poolId} to={marketPath(tickerId, poolId)}>
+              Market {tickerId}
+            </Link>
+          ))}
+        </span>
+      }
+    >
+      <FiguresPanel market={market} figures={figures} query={query} poolErrors={poolErrors} />
+      {/* Another market has panels of its own. */}
+      <div key={id} className={pair === undefined ? `${styles.grid} ${styles.alone}` : styles.grid}>
+        <div className={styles.candles}>
+          <CandlesPanel market={market} poolErrors={poolErrors} />
+        </div>
+        {pair && (
+          <div className={styles.book}>
+            <BookPanel market={market} tickerId={pair.tickerId} />
+          </div>
+        )}
+        <div className={styles.swap}>
+          <SwapPanel market={market} />
+        </div>
+        <div className={styles.depth}>
+          <DepthPanel market={market} poolErrors={poolErrors} />
+        </div>
+        {pair && (
+          <div className={styles.divergence}>
+            <DivergencePanel market={market} poolId={pair.poolId} />
+          </div>
+        )}
+      </div>
+    </Page>
+  );
+}
+
+/** The path of a market whose ticker id may be that of several. */
+export function marketPath(tickerId: string, poolId: string): string {
+  return `/market/${encodeURIComponent(tickerId)}?${new URLSearchParams({ pool: poolId })}`;
+}
+
+/** Stands where a market will be. Its panels have their sizes already, so that a page that begins again stays where it is. */
+export function MarketSkeleton({ title, hasBook }: { readonly title: string; readonly hasBook: boolean }) {
+  return (
+    <Page title={title} description={<span>Loading…</span>}>
+      <Panel title="Market" isBusy>
+        <div className={styles.skeletonFigures}>
+          <Skeleton lines={4} />
+        </div>
+      </Panel>
+      <div className={hasBook ? styles.grid : `${styles.grid} ${styles.alone}`}>
+        <SkeletonPanel title="Price" area={styles.candles} height={36} />
+        {hasBook && <SkeletonPanel title="Order book" area={styles.book} height={36} />}
+        <SkeletonPanel title="Swap" area={styles.swap} height={24} />
+        <SkeletonPanel title="Depth" area={styles.depth} height={22} />
+      </div>
+    </Page>
+  );
+}
+
+type SkeletonPanelProps = { readonly title: string; readonly area: string | undefined; readonly height: number };
+
+function SkeletonPanel({ title, area, height }: SkeletonPanelProps) {
+  return (
+    <div className={area}>
+      <Panel title={title} isBusy>
+        <Skeleton height={height - 2} />
+      </Panel>
+    </div>
+  );
+}

@@ -1,0 +1,124 @@
+import { nameOfToken, priceOfBase } from '../../format/prices.ts';
+import type { MarketPoolFragment, MarketQuery, MarketTokenFragment, PoolQuery } from './market.generated.ts';
+
+/** A token, as the panels of a market need it. */
+export type MarketToken = MarketTokenFragment;
+
+/** What the page shows: a market of the market-data host, or a pool alone. All prices are target tokens per base token. */
+export type Market = {
+  readonly base: MarketToken;
+  readonly target: MarketToken;
+  /** Undefined for a pool alone. */
+  readonly pair: { readonly tickerId: string; readonly poolId: string } | undefined;
+  /** The node's pool of the two tokens; undefined if there is none, or if the node cannot be read. */
+  readonly pool: MarketPoolFragment | undefined;
+  /** Whether the base is token 1 of the pool, whose own prices are token 1 per token 2. */
+  readonly isInverse: boolean;
+};
+
+/** The prices of a market and what happened to them. */
+export type MarketFigures = {
+  readonly price: number | null;
+  readonly exactPrice: string | null;
+  readonly spotPrice: number | null;
+  readonly lastPrice: number | null;
+  readonly change: NonNullable<MarketQuery['pair']>['change'];
+  /** Traded in the last 24 hours, in whole tokens, by the market-data host. */
+  readonly hostVolume: { readonly base: number | null; readonly target: number | null } | undefined;
+};
+
+/** A market of the market-data host. */
+export function marketOfPair(pair: NonNullable<MarketQuery['pair']>): Market {
+  const base = { ...pair.baseToken, symbol: pair.baseToken.symbol ?? pair.base };
+  const target = { ...pair.targetToken, symbol: pair.targetToken.symbol ?? pair.target };
+  return {
+    base,
+    target,
+    pair: { tickerId: pair.tickerId, poolId: pair.poolId },
+    pool: pair.poolPair ?? undefined,
+    isInverse: base.tokenId < target.tokenId,
+  };
+}
+
+/** A pool alone has the direction of its own prices: its base is token 2. */
+export function marketOfPool(pool: NonNullable<PoolQuery['poolPair']>): Market {
+  return { base: pool.token2, target: pool.token1, pair: undefined, pool, isInverse: false };
+}
+
+/** The figures of a market of the market-data host. */
+export function figuresOfPair(pair: NonNullable<MarketQuery['pair']>): MarketFigures {
+  const { ticker, poolPair, change, exactPoolPrice } = pair;
+  return {
+    // The pool is updated at each height. `poolPrice` is the same price, but the pair may have been read before.
+    price: priceOfBase(poolPair, pair.baseToken.tokenId),
+    exactPrice: exactPoolPrice,
+    spotPrice: spotPriceOfBase(poolPair, pair.baseToken.tokenId),
+    lastPrice: ticker?.lastPrice ?? null,
+    change,
+    hostVolume: ticker === null ? undefined : { base: ticker.baseVolume, target: ticker.targetVolume },
+  };
+}
+
+/** The figures of a pool alone. */
+export function figuresOfPool(pool: NonNullable<PoolQuery['poolPair']>): MarketFigures {
+  const { price, exactPrice, spotPrice, change } = pool;
+  return { price, exactPrice, spotPrice, lastPrice: null, change, hostVolume: undefined };
+}
+
+/** The spot price of one base token in target tokens; null if the pool has none. */
+export function spotPriceOfBase(
+  pool: Pick<MarketPoolFragment, 'token2' | 'spotPrice'> | null,
+  baseId: string,
+): number | null {
+  if (pool === null || pool.spotPrice === null) return null;
+  return pool.token2.tokenId === baseId ? pool.spotPrice : 1 / pool.spotPrice;
+}
+
+/** The reserve of the base token and that of the target token, in smallest units. */
+export function reservesOf({
+  pool,
+  isInverse,
+}: Market): { readonly base: string; readonly target: string } | undefined {
+  if (pool === undefined) return undefined;
+  const { token1PoolValue, token2PoolValue } = pool;
+  return isInverse
+    ? { base: token1PoolValue, target: token2PoolValue }
+    : { base: token2PoolValue, target: token1PoolValue };
+}
+
+/** Whether a side of the pool is empty, so that it has no price and no trade. */
+export function isEmptyPool({ token1PoolValue, token2PoolValue }: MarketPoolFragment): boolean {
+  return token1PoolValue === '0' || token2PoolValue === '0';
+}
+
+/** The two tokens of a market in the order of the pool. */
+export function tokenIdsOf({ base, target, isInverse }: Market): {
+  readonly token1Id: string;
+  readonly token2Id: string;
+} {
+  const [token1, token2] = isInverse ? [base, target] : [target, base];
+  return { token1Id: token1.tokenId, token2Id: token2.tokenId };
+}
+
+/** What a market is called: BTC/PRV. */
+export function nameOfMarket({ base, target }: Pick<Market, 'base' | 'target'>): string {
+  return `${nameOfToken(base)}/${nameOfToken(target)}`;
+}
+
+/** The unit of its prices: PRV per BTC. */
+export function unitOfPrice({ base, target }: Pick<Market, 'base' | 'target'>): string {
+  return `${nameOfToken(target)} per ${nameOfToken(base)}`;
+}
+
+/** What an amount of a token counts: PRV, or its smallest units if its decimals are not known. */
+export function unitOfAmount(token: MarketToken): string {
+  return token.decimals === null ? `smallest units of ${nameOfToken(token)}` : nameOfToken(token);
+}
+
+/** A price of fewer smallest units than this is coarse: the next one is more than a thousandth higher. */
+const COARSE_UNITS = 1_000;
+
+/** Whether the documented price has few digits, because it counts whole smallest units of the target token. */
+export function isCoarsePrice(price: number | null, target: MarketToken): boolean {
+  return price !== null && target.decimals !== null && price * 10 ** target.decimals < COARSE_UNITS;
+}

@@ -1,0 +1,44 @@
+import { useMemo } from 'react';
+import { useFollow, useGatewayQuery } from '../../client/hooks.ts';
+import { useLastKnown } from '../../client/last-known.ts';
+import { useIsVisible } from '../../client/visibility.ts';
+import { errorsAt } from '../../parts/answered.tsx';
+import { ChooseMarket } from './choose-market.tsx';
+import { MarketDocument, MarketLastTradeDocument, MarketPricesDocument } from './market.generated.ts';
+import { figuresOfPair, marketOfPair, tokenIdsOf } from './market.ts';
+import { MarketSkeleton, MarketView } from './market-view.tsx';
+import { UnknownMarket, UnreadableMarket } from './unknown-market.tsx';
+
+type PairMarketProps = { readonly tickerId: string | null; readonly poolId: string | null };
+
+/** A market of the market-data host, live. */
+export function PairMarket({ tickerId, poolId }: PairMarketProps) {
+  const answer = useGatewayQuery(
+    MarketDocument,
+    useMemo(() => ({ tickerId, poolId }), [tickerId, poolId]),
+  );
+  const errors = errorsAt(answer.errors, ['pair']);
+  const pair = useLastKnown(answer.data?.pair ?? undefined, errors.length > 0);
+  const market = useMemo(() => pair && marketOfPair(pair), [pair]);
+  const figures = useMemo(() => pair && figuresOfPair(pair), [pair]);
+  const isVisible = useIsVisible();
+
+  const pool = market === undefined ? NO_POOL : tokenIdsOf(market);
+  useFollow(MarketPricesDocument, { pool }, { pause: market?.pool === undefined || !isVisible });
+  useFollow(MarketLastTradeDocument, { poolId: pair?.poolId ?? '' }, { pause: pair === undefined || !isVisible });
+
+  if (market !== undefined && figures !== undefined) {
+    const poolErrors = errorsAt(answer.errors, ['pair', 'poolPair']);
+    return <MarketView market={market} figures={figures} query={answer.query} poolErrors={poolErrors} />;
+  }
+  const name = tickerId ?? 'Market';
+  if (answer.isLoading) return <MarketSkeleton title={name} hasBook />;
+  if (tickerId !== null && errors.some(({ code }) => code === 'AMBIGUOUS_TICKER')) {
+    return <ChooseMarket tickerId={tickerId} />;
+  }
+  if (errors.length > 0)
+    return <UnreadableMarket name={name} tickerId={tickerId} errors={errors} retry={answer.retry} />;
+  return <UnknownMarket name={name} />;
+}
+
+const NO_POOL = { token1Id: '', token2Id: '' };

@@ -1,0 +1,25 @@
+const TOKEN_IDS = /^([0-9a-f]{64})-([0-9a-f]{64})(-.+)?$/;
+
+/** What the id in the URL of a pool names. */
+export type PoolName =
+  | { readonly kind: 'tokens'; readonly token1Id: string; readonly token2Id: string }
+  | { readonly kind: 'pair'; readonly poolId: string };
+
+/**
+ * Reads the id of a pool: both token ids, as the node names pools, or a pool id of the market-data host, which has a hash
+ * behind them.
+ */
+export function parsePoolId(text: string): PoolName | undefined {
+  const match = TOKEN_IDS.exec(text);
+  if (match === null) return undefined;
+  const [, a = '', b = '', hash] = match;
+  if (hash !== undefined) return { kind: 'pair', poolId: text };
+  if (a === b) return undefined;
+  const [token1Id, token2Id] = a < b ? [a, b] : [b, a];
+  return { kind: 'tokens', token1Id, token2Id };
+}
+
+/** The path of the page of a pool. */
+export function poolPath(token1Id: string, token2Id: string): string {
+  return `/pool/${[token1Id, token2Id].sort().join('-')}`;
+}

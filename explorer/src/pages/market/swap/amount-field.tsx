@@ -1,0 +1,53 @@
+import { useId } from 'react';
+import { TokenBadge } from '../../../parts/token-badge.tsx';
+import { type MarketToken, unitOfAmount } from '../market.ts';
+import styles from './swap.module.css';
+
+type AmountFieldProps = {
+  readonly label: string;
+  readonly token: MarketToken;
+  readonly value: string;
+  /** Whether the value comes from the quote. */
+  readonly isComputed: boolean;
+  readonly problem: string | undefined;
+  readonly onType: (text: string) => void;
+};
+
+/** A field for an amount of a token. */
+export function AmountField({ label, token, value, isComputed, problem, onType }: AmountFieldProps) {
+  const id = useId();
+  const unit = unitOfAmount(token);
+  return (
+    <div className={styles.field} data-invalid={problem !== undefined}>
+      <div className={styles.label}>
+        <label htmlFor={id}>
+          {label}
+          <span className="visually-hidden"> ({unit})</span>
+        </label>
+        {token.decimals === null && <span>in smallest units</span>}
+      </div>
+      <div className={styles.entry}>
+        <input
+          id={id}
+          className={styles.input}
+          inputMode="decimal"
+          autoComplete="off"
+          spellCheck={false}
+          placeholder="0"
+          maxLength={60}
+          value={value}
+          data-computed={isComputed}
+          aria-invalid={problem !== undefined}
+          aria-describedby={problem === undefined ? undefined : `${id}-problem`}
+          onChange={({ target }) => onType(target.value)}
+        />
+        <TokenBadge token={token} />
+      </div>
+      {problem !== undefined && (
+        <p id={`${id}-problem`} className={styles.problem} role="alert">
+          {problem}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,163 @@
+import { type ReactNode, useId, useRef } from 'react';
+import { useConnectionState, useHead } from '../../../client/hooks.ts';
+import { type Latest, useLatest } from '../../../client/latest.ts';
+import { useIsWatched } from '../../../client/visibility.ts';
+import { formatExactAmount } from '../../../format/amounts.ts';
+import { nameOfToken } from '../../../format/prices.ts';
+import { Button } from '../../../parts/button.tsx';
+import { EmptyState } from '../../../parts/empty-state.tsx';
+import { ErrorState } from '../../../parts/error-state.tsx';
+import { Freshness } from '../../../parts/freshness.tsx';
+import { Panel } from '../../../parts/panel.tsx';
+import { Skeleton } from '../../../parts/skeleton.tsx';
+import type { Market, MarketToken } from '../market.ts';
+import { readAmount, type TypedAmount } from './amount.ts';
+import { AmountField } from './amount-field.tsx';
+import { QuoteView } from './quote-view.tsx';
+import { staleQuoteReason } from './stale-quote.ts';
+import { SwapQuoteDocument, type SwapQuoteSubscription } from './swap.generated.ts';
+import styles from './swap.module.css';
+import { SLIPPAGES, type SwapState } from './swap-state.ts';
+import { useSwapForm } from './use-swap-form.ts';
+
+/** Calculates a swap of the two tokens of a market, again at each height. It sends nothing. */
+export function SwapPanel({ market }: { readonly market: Market }) {
+  const form = useSwapForm();
+  const { shown, committed } = form;
+  const element = useRef<HTMLDivElement>(null);
+  const isWatched = useIsWatched(element);
+  const [paid, received] = tokensOf(market, shown.side);
+  const typed = readAmount(shown.amount, amountToken(shown.exact === 'pay' ? paid : received));
+
+  const latest = useQuote(market, committed, !isWatched);
+  const quote = typed.kind === 'amount' ? latest.data?.quote : undefined;
+  const isOutdated = form.isTyping || latest.isOutdated;
+  const connection = useConnectionState();
+  const head = useHead();
+
+  const field = (kind: SwapState['exact'], label: string, token: MarketToken) => {
+    const isComputed = shown.exact !== kind;
+    const amount = kind === 'pay' ? quote?.sellAmount : quote?.buyAmount;
+    return (
+      <AmountField
+        label={label}
+        token={token}
+        value={isComputed ? (amount === undefined ? '' : formatExactAmount(amount, token.decimals)) : shown.amount}
+        isComputed={isComputed}
+        problem={!isComputed && typed.kind === 'invalid' ? typed.problem : undefined}
+        onType={(text) => form.type(kind, text)}
+      />
+    );
+  };
+
+  return (
+    <Panel
+      title="Swap"
+      query={typed.kind === 'amount' ? latest.query : undefined}
+      freshness={quote == null ? undefined : <Freshness height={quote.beaconHeight} />}
+      isBusy={isOutdated}
+    >
+      <div ref={element} className={styles.content}>
+        {field('pay', 'You pay', paid)}
+        <Button
+          className={styles.switch}
+          aria-label={`Swap in the other direction: pay ${nameOfToken(received)}, receive ${nameOfToken(paid)}`}
+          onClick={() =>
+            form.change({
+              side: shown.side === 'buy' ? 'sell' : 'buy',
+              exact: shown.exact === 'pay' ? 'receive' : 'pay',
+            })
+          }
+        >
+          ↑↓
+        </Button>
+        {field('receive', 'You receive', received)}
+        <Slippage value={shown.slippagePercent} onChange={(slippagePercent) => form.change({ slippagePercent })} />
+        {quote == null ? (
+          <NoQuote typed={typed} latest={latest} isOutdated={isOutdated} />
+        ) : (
+          <QuoteView
+            market={market}
+            quote={quote}
+            receives={received}
+            isBuying={shown.side === 'buy'}
+            slippagePercent={committed.slippagePercent}
+            isOutdated={isOutdated}
+            staleReason={staleQuoteReason({ quotedAt: quote.beaconHeight, connection, head })}
+          />
+        )}
+        <p className={styles.small}>
+          This form only calculates: it sends nothing to the chain. The exchange&apos;s trading fee is not part of the
+          quote. A trader bids it separately, and pays it in addition.
+        </p>
+      </div>
+    </Panel>
+  );
+}
+
+/** Follows the quote of what the URL asks for. */
+function useQuote(market: Market, state: SwapState, pause: boolean): Latest<SwapQuoteSubscription> {
+  const [paid, received] = tokensOf(market, state.side);
+  const amount = readAmount(state.amount, amountToken(state.exact === 'pay' ? paid : received));
+  const units = amount.kind === 'amount' ? amount.units : null;
+  return useLatest(
+    SwapQuoteDocument,
+    {
+      sellTokenId: paid.tokenId,
+      buyTokenId: received.tokenId,
+      sellAmount: state.exact === 'pay' ? units : null,
+      buyAmount: state.exact === 'receive' ? units : null,
+      slippagePercent: state.slippagePercent,
+    },
+    { pause: pause || units === null },
+  );
+}
+
+/** What is paid, and what is received. */
+function tokensOf({ base, target }: Market, side: SwapState['side']): readonly [MarketToken, MarketToken] {
+  return side === 'buy' ? [target, base] : [base, target];
+}
+
+function amountToken(token: MarketToken) {
+  return { name: nameOfToken(token), decimals: token.decimals };
+}
+
+type NoQuoteProps = {
+  readonly typed: TypedAmount;
+  readonly latest: Latest<SwapQuoteSubscription>;
+  readonly isOutdated: boolean;
+};
+
+/** Says why there is no quote. */
+function NoQuote({ typed, latest, isOutdated }: NoQuoteProps): ReactNode {
+  if (typed.kind === 'empty')
+    return <p className={styles.small}>Enter one of the two amounts to see what the other one would be.</p>;
+  if (typed.kind === 'invalid') return null;
+  if (isOutdated || (latest.isLoading && latest.errors.length === 0)) return <Skeleton lines={6} />;
+  if (latest.errors.length > 0) return <ErrorState errors={latest.errors} />;
+  return (
+    <EmptyState title="There is no route for this amount">
+      <p>The amount is too small or too large for the pools, or no pools lead from one token to the other.</p>
+    </EmptyState>
+  );
+}
+
+type SlippageProps = { readonly value: number; readonly onChange: (percent: number) => void };
+
+function Slippage({ value, onChange }: SlippageProps) {
+  const id = useId();
+  return (
+    <div className={styles.options}>
+      <label htmlFor={id} title="How much worse than quoted the trade may be, because other trades can come first">
+        Slippage that you accept
+      </label>
+      <select id={id} className={styles.select} value={value} onChange={({ target }) => onChange(Number(target.value))}>
+        {SLIPPAGES.map((percent) => (
+          <option key={percent} value={percent}>
+            {percent}%
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}

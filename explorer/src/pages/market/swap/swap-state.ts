@@ -1,0 +1,40 @@
+/** What the form asks for, as it is in the URL. */
+export type SwapState = {
+  /** Whether the trader buys or sells the base token of the market. */
+  readonly side: 'buy' | 'sell';
+  /** Which of the two amounts the trader has fixed: what is paid, or what is received. */
+  readonly exact: 'pay' | 'receive';
+  /** That amount, as it was typed. */
+  readonly amount: string;
+  readonly slippagePercent: number;
+};
+
+/** The slippage that the form offers, in percent. */
+export const SLIPPAGES = [0.1, 0.5, 1, 3] as const;
+
+const DEFAULT_SLIPPAGE = 0.5;
+
+/** Longer texts are no amounts. */
+const MAX_AMOUNT_LENGTH = 60;
+
+/** Reads the form from a URL. What is missing or wrong has its default. */
+export function readSwapState(parameters: URLSearchParams): SwapState {
+  const slippage = Number(parameters.get('slippage') ?? DEFAULT_SLIPPAGE);
+  const receive = parameters.get('receive');
+  return {
+    side: parameters.get('side') === 'sell' ? 'sell' : 'buy',
+    exact: receive === null ? 'pay' : 'receive',
+    amount: (receive ?? parameters.get('pay') ?? '').slice(0, MAX_AMOUNT_LENGTH),
+    slippagePercent: SLIPPAGES.find((each) => each === slippage) ?? DEFAULT_SLIPPAGE,
+  };
+}
+
+/** Writes the form into a URL. Defaults are left out. */
+export function writeSwapState(parameters: URLSearchParams, state: SwapState): URLSearchParams {
+  const next = new URLSearchParams(parameters);
+  for (const name of ['side', 'pay', 'receive', 'slippage']) next.delete(name);
+  if (state.side !== 'buy') next.set('side', state.side);
+  if (state.amount !== '' || state.exact === 'receive') next.set(state.exact, state.amount);
+  if (state.slippagePercent !== DEFAULT_SLIPPAGE) next.set('slippage', String(state.slippagePercent));
+  return next;
+}

@@ -1,0 +1,47 @@
+import { useEffect, useRef, useState } from 'react';
+import { useSearchParams } from 'react-router';
+import { currentParameters, IN_PLACE } from '../../../app/url-parameters.ts';
+import { readSwapState, type SwapState, writeSwapState } from './swap-state.ts';
+
+/** While somebody types, the URL and the quote wait for so long. */
+const TYPING_MS = 250;
+
+/** The form: what is in the URL, and what is being typed. */
+export type SwapForm = {
+  /** What the quote is for. */
+  readonly committed: SwapState;
+  /** What the fields show. */
+  readonly shown: SwapState;
+  readonly isTyping: boolean;
+  type(exact: SwapState['exact'], amount: string): void;
+  /** Changes the rest of the form at once. */
+  change(changes: Partial<SwapState>): void;
+};
+
+/** The state of the form is in the URL, so that a swap can be shared. */
+export function useSwapForm(): SwapForm {
+  const [parameters, setParameters] = useSearchParams();
+  const committed = readSwapState(parameters);
+  const [draft, setDraft] = useState<Pick<SwapState, 'exact' | 'amount'>>();
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+
+  function commit(changes: Partial<SwapState>): void {
+    clearTimeout(timer.current);
+    setDraft(undefined);
+    const current = currentParameters();
+    setParameters(writeSwapState(current, { ...readSwapState(current), ...changes }), IN_PLACE);
+  }
+
+  return {
+    committed,
+    shown: { ...committed, ...draft },
+    isTyping: draft !== undefined,
+    type(exact, amount) {
+      setDraft({ exact, amount });
+      clearTimeout(timer.current);
+      timer.current = setTimeout(() => commit({ exact, amount }), TYPING_MS);
+    },
+    change: (changes) => commit({ ...draft, ...changes }),
+  };
+}

@@ -1,0 +1,97 @@
+import { Link } from 'react-router';
+import { Page } from '../../app/page.tsx';
+import type { GatewayError } from '../../client/errors.ts';
+import { useGatewayQuery } from '../../client/hooks.ts';
+import { nameOfToken } from '../../format/prices.ts';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { ErrorState } from '../../parts/error-state.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { PoolsOfSymbolsDocument } from './choose-market.generated.ts';
+import styles from './market-view.module.css';
+import { poolPath } from './pool-id.ts';
+import { symbolsOfTicker } from './ticker-symbols.ts';
+
+/** Shown for a ticker id that no market has. */
+export function UnknownMarket({ name }: { readonly name: string }) {
+  const [base] = symbolsOfTicker(name) ?? [];
+  return (
+    <Page title="Market not found">
+      <Panel title="There is no such market">
+        <EmptyState title={`No market is called ${name}`}>
+          <p>
+            The market-data host does not list it. {base !== undefined && <SearchLink text={base} />}{' '}
+            <Link to="/">See all markets</Link>
+          </p>
+        </EmptyState>
+      </Panel>
+    </Page>
+  );
+}
+
+function SearchLink({ text }: { readonly text: string }) {
+  return (
+    <>
+      <Link to={`/?${new URLSearchParams({ search: text })}`}>Search for {text}</Link>, or
+    </>
+  );
+}
+
+/** Shown for a pool id that no pool has. */
+export function UnknownPool() {
+  return (
+    <Page title="Pool not found">
+      <Panel title="There is no such pool">
+        <EmptyState title="No pool has this id">
+          <p>
+            A pool id is the ids of its two tokens. The link may be cut off, or the pool is gone.{' '}
+            <Link to="/">See all markets</Link>
+          </p>
+        </EmptyState>
+      </Panel>
+    </Page>
+  );
+}
+
+type UnreadableMarketProps = {
+  readonly name: string;
+  readonly tickerId: string | null;
+  readonly errors: readonly GatewayError[];
+  readonly retry: () => void;
+};
+
+/** Shown while the upstream that knows the market cannot be read. The pools of its tokens may be there. */
+export function UnreadableMarket({ name, tickerId, errors, retry }: UnreadableMarketProps) {
+  return (
+    <Page title={name}>
+      <Panel title="Market">
+        <ErrorState errors={errors} retry={retry} />
+        {tickerId !== null && <PoolsInstead tickerId={tickerId} />}
+      </Panel>
+    </Page>
+  );
+}
+
+/** The pools of the two symbols of a ticker id: the node knows them without the market-data host. */
+function PoolsInstead({ tickerId }: { readonly tickerId: string }) {
+  const symbols = symbolsOfTicker(tickerId);
+  const answer = useGatewayQuery(
+    PoolsOfSymbolsDocument,
+    { symbols: [...(symbols ?? [])] },
+    { pause: symbols === undefined },
+  );
+  const pools = answer.data?.poolPairs?.nodes.filter(({ token1, token2 }) =>
+    [token1, token2].every(({ symbol }) => symbol !== null && symbols?.includes(symbol)),
+  );
+  if (pools === undefined || pools.length === 0) return null;
+  return (
+    <EmptyState title="The pool can be shown without it">
+      {pools.map(({ id, token1, token2 }) => (
+        <p key={id} className={styles.id}>
+          <Link to={poolPath(token1.tokenId, token2.tokenId)}>
+            Pool {nameOfToken(token2)}/{nameOfToken(token1)}
+          </Link>
+        </p>
+      ))}
+    </EmptyState>
+  );
+}

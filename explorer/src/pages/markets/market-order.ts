@@ -1,0 +1,57 @@
+import { nameOfToken } from '../../format/prices.ts';
+import type { MarketRow } from './market-rows.ts';
+
+/** The columns by which the list can be sorted. */
+export const MARKET_SORTS = ['name', 'price', 'change', 'volume', 'liquidity'] as const;
+export type MarketSort = (typeof MARKET_SORTS)[number];
+export type Direction = 'ascending' | 'descending';
+
+/** How a column is sorted at first: names from A to Z, numbers from the largest. */
+export function firstDirection(sort: MarketSort): Direction {
+  return sort === 'name' ? 'ascending' : 'descending';
+}
+
+/** How much a price has changed, in percent: `PriceChange.percent` of the schema. */
+export function percentOf(price: number | null, from: number | null | undefined): number | null {
+  return price === null || from == null || from === 0 ? null : 100 * (price / from - 1);
+}
+
+const NAMES = new Intl.Collator('en', { sensitivity: 'base', numeric: true });
+
+const numberOf = {
+  price: ({ price }) => price,
+  change: ({ price, dayStart }) => percentOf(price, dayStart),
+  volume: ({ volume }) => volume,
+  liquidity: ({ liquidity }) => liquidity,
+} satisfies Record<Exclude<MarketSort, 'name'>, (row: MarketRow) => number | null>;
+
+/** The rows in which each word of the search is found: a part of a symbol or ticker id, or a token id. */
+export function searchRows(rows: readonly MarketRow[], search: string): readonly MarketRow[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  return words.length === 0 ? rows : rows.filter(({ text }) => words.every((word) => text.includes(word)));
+}
+
+/** The rows in an order. Rows without a value come last. Updates move no row: its values are those of the list. */
+export function sortRows(rows: readonly MarketRow[], sort: MarketSort, direction: Direction): readonly MarketRow[] {
+  const sign = direction === 'ascending' ? 1 : -1;
+  if (sort === 'name') return rows.toSorted((a, b) => byName(a, b, sign));
+  const read = numberOf[sort];
+  return rows
+    .map((row) => ({ row, value: read(row) }))
+    .sort((a, b) => {
+      if (a.value === null || b.value === null)
+        return a.value === b.value ? byName(a.row, b.row, 1) : a.value === null ? 1 : -1;
+      return sign * (a.value - b.value) || byName(a.row, b.row, 1);
+    })
+    .map(({ row }) => row);
+}
+
+/** By base, then by target. Tokens without a symbol come last in each order. */
+function byName(a: MarketRow, b: MarketRow, sign: number): number {
+  return compareTokens(a.base, b.base, sign) || compareTokens(a.target, b.target, sign) || (a.key < b.key ? -1 : 1);
+}
+
+function compareTokens(a: MarketRow['base'], b: MarketRow['base'], sign: number): number {
+  if ((a.symbol === null) !== (b.symbol === null)) return a.symbol === null ? 1 : -1;
+  return sign * NAMES.compare(nameOfToken(a), nameOfToken(b));
+}

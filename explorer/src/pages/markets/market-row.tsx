@@ -1,0 +1,76 @@
+import { memo } from 'react';
+import { Link } from 'react-router';
+import { formatCompact, formatPercent, formatPrice } from '../../format/numbers.ts';
+import { nameOfToken, shortId } from '../../format/prices.ts';
+import { formatExactTime, parseTime } from '../../format/times.ts';
+import { LiveNumber } from '../../parts/live-number.tsx';
+import { Sparkline } from '../../parts/sparkline.tsx';
+import tableStyles from '../../parts/table.module.css';
+import { TokenBadge } from '../../parts/token-badge.tsx';
+import { percentOf } from './market-order.ts';
+import type { MarketRow } from './market-rows.ts';
+import styles from './markets.module.css';
+import { livePrice, type RowDetails } from './row-details.ts';
+
+type MarketTableRowProps = {
+  readonly row: MarketRow;
+  /** Its place in the whole table, counted from 1, with the header. */
+  readonly rowIndex: number;
+  /** Undefined until it was in view. */
+  readonly details: RowDetails | undefined;
+  readonly hasDay: boolean;
+};
+
+/** One market. It is drawn again only if something of it has changed. */
+export const MarketTableRow = memo(function MarketTableRow({ row, rowIndex, details, hasDay }: MarketTableRowProps) {
+  const { base, target, pair, path, volume, liquidity } = row;
+  const price = livePrice(row, details);
+  const [baseName, targetName] = [nameOfToken(base), nameOfToken(target)];
+  const pool = pair?.isAmbiguous ? `pool ${shortId(pair.poolId.slice(-64), 3)}` : undefined;
+  return (
+    <tr aria-rowindex={rowIndex} className={styles.row}>
+      <th scope="row">
+        <Link to={path} className={styles.name ?? ''}>
+          <TokenBadge token={base} />
+          <span className={styles.slash}>/</span>
+          <span className={styles.target} title={target.tokenId}>
+            {targetName}
+          </span>
+          {pool && <span className={styles.pool}>{pool}</span>}
+        </Link>
+      </th>
+      <td className={tableStyles.number} title={price === null ? undefined : `${targetName} per ${baseName}`}>
+        <LiveNumber value={price}>{formatPrice(price)}</LiveNumber>
+      </td>
+      {hasDay && <Day row={row} details={details} price={price} />}
+      <td className={tableStyles.number}>{formatCompact(volume)}</td>
+      <td className={tableStyles.number}>{formatCompact(liquidity)}</td>
+    </tr>
+  );
+});
+
+type DayProps = Pick<MarketTableRowProps, 'row' | 'details'> & { readonly price: number | null };
+
+/** What happened in the last day, up to the price that is shown. */
+function Day({ row, details, price }: DayProps) {
+  const day = details?.day;
+  const percent = percentOf(price, day === undefined ? row.dayStart : day?.from);
+  const tone = percent === null || Math.abs(percent) < 0.005 ? 'muted' : percent > 0 ? 'up' : 'down';
+  const since = day && !day.isComplete ? parseTime(day.fromTime) : undefined;
+  const values = details?.sparkline;
+  return (
+    <>
+      <td
+        className={`${tableStyles.number} ${tableStyles[tone]}`}
+        title={
+          since === undefined ? undefined : `The recorded prices have gaps. Compared with ${formatExactTime(since)}`
+        }
+      >
+        {formatPercent(percent)}
+      </td>
+      <td className={styles.chart}>
+        {values && <Sparkline values={price === null ? values : [...values.slice(0, -1), price]} />}
+      </td>
+    </>
+  );
+}

@@ -1,0 +1,148 @@
+import { nameOfToken, priceOfBase } from '../../format/prices.ts';
+import type { MarketData } from './market-list.ts';
+import type { ListedPoolFragment } from './markets.generated.ts';
+
+/** A token, as far as a row shows it. */
+export type RowToken = { readonly tokenId: string; readonly symbol: string | null };
+
+/** A market of the market-data host, or a pool of the node. Values are as of when the list was read. */
+export type MarketRow = {
+  /** Its pool id on the market-data host, or the tokens of the pool. */
+  readonly key: string;
+  readonly path: string;
+  readonly base: RowToken;
+  readonly target: RowToken;
+  /** Undefined for a pool without a market, or with several. */
+  readonly pair: { readonly poolId: string; readonly tickerId: string; readonly isAmbiguous: boolean } | undefined;
+  /** The id of the node's pool, if there is one. */
+  readonly nodeId: string | undefined;
+  readonly height: number;
+  /** Target tokens per base token: of the pool, or else of the last trade. */
+  readonly price: number | null;
+  /** The price a day ago; undefined if it was not read. */
+  readonly dayStart: number | null | undefined;
+  /** Of the last 24 hours, in native coins. */
+  readonly volume: number | null;
+  /** Both sides of the pool together, in native coins. */
+  readonly liquidity: number | null;
+  /** What a search looks at, in lower case. */
+  readonly text: string;
+};
+
+/** The rows of both lists. */
+export type MarketRows = { readonly markets: readonly MarketRow[]; readonly pools: readonly MarketRow[] };
+
+/** The native coin, in whose units volumes and liquidity are compared. */
+const NATIVE_ID = '4'.padStart(64, '0');
+
+/** Makes the rows of what the gateway sent. */
+export function rowsOf({ tokens, pairs, tickers, pools, height = 0 }: MarketData): MarketRows {
+  const tokensById = new Map(tokens.map((token) => [token.tokenId, token]));
+  const poolsByTokens = new Map(
+    (pools ?? []).map((pool) => [tokensKey(pool.token1.tokenId, pool.token2.tokenId), pool]),
+  );
+  const tickersByPoolId = new Map((tickers ?? []).map((ticker) => [ticker.poolId, ticker]));
+  const uses = new Map<string, number>();
+  for (const { tickerId } of pairs ?? []) uses.set(tickerId, (uses.get(tickerId) ?? 0) + 1);
+
+  const nativePrices = nativePricesOf(pools ?? []);
+  const inNative = (amount: number | null | undefined, tokenId: string) => {
+    const price = nativePrices.get(tokenId);
+    return amount == null || price === undefined ? null : amount * price;
+  };
+  const tokenOf = (tokenId: string, symbol: string | null = null): RowToken => ({
+    tokenId,
+    symbol: tokensById.get(tokenId)?.symbol ?? symbol,
+  });
+  const liquidityOf = (pool: ListedPoolFragment): number | null => {
+    for (const [token, reserve] of [
+      [pool.token1, pool.token1PoolValue],
+      [pool.token2, pool.token2PoolValue],
+    ] as const) {
+      const decimals = tokensById.get(token.tokenId)?.decimals;
+      const side = decimals == null ? null : inNative(Number(reserve) / 10 ** decimals, token.tokenId);
+      if (side !== null) return 2 * side;
+    }
+    return null;
+  };
+
+  const marketsByPool = new Map<string, MarketRow[]>();
+  const markets = (pairs ?? []).map((pair): MarketRow => {
+    const { poolId, tickerId, baseId, targetId } = pair;
+    const key = tokensKey(baseId, targetId);
+    const pool = poolsByTokens.get(key);
+    const ticker = tickersByPoolId.get(poolId);
+    const isAmbiguous = (uses.get(tickerId) ?? 0) > 1;
+    const [base, target] = [tokenOf(baseId, pair.base), tokenOf(targetId, pair.target)];
+    const row: MarketRow = {
+      key: poolId,
+      path: marketPath(tickerId, isAmbiguous ? poolId : undefined),
+      base,
+      target,
+      pair: { poolId, tickerId, isAmbiguous },
+      nodeId: pool && `PoolPair:${key}`,
+      height,
+      price: priceOfBase(pool, baseId) ?? ticker?.lastPrice ?? null,
+      dayStart: 'change' in pair ? (pair.change?.from ?? null) : undefined,
+      // Some hosts send the volume of one side only.
+      volume: inNative(ticker?.targetVolume || null, targetId) ?? inNative(ticker?.baseVolume, baseId),
+      liquidity: pool === undefined ? null : liquidityOf(pool),
+      text: textOf(base, target, tickerId),
+    };
+    marketsByPool.set(key, [...(marketsByPool.get(key) ?? []), row]);
+    return row;
+  });
+
+  // A pool with one market is that market. A pool with several has a page of its own, with links to them.
+  const rowsOfPools = (pools ?? []).map((pool): MarketRow => {
+    const key = tokensKey(pool.token1.tokenId, pool.token2.tokenId);
+    const own = marketsByPool.get(key) ?? [];
+    const [market] = own;
+    if (market !== undefined && own.length === 1) return market;
+    const [base, target] = [tokenOf(pool.token2.tokenId), tokenOf(pool.token1.tokenId)];
+    const volumes = own.flatMap(({ volume }) => volume ?? []);
+    return {
+      key,
+      path: `/pool/${key}`,
+      base,
+      target,
+      pair: undefined,
+      nodeId: `PoolPair:${key}`,
+      height,
+      price: pool.price,
+      dayStart: 'change' in pool ? (pool.change?.from ?? null) : undefined,
+      volume: volumes.length === 0 ? null : volumes.reduce((sum, volume) => sum + volume),
+      liquidity: liquidityOf(pool),
+      text: textOf(base, target, own.map(({ pair }) => pair?.tickerId).join(' ')),
+    };
+  });
+  return { markets, pools: rowsOfPools };
+}
+
+/** The path of the page of a market. A ticker id that several markets have needs the pool id. */
+function marketPath(tickerId: string, poolId: string | undefined): string {
+  const path = `/market/${encodeURIComponent(tickerId)}`;
+  return poolId === undefined ? path : `${path}?${new URLSearchParams({ pool: poolId })}`;
+}
+
+/** Both token ids in the order of the node. */
+function tokensKey(a: string, b: string): string {
+  return a < b ? `${a}-${b}` : `${b}-${a}`;
+}
+
+/** What one whole token costs in native coins, of each token that has a pool with the native coin. */
+function nativePricesOf(pools: readonly ListedPoolFragment[]): ReadonlyMap<string, number> {
+  const prices = new Map([[NATIVE_ID, 1]]);
+  for (const pool of pools) {
+    const other =
+      pool.token1.tokenId === NATIVE_ID ? pool.token2 : pool.token2.tokenId === NATIVE_ID ? pool.token1 : undefined;
+    const price = other && priceOfBase(pool, other.tokenId);
+    if (other && price != null) prices.set(other.tokenId, price);
+  }
+  return prices;
+}
+
+function textOf(base: RowToken, target: RowToken, tickerId: string): string {
+  const [first, second] = [nameOfToken(base), nameOfToken(target)];
+  return `${first}/${second} ${tickerId} ${base.tokenId} ${target.tokenId}`.toLowerCase();
+}

@@ -1,0 +1,78 @@
+import { SortHeader } from '../../parts/sort-header.tsx';
+import tableStyles from '../../parts/table.module.css';
+import { RowSpace, type VirtualRows } from '../../parts/virtual-rows.tsx';
+import type { MarketSort } from './market-order.ts';
+import { MarketTableRow } from './market-row.tsx';
+import type { MarketRow } from './market-rows.ts';
+import styles from './markets.module.css';
+import type { RowDetails } from './row-details.ts';
+import type { ViewParameters } from './view-parameters.ts';
+
+type MarketTableProps = {
+  /** The rows near the screen. */
+  readonly rows: readonly MarketRow[];
+  /** The number of all rows. */
+  readonly count: number;
+  readonly virtual: VirtualRows;
+  readonly details: ReadonlyMap<string, RowDetails>;
+  readonly view: ViewParameters;
+  readonly hasHistory: boolean | undefined;
+};
+
+/** The markets as a table. Only the rows near the screen exist. */
+export function MarketTable({ rows, count, virtual, details, view, hasHistory }: MarketTableProps) {
+  const header = (sort: MarketSort) => ({
+    direction: view.sort === sort ? view.direction : undefined,
+    onSort: () => view.sortBy(sort),
+  });
+  const hasDay = hasHistory !== false;
+  return (
+    <table ref={virtual.table} className={`${tableStyles.table} ${styles.table}`} aria-rowcount={count + 1}>
+      <colgroup>
+        <col className={styles.nameColumn} />
+        <col className={styles.priceColumn} />
+        {hasDay && <col className={styles.changeColumn} />}
+        {hasDay && <col className={styles.chartColumn} />}
+        <col className={styles.volumeColumn} />
+        <col className={styles.liquidityColumn} />
+      </colgroup>
+      <thead className={styles.head}>
+        <tr aria-rowindex={1}>
+          <SortHeader {...header('name')}>{view.list === 'markets' ? 'Market' : 'Pool'}</SortHeader>
+          <SortHeader {...header('price')} isNumber>
+            Price
+          </SortHeader>
+          {hasDay && (
+            <SortHeader {...header('change')} isNumber>
+              24 h
+            </SortHeader>
+          )}
+          {hasDay && (
+            <th scope="col" className={styles.chart}>
+              24 h chart
+            </th>
+          )}
+          <SortHeader {...header('volume')} isNumber>
+            24 h volume, PRV
+          </SortHeader>
+          <SortHeader {...header('liquidity')} isNumber>
+            Liquidity, PRV
+          </SortHeader>
+        </tr>
+      </thead>
+      <RowSpace height={virtual.before} />
+      <tbody>
+        {rows.map((row, index) => (
+          <MarketTableRow
+            key={row.key}
+            row={row}
+            rowIndex={virtual.first + index + 2}
+            details={details.get(row.key)}
+            hasDay={hasDay}
+          />
+        ))}
+      </tbody>
+      <RowSpace height={virtual.after} />
+    </table>
+  );
+}

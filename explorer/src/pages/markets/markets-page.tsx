@@ -1,0 +1,25 @@
+import { Page } from '../../app/page.tsx';
+import { useServiceStatus } from '../../app/service-status.ts';
+import { SearchField } from '../../parts/search-field.tsx';
+import { MarketsPanel } from './markets-panel.tsx';
+import { useMarketList } from './use-market-list.ts';
+import { useViewParameters } from './view-parameters.ts';
+
+/** All markets and pools, with live prices. The URL has the list, the search and the order. */
+export function MarketsPage() {
+  const service = useServiceStatus();
+  const hasMarketData = service?.upstreams.some(({ upstream, configured }) => upstream === 'MARKET_DATA' && configured);
+  const view = useViewParameters(hasMarketData === false ? 'pools' : 'markets');
+  const hasHistory = service === undefined ? undefined : service.historyStatus === 'RECORDING';
+  const list = useMarketList(view.sort === 'change' && hasHistory === true);
+
+  return (
+    <Page
+      title="Markets"
+      description="Prices are those of the pools, in the second token per first token"
+      actions={<SearchField label="Search markets" placeholder="Symbol, ticker or token id" />}
+    >
+      <MarketsPanel list={list} view={view} hasHistory={hasHistory} />
+    </Page>
+  );
+}

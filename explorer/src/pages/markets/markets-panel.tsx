@@ -1,0 +1,118 @@
+import { type ReactNode, useDeferredValue, useMemo } from 'react';
+import { formatInteger } from '../../format/numbers.ts';
+import { errorsAt } from '../../parts/answered.tsx';
+import { Button } from '../../parts/button.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { ErrorState } from '../../parts/error-state.tsx';
+import { Freshness } from '../../parts/freshness.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { SkeletonRows } from '../../parts/skeleton.tsx';
+import { Tabs } from '../../parts/tabs.tsx';
+import { useVirtualRows } from '../../parts/virtual-rows.tsx';
+import type { MarketData, MarketList, MarketListState } from './market-list.ts';
+import { searchRows, sortRows } from './market-order.ts';
+import { rowsOf } from './market-rows.ts';
+import { MarketTable } from './market-table.tsx';
+import styles from './markets.module.css';
+import { useRowDetails } from './row-details.ts';
+import type { ListName, ViewParameters } from './view-parameters.ts';
+
+type MarketsPanelProps = {
+  readonly list: MarketListState & Pick<MarketList, 'retry'>;
+  readonly view: ViewParameters;
+  /** Undefined until the gateway has said whether it records prices. */
+  readonly hasHistory: boolean | undefined;
+};
+
+const TABS = [
+  { value: 'markets', label: 'Markets' },
+  { value: 'pools', label: 'All pools' },
+] as const;
+
+const NO_ROWS = { markets: [], pools: [] };
+
+/** The list that the reader has chosen, in each of its states. */
+export function MarketsPanel({ list: { data, errors, query, retry }, view, hasHistory }: MarketsPanelProps) {
+  const rows = useMemo(() => (data === undefined ? NO_ROWS : rowsOf(data)), [data]);
+  const search = useDeferredValue(view.search);
+  const found = useMemo(() => searchRows(rows[view.list], search), [rows, view.list, search]);
+  const listed = useMemo(() => sortRows(found, view.sort, view.direction), [found, view.sort, view.direction]);
+
+  const virtual = useVirtualRows(listed.length);
+  const { first, end, isScrolling } = virtual;
+  const inView = useMemo(() => listed.slice(first, end), [listed, first, end]);
+  const { details, height } = useRowDetails(inView, { isScrolling, withHistory: hasHistory === true });
+
+  return (
+    <Panel
+      title={view.list === 'markets' ? 'Markets' : 'Pools'}
+      query={query}
+      freshness={<Freshness height={height ?? data?.height} />}
+      actions={<Tabs label="List" tabs={TABS} value={view.list} onChange={view.setList} />}
+      isBusy={data === undefined && errors.length === 0}
+      isFlush
+    >
+      <p className={styles.count} role="status">
+        {data && countOf({ data, rows, found: listed.length, search, view })}
+      </p>
+      {hasHistory === false && (
+        <p className={styles.note}>The 24 h change and chart need recorded prices, and this gateway has none now.</p>
+      )}
+      {listed.length > 0 ? (
+        <MarketTable rows={inView} count={listed.length} {...{ virtual, details, view, hasHistory }} />
+      ) : (
+        whyEmpty()
+      )}
+    </Panel>
+  );
+
+  function whyEmpty(): ReactNode {
+    const field = view.list === 'markets' ? 'pairs' : 'poolPairs';
+    const own = errorsAt(errors, [field]);
+    if (data === undefined) {
+      return errors.length === 0 ? <SkeletonRows rows={20} /> : <ErrorState errors={errors} retry={retry} />;
+    }
+    if ((field === 'pairs' ? data.pairs : data.pools) === null && own.length > 0) {
+      return <ErrorState errors={own} retry={retry} />;
+    }
+    if (rows[view.list].length === 0) {
+      return <EmptyState title={view.list === 'markets' ? 'The host has no markets' : 'The exchange has no pools'} />;
+    }
+    const other: ListName = view.list === 'markets' ? 'pools' : 'markets';
+    const others = searchRows(rows[other], search).length;
+    return (
+      <EmptyState title={view.list === 'markets' ? 'No market matches' : 'No pool matches'}>
+        <p>Search for a part of a symbol or ticker, or for a token id.</p>
+        <p className={styles.buttons}>
+          <Button onClick={view.clearSearch}>Clear the search</Button>
+          {others > 0 && (
+            <Button onClick={() => view.setList(other)}>
+              {other === 'pools' ? 'Show matching pools' : 'Show matching markets'} ({formatInteger(others)})
+            </Button>
+          )}
+        </p>
+      </EmptyState>
+    );
+  }
+}
+
+type Count = {
+  readonly data: MarketData;
+  readonly rows: { readonly [Name in ListName]: readonly unknown[] };
+  readonly found: number;
+  readonly search: string;
+  readonly view: ViewParameters;
+};
+
+/** How many rows there are, and what is on its way. */
+function countOf({ data, rows, found, search, view: { list, sort } }: Count): string {
+  const all = `${formatInteger(rows[list].length)} ${list}`;
+  const loaded = data.pools?.length ?? 0;
+  return [
+    search.trim() === '' ? all : `${formatInteger(found)} of ${all}`,
+    loaded < data.totalPools && `${formatInteger(loaded)} of ${formatInteger(data.totalPools)} pools are here`,
+    sort === 'change' && !data.hasChange && 'sorted when all changes are here',
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}

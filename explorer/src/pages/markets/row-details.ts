@@ -1,0 +1,122 @@
+import { useMemo, useState } from 'react';
+import { type Answer, useFollow, useGatewayQuery } from '../../client/hooks.ts';
+import { useIsVisible } from '../../client/visibility.ts';
+import { priceOfBase } from '../../format/prices.ts';
+import type { MarketRow } from './market-rows.ts';
+import {
+  type DayStartFragment,
+  type PricedPoolFragment,
+  PricesInViewDocument,
+  RowsInViewDocument,
+  type RowsInViewQuery,
+} from './row-details.generated.ts';
+
+/** What is read of a row when it comes into view. */
+export type RowDetails = {
+  readonly pool: PricedPoolFragment | null;
+  readonly lastPrice: number | null;
+  /** Undefined without a history. */
+  readonly day: DayStartFragment | null | undefined;
+  readonly sparkline: readonly (number | null)[] | null | undefined;
+};
+
+type RowsInView = {
+  readonly details: ReadonlyMap<string, RowDetails>;
+  /** The newest height of the prices. */
+  readonly height: number | undefined;
+  readonly answer: Answer<RowsInViewQuery>;
+};
+
+/** The change and the chart of a day move slowly. The price is live. */
+const REFRESH_MS = 30_000;
+
+/** Reads what the rows in view show, in one request, and follows their prices with one subscription. */
+export function useRowDetails(
+  rows: readonly MarketRow[],
+  { isScrolling, withHistory }: { readonly isScrolling: boolean; readonly withHistory: boolean },
+): RowsInView {
+  const wanted = useMemo(() => JSON.stringify(wantedOf(rows)), [rows]);
+  const [settled, setSettled] = useState(wanted);
+  // What rushes by is not read.
+  if (!isScrolling && settled !== wanted) setSettled(wanted);
+
+  const { ids, pools } = useMemo(() => JSON.parse(settled) as Wanted, [settled]);
+  const answer = useGatewayQuery(
+    RowsInViewDocument,
+    useMemo(() => ({ ids, withHistory }), [ids, withHistory]),
+    { refresh: REFRESH_MS, pause: ids.length === 0 },
+  );
+
+  const [height, setHeight] = useState<number>();
+  const isVisible = useIsVisible();
+  useFollow(
+    PricesInViewDocument,
+    { pools },
+    { pause: pools.length === 0 || !isVisible, onUpdate: ({ prices }) => setHeight(prices.beaconHeight) },
+  );
+
+  const [{ seen, details }, setDetails] = useState<{ seen: RowsInViewQuery | undefined; details: Details }>(NOTHING);
+  if (answer.data !== undefined && answer.data !== seen)
+    setDetails({ seen: answer.data, details: merge(details, answer.data) });
+  return { details, height: Math.max(height ?? 0, answer.height ?? 0) || undefined, answer };
+}
+
+type Details = ReadonlyMap<string, RowDetails>;
+const NOTHING = { seen: undefined, details: new Map<string, RowDetails>() };
+
+type Wanted = {
+  readonly ids: readonly string[];
+  readonly pools: readonly { readonly token1Id: string; readonly token2Id: string }[];
+};
+
+function wantedOf(rows: readonly MarketRow[]): Wanted {
+  const pools = new Map(
+    rows.flatMap(({ nodeId, base, target }) =>
+      nodeId === undefined ? [] : [[nodeId, { token1Id: base.tokenId, token2Id: target.tokenId }] as const],
+    ),
+  );
+  return {
+    ids: rows.flatMap(({ pair, nodeId }) => (pair === undefined ? (nodeId ?? []) : `Pair:${pair.poolId}`)),
+    pools: [...pools.values()],
+  };
+}
+
+/** What was known of all rows, with what is new. Equal details stay the same object, so that their rows are not drawn again. */
+function merge(known: Details, { nodes }: RowsInViewQuery): Details {
+  const merged = new Map(known);
+  function add(key: string, next: RowDetails): void {
+    const before = known.get(key);
+    const isSame =
+      before !== undefined &&
+      before.pool === next.pool &&
+      before.lastPrice === next.lastPrice &&
+      before.day === next.day &&
+      before.sparkline === next.sparkline;
+    if (!isSame) merged.set(key, next);
+  }
+  for (const node of nodes) {
+    if (node === null) continue;
+    if ('poolId' in node) {
+      const { poolId, poolPair, ticker, change, sparkline } = node;
+      add(poolId, { pool: poolPair, lastPrice: ticker?.lastPrice ?? null, day: change, sparkline });
+    } else if (isPool(node)) {
+      const { token1, token2, change, sparkline } = node;
+      add(`${token1.tokenId}-${token2.tokenId}`, { pool: node, lastPrice: null, day: change, sparkline });
+    }
+  }
+  return merged;
+}
+
+type ReadNode = NonNullable<RowsInViewQuery['nodes'][number]>;
+
+function isPool(node: ReadNode): node is Extract<ReadNode, PricedPoolFragment> {
+  return 'beaconHeight' in node;
+}
+
+/** The newest price of a row: of the list, or of what was read since. */
+export function livePrice(row: MarketRow, details: RowDetails | undefined): number | null {
+  if (details === undefined) return row.price;
+  const { pool, lastPrice } = details;
+  if (pool === null) return lastPrice ?? row.price;
+  return pool.beaconHeight < row.height ? row.price : (priceOfBase(pool, row.base.tokenId) ?? lastPrice ?? row.price);
+}

@@ -1,0 +1,51 @@
+import { useSearchParams } from 'react-router';
+import { currentParameters, withParameter } from '../../app/url-parameters.ts';
+import { type Direction, firstDirection, MARKET_SORTS, type MarketSort } from './market-order.ts';
+
+/** The markets of the market-data host, or all pools of the node. */
+export type ListName = 'markets' | 'pools';
+
+/** What the reader has chosen. It is in the URL, without what is usual. */
+export type ViewParameters = {
+  readonly list: ListName;
+  readonly search: string;
+  readonly sort: MarketSort;
+  readonly direction: Direction;
+  setList(list: ListName): void;
+  clearSearch(): void;
+  /** Sorts by a column; the second time, in the other direction. */
+  sortBy(sort: MarketSort): void;
+};
+
+/** The choices in the URL. `usualList` is shown if it names none. */
+export function useViewParameters(usualList: ListName): ViewParameters {
+  const [parameters, setParameters] = useSearchParams();
+  const inUrl = parameters.get('list');
+  const list = inUrl === 'markets' || inUrl === 'pools' ? inUrl : usualList;
+  // A pool without a market has no volume.
+  const usualSort: MarketSort = list === 'markets' ? 'volume' : 'liquidity';
+  const sort = MARKET_SORTS.find((known) => known === parameters.get('sort')) ?? usualSort;
+  const named = parameters.get('direction');
+  const direction = named === 'ascending' || named === 'descending' ? named : firstDirection(sort);
+
+  return {
+    list,
+    search: parameters.get('search') ?? '',
+    sort,
+    direction,
+    setList(next) {
+      setParameters(withParameter(currentParameters(), 'list', next === usualList ? '' : next), { replace: true });
+    },
+    clearSearch() {
+      setParameters(withParameter(currentParameters(), 'search', ''), { replace: true });
+    },
+    sortBy(next) {
+      const other = direction === 'ascending' ? 'descending' : 'ascending';
+      const chosen = next === sort ? other : firstDirection(next);
+      const sorted = withParameter(currentParameters(), 'sort', next === usualSort ? '' : next);
+      setParameters(withParameter(sorted, 'direction', chosen === firstDirection(next) ? '' : chosen), {
+        replace: true,
+      });
+    },
+  };
+}

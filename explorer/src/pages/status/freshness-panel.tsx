@@ -1,0 +1,95 @@
+import { useConnectionState } from '../../client/hooks.ts';
+import { formatInteger } from '../../format/numbers.ts';
+import { RelativeTime } from '../../parts/relative-time.tsx';
+import { StateBadge, type Tone } from './state-badge.tsx';
+import type { StatusQuery } from './status.generated.ts';
+import styles from './status.module.css';
+
+type Service = StatusQuery['service'];
+
+/** How fresh the three kinds of data are, and why one is not. */
+export function FreshnessList({ service }: { readonly service: Service }) {
+  const { head, marketData, upstreams, historyStatus, fleet } = service;
+  const node = upstreams.find(({ upstream }) => upstream === 'NODE');
+  const host = upstreams.find(({ upstream }) => upstream === 'MARKET_DATA');
+  return (
+    <ul className={styles.kinds}>
+      <Kind name="This page" {...connectionOf(useConnectionState().name)} />
+      <Kind name="Chain" {...readingOf(head, node)}>
+        {head && (
+          <>
+            height {formatInteger(head.beaconHeight)}, block <RelativeTime time={head.time} />, read{' '}
+            <RelativeTime time={head.observedAt} />
+          </>
+        )}
+      </Kind>
+      <Kind name="Market data" {...readingOf(marketData, host)}>
+        {marketData && (
+          <>
+            read <RelativeTime time={marketData.observedAt} />
+          </>
+        )}
+      </Kind>
+      <Kind name="History" {...HISTORY[historyStatus]} />
+      {fleet && (
+        <Kind name="Fleet" {...FLEET[fleet.role]}>
+          since <RelativeTime time={fleet.since} />.
+        </Kind>
+      )}
+    </ul>
+  );
+}
+
+type KindProps = State & { readonly name: string; readonly children?: React.ReactNode };
+type State = { readonly tone: Tone; readonly state: string; readonly why?: string };
+
+function Kind({ name, tone, state, why, children }: KindProps) {
+  return (
+    <li className={styles.kind}>
+      <span className={styles.kindName}>{name}</span>
+      <StateBadge tone={tone}>{state}</StateBadge>
+      <span className={styles.muted}>
+        {children}
+        {why !== undefined && <> {why}</>}
+      </span>
+    </li>
+  );
+}
+
+const HISTORY: Readonly<Record<Service['historyStatus'], State>> = {
+  RECORDING: { tone: 'good', state: 'recording' },
+  OFF: { tone: 'neutral', state: 'off', why: 'This gateway records no prices.' },
+  UNAVAILABLE: {
+    tone: 'bad',
+    state: 'unavailable',
+    why: 'Its database cannot be used now. Live data is not affected.',
+  },
+};
+
+const FLEET: Readonly<Record<NonNullable<Service['fleet']>['role'], State>> = {
+  LEADER: { tone: 'good', state: 'leader', why: 'This gateway reads the upstreams for all gateways of the fleet.' },
+  FOLLOWER: { tone: 'good', state: 'follower', why: 'This gateway serves what the leader of the fleet has read.' },
+  JOINING: { tone: 'warning', state: 'joining', why: 'This gateway reads what the fleet has.' },
+  ALONE: { tone: 'warning', state: 'alone', why: 'This gateway cannot use Redis, and reads the upstreams itself.' },
+};
+
+function connectionOf(name: ReturnType<typeof useConnectionState>['name']): State {
+  if (name === 'connected') return { tone: 'good', state: 'connected', why: 'Updates arrive over one websocket.' };
+  if (name === 'disconnected') return { tone: 'bad', state: 'disconnected', why: 'The page tries again by itself.' };
+  return { tone: 'warning', state: name };
+}
+
+/** Why data that was read is stale, or why there is none. */
+function readingOf(
+  reading: { readonly stale: boolean } | null,
+  upstream: Service['upstreams'][number] | undefined,
+): State {
+  if (upstream?.configured === false) return { tone: 'neutral', state: 'not configured' };
+  if (reading === null) return { tone: 'warning', state: 'not read yet' };
+  if (!reading.stale) return { tone: 'good', state: 'fresh' };
+  return {
+    tone: 'bad',
+    state: 'stale',
+    why: upstream?.healthy ? 'The upstream answers, but sends nothing new.' : 'The upstream cannot be read.',
+  };
+}

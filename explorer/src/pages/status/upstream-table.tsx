@@ -1,0 +1,59 @@
+import { explainError } from '../../parts/error-text.ts';
+import { RelativeTime } from '../../parts/relative-time.tsx';
+import tableStyles from '../../parts/table.module.css';
+import { StateBadge, type Tone } from './state-badge.tsx';
+import type { UpstreamRowFragment } from './status.generated.ts';
+import styles from './status.module.css';
+
+const NAMES = { NODE: 'Node', MARKET_DATA: 'Market-data host' } as const;
+
+/** The upstreams: whether they answer, since when, and what went wrong last. */
+export function UpstreamTable({ upstreams }: { readonly upstreams: readonly UpstreamRowFragment[] }) {
+  return (
+    <table className={tableStyles.table}>
+      <thead>
+        <tr>
+          <th scope="col">Upstream</th>
+          <th scope="col">State</th>
+          <th scope="col">Last success</th>
+          <th scope="col">Last error</th>
+        </tr>
+      </thead>
+      <tbody>
+        {upstreams.map((upstream) => (
+          <UpstreamRow key={upstream.upstream} upstream={upstream} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function UpstreamRow({ upstream }: { readonly upstream: UpstreamRowFragment }) {
+  const { configured, lastSuccessAt, lastErrorAt, lastErrorCode } = upstream;
+  const [tone, state] = stateOf(upstream);
+  return (
+    <tr>
+      <th scope="row">{NAMES[upstream.upstream]}</th>
+      <td>
+        <StateBadge tone={tone}>{state}</StateBadge>
+      </td>
+      <td>{configured ? <RelativeTime time={lastSuccessAt} /> : '–'}</td>
+      <td className={styles.wrapping}>
+        {lastErrorCode === null ? (
+          <span className={styles.muted}>none</span>
+        ) : (
+          <>
+            {explainError({ code: lastErrorCode, message: lastErrorCode, path: [], upstream: upstream.upstream }).title}
+            , <RelativeTime time={lastErrorAt} /> <code className={styles.code}>{lastErrorCode}</code>
+          </>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function stateOf({ configured, healthy, lastSuccessAt, lastErrorAt }: UpstreamRowFragment): readonly [Tone, string] {
+  if (!configured) return ['neutral', 'not configured'];
+  if (healthy) return ['good', 'answers'];
+  return lastSuccessAt === null && lastErrorAt === null ? ['neutral', 'not asked yet'] : ['bad', 'fails'];
+}

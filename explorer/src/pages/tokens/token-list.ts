@@ -1,0 +1,46 @@
+import { nameOfToken } from '../../format/prices.ts';
+import type { TokenRowFragment } from './tokens.generated.ts';
+
+/** The columns by which the list can be sorted. */
+export const TOKEN_SORTS = ['name', 'price', 'pools', 'decimals'] as const;
+export type TokenSort = (typeof TOKEN_SORTS)[number];
+export type Direction = 'ascending' | 'descending';
+
+/** How a column is sorted at first: names from A to Z, numbers from the largest. */
+export function firstDirection(sort: TokenSort): Direction {
+  return sort === 'name' ? 'ascending' : 'descending';
+}
+
+const NAMES = new Intl.Collator('en', { sensitivity: 'base', numeric: true });
+
+const numberOf = {
+  price: ({ nativePrice }) => nativePrice,
+  pools: ({ poolCount }) => poolCount,
+  decimals: ({ decimals }) => decimals,
+} satisfies Record<Exclude<TokenSort, 'name'>, (token: TokenRowFragment) => number | null>;
+
+/** The tokens whose symbol contains the text, or whose id begins with it, in an order. Tokens without a value come last. */
+export function listTokens(
+  tokens: readonly TokenRowFragment[],
+  { search, sort, direction }: { readonly search: string; readonly sort: TokenSort; readonly direction: Direction },
+): readonly TokenRowFragment[] {
+  const wanted = search.trim().toLowerCase();
+  const found = tokens.filter(
+    ({ symbol, tokenId }) => wanted === '' || symbol?.toLowerCase().includes(wanted) || tokenId.startsWith(wanted),
+  );
+  const sign = direction === 'ascending' ? 1 : -1;
+  return found.sort((a, b) => sign * compare(a, b, sort, sign) || byName(a, b));
+}
+
+function compare(a: TokenRowFragment, b: TokenRowFragment, sort: TokenSort, sign: number): number {
+  if (sort === 'name') return byName(a, b);
+  const [first, second] = [numberOf[sort](a), numberOf[sort](b)];
+  if (first === null || second === null) return first === second ? 0 : first === null ? sign : -sign;
+  return first - second;
+}
+
+/** Tokens without a symbol come after all others, by their ids. */
+function byName(a: TokenRowFragment, b: TokenRowFragment): number {
+  if ((a.symbol === null) !== (b.symbol === null)) return a.symbol === null ? 1 : -1;
+  return NAMES.compare(nameOfToken(a), nameOfToken(b)) || NAMES.compare(a.tokenId, b.tokenId);
+}

@@ -1,0 +1,79 @@
+import { Link } from 'react-router';
+import { formatInteger, formatPrice, UNKNOWN } from '../../format/numbers.ts';
+import { shortId } from '../../format/prices.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { LiveNumber } from '../../parts/live-number.tsx';
+import { SortHeader } from '../../parts/sort-header.tsx';
+import tableStyles from '../../parts/table.module.css';
+import { TokenBadge } from '../../parts/token-badge.tsx';
+import { RowSpace, useVirtualRows } from '../../parts/virtual-rows.tsx';
+import type { Direction, TokenSort } from './token-list.ts';
+import type { TokenRowFragment } from './tokens.generated.ts';
+import styles from './tokens.module.css';
+
+type TokenTableProps = {
+  readonly tokens: readonly TokenRowFragment[];
+  readonly sort: TokenSort;
+  readonly direction: Direction;
+  readonly onSort: (sort: TokenSort) => void;
+};
+
+/** The tokens as a table. Only the rows near the screen exist, so that a list of any length scrolls smoothly. */
+export function TokenTable({ tokens, sort, direction, onSort }: TokenTableProps) {
+  const { table, first, end, before, after } = useVirtualRows(tokens.length);
+  const header = (of: TokenSort) => ({
+    direction: sort === of ? direction : undefined,
+    onSort: () => onSort(of),
+  });
+
+  return (
+    <table ref={table} className={`${tableStyles.table} ${styles.table}`} aria-rowcount={tokens.length + 1}>
+      <thead>
+        <tr aria-rowindex={1}>
+          <SortHeader {...header('name')}>Token</SortHeader>
+          <SortHeader {...header('price')} isNumber>
+            Price in PRV
+          </SortHeader>
+          <SortHeader {...header('pools')} isNumber>
+            Pools
+          </SortHeader>
+          <SortHeader {...header('decimals')} isNumber>
+            Decimals
+          </SortHeader>
+          <th scope="col">Token id</th>
+        </tr>
+      </thead>
+      <RowSpace height={before} />
+      <tbody>
+        {tokens.slice(first, end).map((token, place) => (
+          <TokenRow key={token.tokenId} token={token} index={first + place} />
+        ))}
+      </tbody>
+      <RowSpace height={after} />
+    </table>
+  );
+}
+
+function TokenRow({ token, index }: { readonly token: TokenRowFragment; readonly index: number }) {
+  const { tokenId, decimals, nativePrice, poolCount } = token;
+  return (
+    <tr aria-rowindex={index + 2}>
+      <th scope="row">
+        <Link to={`/?${new URLSearchParams({ search: tokenId })}`} className={styles.name ?? ''}>
+          <TokenBadge token={token} />
+        </Link>
+      </th>
+      <td className={tableStyles.number}>
+        <LiveNumber value={nativePrice}>{formatPrice(nativePrice)}</LiveNumber>
+      </td>
+      <td className={tableStyles.number}>{formatInteger(poolCount)}</td>
+      <td className={tableStyles.number}>{decimals ?? UNKNOWN}</td>
+      <td>
+        <span className="mono" title={tokenId}>
+          {shortId(tokenId)}
+        </span>{' '}
+        <CopyButton text={tokenId} what="token id" />
+      </td>
+    </tr>
+  );
+}

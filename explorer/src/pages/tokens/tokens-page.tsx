@@ -1,0 +1,87 @@
+import { useDeferredValue, useMemo } from 'react';
+import { useSearchParams } from 'react-router';
+import { Page } from '../../app/page.tsx';
+import { withParameter } from '../../app/url-parameters.ts';
+import { useGatewayQuery } from '../../client/hooks.ts';
+import { formatInteger } from '../../format/numbers.ts';
+import { Answered } from '../../parts/answered.tsx';
+import { Button } from '../../parts/button.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { Freshness } from '../../parts/freshness.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
+import { SkeletonRows } from '../../parts/skeleton.tsx';
+import { type Direction, firstDirection, listTokens, TOKEN_SORTS, type TokenSort } from './token-list.ts';
+import { TokenTable } from './token-table.tsx';
+import { type TokenRowFragment, TokensDocument } from './tokens.generated.ts';
+import styles from './tokens.module.css';
+
+const NO_VARIABLES = {};
+
+/** All tokens: their price in the native coin, their pools, and their ids. The URL has the search and the order. */
+export function TokensPage() {
+  const answer = useGatewayQuery(TokensDocument, NO_VARIABLES, { refresh: 'each-height' });
+
+  return (
+    <Page
+      title="Tokens"
+      description="Prices are in PRV, the native coin, from the pool of the two"
+      actions={<SearchField label="Search tokens" placeholder="Symbol or token id" />}
+    >
+      <Panel title="Tokens" query={answer.query} freshness={<Freshness height={answer.height} />} isFlush>
+        <Answered
+          answer={answer}
+          pick={({ tokens }) => tokens}
+          at={['tokens']}
+          skeleton={<SkeletonRows rows={20} />}
+          empty={<EmptyState title="No token is known yet" />}
+        >
+          {(tokens) => <Tokens tokens={tokens} />}
+        </Answered>
+      </Panel>
+    </Page>
+  );
+}
+
+function Tokens({ tokens }: { readonly tokens: readonly TokenRowFragment[] }) {
+  const [parameters, setParameters] = useSearchParams();
+  const search = useDeferredValue(parameters.get('search') ?? '');
+  const sort = readSort(parameters.get('sort'));
+  const direction = readDirection(parameters.get('direction')) ?? firstDirection(sort);
+  const listed = useMemo(() => listTokens(tokens, { search, sort, direction }), [tokens, search, sort, direction]);
+
+  function sortBy(next: TokenSort): void {
+    const other = direction === 'ascending' ? 'descending' : 'ascending';
+    const chosen = next === sort ? other : firstDirection(next);
+    const sorted = withParameter(parameters, 'sort', next === 'pools' ? '' : next);
+    setParameters(withParameter(sorted, 'direction', chosen === firstDirection(next) ? '' : chosen), { replace: true });
+  }
+
+  return (
+    <>
+      <p className={styles.count} role="status">
+        {search === ''
+          ? `${formatInteger(tokens.length)} tokens`
+          : `${formatInteger(listed.length)} of ${formatInteger(tokens.length)} tokens`}
+      </p>
+      {listed.length === 0 ? (
+        <EmptyState title="No token matches">
+          <p>Search for a part of a symbol, or the beginning of a token id.</p>
+          <Button onClick={() => setParameters(withParameter(parameters, 'search', ''), { replace: true })}>
+            Clear the search
+          </Button>
+        </EmptyState>
+      ) : (
+        <TokenTable tokens={listed} sort={sort} direction={direction} onSort={sortBy} />
+      )}
+    </>
+  );
+}
+
+function readSort(text: string | null): TokenSort {
+  return TOKEN_SORTS.find((sort) => sort === text) ?? 'pools';
+}
+
+function readDirection(text: string | null): Direction | undefined {
+  return text === 'ascending' || text === 'descending' ? text : undefined;
+}

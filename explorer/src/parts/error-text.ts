@@ -1,0 +1,65 @@
+import type { GatewayError } from '../client/errors.ts';
+import { formatDuration } from '../format/times.ts';
+
+/** An error in plain words. */
+export type ErrorText = {
+  readonly title: string;
+  readonly text: string;
+  /** Whether the page tries again by itself. */
+  readonly retries: boolean;
+};
+
+const UPSTREAM_NAMES = { NODE: 'node', MARKET_DATA: 'market-data host' } as const;
+
+/** What an error means for the person who looks at the page. */
+export function explainError({ code, message, upstream, retryAfterMs }: GatewayError): ErrorText {
+  const name = upstream === undefined ? 'upstream' : UPSTREAM_NAMES[upstream];
+  const later = { retries: true };
+  switch (code) {
+    case 'DISCONNECTED':
+      return { title: 'The gateway cannot be reached', text: 'The page tries again by itself.', ...later };
+    case 'UPSTREAM_NOT_CONFIGURED':
+      return {
+        title: `No ${name} is configured`,
+        text: `This gateway runs without a ${name}, so it cannot show this.`,
+        retries: false,
+      };
+    case 'UPSTREAM_UNREACHABLE':
+      return { title: `The ${name} cannot be reached`, text: 'The gateway keeps trying.', ...later };
+    case 'UPSTREAM_TIMEOUT':
+      return {
+        title: `The ${name} is too slow`,
+        text: 'It did not answer in time. The gateway keeps trying.',
+        ...later,
+      };
+    case 'UPSTREAM_BUSY':
+      return { title: `The ${name} is busy`, text: 'Too many requests wait for it. The page tries again.', ...later };
+    case 'HISTORY_UNAVAILABLE':
+      return {
+        title: 'There is no price history',
+        text: 'The gateway records none, or cannot read it now. Live prices are not affected.',
+        ...later,
+      };
+    case 'RATE_LIMITED':
+      return {
+        title: 'Too many requests',
+        text:
+          retryAfterMs === undefined
+            ? 'This address has too many open requests. Close other tabs of the explorer.'
+            : `The gateway limits the requests of an address. The page tries again in ${formatDuration(Math.max(1_000, retryAfterMs))}.`,
+        ...later,
+      };
+    case 'HEIGHT_NOT_AVAILABLE':
+      return { title: 'This height is not available', text: message, retries: false };
+    case 'AMBIGUOUS_TICKER':
+      return { title: 'Several markets have this name', text: message, retries: false };
+    case 'BAD_USER_INPUT':
+      return { title: 'This is not possible', text: message, retries: false };
+    case 'QUERY_TOO_COMPLEX':
+      return { title: 'This is more than the gateway answers at once', text: message, retries: false };
+    default:
+      return code.startsWith('UPSTREAM_')
+        ? { title: `The ${name} does not answer as it should`, text: 'The gateway keeps trying.', ...later }
+        : { title: 'The gateway could not answer', text: message, ...later };
+  }
+}

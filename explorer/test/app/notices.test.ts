@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import { noticesOf } from '../../src/app/notices.ts';
+import type { ServiceStatus } from '../../src/app/service-status.ts';
+
+const NOW = new Date(2026, 0, 1, 12, 30, 0).getTime();
+const at = (time: number) => new Date(time).toISOString();
+
+type Upstream = ServiceStatus['upstreams'][number];
+const node: Upstream = {
+  upstream: 'NODE',
+  configured: true,
+  healthy: true,
+  lastSuccessAt: at(NOW),
+  lastErrorAt: null,
+  lastErrorCode: null,
+};
+const marketData: Upstream = { ...node, upstream: 'MARKET_DATA' };
+
+const WELL: ServiceStatus = {
+  version: '1.0.0',
+  sandbox: false,
+  time: at(NOW),
+  historyStatus: 'RECORDING',
+  head: {
+    id: 'Head:100',
+    beaconHeight: 100,
+    previousHeight: 99,
+    hash: 'hash',
+    time: at(NOW - 9_000),
+    observedAt: at(NOW - 5_000),
+    stale: false,
+  },
+  marketData: { observedAt: at(NOW - 1_000), stale: false },
+  upstreams: [node, marketData],
+};
+
+function notices(service: Partial<ServiceStatus>, input: Partial<Parameters<typeof noticesOf>[0]> = {}) {
+  const connection = { name: 'connected' } as const;
+  return noticesOf({ connection, service: { ...WELL, ...service }, beganAgainAt: undefined, now: NOW, ...input }).map(
+    ({ tone, title, text }) => `${tone}: ${title}. ${text}`,
+  );
+}
+
+test('there is nothing to say about a gateway that is well, nor before it has answered', () => {
+  expect(notices({})).toEqual([]);
+  expect(notices({}, { service: undefined, connection: { name: 'connecting' } })).toEqual([]);
+});
+
+test('the sandbox is named', () => {
+  expect(notices({ sandbox: true })).toEqual(['information: Sandbox. A simulated chain and market. No price is real.']);
+});
+
+describe('the connection', () => {
+  test('says since when it is lost', () => {
+    const since = NOW - 90_000;
+    expect(notices({}, { connection: { name: 'reconnecting', since } })).toEqual([
+      'warning: Reconnecting. The gateway cannot be reached since 12:28:30. The page shows what it knew then, and tries again by itself.',
+    ]);
+    expect(notices({}, { connection: { name: 'disconnected', since } })).toEqual([
+      expect.stringMatching(/^danger: Disconnected\. /),
+    ]);
+  });
+
+  test('says for a while that the page began again', () => {
+    expect(notices({}, { beganAgainAt: NOW - 1_000 })).toEqual([
+      expect.stringMatching(/^warning: The chain began again\. /),
+    ]);
+    expect(notices({}, { beganAgainAt: NOW - 60_000 })).toEqual([]);
+  });
+});
+
+describe('an upstream', () => {
+  test('that cannot be read makes its data stale: which, since when, why', () => {
+    const upstreams = [{ ...node, healthy: false, lastErrorCode: 'UPSTREAM_TIMEOUT' }, marketData];
+    const head = WELL.head && { ...WELL.head, stale: true, observedAt: at(NOW - 60_000) };
+    expect(notices({ head, upstreams })).toEqual([
+      'warning: Chain data is stale. The node cannot be read since 12:29:00: it does not answer in time. Pools, swaps and the chain are as they were then.',
+    ]);
+  });
+
+  test('that answers, but sends nothing new, makes them stale too', () => {
+    expect(notices({ marketData: { observedAt: at(NOW - 60_000), stale: true } })).toEqual([
+      'warning: Market data is stale. The market-data host answers, but has sent nothing new since 12:29:00.',
+    ]);
+  });
+
+  test('that could not be read at all says so, but not while the gateway starts', () => {
+    const unread = { ...marketData, healthy: false, lastSuccessAt: null };
+    expect(notices({ marketData: null, upstreams: [node, unread] })).toEqual([]);
+    const failed = { ...unread, lastErrorCode: 'UPSTREAM_UNREACHABLE' };
+    expect(notices({ marketData: null, upstreams: [node, failed] })).toEqual([
+      expect.stringContaining('The market-data host cannot be read: it cannot be reached.'),
+    ]);
+  });
+
+  test('that is not configured is named', () => {
+    const upstreams = [{ ...node, configured: false, healthy: false }, marketData];
+    expect(notices({ head: null, upstreams })).toEqual([
+      'information: No node. This gateway runs without a node. Pools, swaps and the chain are not available.',
+    ]);
+  });
+});
+
+test('the history is off, or unavailable', () => {
+  expect(notices({ historyStatus: 'OFF' })).toEqual([expect.stringMatching(/^information: No history\. /)]);
+  expect(notices({ historyStatus: 'UNAVAILABLE' })).toEqual([
+    expect.stringMatching(/^information: History unavailable\. /),
+  ]);
+});
+
+test('no text counts seconds: screen readers would read it out each time', () => {
+  const later = (now: number) =>
+    notices({ sandbox: true, historyStatus: 'OFF' }, { connection: { name: 'reconnecting', since: NOW }, now });
+  expect(later(NOW + 1_000)).toEqual(later(NOW + 9_000));
+});

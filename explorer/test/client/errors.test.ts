@@ -1,0 +1,81 @@
+import { CombinedError } from '@urql/core';
+import { describe, expect, test } from 'vitest';
+import { ERROR_CODES } from '../../../src/errors.ts';
+import { isRetryable, readErrors } from '../../src/client/errors.ts';
+import { errorsAt } from '../../src/parts/answered.tsx';
+import { explainError } from '../../src/parts/error-text.ts';
+
+const ofCode = (code: string, more: object = {}) => ({ code, message: 'A message.', path: [], ...more });
+
+test('the errors of a result have their codes, paths, upstreams and waits', () => {
+  const error = new CombinedError({
+    graphQLErrors: [
+      {
+        message: 'The node cannot be reached.',
+        path: ['poolPairs', 'nodes', 0],
+        extensions: { code: 'UPSTREAM_UNREACHABLE', upstream: 'NODE' },
+      },
+      { message: 'Wait.', extensions: { code: 'RATE_LIMITED', retryAfterMs: 1_500 } },
+      { message: 'Something else.' },
+    ],
+  });
+  expect(readErrors(error)).toEqual([
+    {
+      code: 'UPSTREAM_UNREACHABLE',
+      message: 'The node cannot be reached.',
+      path: ['poolPairs', 'nodes', 0],
+      upstream: 'NODE',
+    },
+    { code: 'RATE_LIMITED', message: 'Wait.', path: [], retryAfterMs: 1_500 },
+    { code: 'INTERNAL_SERVER_ERROR', message: 'Something else.', path: [] },
+  ]);
+  expect(readErrors(undefined)).toEqual([]);
+});
+
+test('a request without an answer means that the gateway cannot be reached', () => {
+  const errors = readErrors(new CombinedError({ networkError: new TypeError('Failed to fetch') }));
+  expect(errors.map(({ code }) => code)).toEqual(['DISCONNECTED']);
+});
+
+test('what passes by itself is tried again', () => {
+  const retryable = ['DISCONNECTED', ...Object.keys(ERROR_CODES)].filter((code) => isRetryable(ofCode(code)));
+  expect(retryable).toEqual([
+    'DISCONNECTED',
+    'UPSTREAM_UNREACHABLE',
+    'UPSTREAM_TIMEOUT',
+    'UPSTREAM_BAD_STATUS',
+    'UPSTREAM_FILTERED',
+    'UPSTREAM_RPC_ERROR',
+    'UPSTREAM_BAD_SHAPE',
+    'UPSTREAM_BUSY',
+    'HISTORY_UNAVAILABLE',
+    'RATE_LIMITED',
+    'INTERNAL_SERVER_ERROR',
+  ]);
+});
+
+test('an error belongs to its field, to what is in it, and to what it is in', () => {
+  const [pair, book, bids, ticker] = [['pair'], ['pair', 'orderBook'], ['pair', 'orderBook', 'bids', 0], ['ticker']];
+  const errors = [[], pair, book, bids, ticker].map((path) => ofCode('UPSTREAM_TIMEOUT', { path }));
+  expect(errorsAt(errors, ['pair', 'orderBook']).map(({ path }) => path)).toEqual([[], pair, book, bids]);
+});
+
+describe('in plain words', () => {
+  test.each(Object.keys(ERROR_CODES))('%s has a title, a text, and no code in them', (code) => {
+    const { title, text } = explainError(ofCode(code, { upstream: 'NODE' }));
+    expect(title).toMatch(/^[A-Z][^_]+[^.]$/);
+    expect(text).toMatch(/^[A-Z][^_]+\.$/);
+  });
+
+  test('the upstream is named', () => {
+    const title = (upstream?: string) => explainError(ofCode('UPSTREAM_UNREACHABLE', { upstream })).title;
+    expect(title('NODE')).toBe('The node cannot be reached');
+    expect(title('MARKET_DATA')).toBe('The market-data host cannot be reached');
+    expect(title()).toBe('The upstream cannot be reached');
+  });
+
+  test('the wait of a limited client is a time', () => {
+    expect(explainError(ofCode('RATE_LIMITED', { retryAfterMs: 2_400 })).text).toContain('tries again in 2 s');
+    expect(explainError(ofCode('RATE_LIMITED')).text).toContain('Close other tabs');
+  });
+});

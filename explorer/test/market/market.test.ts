@@ -1,0 +1,210 @@
+import { describe, expect, test } from 'vitest';
+import { notesOfBook } from '../../src/pages/market/book/book-notes.ts';
+import { groupingsOf, parseGrouping, powerOfTen } from '../../src/pages/market/book/grouping.ts';
+import { isGapBefore, mergeCandles, toChartCandle, withEmptyIntervals } from '../../src/pages/market/candles/candle.ts';
+import { DEFAULT_INTERVAL, INTERVALS, intervalOf } from '../../src/pages/market/candles/intervals.ts';
+import { curveOfLadder, curveOfPool } from '../../src/pages/market/depth/depth-curve.ts';
+import { percentsOf, RANGES, rangeOf } from '../../src/pages/market/depth/ranges.ts';
+import { meaningOfDivergence } from '../../src/pages/market/divergence-text.ts';
+import { isCoarsePrice, spotPriceOfBase, unitOfAmount } from '../../src/pages/market/market.ts';
+import { parsePoolId, poolPath } from '../../src/pages/market/pool-id.ts';
+import { symbolsOfTicker } from '../../src/pages/market/ticker-symbols.ts';
+
+const A = 'a'.repeat(64);
+const B = 'b'.repeat(64);
+
+describe('the id of a pool in the URL', () => {
+  test('is the ids of two tokens in either order, or that of a market', () => {
+    const tokens = { kind: 'tokens', token1Id: A, token2Id: B };
+    expect([parsePoolId(`${A}-${B}`), parsePoolId(`${B}-${A}`)]).toEqual([tokens, tokens]);
+    expect(parsePoolId(`${A}-${B}-${A}`)).toEqual({ kind: 'pair', poolId: `${A}-${B}-${A}` });
+    expect(poolPath(B, A)).toBe(`/pool/${A}-${B}`);
+  });
+
+  test.each(['', 'BTC', A, `${A}-${A}`, `${A}-${B.slice(1)}`, `${A.toUpperCase()}-${B}`, `${A}_${B}`])(
+    '%j is none',
+    (text) => {
+      expect(parsePoolId(text)).toBeUndefined();
+    },
+  );
+});
+
+test('a ticker id has two symbols, without the prefix of bridged tokens', () => {
+  expect(symbolsOfTicker('pBTC_PRV')).toEqual(['BTC', 'PRV']);
+  expect(symbolsOfTicker('pcDAI_pDAI')).toEqual(['cDAI', 'DAI']);
+  expect([symbolsOfTicker('PRV'), symbolsOfTicker('_'), symbolsOfTicker('a_b_c')]).toEqual(Array(3).fill(undefined));
+});
+
+describe('the spot price of the base', () => {
+  const pool = { token2: { id: '', tokenId: B, symbol: null, decimals: 9 }, spotPrice: 4 };
+  test('is that of the pool or its reciprocal', () => {
+    expect([spotPriceOfBase(pool, B), spotPriceOfBase(pool, A)]).toEqual([4, 0.25]);
+    expect([spotPriceOfBase({ ...pool, spotPrice: null }, A), spotPriceOfBase(null, A)]).toEqual([null, null]);
+  });
+});
+
+describe('candles', () => {
+  const candle = (minute: number, lastHeight: number, close = 1) => ({
+    openTime: minute * 60_000,
+    closeTime: (minute + 1) * 60_000,
+    open: 1,
+    high: 2,
+    low: 0.5,
+    close,
+    volume: 0,
+    firstHeight: lastHeight - 1,
+    lastHeight,
+    isComplete: true,
+  });
+
+  test('are in the direction of the market', () => {
+    const times = {
+      openTime: '2026-01-01T00:00:00Z',
+      closeTime: '2026-01-01T00:01:00Z',
+      firstHeight: 5,
+      lastHeight: 7,
+      isComplete: true,
+    };
+    const prices = { open: 1, high: 2, low: 0.5, close: 1.5, tradedToken2: '1500000000' };
+    const inverse = { inverseOpen: 1, inverseHigh: 2, inverseLow: 0.5, inverseClose: 1.5, tradedToken1: '1500000000' };
+    const expected = {
+      openTime: Date.UTC(2026, 0, 1),
+      closeTime: Date.UTC(2026, 0, 1, 0, 1),
+      open: 1,
+      high: 2,
+      low: 0.5,
+      close: 1.5,
+      volume: 1.5,
+      firstHeight: 5,
+      lastHeight: 7,
+      isComplete: true,
+    };
+    expect(toChartCandle({ ...times, ...prices }, { isInverse: false, baseDecimals: 9 })).toEqual(expected);
+    expect(toChartCandle({ ...times, ...inverse }, { isInverse: true, baseDecimals: 9 })).toEqual(expected);
+    expect(toChartCandle({ ...times, ...inverse }, { isInverse: true, baseDecimals: null })?.volume).toBeNull();
+    expect(toChartCandle({ ...times, ...prices, high: null }, { isInverse: false, baseDecimals: 9 })).toBeUndefined();
+  });
+
+  test('of several lists are one, and the newest of an interval stays', () => {
+    const merged = mergeCandles([candle(1, 10), candle(2, 20)], [candle(2, 21, 3)], [candle(2, 19, 4), candle(0, 5)]);
+    expect(merged).toEqual([candle(0, 5), candle(1, 10), candle(2, 21, 3)]);
+  });
+
+  test('after an outage leave a gap, which must be loaded', () => {
+    const known = [candle(1, 10), candle(2, 20)];
+    expect([candle(2, 30), candle(3, 22), candle(3, 21)].map((pushed) => isGapBefore(pushed, known))).toEqual([
+      false,
+      false,
+      false,
+    ]);
+    // The end of the interval before was not seen.
+    expect(isGapBefore(candle(3, 23), known)).toBe(true);
+    expect(isGapBefore(candle(4, 40), [])).toBe(false);
+  });
+
+  test('leave room for intervals without one, unless there are very many', () => {
+    const places = withEmptyIntervals([candle(1, 10), candle(4, 40), candle(1_000, 99)], 60_000);
+    expect(places.map(({ openTime }) => openTime / 60_000)).toEqual([1, 2, 3, 4, 1_000]);
+    expect(places.map((place) => 'open' in place)).toEqual([true, false, false, true, true]);
+  });
+
+  test('have an interval, also with an unknown one in the URL', () => {
+    for (const { value } of INTERVALS) expect(intervalOf(value).value).toBe(value);
+    expect([intervalOf(null).value, intervalOf('2h').value]).toEqual([DEFAULT_INTERVAL, DEFAULT_INTERVAL]);
+  });
+});
+
+describe('grouping of an order book', () => {
+  test('has steps that fit the price, as exact decimals', () => {
+    expect(groupingsOf(12_300)).toEqual(['1', '10', '100', '1000']);
+    expect(groupingsOf(0.77)).toEqual(['0.00001', '0.0001', '0.001', '0.01']);
+    expect(groupingsOf(1e-30)).toEqual([]);
+    expect([null, undefined, 0, -1, Number.NaN, Number.POSITIVE_INFINITY].map(groupingsOf)).toEqual(Array(6).fill([]));
+    expect([powerOfTen(0), powerOfTen(3), powerOfTen(-9)]).toEqual(['1', '1000', '0.000000001']);
+  });
+
+  test('of a URL is taken only if the gateway takes it', () => {
+    expect(['10', '0.5', '0', '0.00', '-1', '1e3', 'x', '', '1'.repeat(31)].map(parseGrouping)).toEqual([
+      '10',
+      '0.5',
+      ...Array(7).fill(undefined),
+    ]);
+    expect(parseGrouping(null)).toBeUndefined();
+  });
+});
+
+test('the quality of an order book is said in words, the worst first', () => {
+  const good = { entriesDropped: 0, entriesMerged: 0, isCrossed: false, wasSorted: true };
+  expect(notesOfBook({ quality: good, pairs: [{ id: 'Pair:1' }] })).toEqual([]);
+  const bad = { entriesDropped: 1, entriesMerged: 2, isCrossed: true, wasSorted: false };
+  const notes = notesOfBook({ quality: bad, pairs: [{ id: 'Pair:1' }, { id: 'Pair:2' }] });
+  expect(notes.map(({ isWarning }) => isWarning)).toEqual([true, true, false, false, false]);
+  expect(notes.map(({ text }) => text.split(' ').slice(0, 2).join(' '))).toEqual([
+    'Crossed: the',
+    '1 order',
+    'The host',
+    '2 orders',
+    '2 markets',
+  ]);
+});
+
+describe('the depth', () => {
+  test('of pool and book has the pool as a part of it', () => {
+    const level = (price: number, poolQuantity: number, cumulativeQuantity: number) => ({
+      price,
+      poolQuantity,
+      cumulativeQuantity,
+      cumulativeTotal: price * cumulativeQuantity,
+    });
+    const curve = curveOfLadder({ midPrice: 100, bids: [level(99, 1, 1), level(98, 2, 5)], asks: [level(101, 3, 4)] });
+    expect(curve.bids).toEqual([
+      { price: 99, quantity: 1, poolQuantity: 1, total: 99 },
+      { price: 98, quantity: 5, poolQuantity: 3, total: 490 },
+    ]);
+    expect(curve.asks).toEqual([{ price: 101, quantity: 4, poolQuantity: 3, total: 404 }]);
+  });
+
+  test('of a pool alone is in the direction of the market', () => {
+    const depth = [{ percent: 25, upToken1: '500', upToken2: '40', downToken1: '600', downToken2: '70' }];
+    const pool = { id: '', spotPrice: 4, depth };
+    const decimals = { baseDecimals: 1, targetDecimals: 2 };
+    expect(curveOfPool(pool, { isInverse: false, ...decimals })).toEqual({
+      midPrice: 4,
+      bids: [{ price: 3, quantity: 7, poolQuantity: 7, total: 6 }],
+      asks: [{ price: 5, quantity: 4, poolQuantity: 4, total: 5 }],
+    });
+    // Where the price of token 2 rises, that of token 1 falls.
+    expect(curveOfPool(pool, { isInverse: true, ...decimals })).toEqual({
+      midPrice: 0.25,
+      bids: [{ price: 0.2, quantity: 50, poolQuantity: 50, total: 0.4 }],
+      asks: [{ price: 0.25 / 0.75, quantity: 60, poolQuantity: 60, total: 0.7 }],
+    });
+    expect(curveOfPool({ ...pool, depth: [] }, { isInverse: false, ...decimals })).toBeUndefined();
+    expect(curveOfPool(pool, { isInverse: false, baseDecimals: null, targetDecimals: 2 })).toBeUndefined();
+  });
+
+  test('has ranges that the gateway takes', () => {
+    for (const range of RANGES) {
+      const percents = percentsOf(range);
+      expect(percents.at(-1)).toBe(Number(range.value));
+      expect(percents.every((percent) => String(percent).length <= 6)).toBe(true);
+      expect(rangeOf(range.value)).toBe(range);
+    }
+    expect([rangeOf(null).value, rangeOf('7').value]).toEqual(['5', '5']);
+  });
+});
+
+test('the divergence has a meaning of its own for each size', () => {
+  const meanings = [null, 0.1, 1, 5, 50].map(meaningOfDivergence);
+  expect(new Set(meanings).size).toBe(5);
+});
+
+test('a token without known decimals counts smallest units, and a price of few of them is coarse', () => {
+  const token = { id: '', tokenId: A, symbol: 'X', decimals: 9 };
+  expect([unitOfAmount(token), unitOfAmount({ ...token, decimals: null })]).toEqual(['X', 'smallest units of X']);
+  expect([isCoarsePrice(1e-9, token), isCoarsePrice(0.77, token), isCoarsePrice(null, token)]).toEqual([
+    true,
+    false,
+    false,
+  ]);
+});

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import { readAmount } from '../../src/pages/market/swap/amount.ts';
+import { IMPACT_WARNINGS, impactLevel } from '../../src/pages/market/swap/price-impact.ts';
+import { staleQuoteReason } from '../../src/pages/market/swap/stale-quote.ts';
+import { readSwapState, writeSwapState } from '../../src/pages/market/swap/swap-state.ts';
+
+const PRV = { name: 'PRV', decimals: 9 };
+
+describe('an amount that somebody types', () => {
+  test.each([
+    ['1', '1000000000'],
+    ['1.5', '1500000000'],
+    ['.5', '500000000'],
+    ['5.', '5000000000'],
+    [' 1,234,567.000000001 ', '1234567000000001'],
+    ['0.000000001', '1'],
+    ['1 000', '1000000000000'],
+    ['18446744073.709551615', '18446744073709551615'],
+  ])('%j is exact', (text, units) => {
+    expect(readAmount(text, PRV)).toEqual({ kind: 'amount', units });
+  });
+
+  test.each([
+    ['0', 'Enter an amount above 0.'],
+    ['-1', 'Enter an amount above 0.'],
+    ['1,5', 'Write decimals with a point, such as 1.5.'],
+    ['12,3456', 'Write decimals with a point, such as 1.5.'],
+    ['1,23,456', 'Enter a number, such as 1.5.'],
+    ['1e3', 'Enter a number, such as 1.5.'],
+    ['1.2.3', 'Enter a number, such as 1.5.'],
+    ['.', 'Enter a number, such as 1.5.'],
+    ['one', 'Enter a number, such as 1.5.'],
+    ['1.0000000001', 'PRV has at most 9 decimals, this has 10.'],
+    ['18446744073.709551616', 'This is more than the exchange can count: 2^64 - 1 smallest units.'],
+  ])('%j is refused with a reason', (text, problem) => {
+    expect(readAmount(text, PRV)).toEqual({ kind: 'invalid', problem });
+  });
+
+  test('nothing is no mistake', () => {
+    expect(readAmount('  ', PRV)).toEqual({ kind: 'empty' });
+  });
+
+  test('without known decimals, smallest units count', () => {
+    expect(readAmount('1,500', { name: 'X', decimals: null })).toEqual({ kind: 'amount', units: '1500' });
+    expect(readAmount('1.5', { name: 'X', decimals: null })).toEqual({
+      kind: 'invalid',
+      problem: 'Enter whole smallest units: the decimals of X are not known.',
+    });
+    expect(readAmount('1.5', { name: 'X', decimals: 0 })).toEqual({ kind: 'invalid', problem: 'X has no decimals.' });
+  });
+});
+
+describe('the form in the URL', () => {
+  const read = (text: string) => readSwapState(new URLSearchParams(text));
+
+  test('has defaults, also for what is wrong', () => {
+    const defaults = { side: 'buy', exact: 'pay', amount: '', slippagePercent: 0.5 };
+    expect(read('')).toEqual(defaults);
+    expect(read('side=up&slippage=99')).toEqual(defaults);
+    expect(read(`pay=${'9'.repeat(99)}`).amount).toHaveLength(60);
+  });
+
+  test.each(['', 'pay=1%2C000.5', 'side=sell&pay=2', 'side=sell&receive=3&slippage=1', 'receive='])(
+    '%j is read and written the same, and other parameters stay',
+    (text) => {
+      const state = read(text);
+      const written = writeSwapState(new URLSearchParams('interval=1h&pay=7&receive=8&side=sell'), state);
+      expect(written.get('interval')).toBe('1h');
+      expect(readSwapState(written)).toEqual(state);
+      written.delete('interval');
+      expect(written.toString()).toBe(text);
+    },
+  );
+});
+
+test('the impact on the price has a level, and a warning unless it is low', () => {
+  const levels = [0, 0.99, 1, 4.99, 5, 14.9, 15, 100].map(impactLevel);
+  expect(levels).toEqual(['low', 'low', 'noticeable', 'noticeable', 'high', 'high', 'very high', 'very high']);
+  expect(levels.filter((level) => IMPACT_WARNINGS[level] === undefined)).toEqual(['low', 'low']);
+});
+
+describe('a quote is old', () => {
+  const connected = { name: 'connected' } as const;
+  const head = { beaconHeight: 101, stale: false };
+
+  test('not one height after its head', () => {
+    expect(staleQuoteReason({ quotedAt: 101, connection: connected, head })).toBeUndefined();
+    expect(staleQuoteReason({ quotedAt: 100, connection: connected, head })).toBeUndefined();
+    expect(staleQuoteReason({ quotedAt: 100, connection: connected, head: undefined })).toBeUndefined();
+  });
+
+  test('when newer heights have no quote, no blocks come, or the gateway is gone', () => {
+    expect(staleQuoteReason({ quotedAt: 99, connection: connected, head })).toMatch(/some heights old/);
+    expect(staleQuoteReason({ quotedAt: 101, connection: connected, head: { ...head, stale: true } })).toMatch(
+      /no new blocks/,
+    );
+    for (const name of ['reconnecting', 'disconnected'] as const) {
+      expect(staleQuoteReason({ quotedAt: 101, connection: { name, since: 1 }, head })).toMatch(/cannot be reached/);
+    }
+  });
+});

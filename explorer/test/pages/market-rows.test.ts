@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest';
+import type { MarketData } from '../../src/pages/markets/market-list.ts';
+import { searchRows, sortRows } from '../../src/pages/markets/market-order.ts';
+import { rowsOf } from '../../src/pages/markets/market-rows.ts';
+
+const PRV = '4'.padStart(64, '0');
+const [BTC, ETH, NEW] = ['b', 'e', 'f'].map((digit) => digit.repeat(64)) as [string, string, string];
+
+const token = (tokenId: string, symbol: string | null, decimals: number | null) => ({ tokenId, symbol, decimals });
+const pool = (a: string, b: string, reserves: readonly [string, string], price: number | null) => ({
+  token1: { tokenId: a },
+  token2: { tokenId: b },
+  token1PoolValue: reserves[0],
+  token2PoolValue: reserves[1],
+  price,
+  inversePrice: price === null ? null : 1 / price,
+});
+const pair = (poolId: string, baseId: string, targetId: string, [base, target]: readonly [string, string]) => ({
+  poolId,
+  tickerId: `${base}_${target}`,
+  base,
+  target,
+  baseId,
+  targetId,
+});
+
+const data: MarketData = {
+  tokens: [token(PRV, 'PRV', 9), token(BTC, 'BTC', 9), token(ETH, 'ETH', 9), token(NEW, null, null)],
+  pairs: [
+    pair(`${PRV}-${BTC}-1`, BTC, PRV, ['pBTC', 'PRV']),
+    pair(`${PRV}-${BTC}-2`, BTC, PRV, ['pBTC', 'PRV']),
+    pair(`${BTC}-${ETH}-1`, BTC, ETH, ['pBTC', 'pETH']),
+    pair(`${PRV}-${NEW}-1`, NEW, PRV, ['pNEW', 'PRV']),
+  ],
+  tickers: [
+    { poolId: `${PRV}-${BTC}-1`, lastPrice: 9_990, baseVolume: 2, targetVolume: 20_000 },
+    { poolId: `${PRV}-${BTC}-2`, lastPrice: 9_980, baseVolume: 3, targetVolume: 0 },
+    { poolId: `${PRV}-${NEW}-1`, lastPrice: 0.5, baseVolume: null, targetVolume: null },
+  ],
+  pools: [
+    pool(PRV, BTC, ['50000000000000', '5000000000'], 10_000),
+    pool(BTC, ETH, ['1000000000', '40000000000'], 0.025),
+    pool(ETH, NEW, ['7', '7'], null),
+  ],
+  totalPools: 3,
+  height: 7,
+  hasChange: false,
+};
+
+const shown = ({ path, base, target, price, volume, liquidity }: ReturnType<typeof rowsOf>['pools'][number]) => ({
+  path,
+  name: `${base.symbol}/${target.symbol}`,
+  price,
+  volume,
+  liquidity,
+});
+
+test('a market has the price of its pool per base token, and volume and liquidity in native coins', () => {
+  expect(rowsOf(data).markets.map(shown)).toEqual([
+    {
+      path: `/market/pBTC_PRV?pool=${PRV}-${BTC}-1`,
+      name: 'BTC/PRV',
+      price: 10_000,
+      volume: 20_000,
+      liquidity: 100_000,
+    },
+    // The host sends the volume of one side only.
+    {
+      path: `/market/pBTC_PRV?pool=${PRV}-${BTC}-2`,
+      name: 'BTC/PRV',
+      price: 10_000,
+      volume: 30_000,
+      liquidity: 100_000,
+    },
+    { path: '/market/pBTC_pETH', name: 'BTC/ETH', price: 40, volume: null, liquidity: 20_000 },
+    // Without a pool: the last trade, and the symbol of the host.
+    { path: '/market/pNEW_PRV', name: 'pNEW/PRV', price: 0.5, volume: null, liquidity: null },
+  ]);
+});
+
+test('each pool is listed once: as its market, or by itself if it has none or several', () => {
+  expect(rowsOf(data).pools.map(shown)).toEqual([
+    { path: `/pool/${PRV}-${BTC}`, name: 'BTC/PRV', price: 10_000, volume: 50_000, liquidity: 100_000 },
+    { path: '/market/pBTC_pETH', name: 'BTC/ETH', price: 40, volume: null, liquidity: 20_000 },
+    { path: `/pool/${ETH}-${NEW}`, name: 'null/ETH', price: null, volume: null, liquidity: null },
+  ]);
+});
+
+test('an upstream that cannot be read leaves what the other one knows', () => {
+  expect(rowsOf({ ...data, pools: null }).markets.map(({ price }) => price)).toEqual([9_990, 9_980, null, 0.5]);
+  expect(rowsOf({ ...data, pairs: null, tickers: null }).pools.map(({ path }) => path)).toEqual([
+    `/pool/${PRV}-${BTC}`,
+    `/pool/${BTC}-${ETH}`,
+    `/pool/${ETH}-${NEW}`,
+  ]);
+});
+
+test('a search finds parts of names and ticker ids, whole token ids, and all of its words', () => {
+  const { markets } = rowsOf(data);
+  const found = (search: string) => searchRows(markets, search).map(({ path }) => path.split('?')[0]);
+  expect(found(' ')).toHaveLength(4);
+  expect(found('btc/e')).toEqual(['/market/pBTC_pETH']);
+  expect(found('PBTC_P prv')).toEqual(['/market/pBTC_PRV', '/market/pBTC_PRV']);
+  expect(found(NEW)).toEqual(['/market/pNEW_PRV']);
+  expect(found('btc doge')).toEqual([]);
+});
+
+test('rows without a value come last in both directions', () => {
+  const { markets } = rowsOf(data);
+  const volumes = (direction: 'ascending' | 'descending') =>
+    sortRows(markets, 'volume', direction).map(({ volume }) => volume);
+  expect(volumes('descending')).toEqual([30_000, 20_000, null, null]);
+  expect(volumes('ascending')).toEqual([20_000, 30_000, null, null]);
+  const names = sortRows(markets, 'name', 'ascending').map(({ base, target }) => `${base.symbol}/${target.symbol}`);
+  expect(names).toEqual(['BTC/ETH', 'BTC/PRV', 'BTC/PRV', 'pNEW/PRV']);
+});
+
+test('changes are in percent of the price a day ago', () => {
+  const pools = [
+    { ...pool(PRV, BTC, ['5', '5'], 10_000), change: { from: 8_000 } },
+    { ...pool(PRV, ETH, ['5', '5'], 90), change: { from: 100 } },
+    { ...pool(PRV, NEW, ['5', '5'], 1), change: null },
+  ];
+  const rows = rowsOf({ ...data, pairs: [], pools, hasChange: true }).pools;
+  expect(sortRows(rows, 'change', 'ascending').map(({ dayStart }) => dayStart)).toEqual([100, 8_000, null]);
+});

@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest';
+import { firstDirection, listTokens, type TokenSort } from '../../src/pages/tokens/token-list.ts';
+
+const token = (tokenId: string, symbol: string | null, nativePrice: number | null, poolCount: number | null = 1) => ({
+  id: `Token:${tokenId}`,
+  tokenId,
+  symbol,
+  decimals: 9,
+  nativePrice,
+  poolCount,
+});
+
+const TOKENS = [
+  token('aa01', 'BTC', 11_000, 7),
+  token('bb02', 'eth', 280, 9),
+  token('cc03', null, null, 2),
+  token('dd04', 'PRV', null, 30),
+  token('bb05', 'BTC', 0, null),
+];
+
+const ids = (sort: TokenSort, { search = '', direction = firstDirection(sort) } = {}) =>
+  listTokens(TOKENS, { search, sort, direction }).map(({ tokenId }) => tokenId);
+
+describe('the list of tokens', () => {
+  test('by name: without regard to case, equal names by id, those without a symbol last', () => {
+    expect(ids('name')).toEqual(['aa01', 'bb05', 'bb02', 'dd04', 'cc03']);
+  });
+
+  test('by a number: the largest first, those without one last in both directions', () => {
+    expect(ids('price')).toEqual(['aa01', 'bb02', 'bb05', 'dd04', 'cc03']);
+    expect(ids('price', { direction: 'ascending' })).toEqual(['bb05', 'bb02', 'aa01', 'dd04', 'cc03']);
+    expect(ids('pools')).toEqual(['dd04', 'bb02', 'aa01', 'cc03', 'bb05']);
+  });
+
+  test('is searched by a part of the symbol, or the beginning of the id', () => {
+    expect(ids('name', { search: ' Bt ' })).toEqual(['aa01', 'bb05']);
+    expect(ids('name', { search: 'bb0' })).toEqual(['bb05', 'bb02']);
+    expect(ids('name', { search: '02' })).toEqual([]);
+  });
+
+  test('leaves the tokens as they were', () => {
+    const before = [...TOKENS];
+    ids('price');
+    expect(TOKENS).toEqual(before);
+  });
+});

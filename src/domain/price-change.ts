@@ -1,0 +1,52 @@
+import type { BeaconHeight } from './beacon-height.ts';
+import type { PoolAtHeight } from './candle.ts';
+import {
+  addTraded,
+  NOTHING_TRADED,
+  type RatioRange,
+  type Reserves,
+  type Traded,
+  tradedBetween,
+  widenRange,
+} from './reserves.ts';
+
+/** What happened to one pool in a window of heights. */
+export type PoolWindow = RatioRange & Traded & { readonly close: Reserves; readonly isComplete: boolean };
+
+/**
+ * A window with later heights added; `undefined` for a pool that existed at none of its heights.
+ *
+ * @param window up to `recordedTo`; `undefined` if the pool did not exist
+ * @param later ascending by height, all above `recordedTo`
+ */
+export function extendWindow(window: PoolWindow | undefined, later: readonly PoolAtHeight[]): PoolWindow | undefined {
+  let extended = window;
+  for (const { reserves } of later) {
+    if (reserves === undefined) continue;
+    if (extended === undefined) {
+      extended = { high: reserves, low: reserves, close: reserves, ...NOTHING_TRADED, isComplete: true };
+      continue;
+    }
+    const { close, isComplete } = extended;
+    const traded = addTraded(extended, tradedBetween(close, reserves));
+    extended = { ...widenRange(extended, reserves), close: reserves, ...traded, isComplete };
+  }
+  return extended;
+}
+
+/** Whether every height above `from` up to `to` is one of these ascending ones. */
+export function areConsecutive(heights: readonly BeaconHeight[], from: BeaconHeight, to: BeaconHeight): boolean {
+  return heights.length === to - from && heights.every((height, index) => height === from + 1 + index);
+}
+
+/** The difference of two prices. */
+export function absoluteChange(from: number | undefined, to: number | undefined): number | undefined {
+  return from === undefined || to === undefined ? undefined : to - from;
+}
+
+/** `100 * (to / from - 1)`; `undefined` if a price is missing or the first one is 0. */
+export function percentChange(from: number | undefined, to: number | undefined): number | undefined {
+  if (from === undefined || to === undefined || from === 0) return undefined;
+  const percent = 100 * (to / from - 1);
+  return Number.isFinite(percent) ? percent : undefined;
+}

@@ -1,0 +1,51 @@
+import type { BeaconHeight } from './beacon-height.ts';
+
+/** The reserves of one pool after a height, in smallest units. */
+export type Reserves = { readonly beaconHeight: BeaconHeight; readonly reserve1: bigint; readonly reserve2: bigint };
+
+/** The reserves with the highest and the lowest ratio of reserve 1 to reserve 2, of several heights. */
+export type RatioRange = { readonly high: Reserves; readonly low: Reserves };
+
+/** Net changes of two reserves of which one rose and the other fell, in smallest units. */
+export type Traded = { readonly traded1: bigint; readonly traded2: bigint };
+
+/** No trade. */
+export const NOTHING_TRADED: Traded = { traded1: 0n, traded2: 0n };
+
+/**
+ * Includes the reserves of one more height. Ratios are compared exactly, and of equal ones the first stays. A pool with an
+ * empty side has no ratio: its reserves stay only until there are others.
+ */
+export function widenRange({ high, low }: RatioRange, reserves: Reserves): RatioRange {
+  if (!hasRatio(reserves)) return { high, low };
+  return {
+    high: !hasRatio(high) || compareRatios(reserves, high) > 0n ? reserves : high,
+    low: !hasRatio(low) || compareRatios(reserves, low) < 0n ? reserves : low,
+  };
+}
+
+/** What was traded between two heights of a pool: nothing if both reserves rose or fell, as when liquidity is added. */
+export function tradedBetween(before: Reserves, after: Reserves): Traded {
+  const change1 = after.reserve1 - before.reserve1;
+  const change2 = after.reserve2 - before.reserve2;
+  const isTrade = (change1 > 0n && change2 < 0n) || (change1 < 0n && change2 > 0n);
+  return isTrade ? { traded1: absolute(change1), traded2: absolute(change2) } : NOTHING_TRADED;
+}
+
+/** The sum of two traded amounts. */
+export function addTraded(a: Traded, b: Traded): Traded {
+  return { traded1: a.traded1 + b.traded1, traded2: a.traded2 + b.traded2 };
+}
+
+function hasRatio({ reserve1, reserve2 }: Reserves): boolean {
+  return reserve1 > 0n && reserve2 > 0n;
+}
+
+/** Positive if the ratio of `a` is higher than that of `b`, 0n if they are equal. */
+function compareRatios(a: Reserves, b: Reserves): bigint {
+  return a.reserve1 * b.reserve2 - b.reserve1 * a.reserve2;
+}
+
+function absolute(change: bigint): bigint {
+  return change < 0n ? -change : change;
+}

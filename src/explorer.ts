@@ -1,0 +1,20 @@
+import type { Log } from './log.ts';
+import { BUILD_EXPLORER_COMMAND, type BuiltExplorer, readExplorerFiles } from './server/pages/explorer-files.ts';
+import type { Config } from './settings/settings.ts';
+
+/** Where the build of the package, or else that of a checkout, has written the explorer. */
+const FOLDERS = [new URL('explorer/', import.meta.url), new URL('../explorer/dist/', import.meta.url)];
+
+/**
+ * Reads the built explorer if it is on. It sends operations as texts, so it is off if only persisted documents are executed. The
+ * gateway also starts without a build.
+ */
+export async function readExplorer({ explorer, persistedOnly }: Config, log: Log): Promise<BuiltExplorer> {
+  if (!explorer || persistedOnly) return 'off';
+  for (const folder of FOLDERS) {
+    const files = await readExplorerFiles(folder);
+    if (files !== undefined) return files;
+  }
+  log.warn(`the explorer is not built: ${BUILD_EXPLORER_COMMAND} builds it for the next start`);
+  return 'not built';
+}

@@ -1,0 +1,109 @@
+import type { Instant } from '../domain/instant.ts';
+import type { Share } from '../live/broadcast/follower.ts';
+import type { Head } from '../live/chain/head.ts';
+import type { MarketShare } from '../live/market/lists.ts';
+import type { UpstreamHealth } from '../upstream/health.ts';
+import type { RefusalReason } from './byte-reader.ts';
+import { createLease, LEASE_MS } from './lease.ts';
+import { createMembership, type FleetWatcher, type Role } from './membership.ts';
+import { createPublisher } from './publisher.ts';
+import { createReader } from './reader.ts';
+import type { Redis } from './redis.ts';
+import { createRedisClock } from './redis-clock.ts';
+import { createSharedSources, type FollowedSources } from './shared-sources.ts';
+
+/**
+ * This gateway as a replica of a fleet. One replica, the leader, reads the upstreams, and publishes what it reads to Redis
+ * before it serves it. The others receive it. A replica that cannot use Redis, or cannot read what is in it, reads the
+ * upstreams alone.
+ */
+export type Fleet = {
+  /** What the followers of the upstreams share with. */
+  readonly share: { readonly head: Share<Head>; readonly market: MarketShare };
+  /** Joins the fleet, with the followers of this gateway. Called once. */
+  start(sources: FollowedSources): void;
+  /**
+   * Resolves when it is known whether the fleet follows the same chain, after a few seconds at most.
+   *
+   * @returns the name of the other chain; `undefined` if it is the same, or if that cannot be known now
+   */
+  otherChain(): Promise<string | undefined>;
+  status(): FleetStatus;
+  /** The health of the upstreams as the leader has it; `undefined` while this gateway reads them itself. */
+  upstreams(): readonly UpstreamHealth[] | undefined;
+  /** Whether this gateway writes the history for all: it leads, or is alone. */
+  isRecorder(): boolean;
+  /** Gives the lease back. The gateway serves what the next leader publishes until it has stopped. */
+  leave(): Promise<void>;
+  stop(): void;
+};
+
+/** How this gateway takes part in its fleet. */
+export type FleetStatus = {
+  readonly role: Role;
+  /** Since when it has the role. */
+  readonly since: Instant;
+  /** Since when the leader leads; `undefined` while none is known. */
+  readonly leaderSince: Instant | undefined;
+  /** The fencing number of the lease that it holds or follows; `undefined` while none is known. */
+  readonly fence: number | undefined;
+  /** How long after the leader had read the newest head this gateway had it, in milliseconds; `undefined` for the leader. */
+  readonly lagMs: number | undefined;
+  readonly publishedBytes: number;
+  readonly receivedBytes: number;
+  /** How often the gateway became the leader. */
+  readonly takeovers: number;
+  readonly refused: ReadonlyMap<RefusalReason, number>;
+  readonly redisErrors: number;
+  readonly isRedisAvailable: boolean;
+};
+
+type FleetOptions = {
+  readonly redis: Redis;
+  readonly headsKept: number;
+  readonly now: () => Instant;
+  readonly watcher: FleetWatcher;
+  /** How long a lease lasts. A leader that was killed is replaced within two leases. */
+  readonly leaseMs?: number | undefined;
+};
+
+/** Creates the fleet of a gateway, which is not started. */
+export function createFleet({ redis, headsKept, now, watcher, leaseMs = LEASE_MS }: FleetOptions): Fleet {
+  const lease = createLease(redis, leaseMs);
+  const clock = createRedisClock(redis);
+  const reader = createReader({ redis, clock, onRefused: watcher.refused });
+  const publisher = createPublisher({ redis, lease, headsKept });
+  const shared = createSharedSources({ publisher, headsKept, now });
+  const membership = createMembership({ redis, lease, clock, reader, publisher, shared, leaseMs, now, watcher });
+
+  return {
+    share: {
+      async head(head, previous) {
+        const complete = await shared.fillIn(head, previous);
+        return membership.share(complete, () => shared.publishHead(complete));
+      },
+      market: {
+        pairs: (snapshot) => membership.share(snapshot, () => shared.publishPairs(snapshot)),
+        tickers: (snapshot) => membership.share(snapshot, () => shared.publishTickers(snapshot)),
+      },
+    },
+    start(sources) {
+      shared.start(sources);
+      membership.start();
+    },
+    otherChain: membership.otherChain,
+    status: () => ({
+      ...membership.status(),
+      lagMs: membership.role() === 'FOLLOWER' ? shared.lagMs() : undefined,
+      publishedBytes: publisher.bytes(),
+      receivedBytes: reader.bytes(),
+      refused: reader.refused(),
+      redisErrors: redis.errors(),
+      isRedisAvailable: redis.isAvailable(),
+    }),
+    upstreams: () => (membership.role() === 'FOLLOWER' ? shared.upstreams() : undefined),
+    isRecorder: membership.isRecorder,
+    leave: membership.leave,
+    stop: membership.stop,
+  };
+}

@@ -1,0 +1,378 @@
+import type { Instant } from '../domain/instant.ts';
+import type { RefusedMessageError } from './byte-reader.ts';
+import { type Lease, readChainName } from './lease.ts';
+import type { Publisher } from './publisher.ts';
+import type { Reader, ReceivedValues } from './reader.ts';
+import type { Redis } from './redis.ts';
+import type { RedisClock } from './redis-clock.ts';
+import { RedisUnavailableError } from './redis-connection.ts';
+import type { SharedSources } from './shared-sources.ts';
+import type { StreamName } from './streams.ts';
+import type { UpstreamStatus } from './upstream-status.ts';
+
+/** What a gateway does in its fleet: it has just started, it leads, it follows the leader, or it cannot and reads the upstreams itself. */
+export type Role = 'JOINING' | 'LEADER' | 'FOLLOWER' | 'ALONE';
+
+/** The role of this gateway, and all that changes it. */
+export type Membership = {
+  start(): void;
+  role(): Role;
+  status(): {
+    readonly role: Role;
+    readonly since: Instant;
+    readonly leaderSince: Instant | undefined;
+    readonly fence: number | undefined;
+    readonly takeovers: number;
+  };
+  /** See `Fleet.otherChain`. */
+  otherChain(): Promise<string | undefined>;
+  /**
+   * Publishes a value that this gateway has read, if it leads.
+   *
+   * @returns the value, if it may be served here
+   */
+  share<T>(value: T, publish: () => Promise<boolean>): Promise<T | undefined>;
+  /** See `Fleet.isRecorder`. */
+  isRecorder(): boolean;
+  leave(): Promise<void>;
+  stop(): void;
+};
+
+/** Is notified when something about the fleet changes, once each time. */
+export type FleetWatcher = {
+  role(role: Role, before: Role): void;
+  /** A message cannot be read, and the one before it could be. */
+  refused(stream: StreamName, error: RefusedMessageError): void;
+  /** Redis has the fleet of another chain. */
+  otherChain(name: string): void;
+  /** Redis has replied with an error that only an operator can mend. */
+  failed(error: unknown): void;
+};
+
+type MembershipOptions = {
+  readonly redis: Redis;
+  readonly lease: Lease;
+  readonly clock: RedisClock;
+  readonly reader: Reader;
+  readonly publisher: Publisher;
+  readonly shared: SharedSources;
+  readonly leaseMs: number;
+  readonly now: () => Instant;
+  readonly watcher: FleetWatcher;
+};
+
+/** How long a gateway that starts waits for Redis. */
+const START_MS = 500;
+
+/** How long a gateway that starts waits until it knows that the fleet follows the same chain. */
+const CHECK_MS = 3_000;
+
+/** How long it waits for the name of its own chain. */
+const CHAIN_MS = 2_000;
+
+/** How long a read waits in Redis. */
+const BLOCK_MS = 1_000;
+
+/** The pause after an error of Redis. */
+const PAUSE_MS = 100;
+
+/** The clocks are compared every so many renewals. */
+const MEASURE_EVERY = 10;
+
+/** Creates the membership of a gateway. */
+export function createMembership(options: MembershipOptions): Membership {
+  const { redis, lease, clock, reader, publisher, shared, leaseMs, now, watcher } = options;
+  const tickMs = leaseMs / 3;
+  let role: Role = 'JOINING';
+  let since = now();
+  let takeovers = 0;
+  let isStopped = false;
+  let isLeaving = false;
+  /** When this gateway became the leader, by the monotonic clock. */
+  let ledSince = 0;
+  let startedAt = 0;
+  /** What the leader last said, and when. */
+  let heard: { readonly status: UpstreamStatus; readonly at: number } | undefined;
+  /** Whether everything in the streams was read, and reading goes on. */
+  let isReading = false;
+  /** When the lease was first seen vacant. */
+  let vacantSince: number | undefined;
+  /** Until when another replica should lead. */
+  let standsBackUntil = 0;
+  let nextProbeAt = 0;
+  /** The name of the chain that the nodes follow, once they were polled. */
+  let chain: string | undefined;
+  let otherChain: string | undefined;
+  let isChecked = false;
+  let ticks = 0;
+  let wakeLoop: () => void = () => {};
+  let wakeReader: () => void = () => {};
+  const joined = Promise.withResolvers<void>();
+
+  const isLeader = () => role === 'LEADER';
+
+  function become(next: Role): void {
+    if (isStopped) return;
+    const before = role;
+    role = next;
+    if (next !== before) {
+      since = now();
+      if (next === 'LEADER') {
+        takeovers += 1;
+        ledSince = performance.now();
+        isReading = false;
+      }
+      watcher.role(next, before);
+      wakeReader();
+    }
+    shared.poll(next === 'LEADER' || next === 'ALONE');
+  }
+
+  /** Runs a step of the fleet. Without Redis, this gateway is alone. */
+  async function orAlone(step: () => Promise<void>): Promise<void> {
+    try {
+      await step();
+    } catch (error) {
+      if (isStopped) return;
+      if (!(error instanceof RedisUnavailableError)) watcher.failed(error);
+      become('ALONE');
+    }
+  }
+
+  // The loop that decides about the role.
+
+  async function decide(): Promise<void> {
+    setTimeout(joined.resolve, CHECK_MS).unref();
+    await redis.ready(START_MS);
+    while (!isStopped) {
+      if (redis.isAvailable() && otherChain === undefined) await orAlone(role === 'LEADER' ? keepLease : join);
+      else become('ALONE');
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, tickMs);
+        wakeLoop = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  }
+
+  /** Compares the chain of the nodes with that of the fleet, if both are known. */
+  async function checkChain(): Promise<void> {
+    const theirs = await readChainName(redis);
+    const isRead = chain !== undefined || (await probe(CHAIN_MS));
+    isChecked = true;
+    if (isRead && theirs !== undefined && theirs !== chain) refuseChain(theirs);
+    joined.resolve();
+  }
+
+  /** Polls the nodes, and remembers the name of their chain. @returns whether one has responded */
+  async function probe(withinMs: number): Promise<boolean> {
+    const name = await shared.probe(withinMs);
+    if (name === undefined) return false;
+    chain ??= name;
+    reader.setChain(chain);
+    publisher.setChain(chain);
+    return true;
+  }
+
+  function refuseChain(name: string): void {
+    if (otherChain === undefined) watcher.otherChain(name);
+    otherChain = name;
+    become('ALONE');
+  }
+
+  async function keepLease(): Promise<void> {
+    const { isHeld, challenger } = await lease.renew(chain ?? shared.chainName() ?? '');
+    if (!isHeld) return lose();
+    if (shared.isFailing() && challenger !== undefined && challenger !== lease.id) {
+      standsBackUntil = performance.now() + 2 * leaseMs;
+      await release();
+      return;
+    }
+    ticks += 1;
+    if (ticks % MEASURE_EVERY === 0) await clock.measure();
+    await publisher.status(describe(false));
+  }
+
+  function describe(leaving: boolean): UpstreamStatus {
+    const leadingMs = performance.now() - ledSince;
+    return shared.describe({ lease: lease.held() ?? '', leadingMs, isLeaving: leaving });
+  }
+
+  /** Another replica has the lease, or it expired: this gateway follows, and does not serve what it has just read. */
+  function lose(): void {
+    become('FOLLOWER');
+    wakeLoop();
+  }
+
+  async function release(): Promise<void> {
+    await publisher.status(describe(true)).catch(() => {});
+    become('FOLLOWER');
+    await lease.release().catch(() => {});
+  }
+
+  async function join(): Promise<void> {
+    if (!isChecked) await checkChain();
+    if (otherChain !== undefined) return;
+    const holder = await lease.holder();
+    if (holder === undefined) return takeLease();
+    if (holder === lease.held()) return lead();
+    vacantSince = undefined;
+    if (isFailing() && (await canReadNodes())) await lease.challenge();
+    if (canFollow()) become('FOLLOWER');
+    else if (mustBeAlone()) become('ALONE');
+  }
+
+  /** A leader that has just taken the lease needs a moment to publish something. */
+  function mustBeAlone(): boolean {
+    if (role === 'FOLLOWER') return isReading;
+    return role === 'ALONE' || !reader.isReadable() || performance.now() - startedAt > leaseMs;
+  }
+
+  function isQuietFor(ms: number): boolean {
+    return heard !== undefined && performance.now() - heard.at > ms;
+  }
+
+  /** Whether the leader can be read and has said something lately. A gateway that is alone waits until it would serve no lower height. */
+  function canFollow(): boolean {
+    if (!isReading || !reader.isReadable() || heard === undefined || isQuietFor(2 * leaseMs)) return false;
+    return role !== 'ALONE' || (shared.publishedHeight() ?? 0) >= (shared.height() ?? 0);
+  }
+
+  /** Whether the leader cannot read the nodes. */
+  function isFailing(): boolean {
+    return heard?.status.failures.head !== undefined;
+  }
+
+  /** Whether this gateway can read the nodes: it knows if it is alone, else it polls them once in a while. */
+  async function canReadNodes(): Promise<boolean> {
+    if (performance.now() < standsBackUntil) return false;
+    if (role === 'ALONE') return !shared.isFailing() && shared.height() !== undefined;
+    if (performance.now() < nextProbeAt) return false;
+    nextProbeAt = performance.now() + leaseMs * (1 + Math.random());
+    return probe(leaseMs);
+  }
+
+  /** Takes the vacant lease. A gateway that cannot read the nodes leaves it to others for the time of one lease. */
+  async function takeLease(): Promise<void> {
+    if (isLeaving) return;
+    vacantSince ??= performance.now();
+    const isOverdue = performance.now() - vacantSince > leaseMs && performance.now() > standsBackUntil;
+    nextProbeAt = 0;
+    if (!(await canReadNodes()) && !isOverdue) return;
+    const { isAcquired, otherChain: theirs } = await lease.acquire(chain ?? shared.chainName() ?? '');
+    if (theirs !== undefined) return refuseChain(theirs);
+    if (isAcquired) await lead();
+  }
+
+  /** Leads with the lease of this gateway, from what the leader before has published. */
+  async function lead(): Promise<void> {
+    vacantSince = undefined;
+    await clock.measure();
+    await receive(await reader.readAll());
+    shared.poll(false);
+    if (!(await shared.publishAll())) return lose();
+    become('LEADER');
+    // What the leader before could not read, this one may be able to: its first renewal says so.
+    if (!shared.isFailing()) await publisher.status(describe(false));
+  }
+
+  // The loop that reads the streams.
+
+  async function read(): Promise<void> {
+    while (!isStopped) {
+      if (isLeader() || !redis.isAvailable() || otherChain !== undefined) {
+        isReading = false;
+        await new Promise<void>((resolve) => {
+          wakeReader = resolve;
+        });
+        continue;
+      }
+      try {
+        if (isReading) {
+          const values = await reader.readNext(BLOCK_MS);
+          if (isReading) await receive(values);
+        } else {
+          await clock.measure();
+          const values = await reader.readAll();
+          if (isLeader()) continue;
+          await receive(values);
+          isReading = true;
+          wakeLoop();
+        }
+      } catch (error) {
+        isReading = false;
+        if (role === 'FOLLOWER') await orAlone(() => Promise.reject(error));
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      }
+    }
+  }
+
+  async function receive(values: ReceivedValues): Promise<void> {
+    if (isStopped) return;
+    const couldFollow = canFollow();
+    const { status } = values;
+    if (status !== undefined) heard = { status: status.value, at: performance.now() - status.publishedMsAgo };
+    await shared.receive(values);
+    if (status?.value.isLeaving || canFollow() !== couldFollow) wakeLoop();
+  }
+
+  redis.onChange(() => {
+    wakeReader();
+    wakeLoop();
+  });
+
+  return {
+    start() {
+      startedAt = performance.now();
+      void decide();
+      void read();
+    },
+    role: () => role,
+    status: () => ({
+      role,
+      since,
+      leaderSince: leaderSince(),
+      fence: fenceOf(role === 'LEADER' ? lease.held() : heard?.status.lease),
+      takeovers,
+    }),
+    async otherChain() {
+      await joined.promise;
+      return otherChain;
+    },
+    async share(value, publish) {
+      if (role !== 'LEADER') return value;
+      try {
+        if (await publish()) return value;
+        lose();
+        return undefined;
+      } catch (error) {
+        await orAlone(() => Promise.reject(error));
+        return value;
+      }
+    },
+    isRecorder: () => isLeader() || role === 'ALONE',
+    async leave() {
+      isLeaving = true;
+      if (role === 'LEADER') await release();
+    },
+    stop() {
+      isStopped = true;
+      wakeReader();
+      wakeLoop();
+    },
+  };
+
+  function leaderSince(): Instant | undefined {
+    if (role === 'LEADER') return now() - (performance.now() - ledSince);
+    if (role !== 'FOLLOWER' || heard === undefined) return undefined;
+    return now() - heard.status.leadingMs - (performance.now() - heard.at);
+  }
+}
+
+/** The fencing number in the value of a lease. */
+function fenceOf(value: string | undefined): number | undefined {
+  const fence = Number.parseInt(value ?? '', 10);
+  return Number.isSafeInteger(fence) ? fence : undefined;
+}

@@ -1,0 +1,148 @@
+import {
+  createClient,
+  createCluster,
+  createSentinel,
+  ErrorReply,
+  RESP_TYPES,
+  type RedisArgument,
+  type RedisClientOptions,
+} from '@redis/client';
+
+/** What Redis replies with. Texts are bytes, because values of the fleet are binary. */
+export type RedisReply = Buffer | string | number | null | readonly RedisReply[];
+
+/** A connected client of the library, of one server, of a cluster, or of what Sentinel watches. */
+export type RedisClient = {
+  /** Sends a command. In a cluster, the key decides about the server. @throws an error of the library */
+  send(key: string, args: readonly RedisArgument[]): Promise<RedisReply>;
+  /** Whether an error is a reply of Redis, and not of the connection. */
+  isReply(error: unknown): boolean;
+  /** Closes the connection. Pending commands fail. */
+  destroy(): void;
+};
+
+/** How Redis is reached, after the scheme of the URLs. */
+export type RedisKind = 'server' | 'cluster' | 'sentinel';
+
+const CONNECT_TIMEOUT_MS = 2_000;
+
+/** Commands that wait for a reply. More of them fail at once. */
+const MAX_PENDING_COMMANDS = 10_000;
+
+/** How the URLs name Redis: several are the nodes of a cluster. */
+export function kindOf(urls: readonly URL[]): RedisKind {
+  const [, suffix] = urls[0]?.protocol.slice(0, -1).split('+') ?? [];
+  if (suffix === 'sentinel' || suffix === 'cluster') return suffix;
+  return urls.length > 1 ? 'cluster' : 'server';
+}
+
+/**
+ * Connects to Redis. This file is imported when a connection is opened, so that a gateway without a fleet never loads the
+ * library.
+ *
+ * @param onLost is called when the connection is lost. Clients of a cluster or of Sentinel connect again by themselves.
+ * @throws an error of the library
+ */
+export async function openRedisClient(urls: readonly URL[], onLost: (error: unknown) => void): Promise<RedisClient> {
+  const [url] = urls;
+  if (url === undefined) throw new Error('no URL of Redis');
+  const isReply = (error: unknown) => error instanceof ErrorReply;
+  const bytes = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
+  const kind = kindOf(urls);
+
+  if (kind === 'server') {
+    const socket = { ...socketOf(url), reconnectStrategy: false as const };
+    const client = createClient({ ...optionsOf(url), database: databaseOf(url.pathname.slice(1)), socket });
+    client.on('error', onLost);
+    await connected(client);
+    return { send: (_key, args) => client.sendCommand(args, bytes), isReply, destroy: () => client.destroy() };
+  }
+
+  if (kind === 'cluster') {
+    const rootNodes = urls.map((each) => ({ ...optionsOf(each), socket: socketOf(each) }));
+    const { connectTimeout, tls } = socketOf(url);
+    const defaults = { ...optionsOf(url), socket: tls ? { connectTimeout, tls } : { connectTimeout } };
+    const cluster = createCluster({ RESP: 2, rootNodes, defaults, minimizeConnections: true });
+    cluster.on('error', () => {});
+    await connected(cluster);
+    return {
+      send: (key, args) => cluster.sendCommand(key, false, [...args], bytes),
+      isReply,
+      destroy: () => cluster.destroy(),
+    };
+  }
+
+  const [name = '', database = ''] = url.pathname.slice(1).split('/');
+  const { connectTimeout, tls } = socketOf(url);
+  const socket = tls ? { connectTimeout, tls } : { connectTimeout };
+  const authenticated = url.searchParams.has('sentinel-auth') ? optionsOf(url) : withoutCredentials(optionsOf(url));
+  const sentinel = createSentinel({
+    RESP: 2,
+    name: decodeURIComponent(name),
+    sentinelRootNodes: urls.map((each) => ({ host: each.hostname, port: Number(each.port || SENTINEL_PORT) })),
+    nodeClientOptions: { ...optionsOf(url), database: databaseOf(database), socket },
+    sentinelClientOptions: { ...authenticated, socket },
+    scanInterval: 1_000,
+  });
+  sentinel.on('error', () => {});
+  await connected(sentinel);
+  return {
+    send: (_key, args) => sentinel.sendCommand(false, [...args], bytes),
+    isReply,
+    destroy: () => void sentinel.destroy().catch(() => {}),
+  };
+}
+
+const REDIS_PORT = 6379;
+const SENTINEL_PORT = 26_379;
+
+/** A client that cannot connect is destroyed, because it would try again by itself. */
+async function connected(client: { connect(): Promise<unknown>; destroy(): unknown }): Promise<void> {
+  try {
+    await client.connect();
+  } catch (error) {
+    await Promise.resolve(client.destroy()).catch(() => {});
+    throw error;
+  }
+}
+
+type ClientOptions = Pick<RedisClientOptions, 'username' | 'password'> & {
+  readonly RESP: 2;
+  readonly disableOfflineQueue: true;
+  readonly commandsQueueMaxLength: number;
+  readonly disableClientInfo: true;
+  readonly maintNotifications: 'disabled';
+};
+
+function optionsOf({ username, password }: URL): ClientOptions {
+  return {
+    ...(username !== '' && { username: decodeURIComponent(username) }),
+    ...(password !== '' && { password: decodeURIComponent(password) }),
+    RESP: 2,
+    disableOfflineQueue: true,
+    commandsQueueMaxLength: MAX_PENDING_COMMANDS,
+    disableClientInfo: true,
+    maintNotifications: 'disabled',
+  };
+}
+
+function withoutCredentials({ username: _user, password: _password, ...options }: ClientOptions): ClientOptions {
+  return options;
+}
+
+type Socket = {
+  readonly host: string;
+  readonly port: number;
+  readonly connectTimeout: number;
+  readonly tls?: true;
+};
+
+function socketOf({ protocol, hostname, port }: URL): Socket {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const common = { host, port: Number(port || REDIS_PORT), connectTimeout: CONNECT_TIMEOUT_MS };
+  return protocol.startsWith('rediss') ? { ...common, tls: true } : common;
+}
+
+function databaseOf(text: string): number {
+  return text === '' ? 0 : Number(text);
+}

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import type { RedisArgument } from '@redis/client';
+import type { RedisReply } from './redis-client.ts';
+import { COMMAND_TIMEOUT_MS, createRedisConnection, type RedisWatcher } from './redis-connection.ts';
+
+/** Redis, as the parts of the fleet use it. Values are binary: texts of replies are `Buffer`. */
+export type Redis = {
+  /**
+   * Whether Redis can be used now. While it cannot, each command fails at once with RedisUnavailableError, and nothing is
+   * queued.
+   */
+  isAvailable(): boolean;
+  /** Calls a function whenever {@link isAvailable} has changed. */
+  onChange(listener: () => void): void;
+  /** Resolves when Redis is available, and after so long if it is not. @returns whether it is */
+  ready(maxWaitMs: number): Promise<boolean>;
+  /**
+   * The key of something that belongs to the fleet as a whole. All these keys are in one slot of a cluster, so that a script
+   * can use several of them.
+   */
+  fleetKey(name: string): string;
+  /** The key of one of many things of a kind, such as the account of a client. A cluster spreads them. */
+  key(kind: string, id: string): string;
+  /**
+   * Sends a command, such as `command(key, 'GET', key)`. One that takes longer than 500 ms has failed.
+   *
+   * @param key the key that the command uses, which decides about the server of a cluster
+   * @throws RedisUnavailableError, or the error of a reply
+   */
+  command(key: string, ...args: readonly RedisArgument[]): Promise<RedisReply>;
+  /** Runs a script with `EVALSHA`, and with `EVAL` where Redis does not know it. @throws as `command` */
+  run(script: RedisScript, keys: readonly [string, ...string[]], args: readonly RedisArgument[]): Promise<RedisReply>;
+  /** Sends a command that may wait in Redis for so long, on a connection of its own. @throws as `command` */
+  block(waitMs: number, key: string, ...args: readonly RedisArgument[]): Promise<RedisReply>;
+  /** How many commands have failed, also because Redis was not available. */
+  errors(): number;
+  close(): void;
+};
+
+/** A script in Lua, which Redis runs as one step. */
+export type RedisScript = { readonly text: string; readonly sha: string };
+
+/** Creates a script. */
+export function createScript(text: string): RedisScript {
+  return { text, sha: createHash('sha1').update(text).digest('hex') };
+}
+
+type RedisOptions = {
+  readonly urls: readonly URL[];
+  /** What the keys of the fleet start with. */
+  readonly prefix: string;
+  /** Is notified once when Redis can be used, and once when it no longer can. */
+  readonly watcher?: Omit<RedisWatcher, 'failed'> | undefined;
+};
+
+/** How long a probe is in Redis. */
+const PROBE_MS = 1_000;
+
+/** Connects to Redis, and connects again whenever that is lost. It is not available before that has succeeded. */
+export function createRedis({ urls, prefix, watcher }: RedisOptions): Redis {
+  const listeners = new Set<() => void>();
+  let errors = 0;
+  let wasAvailable: boolean | undefined;
+
+  function changed(isAvailable: boolean, error?: unknown): void {
+    if (isAvailable === wasAvailable) return;
+    wasAvailable = isAvailable;
+    if (isAvailable) watcher?.available();
+    else watcher?.unavailable(error);
+    for (const listener of listeners) listener();
+  }
+
+  const failed = () => {
+    errors += 1;
+  };
+  const probeKey = `{${prefix}}:probe`;
+  const probe = { key: probeKey, args: ['SET', probeKey, '1', 'PX', String(PROBE_MS)] };
+  const commands = createRedisConnection(urls, probe, {
+    available: () => changed(true),
+    unavailable: (error) => changed(false, error),
+    failed,
+  });
+  let blocking: typeof commands | undefined;
+
+  return {
+    isAvailable: commands.isAvailable,
+    onChange: (listener) => void listeners.add(listener),
+    ready: commands.ready,
+    fleetKey: (name) => `{${prefix}}:${name}`,
+    key: (kind, id) => `${prefix}:${kind}:${id}`,
+    command: (key, ...args) => commands.send(key, args),
+    async run({ text, sha }, keys, args) {
+      const rest = [String(keys.length), ...keys, ...args];
+      try {
+        return await commands.send(keys[0], ['EVALSHA', sha, ...rest]);
+      } catch (error) {
+        if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
+        errors -= 1;
+        return commands.send(keys[0], ['EVAL', text, ...rest]);
+      }
+    },
+    async block(waitMs, key, ...args) {
+      blocking ??= createRedisConnection(urls, probe, { available() {}, unavailable() {}, failed });
+      await blocking.ready(COMMAND_TIMEOUT_MS);
+      return blocking.send(key, args, waitMs + COMMAND_TIMEOUT_MS);
+    },
+    errors: () => errors,
+    close() {
+      commands.close();
+      blocking?.close();
+    },
+  };
+}

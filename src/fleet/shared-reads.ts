@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createBoundedKeys } from './bounded-keys.ts';
+import type { Redis } from './redis.ts';
+import type { RedisReply } from './redis-client.ts';
+import { LOOK, RELEASE, RENEW, STORE } from './shared-reads-scripts.ts';
+import { fromEnvelope, toEnvelope } from './shared-value.ts';
+
+/** What the replicas of a fleet read once. */
+export type SharedKind = 'state' | 'order_book' | 'persisted_query';
+
+/**
+ * How a read went: `hit` from Redis, `waited` from Redis after another replica had read it, `read` by this replica for all, and
+ * `alone` by this replica because Redis could not be used or the other replica took too long. Of a persisted query, `read` means
+ * that no replica has it.
+ */
+export type ReadOutcome = 'hit' | 'waited' | 'read' | 'alone';
+
+/** Is notified of what happens to the values in Redis. */
+export type SharedReadsWatcher = {
+  ended(kind: SharedKind, outcome: ReadOutcome): void;
+  /** A read waited so long for another replica. */
+  waited(kind: SharedKind, seconds: number): void;
+  /** A value of so many bytes was read from Redis or written to it. */
+  moved(kind: SharedKind, direction: 'in' | 'out', bytes: number): void;
+  /** A value could not be used: it is damaged, or of another version or chain. */
+  damaged(kind: SharedKind): void;
+};
+
+/** A value, and how long ago its upstream sent it. */
+export type Aged<Value> = { readonly value: Value; readonly ageMs: number };
+
+/** Reads a value from Redis, or from its upstream and shares it. Fails only if the upstream fails. */
+export type SharedReads<Value> = (id: string, read: () => Promise<Value>) => Promise<Aged<Value>>;
+
+type SharedReadsOptions<Value> = {
+  readonly redis: Pick<Redis, 'command' | 'fleetKey' | 'isAvailable' | 'key' | 'run'>;
+  readonly kind: SharedKind;
+  /** How long a value may be used after its upstream sent it. */
+  readonly ttlMs: number;
+  /** How long a read waits for another replica. */
+  readonly maxWaitMs: number;
+  /** The bytes of a value; `undefined` if it is not to be shared. */
+  readonly encode: (value: Value) => Promise<Uint8Array | undefined>;
+  /** `undefined` if the bytes are not those of a value. */
+  readonly decode: (bytes: Buffer, id: string) => Promise<Value | undefined>;
+  /** Maximum number of values of that size in Redis. */
+  readonly maxValues: (bytes: number) => number;
+  readonly watcher: SharedReadsWatcher;
+};
+
+/** A lock that its replica does not renew for so long is free: the replica was stopped. */
+const LOCK_MS = 1_500;
+const RENEW_EVERY_MS = 400;
+
+/** From one look for the value of another replica to the next. It is doubled until the maximum. */
+const FIRST_PAUSE_MS = 10;
+const MAX_PAUSE_MS = 100;
+
+/** The clock of Redis can be another one after a failover. */
+const MAX_CLOCK_ERROR_MS = 1_000;
+
+/**
+ * Creates the reads of one kind. Of the replicas that need a value at the same time, the one that gets its lock reads it, and
+ * the others wait for the value. No read waits longer than two commands of Redis may take, unless another replica is reading.
+ */
+export function createSharedReads<Value>(options: SharedReadsOptions<Value>): SharedReads<Value> {
+  const { redis, kind, ttlMs, maxWaitMs, encode, decode, maxValues, watcher } = options;
+  const keys = createBoundedKeys(redis, kind, ttlMs);
+  const replica = randomUUID();
+  let locks = 0;
+
+  const keysOf = (id: string): [string, string] => [keys.key(id), `${keys.key(id)}:lock`];
+
+  /** Looks for a value until there is one, or this replica has the lock. @throws Error if Redis cannot be used */
+  async function find(id: string, token: string): Promise<Found<Value> | Locked | undefined> {
+    const begunAt = performance.now();
+    let hasWaited = false;
+    let pauseMs = FIRST_PAUSE_MS;
+    let hasDiscarded = false;
+    for (;;) {
+      const sentAt = performance.now();
+      const look = readLook(await redis.run(LOOK, keysOf(id), [token, String(LOCK_MS)]));
+      if (look.value !== undefined) {
+        const found = await read(id, look.value, look.redisNow);
+        // It was on its way for a part of this time.
+        if (found !== undefined) return { ...found, ageMs: found.ageMs + performance.now() - sentAt, hasWaited };
+        if (hasDiscarded) return undefined;
+        hasDiscarded = true;
+        await redis.command(keys.key(id), 'UNLINK', keys.key(id));
+      } else if (look.isLocked) return { redisNow: look.redisNow, at: performance.now() };
+      else {
+        if (performance.now() - begunAt + pauseMs > maxWaitMs) return undefined;
+        await sleep(pauseMs);
+        hasWaited = true;
+        pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
+      }
+    }
+  }
+
+  /** Reads a value that Redis has. @returns `undefined` if it cannot be used */
+  async function read(id: string, bytes: Buffer, redisNow: number): Promise<Aged<Value> | undefined> {
+    watcher.moved(kind, 'in', bytes.length);
+    const envelope = fromEnvelope(bytes, kind, id);
+    const ageMs = redisNow - (envelope?.observedAt ?? 0);
+    const isInTime = ageMs >= -MAX_CLOCK_ERROR_MS && ageMs <= ttlMs + MAX_CLOCK_ERROR_MS;
+    const value = envelope && isInTime ? await decode(envelope.body, id) : undefined;
+    if (value === undefined) watcher.damaged(kind);
+    return value === undefined ? undefined : { value, ageMs: Math.max(0, ageMs) };
+  }
+
+  /** Reads from the upstream, while the other replicas wait for it. */
+  async function readForAll(id: string, token: string, locked: Locked, readUpstream: () => Promise<Value>) {
+    const renewal = setInterval(() => {
+      redis.run(RENEW, [keysOf(id)[1]], [token, String(LOCK_MS)]).catch(() => {});
+    }, RENEW_EVERY_MS);
+    try {
+      const value = await readUpstream();
+      const observedAt = Math.floor(locked.redisNow + performance.now() - locked.at);
+      share(id, token, value, observedAt).catch(() => {});
+      return value;
+    } catch (error) {
+      redis.run(RELEASE, [keysOf(id)[1]], [token]).catch(() => {});
+      throw error;
+    } finally {
+      clearInterval(renewal);
+    }
+  }
+
+  /** @throws Error if Redis cannot be used */
+  async function share(id: string, token: string, value: Value, observedAt: number): Promise<void> {
+    const body = await encode(value).catch(() => undefined);
+    if (body === undefined) return void (await redis.run(RELEASE, [keysOf(id)[1]], [token]));
+    const bytes = toEnvelope({ kind, id, observedAt }, body);
+    watcher.moved(kind, 'out', bytes.length);
+    await redis.run(STORE, keysOf(id), [token, bytes, String(observedAt + ttlMs)]);
+    await keys.added(id, maxValues(bytes.length));
+  }
+
+  return async (id, readUpstream) => {
+    const token = `${replica}:${++locks}`;
+    const begunAt = performance.now();
+    const found = redis.isAvailable() ? await find(id, token).catch(() => undefined) : undefined;
+    if (found !== undefined && 'value' in found) {
+      if (found.hasWaited) watcher.waited(kind, (performance.now() - begunAt) / 1_000);
+      watcher.ended(kind, found.hasWaited ? 'waited' : 'hit');
+      return found;
+    }
+    watcher.ended(kind, found === undefined ? 'alone' : 'read');
+    const value = await (found === undefined ? readUpstream() : readForAll(id, token, found, readUpstream));
+    return { value, ageMs: 0 };
+  };
+}
+
+/** A value from Redis, and whether another replica was still reading it. */
+type Found<Value> = Aged<Value> & { readonly hasWaited: boolean };
+
+/** This replica has the lock since a time of Redis, which was known here at a time of `performance.now()`. */
+type Locked = { readonly redisNow: number; readonly at: number };
+
+type Look = { readonly redisNow: number; readonly isLocked: boolean; readonly value: Buffer | undefined };
+
+/** @throws Error if the reply is not that of the script */
+function readLook(reply: RedisReply): Look {
+  const [time, lock, value] = Array.isArray(reply) ? reply : [];
+  const redisNow = Number(String(time));
+  if (!Number.isSafeInteger(redisNow)) throw new Error('Redis replied with something else than a value or a lock');
+  return { redisNow, isLocked: lock === 1, value: Buffer.isBuffer(value) ? value : undefined };
+}

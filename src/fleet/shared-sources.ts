@@ -1,0 +1,277 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BeaconHeight } from '../domain/beacon-height.ts';
+import type { ExchangeState } from '../domain/exchange.ts';
+import type { Instant } from '../domain/instant.ts';
+import type { Pair, Ticker } from '../domain/market.ts';
+import { UpstreamError } from '../errors.ts';
+import type { Follower } from '../live/broadcast/follower.ts';
+import { isSettledWithin } from '../live/broadcast/wait-at-most.ts';
+import type { Head } from '../live/chain/head.ts';
+import type { HeadFollower } from '../live/chain/head-follower.ts';
+import type { Nodes } from '../live/chain/nodes.ts';
+import type { PastStates } from '../live/chain/past-states.ts';
+import { type MarketFollower, type MarketSnapshot, prepareMarket } from '../live/market/lists.ts';
+import type { UpstreamHealth } from '../upstream/health.ts';
+import type { SharedList } from './list-codec.ts';
+import type { Publisher } from './publisher.ts';
+import type { Received, ReceivedHead, ReceivedValues } from './reader.ts';
+import type { UpstreamStatus } from './upstream-status.ts';
+
+/** What this gateway follows, and what is shared with the other replicas. */
+export type FollowedSources = {
+  readonly head: HeadFollower;
+  readonly nodes: Pick<Nodes, 'all' | 'poll'>;
+  readonly pastStates: Pick<PastStates, 'read'>;
+  readonly market: Pick<MarketFollower, 'pairs' | 'tickers'>;
+  /** The health of the upstreams, from the calls of this gateway. */
+  upstreams(): readonly UpstreamHealth[];
+  /** Polling is turned on or off. The nodes push their blocks only while it is on. */
+  onPoll(isOn: boolean): void;
+};
+
+/** The followers of this gateway, as the fleet publishes from them and receives for them. */
+export type SharedSources = {
+  start(sources: FollowedSources): void;
+  /** Turns the polling of the upstreams on or off. */
+  poll(isOn: boolean): void;
+  /** @returns whether this gateway still leads @throws as `Publisher` */
+  publishHead(head: Head): Promise<boolean>;
+  /** @throws as `publishHead` */
+  publishPairs(snapshot: MarketSnapshot<Pair>): Promise<boolean>;
+  /** @throws as `publishHead` */
+  publishTickers(snapshot: MarketSnapshot<Ticker>): Promise<boolean>;
+  /** Publishes what this gateway has and the streams do not: the heads that it remembers, and the lists. @throws as `publishHead` */
+  publishAll(): Promise<boolean>;
+  /** Adds to the first head after {@link poll} the states of the heights that nobody has followed. */
+  fillIn(head: Head, previous: Head | undefined): Promise<Head>;
+  /** Serves what another replica has published. Heights never go back. */
+  receive(values: ReceivedValues): Promise<void>;
+  /** What this gateway knows of the upstreams, for the others. */
+  describe(facts: Pick<UpstreamStatus, 'lease' | 'leadingMs' | 'isLeaving'>): UpstreamStatus;
+  /** Whether the chain cannot be read: by this gateway, or while it does not poll, by the leader. */
+  isFailing(): boolean;
+  /** Polls the nodes once. @returns the name of their chain; `undefined` if none responds within a time */
+  probe(withinMs: number): Promise<string | undefined>;
+  /** The name of the chain of the newest head. */
+  chainName(): string | undefined;
+  /** The height that is served. */
+  height(): BeaconHeight | undefined;
+  /** The highest height of the streams. */
+  publishedHeight(): BeaconHeight | undefined;
+  upstreams(): readonly UpstreamHealth[] | undefined;
+  lagMs(): number | undefined;
+};
+
+type SharedSourcesOptions = {
+  readonly publisher: Publisher;
+  readonly headsKept: number;
+  readonly now: () => Instant;
+};
+
+/** How long the first head of a new leader waits for states that are filled in. */
+const FILL_IN_MS = 1_000;
+
+/** Reads of states that are filled in have one share of the queue. */
+const FILLING = { client: Symbol('filled in') };
+
+/** Creates the shared sources of a gateway. Nothing else is called before `start`. */
+export function createSharedSources({ publisher, headsKept, now }: SharedSourcesOptions): SharedSources {
+  let sources: FollowedSources;
+  let mustFillIn = false;
+  let isPolling = false;
+  let publishedHeight: BeaconHeight | undefined;
+  let lagMs: number | undefined;
+  let status: { readonly value: UpstreamStatus; readonly publishedAt: number } | undefined;
+
+  const ageMs = (observedAt: Instant) => Math.max(0, now() - observedAt);
+
+  async function publishHead(head: Head): Promise<boolean> {
+    publisher.setChain(head.chainInfo.chainName);
+    const isPublished = await publisher.head(head, ageMs(head.observedAt));
+    if (isPublished) publishedHeight = head.beaconHeight;
+    return isPublished;
+  }
+
+  function toShared<P extends Pair>({ market, observedAt, nextAt, dropped }: MarketSnapshot<P>): SharedList<P> {
+    return { rows: market.rows, dropped, ageMs: ageMs(observedAt), intervalMs: Math.max(0, nextAt - observedAt) };
+  }
+
+  function toHead(
+    { value, publishedMsAgo, filledIn }: ReceivedHead,
+    previousHeight: BeaconHeight | undefined,
+  ): Head | undefined {
+    const { node: name, ageMs, exchange, ...block } = value;
+    const source = sources.nodes.all.find((node) => node.name === name) ?? sources.nodes.all[0];
+    if (source === undefined) return undefined;
+    source.shown.add(value.chainInfo.beacon);
+    const observedAt = now() - ageMs - publishedMsAgo;
+    const head = { ...block, previousHeight, exchange, source, observedAt };
+    return filledIn.length === 0 ? head : { ...head, filledIn: filledIn.map((state) => toFilledIn(state, head)) };
+  }
+
+  function receiveHeads(received: readonly ReceivedHead[]): void {
+    const { head } = sources;
+    const newest = received.at(-1)?.value.beaconHeight;
+    if (newest !== undefined) publishedHeight = newest;
+    const served = head.newest();
+    const known = received.findLastIndex(({ value }) => served !== undefined && isSameBlock(value, served));
+    let last = served;
+    const later: Head[] = [];
+    for (const each of received.slice(known + 1)) {
+      if (last !== undefined && !isNews(each.value, last)) continue;
+      last = toHead(each, last?.beaconHeight);
+      if (last === undefined) return;
+      later.push(last);
+      lagMs = each.publishedMsAgo + each.value.ageMs;
+    }
+    // A gateway that has just started serves the newest only. Subscribers who resume get the others.
+    if (served === undefined) head.remember(later.splice(0, later.length - 1));
+    for (const each of later) head.receive(each);
+  }
+
+  async function receiveList<P extends Pair>(
+    follower: Follower<MarketSnapshot<P>>,
+    received: Received<SharedList<P>> | undefined,
+  ): Promise<void> {
+    // A gateway that is alone reads its own.
+    if (received === undefined || isPolling) return;
+    const { rows, dropped, ageMs, intervalMs } = received.value;
+    const before = follower.newest()?.market;
+    const market = before?.rows === rows ? before : await prepareMarket(rows);
+    const observedAt = now() - ageMs - received.publishedMsAgo;
+    follower.receive({ market, observedAt, nextAt: observedAt + intervalMs, dropped });
+  }
+
+  function receiveStatus({ value, publishedMsAgo }: Received<UpstreamStatus>): void {
+    status = { value, publishedAt: performance.now() - publishedMsAgo };
+    if (isPolling) return;
+    const { failures, nodes, tip } = value;
+    sources.head.receiveFailure(failures.head);
+    sources.market.pairs.receiveFailure(failures.pairs);
+    sources.market.tickers.receiveFailure(failures.tickers);
+    for (const node of sources.nodes.all) node.receiveTip(nodes.get(node.name));
+    if (tip !== undefined) sources.head.receiveTip(tip);
+  }
+
+  return {
+    start(followed) {
+      sources = followed;
+    },
+    poll(isOn) {
+      if (isOn && !isPolling) mustFillIn = true;
+      if (isOn !== isPolling) sources.onPoll(isOn);
+      isPolling = isOn;
+      const { head, market } = sources;
+      for (const follower of [head, market.pairs, market.tickers]) follower.poll(isOn);
+    },
+    publishHead,
+    publishPairs: (snapshot) => publisher.pairs(toShared(snapshot)),
+    publishTickers: (snapshot) => publisher.tickers(toShared(snapshot)),
+    async publishAll() {
+      const { head, market } = sources;
+      publisher.restart();
+      const newest = head.newest();
+      if (newest !== undefined) publisher.setChain(newest.chainInfo.chainName);
+      // One by one: the replicas receive them in this order.
+      const recent = head.recent().filter((each) => each.hash !== '' && each.beaconHeight > (publishedHeight ?? 0));
+      for (const each of recent) if (!(await publishHead(each))) return false;
+      const pairs = market.pairs.newest();
+      if (pairs !== undefined && !(await publisher.pairs(toShared(pairs)))) return false;
+      const tickers = market.tickers.newest();
+      return tickers === undefined || publisher.tickers(toShared(tickers));
+    },
+    async fillIn(head, previous) {
+      if (!mustFillIn) return head;
+      mustFillIn = false;
+      if (previous === undefined) return head;
+      const lowest = Math.max(previous.beaconHeight + 1, head.beaconHeight - headsKept + 1);
+      const heights = Array.from({ length: Math.max(0, head.beaconHeight - lowest) }, (_, n) => lowest + n);
+      if (heights.length === 0) return head;
+      const states = new Map<BeaconHeight, ExchangeState>();
+      const reads = heights.map(async (height) => {
+        states.set(height, await sources.pastStates.read(height, head, FILLING));
+      });
+      await isSettledWithin(FILL_IN_MS, Promise.allSettled(reads));
+      const filledIn = heights.flatMap((height) => {
+        const state = states.get(height);
+        return state?.time === undefined ? [] : [toFilledIn(state, head)];
+      });
+      return { ...head, filledIn };
+    },
+    async receive({ heads, pairs, tickers, status }) {
+      receiveHeads(heads);
+      if (status !== undefined) receiveStatus(status);
+      await receiveList(sources.market.pairs, pairs);
+      await receiveList(sources.market.tickers, tickers);
+    },
+    describe(facts) {
+      const { head, nodes, market, upstreams } = sources;
+      const tips = nodes.all.map((node) => [node.name, node.status().tip] as const);
+      const heights = tips.flatMap(([, tip]) => (tip === undefined ? [] : [tip.height]));
+      const asError = (error: unknown) => (error instanceof UpstreamError ? error : undefined);
+      return {
+        ...facts,
+        failures: {
+          head: asError(head.failure()),
+          pairs: asError(market.pairs.failure()),
+          tickers: asError(market.tickers.failure()),
+        },
+        tip: heights.length === 0 ? undefined : Math.max(...heights),
+        nodes: new Map(tips),
+        upstreams: upstreams().map((health) => mapTimes(health, ageMs)),
+      };
+    },
+    isFailing: () => sources.head.isFailing(),
+    async probe(withinMs) {
+      const tips = await Promise.race([sources.nodes.poll().catch(() => []), sleep(withinMs, [])]);
+      return tips[0]?.tip.chainName;
+    },
+    chainName: () => sources.head.newest()?.chainInfo.chainName,
+    height: () => sources.head.newest()?.beaconHeight,
+    publishedHeight: () => publishedHeight,
+    upstreams() {
+      if (status === undefined) return undefined;
+      const elapsedMs = performance.now() - status.publishedAt;
+      return status.value.upstreams.map((health) => mapTimes(health, (age) => now() - age - elapsedMs));
+    },
+    lagMs: () => lagMs,
+  };
+}
+
+/** A head of a state that was read after the head above it. */
+function toFilledIn(exchange: ExchangeState, above: Head): Head {
+  const { beaconHeight, time = above.time } = exchange;
+  return {
+    ...above,
+    beaconHeight,
+    previousHeight: undefined,
+    hash: '',
+    previousHash: undefined,
+    time,
+    exchange,
+    filledIn: undefined,
+  };
+}
+
+type Block = Pick<Head, 'beaconHeight' | 'hash'>;
+
+function isSameBlock(a: Block, b: Block): boolean {
+  return a.beaconHeight === b.beaconHeight && a.hash === b.hash;
+}
+
+/** Whether a head is higher, or another block at the same height. */
+function isNews(head: Block, served: Block): boolean {
+  return (
+    head.beaconHeight > served.beaconHeight || (head.beaconHeight === served.beaconHeight && head.hash !== served.hash)
+  );
+}
+
+/** The health with its times as ages, or its ages as times. */
+function mapTimes(health: UpstreamHealth, map: (time: number) => number): UpstreamHealth {
+  const { lastSuccessAt, lastErrorAt } = health;
+  return {
+    ...health,
+    lastSuccessAt: lastSuccessAt === undefined ? undefined : map(lastSuccessAt),
+    lastErrorAt: lastErrorAt === undefined ? undefined : map(lastErrorAt),
+  };
+}

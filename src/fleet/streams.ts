@@ -1,0 +1,80 @@
+import type { Redis } from './redis.ts';
+import type { RedisReply } from './redis-client.ts';
+
+/** The streams of a fleet: heads, the lists of the market, and what the leader knows of the upstreams. */
+export const STREAMS = ['heads', 'lists', 'status'] as const;
+
+/** The name of a stream. */
+export type StreamName = (typeof STREAMS)[number];
+
+/** The key of a stream. */
+export function keyOfStream(redis: Redis, stream: StreamName): string {
+  return redis.fleetKey(stream);
+}
+
+/** An entry of a stream. */
+export type StreamEntry = {
+  readonly stream: StreamName;
+  readonly id: string;
+  /** When Redis added it, in its own time. */
+  readonly addedAt: number;
+  readonly bytes: Buffer;
+};
+
+/** Reads the streams in order. */
+export type StreamPosition = {
+  /** The next entries, at once. @throws RedisUnavailableError */
+  next(): Promise<readonly StreamEntry[]>;
+  /** Waits for the next entries, at most so long. @throws RedisUnavailableError */
+  wait(ms: number): Promise<readonly StreamEntry[]>;
+};
+
+/** Entries that are read together. Each may have the size of a keyframe. */
+const ENTRIES_AT_ONCE = '16';
+
+/** Starts before the first entry of each stream. */
+export function readStreams(redis: Redis): StreamPosition {
+  const keys = STREAMS.map((stream) => keyOfStream(redis, stream)) as [string, ...string[]];
+  const [key] = keys;
+  const ids = new Map<StreamName, string>(STREAMS.map((stream) => [stream, '0-0']));
+
+  function advance(reply: RedisReply): readonly StreamEntry[] {
+    const entries = entriesOf(reply, (name) => STREAMS[keys.indexOf(name)]);
+    for (const { stream, id } of entries) ids.set(stream, id);
+    return entries;
+  }
+
+  return {
+    next: async () =>
+      advance(await redis.command(key, 'XREAD', 'COUNT', ENTRIES_AT_ONCE, 'STREAMS', ...keys, ...ids.values())),
+    wait: async (ms) =>
+      advance(
+        await redis.block(
+          ms,
+          key,
+          ...['XREAD', 'COUNT', ENTRIES_AT_ONCE, 'BLOCK', String(ms), 'STREAMS'],
+          ...[...keys, ...ids.values()],
+        ),
+      ),
+  };
+}
+
+/** The entries of a reply of XREAD. An entry without a message has no bytes. */
+function entriesOf(reply: RedisReply, streamOf: (key: string) => StreamName | undefined): readonly StreamEntry[] {
+  return listOf(reply).flatMap((each) => {
+    const [key, entries] = listOf(each);
+    const stream = streamOf(String(key));
+    if (stream === undefined) return [];
+    return listOf(entries).map((entry) => {
+      const [id, fields] = listOf(entry);
+      const [, bytes] = listOf(fields);
+      const text = String(id);
+      const message = Buffer.isBuffer(bytes) ? bytes : Buffer.alloc(0);
+      return { stream, id: text, addedAt: Number(text.split('-')[0]), bytes: message };
+    });
+  });
+}
+
+function listOf(reply: RedisReply | undefined): readonly RedisReply[] {
+  return Array.isArray(reply) ? reply : [];
+}

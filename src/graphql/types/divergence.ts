@@ -1,0 +1,82 @@
+import { percentAbove } from '../../domain/divergence.ts';
+import { DEFAULT_MIN_PERCENT, maxPercentOf, type PairPrices } from '../../loaders/divergence.ts';
+import { DEFAULT_PAGE_SIZE } from '../../loaders/page-arguments.ts';
+import { andThen } from '../../maybe-promise.ts';
+import { builder } from '../builder.ts';
+import { divergentPairs } from '../complexity.ts';
+import { PairRef } from './refs.ts';
+
+export const DivergenceRef = builder.objectRef<PairPrices>('Divergence').implement({
+  description:
+    'Three prices of a pair in target tokens per base token, and how far they are apart. Percentages are relative to `poolPrice`: positive if the other price is higher. If the market-data host cannot be read, its fields are null with an error.',
+  fields: (t) => ({
+    poolPrice: t.exposeFloat('poolPrice', {
+      nullable: true,
+      description: 'Same as `Pair.poolPrice`. Null if a reserve is 0, or if the decimals of a token are unknown.',
+    }),
+    lastPrice: t.float({
+      nullable: true,
+      description:
+        'Price of the last trade, as `Ticker.lastPrice`. Null if the host has no ticker for the pool, or sends no price.',
+      resolve: (prices) => prices.lastPrice(),
+    }),
+    bookMidPrice: t.float({
+      nullable: true,
+      description:
+        'Average of best bid and best ask, as `OrderBook.midPrice`. Null if there is no such book, or if it has no bids or no asks. In `divergentPairs`, also null if nobody follows the book.',
+      resolve: (prices) => prices.bookMidPrice(),
+    }),
+    lastPercent: t.float({
+      nullable: true,
+      description: '`100 * (lastPrice / poolPrice - 1)`. Null if one of the two is null, or if `poolPrice` is 0.',
+      resolve: (prices) => andThen(prices.lastPrice(), (price) => percentAbove(price, prices.poolPrice)),
+    }),
+    bookPercent: t.float({
+      nullable: true,
+      description: '`100 * (bookMidPrice / poolPrice - 1)`. Null if one of the two is null, or if `poolPrice` is 0.',
+      resolve: (prices) => andThen(prices.bookMidPrice(), (price) => percentAbove(price, prices.poolPrice)),
+    }),
+    maxPercent: t.float({
+      nullable: true,
+      description:
+        'The larger absolute value of `lastPercent` and `bookPercent`. The other one if one is null, and null if both are. Null with an error if one of the two prices cannot be read.',
+      resolve: (prices) => maxPercentOf(prices),
+    }),
+  }),
+});
+
+const divergentPairsArgs = builder.args((t) => ({
+  minPercent: t.float({
+    defaultValue: DEFAULT_MIN_PERCENT,
+    description: 'Smallest `Divergence.maxPercent` of a pair in the list. A negative number is BAD_USER_INPUT.',
+  }),
+  first: t.int({
+    defaultValue: DEFAULT_PAGE_SIZE,
+    description:
+      'Maximum number of pairs. A negative number, or one above `service.limits.maxPageSize`, is BAD_USER_INPUT.',
+  }),
+}));
+
+builder.queryField('divergentPairs', (t) =>
+  t.field({
+    type: [PairRef],
+    nullable: true,
+    complexity: (args, { service }) => divergentPairs(args.first, service),
+    description:
+      'Pairs whose pool, last trade and order book differ by at least `minPercent`, the largest difference first. It reads no order book: those that a subscription follows count, and for other pairs only pool and last trade are compared. The field `divergence` of these pairs shows the prices that were compared. Null with an error if pairs, tickers or the exchange state cannot be read.',
+    args: divergentPairsArgs,
+    resolve: (_root, args, { loaders }) => loaders.divergences.select(args),
+  }),
+);
+
+builder.subscriptionField('divergentPairs', (t) =>
+  t.field({
+    type: [PairRef],
+    complexity: (args, { service }) => divergentPairs(args.first, service),
+    description:
+      'Sends the list of `Query.divergentPairs` first, then the list each time that it changes. It is computed again at each new beacon height and at each response of the market-data host with pairs or tickers. An update is sent if it differs from the one before in any selected field: a client that selects only ids gets an update when pairs enter, leave or change places. A slow subscriber skips changes and receives the newest list. If the data could not be read yet, the first update is an error with null data, and the subscription stays open.',
+    args: divergentPairsArgs,
+    subscribe: (_root, args, { loaders }) => loaders.sourceStreams.divergentPairs(args),
+    resolve: (pairs) => pairs,
+  }),
+);

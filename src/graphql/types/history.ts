@@ -1,0 +1,94 @@
+import type { HeightRange, HistoryCoverage } from '../../loaders/history.ts';
+import { DEFAULT_GAPS } from '../../loaders/history-arguments.ts';
+import { type BeaconBlock, DEFAULT_BLOCKS } from '../../loaders/recent-blocks.ts';
+import { builder } from '../builder.ts';
+import { objects, recordedObjects } from '../complexity.ts';
+
+const HeightRangeRef = builder.objectRef<HeightRange>('HeightRange').implement({
+  description: 'A range of beacon heights.',
+  fields: (t) => ({
+    from: t.expose('from', { type: 'BeaconHeight', description: 'The lowest height of the range.' }),
+    to: t.expose('to', { type: 'BeaconHeight', description: 'The highest height of the range.' }),
+  }),
+});
+
+const BeaconBlockRef = builder.objectRef<BeaconBlock>('BeaconBlock').implement({
+  description: 'A block of the beacon chain.',
+  fields: (t) => ({
+    beaconHeight: t.expose('beaconHeight', { type: 'BeaconHeight', description: 'Its height.' }),
+    hash: t.exposeString('hash', {
+      nullable: true,
+      description: 'Its hash: 64 hexadecimal characters. Null if the gateway read the height only after it was final.',
+    }),
+    time: t.expose('time', { type: 'DateTime', description: 'Time at which the block was produced.' }),
+  }),
+});
+
+const HistoryRef = builder.objectRef<HistoryCoverage>('History').implement({
+  description:
+    'What the recorded history covers. What is recorded of a height was read or confirmed when the height was final.',
+  fields: (t) => ({
+    firstHeight: t.field({
+      type: 'BeaconHeight',
+      description: 'The lowest recorded height.',
+      resolve: ({ first }) => first.beaconHeight,
+    }),
+    firstTime: t.field({
+      type: 'DateTime',
+      description: 'Time at which the block at `firstHeight` was produced.',
+      resolve: ({ first }) => first.time,
+    }),
+    lastHeight: t.field({
+      type: 'BeaconHeight',
+      description:
+        'The highest recorded height. It is a few blocks below the newest one, because only final heights are recorded.',
+      resolve: ({ last }) => last.beaconHeight,
+    }),
+    lastTime: t.field({
+      type: 'DateTime',
+      description: 'Time at which the block at `lastHeight` was produced.',
+      resolve: ({ last }) => last.time,
+    }),
+    heights: t.exposeInt('heights', { description: 'Number of recorded heights.' }),
+    gaps: t.field({
+      type: [HeightRangeRef],
+      complexity: ({ first }) => objects(first ?? DEFAULT_GAPS),
+      description: 'Ranges of heights between `firstHeight` and `lastHeight` that are not recorded, newest first.',
+      args: {
+        first: t.arg.int({
+          defaultValue: DEFAULT_GAPS,
+          description: 'Maximum number of ranges, from 0 to `service.limits.maxPageSize`.',
+        }),
+      },
+      resolve: (coverage, { first }, { loaders }) => loaders.history.gaps(coverage, first),
+    }),
+    blocks: t.field({
+      type: [BeaconBlockRef],
+      complexity: ({ last }) => recordedObjects(last ?? DEFAULT_BLOCKS),
+      description:
+        'The newest blocks of the beacon chain up to the height of the response, oldest first: the recorded ones, and the newest ones, which are not final yet. Heights in a gap are missing.',
+      args: {
+        last: t.arg.int({
+          defaultValue: DEFAULT_BLOCKS,
+          description: 'Maximum number of blocks, from 0 to `service.limits.maxPageSize`.',
+        }),
+      },
+      resolve: (_coverage, { last }, { loaders }) => loaders.recentBlocks.newest(last),
+    }),
+    isBackfilling: t.boolean({
+      description: 'True if the gateway is reading older heights from the node now.',
+      resolve: (_coverage, _args, { loaders }) => loaders.history.isBackfilling(),
+    }),
+  }),
+});
+
+builder.queryField('history', (t) =>
+  t.field({
+    type: HistoryRef,
+    nullable: true,
+    complexity: recordedObjects(1),
+    description:
+      'What the recorded history covers: every final height that the gateway has read, and which reserves changed at it. It counts recorded heights only. Null while nothing is recorded. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read.',
+    resolve: (_root, _args, { loaders }) => loaders.history.coverage(),
+  }),
+);

@@ -1,0 +1,142 @@
+import { absoluteChange, percentChange } from '../../domain/price-change.ts';
+import {
+  DEFAULT_HOURS,
+  DEFAULT_POINTS,
+  requireChangeArguments,
+  requireSparklineArguments,
+} from '../../loaders/history-arguments.ts';
+import { changeOf, sparklineOf } from '../../loaders/pair-history.ts';
+import type { PriceChange } from '../../loaders/price-changes.ts';
+import { refusing } from '../bad-input.ts';
+import { builder } from '../builder.ts';
+import { recordedObjects, recordedValues } from '../complexity.ts';
+import { decimalsArgs } from './pool-pair.ts';
+import { PairRef, PoolPairRef } from './refs.ts';
+
+const UNKNOWN_DECIMALS = 'or if the decimals of a token are unknown and not set by an argument';
+
+const PriceChangeRef = builder.objectRef<PriceChange>('PriceChange').implement({
+  description:
+    'What happened to the price of a pool in the hours up to its height: to `price` in `PoolPair.change`, to `poolPrice` in `Pair.change`.',
+  fields: (t) => ({
+    fromHeight: t.field({
+      type: 'BeaconHeight',
+      description:
+        'The newest recorded height at or before the start of the window. The first recorded one, if nothing older is recorded.',
+      resolve: ({ start }) => start.beaconHeight,
+    }),
+    fromTime: t.field({
+      type: 'DateTime',
+      description: 'Time at which the block at `fromHeight` was produced.',
+      resolve: ({ start }) => start.time,
+    }),
+    from: t.float({
+      nullable: true,
+      description: `The price at \`fromHeight\`. Null if the pool did not exist or had an empty side then, ${UNKNOWN_DECIMALS}.`,
+      resolve: ({ from, priceOf }) => priceOf(from),
+    }),
+    to: t.float({
+      nullable: true,
+      description: `The price of this pool. Null if it has an empty side, ${UNKNOWN_DECIMALS}.`,
+      resolve: ({ pool, priceOf }) => priceOf(pool),
+    }),
+    high: t.float({
+      nullable: true,
+      description: `The price at the height where the ratio of the reserves makes it highest, from \`fromHeight\` on. Null if the pool had an empty side at all of them, ${UNKNOWN_DECIMALS}.`,
+      resolve: async (change, _args, { loaders }) => change.priceOf((await loaders.history.window(change)).high),
+    }),
+    low: t.float({
+      nullable: true,
+      description: `The price at the height where the ratio of the reserves makes it lowest, from \`fromHeight\` on. Null if the pool had an empty side at all of them, ${UNKNOWN_DECIMALS}.`,
+      resolve: async (change, _args, { loaders }) => change.priceOf((await loaders.history.window(change)).low),
+    }),
+    absolute: t.float({
+      nullable: true,
+      description: '`to` minus `from`. Null if one of them is null.',
+      resolve: ({ from, pool, priceOf }) => absoluteChange(priceOf(from), priceOf(pool)),
+    }),
+    percent: t.float({
+      nullable: true,
+      description: '`100 * (to / from - 1)`. Null if one of them is null, or if `from` is 0.',
+      resolve: ({ from, pool, priceOf }) => percentChange(priceOf(from), priceOf(pool)),
+    }),
+    tradedToken1: t.field({
+      type: 'BigInt',
+      description:
+        'How much of token 1 changed hands after `fromHeight`, at least, in the smallest unit. It is counted as in `Candle.tradedToken1`.',
+      resolve: async (change, _args, { loaders }) => (await loaders.history.window(change)).traded1,
+    }),
+    tradedToken2: t.field({
+      type: 'BigInt',
+      description: 'The same of token 2.',
+      resolve: async (change, _args, { loaders }) => (await loaders.history.window(change)).traded2,
+    }),
+    isComplete: t.boolean({
+      description:
+        'True if every height of the window is known. False if the recorded history begins in the window, or has a gap in it.',
+      resolve: async (change, _args, { loaders }) => (await loaders.history.window(change)).isComplete,
+    }),
+  }),
+});
+
+const windowArgs = builder.args((t) => ({
+  hours: t.int({
+    defaultValue: DEFAULT_HOURS,
+    description: 'Length of the window, at least 1. More than `service.limits.maxHistoryHours` is BAD_USER_INPUT.',
+  }),
+}));
+
+const sparklineArgs = builder.args((t) => ({
+  points: t.int({ defaultValue: DEFAULT_POINTS, description: 'Number of values, from 2 to 500.' }),
+  hours: t.int({
+    defaultValue: DEFAULT_HOURS,
+    description:
+      'Hours from the first value to the last, at least 1. More than `service.limits.maxHistoryHours` is BAD_USER_INPUT.',
+  }),
+}));
+
+builder.objectFields(PoolPairRef, (t) => ({
+  change: t.field({
+    type: PriceChangeRef,
+    nullable: true,
+    complexity: recordedObjects(1),
+    extensions: refusing(requireChangeArguments),
+    description:
+      'What happened to `price` in the hours up to the height of this pool: from the newest recorded height at or before the start of the window, or from the first recorded one. Null while nothing is recorded up to this height. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read.',
+    args: { ...windowArgs, ...decimalsArgs },
+    resolve: (pool, args, { loaders }) => loaders.history.change(pool, args),
+  }),
+  sparkline: t.field({
+    type: ['Float'],
+    nullable: { list: true, items: true },
+    complexity: ({ points }) => recordedValues(points ?? DEFAULT_POINTS),
+    extensions: { ...refusing(requireSparklineArguments), isAwaited: true },
+    description:
+      '`price` at evenly spaced moments, oldest first, for small charts. Each value is from the newest recorded height at or before its moment, the last one from this pool itself. The moments are `T - hours * (n - 1 - i) / (n - 1)` for i from 0 to n - 1, where T is the time of the block of this pool and n is `points`. A value is null if nothing is recorded at its moment, and in the cases in which `price` is null. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read.',
+    args: { ...sparklineArgs, ...decimalsArgs },
+    resolve: (pool, args, { loaders }) => loaders.history.sparkline(pool, args),
+  }),
+}));
+
+builder.objectFields(PairRef, (t) => ({
+  change: t.field({
+    type: PriceChangeRef,
+    nullable: true,
+    complexity: recordedObjects(1),
+    extensions: refusing(requireChangeArguments),
+    description:
+      "What happened to `poolPrice` in the last hours: `PoolPair.change` of the node's pool of the same two tokens, in target tokens per base token. Null if there is no such pool, or while nothing is recorded. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read, and with an error if the exchange state cannot be read.",
+    args: windowArgs,
+    resolve: (pair, args, { loaders }) => changeOf(pair, args, loaders),
+  }),
+  sparkline: t.field({
+    type: ['Float'],
+    nullable: { list: true, items: true },
+    complexity: ({ points }) => recordedValues(points ?? DEFAULT_POINTS),
+    extensions: { ...refusing(requireSparklineArguments), isAwaited: true },
+    description:
+      "`poolPrice` at evenly spaced moments, oldest first: `PoolPair.sparkline` of the node's pool of the same two tokens, in target tokens per base token. Null if there is no such pool. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read, and with an error if the exchange state cannot be read.",
+    args: sparklineArgs,
+    resolve: (pair, args, { loaders }) => sparklineOf(pair, args, loaders),
+  }),
+}));

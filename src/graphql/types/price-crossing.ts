@@ -1,0 +1,50 @@
+import { BadUserInputError } from '../../errors.ts';
+import type { BoundsArguments, PriceCrossing } from '../../loaders/pool-streams.ts';
+import { refusing } from '../bad-input.ts';
+import { builder } from '../builder.ts';
+import { PoolPairRef } from './refs.ts';
+
+const PriceCrossingRef = builder.objectRef<PriceCrossing>('PriceCrossing').implement({
+  description: 'The price of a pool crossed a bound.',
+  fields: (t) => ({
+    bound: t.exposeFloat('bound', { description: 'The bound, as the subscription set it.' }),
+    isAbove: t.exposeBoolean('isAbove', {
+      description: 'True if the price rose above the bound `above`, false if it fell below the bound `below`.',
+    }),
+    price: t.exposeFloat('price', { description: '`PoolPair.price` at this height.' }),
+    previousPrice: t.exposeFloat('previousPrice', {
+      description:
+        '`PoolPair.price` at the height before. If this subscriber skipped heights, at the last one that it was compared at.',
+    }),
+    poolPair: t.expose('poolPair', { type: PoolPairRef, description: 'The pool at this height.' }),
+  }),
+});
+
+/** @throws BadUserInputError if no bound is set, or if no price can cross one */
+function requireBounds({ above, below }: BoundsArguments): void {
+  if (above == null && below == null) throw new BadUserInputError('Set above or below, or both.');
+  for (const [name, bound] of Object.entries({ above, below }))
+    if (bound != null && bound < 0) throw new BadUserInputError(`${name} is ${bound}. It must be 0 or greater.`);
+}
+
+builder.subscriptionField('priceCrossed', (t) =>
+  t.field({
+    type: PriceCrossingRef,
+    extensions: refusing(requireBounds),
+    description:
+      'Sends an update each time `price` of a pool rises above `above` or falls below `below`. Each height is compared with the one before, so nothing is sent at the start. At least one bound is needed. A price that reaches a bound exactly has not crossed it yet. A slow subscriber skips heights: the newest price is compared with the last one that was compared for this subscriber. A pool that does not exist, or whose tokens have unknown decimals, is BAD_USER_INPUT. If no height could be read yet, the first update is an error with null data, and the subscription stays open.',
+    args: {
+      token1Id: t.arg({ type: 'TokenId', required: true, description: 'Id of one of the two tokens.' }),
+      token2Id: t.arg({ type: 'TokenId', required: true, description: 'Id of the other token.' }),
+      above: t.arg.float({
+        description: 'The price above which an update is sent, in token 1 of the pool per token 2.',
+      }),
+      below: t.arg.float({
+        description: 'The price below which an update is sent, in token 1 of the pool per token 2.',
+      }),
+    },
+    subscribe: (_root, { above, below, ...tokens }, { loaders }) =>
+      loaders.sourceStreams.priceCrossed(tokens, { above, below }),
+    resolve: (crossing) => crossing,
+  }),
+);

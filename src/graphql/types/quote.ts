@@ -1,0 +1,163 @@
+import { MAX_HOPS } from '../../domain/best-route.ts';
+import { minimumReceived, priceImpactPercent, type Quote, type QuoteStep, quotedPrice } from '../../domain/quote.ts';
+import {
+  DEFAULT_MAX_HOPS,
+  DEFAULT_SLIPPAGE_PERCENT,
+  type QuoteArguments,
+  readQuoteArguments,
+  readSlippagePercent,
+} from '../../loaders/quote.ts';
+import { refusing } from '../bad-input.ts';
+import { builder } from '../builder.ts';
+import { complexityOfQuote } from '../complexity.ts';
+import { atArg } from './pool-pair.ts';
+import { PoolPairRef } from './refs.ts';
+import { TokenRef } from './token.ts';
+
+const QuoteStepRef = builder.objectRef<QuoteStep>('QuoteStep').implement({
+  description: 'One pool of a route: what the trader sends to it, and what it gives for that.',
+  fields: (t) => ({
+    poolPair: t.field({
+      type: PoolPairRef,
+      description: 'The pool, at the height of the quote and before the trade.',
+      resolve: ({ pool }) => pool,
+    }),
+    sellToken: t.field({
+      type: TokenRef,
+      description: 'The token that is sent to the pool.',
+      resolve: ({ sellTokenId }, _args, { loaders }) => loaders.tokens.get(sellTokenId),
+    }),
+    buyToken: t.field({
+      type: TokenRef,
+      description: 'The token that the pool gives.',
+      resolve: ({ buyTokenId }, _args, { loaders }) => loaders.tokens.get(buyTokenId),
+    }),
+    sellAmount: t.expose('sellAmount', {
+      type: 'BigInt',
+      description: 'Amount that is sent to the pool: `buyAmount` of the step before.',
+    }),
+    buyAmount: t.expose('buyAmount', {
+      type: 'BigInt',
+      description:
+        'Amount that the pool gives for it. In a quote for `buyAmount`, the amount that the next step needs: because whole units are rounded, the pool can give a little more.',
+    }),
+    priceImpactPercent: t.float({
+      description: 'Price impact in this pool alone, in percent.',
+      resolve: (step) => priceImpactPercent([step]),
+    }),
+  }),
+});
+
+const QuoteRef = builder.objectRef<Quote>('Quote').implement({
+  description:
+    "The best way to change one token for another at one beacon height. A quote is an estimate: the reserves can change until the trade. The exchange's trading fee is not part of it: the trader bids the fee separately and pays it in addition.",
+  fields: (t) => ({
+    beaconHeight: t.expose('beaconHeight', {
+      type: 'BeaconHeight',
+      description: 'Beacon height of the reserves from which the quote was computed.',
+    }),
+    sellToken: t.field({
+      type: TokenRef,
+      description: 'The token that the trader sends.',
+      resolve: ({ sellTokenId }, _args, { loaders }) => loaders.tokens.get(sellTokenId),
+    }),
+    buyToken: t.field({
+      type: TokenRef,
+      description: 'The token that the trader receives.',
+      resolve: ({ buyTokenId }, _args, { loaders }) => loaders.tokens.get(buyTokenId),
+    }),
+    sellAmount: t.expose('sellAmount', {
+      type: 'BigInt',
+      description:
+        'Amount that the trader sends. With the argument `buyAmount`, the smallest amount for which at least that is received.',
+    }),
+    buyAmount: t.expose('buyAmount', {
+      type: 'BigInt',
+      description: 'Amount that the trader receives. With the argument `buyAmount`, that amount.',
+    }),
+    minimumReceived: t.field({
+      type: 'BigInt',
+      description:
+        '`buyAmount` less that many percent, in exact arithmetic and rounded down: what the trader accepts at least if other trades come first. A percentage below 0 or above 100 is BAD_USER_INPUT.',
+      args: {
+        slippagePercent: t.arg.float({
+          defaultValue: DEFAULT_SLIPPAGE_PERCENT,
+          description:
+            'Slippage that the trader accepts, in percent from 0 to 100. It is read as the decimal number that it is written as.',
+        }),
+      },
+      extensions: refusing((args: { readonly slippagePercent?: number | null }) =>
+        readSlippagePercent(args.slippagePercent),
+      ),
+      resolve: ({ buyAmount }, { slippagePercent }) => minimumReceived(buyAmount, readSlippagePercent(slippagePercent)),
+    }),
+    price: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'Price of this trade: whole sell tokens for one whole buy token, rounded to 18 significant digits, without zeros at the end. Null if the decimals of one of the tokens are unknown.',
+      resolve: (quote, _args, { loaders }) => {
+        const [sold, bought] = [quote.sellTokenId, quote.buyTokenId].map(loaders.tokens.decimalsOf);
+        return sold === undefined || bought === undefined ? undefined : quotedPrice(quote, sold, bought);
+      },
+    }),
+    priceImpactPercent: t.float({
+      description:
+        'How much less the trader receives than at the spot prices along the route, in percent, including the rounding of whole units: `100 * (1 - buyAmount / (sellAmount * product of the spot prices))`. 0 for an infinitely small trade, towards 100 for one that empties a pool.',
+      resolve: ({ route }) => priceImpactPercent(route),
+    }),
+    route: t.field({
+      type: [QuoteStepRef],
+      description: 'The pools in the order of the trade, at least one. No token comes twice.',
+      resolve: ({ route }) => route,
+    }),
+  }),
+});
+
+const quoteArgs = builder.args((t) => ({
+  sellTokenId: t.field({ type: 'TokenId', required: true, description: 'Id of the token that the trader sends.' }),
+  buyTokenId: t.field({ type: 'TokenId', required: true, description: 'Id of the token that the trader receives.' }),
+  sellAmount: t.field({
+    type: 'BigInt',
+    description:
+      'Amount that the trader sends, in smallest units and above 0. The best route gives the most for it. Exactly one of `sellAmount` and `buyAmount` must be set.',
+  }),
+  buyAmount: t.field({
+    type: 'BigInt',
+    description: 'Amount that the trader wants, in smallest units and above 0. The best route asks the least for it.',
+  }),
+  maxHops: t.int({
+    defaultValue: DEFAULT_MAX_HOPS,
+    description: `Maximum number of pools on the route, from 1 to ${MAX_HOPS}.`,
+  }),
+}));
+
+/** When a quote is null, and what is refused. */
+const QUOTE_LIMITS = `Null if there is no route, if the best one gives 0, or if more than 2^64 - 1 would have to be paid. The same token twice, no amount, both amounts, an amount of 0 and a \`maxHops\` outside 1 to ${MAX_HOPS} are BAD_USER_INPUT.`;
+
+const quoteExtensions = refusing((args: QuoteArguments) => readQuoteArguments(args));
+
+builder.queryField('quote', (t) =>
+  t.field({
+    type: QuoteRef,
+    nullable: true,
+    complexity: (args, { service }) => complexityOfQuote(args, service),
+    extensions: quoteExtensions,
+    description: `The best way to change one token for another: of all routes of at most \`maxHops\` pools on which no token comes twice, the one that gives the most for \`sellAmount\`, or asks the least for \`buyAmount\`. Of equally good routes, the shortest one, then by the ids of their pools. A pool gives \`R2 - ceil(R1 * R2 / (R1 + sent))\`, in exact integers: R1 is its reserve of the token that is sent, and R2 that of the other token. Empty pools are not used. The exchange's trading fee is not part of the quote: the trader bids it separately. The exchange stores reserves as unsigned 64-bit integers; the quote does not check that R1 + sent fits. ${QUOTE_LIMITS} Null with an error if the exchange state cannot be read.`,
+    args: { ...quoteArgs, ...atArg },
+    resolve: (_root, args, { loaders }) => loaders.quotes.find(args),
+  }),
+);
+
+builder.subscriptionField('quote', (t) =>
+  t.field({
+    type: QuoteRef,
+    nullable: true,
+    complexity: (args, { service }) => complexityOfQuote(args, service),
+    extensions: quoteExtensions,
+    description: `Sends the quote of \`Query.quote\` at the current beacon height first, then at each new one. The exchange's trading fee is not part of it. ${QUOTE_LIMITS} A slow subscriber skips heights and receives the newest quote. If no height could be read yet, the first update is an error with null data, and the subscription stays open.`,
+    args: quoteArgs,
+    subscribe: (_root, _args, { loaders }) => loaders.sourceStreams.head(),
+    resolve: (head, args, { loaders }) => loaders.quotes.findForUpdate(head, args),
+  }),
+);

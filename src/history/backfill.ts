@@ -1,0 +1,263 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type BeaconHeight, newestFinal } from '../domain/beacon-height.ts';
+import type { ExchangeState } from '../domain/exchange.ts';
+import type { Instant } from '../domain/instant.ts';
+import { HeightNotAvailableError } from '../errors.ts';
+import type { Head } from '../live/chain/head.ts';
+import type { Recorder } from './recorder.ts';
+import type { Coverage, FinalBlock, HeightRange, HistoryStore } from './store.ts';
+
+/** Reads missing heights from the node: first those between recorded heights, then those below, from the newest down. */
+export type Backfill = {
+  /** Starts to look for missing heights, unless it reads already. Called when something has been recorded. */
+  wake(): void;
+  /** Whether it is reading missing heights now. It may pause in between. */
+  isReading(): boolean;
+  /** Number of heights that were read. */
+  reads(): number;
+  stop(): void;
+};
+
+type BackfillOptions = {
+  readonly store: Pick<HistoryStore, 'coverage'>;
+  readonly recorder: Pick<Recorder, 'record' | 'ready' | 'head' | 'firstHeight'>;
+  /** Reads a final state from a node. @throws HeightNotAvailableError, UpstreamError */
+  readonly readFinal: (height: BeaconHeight, head: Head) => Promise<ExchangeState>;
+  /** Whether a state has lost no pools. */
+  readonly isComplete: (state: ExchangeState) => boolean;
+  /** Whether it has to wait: the node is unwell or limits calls, or clients need it. */
+  readonly mustPause: () => boolean;
+  /** Whether it reads at all: another replica of the fleet may. `true` by default. */
+  readonly mayRun?: () => boolean;
+  /** How far below the newest block, by the times of blocks. */
+  readonly maxAgeMs: number;
+  /** Of so many heights one is read. Shorter gaps are filled completely. */
+  readonly step: number;
+  readonly rate: BackfillRate;
+};
+
+/** How fast heights are read. */
+export type BackfillRate = {
+  /** Heights that are read at the same time. */
+  readonly atOnce: number;
+  /** Minimum pause after each read. A pause is at least as long as the read took, so that the node rests half of the time. */
+  readonly pauseMs: number;
+};
+
+/** The rate for a real node. */
+export const GENTLE: BackfillRate = { atOnce: 1, pauseMs: 250 };
+
+/** The rate for the built-in sandbox: a day of heights within seconds. */
+export const QUICK: BackfillRate = { atOnce: 4, pauseMs: 0 };
+
+/** Gaps that are looked at together, the newest ones. */
+const GAPS_AT_ONCE = 1_000;
+
+/** Blocks that are given to the database together. */
+const BLOCKS_AT_ONCE = 16;
+
+/** How long it waits before it looks again whether it may go on. */
+const PAUSE_MS = 250;
+
+/** Pauses after a failure: the first, and the longest. */
+const FIRST_RETRY_MS = 1_000;
+const LAST_RETRY_MS = 60_000;
+
+/** A height that failed so often is left out for as long as the gateway runs. */
+const MAX_FAILURES = 3;
+const MAX_LEFT_OUT = 1_000;
+
+/** A node that has pruned a height may be replaced by one that has more. */
+const PRUNED_FOR_MS = 3_600_000;
+
+/** Minimum time between two looks for missing heights. */
+const LOOK_EVERY_MS = 2_000;
+
+/** The first look comes so long after the first head, because clients wait for their first answers then. */
+const FIRST_LOOK_AFTER_MS = 300;
+
+/** Creates the backfill. It does nothing before it is woken. */
+export function createBackfill(options: BackfillOptions): Backfill {
+  const { store, recorder, readFinal, isComplete, mustPause, mayRun = () => true, maxAgeMs, step, rate } = options;
+  const stopping = new AbortController();
+  /** Heights that failed, and how often. */
+  const failures = new Map<BeaconHeight, number>();
+  let pruned: { readonly height: BeaconHeight; readonly until: number } | undefined;
+  /** The highest height that was made before the time that is read. */
+  let tooOld = 0;
+  let working: Promise<void> | undefined;
+  let isReading = false;
+  let reads = 0;
+  let mayLookAt: number | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  /** Set for good if the states of the node have no time. */
+  let isImpossible = false;
+
+  function wake(): void {
+    if (working !== undefined || timer !== undefined || isStopped() || isImpossible || maxAgeMs === 0) return;
+    if (!mayRun()) return;
+    mayLookAt ??= performance.now() + FIRST_LOOK_AFTER_MS;
+    timer = setTimeout(start, Math.max(0, mayLookAt - performance.now()));
+  }
+
+  function start(): void {
+    timer = undefined;
+    working = fill()
+      .catch(() => {})
+      .finally(() => {
+        isReading = false;
+        mayLookAt = performance.now() + LOOK_EVERY_MS;
+        working = undefined;
+      });
+  }
+
+  const isStopped = () => stopping.signal.aborted;
+  const mustEnd = () => isStopped() || !mayRun();
+
+  /** Reads until nothing is missing. */
+  async function fill(): Promise<void> {
+    let retryMs = FIRST_RETRY_MS;
+    while (!mustEnd() && !isImpossible) {
+      try {
+        const missing = await lookForMissing();
+        if (missing.length === 0) return;
+        isReading = true;
+        await readAll(missing);
+        retryMs = FIRST_RETRY_MS;
+      } catch {
+        // A node or the database failed; both are logged where they are used.
+        await sleep(retryMs);
+        retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
+      }
+    }
+  }
+
+  /** Some of the missing heights, in the order in which they are read. */
+  async function lookForMissing(): Promise<readonly BeaconHeight[]> {
+    await recorder.ready();
+    const head = recorder.head();
+    const coverage = await store.coverage(GAPS_AT_ONCE);
+    if (head === undefined) return [];
+    const oldest = head.time - maxAgeMs;
+    // The recorder itself records the heights from its first head on.
+    const highest = Math.min(newestFinal(head.beaconHeight), (recorder.firstHeight() ?? 1) - 1);
+    const lowest = lowestToRead();
+    const isRead = (height: BeaconHeight) =>
+      height <= newestFinal(head.beaconHeight) && (failures.get(height) ?? 0) < MAX_FAILURES;
+
+    const found: BeaconHeight[] = [];
+    for (const height of missingHeights(coverage, highest, oldest)) {
+      if (height < lowest || found.length >= BLOCKS_AT_ONCE) break;
+      if (isRead(height)) found.push(height);
+    }
+    return found;
+  }
+
+  /** All missing heights up to one, in the order in which they are read, also some that are too old or pruned. */
+  function* missingHeights(
+    coverage: Coverage | undefined,
+    highest: BeaconHeight,
+    oldest: Instant,
+  ): Iterable<BeaconHeight> {
+    if (coverage === undefined) return yield* heightsToRead({ from: 1, to: highest }, step);
+    const { first, last, gaps } = coverage;
+    yield* heightsToRead({ from: last.beaconHeight + 1, to: highest }, step);
+    for (const gap of gaps) yield* heightsToRead(gap, step);
+    if (first.time > oldest) yield* heightsToRead({ from: 1, to: first.beaconHeight - 1 }, step);
+  }
+
+  /** Heights below it are pruned, or older than what is read. */
+  function lowestToRead(): BeaconHeight {
+    if (pruned !== undefined && performance.now() >= pruned.until) pruned = undefined;
+    return Math.max(1, tooOld, (pruned?.height ?? 0) + 1);
+  }
+
+  async function readAll(heights: readonly BeaconHeight[]): Promise<void> {
+    const blocks: FinalBlock[] = [];
+    let failure: { readonly error: unknown } | undefined;
+    for (let at = 0; at < heights.length && failure === undefined && !mustEnd(); at += rate.atOnce) {
+      const head = await mayRead();
+      if (head === undefined) break;
+      const begunAt = performance.now();
+      const some = heights.slice(at, at + rate.atOnce).filter((height) => height >= lowestToRead());
+      const results = await Promise.all(some.map((height) => readOne(height, head)));
+      blocks.push(...results.filter((result) => result !== undefined && 'exchange' in result));
+      failure = results.find((result) => result !== undefined && 'error' in result);
+      if (rate.pauseMs > 0) await sleep(Math.max(rate.pauseMs, performance.now() - begunAt));
+      else await nextTurn();
+    }
+    // Of the heights that are too old only the first one is needed.
+    const wanted = blocks.filter(({ exchange: { beaconHeight } }) => beaconHeight >= tooOld);
+    if (wanted.length > 0) await recorder.record(wanted);
+    if (failure !== undefined) throw failure.error;
+  }
+
+  /** Waits until the node may be called. @returns the newest head; `undefined` if the backfill must end */
+  async function mayRead(): Promise<Head | undefined> {
+    while (mustPause() && !mustEnd()) await sleep(PAUSE_MS);
+    return mustEnd() ? undefined : recorder.head();
+  }
+
+  /** @returns `undefined` for a height that cannot be recorded, and why a height could not be read */
+  async function readOne(height: BeaconHeight, head: Head): Promise<FinalBlock | { error: unknown } | undefined> {
+    try {
+      const exchange = await readFinal(height, head);
+      reads += 1;
+      failures.delete(height);
+      if (exchange.time === undefined) isImpossible = true;
+      if (!isComplete(exchange)) noteFailure(height);
+      if (exchange.time === undefined || !isComplete(exchange)) return undefined;
+      if (exchange.time < head.time - maxAgeMs) noteTooOld(height, head.time - maxAgeMs, exchange.time);
+      return { hash: undefined, time: exchange.time, exchange };
+    } catch (error) {
+      if (error instanceof HeightNotAvailableError) {
+        pruned = { height: Math.max(height, pruned?.height ?? 0), until: performance.now() + PRUNED_FOR_MS };
+        return undefined;
+      }
+      noteFailure(height);
+      return { error };
+    }
+  }
+
+  /** The first height that is too old is recorded too: changes since the beginning of the time need it. */
+  function noteTooOld(height: BeaconHeight, oldest: Instant, time: Instant): void {
+    if (time < oldest) tooOld = Math.max(tooOld, height);
+  }
+
+  function noteFailure(height: BeaconHeight): void {
+    failures.set(height, (failures.get(height) ?? 0) + 1);
+    const [oldest] = failures.keys();
+    if (failures.size > MAX_LEFT_OUT && oldest !== undefined) failures.delete(oldest);
+  }
+
+  async function sleep(ms: number): Promise<void> {
+    if (isStopped()) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    const stop = () => resolve();
+    stopping.signal.addEventListener('abort', stop);
+    await promise;
+    clearTimeout(timer);
+    stopping.signal.removeEventListener('abort', stop);
+  }
+
+  return {
+    wake,
+    isReading: () => isReading,
+    reads: () => reads,
+    stop() {
+      stopping.abort();
+      clearTimeout(timer);
+    },
+  };
+}
+
+/**
+ * The heights of a range that are read, from the newest down: of a long range the multiples of the step, of a range that is
+ * shorter than between two multiples all.
+ */
+export function* heightsToRead({ from, to }: HeightRange, step: number): Iterable<BeaconHeight> {
+  const isShort = to - from + 1 < step - 1;
+  const every = isShort ? 1 : step;
+  for (let height = to - (to % every); height >= from; height -= every) yield height;
+}

@@ -1,0 +1,158 @@
+import { type BeaconHeight, isFinal } from '../domain/beacon-height.ts';
+import type { ExchangeState } from '../domain/exchange.ts';
+import type { Instant } from '../domain/instant.ts';
+import { HeightNotAvailableError, UpstreamBadShapeError } from '../errors.ts';
+import type { Head } from '../live/chain/head.ts';
+import type { History } from './history.ts';
+
+/** Finds blocks by the times at which they were made. */
+export type BlockTimes = {
+  /**
+   * The newest height whose block was made at or before a time; `undefined` if that was before the first block that the nodes
+   * still have.
+   *
+   * @param head the newest block that counts
+   * @throws HeightNotAvailableError if the nodes have pruned heights that decide, UpstreamError
+   */
+  heightAt(time: Instant, head: Head, read: ReadState): Promise<BeaconHeight | undefined>;
+};
+
+/** Reads the state at a height below a head on behalf of a client. @throws HeightNotAvailableError, UpstreamError */
+export type ReadState = (height: BeaconHeight, head: Head) => Promise<ExchangeState>;
+
+/** A height and when its block was made. */
+type Known = { readonly height: BeaconHeight; readonly time: Instant };
+
+/** Times of final blocks that are remembered, because the searches of many clients begin at the same heights. */
+const MAX_TIMES = 2_000;
+
+/** The most states that one search reads: every second one halves the heights that are left. */
+const MAX_READS = 128;
+
+/** Creates the search over the recorded history and, where it has gaps, the states of the nodes. */
+export function createBlockTimes(history: Pick<History, 'blockAt' | 'unrecorded'>): BlockTimes {
+  /** Of final heights. The oldest are forgotten first. */
+  const times = new Map<BeaconHeight, Instant>();
+
+  function remember(height: BeaconHeight, time: Instant): void {
+    times.set(height, time);
+    const [oldest] = times.keys();
+    if (times.size > MAX_TIMES && oldest !== undefined) times.delete(oldest);
+  }
+
+  /** @returns `undefined` if the nodes have pruned the height */
+  async function timeOf(height: BeaconHeight, head: Head, read: ReadState): Promise<Instant | undefined> {
+    const known = times.get(height);
+    if (known !== undefined) return known;
+    const { time } = await read(height, head)
+      .catch((error: unknown) => {
+        if (error instanceof HeightNotAvailableError) return { time: undefined, isPruned: true };
+        throw error;
+      })
+      .then((state) => {
+        if (state.time === undefined && !('isPruned' in state))
+          throw new UpstreamBadShapeError('NODE', 'its exchange states have no time');
+        return state;
+      });
+    if (time !== undefined && isFinal(height, head.beaconHeight)) remember(height, time);
+    return time;
+  }
+
+  /** The nearest known blocks at or before a time, and after it. A database that cannot be read only costs more reads. */
+  async function nearest(time: Instant, head: Head): Promise<{ below: Known | undefined; above: Known }> {
+    const recorded = await history.blockAt(time).catch(() => undefined);
+    const blocks: Known[] = ancestors(head, history.unrecorded()).map(toKnown);
+    for (const block of [recorded?.block, recorded?.next]) if (block !== undefined) blocks.push(toKnown(block));
+    for (const [height, time] of times) blocks.push({ height, time });
+
+    const ofChain = blocks.filter(({ height }) => height <= head.beaconHeight);
+    const below = ofChain.filter((block) => block.time <= time).reduce<Known | undefined>(higher, undefined);
+    const above = ofChain
+      .filter((block) => block.time > time)
+      .reduce<Known>(lower, { height: head.beaconHeight, time: head.time });
+    return { below, above };
+  }
+
+  return {
+    async heightAt(time, head, read) {
+      if (time >= head.time) return head.beaconHeight;
+      let { below, above } = await nearest(time, head);
+      /** The highest height that is known to be pruned, if it is above `below`. */
+      let prunedTo = 0;
+
+      for (let reads = 0; above.height - Math.max(below?.height ?? 0, prunedTo) > 1; reads++) {
+        if (reads === MAX_READS)
+          throw new UpstreamBadShapeError('NODE', 'its blocks are not in the order of their times');
+        const height = nextHeight({ time, below, above, prunedTo, head, isEven: reads % 2 === 0 });
+        const found = await timeOf(height, head, read);
+        if (found === undefined) prunedTo = height;
+        else if (found <= time) below = { height, time: found };
+        else above = { height, time: found };
+      }
+      if (prunedTo > (below?.height ?? 0) && below !== undefined)
+        throw new HeightNotAvailableError(prunedTo, head.beaconHeight);
+      return below?.height;
+    },
+  };
+}
+
+/** A head, and those of some heads that are surely below it on its chain, descending. */
+export function ancestors(head: Head, heads: readonly Head[]): readonly Head[] {
+  const chain = [head];
+  for (const each of heads.toReversed()) {
+    const { beaconHeight, previousHash } = chain.at(-1) ?? head;
+    if (each.beaconHeight === beaconHeight - 1 && each.hash === previousHash) chain.push(each);
+  }
+  return chain;
+}
+
+function toKnown({ beaconHeight, time }: { readonly beaconHeight: BeaconHeight; readonly time: Instant }): Known {
+  return { height: beaconHeight, time };
+}
+
+function higher(a: Known | undefined, b: Known): Known {
+  return a !== undefined && a.height > b.height ? a : b;
+}
+
+function lower(a: Known, b: Known): Known {
+  return a.height < b.height ? a : b;
+}
+
+/** The usual time between two blocks, for the first estimate below the lowest known block. */
+const USUAL_INTERVAL_MS = 40_000;
+
+/** How far below the lowest known block the first of the steps goes that look for the lowest retained height. */
+const FIRST_STEP = 64;
+
+type Search = {
+  readonly time: Instant;
+  readonly below: Known | undefined;
+  readonly above: Known;
+  readonly prunedTo: BeaconHeight;
+  readonly head: Head;
+  readonly isEven: boolean;
+};
+
+/**
+ * The height that is read next, strictly between what is known below and above: the one at which the time is expected, and
+ * every second time the middle. If only pruned heights are known below, it stays near the known ones: a node may limit the
+ * errors with which it responds for pruned heights.
+ */
+function nextHeight({ time, below, above, prunedTo, head, isEven }: Search): BeaconHeight {
+  const lowest = Math.max(below?.height ?? 0, prunedTo);
+  const expected = above.height - Math.ceil((above.time - time) / intervalOf(below, above, head));
+  const between = (height: BeaconHeight) => Math.min(Math.max(height, lowest + 1), above.height - 1);
+  if (lowest !== prunedTo || prunedTo === 0)
+    return between(isEven ? expected : Math.floor((lowest + above.height) / 2));
+
+  if (isEven && expected > prunedTo + 1) return between(expected);
+  const step = above.height - Math.max(FIRST_STEP, 2 * (head.beaconHeight - above.height));
+  return between(step > prunedTo ? step : above.height - Math.ceil((above.height - prunedTo) / 4));
+}
+
+/** The usual time between two blocks, by the known ones. */
+function intervalOf(below: Known | undefined, above: Known, head: Head): number {
+  if (below !== undefined) return (above.time - below.time) / (above.height - below.height) || 1;
+  const heights = head.beaconHeight - above.height;
+  return (heights === 0 ? 0 : (head.time - above.time) / heights) || USUAL_INTERVAL_MS;
+}

@@ -1,0 +1,87 @@
+import type { PoolDirectory } from '../domain/exchange.ts';
+import type { Database, ReadSql } from './database.ts';
+import { createPoolMemory, type PoolMemory } from './pool-states.ts';
+import { prune } from './pruning.ts';
+import { readBlockAt, readBlocks, readCoverage, readReservesAt, readStateAt } from './reading.ts';
+import { readCandles } from './reading-candles.ts';
+import { readWindows } from './reading-windows.ts';
+import { recordHeight } from './recording.ts';
+import { HistoryDatabaseError, type HistoryStore } from './store.ts';
+
+type Opened = { readonly database: Database; readonly memory: PoolMemory };
+
+/**
+ * Creates a store in a database, which is opened when it is first needed, and again when its connection was lost.
+ *
+ * @param open opens the database for a chain; throws HistoryDatabaseError
+ * @param rawDays for how many days the changes of each height are kept
+ */
+export function createDatabaseStore(open: (chainName: string) => Promise<Database>, rawDays: number): HistoryStore {
+  let opening: Promise<Opened> | undefined;
+  let directory: PoolDirectory | undefined;
+  let chain: string | undefined;
+  let isClosed = false;
+
+  async function opened(): Promise<Opened> {
+    if (isClosed) throw new HistoryDatabaseError('The history is closed.');
+    if (chain === undefined) throw new HistoryDatabaseError('The chain is not known yet.');
+    const chainName = chain;
+    const current = await opening?.catch(() => undefined);
+    if (current === undefined || current.database.isLost()) {
+      opening = (async () => {
+        await current?.database.close();
+        return { database: await open(chainName), memory: createPoolMemory() };
+      })();
+    }
+    return opening as Promise<Opened>;
+  }
+
+  async function read<T>(work: (sql: ReadSql, memory: PoolMemory) => Promise<T>): Promise<T> {
+    const { database, memory } = await opened();
+    return database.read((sql) => work(sql, memory));
+  }
+
+  return {
+    async useChain(chainName) {
+      if (chain !== undefined && chain !== chainName)
+        throw new HistoryDatabaseError(`The history is of the chain ${chain}, not of ${chainName}.`, {
+          isPermanent: true,
+        });
+      chain = chainName;
+      await opened();
+    },
+    async record(blocks) {
+      for (const block of blocks) {
+        const { database, memory } = await opened();
+        try {
+          await database.write((sql) => recordHeight(sql, memory, block));
+        } catch (error) {
+          memory.clear();
+          throw error;
+        }
+      }
+    },
+    coverage: (gaps) => read((sql) => readCoverage(sql, gaps)),
+    blockAt: (time) => read((sql) => readBlockAt(sql, time)),
+    recentBlocks: (query) => read((sql) => readBlocks(sql, query)),
+    stateAt: (height) =>
+      read(async (sql, memory) => {
+        const state = await readStateAt(sql, memory, height, directory);
+        directory = state?.directory;
+        return state;
+      }),
+    candles: (query) => read((sql, memory) => readCandles(sql, memory, query)),
+    windows: (query) => read((sql, memory) => readWindows(sql, memory, query)),
+    reservesAt: (query) => read((sql, memory) => readReservesAt(sql, memory, query)),
+    async prune(now) {
+      const { database } = await opened();
+      await prune(database, rawDays, now);
+    },
+    async close() {
+      isClosed = true;
+      const current = await opening?.catch(() => undefined);
+      opening = undefined;
+      await current?.database.close();
+    },
+  };
+}

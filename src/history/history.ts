@@ -1,0 +1,116 @@
+import { HistoryUnavailableError } from '../errors.ts';
+import type { Head } from '../live/chain/head.ts';
+import type { Backfill } from './backfill.ts';
+import type { Recorder, RecorderState } from './recorder.ts';
+import type { Coverage, HistoryStore } from './store.ts';
+
+/**
+ * The history as the loaders read it: the recorded heights, and the heads above them that are in memory.
+ *
+ * Each read throws HistoryUnavailableError while the database cannot be read, or if there is no history
+ * (`HISTORY_DATABASE=off`).
+ */
+export type History = Pick<
+  HistoryStore,
+  'coverage' | 'blockAt' | 'recentBlocks' | 'stateAt' | 'candles' | 'windows' | 'reservesAt'
+> & {
+  /** Whether older heights are being read from the node now, by this gateway or by the leader of its fleet. */
+  isBackfilling(): boolean;
+  /**
+   * The heads that are in memory and may not be recorded yet, ascending by height, each the ancestor of the next where the
+   * node tells. Use those above `recordedTo` and not above the height of the answer.
+   */
+  unrecorded(): readonly Head[];
+  /** Changes each time something has been recorded. What was computed from the history before may then be different. */
+  version(): number;
+  /** Changes each time a height below the highest recorded one has been recorded, but not for the heights above. */
+  fills(): number;
+  /**
+   * Is called each time when a height above all recorded ones has been recorded.
+   *
+   * @param listener gets the newest head that was recorded; `undefined` if its state was read again
+   * @returns a function that ends it
+   */
+  onRecorded(listener: (last: Head | undefined) => void): () => void;
+  status(): HistoryStatus;
+};
+
+/** The history as operators see it. */
+export type HistoryStatus = {
+  /** `refused` if only the operator can mend the database, such as one of another chain. */
+  readonly state: RecorderState | 'off';
+  /** What is recorded, without the gaps; `undefined` if nothing is, or it is not known. */
+  readonly coverage: Coverage | undefined;
+  /** Number of final heights that wait to be recorded. */
+  readonly waiting: number;
+  /** Number of operations of the database that failed. */
+  readonly databaseErrors: number;
+  /** Number of heights that the backfill has read from nodes. */
+  readonly backfillReads: number;
+};
+
+type HistoryOptions = {
+  readonly store: HistoryStore;
+  readonly recorder: Recorder;
+  readonly backfill: Backfill;
+  /** How long a read may take. */
+  readonly timeoutMs: number;
+};
+
+/** Creates the history of a store. Reads wait until the database is surely of the followed chain. */
+export function createHistory({ store, recorder, backfill, timeoutMs }: HistoryOptions): History {
+  let readErrors = 0;
+
+  /** Runs a read of the database. Whatever it fails with is the same to a client. */
+  async function read<T>(operation: () => Promise<T>): Promise<T> {
+    const { promise: timeout, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => reject(new Error(`no response within ${timeoutMs} ms`)), timeoutMs);
+    try {
+      return await Promise.race([recorder.ready().then(operation), timeout]);
+    } catch (error) {
+      readErrors += 1;
+      throw new HistoryUnavailableError({ cause: error });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  return {
+    coverage: (gaps) => read(() => store.coverage(gaps)),
+    blockAt: (time) => read(() => store.blockAt(time)),
+    recentBlocks: (query) => read(() => store.recentBlocks(query)),
+    stateAt: (height) => read(() => store.stateAt(height)),
+    candles: (query) => read(() => store.candles(query)),
+    windows: (query) => read(() => store.windows(query)),
+    reservesAt: (query) => read(() => store.reservesAt(query)),
+    isBackfilling: () => backfill.isReading() || recorder.isFilledByOther(),
+    unrecorded: recorder.unrecorded,
+    version: recorder.version,
+    fills: recorder.fills,
+    onRecorded: recorder.onRecorded,
+    status() {
+      const { errors, ...status } = recorder.status();
+      return { ...status, databaseErrors: errors + readErrors, backfillReads: backfill.reads() };
+    },
+  };
+}
+
+/** The history of a gateway that records none. */
+export function historyOff(): History {
+  const refuse = () => Promise.reject(new HistoryUnavailableError({ isOff: true }));
+  return {
+    coverage: refuse,
+    blockAt: refuse,
+    recentBlocks: refuse,
+    stateAt: refuse,
+    candles: refuse,
+    windows: refuse,
+    reservesAt: refuse,
+    isBackfilling: () => false,
+    unrecorded: () => [],
+    version: () => 0,
+    fills: () => 0,
+    onRecorded: () => () => {},
+    status: () => ({ state: 'off', coverage: undefined, waiting: 0, databaseErrors: 0, backfillReads: 0 }),
+  };
+}

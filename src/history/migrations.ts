@@ -1,0 +1,80 @@
+import type { Database, ReadSql, Sql } from './database.ts';
+import { HistoryDatabaseError } from './store.ts';
+import { FACTS, INDEXES, TABLES } from './tables.ts';
+
+/** One step of the version of a database. */
+export type Migration = (sql: Sql) => Promise<void>;
+
+/** What makes each version from the one before; the first one creates the tables. A released one never changes. */
+export const MIGRATIONS: readonly Migration[] = [
+  async (sql) => {
+    for (const table of TABLES) await sql.create(table);
+    for (const index of INDEXES) await sql.run(index);
+  },
+];
+
+/** How the tables of a kind of database are found and created. */
+export type Schema = {
+  /** Whether there are tables of a history. @throws HistoryDatabaseError that is permanent if there are only others */
+  exists(sql: ReadSql): Promise<boolean>;
+  /** Makes an empty database ready for tables. */
+  create(sql: Sql): Promise<void>;
+};
+
+/**
+ * Creates the tables, or brings those of an older version of the gateway up to date, and notes for which chain they are. If
+ * there is nothing to do, it only reads.
+ *
+ * @throws HistoryDatabaseError that is permanent if the database is of another chain or of a newer version
+ */
+export async function prepareDatabase(database: Database, schema: Schema, options: DatabaseOptions): Promise<void> {
+  const { chainName, migrations = MIGRATIONS } = options;
+  const readVersion = async (sql: ReadSql) =>
+    (await schema.exists(sql)) ? requireVersion(sql, chainName, migrations.length) : undefined;
+  if ((await database.read(readVersion)) === migrations.length) return;
+
+  await database.write(async (sql) => {
+    // Another process may have done it since.
+    const version = await readVersion(sql);
+    if (version === undefined) await schema.create(sql);
+    for (const migrate of migrations.slice(version)) await migrate(sql);
+    await sql.put(FACTS, [
+      ['version', String(migrations.length)],
+      ['chain', chainName],
+    ]);
+  });
+}
+
+/** The version of a database, if it can be used. @throws HistoryDatabaseError that is permanent if not */
+async function requireVersion(sql: ReadSql, chainName: string, newest: number): Promise<number> {
+  const facts = new Map<string, string>();
+  for (const { name, value } of await sql.all('SELECT name, value FROM facts')) facts.set(String(name), String(value));
+
+  const version = Number(facts.get('version'));
+  if (version > newest) {
+    throw refusal(
+      `The history database has version ${version}, and this gateway knows versions up to ${newest}. Start a newer gateway, or choose another database.`,
+    );
+  }
+  const chain = facts.get('chain');
+  if (chain === chainName) return version;
+  throw refusal(`The history database is of the chain ${chain}, and the node is of ${chainName}.`);
+}
+
+/** What a database is opened with. */
+export type DatabaseOptions = {
+  /** The chain whose history it has. */
+  readonly chainName: string;
+  /** The versions that it can have; {@link MIGRATIONS} by default. */
+  readonly migrations?: readonly Migration[] | undefined;
+};
+
+/** What a store is created with. */
+export type StoreOptions = Pick<DatabaseOptions, 'migrations'> & {
+  /** For how many days the changes of each height are kept. */
+  readonly rawDays: number;
+};
+
+function refusal(message: string): HistoryDatabaseError {
+  return new HistoryDatabaseError(message, { isPermanent: true });
+}

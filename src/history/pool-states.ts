@@ -1,0 +1,162 @@
+import type { BeaconHeight } from '../domain/beacon-height.ts';
+import { type ExchangeState, type PoolDirectory, poolCount } from '../domain/exchange.ts';
+import { amountOf, numberOf, type ReadSql, type Sql } from './database.ts';
+import type { Reserves } from './rollup.ts';
+import { POOL_BASES } from './tables.ts';
+
+/** The states of all pools after a height, by the numbers of the pools. */
+export type PoolStates = {
+  /** Two for each pool. */
+  readonly reserves: BigUint64Array;
+  /** 1 for each pool that exists. */
+  readonly exists: Uint8Array;
+};
+
+/** The state of a pool; `undefined` if it does not exist. */
+export function stateIn(states: PoolStates | undefined, pool: number): Reserves | undefined {
+  if (states?.exists[pool] !== 1) return undefined;
+  return { reserve1: states.reserves[pool * 2] ?? 0n, reserve2: states.reserves[pool * 2 + 1] ?? 0n };
+}
+
+/** Whether a pool differs between two states, or exists in one only. */
+export function differs(a: PoolStates, b: PoolStates, pool: number): boolean {
+  const exists = a.exists[pool] === 1;
+  if (exists !== (b.exists[pool] === 1)) return true;
+  if (!exists) return false;
+  return a.reserves[pool * 2] !== b.reserves[pool * 2] || a.reserves[pool * 2 + 1] !== b.reserves[pool * 2 + 1];
+}
+
+/** Creates states in which none of `count` pools exists. */
+export function noPoolStates(count: number): PoolStates {
+  return { reserves: new BigUint64Array(count * 2), exists: new Uint8Array(count) };
+}
+
+/** The pools of a database, and the states that were needed last. It belongs to one connection. */
+export type PoolMemory = {
+  /** Their ids, by number. */
+  readonly ids: readonly string[];
+  /** Reads the pools that another process has added. */
+  refresh(sql: ReadSql): Promise<void>;
+  /** The number of each pool that is recorded, of those with these ids. */
+  numbersOf(sql: ReadSql, ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** The states after a recorded height. */
+  statesAfter(sql: ReadSql, height: BeaconHeight): Promise<PoolStates>;
+  /** The states in an exchange. Pools that are not recorded yet are added to the database. */
+  statesOf(sql: Sql, exchange: ExchangeState): Promise<PoolStates>;
+  /** Keeps the states after a recorded height in memory. */
+  keep(height: BeaconHeight, states: PoolStates): void;
+  /** Forgets everything, because a transaction was rolled back. */
+  clear(): void;
+};
+
+/** Number of heights whose states are in memory: consecutive heights, and both ends of a gap. */
+const KEPT = 4;
+
+/** The newest state of a pool at or below a height. */
+export const STATE_OF_POOL =
+  'SELECT height, reserve1, reserve2 FROM changes WHERE pool = $1 AND height <= $2 ORDER BY height DESC LIMIT 1';
+
+/** Creates the memory of one connection. */
+export function createPoolMemory(): PoolMemory {
+  let ids: string[] = [];
+  let numbers = new Map<string, number>();
+  let numbered: { directory: PoolDirectory; numbers: Uint32Array } | undefined;
+  const kept = new Map<BeaconHeight, PoolStates>();
+
+  async function refresh(sql: ReadSql): Promise<void> {
+    const from = ids.length;
+    const rows = await sql.all('SELECT pool, id FROM pools WHERE pool >= $1 ORDER BY pool', from);
+    // Another transaction may have read some of them meanwhile, or may have been rolled back.
+    if (ids.length < from) return refresh(sql);
+    for (const row of rows) {
+      if (numberOf(row, 'pool') !== ids.length) continue;
+      numbers.set(String(row['id']), ids.length);
+      ids.push(String(row['id']));
+    }
+  }
+
+  /** The numbers of the pools of a directory, in its order. Most states have the same one. */
+  async function numberAll(sql: Sql, directory: PoolDirectory): Promise<Uint32Array> {
+    if (numbered?.directory === directory) return numbered.numbers;
+    const added = directory.ids.filter((id) => !numbers.has(id));
+    const rows = added.map((id, index) => [ids.length + index, id, null, null] as const);
+    await sql.put(POOL_BASES, rows);
+    if (added.length > 0) await refresh(sql);
+    numbered = { directory, numbers: Uint32Array.from(directory.ids, (id) => numbers.get(id) ?? 0) };
+    return numbered.numbers;
+  }
+
+  function keep(height: BeaconHeight, states: PoolStates): void {
+    kept.delete(height);
+    kept.set(height, states);
+    for (const oldest of kept.keys()) if (kept.size > KEPT) kept.delete(oldest);
+  }
+
+  return {
+    get ids() {
+      return ids;
+    },
+    refresh,
+    async numbersOf(sql, poolIds) {
+      if (poolIds.some((id) => !numbers.has(id))) await refresh(sql);
+      return new Map(poolIds.flatMap((id) => (numbers.has(id) ? [[id, numbers.get(id) ?? 0] as const] : [])));
+    },
+    async statesAfter(sql, height) {
+      const known = kept.get(height);
+      if (known !== undefined) {
+        keep(height, known);
+        return withRoom(known, ids.length);
+      }
+      const states = await readStates(sql, height);
+      keep(height, states);
+      return states;
+    },
+    async statesOf(sql, exchange) {
+      await refresh(sql);
+      const places = await numberAll(sql, exchange.directory);
+      const states = noPoolStates(ids.length);
+      for (let place = 0; place < poolCount(exchange); place++) {
+        const pool = places[place] ?? 0;
+        states.exists[pool] = 1;
+        states.reserves[pool * 2] = exchange.reserves[place * 2] ?? 0n;
+        states.reserves[pool * 2 + 1] = exchange.reserves[place * 2 + 1] ?? 0n;
+      }
+      return states;
+    },
+    keep,
+    clear() {
+      ids = [];
+      numbers = new Map();
+      numbered = undefined;
+      kept.clear();
+    },
+  };
+}
+
+/** The states with room for pools that were added since. */
+function withRoom(states: PoolStates, count: number): PoolStates {
+  if (states.exists.length >= count) return states;
+  const { reserves, exists } = noPoolStates(count);
+  reserves.set(states.reserves);
+  exists.set(states.exists);
+  return { reserves, exists };
+}
+
+async function readStates(sql: ReadSql, height: BeaconHeight): Promise<PoolStates> {
+  const pools = await sql.all('SELECT pool, base1, base2 FROM pools ORDER BY pool');
+  const states = noPoolStates(pools.length);
+  const changes = await sql.each(
+    STATE_OF_POOL,
+    pools.map((_, pool) => [pool, height]),
+  );
+  for (const [pool, base] of pools.entries()) {
+    const [change] = changes[pool] ?? [];
+    const reserve1 = change === undefined ? amountOf(base, 'base1') : amountOf(change, 'reserve1');
+    const reserve2 = change === undefined ? amountOf(base, 'base2') : amountOf(change, 'reserve2');
+    if (reserve1 === undefined || reserve2 === undefined) continue;
+    states.exists[numberOf(base, 'pool')] = 1;
+    states.reserves[pool * 2] = reserve1;
+    states.reserves[pool * 2 + 1] = reserve2;
+  }
+  return states;
+}

@@ -1,0 +1,182 @@
+import pg from 'pg';
+import type { ColumnType, Database, Row, Sql, Table, Value } from './database.ts';
+import { createDatabaseStore } from './database-store.ts';
+import { type DatabaseOptions, prepareDatabase, type Schema, type StoreOptions } from './migrations.ts';
+import { HistoryDatabaseError, type HistoryStore } from './store.ts';
+
+/** The schema of all tables. */
+const SCHEMA_NAME = 'pdex_history';
+
+/** The key of the lock under which one gateway of a database writes at a time: "PDEX" in ASCII. */
+const LOCK = 0x50444558;
+
+/** Maximum number of connections: one writes, the others read. */
+const MAX_CONNECTIONS = 4;
+
+const CONNECT_TIMEOUT_MS = 3_000;
+/** How long a write waits for another gateway. */
+const LOCK_TIMEOUT_MS = 3_000;
+/** How long a statement may take in the server, and until its result has arrived. */
+const STATEMENT_TIMEOUT_MS = 30_000;
+const QUERY_TIMEOUT_MS = 35_000;
+
+// A setting lasts as long as its transaction, so that a pool of connections in front of the server may share its own.
+const SETTINGS = `SET LOCAL search_path TO ${SCHEMA_NAME}; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`;
+const BEGIN_READ = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${SETTINGS}`;
+const BEGIN_WRITE = `BEGIN ISOLATION LEVEL READ COMMITTED; ${SETTINGS}; SELECT pg_advisory_xact_lock(${LOCK})`;
+
+/** Creates a store in a database of PostgreSQL. Its tables are in a schema of their own, which is created if it is missing. */
+export function createPostgresStore(url: string, { rawDays, ...options }: StoreOptions): HistoryStore {
+  return createDatabaseStore((chainName) => openPostgres(url, { ...options, chainName }), rawDays);
+}
+
+async function openPostgres(url: string, options: DatabaseOptions): Promise<Database> {
+  const database = createPostgresDatabase(url);
+  try {
+    await prepareDatabase(database, SCHEMA, options);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+const SCHEMA: Schema = {
+  async exists(sql) {
+    const query = 'SELECT table_name FROM information_schema.tables WHERE table_schema = $1';
+    const tables = (await sql.all(query, SCHEMA_NAME)).map((row) => row['table_name']);
+    if (tables.length === 0 || tables.includes('facts')) return tables.length > 0;
+    throw new HistoryDatabaseError(`The schema ${SCHEMA_NAME} has tables, and they are not a history of the gateway.`, {
+      isPermanent: true,
+    });
+  },
+  async create(sql) {
+    // Without the right to create schemas, somebody else has created it.
+    const schemas = await sql.all('SELECT nspname FROM pg_namespace WHERE nspname = $1', SCHEMA_NAME);
+    if (schemas.length === 0) await sql.run(`CREATE SCHEMA ${SCHEMA_NAME}`);
+  },
+};
+
+/** The types of PostgreSQL for whole numbers: `int8` and `numeric`. All columns with numbers have one of them. */
+const WHOLE_NUMBERS = new Set([20, 1700]);
+
+function createPostgresDatabase(url: string): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: MAX_CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    keepAlive: true,
+    application_name: 'pdex-gateway',
+    types: {
+      getTypeParser: (oid: number) => (text: string) => (WHOLE_NUMBERS.has(oid) ? BigInt(text) : text),
+    },
+  });
+  let isBroken = false;
+  // A connection that nobody uses was closed. The next transaction opens another one.
+  const onError = () => {
+    isBroken = true;
+  };
+  pool.on('error', onError);
+  // One that is in use fails its query, too.
+  pool.on('connect', (connection) => connection.on('error', onError));
+
+  async function transact<T>(begin: string, work: (sql: Sql) => Promise<T>): Promise<T> {
+    const connection = await orFail(() => pool.connect());
+    try {
+      await orFail(() => connection.query(begin));
+      const result = await work(createSql(connection));
+      await orFail(() => connection.query('COMMIT'));
+      connection.release();
+      return result;
+    } catch (error) {
+      isBroken ||= error instanceof HistoryDatabaseError && error.cause !== undefined;
+      // The server rolls back what is not committed.
+      connection.release(true);
+      throw error;
+    }
+  }
+
+  return {
+    read: (work) => transact(BEGIN_READ, work),
+    write: (work) => transact(BEGIN_WRITE, work),
+    isLost: () => isBroken,
+    close: () => pool.end(),
+  };
+}
+
+function createSql(connection: pg.PoolClient): Sql {
+  const query = (text: string, values: readonly unknown[]) =>
+    orFail(async () => (await connection.query<Record<string, bigint | string | null>>(text, [...values])).rows);
+
+  return {
+    all: (text, ...values) => query(text, values.map(toText)),
+    async each(text, lists) {
+      const results: Row[][] = lists.map(() => []);
+      if (lists.length === 0) return results;
+      // A join with the lists, row by row. The rows of each list arrive in the order of the query.
+      const joined = `SELECT p.place, q.* FROM ${unnest(lists)} WITH ORDINALITY AS ${listColumns(lists, 'place')} CROSS JOIN LATERAL (${withColumns(text)}) q`;
+      for (const row of await query(joined, toColumns(lists))) results[Number(row['place']) - 1]?.push(row);
+      return results;
+    },
+    create: async (table) => void (await query(toCreate(table), [])),
+    run: async (text, ...values) => void (await query(text, values.map(toText))),
+    async runEach(text, lists) {
+      if (lists.length === 0) return;
+      const using = `USING ${unnest(lists)} AS ${listColumns(lists)} WHERE`;
+      await query(withColumns(text).replace('WHERE', using), toColumns(lists));
+    },
+    async put(table, rows) {
+      if (rows.length > 0) await query(toUpsert(table), toColumns(rows));
+    },
+  };
+}
+
+function toText(value: Value): string | null {
+  return value === null ? null : String(value);
+}
+
+/** The values of each column, for `unnest`. */
+function toColumns(rows: readonly (readonly Value[])[]): readonly (readonly (string | null)[])[] {
+  return (rows[0] ?? []).map((_, column) => rows.map((row) => toText(row[column] ?? null)));
+}
+
+/** A table of lists of whole numbers. */
+function unnest([list = []]: readonly (readonly number[])[]): string {
+  return `unnest(${list.map((_, index) => `$${index + 1}::bigint[]`).join(', ')})`;
+}
+
+function listColumns([list = []]: readonly (readonly number[])[], ...others: readonly string[]): string {
+  return `p(${[...list.map((_, index) => `v${index + 1}`), ...others].join(', ')})`;
+}
+
+/** The statement with the columns of the lists in place of its parameters. */
+function withColumns(text: string): string {
+  return text.replace(/\$(\d+)/g, 'p.v$1');
+}
+
+const TYPES: Readonly<Record<ColumnType, string>> = { integer: 'bigint', amount: 'numeric', text: 'text' };
+
+function toCreate({ name, columns, keyLength }: Table): string {
+  const all = Object.entries(columns).map(([column, type]) => `${column} ${TYPES[type]}`);
+  const key = Object.keys(columns).slice(0, keyLength);
+  return `CREATE TABLE ${name} (${all.join(', ')}, PRIMARY KEY (${key.join(', ')}))`;
+}
+
+function toUpsert({ name, columns, keyLength }: Table): string {
+  const all = Object.keys(columns);
+  const values = Object.values(columns).map((type, index) => `$${index + 1}::${TYPES[type]}[]`);
+  const set = all.slice(keyLength).map((column) => `${column} = excluded.${column}`);
+  const key = all.slice(0, keyLength).join(', ');
+  return `INSERT INTO ${name} (${all.join(', ')}) SELECT * FROM unnest(${values.join(', ')}) ON CONFLICT (${key}) DO UPDATE SET ${set.join(', ')}`;
+}
+
+/** Calls PostgreSQL. @throws HistoryDatabaseError in place of its errors */
+async function orFail<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    const { message, code } = error as Error & { readonly code?: string };
+    throw new HistoryDatabaseError(`The history database failed: ${message || code}`, { cause: error });
+  }
+}

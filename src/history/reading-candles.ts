@@ -1,0 +1,177 @@
+import type { BeaconHeight } from '../domain/beacon-height.ts';
+import { type IntervalRow, minutesOf, toInterval, toReserves, toRollup } from './candle-rows.ts';
+import { numberOf, type ReadSql, type Row } from './database.ts';
+import type { PoolMemory } from './pool-states.ts';
+import { statesOfPools } from './reading.ts';
+import { readRollups } from './reading-windows.ts';
+import { heightAtOrAbove, heightAtOrBelow, readDeletedBefore } from './recording.ts';
+import { joinRollups, type Reserves, type Rollup, rollupOf } from './rollup.ts';
+import type { CandleQuery, Recorded, RecordedHeight, StoredCandle } from './store.ts';
+import { CANDLE_COLUMNS } from './tables.ts';
+
+/** An interval of a result; `isCut` if it has heights that do not count. */
+type ReadInterval = IntervalRow & { readonly isCut: boolean; readonly isComplete: boolean };
+
+/** See `HistoryStore.candles`. */
+export async function readCandles(
+  sql: ReadSql,
+  memory: PoolMemory,
+  query: CandleQuery,
+): Promise<Recorded<ReadonlyMap<string, readonly StoredCandle[]>>> {
+  const last = await heightAtOrBelow(sql, Number.MAX_SAFE_INTEGER);
+  const to = await heightAtOrBelow(sql, query.upTo);
+  const pools = [...(await memory.numbersOf(sql, query.poolIds))];
+  const intervals = last === undefined ? [] : await readIntervals(sql, query, to, last);
+  const [first] = intervals;
+  if (first === undefined) return { recordedTo: last?.beaconHeight, value: new Map() };
+
+  const minutes = minutesOf(query.interval);
+  const numbers = pools.map(([, pool]) => pool);
+  const rows = await sql.each(
+    `SELECT ${CANDLE_COLUMNS} FROM candles WHERE minutes = $1 AND pool = $2 AND opened >= $3 AND opened <= $4 ORDER BY opened`,
+    numbers.map((pool) => [minutes, pool, first.opened, intervals.at(-1)?.opened ?? 0]),
+  );
+  const carried = await readCarried(sql, minutes, first.opened, numbers);
+  const cut = intervals.at(-1)?.isCut && to ? await readCut(sql, numbers, intervals.at(-1), to) : [];
+
+  const value = new Map<string, readonly StoredCandle[]>();
+  for (const [index, [id]] of pools.entries()) {
+    const own = { rows: rows[index] ?? [], carried: carried[index], cut: cut[index] };
+    const candles = toCandles(intervals, own);
+    if (candles.length > 0) value.set(id, candles);
+  }
+  return { recordedTo: last?.beaconHeight, value };
+}
+
+const INTERVAL_COLUMNS = 'opened, first_height, last_height, heights';
+
+/** The intervals of a query, oldest first. */
+async function readIntervals(
+  sql: ReadSql,
+  { interval, from, to, upTo, last }: CandleQuery,
+  newest: RecordedHeight | undefined,
+  recordedTo: RecordedHeight,
+): Promise<readonly ReadInterval[]> {
+  const minutes = minutesOf(interval);
+  // The changes of earlier heights are deleted: their candles cannot be cut.
+  const canCut = newest !== undefined && newest.time >= (await readDeletedBefore(sql));
+  const rows = await sql.all(
+    `SELECT ${INTERVAL_COLUMNS} FROM intervals WHERE minutes = $1 AND opened >= $2 AND opened < $3 AND heights > 0 AND ${canCut ? 'first_height' : 'last_height'} <= $4 ORDER BY opened DESC LIMIT $5`,
+    ...[minutes, from === undefined ? 0 : Math.ceil(from / 1000), to === undefined ? MAX_OPENED : Math.ceil(to / 1000)],
+    ...[upTo, last],
+  );
+  const found = rows.map(toInterval).reverse();
+  const [oldest] = found;
+  if (oldest === undefined) return [];
+
+  const neighbour = (condition: string) =>
+    `SELECT ${INTERVAL_COLUMNS} FROM intervals WHERE minutes = $1 AND opened ${condition} LIMIT 1`;
+  const before = await sql.all(neighbour('< $2 ORDER BY opened DESC'), minutes, oldest.opened);
+  const after = await sql.all(neighbour('> $2 ORDER BY opened'), minutes, found.at(-1)?.opened ?? 0);
+  const all = [...before.map(toInterval), ...found, ...after.map(toInterval)];
+  const offset = before.length;
+  const intervals: ReadInterval[] = [];
+  for (const [index, row] of found.entries()) {
+    const isCut = row.lastHeight > upTo;
+    const own = isCut ? await cutInterval(sql, row, newest?.beaconHeight ?? row.firstHeight) : row;
+    const isFollowed =
+      own.lastHeight === upTo ||
+      own.lastHeight === recordedTo.beaconHeight ||
+      (!isCut && all[index + offset + 1]?.firstHeight === own.lastHeight + 1);
+    const isPreceded = own.firstHeight === 1 || all[index + offset - 1]?.lastHeight === own.firstHeight - 1;
+    const isWhole = own.heights === own.lastHeight - own.firstHeight + 1;
+    intervals.push({ ...own, isCut, isComplete: isWhole && isPreceded && isFollowed });
+  }
+  return intervals;
+}
+
+const MAX_OPENED = 2 ** 40;
+
+async function cutInterval(sql: ReadSql, row: IntervalRow, lastHeight: BeaconHeight): Promise<IntervalRow> {
+  const [count] = await sql.all(
+    'SELECT COUNT(*) AS heights FROM heights WHERE height >= $1 AND height <= $2',
+    row.firstHeight,
+    lastHeight,
+  );
+  return { ...row, lastHeight, heights: numberOf(count, 'heights') };
+}
+
+/** The state of each pool before an interval; `undefined` if it did not exist, or if nothing is recorded before. */
+async function readCarried(
+  sql: ReadSql,
+  minutes: number,
+  opened: number,
+  pools: readonly number[],
+): Promise<readonly (Reserves | undefined)[]> {
+  const before = await sql.each(
+    'SELECT close1, close2 FROM candles WHERE minutes = $1 AND pool = $2 AND opened < $3 ORDER BY opened DESC LIMIT 1',
+    pools.map((pool) => [minutes, pool, opened]),
+  );
+  const missing = pools.filter((_, index) => before[index]?.length === 0);
+  const origins = await sql.each(
+    'SELECT base1, base2, origin1, origin2 FROM pools WHERE pool = $1',
+    missing.map((pool) => [pool]),
+  );
+  const column = (await readDeletedBefore(sql)) > 0 ? 'origin' : 'base';
+  const originOf = new Map(missing.map((pool, index) => [pool, toReserves(origins[index]?.[0], column)]));
+  return pools.map((pool, index) => toReserves(before[index]?.[0], 'close') ?? originOf.get(pool));
+}
+
+/** What happened to each pool in an interval up to a height. */
+async function readCut(
+  sql: ReadSql,
+  pools: readonly number[],
+  interval: ReadInterval | undefined,
+  to: RecordedHeight,
+): Promise<readonly (Rollup | undefined)[]> {
+  const first = await heightAtOrAbove(sql, interval?.firstHeight ?? 0);
+  if (first === undefined) return [];
+  const before = await heightAtOrBelow(sql, first.beaconHeight - 1);
+  const at = (height: BeaconHeight) =>
+    statesOfPools(
+      sql,
+      pools.map((pool) => ({ pool, height })),
+    );
+  const opens = await at(first.beaconHeight);
+  const starts = before ? await at(before.beaconHeight) : opens;
+  const rollups = await readRollups(sql, { pools, from: before ?? first, to, starts });
+  return pools.map((_, index) => {
+    const open = opens[index];
+    const own = rollups[index];
+    // Without a change at the first height, the state from before counts from the first height on.
+    const opened = open && rollupOf({ ...open, beaconHeight: first.beaconHeight });
+    return own ? joinRollups(opened, own) : opened;
+  });
+}
+
+type PoolRows = {
+  readonly rows: readonly Row[];
+  readonly carried: Reserves | undefined;
+  readonly cut: Rollup | undefined;
+};
+
+function toCandles(intervals: readonly ReadInterval[], { rows, carried, cut }: PoolRows): readonly StoredCandle[] {
+  const byOpened = new Map(rows.map((row) => [numberOf(row, 'opened'), row]));
+  const candles: StoredCandle[] = [];
+  let state = carried;
+  for (const interval of intervals) {
+    const row = byOpened.get(interval.opened);
+    const unchanged = state && rollupOf({ ...state, beaconHeight: interval.firstHeight });
+    const rollup = interval.isCut ? cut : row ? toRollup(row, interval.firstHeight) : unchanged;
+    if (rollup === undefined) continue;
+    state = rollup.close;
+    candles.push(toCandle(interval, rollup));
+  }
+  return candles;
+}
+
+function toCandle(
+  { opened, firstHeight, lastHeight, heights, isComplete }: ReadInterval,
+  { open, high, low, close, traded1, traded2 }: Rollup,
+): StoredCandle {
+  return {
+    openTime: opened * 1000,
+    ...{ open, high, low, close: { ...close, beaconHeight: lastHeight } },
+    ...{ traded1, traded2, firstHeight, lastHeight, heights, isComplete },
+  };
+}

@@ -1,0 +1,122 @@
+import type { BeaconHeight } from '../domain/beacon-height.ts';
+import { minutesOf, openedAt, toInterval, toReserves, toRollup } from './candle-rows.ts';
+import { numberOf, type ReadSql, type Row } from './database.ts';
+import type { PoolMemory } from './pool-states.ts';
+import { isRecorded, statesOfPools } from './reading.ts';
+import { heightAtOrAbove, heightAtOrBelow } from './recording.ts';
+import { joinRollups, type Reserves, type Rollup, rollupOf, withTrade } from './rollup.ts';
+import type { PoolWindow, Recorded, RecordedHeight, WindowQuery } from './store.ts';
+import { CANDLE_COLUMNS } from './tables.ts';
+
+/** See `HistoryStore.windows`. */
+export async function readWindows(
+  sql: ReadSql,
+  memory: PoolMemory,
+  { poolIds, fromHeight, toHeight }: WindowQuery,
+): Promise<Recorded<ReadonlyMap<string, PoolWindow>>> {
+  const last = await heightAtOrBelow(sql, Number.MAX_SAFE_INTEGER);
+  const from = (await heightAtOrBelow(sql, fromHeight)) ?? (await heightAtOrAbove(sql, fromHeight));
+  const to = await heightAtOrBelow(sql, toHeight);
+  const recordedTo = last?.beaconHeight;
+  if (last === undefined || from === undefined || to === undefined || to.beaconHeight < from.beaconHeight)
+    return { recordedTo, value: new Map() };
+
+  const pools = [...(await memory.numbersOf(sql, poolIds))];
+  const numbers = pools.map(([, pool]) => pool);
+  const starts = await statesOfPools(
+    sql,
+    numbers.map((pool) => ({ pool, height: from.beaconHeight })),
+  );
+  const rollups = await readRollups(sql, { pools: numbers, from, to, starts });
+  const end = Math.min(toHeight, last.beaconHeight);
+  const isComplete = from.beaconHeight <= fromHeight && (await isRecorded(sql, from.beaconHeight, end));
+  const value = new Map<string, PoolWindow>();
+  for (const [index, [id]] of pools.entries()) {
+    const start = starts[index];
+    const own = rollups[index];
+    const opened = start && rollupOf({ ...start, beaconHeight: from.beaconHeight });
+    const rollup = own ? joinRollups(opened, own) : opened;
+    if (rollup === undefined) continue;
+    const { open, high, low, close, traded1, traded2 } = rollup;
+    const closed = { ...close, beaconHeight: to.beaconHeight };
+    value.set(id, { open, high, low, close: closed, traded1, traded2, isComplete });
+  }
+  return { recordedTo, value };
+}
+
+/** The recorded heights above `from` up to `to`. */
+type HeightSpan = {
+  readonly pools: readonly number[];
+  readonly from: RecordedHeight;
+  readonly to: RecordedHeight;
+  /** The state of each pool after `from`. */
+  readonly starts: readonly (Reserves | undefined)[];
+};
+
+/**
+ * What happened to each pool at the heights of a span at which it changed; `undefined` if it did not change.
+ *
+ * The hours inside the span are read from their candles, so that a day of a pool that changes at each height takes some
+ * hundred rows instead of thousands.
+ */
+export async function readRollups(
+  sql: ReadSql,
+  { pools, from, to, starts }: HeightSpan,
+): Promise<readonly (Rollup | undefined)[]> {
+  const hours = await readHours(sql, from, to);
+  const firstHeight = hours.at(0)?.firstHeight ?? to.beaconHeight + 1;
+  const lastHeight = hours.at(-1)?.lastHeight ?? to.beaconHeight;
+  const before = await readChanges(sql, pools, from.beaconHeight, firstHeight - 1);
+  const candles = await sql.each(
+    `SELECT ${CANDLE_COLUMNS} FROM candles WHERE minutes = $1 AND pool = $2 AND opened >= $3 AND opened <= $4 ORDER BY opened`,
+    hours.length === 0
+      ? []
+      : pools.map((pool) => [minutesOf('ONE_HOUR'), pool, hours.at(0)?.opened ?? 0, hours.at(-1)?.opened ?? 0]),
+  );
+  const after = await readChanges(sql, pools, lastHeight, to.beaconHeight);
+  const firstHeights = new Map(hours.map((hour) => [hour.opened, hour.firstHeight]));
+
+  return pools.map((_, index) => {
+    let rollup: Rollup | undefined;
+    let state = starts[index];
+    const addChange = (row: Row) => {
+      const reserves = toReserves(row, 'reserve');
+      if (reserves === undefined) return;
+      const change = rollupOf({ ...reserves, beaconHeight: numberOf(row, 'height') });
+      rollup = joinRollups(rollup, withTrade(change, state, reserves));
+      state = reserves;
+    };
+    for (const row of before[index] ?? []) addChange(row);
+    for (const row of candles[index] ?? []) {
+      const candle = toRollup(row, firstHeights.get(numberOf(row, 'opened')) ?? 0);
+      rollup = joinRollups(rollup, candle);
+      state = candle.close;
+    }
+    for (const row of after[index] ?? []) addChange(row);
+    return rollup;
+  });
+}
+
+/** The hours all of whose recorded heights are above `from` and not above `to`, oldest first. */
+async function readHours(sql: ReadSql, from: RecordedHeight, to: RecordedHeight) {
+  const rows = await sql.all(
+    'SELECT opened, first_height, last_height, heights FROM intervals WHERE minutes = $1 AND opened >= $2 AND opened <= $3 ORDER BY opened',
+    minutesOf('ONE_HOUR'),
+    openedAt(from.time, 'ONE_HOUR'),
+    openedAt(to.time, 'ONE_HOUR'),
+  );
+  return rows
+    .map(toInterval)
+    .filter((hour) => hour.firstHeight > from.beaconHeight && hour.lastHeight <= to.beaconHeight);
+}
+
+function readChanges(
+  sql: ReadSql,
+  pools: readonly number[],
+  above: BeaconHeight,
+  to: BeaconHeight,
+): Promise<readonly (readonly Row[])[]> {
+  const query =
+    'SELECT height, reserve1, reserve2 FROM changes WHERE pool = $1 AND height > $2 AND height <= $3 ORDER BY height';
+  return sql.each(query, above >= to ? [] : pools.map((pool) => [pool, above, to]));
+}

@@ -1,0 +1,114 @@
+import type { BeaconHeight } from '../domain/beacon-height.ts';
+import { type ExchangeState, type PoolDirectory, toPoolDirectory } from '../domain/exchange.ts';
+import type { Instant } from '../domain/instant.ts';
+import { toReserves } from './candle-rows.ts';
+import { numberOf, type ReadSql } from './database.ts';
+import { type PoolMemory, STATE_OF_POOL } from './pool-states.ts';
+import { HEIGHT_COLUMNS, heightAtOrAbove, heightAtOrBelow, toRecordedHeight } from './recording.ts';
+import type { Reserves } from './rollup.ts';
+import type { BlockAt, BlocksQuery, Coverage, RecordedHeight, RecordedReserves, ReservesQuery } from './store.ts';
+
+/** See `HistoryStore.coverage`. */
+export async function readCoverage(sql: ReadSql, gaps: number): Promise<Coverage | undefined> {
+  const first = await heightAtOrAbove(sql, 0);
+  const last = await heightAtOrBelow(sql, Number.MAX_SAFE_INTEGER);
+  if (first === undefined || last === undefined) return undefined;
+
+  const [sum] = await sql.all('SELECT CAST(SUM(last - first + 1) AS BIGINT) AS heights FROM ranges');
+  const ranges = await sql.all('SELECT first, last FROM ranges ORDER BY first DESC LIMIT $1', gaps + 1);
+  const between = ranges.slice(1).map((range, index) => ({
+    from: numberOf(range, 'last') + 1,
+    to: numberOf(ranges[index], 'first') - 1,
+  }));
+  return { first, last, heights: numberOf(sum, 'heights'), gaps: between };
+}
+
+/** See `HistoryStore.blockAt`. */
+export async function readBlockAt(sql: ReadSql, time: Instant): Promise<BlockAt | undefined> {
+  const query = `SELECT ${HEIGHT_COLUMNS} FROM heights WHERE time <= $1 ORDER BY time DESC, height DESC LIMIT 1`;
+  const [block] = (await sql.all(query, Math.floor(time))).map(toRecordedHeight);
+  return block && { block, next: await heightAtOrAbove(sql, block.beaconHeight + 1) };
+}
+
+/** See `HistoryStore.recentBlocks`. */
+export async function readBlocks(sql: ReadSql, { upTo, last }: BlocksQuery): Promise<readonly RecordedHeight[]> {
+  const query = `SELECT ${HEIGHT_COLUMNS} FROM heights WHERE height <= $1 ORDER BY height DESC LIMIT $2`;
+  return (await sql.all(query, upTo, last)).map(toRecordedHeight).toReversed();
+}
+
+/** See `HistoryStore.stateAt`. @param similar a directory whose strings are used again, or which is the same */
+export async function readStateAt(
+  sql: ReadSql,
+  memory: PoolMemory,
+  height: BeaconHeight,
+  similar: PoolDirectory | undefined,
+): Promise<ExchangeState | undefined> {
+  const recorded = await heightAtOrBelow(sql, height);
+  if (recorded === undefined) return undefined;
+
+  const states = await memory.statesAfter(sql, recorded.beaconHeight);
+  await memory.refresh(sql);
+  const pools = memory.ids.map((id, pool) => ({ id, pool })).filter(({ pool }) => states.exists[pool] === 1);
+  pools.sort((a, b) => (a.id < b.id ? -1 : 1));
+  const ids = pools.map(({ id }) => id);
+  const isSame = similar?.ids.length === ids.length && ids.every((id, place) => similar.ids[place] === id);
+  const directory = isSame && similar ? similar : toPoolDirectory(ids, similar);
+  const reserves = new BigUint64Array(ids.length * 2);
+  for (const [place, { pool }] of pools.entries()) {
+    reserves.set(states.reserves.subarray(pool * 2, pool * 2 + 2), place * 2);
+  }
+  return { beaconHeight: recorded.beaconHeight, time: recorded.time, directory, reserves };
+}
+
+/** See `HistoryStore.reservesAt`. */
+export async function readReservesAt(
+  sql: ReadSql,
+  memory: PoolMemory,
+  { poolIds, heights }: ReservesQuery,
+): Promise<ReadonlyMap<string, readonly (RecordedReserves | undefined)[]>> {
+  const recorded: (BeaconHeight | undefined)[] = [];
+  for (const height of heights) recorded.push((await heightAtOrBelow(sql, height))?.beaconHeight);
+  const pools = [...(await memory.numbersOf(sql, poolIds))];
+  const wanted = pools.flatMap(([, pool]) => recorded.map((height) => ({ pool, height: height ?? 0 })));
+  const states = await statesOfPools(sql, wanted);
+  const result = new Map<string, (RecordedReserves | undefined)[]>();
+  for (const [index, [id]] of pools.entries()) {
+    const own = recorded.map((beaconHeight, place) => {
+      const state = beaconHeight === undefined ? undefined : states[index * recorded.length + place];
+      return state && beaconHeight && { ...state, beaconHeight };
+    });
+    result.set(
+      id,
+      own.map((state) => state || undefined),
+    );
+  }
+  return result;
+}
+
+/** The state of each pool after a recorded height; `undefined` if it did not exist. */
+export async function statesOfPools(
+  sql: ReadSql,
+  wanted: readonly { readonly pool: number; readonly height: BeaconHeight }[],
+): Promise<readonly (Reserves | undefined)[]> {
+  const changes = await sql.each(
+    STATE_OF_POOL,
+    wanted.map(({ pool, height }) => [pool, height]),
+  );
+  const unchanged = [...new Set(wanted.filter((_, index) => changes[index]?.length === 0).map(({ pool }) => pool))];
+  const rows = await sql.each(
+    'SELECT base1, base2 FROM pools WHERE pool = $1',
+    unchanged.map((pool) => [pool]),
+  );
+  const bases = new Map(unchanged.map((pool, index) => [pool, toReserves(rows[index]?.[0], 'base')]));
+  return wanted.map(({ pool }, index) => {
+    const [change] = changes[index] ?? [];
+    return change === undefined ? bases.get(pool) : toReserves(change, 'reserve');
+  });
+}
+
+/** Whether all heights of a range are recorded. An empty range is. */
+export async function isRecorded(sql: ReadSql, from: BeaconHeight, to: BeaconHeight): Promise<boolean> {
+  if (from > to) return true;
+  const [range] = await sql.all('SELECT last FROM ranges WHERE first <= $1 ORDER BY first DESC LIMIT 1', from);
+  return range !== undefined && numberOf(range, 'last') >= to;
+}

@@ -1,0 +1,362 @@
+import { type BeaconHeight, isFinal } from '../domain/beacon-height.ts';
+import type { ExchangeState } from '../domain/exchange.ts';
+import type { Instant } from '../domain/instant.ts';
+import { HeightNotAvailableError } from '../errors.ts';
+import type { Head } from '../live/chain/head.ts';
+import { createConfirmation, type FinalHead } from './confirmation.ts';
+import { createRetry } from './retry.ts';
+import { ALONE, type HistoryRole } from './role.ts';
+import {
+  type Coverage,
+  type FinalBlock,
+  HistoryDatabaseError,
+  type HistoryStore,
+  type RecordedHeight,
+} from './store.ts';
+
+/** Records each height that was published, once it is final. It never delays a head: the database is written later. */
+export type Recorder = {
+  /** Adds each head that is published. */
+  add(head: Head): void;
+  /** Records final blocks that were read for it. @throws HistoryDatabaseError */
+  record(blocks: readonly FinalBlock[]): Promise<void>;
+  /** Resolves when the database has been opened and is surely of this chain. @throws HistoryDatabaseError if it cannot be */
+  ready(): Promise<void>;
+  /** The newest head; `undefined` until one is published. */
+  head(): Head | undefined;
+  /** The height of the first head that was published; `undefined` until one is. */
+  firstHeight(): BeaconHeight | undefined;
+  /** The heads in memory; see `History.unrecorded`. */
+  unrecorded(): readonly Head[];
+  version(): number;
+  fills(): number;
+  /** Whether another replica was recording missing heights, when the database was last looked at. */
+  isFilledByOther(): boolean;
+  onRecorded(listener: (last: Head | undefined) => void): () => void;
+  status(): RecorderStatus;
+  /** Records what is final and confirmed, within a time. @param withinMs maximum time */
+  flush(withinMs: number): Promise<void>;
+  stop(): void;
+};
+
+/** The recorder as operators see it. */
+export type RecorderStatus = {
+  readonly state: RecorderState;
+  /** What was recorded when something was last recorded, without the gaps; `undefined` if nothing is, or it is not known. */
+  readonly coverage: Coverage | undefined;
+  /** Number of final heights that wait to be recorded. */
+  readonly waiting: number;
+  /** Number of operations of the database that failed. */
+  readonly errors: number;
+};
+
+/** `refused` if only the operator can mend the database. */
+export type RecorderState = 'starting' | 'recording' | 'failing' | 'refused';
+
+/** Is notified when the database begins to fail, and when it works again: once each. */
+export type HistoryWatcher = {
+  failed(error: unknown): void;
+  recovered(): void;
+  /** The database cannot be used until the operator has mended it. */
+  refused(error: unknown): void;
+  /** Final heights were dropped, because too many waited. They are read from the node later. */
+  dropped(heights: number): void;
+};
+
+type RecorderOptions = {
+  readonly store: HistoryStore;
+  /** Reads a final state from a node, when no client waits. @throws HeightNotAvailableError, UpstreamError */
+  readonly readFinal: (height: BeaconHeight, head: Head) => Promise<ExchangeState>;
+  /** Whether a state has lost no pools. */
+  readonly isComplete: (state: ExchangeState) => boolean;
+  readonly watcher: HistoryWatcher;
+  /** That of a gateway alone by default. */
+  readonly role?: HistoryRole;
+};
+
+/** Final heights that wait at most while the database fails, and heights that wait to be read again. */
+const MAX_WAITING = 64;
+
+/** Blocks that are given to the database together. */
+const BLOCKS_AT_ONCE = 16;
+
+/** The database is opened so long after the first head, because clients wait for their first answers then. */
+const OPEN_AFTER_MS = 100;
+
+/** How often a height is read again before it is left to the backfill. */
+const MAX_READS = 5;
+
+/** Pauses after a failure of the database, and after one of a node. */
+const RETRY = { firstMs: 500, maxMs: 30_000 };
+
+const HOUR_MS = 3_600_000;
+
+/** The gaps that show whether another replica has recorded a missing height. */
+const GAPS_COMPARED = 8;
+
+/** Starts to record. The database is first used when a head is published. */
+export function createRecorder({ store, readFinal, isComplete, watcher, role = ALONE }: RecorderOptions): Recorder {
+  const confirmation = createConfirmation();
+  const listeners = new Set<(last: Head | undefined) => void>();
+  /** Final blocks that are not recorded yet, with the head of each if it was not read again. */
+  let queue: readonly Waiting[] = [];
+  /** Heads whose block must be read again. */
+  let doubtful: readonly (FinalHead & { readonly reads: number })[] = [];
+  let newest: Head | undefined;
+  let firstHeight: BeaconHeight | undefined;
+  let coverage: Coverage | undefined;
+  let version = 0;
+  let fills = 0;
+  let errors = 0;
+  let state: RecorderState = 'starting';
+  let opening: Promise<void> | undefined;
+  let opener: NodeJS.Timeout | undefined;
+  let isOpen = false;
+  /** Whether the database is of this chain for certain. A replica that does not write relies on the one that does. */
+  let isSure = false;
+  let isFilledByOther = false;
+  let working: Promise<void> | undefined;
+  let prunedAt: Instant | undefined;
+  let isStopped = false;
+  const retryDatabase = createRetry(RETRY, work);
+  const retryNode = createRetry(RETRY, work);
+
+  /** Runs an operation of the database, and notes how it went. */
+  async function use<T>(operation: () => Promise<T>): Promise<T> {
+    try {
+      const result = await operation();
+      if (state === 'failing') watcher.recovered();
+      if (state !== 'refused') state = 'recording';
+      retryDatabase.succeeded();
+      return result;
+    } catch (error) {
+      // Whatever is under way when the gateway stops fails.
+      if (isStopped) throw error;
+      errors += 1;
+      const isPermanent = error instanceof HistoryDatabaseError && error.isPermanent;
+      if (isPermanent && state !== 'refused') watcher.refused(error);
+      else if (state === 'recording' || state === 'starting') watcher.failed(error);
+      state = isPermanent || state === 'refused' ? 'refused' : 'failing';
+      throw error;
+    }
+  }
+
+  function openNow(): void {
+    opener = undefined;
+    if (!isReady() && state !== 'refused') ready().catch(() => {});
+  }
+
+  function isReady(): boolean {
+    return isOpen && (isSure || !role.writes());
+  }
+
+  /** Opens the database once, and shares it among all who wait. */
+  async function ready(): Promise<void> {
+    if (isReady() && state !== 'refused') return;
+    if (newest === undefined) throw new HistoryDatabaseError('no height has been read yet');
+    if (state === 'refused') throw new HistoryDatabaseError('the database is refused', { isPermanent: true });
+    const head = newest;
+    opening ??= open(head).finally(() => {
+      opening = undefined;
+    });
+    await opening;
+  }
+
+  async function open(head: Head): Promise<void> {
+    await use(() => store.useChain(head.chainInfo.chainName));
+    const known = await use(() => store.coverage(0));
+    const writes = role.writes();
+    if (known !== undefined && writes) await requireSameChain(known, head);
+    coverage = known;
+    isSure = writes;
+    isOpen = true;
+  }
+
+  /**
+   * Compares a recorded block with the node's: another chain can have the same name.
+   *
+   * @throws HistoryDatabaseError, permanent if they differ
+   */
+  async function requireSameChain({ last }: Coverage, head: Head): Promise<void> {
+    const isBelow = ({ beaconHeight }: RecordedHeight) => isFinal(beaconHeight, head.beaconHeight);
+    const recorded = isBelow(last) ? last : (await use(() => store.blockAt(head.time)))?.block;
+    // A block above the head was made after it.
+    if (recorded !== undefined && recorded.beaconHeight >= head.beaconHeight && recorded.time < head.time)
+      return refuse(recorded.beaconHeight);
+    if (recorded === undefined || !isBelow(recorded))
+      throw new HistoryDatabaseError('the node has not reached the recorded heights');
+    const { beaconHeight } = recorded;
+    const state = await readFinal(beaconHeight, head).catch((error: unknown) => {
+      // If no node has the height any more, there is nothing to compare.
+      if (error instanceof HeightNotAvailableError) return undefined;
+      throw new HistoryDatabaseError('the newest recorded height cannot be compared with that of the node', {
+        cause: error,
+      });
+    });
+    if (state?.time !== undefined && state.time !== recorded.time) await refuse(beaconHeight);
+  }
+
+  function refuse(height: BeaconHeight): Promise<never> {
+    const problem = `the database is of another chain: it has another block at beacon height ${height} than the node`;
+    return use(() => Promise.reject(new HistoryDatabaseError(problem, { isPermanent: true })));
+  }
+
+  function work(): void {
+    if (isStopped || state === 'refused') return;
+    working ??= workOnce().finally(() => {
+      working = undefined;
+    });
+  }
+
+  /** Records what waits, then reads what must be read again, until nothing is left or something fails. */
+  async function workOnce(): Promise<void> {
+    while (!isStopped && (queue.length > 0 || doubtful.length > 0)) {
+      try {
+        await ready();
+        if (!role.writes()) await lookForRecorded();
+        // Meanwhile this replica may have taken over.
+        if (!role.writes()) return;
+        await ready();
+        await recordQueue();
+        await pruneHourly();
+      } catch {
+        // Its reason is noted in `use`; other reasons, such as a node that lags, end by themselves.
+        return retryDatabase.later();
+      }
+      if (!(await readOneAgain())) return;
+    }
+  }
+
+  /** Looks for what another replica has recorded. What it has not yet recorded waits, because this replica may have to. */
+  async function lookForRecorded(): Promise<void> {
+    // The other replica reads these again, or the backfill does.
+    doubtful = [];
+    const before = coverage;
+    coverage = await use(() => store.coverage(GAPS_COMPARED));
+    const last = coverage?.last.beaconHeight ?? 0;
+    isFilledByOther = hasFilled(before, coverage);
+    if (isFilledByOther) fills += 1;
+    const head = queue.find(({ block }) => block.exchange.beaconHeight === last)?.head;
+    queue = queue.filter(({ block }) => block.exchange.beaconHeight > last);
+    const isHigher = last > (before?.last.beaconHeight ?? 0);
+    if (isHigher || isFilledByOther) version += 1;
+    if (isHigher) for (const listener of [...listeners]) listener(head);
+  }
+
+  async function recordQueue(): Promise<void> {
+    // Another replica may have taken over.
+    while (queue.length > 0 && role.writes()) {
+      const some = queue.slice(0, BLOCKS_AT_ONCE);
+      await record(
+        some.map(({ block }) => block),
+        some.at(-1)?.head,
+      );
+      queue = queue.filter((waiting) => !some.includes(waiting));
+    }
+  }
+
+  async function record(blocks: readonly FinalBlock[], last?: Head): Promise<void> {
+    const before = coverage?.last.beaconHeight ?? 0;
+    await use(() => store.record(blocks));
+    version += 1;
+    if (blocks.some(({ exchange: { beaconHeight } }) => beaconHeight < before)) fills += 1;
+    coverage = await use(() => store.coverage(0));
+    if ((coverage?.last.beaconHeight ?? 0) > before) for (const listener of [...listeners]) listener(last);
+  }
+
+  /** @returns whether to go on: `false` if a node could not be read */
+  async function readOneAgain(): Promise<boolean> {
+    const [first, ...others] = doubtful;
+    if (first === undefined || newest === undefined) return true;
+    doubtful = others;
+    if (!role.readsNodes()) return true;
+    try {
+      const exchange = await readFinal(first.head.beaconHeight, newest);
+      retryNode.succeeded();
+      const block = toFinalBlock(first, exchange);
+      if (block !== undefined && isComplete(exchange)) enqueue([{ block, head: undefined }]);
+      return true;
+    } catch (error) {
+      if (error instanceof HeightNotAvailableError) return true;
+      if (first.reads + 1 < MAX_READS) doubtful = [...doubtful, { ...first, reads: first.reads + 1 }];
+      retryNode.later();
+      return false;
+    }
+  }
+
+  async function pruneHourly(): Promise<void> {
+    const now = newest?.time;
+    if (now === undefined || (prunedAt !== undefined && now - prunedAt < HOUR_MS)) return;
+    await use(() => store.prune(now));
+    prunedAt = now;
+  }
+
+  function enqueue(blocks: readonly Waiting[]): void {
+    const all = [...queue, ...blocks];
+    if (all.length > MAX_WAITING) watcher.dropped(all.length - MAX_WAITING);
+    queue = all.slice(-MAX_WAITING);
+  }
+
+  function stop(): void {
+    isStopped = true;
+    clearTimeout(opener);
+    retryDatabase.stop();
+    retryNode.stop();
+  }
+
+  return {
+    add(head) {
+      newest = head;
+      firstHeight ??= head.beaconHeight;
+      const final = confirmation.add(head);
+      const certain = final.filter(({ head: { exchange }, toRead }) => toRead === 'nothing' && isComplete(exchange));
+      enqueue(certain.map(({ head }) => ({ block: blockOf(head, head.exchange), head })));
+      const uncertain = final.filter((each) => !certain.includes(each)).map((each) => ({ ...each, reads: 0 }));
+      doubtful = [...doubtful, ...uncertain].slice(-MAX_WAITING);
+      if (!isReady() && !isStopped && queue.length === 0) opener ??= setTimeout(openNow, OPEN_AFTER_MS);
+      if (!retryDatabase.isPending()) work();
+    },
+    record: (blocks) => record(blocks),
+    ready,
+    head: () => newest,
+    firstHeight: () => firstHeight,
+    unrecorded: confirmation.chain,
+    version: () => version,
+    fills: () => fills,
+    isFilledByOther: () => isFilledByOther && !role.writes(),
+    onRecorded(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    status: () => ({ state, coverage, waiting: queue.length + doubtful.length, errors }),
+    async flush(withinMs) {
+      stop();
+      if (state !== 'recording' || !isReady()) return;
+      const timer = Promise.withResolvers<void>();
+      const timeout = setTimeout(timer.resolve, withinMs);
+      await Promise.race([(working ?? Promise.resolve()).then(recordQueue).catch(() => {}), timer.promise]);
+      clearTimeout(timeout);
+    },
+    stop,
+  };
+}
+
+/** Whether heights below the highest one were recorded between two looks: heights above it change no gap. */
+function hasFilled(before: Coverage | undefined, after: Coverage | undefined): boolean {
+  if (before === undefined || after === undefined) return false;
+  const missing = ({ first, last, heights, gaps }: Coverage) =>
+    JSON.stringify([first.beaconHeight, last.beaconHeight - first.beaconHeight + 1 - heights, gaps]);
+  return missing(before) !== missing(after);
+}
+
+type Waiting = { readonly block: FinalBlock; readonly head: Head | undefined };
+
+/** The block with a state that was read when it was final; `undefined` if its time is not known for certain. */
+function toFinalBlock({ head, toRead }: FinalHead, exchange: ExchangeState): FinalBlock | undefined {
+  if (toRead !== 'everything') return blockOf(head, exchange);
+  return exchange.time === undefined ? undefined : { hash: undefined, time: exchange.time, exchange };
+}
+
+function blockOf({ hash, time }: Head, exchange: ExchangeState): FinalBlock {
+  return { hash, time, exchange };
+}

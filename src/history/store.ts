@@ -1,0 +1,162 @@
+import type { BeaconHeight } from '../domain/beacon-height.ts';
+import type { CandleInterval } from '../domain/candle-interval.ts';
+import type { ExchangeState } from '../domain/exchange.ts';
+import type { Instant } from '../domain/instant.ts';
+
+/** Where the history is stored. Memory is empty at each start. */
+export type HistoryDatabase =
+  | { readonly kind: 'memory' }
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | { readonly kind: 'postgresql'; readonly url: URL };
+
+/**
+ * The recorded history of one chain: which reserves changed at each final height, and when.
+ *
+ * Heights can be recorded in any order: new ones from the tip, and missing ones from the newest to the oldest. Each read
+ * answers from one consistent state of the database.
+ */
+export type HistoryStore = {
+  /**
+   * Names the chain that is recorded. Called once it is known, before anything is recorded or read. An empty database takes
+   * the name.
+   *
+   * @throws HistoryDatabaseError if the database cannot be used now; permanent if it is of another chain
+   */
+  useChain(chainName: string): Promise<void>;
+  /**
+   * Records final heights, each in a transaction of its own. A height that is recorded already is skipped.
+   *
+   * The store compares each state with that of the next lower recorded height, and records only the pools that differ.
+   *
+   * @throws HistoryDatabaseError if the database cannot be written now; permanent if it has another block at one of the
+   *   heights: one with another time, or with another hash if both are known
+   */
+  record(blocks: readonly FinalBlock[]): Promise<void>;
+  /** What is recorded; `undefined` while nothing is. @param gaps the maximum number of gaps, newest first */
+  coverage(gaps: number): Promise<Coverage | undefined>;
+  /** The newest recorded height whose block was made at or before a time, and the next recorded one above it. */
+  blockAt(time: Instant): Promise<BlockAt | undefined>;
+  /** The newest recorded heights that are not above `upTo`, at most `last` of them, ascending. */
+  recentBlocks(query: BlocksQuery): Promise<readonly RecordedHeight[]>;
+  /** The whole exchange after the newest recorded height that is not above `height`; `undefined` if there is none. */
+  stateAt(height: BeaconHeight): Promise<ExchangeState | undefined>;
+  /** The candles of pools, oldest first. A pool that has no recorded state has none. */
+  candles(query: CandleQuery): Promise<Recorded<ReadonlyMap<string, readonly StoredCandle[]>>>;
+  /** What happened to pools after a recorded height, for each pool that has a recorded state. */
+  windows(query: WindowQuery): Promise<Recorded<ReadonlyMap<string, PoolWindow>>>;
+  /** The reserves of pools after several heights: for each pool one state per height, `undefined` if it did not exist. */
+  reservesAt(query: ReservesQuery): Promise<ReadonlyMap<string, readonly (RecordedReserves | undefined)[]>>;
+  /** Deletes changes and short candles that are older than their retention. @param now the time of the newest block */
+  prune(now: Instant): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** A final height: a block that can no longer be replaced, and the exchange after it. */
+export type FinalBlock = {
+  /** `undefined` if it is not known for certain: a state that was read when its height was final has no hash. */
+  readonly hash: string | undefined;
+  readonly time: Instant;
+  readonly exchange: ExchangeState;
+};
+
+/** Which heights are recorded. */
+export type Coverage = {
+  readonly first: RecordedHeight;
+  readonly last: RecordedHeight;
+  /** Number of recorded heights. */
+  readonly heights: number;
+  /** Ranges of heights between the first and the last that are not recorded, newest first. */
+  readonly gaps: readonly HeightRange[];
+};
+
+/** A height that is recorded, and its block. */
+export type RecordedHeight = {
+  readonly beaconHeight: BeaconHeight;
+  /** `undefined` if it was not known when the height was recorded. */
+  readonly hash: string | undefined;
+  readonly time: Instant;
+};
+
+/** Both heights are included. */
+export type HeightRange = { readonly from: BeaconHeight; readonly to: BeaconHeight };
+
+/** The block at a time, and the next recorded one above it. */
+export type BlockAt = { readonly block: RecordedHeight; readonly next: RecordedHeight | undefined };
+
+/** Which recorded heights are read. */
+export type BlocksQuery = { readonly upTo: BeaconHeight; readonly last: number };
+
+/** A result, and the newest height that was recorded when it was read: higher ones are added from memory. */
+export type Recorded<T> = { readonly recordedTo: BeaconHeight | undefined; readonly value: T };
+
+/** The reserves of one pool after a height, in smallest units. */
+export type RecordedReserves = {
+  readonly beaconHeight: BeaconHeight;
+  readonly reserve1: bigint;
+  readonly reserve2: bigint;
+};
+
+/** Which candles are read. */
+export type CandleQuery = {
+  /** Ids of pools, as in `PoolDirectory.ids`. */
+  readonly poolIds: readonly string[];
+  readonly interval: CandleInterval;
+  /** The earliest `openTime`. */
+  readonly from?: Instant | undefined;
+  /** The first `openTime` that is left out. */
+  readonly to?: Instant | undefined;
+  /** Heights above it do not count. */
+  readonly upTo: BeaconHeight;
+  /** The maximum number of candles of each pool: the newest ones. */
+  readonly last: number;
+};
+
+/**
+ * The candle of one pool. Prices follow from the reserves at four heights: `high` and `low` have the highest and the lowest
+ * ratio of reserve 1 to reserve 2, compared exactly. An interval without a recorded height has no candle. An interval
+ * without a change has one: all four states are that of the interval before.
+ */
+export type StoredCandle = {
+  readonly openTime: Instant;
+  readonly open: RecordedReserves;
+  readonly high: RecordedReserves;
+  readonly low: RecordedReserves;
+  readonly close: RecordedReserves;
+  /**
+   * How much of each token changed hands: the sum over heights of the net change, where one reserve rose and the other fell.
+   * A change across heights that are not recorded counts at the first recorded height after them.
+   */
+  readonly traded1: bigint;
+  readonly traded2: bigint;
+  /** The first and the last recorded height of the interval, and how many are recorded. */
+  readonly firstHeight: BeaconHeight;
+  readonly lastHeight: BeaconHeight;
+  readonly heights: number;
+  /** Whether all heights from `firstHeight` to `lastHeight` are recorded, and the ones just below and above, if any exist. */
+  readonly isComplete: boolean;
+};
+
+/** The window of heights above `fromHeight` up to `toHeight`. */
+export type WindowQuery = {
+  readonly poolIds: readonly string[];
+  readonly fromHeight: BeaconHeight;
+  readonly toHeight: BeaconHeight;
+};
+
+/** What happened to one pool in a window. `high` and `low` include the state at `fromHeight`. */
+export type PoolWindow = Pick<StoredCandle, 'open' | 'high' | 'low' | 'close' | 'traded1' | 'traded2' | 'isComplete'>;
+
+/** Which reserves are read. */
+export type ReservesQuery = { readonly poolIds: readonly string[]; readonly heights: readonly BeaconHeight[] };
+
+/** Why a database cannot be used now. The message is for the log; clients get HISTORY_UNAVAILABLE. */
+export class HistoryDatabaseError extends Error {
+  override readonly name = 'HistoryDatabaseError';
+  /** Whether it can only be mended by the operator: another chain, a newer version, not a database of the gateway. */
+  readonly isPermanent: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly isPermanent?: boolean } = {}) {
+    super(message, options);
+    this.isPermanent = options.isPermanent ?? false;
+  }
+}

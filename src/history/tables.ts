@@ -1,0 +1,91 @@
+import type { Table } from './database.ts';
+
+/** Facts about the database: the name of the chain, and before which time everything is deleted or final. */
+export const FACTS: Table = { name: 'facts', columns: { name: 'text', value: 'text' }, keyLength: 1 };
+
+/** The recorded heights whose states can be read. `time` is in milliseconds. */
+export const HEIGHTS: Table = {
+  name: 'heights',
+  columns: { height: 'integer', hash: 'text', time: 'integer' },
+  keyLength: 1,
+};
+
+/** The same heights as ranges without a gap. */
+export const RANGES: Table = { name: 'ranges', columns: { first: 'integer', last: 'integer' }, keyLength: 1 };
+
+/**
+ * The pools, numbered in the order in which they were recorded. `base` is the state after the lowest row of HEIGHTS, null if
+ * the pool did not exist yet. `origin` is the state after the lowest height that was ever recorded, once that is deleted.
+ */
+export const POOLS: Table = {
+  name: 'pools',
+  columns: { pool: 'integer', id: 'text', base1: 'amount', base2: 'amount', origin1: 'amount', origin2: 'amount' },
+  keyLength: 1,
+};
+
+/** The columns of POOLS that recording writes. */
+export const POOL_BASES: Table = {
+  name: 'pools',
+  columns: { pool: 'integer', id: 'text', base1: 'amount', base2: 'amount' },
+  keyLength: 1,
+};
+
+/** The reserves of a pool after each height that changed them, above the lowest row of HEIGHTS. */
+export const CHANGES: Table = {
+  name: 'changes',
+  columns: { pool: 'integer', height: 'integer', reserve1: 'amount', reserve2: 'amount' },
+  keyLength: 2,
+};
+
+/** The intervals in which a height was recorded. `minutes` is their length, `opened` a Unix timestamp in seconds. */
+export const INTERVALS: Table = {
+  name: 'intervals',
+  columns: {
+    minutes: 'integer',
+    opened: 'integer',
+    first_height: 'integer',
+    last_height: 'integer',
+    heights: 'integer',
+  },
+  keyLength: 2,
+};
+
+/**
+ * The candles of pools that changed in an interval. Without a row, the pool stayed as it was before. `appeared` is the height
+ * at which the pool appeared, if that was in the interval. A null height of `high` or `low` means the state of `open`; null
+ * reserves mean those of `close`.
+ */
+export const CANDLES: Table = {
+  name: 'candles',
+  columns: {
+    minutes: 'integer',
+    pool: 'integer',
+    opened: 'integer',
+    appeared: 'integer',
+    open1: 'amount',
+    open2: 'amount',
+    high: 'integer',
+    high1: 'amount',
+    high2: 'amount',
+    low: 'integer',
+    low1: 'amount',
+    low2: 'amount',
+    close1: 'amount',
+    close2: 'amount',
+    traded1: 'amount',
+    traded2: 'amount',
+  },
+  keyLength: 3,
+};
+
+/** The columns of CANDLES that a candle is made of. */
+export const CANDLE_COLUMNS: string = Object.keys(CANDLES.columns).slice(2).join(', ');
+
+/** All tables. */
+export const TABLES: readonly Table[] = [FACTS, HEIGHTS, RANGES, POOLS, CHANGES, INTERVALS, CANDLES];
+
+/** The indexes, besides those of the keys. */
+export const INDEXES: readonly string[] = [
+  'CREATE INDEX heights_by_time ON heights (time, height)',
+  'CREATE UNIQUE INDEX pools_by_id ON pools (id)',
+];

@@ -1,0 +1,137 @@
+import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import { drain, fullBucket, msUntilAvailable, refill } from '../../domain/token-bucket.ts';
+
+/** When the tips of the nodes are polled. A block that a node pushes is a reason to poll now, never a head by itself. */
+export type PollSchedule = {
+  /** The time from the end of a poll to the start of the next one. Called at the end of each poll. */
+  intervalMs(): number;
+  /** A head was published. */
+  published(): void;
+  /** No poll is started any more. */
+  stop(): void;
+  readonly push: PushInput;
+};
+
+/** What the websockets of the nodes report. */
+export type PushInput = {
+  /** A node has pushed a block. */
+  received(block: PushedBlock): void;
+  /** A websocket has opened or closed: blocks may have been missed. */
+  changed(): void;
+};
+
+/** A block as the node has pushed it. */
+type PushedBlock = { readonly height: BeaconHeight; readonly hash: string };
+
+type PollScheduleOptions = {
+  /** The interval without push. */
+  readonly pollMs: number;
+  /** Whether the websocket of at least one node is open. */
+  readonly isPushOpen: () => boolean;
+  /** Whether the last poll failed. */
+  readonly isFailing: () => boolean;
+  /** The block of the head that is served. */
+  readonly served: () => { readonly beaconHeight: BeaconHeight; readonly hash: string } | undefined;
+  /** Polls now, unless a poll is under way. @returns whether it does */
+  readonly pollNow: () => boolean;
+};
+
+/** While nodes push their blocks, polling only finds what a frame has missed. */
+const PUSHED_POLL_MS = 10_000;
+
+/**
+ * So many polls are started by frames at once, and one for each poll interval afterwards. A node that is syncing pushes many
+ * blocks a second: then the tips are polled as often as without push.
+ */
+const POLLS_AT_ONCE = 5;
+
+/**
+ * A node can push a block before its API has it. Then the tips are polled again after these times, and in each poll interval
+ * afterwards.
+ */
+const AGAIN_MS = [50, 100, 200, 400, 800];
+
+/** After so many heads that no frame announced, the polls no longer rely on the frames, until the next one. */
+const SILENT_HEADS = 2;
+
+/** Creates the schedule. Without websockets, each interval is `pollMs`. */
+export function createPollSchedule({
+  pollMs,
+  isPushOpen,
+  isFailing,
+  served,
+  pollNow,
+}: PollScheduleOptions): PollSchedule {
+  const rate = { pointsPerSecond: 1_000 / pollMs, burst: POLLS_AT_ONCE };
+  let bucket = fullBucket(rate, performance.now());
+  /** A block above the served one, and how often the tips were polled again for it. */
+  let awaited: { readonly height: BeaconHeight; polls: number } | undefined;
+  /** The newest block that was pushed during a poll, which may have begun before the node had it. */
+  let pushedMeanwhile: PushedBlock | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isAnnounced = false;
+  let silentHeads = 0;
+
+  /** @returns how long to wait for the next poll that a frame may start; 0 if that poll was taken */
+  function takePoll(): number {
+    bucket = refill(bucket, rate, performance.now());
+    const waitMs = msUntilAvailable(bucket, rate, 1);
+    if (waitMs === 0) bucket = drain(bucket, 1);
+    return waitMs;
+  }
+
+  /** Polls as soon as the rate allows it. All frames until then share this poll. */
+  function pollSoon(block?: PushedBlock): void {
+    if (timer !== undefined) return;
+    const waitMs = takePoll();
+    if (waitMs > 0) {
+      timer = setTimeout(() => {
+        timer = undefined;
+        pollSoon(block);
+      }, waitMs);
+    } else if (!pollNow()) {
+      pushedMeanwhile = block ?? pushedMeanwhile;
+    }
+  }
+
+  function isNews({ height, hash }: PushedBlock): boolean {
+    const { beaconHeight = 0, hash: servedHash } = served() ?? {};
+    return height > beaconHeight || (height === beaconHeight && hash !== servedHash);
+  }
+
+  /** @returns when to poll again for a block that was pushed and is not served yet; `undefined` if there is none */
+  function againMs(): number | undefined {
+    const isDue = pushedMeanwhile !== undefined && isNews(pushedMeanwhile);
+    pushedMeanwhile = undefined;
+    if (isDue) return 0;
+    if (awaited === undefined || awaited.height <= (served()?.beaconHeight ?? 0)) return undefined;
+    const pauseMs = AGAIN_MS[awaited.polls];
+    awaited.polls += 1;
+    return pauseMs !== undefined && takePoll() === 0 ? Math.min(pauseMs, pollMs) : pollMs;
+  }
+
+  function usualMs(): number {
+    const isRelied = isPushOpen() && !isFailing() && silentHeads < SILENT_HEADS;
+    return isRelied ? Math.max(PUSHED_POLL_MS, pollMs) : pollMs;
+  }
+
+  return {
+    intervalMs: () => againMs() ?? usualMs(),
+    published() {
+      silentHeads = isAnnounced || !isPushOpen() ? 0 : silentHeads + 1;
+      isAnnounced = false;
+    },
+    stop: () => clearTimeout(timer),
+    push: {
+      received(block) {
+        isAnnounced = true;
+        silentHeads = 0;
+        if (!isNews(block)) return;
+        if (block.height > Math.max(served()?.beaconHeight ?? 0, awaited?.height ?? 0))
+          awaited = { height: block.height, polls: 0 };
+        pollSoon(block);
+      },
+      changed: () => pollSoon(),
+    },
+  };
+}

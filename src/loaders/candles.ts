@@ -1,0 +1,133 @@
+import type { BeaconHeight } from '../domain/beacon-height.ts';
+import {
+  areSettled,
+  type Candle,
+  type CandleRange,
+  extendCandles,
+  type RecordedCandles,
+  selectCandles,
+  toCandle,
+} from '../domain/candle.ts';
+import { type CandleInterval, INTERVAL_MS } from '../domain/candle-interval.ts';
+import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
+import { priceOfToken1 } from '../domain/price.ts';
+import { HistoryUnavailableError } from '../errors.ts';
+import type { Head } from '../live/chain/head.ts';
+import type { CandleMoment } from './closed-intervals.ts';
+import { type CandlesArguments, DEFAULT_CANDLES, noPool, requireWithin } from './history-arguments.ts';
+import { type HistoryView, toPoolAtHeights } from './history-view.ts';
+import { createPoolBatches } from './pool-batches.ts';
+import { createPriceOf, type PriceOf } from './pool-price.ts';
+import type { TokenLoader } from './token.ts';
+
+/** A candle, and how its prices are computed: of token 2 in token 1, and of token 1 in token 2. */
+export type PricedCandle = { readonly candle: Candle; readonly priceOf: PriceOf; readonly inversePriceOf: PriceOf };
+
+/** The candles of the pools of one answer. Both throw HistoryUnavailableError. */
+export type CandleLoader = {
+  /** The candles up to the height of the pool, oldest first. @throws BadUserInputError for more than a limit */
+  candles(pool: PoolPair, args: CandlesArguments): Promise<readonly PricedCandle[]>;
+  /** The candle that a subscription sends: a closed one, or the newest one. @throws BadUserInputError if there is no pool */
+  candleAt(pool: PoolPair | undefined, moment: CandleMoment, args: CandlesArguments): Promise<PricedCandle>;
+};
+
+type CandleLoaderOptions = {
+  readonly view: HistoryView;
+  readonly tokens: TokenLoader;
+  readonly limits: { readonly maxCandles: number };
+};
+
+/** Candles of one pool. */
+type CandlesKey = CandleRange & { readonly interval: CandleInterval; readonly pool: PoolPair };
+
+/** The newest recorded height, and the heads in memory. */
+type Recorded = { readonly recordedTo: BeaconHeight | undefined; readonly heads: readonly Head[] };
+
+/** Creates the candle loader of one answer. */
+export function createCandleLoader({ view, tokens, limits }: CandleLoaderOptions): CandleLoader {
+  const { history } = view;
+  const load = createPoolBatches(
+    ({ pool, interval, from, to, last }: CandlesKey) => `${pool.beaconHeight} ${interval} ${from} ${to} ${last}`,
+    readCandles,
+  );
+
+  /** Reads the candles of pools of one height. */
+  async function readCandles(keys: readonly CandlesKey[]): Promise<(readonly Candle[])[]> {
+    const [{ pool, interval, ...range }] = keys as [CandlesKey];
+    const upTo = pool.beaconHeight;
+    const version = history.version();
+    const newest = view.timeOf(pool);
+    const tip = view.tipFrom(upTo);
+    // Before the store is read: what is recorded meanwhile is in both.
+    const heads = view.headsUpTo(upTo);
+    const poolIds = keys.map((key) => poolPairId(key.pool));
+    const { value, recordedTo } = await history.candles({ poolIds, interval, ...range, upTo });
+    const later = heads.filter(({ beaconHeight }) => beaconHeight > (recordedTo ?? 0));
+    const recorded = await readNewest(poolIds, value, { recordedTo, interval, heads });
+
+    return keys.map((_, index) => {
+      const id = poolIds[index] ?? '';
+      const known = recorded.get(id) ?? { candles: [], recordedTo, reserves: undefined };
+      const extended = extendCandles(known, toPoolAtHeights(later, id), { interval, upTo });
+      const found = selectCandles(extended, range).map((candle) => toCandle(candle, interval, { newest, tip }));
+      if (!areSettled(found, range, interval)) view.dependOnVersion(version);
+      return found;
+    });
+  }
+
+  /** Adds the reserves of pools at the newest recorded height to their candles. Most candles contain them. */
+  async function readNewest(
+    poolIds: readonly string[],
+    candlesOf: ReadonlyMap<string, RecordedCandles['candles']>,
+    { recordedTo, interval, heads }: Pick<CandlesKey, 'interval'> & Recorded,
+  ): Promise<ReadonlyMap<string, RecordedCandles>> {
+    const recorded = new Map<string, RecordedCandles>();
+    const rest: string[] = [];
+    for (const id of poolIds) {
+      const found = candlesOf.get(id) ?? [];
+      const last = found.at(-1);
+      const reserves = last?.lastHeight === recordedTo ? last?.close : undefined;
+      recorded.set(id, { candles: found, recordedTo, reserves });
+      if (reserves === undefined) rest.push(id);
+    }
+    const newestHead = heads.at(-1)?.beaconHeight ?? 0;
+    if (rest.length === 0 || recordedTo === undefined || newestHead <= recordedTo) return recorded;
+    // The heights of its interval are the same for all pools. A new pool has no candle of it.
+    const anyPool = heads[0]?.exchange.directory.ids[0] ?? '';
+
+    const [reserves, ofAnyPool] = await Promise.all([
+      history.reservesAt({ poolIds: rest, heights: [recordedTo] }),
+      history.candles({ poolIds: [anyPool], interval, upTo: recordedTo, last: 1 }),
+    ]);
+    const newest = ofAnyPool.value.get(anyPool)?.at(-1);
+    for (const id of rest) {
+      const { candles: found } = recorded.get(id) as RecordedCandles;
+      recorded.set(id, { candles: found, recordedTo, reserves: reserves.get(id)?.[0], newest });
+    }
+    return recorded;
+  }
+
+  async function candles(pool: PoolPair, args: CandlesArguments): Promise<readonly PricedCandle[]> {
+    const { interval, from, to } = args;
+    const last = args.last ?? DEFAULT_CANDLES;
+    requireWithin(limits.maxCandles, 'last', last);
+    const key = { pool, interval, from: from ?? undefined, to: to ?? undefined, last };
+    const priceOf = createPriceOf(pool, args, tokens);
+    const inversePriceOf = createPriceOf(pool, args, tokens, priceOfToken1);
+    return (await load(key)).map((candle) => ({ candle, priceOf, inversePriceOf }));
+  }
+
+  return {
+    candles,
+    async candleAt(pool, { closed }, args) {
+      if (pool === undefined) throw noPool();
+      const to = closed === undefined ? undefined : closed + INTERVAL_MS[args.interval];
+      const [candle] = await candles(pool, { ...args, from: closed, to, last: 1 });
+      // A pool that is newer than the closed interval has no candle of it.
+      const [newest] = candle === undefined ? await candles(pool, { ...args, last: 1 }) : [candle];
+      // The height is in memory, so it is missing only if the history is off.
+      if (newest === undefined) throw new HistoryUnavailableError();
+      return newest;
+    },
+  };
+}

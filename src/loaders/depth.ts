@@ -1,0 +1,70 @@
+import { type PoolDepth, poolDepths } from '../domain/depth.ts';
+import { type DepthLadder, depthLadder, type LadderSteps, wholeReserves } from '../domain/depth-ladder.ts';
+import type { Pair } from '../domain/market.ts';
+import type { PoolPair } from '../domain/pool-pair.ts';
+import { BadUserInputError } from '../errors.ts';
+import type { Loaders } from './loaders.ts';
+import { pairPrice } from './pool-price.ts';
+
+type DepthArguments = { readonly percents?: readonly number[] | null | undefined };
+
+type LadderArguments = {
+  readonly levels?: number | null | undefined;
+  readonly stepPercent?: number | null | undefined;
+};
+
+/** The percentages if the argument is not set. */
+export const DEFAULT_PERCENTS = [0.5, 1, 2, 5, 10];
+
+/** The steps of a ladder whose arguments are not set. */
+export const DEFAULT_STEPS: LadderSteps = { levels: 20, stepPercent: 0.25 };
+
+const MAX_PERCENTS = 100;
+const MAX_LEVELS = 200;
+
+/** What it takes to move the price of a pool by each of these percentages. @throws BadUserInputError */
+export function depthOf(pool: PoolPair, args: DepthArguments): readonly PoolDepth[] {
+  return poolDepths(pool, readPercents(args));
+}
+
+/** The percentages that the arguments mean. @throws BadUserInputError */
+export function readPercents({ percents }: DepthArguments): readonly number[] {
+  const wanted = percents ?? DEFAULT_PERCENTS;
+  if (wanted.length > MAX_PERCENTS)
+    throw new BadUserInputError(`percents has ${wanted.length} entries. The maximum is ${MAX_PERCENTS}.`);
+  const wrong = wanted.find((percent) => !(percent > 0 && percent < 100));
+  if (wrong !== undefined) throw new BadUserInputError(`percents contains ${wrong}. It must be above 0 and below 100.`);
+  return wanted;
+}
+
+/**
+ * The ladder of a pair's pool and order book. The book is only read if there is a pool.
+ *
+ * @returns `undefined` without a pool or a book, for an empty side, or while decimals are unknown
+ * @throws BadUserInputError, UpstreamError
+ */
+export async function ladderOf(
+  pair: Pair,
+  args: LadderArguments,
+  { exchange, tokens, orderBooks }: Pick<Loaders, 'exchange' | 'tokens' | 'orderBooks'>,
+): Promise<DepthLadder | undefined> {
+  const steps = readSteps(args);
+  const reserves = await pairPrice(wholeReserves, pair, { exchange, tokens });
+  const book = reserves && (await orderBooks.complete(pair.tickerId));
+  return book && depthLadder(reserves, book, steps);
+}
+
+/** The steps that the arguments mean. @throws BadUserInputError */
+export function readSteps(args: LadderArguments): LadderSteps {
+  const levels = args.levels ?? DEFAULT_STEPS.levels;
+  const stepPercent = args.stepPercent ?? DEFAULT_STEPS.stepPercent;
+  if (!(levels >= 1 && levels <= MAX_LEVELS))
+    throw new BadUserInputError(`levels is ${levels}. It must be from 1 to ${MAX_LEVELS}.`);
+  if (!(stepPercent > 0)) throw new BadUserInputError(`stepPercent is ${stepPercent}. It must be above 0.`);
+  if (!(levels * stepPercent < 100)) {
+    throw new BadUserInputError(
+      `levels * stepPercent is ${levels * stepPercent}. It must be below 100, so that all prices are above 0.`,
+    );
+  }
+  return { levels, stepPercent };
+}

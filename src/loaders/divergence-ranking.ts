@@ -1,0 +1,188 @@
+import { type Divergence, maxPercent } from '../domain/divergence.ts';
+import { findPoolPair } from '../domain/exchange.ts';
+import type { Market, Pair, Ticker } from '../domain/market.ts';
+import { midPrice, type OrderBook } from '../domain/order-book.ts';
+import { basePrice } from '../domain/price.ts';
+import type { TokenList } from '../domain/token.ts';
+import { type Broadcast, createBroadcast, type Subscribe, type Subscription } from '../live/broadcast/broadcast.ts';
+import { createTurnLimit } from '../live/broadcast/turn-limit.ts';
+import type { Head } from '../live/chain/head.ts';
+import type { HeadFollower } from '../live/chain/head-follower.ts';
+import type { MarketFollower } from '../live/market/lists.ts';
+import type { OrderBooks } from '../live/market/order-books.ts';
+import type { TokenSource } from '../live/tokens.ts';
+
+/** A pair, and how far its sources differ. */
+export type RankedPair = { readonly pair: Pair & { readonly divergence: Divergence }; readonly maxPercent: number };
+
+/** The pairs with a divergence at one height, the largest first. Equal ones are in the order of the host. */
+export type DivergenceRanking = { readonly head: Head; readonly pairs: readonly RankedPair[] };
+
+/** What a ranking is computed from. */
+export type RankingInputs = {
+  readonly head: Head;
+  readonly pairs: Market<Pair>;
+  readonly tickers: Market<Ticker>;
+  /** The order books that are followed, by ticker id. */
+  readonly books: ReadonlyMap<string, OrderBook>;
+};
+
+/** The ranking of pairs by divergence. It is computed once for all clients. */
+export type DivergenceRankings = {
+  /** The ranking of these inputs. The same inputs, one after another, have the same ranking object. */
+  rank(inputs: RankingInputs): Promise<DivergenceRanking>;
+  /**
+   * Sends the ranking of the newest data first, then that of each new head and of each response with pairs or tickers. Nothing
+   * is computed without subscribers.
+   */
+  subscribe: Subscribe<DivergenceRanking>;
+  /** How many subscribers there are. */
+  subscribers(): number;
+  /** How many rankings were skipped by slow subscribers. */
+  skippedValues(): number;
+};
+
+type RankingSources = {
+  readonly head: Pick<HeadFollower, 'current' | 'subscribe'>;
+  readonly market: Pick<MarketFollower, 'pairs' | 'tickers'>;
+  readonly orderBooks: Pick<OrderBooks, 'followedBooks'>;
+  readonly tokens: Pick<TokenSource, 'current'>;
+};
+
+/** Creates the rankings; none is computed yet. */
+export function createDivergenceRankings(sources: RankingSources): DivergenceRankings {
+  let known: KnownRanking | undefined;
+  let followed: FollowedRanking | undefined;
+  let skippedBefore = 0;
+
+  function rank(inputs: RankingInputs): Promise<DivergenceRanking> {
+    const tokens = sources.tokens.current();
+    if (known === undefined || known.tokens !== tokens || !areSame(known.inputs, inputs)) {
+      known = { inputs, tokens, ranking: rankPairs(inputs, tokens) };
+    }
+    return known.ranking;
+  }
+
+  return {
+    rank,
+    subscribe(subscriber) {
+      const following = followed ?? followRanking(sources, rank);
+      followed = following;
+      const subscription = following.latest.subscribe(subscriber);
+      return {
+        request: () => subscription.request(),
+        cancel() {
+          subscription.cancel();
+          if (following.latest.subscribers() > 0 || followed !== following) return;
+          skippedBefore += following.latest.skippedValues();
+          following.stop();
+          followed = undefined;
+        },
+      };
+    },
+    subscribers: () => followed?.latest.subscribers() ?? 0,
+    skippedValues: () => skippedBefore + (followed?.latest.skippedValues() ?? 0),
+  };
+}
+
+/** A ranking, and what it was computed from. */
+type KnownRanking = {
+  readonly inputs: RankingInputs;
+  readonly tokens: TokenList;
+  readonly ranking: Promise<DivergenceRanking>;
+};
+
+type FollowedRanking = { readonly latest: Broadcast<DivergenceRanking>; stop(): void };
+
+function followRanking(
+  { head, market, orderBooks }: RankingSources,
+  rank: DivergenceRankings['rank'],
+): FollowedRanking {
+  const latest = createBroadcast<DivergenceRanking>();
+  let isRanking = false;
+  let isOutdated = false;
+  let isStopped = false;
+
+  /** The newest data; `undefined` if some of it is not read yet, or too old. */
+  function newestInputs(): RankingInputs | undefined {
+    const newest = head.current();
+    const pairs = market.pairs.current()?.market;
+    const tickers = market.tickers.current()?.market;
+    if (newest === undefined || pairs === undefined || tickers === undefined) return undefined;
+    return { head: newest, pairs, tickers, books: orderBooks.followedBooks().books };
+  }
+
+  async function update(): Promise<void> {
+    isOutdated = true;
+    if (isRanking) return;
+    isRanking = true;
+    while (isOutdated && !isStopped) {
+      isOutdated = false;
+      const inputs = newestInputs();
+      const ranking = inputs && (await rank(inputs));
+      if (ranking !== undefined && ranking !== latest.current() && !isStopped) latest.publish(ranking);
+    }
+    isRanking = false;
+  }
+
+  const subscriptions = [head.subscribe, market.pairs.subscribe, market.tickers.subscribe].map((subscribe) =>
+    onEach(subscribe as Subscribe<unknown>, update),
+  );
+  return {
+    latest,
+    stop() {
+      isStopped = true;
+      for (const subscription of subscriptions) subscription.cancel();
+    },
+  };
+}
+
+/** Calls a function with each value of a source. */
+function onEach(subscribe: Subscribe<unknown>, next: () => void): Subscription {
+  const subscription = subscribe({
+    onNext() {
+      next();
+      subscription.request();
+    },
+    onError() {},
+  });
+  subscription.request();
+  return subscription;
+}
+
+/** Pairs that are compared in one turn of the event loop: about a millisecond of work. */
+const PAIRS_PER_TURN = 500;
+
+async function rankPairs(
+  { head, pairs, tickers, books }: RankingInputs,
+  tokens: TokenList,
+): Promise<DivergenceRanking> {
+  const { wait } = createTurnLimit(PAIRS_PER_TURN);
+  const ranked: RankedPair[] = [];
+
+  for (const pair of pairs.rows) {
+    await wait();
+    const divergence = divergenceOf(pair);
+    const percent = divergence && maxPercent(divergence);
+    if (divergence !== undefined && percent !== undefined)
+      ranked.push({ pair: { ...pair, divergence }, maxPercent: percent });
+  }
+  return { head, pairs: ranked.sort((a, b) => b.maxPercent - a.maxPercent) };
+
+  function divergenceOf({ baseId, targetId, poolId, tickerId }: Pair): Divergence | undefined {
+    const pool = findPoolPair(head.exchange, baseId, targetId);
+    const decimals1 = pool && tokens.get(pool.token1Id)?.decimals;
+    const decimals2 = pool && tokens.get(pool.token2Id)?.decimals;
+    if (pool === undefined || decimals1 === undefined || decimals2 === undefined) return undefined;
+    const book = books.get(tickerId);
+    return {
+      poolPrice: basePrice(pool, baseId, decimals1, decimals2),
+      lastPrice: tickers.byPoolId.get(poolId)?.lastPrice,
+      bookMidPrice: book && midPrice(book),
+    };
+  }
+}
+
+function areSame(a: RankingInputs, b: RankingInputs): boolean {
+  return a.head === b.head && a.pairs === b.pairs && a.tickers === b.tickers && a.books === b.books;
+}

@@ -1,0 +1,102 @@
+import { type BeaconHeight, isFinal } from '../domain/beacon-height.ts';
+import type { PoolAtHeight } from '../domain/candle.ts';
+import type { Instant } from '../domain/instant.ts';
+import type { PoolPair } from '../domain/pool-pair.ts';
+import type { Reserves } from '../domain/reserves.ts';
+import type { History } from '../history/history.ts';
+import type { Head } from '../live/chain/head.ts';
+import type { HeadFollower } from '../live/chain/head-follower.ts';
+import type { Dependencies, HistoryUse } from './dependencies.ts';
+import type { HeadPin } from './head-pin.ts';
+
+/** The recorded history with the heads in memory, as one answer sees them, and what of them can change the answer. */
+export type HistoryView = {
+  readonly history: History;
+  /** Notes that the answer may be different after something else has been recorded. */
+  dependOnVersion(version?: number): void;
+  /** Notes that the answer may be different after a missing height has been recorded. */
+  dependOnFills(): void;
+  /** What was noted. */
+  uses(): HistoryUse;
+  /** When the block of a pool was made; `undefined` if the node does not report it. */
+  timeOf(pool: PoolPair): Instant | undefined;
+  /** The height of the answer's head, or this height if it is above. */
+  tipFrom(height: BeaconHeight): BeaconHeight;
+  /** The heads in memory up to a height, ascending, all of the branch of the answer's head. */
+  headsUpTo(height: BeaconHeight): readonly Head[];
+};
+
+type HistoryViewOptions = {
+  readonly history: History;
+  readonly head: HeadPin;
+  readonly dependencies: Dependencies;
+  readonly follower: Pick<HeadFollower, 'nextAt'>;
+};
+
+/** Creates the view of one answer. */
+export function createHistoryView({ history, head, dependencies, follower }: HistoryViewOptions): HistoryView {
+  let dependsOnVersion = false;
+  let dependsOnFills = false;
+
+  // A height is recorded with each new one. Older ones can come at any time.
+  const expectedUntil = () => (history.isBackfilling() ? undefined : follower.nextAt());
+
+  return {
+    history,
+    dependOnVersion(version = history.version()) {
+      if (dependsOnVersion) return;
+      dependsOnVersion = true;
+      dependencies.dependOn(history.version, version, expectedUntil);
+    },
+    dependOnFills() {
+      if (dependsOnFills) return;
+      dependsOnFills = true;
+      dependencies.dependOn(history.fills, history.fills(), expectedUntil);
+    },
+    uses: () => ({ version: dependsOnVersion, fills: dependsOnFills }),
+    timeOf({ time, beaconHeight }) {
+      if (time !== undefined) return time;
+      const pinned = head.currentFor(beaconHeight);
+      return pinned?.beaconHeight === beaconHeight ? pinned.time : undefined;
+    },
+    tipFrom: (height) => Math.max(height, head.currentFor(height)?.beaconHeight ?? 0),
+    headsUpTo(height) {
+      const pinned = head.currentFor(height);
+      const inMemory = history.unrecorded().filter(({ beaconHeight }) => beaconHeight <= height);
+      const newest = inMemory.at(-1);
+      if (pinned === undefined || newest === undefined || pinned.beaconHeight > height) return inMemory;
+      if (inMemory.includes(pinned)) return inMemory;
+      const below = inMemory.filter(({ beaconHeight }) => beaconHeight < pinned.beaconHeight);
+      const parent = below.at(-1);
+      if (pinned.previousHash !== undefined && parent?.hash === pinned.previousHash) return [...below, pinned];
+      // Another block has replaced the head of the answer: only final heights are on both branches.
+      return [...below.filter(({ beaconHeight }) => isFinal(beaconHeight, pinned.beaconHeight)), pinned];
+    },
+  };
+}
+
+/** The newest head at a moment, if it is above a block; `undefined` if none is. */
+export function newerHead(
+  heads: readonly Head[],
+  moment: Instant,
+  block: { readonly beaconHeight: BeaconHeight } | undefined,
+): Head | undefined {
+  const newest = heads.findLast(({ time }) => time <= moment);
+  return newest !== undefined && newest.beaconHeight > (block?.beaconHeight ?? 0) ? newest : undefined;
+}
+
+/** The reserves of a pool in a state; `undefined` if it does not exist there. */
+export function reservesIn(
+  { beaconHeight, exchange }: Pick<Head, 'beaconHeight' | 'exchange'>,
+  id: string,
+): Reserves | undefined {
+  const place = exchange.directory.places.get(id);
+  if (place === undefined) return undefined;
+  const { reserves } = exchange;
+  return { beaconHeight, reserve1: reserves[place * 2] ?? 0n, reserve2: reserves[place * 2 + 1] ?? 0n };
+}
+
+/** A pool at each of these heads. */
+export function toPoolAtHeights(heads: readonly Head[], id: string): PoolAtHeight[] {
+  return heads.map((each) => ({ beaconHeight: each.beaconHeight, time: each.time, reserves: reservesIn(each, id) }));
+}

@@ -1,0 +1,96 @@
+import { areDecimals, MAX_DECIMALS } from '../domain/decimal.ts';
+import type { Pair } from '../domain/market.ts';
+import type { PoolPair } from '../domain/pool-pair.ts';
+import { priceOfToken1, priceOfToken2 } from '../domain/price.ts';
+import type { Reserves } from '../domain/reserves.ts';
+import type { TokenId } from '../domain/token.ts';
+import { BadUserInputError } from '../errors.ts';
+import { andThen, type MaybePromise } from '../maybe-promise.ts';
+import type { ExchangeLoader } from './exchange.ts';
+import type { TokenLoader } from './token.ts';
+
+/** The arguments of a price. They take precedence over the decimals in the token list. */
+export type DecimalsArguments = {
+  readonly decimals1?: number | null | undefined;
+  readonly decimals2?: number | null | undefined;
+};
+
+/**
+ * The price of a pool by one of the formulas.
+ *
+ * @returns `undefined` if the decimals of a token are unknown and not set by an argument, or if the formula gives no price
+ */
+export function poolPrice<Price>(
+  formula: (pool: PoolPair, decimals1: number, decimals2: number) => Price | undefined,
+  pool: PoolPair,
+  { decimals1, decimals2 }: DecimalsArguments,
+  tokens: TokenLoader,
+): Price | undefined {
+  const d1 = decimals1 ?? tokens.decimalsOf(pool.token1Id);
+  const d2 = decimals2 ?? tokens.decimalsOf(pool.token2Id);
+  return d1 === undefined || d2 === undefined ? undefined : formula(pool, d1, d2);
+}
+
+/** The price of one pool from its reserves at any height. */
+export type PriceOf = (reserves: Reserves | undefined) => number | undefined;
+
+/**
+ * Creates the function that computes the prices of a pool: by default of token 2 in token 1. They are all `undefined` if the
+ * decimals of a token are unknown.
+ */
+export function createPriceOf(
+  pool: PoolPair,
+  { decimals1, decimals2 }: DecimalsArguments,
+  tokens: TokenLoader,
+  formula: typeof priceOfToken2 = priceOfToken2,
+): PriceOf {
+  const d1 = decimals1 ?? tokens.decimalsOf(pool.token1Id);
+  const d2 = decimals2 ?? tokens.decimalsOf(pool.token2Id);
+  if (d1 === undefined || d2 === undefined) return () => undefined;
+  return (reserves) => reserves && formula(reserves, d1, d2);
+}
+
+/** Creates the function that computes the prices of one token of a pool in the other. */
+export function createPriceOfBase(
+  pool: PoolPair,
+  args: DecimalsArguments,
+  tokens: TokenLoader,
+  baseId: TokenId,
+): PriceOf {
+  return createPriceOf(pool, args, tokens, baseId === pool.token1Id ? priceOfToken1 : priceOfToken2);
+}
+
+/**
+ * The price of one base token of a pair in target tokens, from the node's pool of the same two tokens at the height of the
+ * answer.
+ *
+ * @returns `undefined` if there is no such pool, if the decimals of a token are unknown, or if the formula gives no price
+ */
+export function pairPrice<Price>(
+  formula: (pool: PoolPair, baseId: TokenId, decimals1: number, decimals2: number) => Price | undefined,
+  { baseId, targetId }: Pick<Pair, 'baseId' | 'targetId'>,
+  { exchange, tokens }: { readonly exchange: ExchangeLoader; readonly tokens: TokenLoader },
+): MaybePromise<Price | undefined> {
+  return andThen(exchange.poolPair(baseId, targetId), (pool) => {
+    if (pool === undefined) return undefined;
+    return poolPrice(
+      (_pool, decimals1, decimals2) => formula(pool, baseId, decimals1, decimals2),
+      pool,
+      NO_ARGUMENTS,
+      tokens,
+    );
+  });
+}
+
+const NO_ARGUMENTS: DecimalsArguments = {};
+
+/** Checks the arguments of a price. @throws BadUserInputError */
+export function requireDecimals({ decimals1, decimals2 }: DecimalsArguments): void {
+  requireDecimalsOf('decimals1', decimals1);
+  requireDecimalsOf('decimals2', decimals2);
+}
+
+function requireDecimalsOf(name: string, decimals: number | null | undefined): void {
+  if (decimals == null || areDecimals(decimals)) return;
+  throw new BadUserInputError(`${name} is ${decimals}. It must be from 0 to ${MAX_DECIMALS}.`);
+}

@@ -1,0 +1,125 @@
+import type { BeaconHeight } from '../domain/beacon-height.ts';
+import type { CandleInterval } from '../domain/candle-interval.ts';
+import { findPoolPair } from '../domain/exchange.ts';
+import type { PoolPair } from '../domain/pool-pair.ts';
+import { priceOfToken2 } from '../domain/price.ts';
+import { type CrossedBound, crossedBound } from '../domain/price-crossing.ts';
+import type { TokenId } from '../domain/token.ts';
+import { BadUserInputError } from '../errors.ts';
+import type { Head } from '../live/chain/head.ts';
+import type { CandleMoment } from './closed-intervals.ts';
+import type { HeadStep } from './head-steps.ts';
+import { noPool } from './history-arguments.ts';
+import { toSeveral } from './several-values.ts';
+import { createSourceStream, type SourceStream } from './source-stream.ts';
+import type { Sources } from './sources.ts';
+import { subscribeTo } from './stream-starts.ts';
+
+/** The two tokens of a pool, in either order. */
+export type PoolTokens = { readonly token1Id: TokenId; readonly token2Id: TokenId };
+
+/** The bounds of `priceCrossed`. */
+export type BoundsArguments = {
+  readonly above?: number | null | undefined;
+  readonly below?: number | null | undefined;
+};
+
+/** A price that crossed a bound, and its pool. */
+export type PriceCrossing = CrossedBound & { readonly poolPair: PoolPair };
+
+type PoolStreamOptions = {
+  readonly sources: Sources;
+  /** The height in the header `Last-Event-ID`. */
+  readonly afterEvent: BeaconHeight | undefined;
+};
+
+/** Which candle of a pool is sent next. @throws BadUserInputError for a pool that does not exist */
+export async function createCandleStream(
+  pool: PoolTokens,
+  interval: CandleInterval,
+  { sources, afterEvent }: PoolStreamOptions,
+): Promise<SourceStream<CandleMoment, CandleMoment>> {
+  const subscribe = await subscribeTo(sources.head);
+  requirePool(sources, pool);
+  return createSourceStream<CandleMoment, CandleMoment>({
+    subscribe: toSeveral(subscribe, () => {
+      let received = afterEvent;
+      return (head) => {
+        const moments = sources.closedIntervals.momentsAt(head, interval, received);
+        received = head.beaconHeight;
+        return moments;
+      };
+    }),
+    toUpdate: (moment) => moment,
+    headOf: ({ head }) => head,
+    // A client that resumes after a closed candle gets the other ones that were closed at the same height.
+    heightOf: ({ head, closed }) => (closed === undefined ? head.beaconHeight : undefined),
+    resumesAfter: afterEvent,
+  });
+}
+
+/**
+ * The prices of a pool that cross a bound.
+ *
+ * @throws BadUserInputError for a pool that does not exist or has tokens with unknown decimals
+ */
+export async function createPriceCrossingStream(
+  pool: PoolTokens,
+  { above, below }: BoundsArguments,
+  { sources, afterEvent }: PoolStreamOptions,
+): Promise<SourceStream<HeadStep, PriceCrossing>> {
+  const bounds = { above: above ?? undefined, below: below ?? undefined };
+  // The first head is the one that the client saw last: the next one is compared with it.
+  const resumed = afterEvent === undefined ? undefined : sources.head.subscribeAfter(afterEvent - 1);
+  const subscribe = await subscribeTo(sources.head, resumed);
+  const found = requirePool(sources, pool);
+  if (found !== undefined) requireKnownDecimals(sources, found);
+  const crossingOf = ({ previous, head }: HeadStep) =>
+    crossedBound(priceIn(sources, previous, pool), priceIn(sources, head, pool), bounds);
+
+  return createSourceStream<HeadStep, PriceCrossing>({
+    subscribe: toSeveral(subscribe, () => {
+      let previous: Head | undefined;
+      return (head) => {
+        const step = previous && sources.headSteps.between(previous, head);
+        // While the pool has no price, the last one counts.
+        if (priceIn(sources, head, pool) !== undefined) previous = head;
+        return step !== undefined && crossingOf(step) !== undefined ? [step] : [];
+      };
+    }),
+    toUpdate(step) {
+      const crossed = crossingOf(step);
+      const poolPair = sources.pools.of(step.head.exchange).find(pool.token1Id, pool.token2Id);
+      if (crossed === undefined || poolPair === undefined) throw new Error('The price crossed no bound.');
+      return { ...crossed, poolPair };
+    },
+    headOf: ({ head }) => head,
+    heightOf: ({ head }) => head.beaconHeight,
+    resumesAfter: afterEvent,
+  });
+}
+
+/** The current pool of two tokens; `undefined` if no height can be read now. @throws BadUserInputError if there is none */
+function requirePool({ head }: Sources, { token1Id, token2Id }: PoolTokens): PoolPair | undefined {
+  const current = head.current();
+  if (current === undefined) return undefined;
+  const found = findPoolPair(current.exchange, token1Id, token2Id);
+  if (found === undefined) throw noPool();
+  return found;
+}
+
+/** @throws BadUserInputError if the pool has no price because the decimals of a token are unknown */
+function requireKnownDecimals({ tokens }: Sources, { token1Id, token2Id }: PoolTokens): void {
+  const unknown = [token1Id, token2Id].find((tokenId) => tokens.current().get(tokenId)?.decimals === undefined);
+  if (unknown === undefined) return;
+  throw new BadUserInputError(`The pool has no price, because the decimals of the token ${unknown} are unknown.`);
+}
+
+/** The price of a pool at a head; `undefined` if it has none. */
+function priceIn({ tokens }: Sources, { exchange }: Head, { token1Id, token2Id }: PoolTokens): number | undefined {
+  const pool = findPoolPair(exchange, token1Id, token2Id);
+  if (pool === undefined) return undefined;
+  const decimals1 = tokens.current().get(pool.token1Id)?.decimals;
+  const decimals2 = tokens.current().get(pool.token2Id)?.decimals;
+  return decimals1 === undefined || decimals2 === undefined ? undefined : priceOfToken2(pool, decimals1, decimals2);
+}

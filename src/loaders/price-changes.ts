@@ -1,0 +1,121 @@
+import type { BeaconHeight } from '../domain/beacon-height.ts';
+import type { Instant } from '../domain/instant.ts';
+import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
+import { areConsecutive, extendWindow, type PoolWindow } from '../domain/price-change.ts';
+import type { Reserves } from '../domain/reserves.ts';
+import type { TokenId } from '../domain/token.ts';
+import { andThen, type MaybePromise } from '../maybe-promise.ts';
+import { type ChangeArguments, DEFAULT_HOURS, HOUR_MS, requireWithin } from './history-arguments.ts';
+import { type HistoryView, newerHead, reservesIn, toPoolAtHeights } from './history-view.ts';
+import { createPoolBatches } from './pool-batches.ts';
+import { createPriceOfBase, type PriceOf } from './pool-price.ts';
+import type { TokenLoader } from './token.ts';
+import type { WindowStart, WindowStarts } from './window-starts.ts';
+
+/** The change of a pool's price in a window. Most clients read no more of it than two prices, which are in memory. */
+export type PriceChange = {
+  readonly start: WindowStart;
+  readonly from: Reserves | undefined;
+  readonly pool: PoolPair;
+  readonly priceOf: PriceOf;
+  /** Whether the prices are those of token 1, so that the highest one belongs to the lowest ratio of the reserves. */
+  readonly isInverse: boolean;
+};
+
+/** The changes of prices of the pools of one answer. Both throw HistoryUnavailableError. */
+export type PriceChangeLoader = {
+  /**
+   * The change of the price of a token of the pool, by default of token 2. `undefined` if nothing is recorded up to the height
+   * of the pool.
+   *
+   * @throws BadUserInputError for more than a limit
+   */
+  change(pool: PoolPair, args: ChangeArguments, baseId?: TokenId): MaybePromise<PriceChange | undefined>;
+  /** The rest of a change. `high` and `low` are by its price, so they are exchanged if it is inverse. */
+  window(change: PriceChange): Promise<PoolWindow>;
+};
+
+type PriceChangeLoaderOptions = {
+  readonly view: HistoryView;
+  readonly windowStarts: WindowStarts;
+  readonly tokens: TokenLoader;
+  readonly limits: { readonly maxHistoryHours: number };
+};
+
+/** Creates the loader of one answer. */
+export function createPriceChangeLoader(options: PriceChangeLoaderOptions): PriceChangeLoader {
+  const { view, windowStarts, tokens, limits } = options;
+  const { history } = view;
+  const loadWindow = createPoolBatches(
+    // Two windows of different lengths can both start at the first recorded height, and only one of them is complete.
+    ({ start, pool }: PriceChange) => `${start.beaconHeight} ${start.isAtStart} ${pool.beaconHeight}`,
+    readWindows,
+  );
+
+  /** Reads what happened to pools of one height after one start. */
+  async function readWindows(keys: readonly PriceChange[]): Promise<PoolWindow[]> {
+    const [{ start, pool }] = keys as [PriceChange];
+    const toHeight = pool.beaconHeight;
+    const version = history.version();
+    const heads = view.headsUpTo(toHeight);
+    const fromHeight = start.beaconHeight;
+    const poolIds = keys.map((key) => poolPairId(key.pool));
+    // Whether heights are missing is the same for all pools. A pool that is new has no window in the store.
+    const oldPool = start.exchange.directory.ids[0];
+    const asked = oldPool === undefined ? poolIds : [...new Set([...poolIds, oldPool])];
+    const { value, recordedTo = fromHeight } = await history.windows({ poolIds: asked, fromHeight, toHeight });
+
+    const recorded = Math.min(toHeight, Math.max(recordedTo, fromHeight));
+    const later = heads.filter(({ beaconHeight }) => beaconHeight > recorded);
+    const laterHeights = later.map(({ beaconHeight }) => beaconHeight);
+    const isRecordedComplete = recorded === fromHeight || (value.get(oldPool ?? '')?.isComplete ?? false);
+    const isComplete = start.isAtStart && isRecordedComplete && areConsecutive(laterHeights, recorded, toHeight);
+    if (!isComplete) view.dependOnVersion(version);
+    return keys.map((change, index) => {
+      const id = poolIds[index] ?? '';
+      const { from } = change;
+      const window = recorded === fromHeight ? from && toWindow(from) : value.get(id);
+      const heights = toPoolAtHeights(later, id);
+      // The height of the pool itself can be one that is neither recorded nor in memory.
+      heights.push({ beaconHeight: toHeight, time: heights.at(-1)?.time ?? 0, reserves: change.pool });
+      return { ...(extendWindow(window, heights) ?? toWindow(change.pool)), isComplete };
+    });
+  }
+
+  /** The start of a window, from the heads in memory if one of them is newer at that moment than all that is recorded. */
+  function startOf(end: Instant, lengthMs: number, upTo: BeaconHeight): MaybePromise<WindowStart | undefined> {
+    return andThen(windowStarts.stateAt(end, lengthMs), (start) => {
+      const newer = start?.isNewest ? newerHead(view.headsUpTo(upTo), end - lengthMs, start) : undefined;
+      if (newer === undefined) return start;
+      const { beaconHeight, time, exchange } = newer;
+      return { beaconHeight, time, exchange, isSettled: true, isNewest: false, isAtStart: true };
+    });
+  }
+
+  return {
+    change(pool, args, baseId = pool.token2Id) {
+      const hours = args.hours ?? DEFAULT_HOURS;
+      requireWithin(limits.maxHistoryHours, 'hours', hours);
+      const end = view.timeOf(pool);
+      if (end === undefined) return undefined;
+      return andThen(startOf(end, hours * HOUR_MS, pool.beaconHeight), (start) => {
+        if (start === undefined || start.isNewest) view.dependOnVersion();
+        else if (!start.isSettled) view.dependOnFills();
+        if (start === undefined || start.beaconHeight > pool.beaconHeight) return undefined;
+        const from = reservesIn(start, poolPairId(pool));
+        const isInverse = baseId === pool.token1Id;
+        return { start, from, pool, priceOf: createPriceOfBase(pool, args, tokens, baseId), isInverse };
+      });
+    },
+    async window(change) {
+      const window = await loadWindow(change);
+      const { high, low } = window;
+      return change.isInverse ? { ...window, high: low, low: high } : window;
+    },
+  };
+}
+
+/** The window of a pool whose reserves were the same at all heights. */
+function toWindow(reserves: Reserves): PoolWindow {
+  return { high: reserves, low: reserves, close: reserves, traded1: 0n, traded2: 0n, isComplete: true };
+}

@@ -1,0 +1,53 @@
+import { ancestors } from '../history/block-times.ts';
+import type { History } from '../history/history.ts';
+import type { RecordedHeight } from '../history/store.ts';
+import type { HeadFollower } from '../live/chain/head-follower.ts';
+import type { Dependencies } from './dependencies.ts';
+import type { HeadPin } from './head-pin.ts';
+import { requireAtLeast, requireWithin } from './history-arguments.ts';
+
+/** The newest blocks of the beacon chain, up to the head of the answer. */
+export type RecentBlocksLoader = {
+  /**
+   * The newest known blocks, ascending: the recorded ones, and those that are not final yet. Heights that are not known are
+   * missing.
+   *
+   * @throws BadUserInputError for a number out of range, HistoryUnavailableError, UpstreamError
+   */
+  newest(last: number | null | undefined): Promise<readonly BeaconBlock[]>;
+};
+
+/** A block of the beacon chain: its height, hash and time. */
+export type BeaconBlock = RecordedHeight;
+
+/** How many blocks are returned if `last` is not set. */
+export const DEFAULT_BLOCKS = 60;
+
+type RecentBlocksOptions = {
+  readonly head: HeadPin;
+  readonly dependencies: Dependencies;
+  readonly history: Pick<History, 'recentBlocks' | 'unrecorded' | 'version' | 'isBackfilling'>;
+  readonly follower: Pick<HeadFollower, 'nextAt'>;
+  readonly limits: { readonly maxPageSize: number };
+};
+
+/** Creates the loader of one answer. */
+export function createRecentBlocksLoader(options: RecentBlocksOptions): RecentBlocksLoader {
+  const { head, dependencies, history, follower, limits } = options;
+
+  return {
+    async newest(requested) {
+      requireAtLeast(0, 'last', requested);
+      const last = requested ?? DEFAULT_BLOCKS;
+      requireWithin(limits.maxPageSize, 'last', last);
+      const newest = await head.get();
+      const version = history.version();
+      // Before the store is read: what is recorded meanwhile is in both.
+      const inMemory = ancestors(newest, history.unrecorded()).toReversed();
+      const [lowest = newest] = inMemory;
+      const recorded = await history.recentBlocks({ upTo: lowest.beaconHeight - 1, last });
+      dependencies.dependOn(history.version, version, () => (history.isBackfilling() ? undefined : follower.nextAt()));
+      return [...recorded, ...inMemory].slice(Math.max(0, recorded.length + inMemory.length - last));
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import type { BeaconHeight } from '../domain/beacon-height.ts';
+import { GatewayError } from '../errors.ts';
+import type { Subscribe } from '../live/broadcast/broadcast.ts';
+import type { Head } from '../live/chain/head.ts';
+
+/**
+ * The source stream of a subscription: values, and how each of them becomes an update. An update depends only on its value
+ * and on the value that the subscriber received before, so subscribers that received the same value share one update.
+ *
+ * A value can be an error, if there is nothing to send now. The update is this error, and the stream stays open.
+ */
+export type SourceStream<V = unknown, U = unknown> = AsyncIterable<U> & {
+  readonly subscribe: Subscribe<V | GatewayError>;
+  /** Whether a subscriber that received `previous` last gets an update for a value. */
+  isChange(value: V | GatewayError, previous: V | undefined): boolean;
+  toUpdate(value: V | GatewayError, previous: V | undefined): U;
+  /** Whether an update depends on the value before it. If not, all subscribers share the update. */
+  readonly dependsOnPrevious: boolean;
+  /** Whether an update with the same JSON as the one before it is left out. */
+  readonly skipsEqualUpdates: boolean;
+  /** The head that the update describes; `undefined` for the current one. */
+  headOf(value: V | GatewayError): Head | undefined;
+  /** The height after which a subscriber that received the value can resume; `undefined` if it cannot resume. */
+  heightOf(value: V | GatewayError): BeaconHeight | undefined;
+  /** The height after which the stream resumes; `undefined` if it starts with the current value. */
+  readonly resumesAfter: BeaconHeight | undefined;
+};
+
+/** Whether the result of a field's `subscribe` is a source stream, and not an error. */
+export function isSourceStream(stream: object): stream is SourceStream {
+  return 'toUpdate' in stream;
+}
+
+/** What differs between source streams. By default, each value is a change, and all subscribers share its update. */
+type SourceStreamOptions<V, U> = Pick<SourceStream<V, U>, 'subscribe'> & {
+  toUpdate(value: V, previous: V | undefined): U;
+  isChange?(value: V, previous: V | undefined): boolean;
+  headOf?(value: V): Head;
+  heightOf?(value: V): BeaconHeight | undefined;
+  readonly dependsOnPrevious?: boolean;
+  readonly skipsEqualUpdates?: boolean;
+  readonly resumesAfter?: BeaconHeight | undefined;
+};
+
+/** Creates a source stream. */
+export function createSourceStream<V, U>(options: SourceStreamOptions<V, U>): SourceStream<V, U> {
+  const { subscribe, toUpdate, isChange, headOf, heightOf, resumesAfter } = options;
+  const { dependsOnPrevious = false, skipsEqualUpdates = false } = options;
+  return {
+    subscribe,
+    isChange: (value, previous) => value instanceof GatewayError || (isChange?.(value, previous) ?? true),
+    // An error in place of a value is reported by the executor.
+    toUpdate: (value, previous) => (value instanceof GatewayError ? (value as U) : toUpdate(value, previous)),
+    dependsOnPrevious,
+    skipsEqualUpdates,
+    headOf: (value) => (value instanceof GatewayError ? undefined : headOf?.(value)),
+    heightOf: (value) => (value instanceof GatewayError ? undefined : heightOf?.(value)),
+    resumesAfter,
+    // The type that GraphQL requires of a source stream. The gateway subscribes, so that slow subscribers skip values.
+    [Symbol.asyncIterator]() {
+      throw new Error('A source stream cannot be iterated.');
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import type { Instant } from '../domain/instant.ts';
+import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
+import type { Reserves } from '../domain/reserves.ts';
+import type { TokenId } from '../domain/token.ts';
+import type { Head } from '../live/chain/head.ts';
+import { DEFAULT_HOURS, DEFAULT_POINTS, HOUR_MS, requireWithin, type SparklineArguments } from './history-arguments.ts';
+import { type HistoryView, newerHead, reservesIn } from './history-view.ts';
+import { createPoolBatches } from './pool-batches.ts';
+import { createPriceOfBase } from './pool-price.ts';
+import type { TokenLoader } from './token.ts';
+import type { WindowStarts } from './window-starts.ts';
+
+/** The small charts of the pools of one answer. */
+export type SparklineLoader = {
+  /**
+   * The prices of a token of the pool, by default of token 2, at moments up to the height of the pool, oldest first.
+   *
+   * @throws BadUserInputError for more than a limit, HistoryUnavailableError
+   */
+  sparkline(pool: PoolPair, args: SparklineArguments, baseId?: TokenId): Promise<readonly (number | undefined)[]>;
+};
+
+type SparklineLoaderOptions = {
+  readonly view: HistoryView;
+  readonly windowStarts: WindowStarts;
+  readonly tokens: TokenLoader;
+  readonly limits: { readonly maxHistoryHours: number };
+};
+
+/** The reserves of one pool at moments up to its height. */
+type MomentsKey = { readonly pool: PoolPair; readonly points: number; readonly hours: number; readonly end: Instant };
+
+/** Creates the loader of one answer. */
+export function createSparklineLoader({ view, windowStarts, tokens, limits }: SparklineLoaderOptions): SparklineLoader {
+  const { history } = view;
+  const loadMoments = createPoolBatches(
+    ({ pool, points, hours }: MomentsKey) => `${pool.beaconHeight} ${points} ${hours}`,
+    readMoments,
+  );
+
+  /** Reads the reserves of pools of one height at moments before it, without the last one. */
+  async function readMoments(keys: readonly MomentsKey[]): Promise<(readonly (Reserves | undefined)[])[]> {
+    const [{ pool, points, hours, end }] = keys as [MomentsKey];
+    const version = history.version();
+    const heads = view.headsUpTo(pool.beaconHeight);
+    const blocks = await Promise.all(
+      momentsUpTo(end, hours, points)
+        .slice(0, -1)
+        .map(async (moment) => {
+          const block = await windowStarts.blockAt(moment);
+          return (block?.isNewest === false ? undefined : newerHead(heads, moment, block)) ?? block;
+        }),
+    );
+    const settled = blocks.every((block) => block !== undefined && (isHead(block) || block.isSettled));
+    if (!settled) view.dependOnVersion(version);
+    const heights = [...new Set(blocks.flatMap((block) => (block && !isHead(block) ? [block.beaconHeight] : [])))];
+    const poolIds = keys.map((key) => poolPairId(key.pool));
+    const recorded = heights.length === 0 ? undefined : await history.reservesAt({ poolIds, heights });
+    return poolIds.map((id) => {
+      const found = recorded?.get(id);
+      return blocks.map((block) => {
+        if (block === undefined || block.beaconHeight > pool.beaconHeight) return undefined;
+        return isHead(block) ? reservesIn(block, id) : found?.[heights.indexOf(block.beaconHeight)];
+      });
+    });
+  }
+
+  return {
+    async sparkline(pool, args, baseId = pool.token2Id) {
+      const hours = args.hours ?? DEFAULT_HOURS;
+      const points = args.points ?? DEFAULT_POINTS;
+      requireWithin(limits.maxHistoryHours, 'hours', hours);
+      const priceOf = createPriceOfBase(pool, args, tokens, baseId);
+      const end = view.timeOf(pool);
+      if (end === undefined) return [...Array<undefined>(points - 1), priceOf(pool)];
+      const before = await loadMoments({ pool, points, hours, end });
+      return [...before.map(priceOf), priceOf(pool)];
+    },
+  };
+}
+
+/** Evenly spaced moments, the last of them at `end`. */
+function momentsUpTo(end: Instant, hours: number, points: number): Instant[] {
+  return Array.from({ length: points }, (_, index) => end - (hours * HOUR_MS * (points - 1 - index)) / (points - 1));
+}
+
+function isHead(block: object): block is Head {
+  return 'exchange' in block;
+}

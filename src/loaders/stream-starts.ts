@@ -1,0 +1,66 @@
+import { UpstreamError, UpstreamNotConfiguredError } from '../errors.ts';
+import type { Subscribe } from '../live/broadcast/broadcast.ts';
+import type { Follower } from '../live/broadcast/follower.ts';
+import type { Head } from '../live/chain/head.ts';
+
+/** The values of a followed source, with an error first if it has no current value. */
+export async function subscribeTo<T>(
+  source: Follower<T>,
+  subscribe: Subscribe<T> = source.subscribe,
+): Promise<Subscribe<T | UpstreamError>> {
+  const value = await valueOrError(source.get());
+  return value instanceof UpstreamError ? startWithError(value, subscribe, source.newest()) : subscribe;
+}
+
+/** Waits for a value. @returns the error of an upstream that cannot be read now @throws for one that is not configured */
+export async function valueOrError<T>(value: Promise<T>): Promise<T | UpstreamError> {
+  try {
+    return await value;
+  } catch (error) {
+    if (error instanceof UpstreamError && !(error instanceof UpstreamNotConfiguredError)) return error;
+    throw error;
+  }
+}
+
+/** The values from those of a head on: the height of a subscription must not be below that of an earlier answer. */
+export function startAtHead<V extends { readonly head: Head }>(
+  subscribe: Subscribe<V>,
+  first: Head | undefined,
+): Subscribe<V> {
+  return (subscriber) => {
+    const values = subscribe({
+      onNext: (value) =>
+        value.head.beaconHeight < (first?.beaconHeight ?? 0) ? values.request() : subscriber.onNext(value),
+      onError: (reason) => subscriber.onError(reason),
+    });
+    return values;
+  };
+}
+
+/**
+ * The values of a source that cannot be read when a client subscribes: first the error, once, then each good value.
+ *
+ * @param expired the last good value, which is too old to be sent
+ */
+export function startWithError<V>(
+  error: UpstreamError,
+  subscribe: Subscribe<V>,
+  expired?: V,
+): Subscribe<V | UpstreamError> {
+  return (subscriber) => {
+    let isReported = false;
+    // At once, because an order book is only read while it has subscribers.
+    const values = subscribe({
+      onNext: (value) => (value === expired ? values.request() : subscriber.onNext(value)),
+      onError: (reason) => subscriber.onError(reason),
+    });
+    return {
+      request() {
+        if (isReported) return values.request();
+        isReported = true;
+        subscriber.onNext(error);
+      },
+      cancel: () => values.cancel(),
+    };
+  };
+}

@@ -1,0 +1,93 @@
+import { createBackfill, GENTLE, QUICK } from './history/backfill.ts';
+import { type BlockTimes, createBlockTimes } from './history/block-times.ts';
+import { createHistory, type History, historyOff } from './history/history.ts';
+import { createRecorder } from './history/recorder.ts';
+import { ALONE, roleInFleet } from './history/role.ts';
+import type { HistoryDatabase, HistoryStore } from './history/store.ts';
+import type { Head } from './live/chain/head.ts';
+import type { Sources } from './loaders/sources.ts';
+import type { Log } from './log.ts';
+import { DEFAULT_BACKFILL_STEP, defaultHistoryDatabase } from './settings/history-database.ts';
+import type { Config } from './settings/settings.ts';
+import { createHistoryLog } from './upstream-log.ts';
+
+/** The recorded history, and what feeds it. */
+export type Recording = {
+  readonly sources: { readonly history: History; readonly blockTimes: BlockTimes };
+  /** Takes each head that is published. */
+  add(head: Head): void;
+  /** Records what is final, and closes the database. */
+  close(): Promise<void>;
+};
+
+/** Creates the store of a database. It is opened when it is first used. */
+export type CreateStore = (options: { readonly database: HistoryDatabase; readonly rawDays: number }) => HistoryStore;
+
+type RecordingOptions = {
+  readonly config: Config;
+  readonly isSandbox: boolean;
+  readonly log: Log;
+  /** Without it, nothing is recorded. */
+  readonly createStore: CreateStore | undefined;
+  readonly sources: Pick<Sources, 'head' | 'pastStates'>;
+  /** Whether this replica leads its fleet; `undefined` without a fleet. */
+  readonly isLeader?: (() => boolean) | undefined;
+};
+
+/** How long a read of the history may take. */
+const READ_TIMEOUT_MS = 5_000;
+
+/** How long the gateway waits for the database when it stops. What is not recorded then is read again from the node. */
+const FLUSH_MS = 2_000;
+
+const HOUR_MS = 3_600_000;
+
+/** Starts to record the heads of the nodes, in the configured database. */
+export function startRecording(options: RecordingOptions): Recording {
+  const { config, isSandbox, log, createStore, sources, isLeader } = options;
+  const { head: follower, pastStates } = sources;
+  const database = config.historyDatabase ?? defaultHistoryDatabase(isSandbox);
+  if (database === 'off' || config.fullnodeUrls.length === 0 || createStore === undefined) {
+    const history = historyOff();
+    return { sources: { history, blockTimes: createBlockTimes(history) }, add() {}, close: async () => {} };
+  }
+
+  const store = createStore({ database, rawDays: config.historyRawDays });
+  const { readInBackground: readFinal, isComplete } = pastStates;
+  const role = isLeader === undefined ? ALONE : roleInFleet(database, isLeader);
+  if (isLeader !== undefined && database.kind === 'sqlite')
+    log.warn('each replica of the fleet has its own history: with PostgreSQL in HISTORY_DATABASE, they share one');
+  const recorder = createRecorder({ store, readFinal, isComplete, watcher: createHistoryLog(log), role });
+  const backfill = createBackfill({
+    store,
+    recorder,
+    readFinal,
+    isComplete,
+    mayRun: role.readsNodes,
+    mustPause: () => follower.isStale() || pastStates.isBusy() || !isAtRest(follower.current()),
+    maxAgeMs: config.historyBackfillHours * HOUR_MS,
+    step: config.historyBackfillStep ?? (isSandbox ? 1 : DEFAULT_BACKFILL_STEP),
+    rate: isSandbox ? QUICK : GENTLE,
+  });
+  const history = createHistory({ store, recorder, backfill, timeoutMs: READ_TIMEOUT_MS });
+
+  return {
+    sources: { history, blockTimes: createBlockTimes(history) },
+    add(head) {
+      recorder.add(head);
+      backfill.wake();
+    },
+    async close() {
+      backfill.stop();
+      await recorder.flush(FLUSH_MS);
+      await store.close().catch(() => {});
+    },
+  };
+}
+
+/** Whether the node of a head is well and does not limit the rate of calls. */
+function isAtRest(head: Head | undefined): boolean {
+  if (head === undefined) return false;
+  const { client, newBlocks, pastReads } = head.source;
+  return client.spaceMs() === 0 && newBlocks.isWell() && !pastReads.isPaused();
+}

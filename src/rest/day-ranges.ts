@@ -1,0 +1,90 @@
+import type { ExchangeState, PoolDirectory } from '../domain/exchange.ts';
+import { poolPairAt } from '../domain/exchange.ts';
+import type { PoolPair } from '../domain/pool-pair.ts';
+import type { Head } from '../live/chain/head.ts';
+
+/** A pool at two heights of the 24 hours up to a head: those with its highest and its lowest ratio of reserves. */
+export type DayRange = { readonly highest: PoolPair; readonly lowest: PoolPair };
+
+/**
+ * Reads the ranges of pools of a head, in their order, from what is recorded. `undefined` for a pool of which too little is
+ * recorded.
+ */
+export type ReadDayRanges = (head: Head, pools: readonly PoolPair[]) => Promise<readonly (DayRange | undefined)[]>;
+
+/** The ranges of pools as they were last read. Nobody waits for them. */
+export type DayRanges = {
+  /** The range of the pool at a place of the directory; `undefined` if it is not known. */
+  of({ directory }: Pick<ExchangeState, 'directory'>, place: number): DayRange | undefined;
+  /** Changes when ranges were read. */
+  version(): object;
+  /** Starts to read the ranges of the pools at these places, if something has been recorded since they were read. */
+  refresh(head: Head, places: ReadonlySet<number>): void;
+};
+
+type DayRangesOptions = {
+  readonly read: ReadDayRanges;
+  /** Changes each time something has been recorded. */
+  readonly recordedVersion: () => number;
+};
+
+type Ranges = { readonly directory: PoolDirectory | undefined; readonly byPlace: ReadonlyMap<number, DayRange> };
+
+const NO_RANGES: Ranges = { directory: undefined, byPlace: new Map() };
+
+/** Pools that are read together. Between two groups, other clients can read the history. */
+const POOLS_AT_ONCE = 100;
+
+/** Reading takes at most a fiftieth of the time, however many pools there are, as long as it takes about a second. */
+const PAUSE_FACTOR = 49;
+const MAX_PAUSE_MS = 60_000;
+
+/** Creates the ranges; none is known yet. */
+export function createDayRanges({ read, recordedVersion }: DayRangesOptions): DayRanges {
+  let ranges = NO_RANGES;
+  let isReading = false;
+  /** What the ranges were read from. */
+  let readFrom: { readonly version: number; readonly directory: PoolDirectory } | undefined;
+  let pauseUntil = Number.NEGATIVE_INFINITY;
+
+  async function readAll(head: Head, places: ReadonlySet<number>): Promise<Ranges> {
+    const byPlace = new Map<number, DayRange>();
+    const all = [...places];
+    for (let start = 0; start < all.length; start += POOLS_AT_ONCE) {
+      const group = all.slice(start, start + POOLS_AT_ONCE);
+      const found = await read(
+        head,
+        group.map((place) => poolPairAt(head.exchange, place)),
+      );
+      for (const [index, place] of group.entries()) {
+        const range = found[index];
+        if (range !== undefined) byPlace.set(place, range);
+      }
+    }
+    return { directory: head.exchange.directory, byPlace };
+  }
+
+  return {
+    of: ({ directory }, place) => (directory === ranges.directory ? ranges.byPlace.get(place) : undefined),
+    version: () => ranges,
+    refresh(head, places) {
+      const startedAt = performance.now();
+      const version = recordedVersion();
+      const { directory } = head.exchange;
+      const isCurrent = readFrom?.version === version && readFrom.directory === directory;
+      if (isReading || isCurrent || startedAt < pauseUntil) return;
+      isReading = true;
+      const end = (found: Ranges) => {
+        // Nothing is known: the documents stay as they are.
+        if (found.byPlace.size > 0 || ranges.byPlace.size > 0) ranges = found;
+        readFrom = { version, directory };
+        isReading = false;
+        // At the start, reads wait for the database and find nothing.
+        const tookMs = found.byPlace.size === 0 ? 0 : performance.now() - startedAt;
+        pauseUntil = performance.now() + Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * tookMs);
+      };
+      // If the history cannot be read, the rest of the documents does not depend on it.
+      readAll(head, places).then(end, () => end(NO_RANGES));
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import { ERROR_CODES } from '../errors.ts';
+
+const price = (description: string) => ({ type: 'number', minimum: 0, description });
+const volume = (description: string) => ({ type: ['number', 'null'], minimum: 0, description });
+
+const TICKER_ID = {
+  type: 'string',
+  description:
+    'Ticker id, `<base symbol>_<target symbol>`. Not unique: tokens can share a symbol, and two tokens can trade in several pools.',
+};
+const TOKEN_ID = { type: 'string', pattern: '^[0-9a-f]{64}$' };
+const POOL_ID = { type: 'string', description: 'Pool id, which is unique.' };
+const MESSAGE = { type: 'string', description: 'Status text of the market-data host, normally OK.' };
+
+/** The ids that pairs and tickers share. */
+const IDS = {
+  ticker_id: TICKER_ID,
+  base_id: { ...TOKEN_ID, description: 'Id of the base token, which is the token that has the price.' },
+  target_id: { ...TOKEN_ID, description: 'Id of the target token, which is the token that prices are quoted in.' },
+  pool_id: POOL_ID,
+};
+
+/** The documented fields are in every document. All others are left out where they are not known. */
+const DOCUMENTED_TICKER = {
+  ...IDS,
+  base_currency: { type: 'string', description: 'Symbol of the base token. Symbols of bridged tokens start with `p`.' },
+  target_currency: { type: 'string', description: 'Symbol of the target token.' },
+  last_price: {
+    ...volume('Price of one base token in target tokens in the last trade. Null if the host sends none.'),
+  },
+  base_volume: volume('Traded volume of the last 24 hours, in whole base tokens. Null if the host sends none.'),
+  target_volume: volume('Traded volume of the last 24 hours, in whole target tokens. Null if the host sends none.'),
+};
+
+const KNOWN_OF_TICKER = {
+  bid: price('Highest bid of the order book. Only if the gateway has read the book within the last minute.'),
+  ask: price('Lowest ask of the order book. Below `bid` if the book is crossed. Only where `bid` can be known.'),
+  high: price(
+    'Highest pool price of the last 24 hours, of the recorded heights, in target tokens. Only with a history.',
+  ),
+  low: price('Lowest pool price of the last 24 hours, of the recorded heights, in target tokens. Only with a history.'),
+  pool_price: price(
+    'Price of one base token in target tokens, from the pool of the two tokens on the chain, by the documented formula. The same as `Pair.poolPrice` in GraphQL.',
+  ),
+  liquidity: price('Value of both sides of that pool together, in whole target tokens, with all digits.'),
+};
+
+const PAIR = {
+  ...IDS,
+  base: { type: 'string', description: 'Symbol of the base token. Symbols of bridged tokens start with `p`.' },
+  target: { type: 'string', description: 'Symbol of the target token.' },
+};
+
+/** What the REST API sends for an error of the gateway. */
+const CODES_OF_OPERATIONS = ['AMBIGUOUS_TICKER', 'ORIGIN_NOT_ALLOWED', 'UPSTREAM_RPC_ERROR'];
+
+/** The codes of errors that can be sent. The others are about operations of GraphQL. */
+const CODES = Object.keys(ERROR_CODES).filter(
+  (code) => !(CODES_OF_OPERATIONS.includes(code) || /^(GRAPHQL|QUERY|PERSISTED|TOO_MANY|HISTORY)_/.test(code)),
+);
+
+/** The schemas of the documents of the REST API. */
+export const SCHEMAS = {
+  PairList: list('pairs', 'Pair'),
+  Pair: {
+    type: 'object',
+    description: 'Two tokens that trade in one pool.',
+    required: Object.keys(PAIR),
+    properties: PAIR,
+  },
+  TickerList: list('tickers', 'Ticker'),
+  Ticker: {
+    type: 'object',
+    description: 'Prices and volumes of a pair.',
+    required: Object.keys(DOCUMENTED_TICKER),
+    properties: { ...DOCUMENTED_TICKER, ...KNOWN_OF_TICKER },
+  },
+  OrderBook: {
+    type: 'object',
+    description: 'The order book of a ticker.',
+    required: ['message', 'ticker_id', 'timestamp', 'bids', 'asks'],
+    properties: {
+      message: MESSAGE,
+      ticker_id: TICKER_ID,
+      timestamp: {
+        type: 'integer',
+        minimum: 0,
+        description: "Time of the host's last update of the book, in milliseconds since 1970-01-01T00:00:00Z.",
+      },
+      bids: { type: 'array', description: 'Highest price first.', items: { $ref: '#/components/schemas/Offer' } },
+      asks: { type: 'array', description: 'Lowest price first.', items: { $ref: '#/components/schemas/Offer' } },
+    },
+  },
+  Offer: {
+    type: 'array',
+    description:
+      'Price in target tokens per base token, and quantity in whole base tokens. Entries with the same price are merged.',
+    prefixItems: [
+      { type: 'number', description: 'Price.' },
+      { type: 'number', description: 'Quantity.' },
+    ],
+    items: false,
+    minItems: 2,
+  },
+  Error: {
+    type: 'object',
+    description: 'Why there is no document.',
+    required: ['code', 'message'],
+    properties: {
+      code: { type: 'string', enum: CODES, description: 'For programs: a code never changes its meaning.' },
+      message: { type: 'string', description: 'For people: the wording can change.' },
+    },
+  },
+};
+
+function list(name: string, item: string) {
+  return {
+    type: 'object',
+    required: ['message', name],
+    properties: {
+      message: { type: 'string', const: 'OK', description: 'Status text.' },
+      [name]: { type: 'array', items: { $ref: `#/components/schemas/${item}` } },
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import type { Instant } from '../domain/instant.ts';
+import { atDepth, exactPrice, exactQuantity, type Offer, type Sides } from '../domain/order-book.ts';
+import { uncross } from '../domain/uncrossed-book.ts';
+import type { OrderBookSnapshot } from '../live/market/order-books.ts';
+import { createDependencies } from '../loaders/dependencies.ts';
+import type { Sources } from '../loaders/sources.ts';
+import type { Requester } from '../upstream/fair-queue.ts';
+import { type RestDocument, type TakeTurn, writeBody } from './document.ts';
+
+/** Which order book a client requests. */
+export type OrderBookRequest = {
+  readonly tickerId: string;
+  /** Maximum number of entries of both sides together; 0 is the complete book. */
+  readonly depth: number;
+  /** Whether orders that cross are matched with each other first. */
+  readonly isUncrossed: boolean;
+};
+
+/** Reads the document of an order book; `undefined` for a ticker that does not exist. @throws UpstreamError */
+export type ReadOrderBook = (book: OrderBookRequest, requester: Requester) => Promise<RestDocument | undefined>;
+
+type OrderBookOptions = { readonly sources: Sources; readonly takeTurn: TakeTurn };
+
+/** Maximum number of documents of one snapshot that are kept: one for each combination of parameters. */
+const MAX_DOCUMENTS = 8;
+
+/** Creates the documents of order books. The documents of a snapshot are written once for all clients. */
+export function createOrderBookDocuments({ sources, takeTurn }: OrderBookOptions): ReadOrderBook {
+  const { market, orderBooks } = sources;
+  const documents = new WeakMap<OrderBookSnapshot, Map<string, Promise<RestDocument>>>();
+
+  /** Whether the host has neither a pair nor a ticker of that id, as far as both lists were read. No call is made for it. */
+  function isUnlisted(tickerId: string): boolean {
+    return [market.pairs, market.tickers].every((list) => list.newest()?.market.byTickerId.has(tickerId) === false);
+  }
+
+  return async (request, requester) => {
+    const { tickerId, depth, isUncrossed } = request;
+    if (isUnlisted(tickerId)) return undefined;
+    const snapshot = await orderBooks.read(tickerId, requester);
+    if (snapshot === undefined) return undefined;
+
+    const ofSnapshot = documents.get(snapshot) ?? new Map<string, Promise<RestDocument>>();
+    documents.set(snapshot, ofSnapshot);
+    const key = `${depth} ${isUncrossed}`;
+    const written = ofSnapshot.get(key) ?? writeBook(snapshot, request, takeTurn);
+    if (ofSnapshot.size < MAX_DOCUMENTS) ofSnapshot.set(key, written);
+    return written;
+  };
+}
+
+async function writeBook(
+  { book, freshUntil }: OrderBookSnapshot,
+  { depth, isUncrossed }: OrderBookRequest,
+  takeTurn: TakeTurn,
+): Promise<RestDocument> {
+  const dependencies = createDependencies();
+  dependencies.expireAt(freshUntil);
+  const { bids, asks } = atDepth<Sides>(isUncrossed ? uncross(book) : book, depth);
+  const texts = bookTexts({ ...book, bids, asks });
+  // A snapshot is read again when it is no longer fresh, or else the request fails: it is never stale.
+  return {
+    ...(await writeBody(texts, takeTurn)),
+    rows: 0,
+    dependencies,
+    height: undefined,
+    staleSince: () => undefined,
+  };
+}
+
+type WrittenBook = {
+  readonly message: string;
+  readonly tickerId: string;
+  readonly time: Instant;
+  readonly bids: readonly Offer[];
+  readonly asks: readonly Offer[];
+};
+
+function* bookTexts({ message, tickerId, time, bids, asks }: WrittenBook): Generator<string> {
+  const head = JSON.stringify({ message, ticker_id: tickerId, timestamp: Math.trunc(time) });
+  yield `${head.slice(0, -1)},"bids":[`;
+  yield* sideTexts(bids);
+  yield '],"asks":[';
+  yield* sideTexts(asks);
+  yield ']}';
+}
+
+function* sideTexts(offers: readonly Offer[]): Generator<string> {
+  for (const [index, offer] of offers.entries())
+    yield `${index === 0 ? '' : ','}[${exactPrice(offer)},${exactQuantity(offer)}]`;
+}

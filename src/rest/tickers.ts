@@ -1,0 +1,105 @@
+import { poolPairAt } from '../domain/exchange.ts';
+import type { Instant } from '../domain/instant.ts';
+import type { Ticker } from '../domain/market.ts';
+import { bestAsk, bestBid, type OrderBook } from '../domain/order-book.ts';
+import type { Head } from '../live/chain/head.ts';
+import type { DayRanges } from './day-ranges.ts';
+import { type StartedDocument, writeBody } from './document.ts';
+import { createListLoaders, type ListOptions, listTexts } from './lists.ts';
+import type { TickerTexts } from './ticker-texts.ts';
+
+/** A book that was read longer ago says nothing about the current bid and ask. */
+const MAX_BOOK_AGE_MS = 60_000;
+
+/** A list with more tickers is not written again for each order book that is read, but at most once in this time. */
+const MAX_SHORT_LIST = 500;
+const LONG_LIST_MS = 1_000;
+
+/** What the document of `/tickers` is written from. */
+export type TickersOptions = ListOptions & {
+  readonly texts: TickerTexts;
+  readonly dayRanges: DayRanges;
+};
+
+/**
+ * Starts to write the document of `/tickers`. It rejects with the UpstreamError if tickers cannot be read. Everything else is
+ * left out where it is not known: no client waits for it, and no upstream is called.
+ */
+export function startTickers(options: TickersOptions): StartedDocument {
+  const { sources, now, maxAgeMs, takeTurn, texts, dayRanges } = options;
+  const loaders = createListLoaders(sources);
+  const { dependencies, tokens } = loaders;
+  const { orderBooks } = sources;
+  const { tickers } = sources.market;
+
+  /** The current head, unless it is stale and too old. */
+  function headInUse(): Head | undefined {
+    const head = sources.head.current();
+    const isTooOld = head !== undefined && now() - head.time > maxAgeMs && sources.head.isStale();
+    return isTooOld ? undefined : head;
+  }
+
+  async function write() {
+    const { rows } = await loaders.market.tickers.all();
+    const head = headInUse();
+    dependencies.dependOn(headInUse, head, sources.head.nextAt);
+    dependOnBooks(rows.length);
+    dependencies.dependOn(dayRanges.version, dayRanges.version(), sources.head.nextAt);
+    const places = new Set<number>();
+
+    function bookOf({ tickerId }: Ticker): OrderBook | undefined {
+      const snapshot = orderBooks.newest(tickerId);
+      const oldAt = snapshot && snapshot.observedAt + MAX_BOOK_AGE_MS;
+      if (oldAt === undefined || oldAt <= now()) return undefined;
+      dependencies.expireAt(oldAt);
+      return snapshot?.book;
+    }
+
+    function textOf(ticker: Ticker): string {
+      const book = bookOf(ticker);
+      const place = head && texts.placeOf(ticker, head.exchange);
+      const pool = place === undefined ? undefined : head && poolPairAt(head.exchange, place);
+      if (place !== undefined) places.add(place);
+      return texts.textOf(ticker, {
+        bid: book && bestBid(book),
+        ask: book && bestAsk(book),
+        pool,
+        decimals1: pool && tokens.decimalsOf(pool.token1Id),
+        decimals2: pool && tokens.decimalsOf(pool.token2Id),
+        range: place === undefined ? undefined : head && dayRanges.of(head.exchange, place),
+      });
+    }
+
+    const body = await writeBody(listTexts('tickers', rows.values().map(textOf)), takeTurn);
+    if (head) dayRanges.refresh(head, places);
+    return {
+      ...body,
+      rows: rows.length,
+      dependencies,
+      height: head?.beaconHeight,
+      staleSince: () => earliest(tickers.isFailing() ? tickers.newest()?.observedAt : undefined, staleHead(head)),
+    };
+  }
+
+  function dependOnBooks(tickerCount: number): void {
+    const writtenAt = now();
+    const reads = orderBooks.reads();
+    const isLong = tickerCount > MAX_SHORT_LIST;
+    dependencies.dependOn(
+      () => (isLong && now() - writtenAt < LONG_LIST_MS ? reads : orderBooks.reads()),
+      reads,
+      () => Number.POSITIVE_INFINITY,
+    );
+  }
+
+  function staleHead(head: Head | undefined): Instant | undefined {
+    return head !== undefined && sources.head.isStale() ? head.time : undefined;
+  }
+
+  return { dependencies, written: write() };
+}
+
+function earliest(...instants: readonly (Instant | undefined)[]): Instant | undefined {
+  const known = instants.filter((instant) => instant !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}

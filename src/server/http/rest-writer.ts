@@ -1,0 +1,143 @@
+import type { IncomingMessage } from 'node:http';
+import type { GraphQLError } from 'graphql';
+import type { Instant } from '../../domain/instant.ts';
+import type { ErrorCode } from '../../errors.ts';
+import type { RestDocument } from '../../rest/document.ts';
+import type { RateLimits } from '../clients/rate-limits.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { codesOf } from '../operations/log-details.ts';
+import { HEIGHT_HEADER, MIN_HEIGHT_HEADER, SANDBOX_HEADER } from './headers.ts';
+import { hasEtag } from './http-caching.ts';
+import type { HttpExchange, OpenResponses } from './open-responses.ts';
+import { REQUEST_ID_HEADER } from './request-id.ts';
+
+/** Writes the responses of the REST API. */
+export type RestWriter = {
+  /** Sends a document with its age and for how long caches may use it, or 304 if the client already has it. */
+  send(exchange: HttpExchange, document: RestDocument): void;
+  /** Sends a document that only changes with a release, or 304 if the client already has it. */
+  sendFixed(exchange: HttpExchange, document: Pick<RestDocument, 'body' | 'etag'>): void;
+  /** Sends the methods, and what a CORS preflight asks for. */
+  sendMethods(exchange: HttpExchange): void;
+  /** Sends an error that was masked. */
+  fail(exchange: HttpExchange, error: GraphQLError): void;
+};
+
+/** What the writer needs. */
+export type RestWriterOptions = {
+  readonly rates: RateLimits | undefined;
+  readonly responses: OpenResponses;
+  readonly metrics: Pick<Metrics, 'recordErrors'>;
+  readonly now: () => Instant;
+  /** How often pairs and tickers are read: how long a client waits after an error of the market-data host. */
+  readonly marketPollMs: number;
+  /** Whether the data is simulated. */
+  readonly isSandbox: boolean;
+  /** Whether the response to a request is the last on its connection. */
+  readonly isLast: (request: IncomingMessage) => boolean;
+};
+
+const METHODS = 'GET, HEAD, OPTIONS';
+
+/** Pages of all origins may read everything: it is public, and no response depends on who requests it. */
+const CORS: readonly string[] = [
+  ...['access-control-allow-origin', '*', 'access-control-expose-headers'],
+  `age, etag, ratelimit, ratelimit-policy, retry-after, ${HEIGHT_HEADER}, ${SANDBOX_HEADER[0]}, ${REQUEST_ID_HEADER}`,
+];
+
+/** The status of each code, and 503 for those of upstreams. */
+const STATUSES: { readonly [Code in ErrorCode]?: number } = {
+  BAD_USER_INPUT: 400,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  HEIGHT_NOT_AVAILABLE: 412,
+  RATE_LIMITED: 429,
+  INTERNAL_SERVER_ERROR: 500,
+};
+
+const NOT_AVAILABLE = 503;
+
+/** Creates the writer. As in `response-writer.ts`, all headers of a response are written at once. */
+export function createRestWriter(options: RestWriterOptions): RestWriter {
+  const { rates, responses, metrics, now, isSandbox, isLast } = options;
+  const retrySeconds = String(Math.ceil(options.marketPollMs / 1_000));
+
+  function send(exchange: HttpExchange, document: RestDocument): void {
+    const { dependencies, height } = document;
+    const at = now();
+    const seconds = Math.max(0, Math.floor((dependencies.expectedUntil() - at) / 1_000));
+    const headers = ['cache-control', `max-age=${seconds}`];
+    const since = document.staleSince();
+    if (since !== undefined) headers.push('age', String(Math.max(0, Math.floor((at - since) / 1_000))));
+    headers.push('vary', MIN_HEIGHT_HEADER);
+    if (height !== undefined) headers.push(HEIGHT_HEADER, String(height));
+    write(exchange, document, headers);
+  }
+
+  function write(exchange: HttpExchange, { body, etag }: Pick<RestDocument, 'body' | 'etag'>, headers: string[]): void {
+    const { request, response } = exchange;
+    if (response.destroyed) {
+      responses.track(exchange);
+      return;
+    }
+    headers.push('etag', etag);
+    if (hasEtag(request, etag)) {
+      response.writeHead(304, [...commonHeaders(exchange), ...headers]).end();
+    } else {
+      headers.push('content-type', 'application/json', 'content-length', String(body.length));
+      response.writeHead(200, [...commonHeaders(exchange), ...headers]);
+      response.end(request.method === 'HEAD' ? undefined : body);
+    }
+    responses.trackWritten(exchange);
+  }
+
+  function fail(exchange: HttpExchange, error: GraphQLError): void {
+    const { request, response } = exchange;
+    const { code } = error.extensions as { readonly code: ErrorCode };
+    const status = STATUSES[code] ?? NOT_AVAILABLE;
+    // The log already has the errors of upstreams.
+    exchange.access = { errors: { codes: codesOf([error]), isNotable: status !== NOT_AVAILABLE } };
+    metrics.recordErrors([error]);
+    if (response.headersSent || response.destroyed) {
+      response.destroy();
+      responses.track(exchange);
+      return;
+    }
+    const retryAfter = retryAfterOf(error, status);
+    const headers = [...commonHeaders(exchange, retryAfter), 'cache-control', 'no-store'];
+    if (retryAfter !== undefined) headers.push('retry-after', retryAfter);
+    if (status === 405) headers.push('allow', METHODS);
+    const body = Buffer.from(`${JSON.stringify({ code, message: error.message })}\n`);
+    headers.push('content-type', 'application/json', 'content-length', String(body.length));
+    response.writeHead(status, headers);
+    response.end(request.method === 'HEAD' ? undefined : body);
+    responses.trackWritten(exchange);
+  }
+
+  function retryAfterOf({ extensions: { code, http } }: GraphQLError, status: number): string | undefined {
+    if (status === NOT_AVAILABLE) return code === NOT_CONFIGURED ? undefined : retrySeconds;
+    return (http as { readonly headers?: Readonly<Record<string, string>> } | undefined)?.headers?.['retry-after'];
+  }
+
+  function commonHeaders({ request, id }: HttpExchange, retryAfter?: string): string[] {
+    const all = isSandbox ? [REQUEST_ID_HEADER, id, ...SANDBOX_HEADER, ...CORS] : [REQUEST_ID_HEADER, id, ...CORS];
+    if (rates !== undefined) all.push(...rates.headersFor(request, retryAfter));
+    if (isLast(request)) all.push('connection', 'close');
+    return all;
+  }
+
+  return {
+    send,
+    fail,
+    sendFixed: (exchange, document) => write(exchange, document, ['cache-control', 'no-cache']),
+    sendMethods(exchange) {
+      const preflight = ['access-control-allow-methods', METHODS, 'access-control-allow-headers', '*'];
+      const headers = [...commonHeaders(exchange), 'allow', METHODS, ...preflight, 'access-control-max-age', '86400'];
+      exchange.response.writeHead(204, headers).end();
+      responses.trackWritten(exchange);
+    },
+  };
+}
+
+/** Waiting does not help then. */
+const NOT_CONFIGURED: ErrorCode = 'UPSTREAM_NOT_CONFIGURED';

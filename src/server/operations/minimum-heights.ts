@@ -1,0 +1,206 @@
+import type { GraphQLError } from 'graphql';
+import { type BeaconHeight, parseBeaconHeight } from '../../domain/beacon-height.ts';
+import type { Subscription } from '../../live/broadcast/broadcast.ts';
+import { createTurnLimit } from '../../live/broadcast/turn-limit.ts';
+import type { Head } from '../../live/chain/head.ts';
+import type { HeadFollower } from '../../live/chain/head-follower.ts';
+import { isFarAhead, MAX_HEIGHTS_AHEAD } from '../../live/chain/recent-heads.ts';
+import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import type { MinimumHeightOutcome } from '../metrics/metrics.ts';
+import { badRequest, heightNotReached } from './refusal.ts';
+
+/** Who names a minimum height. */
+export type HeightClient = {
+  readonly address: string | undefined;
+  /** Emits `close` when the client has disconnected. */
+  readonly connection?: ClosingConnection | undefined;
+  /** When the operation was received, in `performance.now()`: it waits from then on. By default, now. */
+  readonly receivedAt?: number | undefined;
+};
+
+/** The response to an HTTP request, or a websocket. */
+export type ClosingConnection = {
+  once(event: 'close', listener: () => void): unknown;
+  off(event: 'close', listener: () => void): unknown;
+};
+
+/**
+ * Minimum heights: the newest height that a client has seen, also from another gateway. An operation that names one is executed
+ * when the gateway has published that height. It is never answered with an older one.
+ */
+export type MinimumHeights = {
+  /** Waits until the height is published, at most for the upstream timeout. @returns why the operation is refused */
+  reach(height: BeaconHeight, client: HeightClient): MaybePromise<GraphQLError | undefined>;
+  /** The same for a value that a client has sent, under that name. */
+  reachSent(value: unknown, name: string, client: HeightClient): MaybePromise<GraphQLError | undefined>;
+  /** Refuses all that wait, and from now on all that would have to. */
+  stop(): void;
+};
+
+/** What minimum heights need. */
+type MinimumHeightsOptions = {
+  readonly head: Pick<HeadFollower, 'current' | 'subscribe'>;
+  /** Whether a node is configured. Without one no answer has a height, and a minimum has no effect. */
+  readonly hasNode: boolean;
+  /** How long an operation waits at most. */
+  readonly timeoutMs: number;
+  readonly metrics: {
+    recordMinimumHeight(outcome: MinimumHeightOutcome): void;
+    addWaitingForHeight(difference: 1 | -1): void;
+  };
+};
+
+/** Maximum number of operations that wait, of all clients and of one. One more is refused. */
+const MAX_WAITING = 10_000;
+const MAX_WAITING_PER_CLIENT = 1_000;
+
+/** Operations that go on in one turn of the event loop after their height was published. */
+const RELEASED_PER_TURN = 16;
+
+/** An operation that waits. */
+type Waiter = { readonly height: BeaconHeight; end(outcome: MinimumHeightOutcome): void };
+
+/** A connection on which operations wait. */
+type OpenConnection = { readonly waiters: Set<Waiter>; readonly onClose: () => void };
+
+/**
+ * Reads a minimum height: a whole number, in JSON or as text.
+ *
+ * @returns `undefined` for none, which 0 and null are too; an error for any other value
+ */
+export function readMinimumHeight(value: unknown, name: string): BeaconHeight | GraphQLError | undefined {
+  if (value === undefined || value === null) return undefined;
+  const height = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value;
+  if (height === 0) return undefined;
+  return (
+    parseBeaconHeight(height) ?? badRequest(400, `${name} must be a whole number from 1 to 2^53 - 1, or 0 for none.`)
+  );
+}
+
+/** Creates the minimum heights; nothing waits yet. */
+export function createMinimumHeights(options: MinimumHeightsOptions): MinimumHeights {
+  const { head, hasNode, timeoutMs, metrics } = options;
+  const waiting = new Set<Waiter>();
+  const waitingOf = new Map<string | undefined, number>();
+  const connections = new Map<ClosingConnection, OpenConnection>();
+  const released = createTurnLimit(RELEASED_PER_TURN);
+  let heads: Subscription | undefined;
+  let isStopped = false;
+
+  /** What becomes of a height without waiting; `undefined` if it has to be waited for. */
+  function outcomeNow(height: BeaconHeight, { address }: HeightClient): MinimumHeightOutcome | undefined {
+    const newest = head.current();
+    if (newest !== undefined && height <= newest.beaconHeight) return 'reached';
+    if (newest !== undefined && isFarAhead(height, newest)) return 'ahead';
+    if (isStopped) return 'stopping';
+    const isFull = (waitingOf.get(address) ?? 0) >= MAX_WAITING_PER_CLIENT;
+    return isFull || waiting.size >= MAX_WAITING ? 'full' : undefined;
+  }
+
+  async function wait(height: BeaconHeight, client: HeightClient): Promise<MinimumHeightOutcome> {
+    const { address, connection, receivedAt = performance.now() } = client;
+    const { promise, resolve } = Promise.withResolvers<MinimumHeightOutcome>();
+    const waiter: Waiter = { height, end: resolve };
+    const timer = setTimeout(resolve, Math.max(0, receivedAt + timeoutMs - performance.now()), 'late');
+    waiting.add(waiter);
+    waitingOf.set(address, (waitingOf.get(address) ?? 0) + 1);
+    if (connection !== undefined) openOf(connection).waiters.add(waiter);
+    metrics.addWaitingForHeight(1);
+    follow();
+
+    const outcome = await promise;
+    clearTimeout(timer);
+    waiting.delete(waiter);
+    const left = (waitingOf.get(address) ?? 1) - 1;
+    if (left === 0) waitingOf.delete(address);
+    else waitingOf.set(address, left);
+    if (connection !== undefined) removeFrom(connection, waiter);
+    metrics.addWaitingForHeight(-1);
+    unfollow();
+    if (outcome === 'waited') await released.wait();
+    return outcome;
+  }
+
+  /** One listener for each connection: a websocket or an array can have many operations that wait. */
+  function openOf(connection: ClosingConnection): OpenConnection {
+    const known = connections.get(connection);
+    if (known !== undefined) return known;
+    const waiters = new Set<Waiter>();
+    const onClose = () => {
+      for (const { end } of waiters) end('left');
+    };
+    connection.once('close', onClose);
+    const opened = { waiters, onClose };
+    connections.set(connection, opened);
+    return opened;
+  }
+
+  function removeFrom(connection: ClosingConnection, waiter: Waiter): void {
+    const { waiters, onClose } = openOf(connection);
+    waiters.delete(waiter);
+    if (waiters.size > 0) return;
+    connection.off('close', onClose);
+    connections.delete(connection);
+  }
+
+  /** The heads are followed only while something waits. */
+  function follow(): void {
+    if (heads !== undefined) return;
+    heads = head.subscribe({
+      onNext(newest) {
+        endReached(newest);
+        heads?.request();
+      },
+      onError() {},
+    });
+    heads.request();
+  }
+
+  function unfollow(): void {
+    if (waiting.size > 0) return;
+    heads?.cancel();
+    heads = undefined;
+  }
+
+  function endReached(newest: Head): void {
+    for (const { height, end } of waiting) {
+      if (height <= newest.beaconHeight) end('waited');
+      else if (isFarAhead(height, newest)) end('ahead');
+    }
+  }
+
+  function toRefusal(outcome: MinimumHeightOutcome, height: BeaconHeight): GraphQLError | undefined {
+    metrics.recordMinimumHeight(outcome);
+    if (outcome === 'reached' || outcome === 'waited') return undefined;
+    return heightNotReached(REASONS[outcome](height, timeoutMs), head.current()?.beaconHeight, outcome !== 'ahead');
+  }
+
+  function reach(height: BeaconHeight, client: HeightClient): MaybePromise<GraphQLError | undefined> {
+    if (!hasNode) return undefined;
+    const outcome = outcomeNow(height, client) ?? wait(height, client);
+    return andThen(outcome, (known) => toRefusal(known, height));
+  }
+
+  return {
+    reach,
+    reachSent(value, name, client) {
+      const height = readMinimumHeight(value, name);
+      return typeof height === 'number' ? reach(height, client) : height;
+    },
+    stop() {
+      isStopped = true;
+      for (const { end } of waiting) end('stopping');
+    },
+  };
+}
+
+/** Why an operation is refused, by the outcome. */
+const REASONS: Readonly<
+  Record<Exclude<MinimumHeightOutcome, 'reached' | 'waited'>, (height: BeaconHeight, timeoutMs: number) => string>
+> = {
+  late: (height, timeoutMs) => `The gateway did not reach the minimum height ${height} within ${timeoutMs} ms.`,
+  ahead: (height) => `The minimum height ${height} is more than ${MAX_HEIGHTS_AHEAD} heights ahead of the gateway.`,
+  full: (height) => `Too many operations wait for a height, so this one does not wait for ${height}.`,
+  left: (height) => `The client has disconnected before the gateway reached the minimum height ${height}.`,
+  stopping: (height) => `The gateway is stopping, and has not reached the minimum height ${height}.`,
+};

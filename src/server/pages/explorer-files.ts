@@ -1,0 +1,90 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Encoding } from '../http/accepted-encoding.ts';
+import { createEtag } from '../http/http-caching.ts';
+
+/** A file of the built explorer, in memory. */
+export type ExplorerFile = {
+  readonly type: string;
+  /** The entity tag of each encoding; `undefined` if the name of the file contains a hash of its content. */
+  readonly etags: ReadonlyMap<Encoding, string> | undefined;
+  /** The content as it is, and compressed as the build has written it. */
+  readonly bodies: ReadonlyMap<Encoding, Buffer>;
+};
+
+/** The built explorer. */
+export type ExplorerFiles = {
+  /** The page, which is the same for all paths of the explorer. */
+  readonly page: ExplorerFile;
+  /** All other files, by the paths of their URLs. */
+  readonly assets: ReadonlyMap<string, ExplorerFile>;
+};
+
+/** What browsers get at `/`: the explorer, or the index if it is not built or off. */
+export type BuiltExplorer = ExplorerFiles | 'not built' | 'off';
+
+/** How the paths of the files begin whose names contain a hash of their content. */
+export const ASSETS_PREFIX = '/assets/';
+
+/** Builds the explorer in a checkout. The package contains it. */
+export const BUILD_EXPLORER_COMMAND = '“npm ci && npm run build -w explorer”';
+
+const PAGE_PATH = '/index.html';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.webmanifest': 'application/manifest+json',
+  '.woff2': 'font/woff2',
+};
+
+const UNKNOWN_TYPE = 'application/octet-stream';
+
+/** What the build adds to the name of a compressed file. */
+const ENDINGS = { br: '.br', gzip: '.gz' } as const;
+
+/**
+ * Reads the built explorer from its folder.
+ *
+ * @returns `undefined` if there is none
+ */
+export async function readExplorerFiles(folder: URL): Promise<ExplorerFiles | undefined> {
+  const contents = await readFolder(fileURLToPath(folder));
+  const paths = [...contents.keys()].filter((path) => !isCompressed(path, contents));
+  const files = new Map(paths.map((path) => [path, toFile(path, contents)]));
+  const page = files.get(PAGE_PATH);
+  files.delete(PAGE_PATH);
+  return page && { page, assets: files };
+}
+
+/** The content of each file of a folder and its subfolders, by its path in URLs; nothing if there is no such folder. */
+async function readFolder(folder: string): Promise<ReadonlyMap<string, Buffer>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const toUrlPath = (path: string) => `/${relative(folder, path).split(sep).join('/')}`;
+  return new Map(await Promise.all(paths.map(async (path) => [toUrlPath(path), await readFile(path)] as const)));
+}
+
+function isCompressed(path: string, contents: ReadonlyMap<string, Buffer>): boolean {
+  return Object.values(ENDINGS).some((ending) => path.endsWith(ending) && contents.has(path.slice(0, -ending.length)));
+}
+
+function toFile(path: string, contents: ReadonlyMap<string, Buffer>): ExplorerFile {
+  const type = TYPES[extname(path)] ?? UNKNOWN_TYPE;
+  const named = {
+    identity: contents.get(path),
+    br: contents.get(path + ENDINGS.br),
+    gzip: contents.get(path + ENDINGS.gzip),
+  };
+  const bodies = new Map<Encoding, Buffer>();
+  for (const [encoding, body] of Object.entries(named)) if (body) bodies.set(encoding as Encoding, body);
+  const toEtag = ([encoding, body]: [Encoding, Buffer]) => [encoding, createEtag(type, body)] as const;
+  return { type, bodies, etags: path.startsWith(ASSETS_PREFIX) ? undefined : new Map([...bodies].map(toEtag)) };
+}

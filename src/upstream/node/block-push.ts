@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PushedBlock } from './push-frames.ts';
+import { openPushSession, type PushSession, type PushSessionOptions } from './push-session.ts';
+
+/** The subscription to the new blocks of one node: one websocket at a time, which is opened again when it ends. */
+export type BlockPush = {
+  /** The name of the node in the log and the metrics. */
+  readonly name: string;
+  status(): PushStatus;
+  /** Unsubscribes and closes the socket. It takes at most two seconds. */
+  close(): Promise<void>;
+};
+
+/** How the websocket of a node is. */
+export type PushStatus = {
+  /** The websocket is open, and the node was asked to push. */
+  readonly isOpen: boolean;
+  /** It could not be opened or has ended, and no block has come since. */
+  readonly isFailing: boolean;
+  /** The frames of blocks since the start. */
+  readonly frames: number;
+  /** How often the websocket was opened again since the start. */
+  readonly reconnects: number;
+};
+
+/** What a push needs, and what it reports. */
+export type BlockPushOptions = Pick<PushSessionOptions, 'url' | 'headers' | 'timeoutMs' | 'onBlock'> & {
+  readonly name: string;
+  /** The websocket has opened or closed. */
+  onChange(): void;
+  /** Is notified when the node cannot push, and when its first block has come: each once, not at every attempt. */
+  readonly watcher: { failed(error: unknown): void; pushing(): void };
+  readonly pingMs?: number;
+  /** The first pause before the socket is opened again. */
+  readonly firstPauseMs?: number;
+};
+
+/** Proxies close a socket that is silent for 60 s. */
+const PING_MS = 20_000;
+
+/** The pauses of the back-off double up to the longest. Each is up to this much longer, so that gateways do not come together. */
+const FIRST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 5 * 60_000;
+const JITTER = 0.25;
+
+/** Starts to connect at once. */
+export function createBlockPush(options: BlockPushOptions): BlockPush {
+  const { name, onChange, onBlock, watcher, pingMs = PING_MS, firstPauseMs = FIRST_PAUSE_MS } = options;
+  const stopped = new AbortController();
+  let session: PushSession | undefined;
+  let isOpen = false;
+  /** Whether the watcher was notified of a failure or of a block last; `undefined` for neither. */
+  let isFailing: boolean | undefined;
+  let frames = 0;
+  let attempts = 0;
+  /** Sessions in a row that brought no block. */
+  let failures = 0;
+
+  function setOpen(open: boolean): void {
+    if (isOpen === open) return;
+    isOpen = open;
+    onChange();
+  }
+
+  function receive(block: PushedBlock): void {
+    frames += 1;
+    failures = 0;
+    if (isFailing !== false) watcher.pushing();
+    isFailing = false;
+    onBlock(block);
+  }
+
+  function fail(error: unknown): void {
+    failures += 1;
+    if (!isFailing) watcher.failed(error);
+    isFailing = true;
+  }
+
+  async function run(): Promise<void> {
+    while (!stopped.signal.aborted) {
+      attempts += 1;
+      session = openPushSession({ ...options, pingMs, onOpen: () => setOpen(true), onBlock: receive });
+      const error = await session.ended;
+      setOpen(false);
+      if (stopped.signal.aborted) return;
+      fail(error);
+      await sleep(pauseMs(failures - 1, firstPauseMs), undefined, { signal: stopped.signal }).catch(() => {});
+    }
+  }
+
+  const running = run();
+  return {
+    name,
+    status: () => ({ isOpen, isFailing: isFailing === true, frames, reconnects: attempts - 1 }),
+    close() {
+      stopped.abort();
+      session?.leave();
+      return running;
+    },
+  };
+}
+
+/** The pause after so many failures in a row before. */
+function pauseMs(failures: number, firstMs: number): number {
+  return Math.min(MAX_PAUSE_MS, firstMs * 2 ** failures * (1 + Math.random() * JITTER));
+}

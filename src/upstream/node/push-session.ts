@@ -1,0 +1,165 @@
+import { WebSocket } from 'ws';
+import {
+  type ErrorDetails,
+  UpstreamBadShapeError,
+  UpstreamBadStatusError,
+  UpstreamError,
+  UpstreamTimeoutError,
+  UpstreamUnreachableError,
+} from '../../errors.ts';
+import { authorization } from '../http.ts';
+import { type PushedBlock, readPushFrame, SUBSCRIBE_FRAME, UNSUBSCRIBE_FRAME } from './push-frames.ts';
+
+/** One websocket to a node, from the connection to its end. */
+export type PushSession = {
+  /** Unsubscribes, waits for the last frame at most a second, and closes. It does the same before it ends by an error. */
+  leave(): void;
+  /** Resolves when the socket is closed, with the reason: an error, unless `leave` was called. It never rejects. */
+  readonly ended: Promise<UpstreamError | undefined>;
+};
+
+/** How a session connects, and what it reports. */
+export type PushSessionOptions = {
+  readonly url: URL;
+  /** Sent with the upgrade. `authorization` overrides the user and password of the URL. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** For the connection and the upgrade. */
+  readonly timeoutMs: number;
+  /** How often the gateway pings, so that no proxy closes the socket. A peer that does not answer within this time is gone. */
+  readonly pingMs: number;
+  /** The socket is open, and the subscription was sent. */
+  onOpen(): void;
+  onBlock(block: PushedBlock): void;
+};
+
+/** A frame has less than a kilobyte, or some more where a node sends the instructions of the block. */
+const MAX_FRAME_BYTES = 8 * 2 ** 20;
+
+/** How long the last frame of a subscription is waited for. After that, the socket is closed all the same. */
+const UNSUBSCRIBE_MS = 1_000;
+
+/** How long the closing handshake may take. */
+const CLOSE_MS = 1_000;
+
+/**
+ * A websocket that unsubscribes before it closes, for whatever reason: a node leaks memory for each subscription that is left
+ * open. The package `ws` itself closes a socket after an invalid frame.
+ */
+class SubscribedSocket extends WebSocket {
+  #isSubscribed = false;
+
+  subscribe(): void {
+    this.#isSubscribed = true;
+    this.send(SUBSCRIBE_FRAME);
+  }
+
+  unsubscribe(): void {
+    if (this.#isSubscribed && this.readyState === WebSocket.OPEN) this.send(UNSUBSCRIBE_FRAME);
+    this.#isSubscribed = false;
+  }
+
+  override close(code?: number, reason?: string | Buffer): void {
+    this.unsubscribe();
+    super.close(code, reason);
+  }
+}
+
+/** Connects to a node and subscribes to its new blocks. */
+export function openPushSession(options: PushSessionOptions): PushSession {
+  const { url, headers, timeoutMs, pingMs, onOpen, onBlock } = options;
+  const details: ErrorDetails = { host: url.host };
+  const ended = Promise.withResolvers<UpstreamError | undefined>();
+  let reason: UpstreamError | undefined;
+  let isLeaving = false;
+  let isAlive = true;
+  let pings: NodeJS.Timeout | undefined;
+  let deadline: NodeJS.Timeout | undefined;
+
+  // Without a subprotocol and without compression: the node refuses a client that offers one.
+  const socket = new SubscribedSocket(toAddress(url), [], {
+    headers: { ...authorization(url), ...headers },
+    handshakeTimeout: timeoutMs,
+    maxPayload: MAX_FRAME_BYTES,
+    perMessageDeflate: false,
+    skipUTF8Validation: true,
+  });
+
+  function leave(because?: UpstreamError): void {
+    if (isLeaving) return;
+    isLeaving = true;
+    reason = because;
+    clearInterval(pings);
+    if (socket.readyState === WebSocket.OPEN) {
+      socket.unsubscribe();
+      deadline = setTimeout(close, UNSUBSCRIBE_MS);
+    } else {
+      socket.terminate();
+    }
+  }
+
+  function close(): void {
+    clearTimeout(deadline);
+    socket.close();
+    deadline = setTimeout(() => socket.terminate(), CLOSE_MS);
+  }
+
+  function ping(): void {
+    if (isAlive) {
+      isAlive = false;
+      socket.ping();
+    } else {
+      leave(new UpstreamTimeoutError('NODE', pingMs, details));
+    }
+  }
+
+  function receive(text: string): void {
+    try {
+      const frame = readPushFrame(text, details);
+      if (frame === 'unsubscribed') close();
+      else if (!isLeaving) onBlock(frame);
+    } catch (error) {
+      // While it leaves, the last frame can also be an error: the node has no such subscription.
+      if (isLeaving) close();
+      else leave(toUpstreamError(error, details));
+    }
+  }
+
+  socket.on('open', () => {
+    socket.subscribe();
+    pings = setInterval(ping, pingMs);
+    onOpen();
+  });
+  socket.on('pong', () => {
+    isAlive = true;
+  });
+  socket.on('message', (data) => receive(String(data)));
+  socket.on('unexpected-response', (request, response) => {
+    leave(new UpstreamBadStatusError('NODE', response.statusCode ?? 0, '', details));
+    request.destroy();
+  });
+  socket.on('error', (error) => {
+    reason ??= isLeaving ? undefined : new UpstreamUnreachableError('NODE', details, error);
+  });
+  socket.once('close', (code) => {
+    clearInterval(pings);
+    clearTimeout(deadline);
+    const closed = new Error(`the node closed the websocket with code ${code}`);
+    ended.resolve(reason ?? (isLeaving ? undefined : new UpstreamUnreachableError('NODE', details, closed)));
+  });
+  return { leave: () => leave(), ended: ended.promise };
+}
+
+/** The user and password are sent as a header, decoded. A websocket has no fragment. */
+function toAddress(url: URL): URL {
+  const address = new URL(url);
+  address.hash = '';
+  address.username = '';
+  address.password = '';
+  return address;
+}
+
+function toUpstreamError(error: unknown, details: ErrorDetails): UpstreamError {
+  if (error instanceof UpstreamError) return error;
+  const problem = error instanceof SyntaxError ? 'it is not JSON' : (error as Error).message;
+  return new UpstreamBadShapeError('NODE', problem, details);
+}

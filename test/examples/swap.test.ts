@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { text as readText } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
+import { serveGatewayForTest } from '../support/served-gateway.ts';
+import { BTC } from '../support/tokens.ts';
+
+const ROOT = new URL('../../', import.meta.url);
+
+function startSwap(...args: string[]) {
+  const child = spawn(process.execPath, ['examples/swap/swap.ts', ...args], { cwd: ROOT, stdio: 'pipe' });
+  onTestFinished(() => void child.kill());
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  /** Reads an update of five lines. */
+  const readUpdate = async () => {
+    const update = [];
+    for (let line = 0; line < 5; line++) update.push(String((await lines.next()).value).trim());
+    return update;
+  };
+  return { child, ended, readUpdate, lines, errors: readText(child.stderr) };
+}
+
+const whole = (units: string) => units.padStart(10, '0').replace(/(\d{9})$/, '.$1');
+
+test('the example shows the quote of a trade at each height', async () => {
+  const { url, ask, sandbox } = await serveGatewayForTest();
+  const link = sandbox.chain.tokens.find(({ symbol }) => symbol === 'LINK')?.id;
+  const { readUpdate } = startSwap('LINK', 'BTC', '100.5', url);
+  for (let update = 0; update < 3; update++) {
+    const shown = await readUpdate();
+    const { data } = await ask(`{ quote(sellTokenId: "${link}", buyTokenId: "${BTC}", sellAmount: "100500000000") {
+      beaconHeight buyAmount minimumReceived price priceImpactPercent route { buyToken { symbol } }
+    } }`);
+    const { beaconHeight, buyAmount, minimumReceived, price, priceImpactPercent, route } = data.quote;
+    expect(beaconHeight).toBe(sandbox.chain.tip.height);
+    const symbols = route.map(({ buyToken }: { buyToken: { symbol: string } }) => buyToken.symbol);
+    expect(shown).toEqual([
+      `Beacon height ${beaconHeight}`,
+      `100.5 LINK give ${whole(buyAmount)} BTC`,
+      `at least ${whole(minimumReceived)} BTC with 0.5 % slippage`,
+      `price ${price} LINK per BTC, price impact ${priceImpactPercent.toFixed(3)} %`,
+      `route ${['LINK', ...symbols].join(' > ')}`,
+    ]);
+    sandbox.advance();
+  }
+});
+
+test('the example says that there is no route', async () => {
+  const { url } = await serveGatewayForTest();
+  const { lines } = startSwap('LINK', 'BTC', '0.000000001', url);
+  expect((await lines.next()).value).toBe('There is no route from LINK to BTC for 0.000000001.');
+});
+
+test('the example connects again to the gateway that takes the place of one that stopped', async () => {
+  const gateway = await serveGatewayForTest();
+  const { height } = gateway.sandbox.chain.tip;
+  const { readUpdate } = startSwap('PRV', 'BTC', '1', gateway.url);
+  expect((await readUpdate())[0]).toBe(`Beacon height ${height}`);
+  await gateway.replace(5);
+  expect((await readUpdate())[0]).toBe(`Beacon height ${height + 5}`);
+});
+
+test.each([
+  [['NONE', 'BTC', '1'], 'No token has the symbol NONE.\n'],
+  [['PRV', 'FXC', '1'], '2 tokens have the symbol FXC.\n'],
+  [['PRV', 'BTC', '1.0000000001'], '1.0000000001 is no amount with 9 decimals.\n'],
+  [['PRV', 'BTC', 'much'], 'much is no amount with 9 decimals.\n'],
+  [['PRV', 'PRV', '1'], 'sellTokenId and buyTokenId are the same token.\n'],
+  [['PRV', 'BTC', '0'], 'sellAmount is 0. It must be greater than 0.\n'],
+])('with %j, the example says what is wrong, and exits with 1', async (args, message) => {
+  const { url } = await serveGatewayForTest();
+  const { ended, errors } = startSwap(...args, url);
+  expect([await errors, await ended]).toEqual([message, 1]);
+});
+
+test('the example says that there is no gateway, and exits with 1', async () => {
+  const { ended, errors } = startSwap('PRV', 'BTC', '1', 'http://127.0.0.1:1/graphql');
+  expect([await errors, await ended]).toEqual(['No gateway answers at http://127.0.0.1:1/graphql.\n', 1]);
+});

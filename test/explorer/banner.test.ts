@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { createStoreModel } from '../history/store-model.ts';
+import { describeInBrowser, expectAccessible, type OpenedPage, screenshot } from '../support/explorer.ts';
+import type { TestGatewayOptions } from '../support/gateway.ts';
+
+const SANDBOX = 'Sandbox. A simulated chain and market. No price is real.';
+
+/** A gateway about which there is nothing to say. */
+const quiet = (): TestGatewayOptions => ({ isSandbox: false, store: createStoreModel() });
+
+const STATES: readonly {
+  readonly name: string;
+  readonly start: TestGatewayOptions;
+  /** Done when the page is there. */
+  readonly fail?: (opened: OpenedPage) => void;
+  readonly notices: readonly RegExp[];
+}[] = [
+  { name: 'a gateway that is well', start: quiet(), notices: [] },
+  { name: 'the sandbox', start: { store: createStoreModel() }, notices: [new RegExp(`^${SANDBOX}$`)] },
+  { name: 'no history', start: { isSandbox: false }, notices: [/^No history\. This gateway records no prices/] },
+  {
+    name: 'a node that cannot be reached any longer',
+    start: quiet(),
+    fail: ({ gateway }) => gateway.sandbox.node.faults.set({ kind: 'reset' }),
+    notices: [/^Chain data is stale\. The node cannot be read since [\w:, ]+: it cannot be reached\./],
+  },
+  {
+    name: 'a market-data host that sends errors',
+    start: quiet(),
+    fail: ({ gateway }) => gateway.sandbox.marketData.faults.set({ kind: 'status', status: 500 }),
+    notices: [
+      /^Market data is stale\. The market-data host cannot be read since [\w:, ]+: it answers with an error status\./,
+    ],
+  },
+  { name: 'no node', start: { ...quiet(), without: 'NODE' }, notices: [/^No node\. /, /^No history\. /] },
+  { name: 'no market-data host', start: { ...quiet(), without: 'MARKET_DATA' }, notices: [/^No market-data host\. /] },
+];
+
+describeInBrowser('the banner of the explorer', (browser) => {
+  test.each(STATES)('says what there is to know about $name', async ({ name, start, fail, notices }) => {
+    const opened = await browser.open('/', { start, viewport: 'phone', before: (page) => page.clock.install() });
+    const { page } = opened;
+    const status = page.getByRole('status', { name: 'Notices' });
+    await page.getByText(/^pdex-gateway \d/).waitFor();
+    fail?.(opened);
+    await expect
+      .poll(async () => {
+        // The page asks every few seconds.
+        await page.clock.runFor(5_000);
+        return status.locator('p').allTextContents();
+      })
+      .toEqual(notices.map((text) => expect.stringMatching(text)));
+    await expectAccessible(page);
+    await screenshot(page, `banner-${name.replaceAll(' ', '-')}`);
+  });
+});

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { createStoreModel } from '../history/store-model.ts';
+import {
+  advanceOnPage,
+  describeInBrowser,
+  expectAccessible,
+  type OpenOptions,
+  screenshot,
+  VIEWPORTS,
+} from '../support/explorer.ts';
+
+/** A gateway that has recorded some blocks before the page is opened. */
+const recording = (): OpenOptions => ({
+  start: { store: createStoreModel(), config: { historyBackfillHours: 1, historyBackfillStep: 1 } },
+  before: (_page, { ask }) =>
+    expect
+      .poll(async () => (await ask('{ history { heights } }')).data.history?.heights, { timeout: 60_000 })
+      .toBeGreaterThan(20),
+});
+
+describeInBrowser('the page of the chain', (browser) => {
+  test('shows the beacon chain, its epoch, every shard and who signed, and follows the chain', async () => {
+    const opened = await browser.open('/chain', recording());
+    const { page, gateway } = opened;
+    const { chain } = gateway.sandbox;
+    const beacon = page.getByRole('region', { name: 'Beacon chain', exact: true });
+    await beacon.getByText('1,640,000', { exact: true }).waitFor();
+    const rows = page.getByRole('table').getByRole('row');
+    expect(await rows.getByRole('rowheader').allTextContents()).toEqual([
+      'Beacon',
+      ...Array.from({ length: 8 }, (_, shard) => `Shard ${shard}`),
+    ]);
+    const { data } = await gateway.ask(
+      '{ chainInfo { beacon { epochBlock remainingBlockEpoch } shard(id: 0) { hash validationData { validatorsIdx } } } }',
+    );
+    const { epochBlock, remainingBlockEpoch } = data.chainInfo.beacon;
+    const { hash, validationData } = data.chainInfo.shard;
+    const row = rows.nth(2);
+    expect(await row.textContent()).toContain(`signed: validators ${validationData.validatorsIdx.join(', ')}`);
+    expect(await row.getByTitle(hash).textContent()).toBe(`${hash.slice(0, 6)}…${hash.slice(-6)}`);
+    const progress = beacon.getByRole('progressbar');
+    expect(await progress.getAttribute('value')).toBe(String(epochBlock - remainingBlockEpoch));
+
+    const height = await advanceOnPage(opened, 2);
+    expect(height).toBe(chain.tip.height);
+    await beacon.getByText('1,640,002', { exact: true }).waitFor();
+  });
+
+  test('shows how long the blocks took', async () => {
+    const { page } = await browser.open('/chain', recording());
+    const panel = page.getByRole('region', { name: 'Block times' });
+    await panel.locator('canvas').first().waitFor();
+    expect(await panel.getByText(/blocks took/).textContent()).toMatch(
+      /^The last \d+ blocks took 40 s each \(median\)\. The slowest, 1,6[34]\d,\d{3}, took \d+ (s|min)\.$/,
+    );
+    const link = panel.getByRole('link', { name: 'Show the query: Block times' });
+    const url = new URL((await link.getAttribute('href')) ?? '', page.url());
+    expect(url.searchParams.get('query')).toContain('blocks(last: $last)');
+    expect(JSON.parse(url.searchParams.get('variables') ?? '')).toEqual({ last: 61 });
+  });
+
+  test('says that nothing is recorded, and that no node is configured', async () => {
+    const { page } = await browser.open('/chain');
+    await page.getByRole('region', { name: 'Block times' }).getByText('There is no price history').waitFor();
+    const { page: other } = await browser.open('/chain', { start: { without: 'NODE' } });
+    const beacon = other.getByRole('region', { name: 'Beacon chain', exact: true });
+    await beacon.getByText('No node is configured').waitFor();
+  });
+
+  test.each(['phone', 'wide'] as const)('is accessible, and fits on a %s screen, light and dark', async (viewport) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { page } = await browser.open('/chain', { ...recording(), viewport, colorScheme });
+      await page.locator('canvas').first().waitFor();
+      await page.getByRole('rowheader', { name: 'Shard 7' }).waitFor();
+      await screenshot(page, `chain-${viewport}-${colorScheme}`);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+        VIEWPORTS[viewport].width,
+      );
+      await expectAccessible(page);
+    }
+  });
+});

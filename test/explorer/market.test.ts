@@ -1,0 +1,299 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { formatPrice } from '../../explorer/src/format/numbers.ts';
+import { chainHeights } from '../history/of-chain.ts';
+import { createStoreModel } from '../history/store-model.ts';
+import { advanceOnPage, describeInBrowser, expectAccessible, screenshot, VIEWPORTS } from '../support/explorer.ts';
+import type { TestGatewayOptions } from '../support/gateway.ts';
+import { BTC, PRV } from '../support/tokens.ts';
+
+/** A gateway whose history has all heights of its sandbox. */
+function recorded(history = 200): TestGatewayOptions {
+  const store = createStoreModel();
+  return {
+    store,
+    sandbox: { history },
+    config: { historyBackfillHours: 0 },
+    before(sandbox) {
+      const { height } = sandbox.chain.tip;
+      return store.record(chainHeights(sandbox, height - history + 1, height - 3));
+    },
+  };
+}
+
+const panel = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+
+/** The panel, after a reader has scrolled to it: what is far below the screen is not requested. */
+async function scrollTo(page: Page, name: string) {
+  // Until the market is loaded, other panels stand in the places of its panels.
+  await page.getByRole('link', { name: 'Show the query: Market' }).waitFor();
+  const found = panel(page, name);
+  await found.scrollIntoViewIfNeeded();
+  return found;
+}
+
+/** The query parameters of the URL that the browser shows. */
+const parametersOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
+
+describeInBrowser('the page of a market', (browser) => {
+  test('shows its prices, candles, book, depth and divergence, and follows the chain', async () => {
+    const opened = await browser.open('/market/pBTC_PRV?pay=100', { start: recorded() });
+    const { page, gateway } = opened;
+    await page.getByRole('heading', { level: 1, name: 'BTC / PRV' }).waitFor();
+    expect(await page.title()).toBe('BTC/PRV · pdex-gateway');
+
+    const shown = async () => {
+      const { data } = await gateway.ask(
+        '{ pair(tickerId: "pBTC_PRV") { poolPrice exactPoolPrice change { high } orderBook { midPrice } } }',
+      );
+      const { poolPrice, change, orderBook } = data.pair;
+      return [formatPrice(poolPrice), formatPrice(change.high), formatPrice(orderBook.midPrice)] as const;
+    };
+    const expectShown = async () => {
+      const [price, high, middle] = await shown();
+      await panel(page, 'Market').getByText(price, { exact: true }).first().waitFor();
+      await panel(page, 'Market').getByText(high, { exact: true }).first().waitFor();
+      await panel(page, 'Price').getByText(`Close ${price}`).waitFor();
+      await panel(page, 'Order book').getByText(middle, { exact: true }).waitFor();
+      await panel(page, 'Divergence')
+        .getByRole('row', { name: `Pool ${price}` })
+        .waitFor();
+      return price;
+    };
+    await scrollTo(page, 'Divergence');
+    const before = await expectShown();
+    expect(await panel(page, 'Order book').getByRole('columnheader').allTextContents()).toEqual([
+      'Price (PRV)',
+      'Quantity (BTC)',
+      'Sum (BTC)',
+    ]);
+    await panel(page, 'Depth')
+      .getByText(/Up to .* PRV per BTC, .* BTC can be bought for .* PRV/)
+      .waitFor();
+    await panel(page, 'Price').locator('canvas').first().waitFor();
+
+    for (const name of ['Market', 'Price', 'Order book', 'Depth', 'Divergence', 'Swap']) {
+      const link = panel(page, name).getByRole('link', { name: `Show the query: ${name}` });
+      const { pathname, searchParams } = new URL((await link.getAttribute('href')) ?? '', page.url());
+      const document = searchParams.get('query') ?? '';
+      const variables = JSON.parse(searchParams.get('variables') ?? '{}');
+      const first = document.startsWith('subscription')
+        ? (await gateway.subscribe(document, variables).next()).value
+        : await gateway.ask(document, variables);
+      expect([name, pathname, first?.errors, first?.data == null]).toEqual([name, '/graphql', undefined, false]);
+    }
+
+    await advanceOnPage(opened, 6);
+    expect(await expectShown()).not.toBe(before);
+    for (const viewport of ['wide', 'phone'] as const) {
+      await page.setViewportSize(VIEWPORTS[viewport]);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await expectAccessible(page);
+        await screenshot(page, `market-${viewport}-${colorScheme}`);
+      }
+      const width = await page.locator('html').evaluate(({ scrollWidth }) => scrollWidth);
+      expect(width).toBe(VIEWPORTS[viewport].width);
+    }
+  });
+
+  test('has its candles in other intervals and as a table, by URL and keyboard, and loads older ones', async () => {
+    const { page, gateway } = await browser.open('/market/PRV_pDAI?interval=1m', { start: recorded(600) });
+    const tab = (name: string) => page.getByRole('tab', { name, exact: true });
+    await expect.poll(() => tab('1 min').getAttribute('aria-selected')).toBe('true');
+    await panel(page, 'Price').locator('canvas').first().waitFor();
+    await tab('Chart').focus();
+    await page.keyboard.press('ArrowRight');
+    const table = page.getByRole('table', { name: 'Candles, newest first, in DAI per PRV' });
+    const rows = table.locator('tbody tr');
+    await expect.poll(() => rows.count()).toBe(300);
+    const { data } = await gateway.ask(
+      `{ pair(tickerId: "PRV_pDAI") { poolPair { candles(interval: ONE_MINUTE, last: 500) { inverseOpen inverseHigh inverseLow inverseClose } } } }`,
+    );
+    const { candles } = data.pair.poolPair;
+    const { inverseOpen, inverseHigh, inverseLow, inverseClose } = candles.at(-1);
+    expect((await rows.first().locator('td').allTextContents()).slice(1, 5)).toEqual(
+      [inverseOpen, inverseHigh, inverseLow, inverseClose].map(formatPrice),
+    );
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Load older candles' }).click();
+    await expect.poll(() => rows.count()).toBe(candles.length);
+
+    await tab('1 min').focus();
+    await page.keyboard.press('End');
+    await expect.poll(() => parametersOf(page)).toEqual({ interval: '1d', view: 'table' });
+    await expect.poll(() => rows.count()).toBeLessThanOrEqual(2);
+    await page.reload();
+    await rows.first().waitFor();
+    expect(await tab('1 d').getAttribute('aria-selected')).toBe('true');
+  });
+
+  test('has an order book that can be grouped, and says how good it is', async () => {
+    const { page } = await browser.open('/market/pBTC_PRV');
+    const book = panel(page, 'Order book');
+    const prices = () => book.locator('tr[style] td:first-child').allTextContents();
+    await expect.poll(async () => (await prices()).length).toBe(22);
+    await book.getByLabel('Group prices by').selectOption({ label: '100 PRV' });
+    await expect
+      .poll(async () => (await prices()).map((price) => Number(price.replaceAll(',', '')) % 100))
+      .toEqual(Array((await prices()).length).fill(0));
+    expect(parametersOf(page)).toEqual({ group: '100' });
+    await page.reload();
+    await expect.poll(() => book.getByLabel('Group prices by').inputValue()).toBe('100');
+
+    await page.goto(new URL('/market/pPOWR_PRV', page.url()).href);
+    await book.getByText('Crossed: the best bid is above the best ask.').waitFor();
+    await book.getByText('The host sent the orders unsorted.').waitFor();
+    await page.goto(new URL('/market/pSWAP_pUSDT', page.url()).href);
+    await book.getByText('The order book is empty').waitFor();
+  });
+
+  test('calculates a swap, exactly, again at each height, and as a URL', async () => {
+    const opened = await browser.open('/market/pBTC_PRV');
+    const { page, gateway } = opened;
+    const swap = await scrollTo(page, 'Swap');
+    const [pay, receive] = [swap.getByLabel('You pay'), swap.getByLabel('You receive')];
+    await swap.getByText('it sends nothing to the chain').waitFor();
+    await pay.fill('1,5');
+    await swap.getByRole('alert').getByText('Write decimals with a point').waitFor();
+    await pay.fill('0.0000000001');
+    await swap.getByText('PRV has at most 9 decimals, this has 10.').waitFor();
+
+    await pay.fill('1000');
+    const quoted = async (variables: string) => {
+      const { data } = await gateway.ask(
+        `{ quote(${variables}) { sellAmount buyAmount minimumReceived(slippagePercent: 1) route { sellAmount } } }`,
+      );
+      return data.quote;
+    };
+    const whole = (units: string) => Number(units) / 1e9;
+    const selling = `sellTokenId: "${PRV}", buyTokenId: "${BTC}", sellAmount: "1000000000000"`;
+    const first = await quoted(selling);
+    await expect.poll(() => receive.inputValue()).toBe(String(whole(first.buyAmount)));
+    expect(parametersOf(page)).toEqual({ pay: '1000' });
+    // The page stays where the reader has scrolled to, though the URL has changed.
+    expect(await page.evaluate(() => scrollY)).toBeGreaterThan(0);
+    await swap.getByLabel('Slippage that you accept').selectOption('1%');
+    await swap.getByText(`${whole(first.minimumReceived)} BTC`).waitFor();
+    expect(await swap.getByRole('listitem').count()).toBe(first.route.length);
+
+    const height = await advanceOnPage(opened, 5);
+    const second = await quoted(selling);
+    expect(second.buyAmount).not.toBe(first.buyAmount);
+    await expect.poll(() => receive.inputValue()).toBe(String(whole(second.buyAmount)));
+    await swap
+      .getByText(`height ${height.toLocaleString('en-US')}`)
+      .first()
+      .waitFor();
+
+    await receive.fill('0.5');
+    const third = await quoted(`sellTokenId: "${PRV}", buyTokenId: "${BTC}", buyAmount: "500000000"`);
+    await expect.poll(async () => Number((await pay.inputValue()).replaceAll(',', ''))).toBe(whole(third.sellAmount));
+    await swap.getByRole('button', { name: 'Swap in the other direction: pay BTC, receive PRV' }).click();
+    const fourth = await quoted(`sellTokenId: "${BTC}", buyTokenId: "${PRV}", sellAmount: "500000000"`);
+    const received = async () => Number((await receive.inputValue()).replaceAll(',', ''));
+    await expect.poll(received).toBe(whole(fourth.buyAmount));
+    expect(parametersOf(page)).toEqual({ side: 'sell', pay: '0.5', slippage: '1' });
+    await page.reload();
+    await scrollTo(page, 'Swap');
+    await expect.poll(received).toBe(whole(fourth.buyAmount));
+
+    await pay.fill('1000000');
+    await swap.getByText('(very high)').waitFor();
+    await swap.getByText('This trade loses a large part of its value').waitFor();
+    await pay.fill('0.000000001');
+    await expectAccessible(page);
+  });
+
+  test('says what is missing: history, a pool, decimals, the market itself', async () => {
+    const { page, gateway } = await browser.open('/market/pETH_PRV');
+    const go = (path: string) => page.goto(new URL(path, gateway.url).href);
+    await panel(page, 'Price').getByText('This gateway records no history').waitFor();
+    await expectAccessible(page);
+
+    await go('/market/pDAF_PRV');
+    await panel(page, 'Price').getByText('There is no pool of these tokens').waitFor();
+    await panel(page, 'Order book')
+      .getByRole('table')
+      .or(panel(page, 'Order book').getByText('empty'))
+      .first()
+      .waitFor();
+
+    const unknown = gateway.sandbox.chain.pools.find(
+      ({ token1, token2 }) => token1.symbol === undefined || token2.symbol === undefined,
+    );
+    await go(`/pool/${unknown?.token1.id}-${unknown?.token2.id}?pay=1.5`);
+    await page.getByText('No price: the decimals of a token are not known.').waitFor();
+    await screenshot(page, 'market-unknown-decimals');
+
+    await go('/market/pNOPE_PRV');
+    await page.getByRole('heading', { level: 1, name: 'Market not found' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Search for NOPE' }).getAttribute('href')).toContain('NOPE');
+    await expectAccessible(page);
+    await go('/pool/no-pool');
+    await page.getByRole('heading', { level: 1, name: 'Pool not found' }).waitFor();
+    await page.getByRole('link', { name: 'See all markets' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Markets' }).waitFor();
+  });
+
+  test('lets a reader choose where a ticker id is that of several markets, and shows a pool alone', async () => {
+    const { page } = await browser.open('/market/pETH_pUSDT');
+    await page.getByText('Several markets have this ticker id').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'ETH/USDT' }).first().click();
+    await panel(page, 'Order book').getByText('3 markets have this ticker id and share the book.').waitFor();
+    const { pool } = parametersOf(page);
+    await page.goBack();
+    await page.getByText('Several markets have this ticker id').waitFor();
+
+    const [token1Id, token2Id] = pool?.split('-').slice(0, 2) ?? [];
+    await page.goto(new URL(`/pool/${pool}`, page.url()).href);
+    await page.getByText('Market pETH_pUSDT').waitFor();
+    await page.goto(new URL(`/pool/${token1Id}-${token2Id}?pay=10`, page.url()).href);
+    await page.getByText('Pool of the node').waitFor();
+    await (await scrollTo(page, 'Depth')).getByText(/can be bought for/).waitFor();
+    await panel(page, 'Swap').getByText('Price impact').waitFor();
+    expect(await panel(page, 'Order book').count()).toBe(0);
+    await screenshot(page, 'market-pool');
+    await page.getByRole('link', { name: 'Market pETH_pUSDT' }).first().click();
+    await panel(page, 'Order book').waitFor();
+  });
+
+  test('without the market-data host, shows the pool instead', async () => {
+    const { page } = await browser.open('/market/pBTC_PRV', { start: { without: 'MARKET_DATA' } });
+    await page.getByText('No market-data host is configured').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'Pool BTC/PRV' }).click();
+    await page.getByRole('heading', { level: 1, name: 'BTC / PRV' }).waitFor();
+    await (await scrollTo(page, 'Depth')).getByText(/can be bought for/).waitFor();
+  });
+
+  test('without the node, shows the market and its book', async () => {
+    const { page } = await browser.open('/market/pBTC_PRV', { start: { without: 'NODE' } });
+    await panel(page, 'Order book').getByRole('table').waitFor();
+    for (const name of ['Price', 'Depth', 'Divergence']) {
+      await (await scrollTo(page, name)).getByText('No node is configured').first().waitFor();
+    }
+    await panel(page, 'Market').getByText('Price of the last trade').waitFor();
+    await expectAccessible(page);
+    await screenshot(page, 'market-without-node');
+  });
+
+  test('is right again after the gateway was away', async () => {
+    const opened = await browser.open('/market/pBTC_PRV?pay=100', { allowed: [/./] });
+    const { page, gateway } = opened;
+    const swap = await scrollTo(page, 'Swap');
+    await swap.getByText('Price impact').waitFor();
+    await gateway.app.close();
+    await swap.getByText('This quote is old: the gateway cannot be reached.').waitFor();
+    const next = await gateway.replace(9);
+    const { data } = await next.ask('{ pair(tickerId: "pBTC_PRV") { poolPrice } }');
+    // The pause before a new attempt is random, and longer after each one that failed.
+    const timeout = 45_000;
+    const price = panel(page, 'Market').getByText(formatPrice(data.pair.poolPrice), { exact: true });
+    await price.first().waitFor({ timeout });
+    await scrollTo(page, 'Swap');
+    const quotedAt = swap.getByText(`height ${next.sandbox.chain.tip.height.toLocaleString('en-US')}`);
+    await quotedAt.first().waitFor({ timeout });
+  });
+});

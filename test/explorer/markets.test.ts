@@ -1,0 +1,183 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { formatPercent, formatPrice } from '../../explorer/src/format/numbers.ts';
+import { chainHeights } from '../history/of-chain.ts';
+import { createStoreModel } from '../history/store-model.ts';
+import { advanceOnPage, describeInBrowser, expectAccessible, screenshot, VIEWPORTS } from '../support/explorer.ts';
+import type { TestGatewayOptions } from '../support/gateway.ts';
+import { XMR } from '../support/tokens.ts';
+
+/** A gateway whose history has all heights of its sandbox. */
+function recorded(): TestGatewayOptions {
+  const store = createStoreModel();
+  return {
+    store,
+    config: { historyBackfillHours: 0 },
+    before(sandbox) {
+      const { height } = sandbox.chain.tip;
+      return store.record(chainHeights(sandbox, height - 199, height - 3));
+    },
+  };
+}
+
+/** The row of a market by the beginning of its link. */
+const rowOf = (page: Page, name: string) =>
+  page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
+const firstNames = async (page: Page, count: number) =>
+  (await page.getByRole('rowheader').allTextContents()).slice(0, count);
+const parametersOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
+
+describeInBrowser('the page of the markets', (browser) => {
+  test('lists the markets of the host, the most traded first, and follows the prices of those on the screen', async () => {
+    const opened = await browser.open('/', { start: recorded() });
+    const { page, gateway } = opened;
+    const row = rowOf(page, 'BTC / PRV');
+    await row.getByRole('cell', { name: /%$/ }).waitFor();
+    const read = async () => {
+      const { data } = await gateway.ask(
+        '{ pairs { poolPrice } pair(tickerId: "pBTC_PRV") { poolPrice change { percent } } }',
+      );
+      return { count: data.pairs.length, ...data.pair };
+    };
+    const before = await read();
+    expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe(String(before.count + 1));
+    expect(await firstNames(page, 1)).toEqual(['BTC/PRV']);
+    const shown = ({ poolPrice, change }: typeof before) => [formatPrice(poolPrice), formatPercent(change.percent)];
+    const cells = async () => (await row.getByRole('cell').allTextContents()).slice(0, 2);
+    expect(await cells()).toEqual(shown(before));
+    expect(await row.locator('svg path').count()).toBe(1);
+
+    await advanceOnPage(opened, 20);
+    const after = await read();
+    expect(after.poolPrice).not.toBe(before.poolPrice);
+    await expect.poll(cells).toEqual(shown(after));
+  });
+
+  test('is searched and sorted by its URL, which a reload, a market and the history keep', async () => {
+    const { page } = await browser.open('/', { start: recorded() });
+    await page.getByRole('rowheader').first().waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('xmr');
+    await page.getByText(/^3 of \d+ markets$/).waitFor();
+    await page.getByRole('button', { name: 'Market', exact: true }).click();
+    await page.locator('th[aria-sort=ascending]', { hasText: 'Market' }).waitFor();
+    const names = ['XMR/BTC', 'XMR/PRV', 'XMR/USDT'];
+    expect([parametersOf(page), await firstNames(page, 5)]).toEqual([{ search: 'xmr', sort: 'name' }, names]);
+    await page.getByRole('button', { name: 'Market', exact: true }).click();
+    expect(parametersOf(page)).toEqual({ search: 'xmr', sort: 'name', direction: 'descending' });
+    await page.reload();
+    await expect.poll(() => firstNames(page, 5)).toEqual(names.toReversed());
+    expect(await page.getByRole('searchbox').inputValue()).toBe('xmr');
+
+    await rowOf(page, 'XMR / BTC').click();
+    await page.getByRole('heading', { level: 1, name: 'XMR / BTC' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/market/pXMR_pBTC');
+    await page.goBack();
+    await expect.poll(() => firstNames(page, 5)).toEqual(names.toReversed());
+
+    await page.getByRole('searchbox').fill(XMR);
+    await page.getByText(/^3 of \d+ markets$/).waitFor();
+    await page.getByRole('searchbox').fill('no such market');
+    await page.getByText('No market matches').waitFor();
+    await page.getByRole('button', { name: 'Clear the search' }).click();
+    await page.getByText(/^\d+ markets$/).waitFor();
+    expect([await page.getByRole('searchbox').inputValue(), parametersOf(page)['search']]).toEqual(['', undefined]);
+
+    await page.getByRole('button', { name: '24 h', exact: true }).click();
+    const changes = async () => {
+      const cells = await page.locator('tbody td:nth-of-type(2)').allTextContents();
+      return cells.slice(0, 8).map((text) => Number.parseFloat(text));
+    };
+    const isSorted = async () => (await changes()).every((change, i, all) => i === 0 || change <= (all[i - 1] ?? 0));
+    await expect.poll(isSorted).toBe(true);
+  });
+
+  test('lists the pools without a market too, and says which market has the ticker id of another', async () => {
+    const { page, gateway } = await browser.open('/?search=prv%2Fusdt');
+    await page.getByRole('rowheader').first().waitFor();
+    const paths = await page
+      .getByRole('rowheader')
+      .getByRole('link')
+      .evaluateAll((links) =>
+        links.map((link) => new URL((link as HTMLAnchorElement).href)).map(({ pathname, search }) => pathname + search),
+      );
+    const { data } = await gateway.ask(
+      '{ pairs(filter: { tickerIds: ["PRV_pUSDT"] }) { poolId } poolPairs { totalCount } }',
+    );
+    expect(paths.toSorted()).toEqual(
+      data.pairs.map(({ poolId }: { poolId: string }) => `/market/PRV_pUSDT?pool=${poolId}`).toSorted(),
+    );
+
+    await page.getByRole('searchbox').fill('');
+    await page.getByRole('tab', { name: 'All pools' }).click();
+    expect(parametersOf(page)).toEqual({ list: 'pools' });
+    await page.locator('th[aria-sort=descending]', { hasText: 'Liquidity' }).waitFor();
+    await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+    const alone = page.getByRole('rowheader').locator('a[href^="/pool/"]').last();
+    await alone.click();
+    await page.waitForURL(/\/pool\/[0-9a-f]{64}-[0-9a-f]{64}$/);
+    await page.goBack();
+    await page.getByRole('tab', { name: 'All pools', selected: true }).waitFor();
+  });
+
+  test('without market data, lists the pools; without a node, the last prices; without a history, no changes', async () => {
+    const pools = await browser.open('/', { start: { without: 'MARKET_DATA' } });
+    await pools.page.getByRole('tab', { name: 'All pools', selected: true }).waitFor();
+    await pools.page.getByRole('rowheader').first().waitFor();
+    expect(await pools.page.getByRole('columnheader').allTextContents()).toEqual([
+      'Pool',
+      'Price',
+      '24 h volume, PRV',
+      'Liquidity, PRV',
+    ]);
+    await pools.page.getByText('The 24 h change and chart need recorded prices').waitFor();
+    await pools.page.getByRole('tab', { name: 'Markets' }).click();
+    await pools.page.getByText('No market-data host is configured').waitFor();
+    await expectAccessible(pools.page);
+
+    const { page, gateway } = await browser.open('/', { start: { without: 'NODE' } });
+    const cell = rowOf(page, 'BTC / PRV').getByRole('cell').first();
+    await cell.waitFor();
+    const { data } = await gateway.ask('{ ticker(tickerId: "pBTC_PRV") { lastPrice } }');
+    expect(await cell.textContent()).toBe(formatPrice(data.ticker.lastPrice));
+    await page.getByRole('tab', { name: 'All pools' }).click();
+    await page.getByText('No node is configured').waitFor();
+  });
+
+  test('of a thousand pools has rows only near the screen, and comes back to where the reader was', async () => {
+    const { page } = await browser.open('/?list=pools', { start: { sandbox: { pools: 1_000, history: 3 } } });
+    await page.getByText('1,000 pools', { exact: true }).waitFor();
+    expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe('1001');
+    expect(await page.getByRole('rowheader').count()).toBeLessThan(80);
+    await page.keyboard.press('End');
+    await page.locator('[aria-rowindex="1001"]').waitFor();
+    await page.mouse.wheel(0, -5_000);
+    const scrolled = () => page.evaluate(() => Math.round(scrollY));
+    await expect.poll(scrolled).toBeLessThan(36_000);
+    // The header stays on the screen.
+    const { y = -1 } = (await page.getByRole('columnheader').first().boundingBox()) ?? {};
+    expect(y).toBeGreaterThan(0);
+    expect(y).toBeLessThan(100);
+    const before = await scrolled();
+    await page.locator('tbody tr').nth(20).getByRole('link').click();
+    await page.waitForURL(/(market|pool)\//);
+    await page.goBack();
+    await page.getByRole('table').waitFor();
+    await expect.poll(scrolled).toBe(before);
+  });
+
+  test.each(['phone', 'wide'] as const)('is accessible, and fits on a %s screen, light and dark', async (viewport) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { page } = await browser.open('/', { viewport, colorScheme, start: recorded() });
+      await page
+        .getByRole('cell', { name: /^[+-]?\d+\.\d\d%$/ })
+        .first()
+        .waitFor();
+      await screenshot(page, `markets-${viewport}-${colorScheme}`, { fullPage: false });
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+        VIEWPORTS[viewport].width,
+      );
+      await expectAccessible(page);
+    }
+  });
+});

@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest';
+import {
+  advanceOnPage,
+  describeInBrowser,
+  expectAccessible,
+  screenshot,
+  untilHeight,
+  VIEWPORTS,
+} from '../support/explorer.ts';
+
+const PAGES = [
+  ['Markets', '/'],
+  ['Chain', '/chain'],
+  ['Tokens', '/tokens'],
+  ['Status', '/status'],
+] as const;
+
+describeInBrowser('the shell of the explorer', (browser) => {
+  test('has the name, the pages, the version, and the height, which follows the chain', async () => {
+    const opened = await browser.open('/');
+    const { page, gateway } = opened;
+    await untilHeight(page, gateway.sandbox.chain.tip.height);
+    const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
+    expect(await links.allTextContents()).toEqual(PAGES.map(([name]) => name));
+    const footer = page.getByRole('contentinfo');
+    expect(await footer.textContent()).toMatch(/^pdex-gateway \d+\.\d+\.\d+ · height 1,640,000 · (now|\d+ s ago)/);
+
+    expect(await advanceOnPage(opened, 3)).toBe(1_640_003);
+    expect(await footer.textContent()).toMatch(/height 1,640,003 · (now|\d+ s ago)/);
+  });
+
+  test('goes to each page by its link, by its URL, and back and forward', async () => {
+    const { page, gateway } = await browser.open('/');
+    const isShown = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+    for (const [name, path] of PAGES.slice(1)) {
+      await page.getByRole('link', { name, exact: true }).click();
+      await isShown(name);
+      expect([new URL(page.url()).pathname, await page.title()]).toEqual([path, `${name} · pdex-gateway`]);
+      expect(await page.locator('nav [aria-current=page]').allTextContents()).toEqual([name]);
+    }
+    await page.goBack();
+    await isShown('Tokens');
+    await page.goForward();
+    await isShown('Status');
+    await page.reload();
+    await isShown('Status');
+    expect(page.url()).toBe(new URL('/status', gateway.url).href);
+  });
+
+  test('says that nothing is at an unknown path', async () => {
+    const { page } = await browser.open('/no/such/page', { allowed: [/404/] });
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Page not found');
+    await page.getByRole('link', { name: 'All markets' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Markets' }).waitFor();
+  });
+
+  test('can be used with the keyboard', async () => {
+    const { page } = await browser.open('/');
+    await page.keyboard.press('Tab');
+    const skip = page.getByRole('link', { name: 'Skip to the content' });
+    expect(await skip.evaluate((link) => link.matches(':focus'))).toBe(true);
+    await expect.poll(async () => (await skip.boundingBox())?.y).toBeGreaterThanOrEqual(0);
+    await page.keyboard.press('Enter');
+    await page.locator('main:focus').waitFor();
+
+    await page.getByRole('link', { name: 'Chain', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await page.locator('h1:focus', { hasText: 'Chain' }).waitFor();
+  });
+
+  test('is light or dark as the reader chooses, also in the next visit', async () => {
+    const { page } = await browser.open('/', { colorScheme: 'dark' });
+    const scheme = async () => {
+      const colour = await page.locator('html').evaluate((html) => getComputedStyle(html).backgroundColor);
+      return Number(/\d+/.exec(colour)?.[0]) > 127 ? 'light' : 'dark';
+    };
+    expect(await scheme()).toBe('dark');
+    await page.getByTitle('Light').click();
+    expect(await scheme()).toBe('light');
+    await page.reload();
+    await page.locator('h1').waitFor();
+    expect(await scheme()).toBe('light');
+    await page.getByTitle('System').click();
+    expect(await scheme()).toBe('dark');
+    await page.emulateMedia({ colorScheme: 'light' });
+    await expect.poll(scheme).toBe('light');
+  });
+
+  test.each(['phone', 'wide'] as const)(
+    'fits the size %s, in both colour schemes, and is accessible',
+    async (viewport) => {
+      const { page } = await browser.open('/', { viewport });
+      const { width } = VIEWPORTS[viewport];
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await expectAccessible(page);
+        await screenshot(page, `shell-${viewport}-${colorScheme}`);
+      }
+      expect(await page.locator('html').evaluate(({ scrollWidth }) => scrollWidth)).toBeLessThanOrEqual(width);
+      for (const [name] of PAGES) {
+        const { x = -1, width: ownWidth = 0 } =
+          (await page.getByRole('link', { name, exact: true }).boundingBox()) ?? {};
+        expect([name, x >= 0, x + ownWidth <= width]).toEqual([name, true, true]);
+      }
+    },
+  );
+});

@@ -1,0 +1,46 @@
+import { Kind, parse, visit } from 'graphql';
+import { expect, test } from 'vitest';
+import { createStoreModel } from '../history/store-model.ts';
+import { describeInBrowser, untilHeight } from '../support/explorer.ts';
+
+describeInBrowser('“Show the query”', (browser) => {
+  test.each(['/', '/market/pBTC_PRV', '/chain', '/tokens', '/status'])(
+    'has the documents of %s, with their variables and no fragment that they do not use',
+    async (path) => {
+      const { page, gateway } = await browser.open(path, { start: { store: createStoreModel() } });
+      await untilHeight(page, gateway.sandbox.chain.tip.height);
+      const links = page.getByRole('link', { name: /^Show the query/ });
+      await links.first().waitFor();
+      for (const link of await links.all()) {
+        const { pathname, searchParams } = new URL((await link.getAttribute('href')) ?? '', gateway.url);
+        const query = searchParams.get('query') ?? '';
+        expect([pathname, unusedFragments(query)]).toEqual(['/graphql', []]);
+        expect(query).toMatch(/^(query|subscription) \w+.* \{\n {2}\w/);
+        if (query.startsWith('subscription')) continue;
+        const answer = await gateway.ask(query, JSON.parse(searchParams.get('variables') ?? '{}'));
+        expect([await link.getAttribute('aria-label'), answer.errors]).toEqual([expect.any(String), undefined]);
+      }
+    },
+  );
+
+  test('opens GraphiQL next to the page', async () => {
+    const { page } = await browser.open('/chain');
+    const opened = page.waitForEvent('popup');
+    await page
+      .getByRole('link', { name: /^Show the query/ })
+      .first()
+      .click();
+    // GraphiQL has tests of its own: it shows the query of its URL.
+    await (await opened).waitForURL(/\/graphql\?query=query\+/, { waitUntil: 'commit' });
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Chain');
+  });
+});
+
+function unusedFragments(query: string): readonly string[] {
+  const used = new Set<string>();
+  const document = parse(query);
+  visit(document, { FragmentSpread: ({ name }) => void used.add(name.value) });
+  return document.definitions.flatMap((definition) =>
+    definition.kind === Kind.FRAGMENT_DEFINITION && !used.has(definition.name.value) ? [definition.name.value] : [],
+  );
+}

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { createStoreModel } from '../history/store-model.ts';
+import { describeInBrowser, expectAccessible, screenshot, VIEWPORTS } from '../support/explorer.ts';
+
+describeInBrowser('the page of the status', (browser) => {
+  test('says that everything is fresh, what is recorded, and what is limited', async () => {
+    const { page } = await browser.open('/status', { start: { store: createStoreModel() } });
+    const freshness = page.getByRole('region', { name: 'Freshness' });
+    await freshness.getByText('connected', { exact: true }).waitFor();
+    expect(await freshness.getByText('fresh', { exact: true }).count()).toBe(2);
+    await freshness.getByText('recording', { exact: true }).waitFor();
+    const upstreams = page.getByRole('region', { name: 'Upstreams' });
+    expect(await upstreams.getByText('answers', { exact: true }).count()).toBe(2);
+    const limits = page.getByRole('region', { name: 'Limits' });
+    const row = limits.getByRole('row').filter({ hasText: 'maxPageSize' });
+    expect(await row.textContent()).toBe('Entries of one page500maxPageSize');
+  });
+
+  test('says which upstream fails, since when and why, and that it has recovered', async () => {
+    const { page, gateway } = await browser.open('/status', { start: { config: { marketPollMs: 100 } } });
+    const row = page
+      .getByRole('region', { name: 'Upstreams' })
+      .getByRole('row')
+      .filter({ hasText: 'Market-data host' });
+    await row.getByText('answers', { exact: true }).waitFor();
+    await gateway.sandbox.marketData.stop();
+    await row.getByText('fails', { exact: true }).waitFor();
+    expect(await row.textContent()).toMatch(/The market-data host cannot be reached, .*UPSTREAM_UNREACHABLE$/);
+    await gateway.sandbox.marketData.start();
+    await row.getByText('answers', { exact: true }).waitFor();
+  });
+
+  test('says what is not configured, and that nothing is recorded', async () => {
+    const { page } = await browser.open('/status', { start: { without: 'MARKET_DATA' } });
+    const upstreams = page.getByRole('region', { name: 'Upstreams' });
+    await upstreams.getByText('not configured', { exact: true }).waitFor();
+    await page.getByRole('region', { name: 'Freshness' }).getByText('This gateway records no prices.').waitFor();
+    await page.getByRole('region', { name: 'Recorded heights' }).getByText('There is no price history').waitFor();
+  });
+
+  test.each(['phone', 'wide'] as const)('is accessible, and fits on a %s screen, light and dark', async (viewport) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { page } = await browser.open('/status', { start: { store: createStoreModel() }, viewport, colorScheme });
+      await page.getByText('maxPageSize').waitFor({ state: 'attached' });
+      await screenshot(page, `status-${viewport}-${colorScheme}`);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+        VIEWPORTS[viewport].width,
+      );
+      await expectAccessible(page);
+    }
+  });
+});

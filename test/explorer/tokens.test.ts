@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { describeInBrowser, expectAccessible, screenshot, VIEWPORTS } from '../support/explorer.ts';
+import { BTC } from '../support/tokens.ts';
+
+describeInBrowser('the page of the tokens', (browser) => {
+  test('lists every token with its price in the native coin, its pools and its id', async () => {
+    const { page, gateway } = await browser.open('/tokens');
+    const table = page.getByRole('table');
+    const row = table.getByRole('row').filter({ has: page.getByTitle(BTC).first() });
+    await row.waitFor();
+    const { data } = await gateway.ask(`{ tokens { tokenId } token(id: "${BTC}") { nativePrice poolCount } }`);
+    expect(await table.getAttribute('aria-rowcount')).toBe(String(data.tokens.length + 1));
+    const cells = await row.getByRole('cell').allTextContents();
+    expect(cells.slice(0, 3)).toEqual([
+      data.token.nativePrice.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 }),
+      String(data.token.poolCount),
+      '9',
+    ]);
+  });
+
+  test('is searched and sorted by its URL, which a reload and the history keep', async () => {
+    const { page } = await browser.open('/tokens');
+    await page.getByRole('rowheader').first().waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('btc');
+    await page.getByText(/^1 of \d+ tokens$/).waitFor();
+    expect(new URL(page.url()).search).toBe('?search=btc');
+    await page.reload();
+    expect(await page.getByRole('searchbox').inputValue()).toBe('btc');
+    expect(await page.getByRole('rowheader').allTextContents()).toEqual(['BTC']);
+
+    await page.getByRole('searchbox').fill('');
+    await page.getByRole('button', { name: 'Token', exact: true }).click();
+    await page.locator('th[aria-sort=ascending]', { hasText: 'Token' }).waitFor();
+    expect(new URL(page.url()).search).toBe('?sort=name');
+    const names = await page.getByRole('rowheader').allTextContents();
+    expect(names.slice(0, 5)).toEqual(names.slice(0, 5).toSorted((a, b) => a.localeCompare(b)));
+    await page.getByRole('button', { name: 'Token', exact: true }).click();
+    expect(new URL(page.url()).search).toBe('?sort=name&direction=descending');
+    await page.locator('th[aria-sort=descending]', { hasText: 'Token' }).waitFor();
+
+    await page.keyboard.press('End');
+    await page.getByRole('link', { name: 'BTC' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Markets' }).waitFor();
+    expect(new URL(page.url()).searchParams.get('search')).toBe(BTC);
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: 'Tokens' }).waitFor();
+    expect(new URL(page.url()).search).toBe('?sort=name&direction=descending');
+  });
+
+  test('says that nothing matches, and clears the search', async () => {
+    const { page } = await browser.open('/tokens?search=nothing');
+    await page.getByText('No token matches').waitFor();
+    await page.getByRole('button', { name: 'Clear the search' }).click();
+    await page.getByRole('rowheader').first().waitFor();
+    expect(new URL(page.url()).search).toBe('');
+  });
+
+  test('of a thousand pools has rows only near the screen, and counts them all', async () => {
+    const { page, gateway } = await browser.open('/tokens?sort=name', { start: { sandbox: { pools: 1_000 } } });
+    await page.getByRole('rowheader').first().waitFor();
+    const { data } = await gateway.ask('{ tokens { tokenId } }');
+    expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe(String(data.tokens.length + 1));
+    expect(await page.getByRole('rowheader').count()).toBeLessThan(80);
+    await page.keyboard.press('End');
+    await page.locator(`[aria-rowindex="${data.tokens.length + 1}"]`).waitFor();
+  });
+
+  test.each(['phone', 'wide'] as const)('is accessible, and fits on a %s screen, light and dark', async (viewport) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { page } = await browser.open('/tokens', { viewport, colorScheme });
+      await page.getByRole('rowheader').first().waitFor();
+      await screenshot(page, `tokens-${viewport}-${colorScheme}`, { fullPage: false });
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+        VIEWPORTS[viewport].width,
+      );
+      await expectAccessible(page);
+    }
+  });
+});

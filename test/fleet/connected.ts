@@ -1,0 +1,53 @@
+import { onTestFinished } from 'vitest';
+import { createRedis, type Redis } from '../../src/fleet/redis.ts';
+import { RedisUnavailableError } from '../../src/fleet/redis-connection.ts';
+import type { SharedReadsWatcher } from '../../src/fleet/shared-reads.ts';
+import type { RedisLink, RedisServer } from '../support/redis.ts';
+
+/** Connects for one test, and waits until Redis can be used. */
+export async function connectForTest({ url }: Pick<RedisServer | RedisLink, 'url'>, prefix = 'test'): Promise<Redis> {
+  const redis = createRedis({ urls: [url], prefix });
+  onTestFinished(redis.close);
+  if (!(await redis.ready(60_000))) throw new Error('Redis did not become available');
+  return redis;
+}
+
+/** The same for a test that is not about a slow Redis: on a busy machine, a command is sent again. */
+export async function connectPatiently(server: Pick<RedisServer, 'url'>): Promise<Redis> {
+  const redis = await connectForTest(server);
+  async function untilDone<T>(send: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await send();
+      } catch (error) {
+        if (!(error instanceof RedisUnavailableError)) throw error;
+        await redis.ready(1_000);
+      }
+    }
+  }
+  return {
+    ...redis,
+    isAvailable: () => true,
+    command: (...command) => untilDone(() => redis.command(...command)),
+    run: (...script) => untilDone(() => redis.run(...script)),
+  };
+}
+
+/** A watcher that keeps how the reads went, in order, and what was damaged. */
+export function keptOutcomes(): SharedReadsWatcher & { readonly outcomes: string[]; readonly damages: string[] } {
+  const outcomes: string[] = [];
+  const damages: string[] = [];
+  return {
+    outcomes,
+    damages,
+    ended: (_kind, outcome) => void outcomes.push(outcome),
+    damaged: (kind) => void damages.push(kind),
+    waited() {},
+    moved() {},
+  };
+}
+
+/** Waits until a condition is met. */
+export async function until(isMet: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isMet())) await new Promise((resolve) => setTimeout(resolve, 5));
+}

@@ -1,0 +1,147 @@
+import { request } from 'undici';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Replica, startFleet, startReplica, untilRole } from '../support/fleet.ts';
+import type { Answer } from '../support/gateway.ts';
+import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+
+const EVERYTHING = `{
+  beaconHeight
+  chainInfo { chainName beacon { hash validationDataRaw totalTxs } bestBlocks { hash height time } }
+  poolPairs(first: 100) { nodes { id token1PoolValue token2PoolValue price } }
+  pairs { poolId base target }
+  tickers { poolId lastPrice baseVolume targetVolume }
+}`;
+
+async function get(replica: Replica, path: string): Promise<string> {
+  const { body } = await request(new URL(path, await replica.app.listen(0, '127.0.0.1')), { reset: true });
+  return body.text();
+}
+
+describe.skipIf(!hasRedis)('a fleet', () => {
+  let redis: RedisServer;
+  let fleets = 0;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis.close());
+
+  /** Replicas of a fleet of their own, each in front of a node of its own. */
+  const start = (replicas = 2) => {
+    let node = 0;
+    return startFleet(redis, {
+      prefix: `fleet-${++fleets}`,
+      replicas,
+      sandbox: { nodes: replicas },
+      configOf: ({ nodeUrls }) => ({ fullnodeUrls: [new URL(nodeUrls[node++] ?? '')] }),
+    });
+  };
+
+  test('serves the same at each replica, and only the leader calls the upstreams', async () => {
+    const fleet = await start(3);
+    const calls = fleet.sandbox.nodes.map((node) => node.calls());
+    await fleet.advance();
+    await fleet.advance(2);
+    const leader = await fleet.leader().ask(EVERYTHING);
+    expect(leader.errors).toBeUndefined();
+    expect(leader.data.beaconHeight).toBe(fleet.sandbox.chain.tip.height);
+    // The lists of the market follow at the next poll.
+    for (const replica of fleet.followers())
+      await expect.poll(() => replica.ask(EVERYTHING)).toEqual(await fleet.leader().ask(EVERYTHING));
+    const called = fleet.sandbox.nodes.map((node, n) => node.calls() > (calls[n] ?? 0));
+    expect(called).toEqual(fleet.all.map((replica) => replica === fleet.leader()));
+  });
+
+  test('sends the same updates at each replica, one for each height', async () => {
+    const fleet = await start();
+    const streams = fleet.all.map((replica) =>
+      replica.subscribe('subscription { prices { beaconHeight poolPairs { id price } } }'),
+    );
+    const next = () => Promise.all(streams.map(async (stream) => (await stream.next()).value));
+    const updates: (Answer | undefined)[][] = [await next()];
+    for (let blocks = 0; blocks < 3; blocks++) {
+      fleet.sandbox.advance();
+      updates.push(await next());
+    }
+    const { height } = fleet.sandbox.chain.tip;
+    expect(updates.map(([first]) => heightOf(first))).toEqual([height - 3, height - 2, height - 1, height]);
+    for (const [first, second] of updates) expect(second).toEqual(first);
+    await Promise.all(streams.map((stream) => stream.return(undefined)));
+  });
+
+  test('lets a subscriber resume at a replica that has just started', async () => {
+    const fleet = await start();
+    for (let blocks = 0; blocks < 4; blocks++) await fleet.advance();
+    const { height } = fleet.sandbox.chain.tip;
+    const prefix = `fleet-${fleets}`;
+    const started = await startReplica(redis, { prefix, of: fleet.sandbox });
+    await started.untilReady();
+    await untilRole(started, 'FOLLOWER');
+    const heights: unknown[] = [];
+    const query = `subscription { prices(afterHeight: ${height - 3}) { beaconHeight previousHeight } }`;
+    for await (const { data } of started.subscribe(query)) {
+      heights.push(data.prices);
+      if (data.prices.beaconHeight === height) break;
+    }
+    expect(heights).toEqual([2, 1, 0].map((n) => ({ beaconHeight: height - n, previousHeight: height - n - 1 })));
+  });
+
+  test('shows the role to operators and clients', async () => {
+    const fleet = await start();
+    const [follower] = fleet.followers();
+    if (follower === undefined) throw new Error('nobody follows');
+    await fleet.advance();
+    const query = '{ service { fleet { role since leaderSince } upstreams { upstream healthy } } }';
+    await expect
+      .poll(async () => (await follower.ask(query)).data.service)
+      .toEqual({
+        fleet: { role: 'FOLLOWER', since: expect.any(String), leaderSince: expect.any(String) },
+        upstreams: [
+          { upstream: 'NODE', healthy: true },
+          { upstream: 'MARKET_DATA', healthy: true },
+        ],
+      });
+    expect(JSON.parse(await get(follower, '/ready'))).toEqual({ status: 'ready', role: 'FOLLOWER', sandbox: true });
+    const metrics = await get(follower, '/metrics');
+    expect(metrics).toContain('pdex_fleet_role{role="FOLLOWER"} 1');
+    expect(metrics).toMatch(/^pdex_fleet_received_bytes_total [1-9]/m);
+    expect(metrics).toMatch(/^pdex_fleet_lag_seconds [\d.e-]+$/m);
+    expect(metrics).toMatch(/^pdex_fleet_lease_fence \d{13}/m);
+    expect(await get(fleet.leader(), '/metrics')).toMatch(/^pdex_fleet_published_bytes_total [1-9]/m);
+  });
+
+  test('measures ages without comparing the clocks of two replicas', async () => {
+    const fleet = await start();
+    const [follower] = fleet.followers();
+    if (follower === undefined) throw new Error('nobody follows');
+    follower.clock.now += 5 * 60_000;
+    await fleet.advance();
+    const FRESHNESS = '{ service { head { ageMs stale } marketData { ageMs stale } } }';
+    // The lists of the market follow at the next poll.
+    await expect.poll(async () => (await follower.ask(FRESHNESS)).data.service.marketData.stale).toBe(false);
+    const { head, marketData } = (await follower.ask(FRESHNESS)).data.service;
+    expect(head.stale).toBe(false);
+    expect(head.ageMs).toBeLessThan(60_000);
+    expect(marketData.ageMs).toBeLessThan(60_000);
+  });
+
+  test('hands the lease over at once when the leader is closed, and loses no height', async () => {
+    const fleet = await start();
+    const leader = fleet.leader();
+    const [follower] = fleet.followers();
+    if (follower === undefined) throw new Error('nobody follows');
+    const stream = follower.subscribe('subscription { prices { beaconHeight } }');
+    const first = heightOf((await stream.next()).value);
+    await leader.close();
+    fleet.sandbox.advance(3);
+    const heights: number[] = [];
+    while (heights.at(-1) !== fleet.sandbox.chain.tip.height) heights.push(heightOf((await stream.next()).value));
+    expect(heights).toEqual([1, 2, 3].map((n) => first + n));
+    expect(follower.role()).toBe('LEADER');
+    await stream.return(undefined);
+  });
+});
+
+function heightOf(answer: Answer | undefined): number {
+  const prices = answer?.data?.['prices'] as { readonly beaconHeight: number };
+  return prices.beaconHeight;
+}

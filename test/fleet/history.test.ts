@@ -1,0 +1,186 @@
+import pg from 'pg';
+import { afterAll, test as base, beforeAll, expect, onTestFinished } from 'vitest';
+import { createHistory } from '../../src/history/history.ts';
+import { createPostgresStore } from '../../src/history/postgres-store.ts';
+import { createRecorder } from '../../src/history/recorder.ts';
+import { roleInFleet } from '../../src/history/role.ts';
+import type { HistoryStore } from '../../src/history/store.ts';
+import type { Head } from '../../src/live/chain/head.ts';
+import { POOL_IDS } from '../history/chains.ts';
+import { endlessBlock, FIRST_HEIGHT } from '../history/endless-chain.ts';
+import { headOf } from '../live/chain/heads.ts';
+import { hasPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { until } from './connected.ts';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  if (hasPostgres) server = await startPostgres();
+});
+afterAll(() => server?.close());
+
+const test = base.extend('isHere', { auto: true }, ({ skip }) => {
+  if (!hasPostgres && process.env['CI'] === undefined) skip('PostgreSQL is not installed');
+});
+
+async function query(text: string): Promise<readonly unknown[]> {
+  const client = new pg.Client(server.url.href);
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** All that can be read of the first heights. */
+async function readAll(store: HistoryStore, heights: number): Promise<unknown> {
+  const upTo = FIRST_HEIGHT + heights - 1;
+  const states = Array.from({ length: heights }, (_, n) => store.stateAt(FIRST_HEIGHT + n));
+  const candles = (['ONE_MINUTE', 'FIVE_MINUTES', 'ONE_HOUR', 'ONE_DAY'] as const).map((interval) =>
+    store.candles({ poolIds: POOL_IDS, interval, upTo, last: 100 }),
+  );
+  return [await store.coverage(10), await Promise.all(states), await Promise.all(candles)];
+}
+
+function createStore(): HistoryStore {
+  const store = createPostgresStore(server.url.href, { rawDays: 7 });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+const clean = () => query('DROP SCHEMA IF EXISTS pdex_history CASCADE');
+
+/** The head at a height above the first one. */
+function headAt(above: number): Head {
+  const { hash = '', time, exchange } = endlessBlock(FIRST_HEIGHT + above);
+  const head = headOf(FIRST_HEIGHT + above, hash);
+  return { ...head, time, exchange, previousHash: endlessBlock(FIRST_HEIGHT + above - 1).hash };
+}
+
+/** The recorder of one replica. */
+function replicaOf(fleet: { leader: string }, name: string) {
+  const store = createStore();
+  const isLeader = () => fleet.leader === name || fleet.leader === 'everybody';
+  const problems: unknown[] = [];
+  const calls: number[] = [];
+  const watcher = {
+    failed: (error: unknown) => void problems.push(error),
+    refused: (error: unknown) => void problems.push(error),
+    recovered() {},
+    dropped() {},
+  };
+  const recorder = createRecorder({
+    store,
+    async readFinal(height) {
+      calls.push(height - FIRST_HEIGHT);
+      return endlessBlock(height).exchange;
+    },
+    isComplete: () => true,
+    watcher,
+    role: roleInFleet({ kind: 'postgresql', url: server.url }, isLeader),
+  });
+  onTestFinished(recorder.stop);
+  const backfill = { wake() {}, isReading: () => false, reads: () => 0, stop() {} };
+  const history = createHistory({ store, recorder, backfill, timeoutMs: 5_000 });
+  const last = () => recorder.status().coverage?.last.beaconHeight;
+  /** Adds the heads of a range, each in a turn of the event loop. */
+  async function addHeads(from: number, to: number): Promise<void> {
+    for (let n = from; n <= to; n++) {
+      recorder.add(headAt(n));
+      await new Promise(setImmediate);
+    }
+  }
+  return { recorder, history, store, problems, calls, last, addHeads };
+}
+
+test('several replicas that record the same heights at once leave what one would', async () => {
+  await clean();
+  const blocks = Array.from({ length: 8 }, (_, n) => endlessBlock(FIRST_HEIGHT + n));
+  const alone = createStore();
+  await alone.useChain('test');
+  await alone.record(blocks);
+  const expected = await readAll(alone, 8);
+
+  await clean();
+  const stores = [createStore(), createStore(), createStore()];
+  await Promise.all(stores.map((store) => store.useChain('test')));
+  // One follows the chain, one fills from the newest down, and one begins in the middle.
+  const orders = [blocks, blocks.toReversed(), [...blocks.slice(4), ...blocks.slice(0, 4)]];
+  await Promise.all(stores.map((store, index) => store.record(orders[index] ?? [])));
+  for (const store of stores) expect(await readAll(store, 8)).toEqual(expected);
+  const again = createStore();
+  await again.useChain('test');
+  expect(await readAll(again, 8)).toEqual(expected);
+});
+
+test('several recorders that all lead, because Redis is gone, record each height once', async () => {
+  await clean();
+  const fleet = { leader: 'everybody' };
+  const replicas = ['a', 'b', 'c'].map((name) => replicaOf(fleet, name));
+  await Promise.all(replicas.map((replica) => replica.addHeads(0, 12)));
+  await until(() => replicas.every(({ last }) => last() === FIRST_HEIGHT + 9));
+  expect(replicas.flatMap(({ problems }) => problems)).toEqual([]);
+  expect(await replicas[0]?.store.coverage(1)).toMatchObject({ heights: 10, gaps: [] });
+});
+
+test('only the leader records, and the others see it', async () => {
+  await clean();
+  const fleet = { leader: 'a' };
+  const [a, b] = [replicaOf(fleet, 'a'), replicaOf(fleet, 'b')];
+  await b.addHeads(0, 5);
+  await until(async () => (await query("SELECT 1 FROM pg_tables WHERE tablename = 'heights'")).length === 1);
+  expect(await b.history.coverage(0)).toBeUndefined();
+  expect(b.recorder.status()).toMatchObject({ waiting: 3, errors: 0 });
+
+  const recorded: (number | undefined)[] = [];
+  b.history.onRecorded((head) => recorded.push(head?.beaconHeight));
+  const version = b.history.version();
+  await a.addHeads(0, 5);
+  await until(() => a.last() === FIRST_HEIGHT + 2);
+  b.recorder.add(headAt(6));
+  await until(() => b.last() === FIRST_HEIGHT + 2);
+  expect(recorded).toEqual([FIRST_HEIGHT + 2]);
+  expect(b.history.version()).toBe(version + 1);
+  expect(b.history.fills()).toBe(0);
+  expect(b.recorder.status().waiting).toBe(1);
+  expect(b.history.unrecorded().map(({ beaconHeight }) => beaconHeight - FIRST_HEIGHT)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  const candles = { poolIds: headAt(0).exchange.directory.ids, interval: 'ONE_MINUTE', last: 5 } as const;
+  expect(await b.history.candles({ ...candles, upTo: FIRST_HEIGHT + 2 })).toEqual(
+    await a.history.candles({ ...candles, upTo: FIRST_HEIGHT + 2 }),
+  );
+  expect([a.calls, b.calls, ...a.problems, ...b.problems]).toEqual([[], []]);
+});
+
+test('the others see that older heights are recorded', async () => {
+  await clean();
+  const fleet = { leader: 'a' };
+  const [a, b] = [replicaOf(fleet, 'a'), replicaOf(fleet, 'b')];
+  await a.addHeads(10, 15);
+  await until(() => a.last() === FIRST_HEIGHT + 12);
+  await b.addHeads(10, 15);
+  await until(() => b.last() === FIRST_HEIGHT + 12);
+  expect([b.history.fills(), b.history.isBackfilling()]).toEqual([0, false]);
+  await a.recorder.record([endlessBlock(FIRST_HEIGHT + 5)]);
+  b.recorder.add(headAt(16));
+  await until(() => b.history.fills() > 0);
+  expect(b.history.isBackfilling()).toBe(true);
+  b.recorder.add(headAt(17));
+  await until(() => !b.history.isBackfilling());
+});
+
+test('who takes over records what the last leader did not', async () => {
+  await clean();
+  const fleet = { leader: 'a' };
+  const [a, b] = [replicaOf(fleet, 'a'), replicaOf(fleet, 'b')];
+  await a.addHeads(0, 6);
+  await until(() => a.last() === FIRST_HEIGHT + 3);
+  await b.addHeads(0, 9);
+  await until(() => b.last() === FIRST_HEIGHT + 3);
+  fleet.leader = 'b';
+  b.recorder.add(headAt(10));
+  await until(() => b.last() === FIRST_HEIGHT + 7);
+  expect(await b.store.coverage(1)).toMatchObject({ heights: 8, gaps: [] });
+  // Before it first writes, it compares the database with the node.
+  expect([a.calls, b.calls]).toEqual([[], [3]]);
+  expect([...a.problems, ...b.problems]).toEqual([]);
+});

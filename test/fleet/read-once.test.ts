@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Config } from '../../src/settings/settings.ts';
+import { startGatewayForTest, type TestGateway } from '../support/gateway.ts';
+import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { until } from './connected.ts';
+
+describe.skipIf(!hasRedis && process.env['CI'] === undefined)('the replicas of a fleet', () => {
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(() => server.close());
+  beforeEach(() => server.flush());
+
+  /** Replicas in front of the sandbox of the first. */
+  async function startReplicas(count: number, config: Partial<Config> = {}): Promise<TestGateway[]> {
+    const redisUrl = [server.url];
+    const first = await startGatewayForTest({ config: { redisUrl, ...config } });
+    const { nodeUrls, marketDataUrl } = first.sandbox;
+    const upstreams = { fullnodeUrls: nodeUrls.map((url) => new URL(url)), marketDataUrl: new URL(marketDataUrl) };
+    const others = Array.from({ length: count - 1 }, () =>
+      startGatewayForTest({ config: { redisUrl, ...config, ...upstreams } }),
+    );
+    const replicas = [first, ...(await Promise.all(others))];
+    await Promise.all(replicas.map((replica) => replica.untilReady()));
+    return replicas;
+  }
+
+  test('read a past height once, at the same time and later', async () => {
+    const replicas = await startReplicas(4);
+    const { sandbox } = replicas[0] as TestGateway;
+    const at = sandbox.chain.tip.height - 50;
+    const query = `{ poolPairs(first: 3, at: ${at}) { nodes { beaconHeight token1PoolValue token2PoolValue } } }`;
+    const before = sandbox.node.calls('getpdestate');
+    const answers = await Promise.all(replicas.map((replica) => replica.ask(query)));
+    expect(sandbox.node.calls('getpdestate') - before).toBe(1);
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    expect(answers[0]?.data.poolPairs.nodes).toHaveLength(3);
+
+    const [late] = await startReplicas(1, { fullnodeUrls: sandbox.nodeUrls.map((url) => new URL(url)) });
+    const started = sandbox.node.calls('getpdestate');
+    expect(await late?.ask(query)).toEqual(answers[0]);
+    expect(sandbox.node.calls('getpdestate') - started).toBe(0);
+  });
+
+  test('read an order book once, whose age they share', async () => {
+    const replicas = await startReplicas(4, { orderBookTtlMs: 60_000 });
+    const { sandbox } = replicas[0] as TestGateway;
+    const query =
+      '{ ticker(tickerId: "pBTC_PRV") { orderBook(depth: 4) { bestBid bestAsk bids { price quantity } } } }';
+    const answers = await Promise.all(replicas.map((replica) => replica.ask(query)));
+    expect(sandbox.marketData.calls('orderbook')).toBe(1);
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    expect(answers[0]?.data.ticker.orderBook.bids.length).toBeGreaterThan(0);
+  });
+
+  test('know the persisted queries that were registered at one of them', async () => {
+    const [one, other] = await startReplicas(2);
+    const query = '{ __typename }';
+    const sha256Hash = createHash('sha256').update(query).digest('hex');
+    const extensions = { persistedQuery: { version: 1, sha256Hash } };
+    const send = async (replica: TestGateway | undefined, body: object) => {
+      const url = (await replica?.app.listen(0, '127.0.0.1')) ?? '';
+      const headers = { 'content-type': 'application/json' };
+      return (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).json();
+    };
+    const notFound = { message: 'PersistedQueryNotFound', extensions: { code: 'PERSISTED_QUERY_NOT_FOUND' } };
+    expect(await send(other, { extensions })).toEqual({ errors: [notFound] });
+    expect(await send(one, { query, extensions })).toEqual({ data: { __typename: 'Query' } });
+    const key = `pdex:persisted_query:{${sha256Hash}}`;
+    await until(() => server.cli('exists', key) === '1');
+    expect(await send(other, { extensions })).toEqual({ data: { __typename: 'Query' } });
+    expect(Number(server.cli('pttl', key))).toBeGreaterThan(0);
+
+    // Another text under the hash is not executed.
+    const [third] = await startReplicas(1);
+    server.cli('set', key, '{ beaconHeight }');
+    expect(await send(third, { extensions })).toEqual({ errors: [notFound] });
+    // The replicas that know the text do not look.
+    expect(await send(other, { extensions })).toEqual({ data: { __typename: 'Query' } });
+  });
+
+  test('give a client its burst once', async () => {
+    const replicas = await startReplicas(3, { rateLimitPerSecond: 1, rateLimitBurst: 150 });
+    const urls = await Promise.all(replicas.map(({ app }) => app.listen(0, '127.0.0.1')));
+    // Until each replica counts the others.
+    for (const url of urls)
+      await until(async () =>
+        /^pdex_fleet_rate_replicas 3$/m.test(await (await fetch(new URL('/metrics', url))).text()),
+      );
+    const statuses = await Promise.all(
+      Array.from({ length: 300 }, async (_, n) => {
+        const response = await fetch(`${urls[n % 3]}?query={__typename}`, { headers: { accept: 'application/json' } });
+        await response.text();
+        return response.status;
+      }),
+    );
+    const granted = statuses.filter((status) => status === 200).length;
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+    expect(granted).toBeLessThanOrEqual(195);
+    expect(granted).toBeGreaterThanOrEqual(90);
+  });
+});

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { startFleet, type TestFleet, until, untilRole } from '../support/fleet.ts';
+import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+
+describe.skipIf(!hasRedis)('when Redis fails', () => {
+  let redis: RedisServer;
+  let fleets = 0;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis.close());
+
+  const start = (replicas?: number) =>
+    startFleet(redis, { prefix: `faults-${++fleets}`, ...(replicas && { replicas }) });
+
+  const untilAlone = (fleet: TestFleet) => Promise.all(fleet.all.map((replica) => untilRole(replica, 'ALONE')));
+
+  /** Collects the heights that a subscriber of `prices` gets at a replica. */
+  function heightsAt(fleet: TestFleet, place = 0): number[] {
+    const heights: number[] = [];
+    const replica = fleet.all[place];
+    const stream = replica?.subscribe('subscription { prices { beaconHeight } }');
+    onTestFinished(() => void stream?.return(undefined));
+    void (async () => {
+      for await (const { data } of stream ?? []) heights.push(data.prices.beaconHeight);
+    })().catch(() => {});
+    return heights;
+  }
+
+  const untilReceived = (heights: readonly number[], fleet: TestFleet) =>
+    until(() => heights.at(-1) === fleet.sandbox.chain.tip.height);
+
+  const isConsecutive = (heights: readonly number[]) =>
+    heights.every((height, n) => n === 0 || height === (heights[n - 1] ?? 0) + 1);
+
+  test('it is killed and comes back without keys: each replica works alone, then one leads again', async () => {
+    const fleet = await start();
+    const received = [heightsAt(fleet, 0), heightsAt(fleet, 1)];
+    await until(() => received.every((heights) => heights.length > 0));
+    await redis.kill();
+    await untilAlone(fleet);
+    await fleet.advance();
+    await Promise.all(received.map((heights) => untilReceived(heights, fleet)));
+    await redis.restart();
+    await fleet.settled();
+    await fleet.advance();
+    await Promise.all(received.map((heights) => untilReceived(heights, fleet)));
+    for (const heights of received) expect(heights).toSatisfy(isConsecutive);
+    expect(fleet.followers()).toHaveLength(1);
+    // A replica that starts now can resume subscribers: the leader has published again what it remembers.
+    const heads = redis.cli('xlen', `{faults-${fleets}}:heads`);
+    expect(Number(heads)).toBeGreaterThan(1);
+  });
+
+  test('it is stopped without closing connections: nobody waits for it', async () => {
+    const fleet = await start();
+    redis.pause();
+    await untilAlone(fleet);
+    await fleet.advance();
+    for (const replica of fleet.all)
+      expect((await replica.ask('{ beaconHeight }')).data.beaconHeight).toBe(fleet.sandbox.chain.tip.height);
+    redis.resume();
+    await fleet.settled();
+    await fleet.advance();
+  });
+
+  test('it is slow for one replica: that one works alone, and follows again afterwards', async () => {
+    const fleet = await start();
+    const [follower] = fleet.followers();
+    if (follower === undefined) throw new Error('nobody follows');
+    follower.link.delay(700);
+    await untilRole(follower, 'ALONE');
+    await fleet.advance();
+    expect(follower.role()).toBe('ALONE');
+    follower.link.delay(0);
+    await fleet.settled();
+    expect(follower.role()).toBe('FOLLOWER');
+  });
+
+  test('it is wiped: one leads again, and no height is lost', async () => {
+    const fleet = await start();
+    const heights = heightsAt(fleet, 1);
+    await until(() => heights.length > 0);
+    redis.flush();
+    fleet.sandbox.advance();
+    await untilReceived(heights, fleet);
+    await fleet.settled();
+    await fleet.advance();
+    await untilReceived(heights, fleet);
+    expect(heights).toSatisfy(isConsecutive);
+  });
+
+  test('it has failed over to a replica of its own', async () => {
+    const second = await startRedis(['--replicaof', '127.0.0.1', String(redis.port)]);
+    onTestFinished(second.close);
+    const fleet = await start();
+    const heights = heightsAt(fleet, 1);
+    await until(() => heights.length > 0);
+    await until(() => second.cli('exists', `{faults-${fleets}}:heads`) === '1');
+    second.cli('replicaof', 'no', 'one');
+    for (const replica of fleet.all) replica.link.lead(second);
+    fleet.sandbox.advance();
+    await untilReceived(heights, fleet);
+    await fleet.settled();
+    await fleet.advance();
+    await untilReceived(heights, fleet);
+    expect(heights).toSatisfy(isConsecutive);
+    expect(second.cli('exists', `{faults-${fleets}}:lease`)).toBe('1');
+  });
+
+  test('it is not there from the start: each replica works alone, and one leads when it is', async () => {
+    const late = await startRedis();
+    onTestFinished(late.close);
+    await late.kill();
+    // A fleet settles only with Redis.
+    const starting = startFleet(late, { prefix: 'late' });
+    await late.restart();
+    const fleet = await starting;
+    await fleet.advance();
+    expect(fleet.followers()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { createRedis, createScript, type Redis } from '../../src/fleet/redis.ts';
+import { RedisUnavailableError } from '../../src/fleet/redis-connection.ts';
+import { freePort } from '../support/ports.ts';
+import { hasRedis, linkRedis, type RedisServer, startRedis, startSentinel } from '../support/redis.ts';
+
+/** A connection for one test, and what its watcher was notified of. */
+function connect(urls: readonly URL[]): { readonly redis: Redis; readonly changes: string[] } {
+  const changes: string[] = [];
+  const watcher = {
+    available: () => void changes.push('available'),
+    unavailable: () => void changes.push('unavailable'),
+  };
+  const redis = createRedis({ urls, prefix: 'test', watcher });
+  onTestFinished(redis.close);
+  return { redis, changes };
+}
+
+/** Resolves with the next change. */
+async function nextChange(redis: Redis): Promise<boolean> {
+  await new Promise<void>((resolve) => void redis.onChange(resolve));
+  return redis.isAvailable();
+}
+
+describe.skipIf(!hasRedis)('the connection to Redis', () => {
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(() => server.close());
+  beforeEach(() => server.flush());
+
+  test('sends commands, whose replies are bytes', async () => {
+    const { redis, changes } = connect([server.url]);
+    expect(await redis.ready(5_000)).toBe(true);
+    const key = redis.key('book', 'a-b');
+    expect(key).toBe('test:book:a-b');
+    expect(await redis.command(key, 'SET', key, Buffer.from([0, 255, 13, 10]))).toBe('OK');
+    expect(await redis.command(key, 'GET', key)).toEqual(Buffer.from([0, 255, 13, 10]));
+    expect(await redis.command(key, 'GET', `${key}x`)).toBeNull();
+    expect(changes).toEqual(['available']);
+    expect(redis.errors()).toBe(0);
+  });
+
+  test('runs a script that Redis does not know yet', async () => {
+    const { redis } = connect([server.url]);
+    await redis.ready(5_000);
+    const script = createScript("return {redis.call('INCR', KEYS[1]), ARGV[1]}");
+    const key = redis.fleetKey('count');
+    expect(key).toBe('{test}:count');
+    expect(await redis.run(script, [key], ['a'])).toEqual([1, Buffer.from('a')]);
+    expect(await redis.run(script, [key], ['b'])).toEqual([2, Buffer.from('b')]);
+    expect(redis.errors()).toBe(0);
+    expect(server.cli('info', 'commandstats')).toMatch(/cmdstat_eval:calls=1,/);
+  });
+
+  test('is available after a reply that a command is wrong', async () => {
+    const { redis } = connect([server.url]);
+    await redis.ready(5_000);
+    await redis.command('list', 'LPUSH', 'list', 'a');
+    await expect(redis.command('list', 'GET', 'list')).rejects.toThrow('WRONGTYPE');
+    expect(redis.isAvailable()).toBe(true);
+    expect(redis.errors()).toBe(1);
+  });
+
+  test('fails at once while Redis is stopped, and is available again afterwards', async () => {
+    const { redis, changes } = connect([server.url]);
+    await redis.ready(5_000);
+    server.pause();
+    const pending = redis.command('a', 'GET', 'a');
+    await expect(pending).rejects.toThrow(RedisUnavailableError);
+    expect(redis.isAvailable()).toBe(false);
+    const later = redis.command('a', 'GET', 'a');
+    await expect(Promise.race([later, sleep(0, 'waits')])).rejects.toThrow(RedisUnavailableError);
+    server.resume();
+    expect(await nextChange(redis)).toBe(true);
+    expect(await redis.command('a', 'GET', 'a')).toBeNull();
+    expect(changes).toEqual(['available', 'unavailable', 'available']);
+  });
+
+  test('connects again to a Redis that was killed', async () => {
+    const { redis } = connect([server.url]);
+    await redis.ready(5_000);
+    const change = nextChange(redis);
+    await server.kill();
+    expect(await change).toBe(false);
+    await server.restart();
+    expect(await redis.ready(5_000)).toBe(true);
+  });
+
+  test('is not available while each reply takes longer than half a second', async () => {
+    const link = await linkRedis(server);
+    onTestFinished(link.close);
+    const { redis } = connect([link.url]);
+    await redis.ready(5_000);
+    link.delay(700);
+    await expect(redis.command('a', 'GET', 'a')).rejects.toThrow(RedisUnavailableError);
+    expect(await redis.ready(1_000)).toBe(false);
+    link.delay(0);
+    expect(await redis.ready(5_000)).toBe(true);
+  });
+
+  test('is not available while Redis cannot write', async () => {
+    const { redis } = connect([server.url]);
+    await redis.ready(5_000);
+    server.cli('replicaof', '127.0.0.1', '1');
+    onTestFinished(() => void server.cli('replicaof', 'no', 'one'));
+    await expect(redis.command('a', 'SET', 'a', '1')).rejects.toThrow(RedisUnavailableError);
+    expect(await redis.ready(200)).toBe(false);
+    server.cli('replicaof', 'no', 'one');
+    expect(await redis.ready(5_000)).toBe(true);
+  });
+
+  test('waits in Redis without delaying other commands', async () => {
+    const { redis } = connect([server.url]);
+    await redis.ready(5_000);
+    const list = redis.fleetKey('list');
+    const waiting = redis.block(5_000, list, 'BLPOP', list, '5');
+    while (!server.cli('client', 'list').includes('cmd=blpop')) await sleep(5);
+    await redis.command(list, 'RPUSH', list, 'a');
+    expect(await waiting).toEqual([Buffer.from(list), Buffer.from('a')]);
+  });
+
+  test('reports a Redis that is not there, and keeps trying', async () => {
+    const link = await linkRedis(server);
+    onTestFinished(link.close);
+    link.cut();
+    const { redis, changes } = connect([link.url]);
+    expect(await nextChange(redis)).toBe(false);
+    expect(await redis.ready(100)).toBe(false);
+    expect(changes).toEqual(['unavailable']);
+    link.restore();
+    expect(await redis.ready(5_000)).toBe(true);
+  });
+});
+
+describe.skipIf(!hasRedis)('other forms of Redis', () => {
+  async function start(args: readonly string[]): Promise<RedisServer> {
+    const server = await startRedis(args);
+    onTestFinished(server.close);
+    return server;
+  }
+
+  test('a password and a database', async () => {
+    const server = await start(['--requirepass', 'sw/ord:fish']);
+    const { redis } = connect([new URL(`redis://:${encodeURIComponent('sw/ord:fish')}@127.0.0.1:${server.port}/3`)]);
+    await redis.ready(5_000);
+    await redis.command('a', 'SET', 'a', '1');
+    expect(server.cli('-a', 'sw/ord:fish', '--no-auth-warning', '-n', '3', 'get', 'a')).toBe('1');
+  });
+
+  test('a cluster, by one of its nodes', async () => {
+    const server = await start([
+      '--cluster-enabled',
+      'yes',
+      // By default the port of the bus is 10,000 above: the system may have given it to somebody else.
+      '--cluster-port',
+      String(await freePort()),
+      '--cluster-node-timeout',
+      '100',
+      '--cluster-announce-ip',
+      '127.0.0.1',
+    ]);
+    server.cli('cluster', 'addslotsrange', '0', '16383');
+    const { redis } = connect([new URL(`redis+cluster://127.0.0.1:${server.port}`)]);
+    expect(await redis.ready(10_000)).toBe(true);
+    const script = createScript("redis.call('SET', KEYS[1], ARGV[1]) return redis.call('GET', KEYS[2])");
+    const keys = [redis.fleetKey('a'), redis.fleetKey('b')] as const;
+    expect(await redis.run(script, keys, ['1'])).toBeNull();
+    expect(await redis.command(keys[0], 'GET', keys[0])).toEqual(Buffer.from('1'));
+  });
+
+  test('the primary that Sentinel names', async () => {
+    const primary = await start([]);
+    const sentinel = await startSentinel('mymaster', primary);
+    onTestFinished(sentinel.close);
+    const { redis } = connect([new URL(`redis+sentinel://127.0.0.1:${sentinel.port}/mymaster/2`)]);
+    expect(await redis.ready(10_000)).toBe(true);
+    await redis.command('a', 'SET', 'a', '1');
+    expect(primary.cli('-n', '2', 'get', 'a')).toBe('1');
+  });
+});

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { RawOrderBook } from '../../src/domain/order-book.ts';
+import type { Redis } from '../../src/fleet/redis.ts';
+import { createSharedOrderBooks } from '../../src/fleet/shared-order-books.ts';
+import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { connectPatiently, keptOutcomes, until } from './connected.ts';
+
+const TTL_MS = 60_000;
+
+const BOOK: RawOrderBook = {
+  tickerId: 'a-b',
+  message: 'a "message" {}',
+  timestamp: 1_767_225_600_123,
+  bids: [
+    { price: 1.5, quantity: 3 },
+    { price: 1e-9, quantity: 0.1 + 0.2, priceText: '0.0000000010', quantityText: '0.30000000000000004' },
+  ],
+  asks: [{ price: 1.6, quantity: 2, quantityText: '2.000' }],
+  entriesDropped: 2,
+};
+
+/** One replica with a clock of its own. */
+function replicaOf(redis: Redis, clock: number, ttlMs = TTL_MS) {
+  const watcher = keptOutcomes();
+  const readOnce = createSharedOrderBooks({ redis, ttlMs, maxWaitMs: 5_000, now: () => clock, watcher });
+  return {
+    ...watcher,
+    read: (tickerId: string, read: () => Promise<RawOrderBook | undefined>) =>
+      readOnce(tickerId, async () => ({ value: await read(), observedAt: clock })),
+  };
+}
+
+const never = () => Promise.reject(new Error('the book was read again'));
+
+describe.skipIf(!hasRedis && process.env['CI'] === undefined)('order books of a fleet', () => {
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(() => server.close());
+  beforeEach(() => server.flush());
+
+  const valueKey = (tickerId: string) => `test:order_book:{${tickerId}}`;
+  const isStored = (tickerId: string) => server.cli('exists', valueKey(tickerId)) === '1';
+
+  test('are read once, whole, and are as old everywhere as they are, whatever the clocks say', async () => {
+    const hour = 3_600_000;
+    const one = replicaOf(await connectPatiently(server), 5 * hour);
+    const other = replicaOf(await connectPatiently(server), 2 * hour);
+    expect(await one.read('a-b', async () => BOOK)).toEqual({ value: BOOK, observedAt: 5 * hour });
+    await until(() => isStored('a-b'));
+    const storedAt = performance.now();
+    // Redis counts it as stored for two seconds.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const { value, observedAt } = await other.read('a-b', never);
+    const ageMs = 2 * hour - observedAt;
+    expect(value).toEqual(BOOK);
+    expect(ageMs).toBeGreaterThanOrEqual(20);
+    expect(ageMs).toBeLessThan(performance.now() - storedAt + 2_000);
+  });
+
+  test('that do not exist are read once', async () => {
+    const one = replicaOf(await connectPatiently(server), 0);
+    const other = replicaOf(await connectPatiently(server), 0);
+    expect((await one.read('x', async () => undefined)).value).toBeUndefined();
+    await until(() => isStored('x'));
+    expect((await other.read('x', never)).value).toBeUndefined();
+    expect(other.outcomes).toEqual(['hit']);
+  });
+
+  test('are read again when they are too old', async () => {
+    const one = replicaOf(await connectPatiently(server), 0, 1_000);
+    await one.read('a-b', async () => BOOK);
+    await until(() => isStored('a-b'));
+    await until(() => !isStored('a-b'));
+    await one.read('a-b', async () => BOOK);
+    expect(one.outcomes).toEqual(['read', 'read']);
+  });
+
+  test('are not stored if their replica was paused and has lost the lock', async () => {
+    const one = replicaOf(await connectPatiently(server), 0);
+    await one.read('a-b', async () => {
+      server.cli('del', `${valueKey('a-b')}:lock`);
+      return BOOK;
+    });
+    await one.read('c-d', async () => BOOK);
+    await until(() => isStored('c-d'));
+    expect(isStored('a-b')).toBe(false);
+  });
+
+  test.each(['}', '{', '{a}', 'ü', '\ud800', ' ', '*', 'x'.repeat(200)])('of the ticker %j', async (tickerId) => {
+    const one = replicaOf(await connectPatiently(server), 0);
+    const other = replicaOf(await connectPatiently(server), 0);
+    await one.read(tickerId, async () => BOOK);
+    await until(() => server.cli('exists', '{test}:order_book:index') === '1');
+    expect((await other.read(tickerId, never)).value).toEqual(BOOK);
+  });
+
+  test.each<[string, unknown]>([
+    ['no number as a price', { book: ['a-b', '', 1, [['1', 2]], [], 0] }],
+    ['a text that is another number', { book: ['a-b', '', 1, [[1, 2, '1.1', null]], [], 0] }],
+    ['too few members', { book: ['a-b', '', 1, []] }],
+    ['no sides', { book: ['a-b', '', 1, null, null, 0] }],
+    ['no array', { book: 'a-b' }],
+    ['no book', {}],
+  ])('are ignored if they have %s', async (_name, body) => {
+    const one = replicaOf(await connectPatiently(server), 0);
+    const { toEnvelope } = await import('../../src/fleet/shared-value.ts');
+    const redis = await connectPatiently(server);
+    const header = { kind: 'order_book', id: 'a-b', observedAt: Number(server.cli('time').split('\n')[0]) * 1_000 };
+    await redis.command('', 'SET', valueKey('a-b'), toEnvelope(header, Buffer.from(JSON.stringify(body))));
+    expect((await one.read('a-b', async () => BOOK)).value).toEqual(BOOK);
+    expect(one.damages).toEqual(['order_book']);
+    expect(one.outcomes).toEqual(['read']);
+  });
+
+  test.each([-10_000, 2 * TTL_MS])('are ignored if Redis has a clock that is off by %i ms', async (offMs) => {
+    const one = replicaOf(await connectPatiently(server), 0);
+    const { toEnvelope } = await import('../../src/fleet/shared-value.ts');
+    const redis = await connectPatiently(server);
+    const observedAt = Number(server.cli('time').split('\n')[0]) * 1_000 - offMs;
+    const body = Buffer.from(JSON.stringify({ book: null }));
+    await redis.command('', 'SET', valueKey('a-b'), toEnvelope({ kind: 'order_book', id: 'a-b', observedAt }, body));
+    expect((await one.read('a-b', async () => BOOK)).value).toEqual(BOOK);
+    expect(one.damages).toEqual(['order_book']);
+  });
+});

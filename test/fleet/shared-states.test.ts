@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import type { ExchangeState } from '../../src/domain/exchange.ts';
+import type { Redis } from '../../src/fleet/redis.ts';
+import { createSharedStates } from '../../src/fleet/shared-states.ts';
+import { createPoolDirectories } from '../../src/upstream/node/state-builder.ts';
+import { exchangeStateOf, MAX_RESERVE, poolOf, tokenId } from '../domain/pools.ts';
+import { hasRedis, linkRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { connectForTest, connectPatiently, keptOutcomes, until } from './connected.ts';
+
+/** The exchange after a height, with two pools. */
+function stateAt(height: number): ExchangeState {
+  const pools = [
+    poolOf(MAX_RESERVE, 0n, { beaconHeight: height }),
+    poolOf(1n, BigInt(height), { beaconHeight: height, token2Id: tokenId('c') }),
+  ];
+  return exchangeStateOf(height, pools, height * 40_000);
+}
+
+/** One replica, and how its reads went. */
+function replicaOf(redis: Redis, maxWaitMs = 5_000) {
+  const watcher = keptOutcomes();
+  const directories = createPoolDirectories();
+  const readOnce = createSharedStates({ redis, maxWaitMs, directoryOf: directories.of, watcher });
+  const isComplete = (state: ExchangeState) => state.directory.ids.length > 1;
+  return {
+    ...watcher,
+    directories,
+    read: (height: number, read: () => Promise<ExchangeState>, chainName = 'main') =>
+      readOnce({ chainName, height, isComplete }, read),
+  };
+}
+
+const never = () => Promise.reject(new Error('the state was read again'));
+
+describe.skipIf(!hasRedis && process.env['CI'] === undefined)('final states of a fleet', () => {
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(() => server.close());
+  beforeEach(() => server.flush());
+
+  /** Replicas with connections of their own. */
+  const replicas = async (count: number) =>
+    Promise.all(Array.from({ length: count }, async () => replicaOf(await connectPatiently(server))));
+
+  const valueKey = (height: number) => `test:state:{main-${height}}`;
+  const isStored = (height: number) => server.cli('exists', valueKey(height)) === '1';
+
+  test('are read once by replicas that need one at the same time', async () => {
+    const all = await replicas(4);
+    const { promise: response, resolve: respond } = Promise.withResolvers<ExchangeState>();
+    let calls = 0;
+    const read = () => {
+      calls += 1;
+      return response;
+    };
+    const reads = all.map((replica) => replica.read(97, read));
+    await until(() => calls > 0);
+    respond(stateAt(97));
+    expect(await Promise.all(reads)).toEqual(Array(4).fill(stateAt(97)));
+    expect(calls).toBe(1);
+    expect(all.flatMap(({ outcomes }) => outcomes).sort()).toEqual(['read', 'waited', 'waited', 'waited']);
+  });
+
+  test('are read once by replicas that need one later, and share their directories', async () => {
+    const [one, other] = await replicas(2);
+    for (const height of [97, 98]) await one?.read(height, async () => stateAt(height));
+    await until(() => isStored(98));
+    const states = [await other?.read(97, never), await other?.read(98, never)];
+    expect(states).toEqual([stateAt(97), stateAt(98)]);
+    expect(states[0]?.directory).toBe(states[1]?.directory);
+    expect(states[0]?.directory).toBe(other?.directories.newest());
+    expect(other?.outcomes).toEqual(['hit', 'hit']);
+    expect(server.cli('--scan', '--pattern', 'test:pools:*').split('\n')).toHaveLength(1);
+  });
+
+  test('are of one height and one chain', async () => {
+    const [one, other] = await replicas(2);
+    await one?.read(97, async () => stateAt(97));
+    await until(() => isStored(97));
+    expect(await other?.read(98, async () => stateAt(98))).toEqual(stateAt(98));
+    expect(await other?.read(97, async () => stateAt(97), 'test')).toEqual(stateAt(97));
+    expect(other?.outcomes).toEqual(['read', 'read']);
+  });
+
+  test('expire, and are limited in number', async () => {
+    const [one] = await replicas(1);
+    await one?.read(97, async () => stateAt(97));
+    await until(() => server.cli('exists', '{test}:state:index') === '1');
+    const scanned = server.cli('--scan').split('\n');
+    const keys = scanned.filter((key) => key !== '{test}:probe');
+    expect(keys.sort()).toEqual([
+      expect.stringMatching(/^test:pools:[0-9a-f]{64}$/),
+      valueKey(97),
+      '{test}:state:index',
+    ]);
+    for (const key of keys) expect(Number(server.cli('pttl', key))).toBeGreaterThan(0);
+
+    server.cli('eval', "for i = 1, 1023 do redis.call('ZADD', KEYS[1], i, 'old-' .. i) end", '1', '{test}:state:index');
+    server.cli('set', 'test:state:{old-1}', 'the oldest one');
+    await one?.read(98, async () => stateAt(98));
+    await until(() => server.cli('exists', 'test:state:{old-1}') === '0');
+    expect(server.cli('zcard', '{test}:state:index')).toBe('1024');
+  });
+
+  test('that lost pools are not shared', async () => {
+    const all = await replicas(2);
+    let calls = 0;
+    const read = async () => {
+      calls += 1;
+      return exchangeStateOf(97, []);
+    };
+    for (const replica of all) expect(await replica.read(97, read)).toEqual(exchangeStateOf(97, []));
+    expect(calls).toBe(2);
+    expect(isStored(97)).toBe(false);
+  });
+
+  test('whose upstream fails are read by the next replica at once', async () => {
+    const [one, other] = await replicas(2);
+    await expect(one?.read(97, () => Promise.reject(new Error('no node')))).rejects.toThrow('no node');
+    expect(await other?.read(97, async () => stateAt(97))).toEqual(stateAt(97));
+    expect(other?.outcomes).toEqual(['read']);
+  });
+
+  test('of a replica that was stopped are read by another one', async () => {
+    const [one] = await replicas(1);
+    // The lock of a replica that is gone.
+    server.cli('set', `${valueKey(97)}:lock`, 'somebody', 'px', '100');
+    expect(await one?.read(97, async () => stateAt(97))).toEqual(stateAt(97));
+    expect(one?.outcomes).toEqual(['read']);
+  });
+
+  test('are read alone if another replica takes too long', async () => {
+    const slow = replicaOf(await connectPatiently(server));
+    const quick = replicaOf(await connectPatiently(server), 50);
+    const { promise: response, resolve: respond } = Promise.withResolvers<ExchangeState>();
+    const reading = slow.read(97, () => response);
+    await until(() => slow.outcomes.length > 0);
+    expect(await quick.read(97, async () => stateAt(97))).toEqual(stateAt(97));
+    expect(quick.outcomes).toEqual(['alone']);
+    respond(stateAt(97));
+    await reading;
+  });
+
+  test.each<[string, (key: string) => void]>([
+    ['other bytes', (key) => void server.cli('set', key, 'x'.repeat(500))],
+    ['nothing', (key) => void server.cli('set', key, '')],
+    ['one byte more', (key) => void server.cli('append', key, 'x')],
+    ['another byte', (key) => void server.cli('setrange', key, '60', 'x')],
+    [
+      'a list',
+      (key) => void server.cli('eval', "redis.call('DEL', KEYS[1]) redis.call('LPUSH', KEYS[1], 'x')", '1', key),
+    ],
+    ['the state of another height', (key) => void server.cli('copy', valueKey(98), key, 'replace')],
+    ['a directory that is gone', () => void server.cli('del', server.cli('--scan', '--pattern', 'test:pools:*'))],
+    [
+      'a directory that is damaged',
+      () => void server.cli('set', server.cli('--scan', '--pattern', 'test:pools:*'), 'x'.repeat(128)),
+    ],
+  ])('are ignored and overwritten if they are %s', async (_name, damage) => {
+    const [one, other, third] = await replicas(3);
+    for (const height of [97, 98]) await one?.read(height, async () => stateAt(height));
+    await until(() => isStored(98));
+    damage(valueKey(97));
+    expect(await other?.read(97, async () => stateAt(97))).toEqual(stateAt(97));
+    expect(other?.outcomes).toEqual(['read']);
+    await until(() => isStored(97));
+    expect(await third?.read(97, never)).toEqual(stateAt(97));
+  });
+
+  test('are read again after Redis was wiped', async () => {
+    const [one, other] = await replicas(2);
+    await one?.read(97, async () => stateAt(97));
+    await until(() => isStored(97));
+    server.flush();
+    await one?.read(98, async () => stateAt(98));
+    await until(() => isStored(98));
+    expect(await other?.read(98, never)).toEqual(stateAt(98));
+  });
+
+  test('are read alone while Redis is cut off', async () => {
+    const link = await linkRedis(server);
+    onTestFinished(link.close);
+    const redis = await connectForTest(link);
+    const replica = replicaOf(redis);
+    const lost = new Promise<void>((resolve) => void redis.onChange(resolve));
+    link.cut();
+    await lost;
+    expect(await replica.read(97, async () => stateAt(97))).toEqual(stateAt(97));
+    expect(replica.outcomes).toEqual(['alone']);
+  });
+
+  test('are read alone after half a second if Redis does not reply', async () => {
+    const link = await linkRedis(server);
+    onTestFinished(link.close);
+    const replica = replicaOf(await connectForTest(link));
+    link.delay(60_000);
+    expect(await replica.read(97, async () => stateAt(97))).toEqual(stateAt(97));
+    expect(await replica.read(98, async () => stateAt(98))).toEqual(stateAt(98));
+    expect(replica.outcomes).toEqual(['alone', 'alone']);
+  });
+});

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HistoryDatabaseError } from '../../src/history/store.ts';
+import { createStoreModel, type StoreModel } from '../history/store-model.ts';
+import { startGateway, startGatewayForTest } from '../support/gateway.ts';
+
+const blocks = (last: number) => `{ beaconHeight history { blocks(last: ${last}) { beaconHeight hash time } } }`;
+
+describe('the newest blocks', () => {
+  let store: StoreModel;
+  let gateway: Awaited<ReturnType<typeof startGateway>>;
+  beforeAll(async () => {
+    store = createStoreModel();
+    gateway = await startGateway({ store, config: { historyBackfillHours: 0 } });
+    await gateway.ask('{ beaconHeight }');
+    for (let block = 0; block < 8; block++) await gateway.advance();
+    for (;;) {
+      const { data } = await gateway.ask('{ beaconHeight history { lastHeight } }');
+      if (data.history?.lastHeight === data.beaconHeight - 3) break;
+    }
+  });
+  afterAll(() => gateway.close());
+
+  const expected = (from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, place) => {
+      const block = gateway.sandbox.chain.block(from + place);
+      return {
+        beaconHeight: from + place,
+        hash: block?.hash,
+        time: new Date((block?.time ?? 0) * 1_000).toISOString(),
+      };
+    });
+
+  test('are those of the chain up to the newest height, recorded or not yet, oldest first', async () => {
+    const { height } = gateway.sandbox.chain.tip;
+    const { data, errors } = await gateway.ask(blocks(6));
+    expect(errors).toBeUndefined();
+    expect(data).toEqual({ beaconHeight: height, history: { blocks: expected(height - 5, height) } });
+    expect((await gateway.ask(blocks(2))).data.history.blocks).toEqual(expected(height - 1, height));
+    expect((await gateway.ask(blocks(0))).data.history.blocks).toEqual([]);
+  });
+
+  test('begin with the first recorded one', async () => {
+    const { data } = await gateway.ask(`{ beaconHeight history { firstHeight blocks { beaconHeight } } }`);
+    expect(data.history.blocks[0]).toEqual({ beaconHeight: data.history.firstHeight });
+    expect(data.history.blocks.at(-1)).toEqual({ beaconHeight: data.beaconHeight });
+  });
+
+  test('follow each new height, also in a response that is cached', async () => {
+    const { height } = gateway.sandbox.chain.tip;
+    await gateway.ask(blocks(3));
+    await gateway.advance();
+    const { data } = await gateway.ask(blocks(3));
+    expect(data).toEqual({ beaconHeight: height + 1, history: { blocks: expected(height - 1, height + 1) } });
+  });
+
+  test.each([
+    ['a negative number', -1, 'last is -1. It must be 0 or greater.'],
+    ['more than a page', 501, 'last is 501. The maximum is 500.'],
+  ])('%s is refused', async (_name, last, message) => {
+    const { data, errors } = await gateway.ask(blocks(last));
+    expect(data.history).toBeNull();
+    expect(errors).toEqual([
+      expect.objectContaining({ message, extensions: expect.objectContaining({ code: 'BAD_USER_INPUT' }) }),
+    ]);
+  });
+
+  test('are HISTORY_UNAVAILABLE while the database cannot be read', async () => {
+    store.fail(new HistoryDatabaseError('gone'));
+    const { data, errors } = await gateway.ask(blocks(4));
+    store.fail(undefined);
+    expect(data.history).toBeNull();
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['HISTORY_UNAVAILABLE']);
+  });
+});
+
+test('without a history, there are no blocks', async () => {
+  const { ask } = await startGatewayForTest({ config: { historyDatabase: 'off' } });
+  const { data, errors } = await ask(blocks(4));
+  expect(data.history).toBeNull();
+  expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['HISTORY_UNAVAILABLE']);
+});

@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'vitest';
+import { heightsToRead } from '../../src/history/backfill.ts';
+import { HistoryDatabaseError } from '../../src/history/store.ts';
+import { createMemoryStore } from './memory-store.ts';
+import { allRecorded, recordForTest } from './recorded.ts';
+
+const TIP = 1_640_000;
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n);
+const ascending = (heights: Iterable<number>) => [...heights].sort((a, b) => a - b);
+
+describe('the heights of a range that are read', () => {
+  test.each([
+    [{ from: 10, to: 13 }, 1, [13, 12, 11, 10]],
+    [{ from: 1, to: 40 }, 12, [36, 24, 12]],
+    // What is left between two multiples stays as it is.
+    [{ from: 13, to: 23 }, 12, []],
+    [{ from: 15, to: 23 }, 12, range(15, 23).reverse()],
+    [{ from: 20, to: 20 }, 12, [20]],
+    [{ from: 20, to: 19 }, 12, []],
+    [{ from: 1, to: 1 }, 2, []],
+    [{ from: 1, to: 2 }, 2, [2]],
+  ])('%j with a step of %j: %j', (gap, step, heights) => {
+    expect([...heightsToRead(gap, step)]).toEqual(heights);
+  });
+});
+
+describe('the backfill', () => {
+  test('reads each height of the hours below the first head, from the newest down, before anything else is recorded', async () => {
+    // 90 blocks of 40 s an hour, and the first one before the hour.
+    const { sandbox, store } = await recordForTest({ config: { historyBackfillHours: 1 } });
+    await store.until(() => store.order.length === 89);
+    expect(ascending(store.order)).toEqual(range(TIP - 91, TIP - 3));
+    expect(store.order.slice(0, 4)).toEqual([TIP - 3, TIP - 4, TIP - 5, TIP - 6]);
+    const { recorded, expected } = allRecorded(sandbox, store);
+    expect(recorded).toEqual(expected);
+  });
+
+  test('reads the heights that were skipped, and those of a time without a gateway', async () => {
+    const first = await recordForTest();
+    await first.advanceEach(4);
+    await first.untilRecorded(TIP + 1);
+    await first.app.close();
+    const { sandbox, store, advanceEach, advance } = await recordForTest({
+      store: first.store,
+      before: (sandbox) => sandbox.advance(30),
+      config: { historyBackfillHours: 1 },
+    });
+    await advanceEach(2);
+    await advance(5);
+    await advanceEach(4);
+    await store.until(() => range(TIP - 50, TIP + 38).every((height) => store.blocks.has(height)));
+    const { recorded, expected } = allRecorded(sandbox, store);
+    expect(recorded).toEqual(expected);
+  });
+
+  test('with a step reads the multiples of it, and short gaps completely', async () => {
+    const { store } = await recordForTest({ config: { historyBackfillHours: 1, historyBackfillStep: 10 } });
+    await store.until(() => store.order.length === 10 + 7);
+    // The remainder above the highest multiple is a short gap only once something above it is recorded.
+    expect(ascending(store.order)).toEqual([
+      ...range(TIP - 100, TIP - 10).filter((height) => height % 10 === 0),
+      ...range(TIP - 9, TIP - 3),
+    ]);
+  });
+
+  test('stops at the heights that the node has pruned, with few errors', async () => {
+    const { sandbox, store, advanceEach } = await recordForTest({
+      config: { historyBackfillHours: 1 },
+      before: ({ node }) => void node.faults.set({ kind: 'pruned', blocks: 40 }),
+    });
+    await store.until(() => store.blocks.has(TIP - 40));
+    await advanceEach(6);
+    await store.until(() => range(TIP - 40, TIP + 3).every((height) => store.blocks.has(height)));
+    expect(ascending(store.order)).toEqual(range(TIP - 40, TIP + 3));
+    const calls = sandbox.node.calls('getpdestate');
+    expect(calls).toBeLessThan(44 + 7 + 8);
+  });
+
+  test('goes on after the database, or the node, has failed', async () => {
+    const store = createMemoryStore();
+    const { sandbox } = await recordForTest({
+      store,
+      config: { historyBackfillHours: 1 },
+      before() {
+        store.failure = new HistoryDatabaseError('locked');
+        setTimeout(() => {
+          store.failure = undefined;
+        }, 300);
+      },
+    });
+    await store.until(() => store.order.length > 20);
+    sandbox.node.faults.set({ kind: 'reset', on: 'getpdestate', times: 6 });
+    await store.until(() => store.order.length === 89);
+    const { recorded, expected } = allRecorded(sandbox, store);
+    expect(recorded).toEqual(expected);
+  });
+
+  test('reads one height at a time from a real node, each twelfth, and rests in between', async () => {
+    const { sandbox, store } = await recordForTest({ isSandbox: false, config: { historyBackfillHours: 1 } });
+    await store.until(() => store.order.length > 4);
+    const [highest = 0] = store.order;
+    expect(store.order.slice(0, 5)).toEqual(range(0, 4).map((n) => highest - 12 * n));
+    expect(highest % 12).toBe(0);
+    const states = sandbox.node.requests.filter(({ name }) => name === 'getpdestate').length;
+    expect(states).toBeLessThanOrEqual(1 + 8 + 2);
+  });
+
+  test('waits while a node limits the rate of its calls, and every head is recorded', async () => {
+    const { sandbox, store, untilHeight } = await recordForTest({
+      config: { historyBackfillHours: 1, headPollMs: 1_000, upstreamMaxPauseMs: 15_000 },
+      before: ({ node }) => void node.faults.set({ kind: 'rate-limit', perSecond: 4, burst: 1 }),
+    });
+    for (let height = TIP + 1; height <= TIP + 4; height++) {
+      sandbox.advance();
+      await untilHeight(height);
+    }
+    await store.until(() => store.blocks.has(TIP + 1));
+    expect(ascending(store.order).filter((height) => height < TIP - 8)).toEqual([]);
+    const { recorded, expected } = allRecorded(sandbox, store);
+    expect(recorded).toEqual(expected);
+  });
+
+  test('does not run with 0 hours, and without times of states', async () => {
+    const off = await recordForTest();
+    await off.advanceEach(5);
+    await off.untilRecorded(TIP + 2);
+    expect(off.store.order).toEqual(range(TIP, TIP + 2));
+
+    const timeless = await recordForTest({
+      config: { historyBackfillHours: 1 },
+      before: ({ node }) =>
+        void node.faults.set({
+          kind: 'shape',
+          on: 'getpdestate',
+          path: ['Result', 'BeaconTimeStamp'],
+          value: undefined,
+        }),
+    });
+    await timeless.advanceEach(6);
+    await timeless.untilRecorded(TIP + 3);
+    expect(timeless.store.order).toEqual(range(TIP, TIP + 3));
+  });
+});

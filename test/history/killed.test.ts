@@ -1,0 +1,157 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createHistoryStore } from '../../src/history/store-client.ts';
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
+import { expectedBlock, poolsOf } from './recorded.ts';
+
+const START = fileURLToPath(new URL('../../src/start.js', import.meta.url));
+
+function folderForTest(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'pdex-killed-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Starts a gateway as a process, with a history in a file. */
+async function startProcess(sandbox: Sandbox, folder: string, env: Record<string, string> = {}) {
+  const { FULLNODE_URL: _node, MARKET_DATA_URL: _host, ...inherited } = process.env;
+  const child = spawn(process.execPath, [START], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      ...inherited,
+      PORT: '0',
+      FULLNODE_URL: sandbox.nodeUrl,
+      HEAD_POLL_MS: '50',
+      // Where it is not built, the log says so.
+      EXPLORER: 'false',
+      HISTORY_BACKFILL_STEP: '1',
+      HISTORY_BACKFILL_HOURS: '1',
+      ...env,
+    },
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const lines: { readonly level: number; readonly msg: string; readonly graphql?: string }[] = [];
+  const served = Promise.withResolvers<string>();
+  createInterface(child.stdout).on('line', (line) => {
+    lines.push(JSON.parse(line));
+    const { graphql } = lines.at(-1) ?? {};
+    if (graphql !== undefined) served.resolve(graphql);
+  });
+  const url = await served.promise;
+
+  const metric = async (name: string) => {
+    const text = await (await fetch(new URL('/metrics', url))).text();
+    return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1]);
+  };
+  const ask = async (query: string) => (await fetch(`${url}?query=${encodeURIComponent(query)}`)).json();
+  return {
+    lines,
+    metric,
+    ask,
+    /** Makes a block, and waits until it is served. */
+    async advance() {
+      sandbox.advance();
+      const served = async () => (await ask('{ beaconHeight }')).data.beaconHeight;
+      await expect.poll(served).toBe(sandbox.chain.tip.height);
+    },
+    /** Ends the process with a signal, and waits until it has ended. */
+    async end(signal: NodeJS.Signals) {
+      const ended = once(child, 'exit');
+      child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+/** What the file has of the heights of a range: `undefined` for one that is not recorded. */
+async function readFile(path: string, from: number, to: number) {
+  const store = createHistoryStore({ database: { kind: 'sqlite', path }, rawDays: 7 });
+  try {
+    await store.useChain('sandbox');
+    const coverage = await store.coverage(1_000);
+    const isMissing = (height: number) => coverage?.gaps.some((gap) => gap.from <= height && height <= gap.to);
+    const blocks = [];
+    for (let height = Math.max(from, coverage?.first.beaconHeight ?? to); height <= to; height++) {
+      if (isMissing(height) || height > (coverage?.last.beaconHeight ?? 0)) continue;
+      const state = await store.stateAt(height);
+      blocks.push({ height, pools: state && poolsOf(state) });
+    }
+    return { coverage, blocks };
+  } finally {
+    await store.close();
+  }
+}
+
+describe('a gateway that is killed', () => {
+  test('again and again shows nothing wrong, and has every final height afterwards', async () => {
+    const sandbox = await createSandbox({ seed: 7, history: 20, pools: 12 });
+    onTestFinished(sandbox.close);
+    const first = sandbox.chain.tip.height;
+    const folder = folderForTest();
+    const path = join(folder, 'pdex-history.sqlite');
+    for (let round = 0; round < 4; round++) {
+      const gateway = await startProcess(sandbox, folder);
+      for (let blocks = 0; blocks < 3 + 3 * round; blocks++) await gateway.advance();
+      // Some moment of the recording: these blocks are read, become final and are recorded one after another.
+      sandbox.advance(1 + round);
+      await gateway.end('SIGKILL');
+    }
+
+    const gateway = await startProcess(sandbox, folder);
+    for (let blocks = 0; blocks < 3; blocks++) await gateway.advance();
+    const recordedTo = sandbox.chain.tip.height - 3;
+    await expect.poll(() => gateway.metric('pdex_history_recorded_beacon_height')).toBe(recordedTo);
+    await expect.poll(() => gateway.metric('pdex_history_missing_heights')).toBe(0);
+    const { beaconHeight, poolPairs } = (
+      await gateway.ask('{ beaconHeight poolPairs(first: 1) { nodes { beaconHeight } } }')
+    ).data;
+    expect(poolPairs.nodes).toEqual([{ beaconHeight }]);
+    expect(await gateway.end('SIGTERM')).toEqual([0, null]);
+    expect(gateway.lines.filter(({ level }) => level >= 40)).toEqual([]);
+
+    const { coverage, blocks } = await readFile(path, first - 60, beaconHeight - 3);
+    expect(coverage?.gaps).toEqual([]);
+    expect(recordedTo).toBeGreaterThan(first + 10);
+    expect(blocks.length).toBeGreaterThan(recordedTo - first);
+    expect(blocks).toEqual(blocks.map(({ height }) => ({ height, pools: expectedBlock(sandbox, height).pools })));
+  });
+
+  test('and whose file was cut serves live data, and says that the history cannot be used', async () => {
+    const sandbox = await createSandbox({ seed: 7, history: 20, pools: 12 });
+    onTestFinished(sandbox.close);
+    const folder = folderForTest();
+    const before = await startProcess(sandbox, folder);
+    await expect.poll(() => before.metric('pdex_history_heights')).toBeGreaterThan(15);
+    await before.end('SIGTERM');
+    const path = join(folder, 'pdex-history.sqlite');
+    truncateSync(path, Math.floor(statSync(path).size / 2));
+
+    const after = await startProcess(sandbox, folder);
+    await expect.poll(() => after.lines.filter(({ msg }) => msg.includes('history')).length).toBeGreaterThan(0);
+    const { data, errors } = await after.ask('{ beaconHeight }');
+    expect(errors).toBeUndefined();
+    expect(data.beaconHeight).toBeGreaterThan(0);
+    await after.end('SIGTERM');
+  });
+});
+
+test('a file of another program is refused at the start, and left as it is', () => {
+  const path = join(folderForTest(), 'other.sqlite');
+  const other = new DatabaseSync(path);
+  other.exec('CREATE TABLE notes (text TEXT)');
+  other.close();
+  const content = readFileSync(path);
+  const args = [START, '--fullnode-url=http://127.0.0.1:1', `--history-database=${path}`];
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/^pdex-gateway: --history-database [^\n]* is not a history of the gateway\n$/);
+  expect(readFileSync(path).equals(content)).toBe(true);
+});

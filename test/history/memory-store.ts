@@ -1,0 +1,122 @@
+import type { BeaconHeight } from '../../src/domain/beacon-height.ts';
+import type { Instant } from '../../src/domain/instant.ts';
+import {
+  type Coverage,
+  type FinalBlock,
+  HistoryDatabaseError,
+  type HistoryStore,
+  type RecordedHeight,
+} from '../../src/history/store.ts';
+
+/** A store in memory, which a test can look at and break. It has no candles. */
+export type MemoryStore = HistoryStore & {
+  /** The recorded blocks by height. */
+  readonly blocks: ReadonlyMap<BeaconHeight, FinalBlock>;
+  /** The recorded heights in the order in which they were recorded. */
+  readonly order: readonly BeaconHeight[];
+  /** The times of `prune`. */
+  readonly pruned: readonly Instant[];
+  chainName: string | undefined;
+  /** What every operation fails with, while it is set. */
+  failure: Error | undefined;
+  isClosed: boolean;
+  /** Resolves once a condition holds after something was recorded. */
+  until(condition: () => boolean): Promise<void>;
+};
+
+/** Creates an empty store. */
+export function createMemoryStore(): MemoryStore {
+  const blocks = new Map<BeaconHeight, FinalBlock>();
+  const order: BeaconHeight[] = [];
+  const pruned: Instant[] = [];
+  const waiting = new Set<() => void>();
+
+  const heights = () => [...blocks.keys()].sort((a, b) => a - b);
+  const at = (height: BeaconHeight): RecordedHeight => {
+    const { hash, time } = blocks.get(height) as FinalBlock;
+    return { beaconHeight: height, hash, time };
+  };
+  function requireWorking(): void {
+    if (store.failure !== undefined) throw store.failure;
+  }
+
+  const store: MemoryStore = {
+    blocks,
+    order,
+    pruned,
+    chainName: undefined,
+    failure: undefined,
+    isClosed: false,
+    until: (condition) =>
+      new Promise((resolve) => {
+        const check = () => {
+          if (!condition()) return;
+          waiting.delete(check);
+          resolve();
+        };
+        waiting.add(check);
+        check();
+      }),
+    async useChain(name) {
+      requireWorking();
+      store.chainName ??= name;
+      if (store.chainName !== name) throw new HistoryDatabaseError('of another chain', { isPermanent: true });
+    },
+    async record(some) {
+      requireWorking();
+      for (const block of some) {
+        const { beaconHeight } = block.exchange;
+        const before = blocks.get(beaconHeight);
+        if (before !== undefined && before.time !== block.time)
+          throw new HistoryDatabaseError('another block', { isPermanent: true });
+        if (before !== undefined) continue;
+        blocks.set(beaconHeight, block);
+        order.push(beaconHeight);
+      }
+      // Whoever waits sees what happens after the recording too.
+      setImmediate(() => {
+        for (const check of [...waiting]) check();
+      });
+    },
+    async coverage(max) {
+      requireWorking();
+      const all = heights();
+      const [first] = all;
+      const last = all.at(-1);
+      if (first === undefined || last === undefined) return undefined;
+      const gaps: Coverage['gaps'][number][] = [];
+      for (const [index, height] of all.entries()) {
+        const next = all[index + 1];
+        if (next !== undefined && next > height + 1) gaps.unshift({ from: height + 1, to: next - 1 });
+      }
+      return { first: at(first), last: at(last), heights: all.length, gaps: gaps.slice(0, max) };
+    },
+    async blockAt(time) {
+      requireWorking();
+      const all = heights().map(at);
+      const block = all.findLast((each) => each.time <= time);
+      return block && { block, next: all.find(({ beaconHeight }) => beaconHeight > block.beaconHeight) };
+    },
+    async recentBlocks({ upTo, last }) {
+      requireWorking();
+      const counted = heights().filter((height) => height <= upTo);
+      return counted.slice(Math.max(0, counted.length - last)).map(at);
+    },
+    async stateAt(height) {
+      requireWorking();
+      const found = heights().findLast((each) => each <= height);
+      return found === undefined ? undefined : blocks.get(found)?.exchange;
+    },
+    candles: () => Promise.reject(new Error('this store has no candles')),
+    windows: () => Promise.reject(new Error('this store has no windows')),
+    reservesAt: () => Promise.reject(new Error('this store has no reserves')),
+    async prune(now) {
+      requireWorking();
+      pruned.push(now);
+    },
+    async close() {
+      store.isClosed = true;
+    },
+  };
+  return store;
+}

@@ -1,0 +1,24 @@
+import type { FinalBlock } from '../../src/history/store.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { exchangeStateOf } from '../domain/pools.ts';
+
+/** A height of the sandbox's chain, as the gateway reads it. */
+export type ChainHeight = FinalBlock & { readonly beaconHeight: number; readonly hash: string };
+
+/** The heights of the sandbox's chain, ascending. */
+export function chainHeights({ chain }: Sandbox, from: number, to = chain.tip.height): readonly ChainHeight[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => {
+    const beaconHeight = from + index;
+    const block = chain.block(beaconHeight);
+    if (block === undefined) throw new Error(`the chain has no block ${beaconHeight}`);
+    const pools = chain.poolsAt(beaconHeight).map((pool) => ({
+      beaconHeight,
+      token1Id: pool.token1.id,
+      token2Id: pool.token2.id,
+      reserve1: chain.reserves(pool, beaconHeight)?.reserve1 ?? 0n,
+      reserve2: chain.reserves(pool, beaconHeight)?.reserve2 ?? 0n,
+    }));
+    const time = block.time * 1_000;
+    return { beaconHeight, hash: block.hash, time, exchange: exchangeStateOf(beaconHeight, pools, time) };
+  });
+}

@@ -1,0 +1,70 @@
+import type { ExchangeState } from '../../src/domain/exchange.ts';
+import { poolCount, poolPairAt } from '../../src/domain/exchange.ts';
+import type { FinalBlock } from '../../src/history/store.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { startGatewayForTest, type TestGateway, type TestGatewayOptions } from '../support/gateway.ts';
+import { createMemoryStore, type MemoryStore } from './memory-store.ts';
+
+/** A gateway that records into a store in memory. */
+export type RecordingGateway = TestGateway & {
+  readonly store: MemoryStore;
+  /** Makes blocks one by one, each served before the next. */
+  advanceEach(blocks: number): Promise<void>;
+  untilRecorded(height: number): Promise<void>;
+};
+
+/** Starts it for one test; without backfill unless the config turns it on. */
+export async function recordForTest({
+  config,
+  ...options
+}: TestGatewayOptions & { readonly store?: MemoryStore } = {}): Promise<RecordingGateway> {
+  const store = options.store ?? createMemoryStore();
+  const gateway = await startGatewayForTest({ ...options, store, config: { historyBackfillHours: 0, ...config } });
+  await gateway.untilHeight(1);
+  return {
+    ...gateway,
+    store,
+    async advanceEach(blocks) {
+      for (let made = 0; made < blocks; made++) await gateway.advance();
+    },
+    untilRecorded: (height) => store.until(() => store.blocks.has(height)),
+  };
+}
+
+/** What a recorded block has to be, by the chain of the sandbox. */
+export function expectedBlock({ chain }: Sandbox, height: number) {
+  const block = chain.block(height);
+  if (block === undefined) throw new Error(`the chain has no block ${height}`);
+  const pools = chain
+    .poolsAt(height)
+    .map((pool) => [
+      `${pool.token1.id}-${pool.token2.id}`,
+      chain.reserves(pool, height)?.reserve1,
+      chain.reserves(pool, height)?.reserve2,
+    ]);
+  return { height, hash: block.hash, time: block.time * 1_000, pools: pools.sort(byId) };
+}
+
+/** The same of a block that was recorded. A hash that is not known is that of the chain. */
+export function recordedBlock({ chain }: Sandbox, { hash, time, exchange }: FinalBlock) {
+  const height = exchange.beaconHeight;
+  return { height, hash: hash ?? chain.block(height)?.hash, time, pools: poolsOf(exchange) };
+}
+
+/** The pools of a state, in order of their ids. */
+export function poolsOf(state: ExchangeState) {
+  return Array.from({ length: poolCount(state) }, (_, place) => {
+    const { token1Id, token2Id, reserve1, reserve2 } = poolPairAt(state, place);
+    return [`${token1Id}-${token2Id}`, reserve1, reserve2];
+  }).sort(byId);
+}
+
+function byId([a]: readonly unknown[], [b]: readonly unknown[]): number {
+  return String(a) < String(b) ? -1 : 1;
+}
+
+/** All recorded blocks, and what they have to be. */
+export function allRecorded(sandbox: Sandbox, store: MemoryStore) {
+  const recorded = [...store.blocks.values()].map((block) => recordedBlock(sandbox, block));
+  return { recorded, expected: [...store.blocks.keys()].map((height) => expectedBlock(sandbox, height)) };
+}

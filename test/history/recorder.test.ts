@@ -1,0 +1,206 @@
+import { describe, expect, test } from 'vitest';
+import { HistoryDatabaseError } from '../../src/history/store.ts';
+import { createMemoryStore } from './memory-store.ts';
+import { allRecorded, recordForTest } from './recorded.ts';
+
+const TIP = 1_640_000;
+
+/** The heights of a range, both included. */
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n);
+
+describe('what is recorded', () => {
+  test('each final height that was served, with its hash, without another call', async () => {
+    const { sandbox, store, advanceEach, untilRecorded } = await recordForTest();
+    await advanceEach(8);
+    await untilRecorded(TIP + 5);
+    expect(store.order).toEqual(range(TIP, TIP + 5));
+    const { recorded, expected } = allRecorded(sandbox, store);
+    expect(recorded).toEqual(expected);
+    expect([...store.blocks.values()].map(({ hash }) => hash)).toEqual(expected.map(({ hash }) => hash));
+    expect(store.chainName).toBe('sandbox');
+    expect(sandbox.node.calls('getpdestate')).toBe(9);
+  });
+
+  test('of a block that was replaced before it was final, its replacement', async () => {
+    const { sandbox, store, advanceEach, untilHeight, untilRecorded } = await recordForTest();
+    await advanceEach(2);
+    // The replacement and the next block come together, so that the gateway never reads the replacement.
+    sandbox.replaceTip();
+    sandbox.advance();
+    await untilHeight(TIP + 3);
+    await advanceEach(5);
+    await untilRecorded(TIP + 2);
+    await untilRecorded(TIP + 5);
+    const { recorded, expected } = allRecorded(sandbox, store);
+    expect(recorded).toEqual(expected);
+    expect(store.blocks.get(TIP + 2)?.hash).toBeUndefined();
+    expect(recorded.map(({ height }) => height).sort()).toEqual(range(TIP, TIP + 5));
+  });
+
+  test('of a block whose replacement was served, the replacement', async () => {
+    const { sandbox, store, advanceEach, untilRecorded, subscribe } = await recordForTest();
+    await advanceEach(2);
+    sandbox.replaceTip();
+    for await (const { data } of subscribe('subscription { head { hash } }'))
+      if (data.head.hash === sandbox.chain.tip.hash) break;
+    await advanceEach(5);
+    await untilRecorded(TIP + 2);
+    await untilRecorded(TIP + 4);
+    const { recorded, expected } = allRecorded(sandbox, store);
+    expect(recorded).toEqual(expected);
+  });
+
+  test.each(['alternate', 'random'] as const)('behind a load balancer whose nodes fork, order %s', async (order) => {
+    const { sandbox, store, advanceEach, untilRecorded } = await recordForTest({
+      sandbox: { nodes: 2, balanced: { order } },
+    });
+    for (let round = 0; round < 4; round++) {
+      const from = sandbox.chain.tip.height + 1;
+      const end = sandbox.nodes[1]?.faults.set({ kind: 'fork', from });
+      await advanceEach(2);
+      end?.();
+      await advanceEach(2);
+    }
+    await advanceEach(4);
+    for (const height of range(TIP, TIP + 17)) await untilRecorded(height);
+    const { recorded, expected } = allRecorded(sandbox, store);
+    expect(recorded).toEqual(expected);
+  });
+
+  test.each([
+    ['the node does not name the block below', 'getbeaconbeststatedetail', 'PreviousBestBlockHash'],
+    ['the node does not name its best block', 'getbeaconbeststatedetail', 'BestBlockHash'],
+    ['states have no time', 'getpdestate', 'BeaconTimeStamp'],
+  ] as const)('if %s: what is read again when it is final', async (_, on, member) => {
+    const { sandbox, store, advanceEach, untilHeight, untilRecorded } = await recordForTest({
+      before: ({ node }) => void node.faults.set({ kind: 'shape', on, path: ['Result', member], value: undefined }),
+    });
+    await advanceEach(2);
+    sandbox.replaceTip();
+    sandbox.advance();
+    await untilHeight(TIP + 3);
+    await advanceEach(6);
+    await untilRecorded(TIP + 6);
+    const { recorded, expected } = allRecorded(sandbox, store);
+    expect(recorded).toEqual(expected);
+    // Without times, only the chain of hashes shows which block was read, and the replacement is missing in it.
+    const known = range(on === 'getpdestate' ? TIP + 3 : TIP, TIP + 6);
+    expect([...store.blocks.keys()].sort()).toEqual(known);
+  });
+
+  test('nothing of a state that has lost pools', async () => {
+    const { sandbox, store, advanceEach, untilRecorded } = await recordForTest();
+    await advanceEach(1);
+    const end = sandbox.node.faults.set({
+      kind: 'shape',
+      on: 'getpdestate',
+      path: ['Result', 'PDEPoolPairs'],
+      value: {},
+    });
+    await advanceEach(1);
+    end();
+    await advanceEach(5);
+    await untilRecorded(TIP + 2);
+    await untilRecorded(TIP + 4);
+    const { recorded, expected } = allRecorded(sandbox, store);
+    expect(recorded).toEqual(expected);
+  });
+});
+
+describe('a database that fails', () => {
+  test('touches nothing else, is logged once, and everything is recorded afterwards', async () => {
+    const { sandbox, app, store, lines, ask, advanceEach, untilRecorded } = await recordForTest();
+    await advanceEach(4);
+    await untilRecorded(TIP + 1);
+    store.failure = new HistoryDatabaseError('database or disk is full');
+    await advanceEach(6);
+    expect((await ask('{ beaconHeight }')).data).toEqual({ beaconHeight: TIP + 10 });
+    const ready = await fetch(new URL('/ready', await app.listen(0, '127.0.0.1')));
+    expect(await ready.json()).toMatchObject({ notes: [{ code: 'HISTORY_FAILING' }] });
+    store.failure = undefined;
+    await untilRecorded(TIP + 7);
+    const { recorded, expected } = allRecorded(sandbox, store);
+    expect(recorded).toEqual(expected);
+    expect(store.order).toEqual(range(TIP, TIP + 7));
+    expect(lines.filter(({ msg }) => msg.includes('history'))).toEqual([
+      expect.objectContaining({ level: 40, error: 'database or disk is full' }),
+      expect.objectContaining({ level: 30, msg: 'the history is recorded again' }),
+    ]);
+  });
+
+  test('is refused if it is of a chain with another name', async () => {
+    const store = createMemoryStore();
+    await store.useChain('mainnet');
+    const { lines, ask, advanceEach } = await recordForTest({ store });
+    await advanceEach(6);
+    expect((await ask('{ beaconHeight }')).data).toEqual({ beaconHeight: TIP + 6 });
+    expect(store.order).toEqual([]);
+    expect(lines.filter(({ msg }) => msg.includes('history'))).toEqual([
+      expect.objectContaining({ level: 50, error: 'of another chain' }),
+    ]);
+  });
+
+  test('is refused if it has another block than the node, also if the chains have the same name', async () => {
+    const first = await recordForTest();
+    await first.advanceEach(6);
+    await first.untilRecorded(TIP + 3);
+    const { store, lines, advanceEach } = await recordForTest({
+      store: first.store,
+      sandbox: { seed: 8, startTime: 1_767_225_607, startHeight: TIP + 20 },
+    });
+    await advanceEach(6);
+    expect(store.order).toEqual(range(TIP, TIP + 3));
+    expect(lines.filter(({ msg }) => msg.includes('history'))).toEqual([
+      expect.objectContaining({ level: 50, error: expect.stringContaining('another block at beacon height') }),
+    ]);
+  });
+
+  test('is refused at once if the chain was begun again, as that of a restarted sandbox', async () => {
+    const first = await recordForTest();
+    await first.advanceEach(6);
+    await first.untilRecorded(TIP + 3);
+    const { store, lines } = await recordForTest({
+      store: first.store,
+      sandbox: { startTime: 1_767_225_600 + 3_600 },
+      config: { maxBlockAgeMs: 2 ** 31 - 1 },
+    });
+    await expect
+      .poll(() => lines.filter(({ msg }) => msg.includes('history')))
+      .toEqual([expect.objectContaining({ level: 50, error: expect.stringContaining(`beacon height ${TIP + 3}`) })]);
+    expect(store.order).toEqual(range(TIP, TIP + 3));
+  });
+
+  test('is used again if it is of the same chain', async () => {
+    const first = await recordForTest();
+    await first.advanceEach(6);
+    await first.untilRecorded(TIP + 3);
+    const { store, lines, advanceEach, untilRecorded } = await recordForTest({
+      store: first.store,
+      before: (sandbox) => sandbox.advance(20),
+    });
+    await advanceEach(6);
+    await untilRecorded(TIP + 23);
+    expect(store.order).toEqual([...range(TIP, TIP + 3), ...range(TIP + 20, TIP + 23)]);
+    expect(lines.filter(({ level }) => level >= 40)).toEqual([]);
+  });
+});
+
+test('the database is closed with the gateway, and what was final is recorded', async () => {
+  const { store, app, advanceEach } = await recordForTest();
+  await advanceEach(5);
+  await app.close();
+  expect(store.order).toEqual(range(TIP, TIP + 2));
+  expect(store.isClosed).toBe(true);
+});
+
+test('old changes are deleted once an hour by the times of blocks', async () => {
+  const { store, sandbox, advanceEach, untilRecorded } = await recordForTest();
+  await advanceEach(4);
+  await untilRecorded(TIP + 1);
+  expect(store.pruned).toHaveLength(1);
+  // 90 blocks of 40 s.
+  sandbox.advance(89);
+  await advanceEach(8);
+  await untilRecorded(sandbox.chain.tip.height - 3);
+  expect(store.pruned).toHaveLength(2);
+});

@@ -1,0 +1,158 @@
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished, test } from 'vitest';
+import { createSqliteStore } from '../../src/history/sqlite-store.ts';
+import type { HistoryStore } from '../../src/history/store.ts';
+import { endlessBlock, FIRST_HEIGHT } from './endless-chain.ts';
+
+const TEMPORARY = { name: 'HistoryDatabaseError', isPermanent: false };
+const PERMANENT = { name: 'HistoryDatabaseError', isPermanent: true };
+
+function inFolder(name: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'pdex-sqlite-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, name);
+}
+
+function createStore(path: string): HistoryStore {
+  const store = createSqliteStore(path, { rawDays: 7 });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+const blocks = (count: number, from = FIRST_HEIGHT) =>
+  Array.from({ length: count }, (_, index) => endlessBlock(from + index));
+
+test.each<[string, (path: string) => void]>([
+  ['a text', (path) => writeFileSync(path, 'not a database, but longer than the header of one '.repeat(10))],
+  ['a short text', (path) => writeFileSync(path, 'x')],
+  ['a database of another program', (path) => new DatabaseSync(path).exec('CREATE TABLE heights (height)')],
+])('%s is refused, and stays as it is', async (_, write) => {
+  const path = inFolder('history.sqlite');
+  write(path);
+  const before = readFileSync(path);
+  const store = createStore(path);
+  await expect(store.useChain('test')).rejects.toMatchObject(PERMANENT);
+  await expect(store.record(blocks(1))).rejects.toMatchObject(PERMANENT);
+  expect(readFileSync(path)).toEqual(before);
+  expect([`${path}-wal`, `${path}-shm`, `${path}-journal`].filter(existsSync)).toEqual([]);
+});
+
+test('a damaged database is refused when the damage is found', async () => {
+  const path = inFolder('history.sqlite');
+  const store = createStore(path);
+  await store.useChain('test');
+  await store.record(blocks(100));
+  await store.close();
+  const whole = readFileSync(path);
+  writeFileSync(path, Buffer.concat([whole.subarray(0, 4096), Buffer.alloc(whole.length - 4096, 0x55)]));
+
+  await expect(createStore(path).useChain('test')).rejects.toMatchObject(PERMANENT);
+  truncateSync(path, 4096);
+  await expect(createStore(path).useChain('test')).rejects.toMatchObject(PERMANENT);
+});
+
+test('while another process writes, a write fails after a moment, reads go on, and later writes succeed', async () => {
+  const path = inFolder('history.sqlite');
+  const store = createStore(path);
+  await store.useChain('test');
+  await store.record(blocks(3));
+
+  const other = new DatabaseSync(path);
+  onTestFinished(() => other.close());
+  other.exec('BEGIN IMMEDIATE');
+  await expect(store.record(blocks(5))).rejects.toMatchObject(TEMPORARY);
+  expect((await store.coverage(0))?.heights).toBe(3);
+  other.exec('COMMIT');
+  await store.record(blocks(5));
+  expect((await store.coverage(0))?.heights).toBe(5);
+});
+
+test('a folder that is missing is used when it appears', async () => {
+  const path = inFolder('missing/history.sqlite');
+  const store = createStore(path);
+  await expect(store.useChain('test')).rejects.toMatchObject(TEMPORARY);
+  await expect(store.coverage(0)).rejects.toMatchObject(TEMPORARY);
+  mkdirSync(join(path, '..'));
+  await store.useChain('test');
+  await store.record(blocks(1));
+  expect((await store.coverage(0))?.heights).toBe(1);
+});
+
+test('a file that vanished is created again, and one that was replaced is opened', async () => {
+  const path = inFolder('history.sqlite');
+  const store = createStore(path);
+  await store.useChain('test');
+  await store.record(blocks(3));
+  for (const suffix of ['', '-wal', '-shm'])
+    if (existsSync(path + suffix)) renameSync(path + suffix, `${path}.old${suffix}`);
+  await store.record(blocks(2, FIRST_HEIGHT + 10));
+  expect((await store.coverage(0))?.heights).toBe(2);
+
+  for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
+  for (const suffix of ['', '-wal', '-shm'])
+    if (existsSync(`${path}.old${suffix}`)) renameSync(`${path}.old${suffix}`, path + suffix);
+  expect((await store.coverage(0))?.heights).toBe(3);
+  expect(await store.stateAt(FIRST_HEIGHT + 9)).toEqual(endlessBlock(FIRST_HEIGHT + 2).exchange);
+});
+
+/** Mounts a small disk for a test. @returns whether this process may */
+function mountDisk(folder: string): boolean {
+  mkdirSync(folder);
+  if (!isDone('mount', '-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', folder)) return false;
+  onTestFinished(() => void isDone('umount', '-l', folder));
+  return true;
+}
+
+function isDone(command: string, ...args: readonly string[]): boolean {
+  return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
+}
+
+test('on a full disk writes fail, reads go on, and nothing is lost once there is room', async ({ skip }) => {
+  const path = inFolder('disk/history.sqlite');
+  const disk = join(path, '..');
+  if (!mountDisk(disk)) skip('only root can mount a disk');
+  const store = createStore(path);
+  await store.useChain('test');
+  await store.record(blocks(20));
+  const ballast = join(disk, 'ballast');
+  expect(() => writeFileSync(ballast, Buffer.alloc(4e6))).toThrow('ENOSPC');
+
+  await expect(store.record(blocks(500, FIRST_HEIGHT + 20))).rejects.toMatchObject(TEMPORARY);
+  const { heights = 0 } = (await store.coverage(0)) ?? {};
+  expect(heights).toBeGreaterThanOrEqual(20);
+  rmSync(ballast);
+  await store.record(blocks(heights + 10));
+  expect(await store.coverage(1)).toMatchObject({ heights: heights + 10, gaps: [] });
+  for (const { exchange } of blocks(heights + 10)) expect(await store.stateAt(exchange.beaconHeight)).toEqual(exchange);
+});
+
+test('on a disk that cannot be written calls fail, and succeed once it can be', async ({ skip }) => {
+  const path = inFolder('disk/history.sqlite');
+  const disk = join(path, '..');
+  if (!mountDisk(disk)) skip('only root can mount a disk');
+  const first = createStore(path);
+  await first.useChain('test');
+  await first.record(blocks(3));
+  await first.close();
+
+  expect(isDone('mount', '-o', 'remount,ro', disk)).toBe(true);
+  const store = createStore(path);
+  await expect(store.useChain('test')).rejects.toMatchObject(TEMPORARY);
+  await expect(store.coverage(0)).rejects.toMatchObject(TEMPORARY);
+  expect(isDone('mount', '-o', 'remount,rw', disk)).toBe(true);
+  await store.record(blocks(5));
+  expect((await store.coverage(0))?.heights).toBe(5);
+});

@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
+import { expect, onTestFinished, test } from 'vitest';
+import type { HistoryStore } from '../../src/history/store.ts';
+import { createHistoryStore, type HistoryStoreOptions } from '../../src/history/store-client.ts';
+import { blockOf, POOL_IDS, START } from './chains.ts';
+
+async function createStore(options: Partial<HistoryStoreOptions> = {}): Promise<HistoryStore> {
+  const store = createHistoryStore({ database: { kind: 'memory' }, rawDays: 7, ...options });
+  onTestFinished(() => store.close());
+  await store.useChain('test');
+  return store;
+}
+
+const chain = [1, 2, 3].map((height) =>
+  blockOf(
+    height,
+    START + height * 40_000,
+    new Map(Array.from({ length: height }, (_, pool) => [pool, [BigInt(height), 2n ** 64n - 1n]])),
+  ),
+);
+
+test('the client of the thread gives back the states that it recorded, and the same directory', async () => {
+  const store = await createStore();
+  await store.record(chain.toReversed());
+  const [, second, third] = chain;
+  expect(await store.stateAt(2)).toEqual(second?.exchange);
+  expect(await store.stateAt(9)).toEqual(third?.exchange);
+  expect((await store.stateAt(3))?.directory).toBe((await store.stateAt(3))?.directory);
+  expect(await store.stateAt(0)).toBeUndefined();
+  expect(third?.exchange.reserves.length).toBe(6);
+
+  const { value } = await store.candles({ poolIds: POOL_IDS, interval: 'ONE_DAY', upTo: 9, last: 10 });
+  expect(value.get(POOL_IDS[0] ?? '')?.[0]?.close).toEqual({ beaconHeight: 3, reserve1: 3n, reserve2: 2n ** 64n - 1n });
+});
+
+test('two stores in one process do not disturb each other, and closed ones fail', async () => {
+  const [one, other] = [await createStore(), await createStore()];
+  await one.record(chain);
+  expect(await other.coverage(1)).toBeUndefined();
+  expect((await one.coverage(1))?.heights).toBe(3);
+  await one.close();
+  await expect(one.coverage(1)).rejects.toMatchObject({ name: 'HistoryDatabaseError', isPermanent: false });
+  expect(await other.coverage(1)).toBeUndefined();
+});
+
+test('nothing can be read before the chain is known, and one store is of one chain', async () => {
+  const store = createHistoryStore({ database: { kind: 'memory' }, rawDays: 7 });
+  onTestFinished(() => store.close());
+  await expect(store.coverage(1)).rejects.toMatchObject({ name: 'HistoryDatabaseError', isPermanent: false });
+  await store.useChain('test');
+  expect(await store.coverage(1)).toBeUndefined();
+  await expect(store.useChain('other')).rejects.toMatchObject({ name: 'HistoryDatabaseError', isPermanent: true });
+});
+
+test('after the thread has failed, calls fail for a moment, and then it starts again', async () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'pdex-client-')), 'history.sqlite');
+  onTestFinished(() => rmSync(dirname(path), { recursive: true }));
+  const workers: Worker[] = [];
+  const add = (worker: Worker) => void workers.push(worker);
+  process.on('worker', add);
+  onTestFinished(() => void process.off('worker', add));
+
+  const store = await createStore({ database: { kind: 'sqlite', path } });
+  await store.record(chain);
+  const reading = store.coverage(0);
+  await workers[0]?.terminate();
+  await expect(reading.then(() => store.coverage(0))).rejects.toMatchObject({
+    name: 'HistoryDatabaseError',
+    isPermanent: false,
+  });
+  await expect.poll(() => store.coverage(0).catch(() => undefined)).toMatchObject({ heights: 3 });
+  expect(workers.length).toBe(2);
+  expect(await store.stateAt(2)).toEqual(chain[1]?.exchange);
+});
+
+test('a store that was never used, or is closed twice, leaves no thread', async () => {
+  const workers: Worker[] = [];
+  const add = (worker: Worker) => void workers.push(worker);
+  process.on('worker', add);
+  onTestFinished(() => void process.off('worker', add));
+  await createHistoryStore({ database: { kind: 'memory' }, rawDays: 7 }).close();
+  expect(workers).toEqual([]);
+  const store = await createStore();
+  await Promise.all([store.record(chain), store.close(), store.close()]);
+  expect(workers.map(({ threadId }) => threadId)).toEqual([-1]);
+});

@@ -1,0 +1,275 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { CANDLE_INTERVALS } from '../../src/history/candle-rows.ts';
+import { MIGRATIONS, type Migration, type StoreOptions } from '../../src/history/migrations.ts';
+import { createPostgresStore } from '../../src/history/postgres-store.ts';
+import { createSqliteStore } from '../../src/history/sqlite-store.ts';
+import type { HistoryStore } from '../../src/history/store.ts';
+import { hasPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { anyChain, blockOf, POOL_IDS, START } from './chains.ts';
+import { createModel } from './model.ts';
+
+type Model = ReturnType<typeof createModel>;
+
+const folder = mkdtempSync(join(tmpdir(), 'pdex-history-'));
+let server: PostgresServer | undefined;
+beforeAll(async () => {
+  if (hasPostgres) server = await startPostgres();
+});
+afterAll(async () => {
+  await server?.close();
+  rmSync(folder, { recursive: true });
+});
+
+type Kind = {
+  readonly name: string;
+  readonly isThere: boolean;
+  readonly runs: number;
+  /** Creates a store in the database of the tests. */
+  create(options: StoreOptions): HistoryStore;
+  /** Deletes everything in it. */
+  empty(): Promise<void>;
+};
+
+const KINDS: readonly Kind[] = [
+  {
+    name: 'SQLite',
+    isThere: true,
+    runs: 60,
+    create: (options) => createSqliteStore(join(folder, 'history.sqlite'), options),
+    async empty() {
+      for (const name of readdirSync(folder)) rmSync(join(folder, name));
+    },
+  },
+  {
+    name: 'PostgreSQL',
+    isThere: hasPostgres || process.env['CI'] !== undefined,
+    runs: 15,
+    create: (options) => createPostgresStore(server?.url.href ?? '', options),
+    async empty() {
+      const client = new pg.Client(server?.url.href);
+      await client.connect();
+      await client.query('DROP SCHEMA IF EXISTS pdex_history CASCADE');
+      await client.end();
+    },
+  },
+];
+
+describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
+  const testHere = test.extend('isHere', { auto: true }, ({ skip }) => {
+    if (!isThere) skip(`${name} is not installed`);
+  });
+
+  /** Creates a store in an empty database. The test closes it. */
+  async function createStore(options?: Partial<StoreOptions>): Promise<HistoryStore> {
+    await empty();
+    return reopen(options);
+  }
+
+  async function reopen(options?: Partial<StoreOptions>): Promise<HistoryStore> {
+    const store = create({ rawDays: 7, ...options });
+    onTestFinished(() => store.close());
+    await store.useChain('test');
+    return store;
+  }
+
+  testHere('any chain, recorded in any order, with gaps and retention', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyRun, async ({ order, prunedAfter, rawDays, height, other, from, to, last }) => {
+        await empty();
+        const store = create({ rawDays });
+        await store.useChain('test');
+        const model = createModel(rawDays);
+        for (const [index, block] of order.entries()) {
+          await store.record([block]);
+          model.record(block);
+          if (!prunedAfter.includes(index)) continue;
+          const now = Math.max(...order.slice(0, index + 1).map(({ time }) => time));
+          await store.prune(now);
+          model.prune(now);
+        }
+        await compare(store, model, { height, other, from: from ?? undefined, to: to ?? undefined, last });
+        await store.close();
+      }),
+      { numRuns: runs * Number(process.env['MORE_RUNS'] ?? 1) },
+    );
+  });
+
+  testHere('a height that is recorded already is skipped; another block at it is of another chain', async () => {
+    const store = await createStore();
+    const reserves = new Map([[0, [5n, 7n]]] as const);
+    const block = blockOf(10, START, reserves);
+    await store.record([block, block, { ...block, hash: undefined }]);
+    expect((await store.coverage(1))?.heights).toBe(1);
+    const permanent = { name: 'HistoryDatabaseError', isPermanent: true };
+    await expect(store.record([{ ...block, hash: 'other' }])).rejects.toMatchObject(permanent);
+    await expect(store.record([{ ...block, time: START + 1 }])).rejects.toMatchObject(permanent);
+    expect((await store.coverage(1))?.last).toEqual({ beaconHeight: 10, hash: 'hash-10', time: START });
+
+    await store.record([{ ...blockOf(11, START, reserves), hash: undefined }]);
+    expect((await store.coverage(1))?.last).toEqual({ beaconHeight: 11, hash: undefined, time: START });
+  });
+
+  testHere('a block that is earlier than one below it is not recorded', async () => {
+    const store = await createStore();
+    await store.record([blockOf(10, START, new Map())]);
+    const earlier = blockOf(11, START - 1, new Map());
+    await expect(store.record([earlier])).rejects.toMatchObject({ name: 'HistoryDatabaseError', isPermanent: false });
+    expect((await store.coverage(1))?.heights).toBe(1);
+  });
+
+  testHere('a pool that a state lacks keeps its reserves', async () => {
+    const store = await createStore();
+    const both = new Map([
+      [0, [5n, 7n]],
+      [1, [1n, 1n]],
+    ] as const);
+    await store.record([blockOf(10, START, both), blockOf(12, START, new Map([[1, [2n, 2n]]]))]);
+    await store.record([
+      blockOf(
+        11,
+        START,
+        new Map([
+          [0, [6n, 6n]],
+          [2, [9n, 9n]],
+        ]),
+      ),
+    ]);
+    const found = await store.reservesAt({ poolIds: POOL_IDS, heights: [10, 11, 12] });
+    const states = POOL_IDS.slice(0, 3).map((id) => found.get(id)?.map((state) => state?.reserve1));
+    expect(states).toEqual([
+      [5n, 6n, 5n],
+      [1n, 1n, 2n],
+      [undefined, 9n, 9n],
+    ]);
+  });
+
+  testHere('sums of what was traded may be larger than any reserve', async () => {
+    const store = await createStore();
+    const max = 2n ** 64n - 1n;
+    const swings = Array.from({ length: 5 }, (_, index) =>
+      blockOf(10 + index, START, new Map([[0, index % 2 === 0 ? [max, 0n] : [0n, max]]] as const)),
+    );
+    await store.record(swings);
+    const { value } = await store.windows({ poolIds: POOL_IDS, fromHeight: 10, toHeight: 14 });
+    expect(value.get(POOL_IDS[0] ?? '')).toMatchObject({ traded1: 4n * max, traded2: 4n * max, isComplete: true });
+  });
+
+  testHere('a database of another chain is refused, and stays as it is', async () => {
+    const store = await createStore();
+    await store.record([blockOf(10, START, new Map([[0, [5n, 7n]]]))]);
+    const other = create({ rawDays: 7 });
+    onTestFinished(() => other.close());
+    await expect(other.useChain('other')).rejects.toMatchObject({
+      message: 'The history database is of the chain test, and the node is of other.',
+      isPermanent: true,
+    });
+    await expect(other.coverage(1)).rejects.toMatchObject({ isPermanent: true });
+    expect((await store.coverage(1))?.heights).toBe(1);
+  });
+
+  testHere('an older database is upgraded in one transaction, and a newer one is refused', async () => {
+    const store = await createStore();
+    const block = blockOf(10, START, new Map([[0, [5n, 7n]]]));
+    await store.record([block]);
+    await store.close();
+
+    const next: Migration = (sql) => sql.run('ALTER TABLE heights ADD COLUMN note text');
+    const broken: Migration = async (sql) => {
+      await sql.run('DROP TABLE heights');
+      await sql.run('DROP TABLE nothing');
+    };
+    await expect(reopen({ migrations: [...MIGRATIONS, next, broken] })).rejects.toThrow('nothing');
+    const upgraded = await reopen({ migrations: [...MIGRATIONS, next] });
+    expect((await upgraded.stateAt(10))?.reserves).toEqual(block.exchange.reserves);
+    await upgraded.close();
+    await expect(reopen()).rejects.toMatchObject({
+      isPermanent: true,
+      message: expect.stringContaining('newer gateway'),
+    });
+  });
+
+  testHere('two gateways record the same heights in one database', async () => {
+    const chain = Array.from({ length: 30 }, (_, index) =>
+      blockOf(
+        10 + index,
+        START + index * 40_000,
+        new Map(POOL_IDS.map((_, pool) => [pool, [BigInt(index + pool), 7n]])),
+      ),
+    );
+    const [one, other] = [await createStore(), await reopen()];
+    await Promise.all([one.record(chain), other.record(chain.toReversed())]);
+    for (const store of [one, other]) {
+      expect(await store.coverage(1)).toMatchObject({ heights: 30, gaps: [] });
+      for (const { exchange } of chain) expect(await store.stateAt(exchange.beaconHeight)).toEqual(exchange);
+    }
+  });
+});
+
+/** Any chain, the order in which some of it is recorded, and a query. */
+const anyRun = anyChain.chain((chain) => {
+  const first = chain[0]?.exchange.beaconHeight ?? 0;
+  const anyHeight = fc.integer({ min: first - 1, max: first + chain.length });
+  const anyTime = fc.option(fc.constantFrom(...chain.map(({ time }) => time)));
+  return fc.record({
+    order: fc.shuffledSubarray([...chain]),
+    prunedAfter: fc.array(fc.nat(chain.length), { maxLength: 2 }),
+    height: anyHeight,
+    other: anyHeight,
+    from: anyTime,
+    to: anyTime,
+    last: fc.integer({ min: 1, max: 50 }),
+    rawDays: fc.constantFrom(1, 7, 100),
+  });
+});
+
+type Query = {
+  readonly height: number;
+  readonly other: number;
+  readonly from: number | undefined;
+  readonly to: number | undefined;
+  readonly last: number;
+};
+
+async function compare(store: HistoryStore, model: Model, { height, other, from, to, last }: Query): Promise<void> {
+  expect(await store.coverage(3)).toEqual(model.coverage(3));
+  if (from !== undefined) {
+    expect(await store.blockAt(from)).toEqual(model.blockAt(from));
+    expect(await store.blockAt(from - 1)).toEqual(model.blockAt(from - 1));
+  }
+  expect(await store.recentBlocks({ upTo: height, last })).toEqual(model.recentBlocks(height, last));
+  const state = await store.stateAt(height);
+  const pools = state?.directory.ids.map(
+    (id, place) => [id, [...state.reserves.slice(place * 2, place * 2 + 2)]] as const,
+  );
+  expect(state && { height: state.beaconHeight, time: state.time, pools: new Map(pools) }).toEqual(
+    model.stateAt(height),
+  );
+
+  const heights = [height, other, height + 3];
+  const reserves = POOL_IDS.map((id) => [id, model.reservesAt(id, heights)] as const).filter(([, found]) => found);
+  expect(await store.reservesAt({ poolIds: POOL_IDS, heights })).toEqual(new Map(reserves));
+
+  const recordedTo = model.coverage(0)?.last.beaconHeight;
+  const [fromHeight, toHeight] = [Math.min(height, other), Math.max(height, other)];
+  const windows = POOL_IDS.map((id) => [id, model.window(id, fromHeight, toHeight)] as const).filter(
+    ([, found]) => found,
+  );
+  expect(await store.windows({ poolIds: POOL_IDS, fromHeight, toHeight })).toEqual({
+    recordedTo,
+    value: new Map(windows),
+  });
+
+  for (const interval of CANDLE_INTERVALS) {
+    const options = { ...(from && { from }), ...(to && { to }), last };
+    for (const upTo of [height, 1e6]) {
+      const candles = POOL_IDS.map((id) => [id, model.candles(id, interval, { ...options, upTo })] as const);
+      const value = new Map(candles.filter(([, found]) => found.length > 0));
+      expect(await store.candles({ poolIds: POOL_IDS, interval, ...options, upTo })).toEqual({ recordedTo, value });
+    }
+  }
+}

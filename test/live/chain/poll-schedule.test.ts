@@ -1,0 +1,144 @@
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createPollSchedule } from '../../../src/live/chain/poll-schedule.ts';
+
+/** A schedule with a socket that is open, at height 100, whose polls a test ends by calling `intervalMs`. */
+function schedule({ pollMs = 1_000, isOpen = true } = {}) {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const state = { isOpen, isFailing: false, served: { beaconHeight: 100, hash: 'a' }, isPolling: false, polls: 0 };
+  const created = createPollSchedule({
+    pollMs,
+    isPushOpen: () => state.isOpen,
+    isFailing: () => state.isFailing,
+    served: () => state.served,
+    pollNow() {
+      if (!state.isPolling) state.polls += 1;
+      return !state.isPolling;
+    },
+  });
+  onTestFinished(() => {
+    created.stop();
+    vi.useRealTimers();
+  });
+  const serve = (beaconHeight: number, hash = 'a') => {
+    state.served = { beaconHeight, hash };
+    created.published();
+  };
+  return { ...created, state, serve };
+}
+
+const block = (height: number, hash = 'b') => ({ height, hash });
+
+describe('the interval between polls', () => {
+  test('is 10 s while a socket is open, and the setting without one', () => {
+    const { intervalMs, state } = schedule();
+    expect(intervalMs()).toBe(10_000);
+    state.isFailing = true;
+    expect(intervalMs()).toBe(1_000);
+    Object.assign(state, { isOpen: false, isFailing: false });
+    expect(intervalMs()).toBe(1_000);
+    expect(schedule({ pollMs: 30_000 }).intervalMs()).toBe(30_000);
+  });
+
+  test('is the setting again once no frame came for two heads, until the next frame', () => {
+    const { intervalMs, serve, push } = schedule();
+    serve(101);
+    expect(intervalMs()).toBe(10_000);
+    serve(102);
+    expect(intervalMs()).toBe(1_000);
+    push.received(block(102, 'a'));
+    expect(intervalMs()).toBe(10_000);
+  });
+});
+
+describe('a frame', () => {
+  test('of a block that is not served polls at once', () => {
+    const { push, state } = schedule();
+    push.received(block(101));
+    expect(state.polls).toBe(1);
+  });
+
+  test('of another block at the served height polls too, and one of the served or a lower block does not', () => {
+    const { push, state } = schedule();
+    push.received(block(100, 'b'));
+    expect(state.polls).toBe(1);
+    push.received(block(100, 'a'));
+    push.received(block(99));
+    expect(state.polls).toBe(1);
+  });
+
+  test('during a poll makes another poll at its end, unless the poll has read the block', () => {
+    const { push, state, intervalMs, serve } = schedule();
+    state.isPolling = true;
+    push.received(block(101));
+    push.changed();
+    expect(intervalMs()).toBe(0);
+    push.received(block(102, 'c'));
+    serve(102, 'c');
+    expect([intervalMs(), state.polls]).toEqual([10_000, 0]);
+  });
+
+  test('of a block that the API does not have yet polls again soon, then in each interval', () => {
+    const { push, intervalMs, serve } = schedule();
+    push.received(block(101));
+    const intervals = Array.from({ length: 4 }, () => {
+      vi.advanceTimersByTime(1_000);
+      return intervalMs();
+    });
+    expect(intervals).toEqual([50, 100, 200, 400]);
+    vi.advanceTimersByTime(1_000);
+    expect([intervalMs(), intervalMs(), intervalMs()]).toEqual([800, 1_000, 1_000]);
+    serve(101, 'b');
+    expect(intervalMs()).toBe(10_000);
+  });
+
+  test('polls no more once its block is served', () => {
+    const { push, intervalMs, serve } = schedule();
+    push.received(block(101));
+    serve(101, 'b');
+    expect(intervalMs()).toBe(10_000);
+  });
+});
+
+describe('many frames', () => {
+  test('cause five polls at once, then one in each interval', () => {
+    const { push, state } = schedule();
+    for (let height = 101; height <= 300; height++) push.received(block(height));
+    expect(state.polls).toBe(5);
+    vi.advanceTimersByTime(999);
+    expect(state.polls).toBe(5);
+    vi.advanceTimersByTime(1);
+    expect(state.polls).toBe(6);
+    vi.advanceTimersByTime(5_000);
+    expect(state.polls).toBe(6);
+  });
+
+  test('also do so if each poll finds a newer block', () => {
+    const { push, state, intervalMs, serve } = schedule();
+    let tip = 100;
+    for (let ms = 0; ms < 10_000; ms += 20) {
+      tip += 1;
+      push.received(block(tip));
+      const { polls } = state;
+      if (polls > 0) serve(tip, 'b');
+      intervalMs();
+      vi.advanceTimersByTime(20);
+    }
+    expect(state.polls).toBeLessThanOrEqual(16);
+  });
+});
+
+describe('a socket that opens or closes', () => {
+  test('polls, because blocks may have been missed', () => {
+    const { push, state } = schedule();
+    push.changed();
+    expect(state.polls).toBe(1);
+  });
+});
+
+test('nothing polls after a stop', () => {
+  const { push, state, stop } = schedule();
+  for (let height = 101; height <= 110; height++) push.received(block(height));
+  stop();
+  vi.advanceTimersByTime(60_000);
+  expect(state.polls).toBe(5);
+});

@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import { createBroadcast } from '../../src/live/broadcast/broadcast.ts';
+import type { Head } from '../../src/live/chain/head.ts';
+import { createClosedIntervals } from '../../src/loaders/closed-intervals.ts';
+import { headOf } from '../live/chain/heads.ts';
+
+const MINUTE = 60_000;
+
+/** A chain with a block each 40 s from a whole minute on, of which a test publishes the heads. */
+function createChain(unrecorded: readonly Head[] = []) {
+  const heads = createBroadcast<Head>();
+  const closed = createClosedIntervals(heads, { unrecorded: () => unrecorded });
+  return {
+    headAt,
+    publish(height: number, head = headAt(height)) {
+      heads.publish(head);
+      return head;
+    },
+    /** The minutes of the candles that a subscriber gets at a head; `live` is the one under way. */
+    minutesAt: (head: Head, after: number | undefined) =>
+      closed
+        .momentsAt(head, 'ONE_MINUTE', after)
+        .map((moment) => (moment.closed === undefined ? 'live' : moment.closed / MINUTE)),
+    momentsAt: closed.momentsAt,
+  };
+}
+
+/** Heights 1 and 2 are in minute 0, 3 in minute 1, 4 and 5 in minute 2, and so on. */
+function headAt(height: number, time = (height - 1) * 40_000): Head {
+  return { ...headOf(height), time };
+}
+
+describe('the intervals that are closed', () => {
+  test('are sent at the height at which their last height becomes final, before the candle under way', () => {
+    const { publish, minutesAt } = createChain();
+    const sent = Array.from({ length: 10 }, (_, index) => {
+      const height = index + 1;
+      return minutesAt(publish(height), height === 1 ? undefined : height - 1);
+    });
+    // Height 2, the last one of minute 0, is final at height 5, and so on.
+    expect(sent.map((minutes) => minutes.slice(0, -1))).toEqual([[], [], [], [], [0], [1], [], [2], [3], []]);
+    expect(sent.every((minutes) => minutes.at(-1) === 'live')).toBe(true);
+  });
+
+  test('are all sent to a subscriber that skipped heights or resumes, and none to a new one', () => {
+    const { publish, minutesAt } = createChain();
+    minutesAt(publish(1), undefined);
+    for (let height = 2; height <= 12; height++) publish(height);
+    const newest = publish(13);
+    expect(minutesAt(newest, 4)).toEqual([0, 1, 2, 3, 4, 5, 'live']);
+    expect(minutesAt(newest, 9)).toEqual([4, 5, 'live']);
+    expect(minutesAt(newest, 13)).toEqual(['live']);
+    expect(minutesAt(newest, undefined)).toEqual(['live']);
+    // A height of another chain.
+    expect(minutesAt(newest, 1_000_000)).toEqual(['live']);
+  });
+
+  test('are not sent again when the tip is replaced', () => {
+    const { publish, minutesAt } = createChain();
+    for (let height = 1; height <= 5; height++) minutesAt(publish(height), height - 1);
+    const replaced = publish(5, headAt(5, 170_000));
+    expect(minutesAt(replaced, 5)).toEqual(['live']);
+    expect(minutesAt(publish(6), 5)).toEqual([1, 'live']);
+  });
+
+  test('include one that ended before the first subscriber came', () => {
+    const { publish, minutesAt } = createChain([headAt(1), headAt(2), headAt(3), headAt(4)]);
+    expect(minutesAt(publish(4), undefined)).toEqual(['live']);
+    expect(minutesAt(publish(5), 4)).toEqual([0, 'live']);
+  });
+
+  test('are the same objects for all subscribers at a head, so that they share an update', () => {
+    const { publish, momentsAt } = createChain();
+    for (let height = 1; height <= 5; height++) momentsAt(publish(height), 'ONE_MINUTE', undefined);
+    const head = publish(6);
+    const [one, two] = [momentsAt(head, 'ONE_MINUTE', 5), momentsAt(head, 'ONE_MINUTE', 4)];
+    expect(two.slice(-2)).toEqual(one);
+    expect(two.slice(-2).map((moment, index) => moment === one[index])).toEqual([true, true]);
+  });
+});

@@ -1,0 +1,145 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createMarketBuilder, type Market, type Pair, type Ticker } from '../../src/domain/market.ts';
+import { type OrderBook, toOrderBook } from '../../src/domain/order-book.ts';
+import { toTokenList } from '../../src/domain/token.ts';
+import { createBroadcast } from '../../src/live/broadcast/broadcast.ts';
+import type { Head } from '../../src/live/chain/head.ts';
+import type { MarketFollower, MarketSnapshot } from '../../src/live/market/lists.ts';
+import { createDivergenceRankings, type RankingInputs } from '../../src/loaders/divergence-ranking.ts';
+import { exchangeStateOf, poolOf, tokenId } from '../domain/pools.ts';
+import { toAsyncValues } from '../support/async-values.ts';
+
+const TOKENS = toTokenList(['a', 'b', 'c'].map((end) => ({ tokenId: tokenId(end), symbol: end, decimals: 0 })));
+
+/** A head with one pool of the tokens a and b, in which one b costs `price` of a, nearly. */
+function headOf(beaconHeight: number, price: bigint): Head {
+  const pool = poolOf(price * 10n ** 12n, 10n ** 12n, { beaconHeight });
+  return { beaconHeight, exchange: exchangeStateOf(beaconHeight, [pool]) } as Head;
+}
+
+function marketOf<P extends Pair>(rows: readonly P[]): Market<P> {
+  const builder = createMarketBuilder<P>();
+  for (const row of rows) builder.add(row);
+  return builder.build(rows);
+}
+
+/** A pair of the tokens b and a, or of c, which has no pool. */
+function pairOf(poolId: string, tickerId = poolId, base = 'b'): Pair {
+  return { poolId, tickerId, baseId: tokenId(base), base, targetId: tokenId('a'), target: 'a' };
+}
+
+const tickerOf = (pair: Pair, lastPrice: number | undefined): Ticker => ({
+  ...pair,
+  lastPrice,
+  baseVolume: undefined,
+  targetVolume: undefined,
+});
+
+function bookOf(tickerId: string, bid: number, ask: number): OrderBook {
+  const [bids, asks] = [bid, ask].map((price) => [{ price, quantity: 1 }]);
+  return toOrderBook({ tickerId, message: 'OK', timestamp: 1, bids: bids ?? [], asks: asks ?? [], entriesDropped: 0 });
+}
+
+/** Followers whose values the test publishes, and the rankings of them. */
+function createRankings() {
+  const heads = createBroadcast<Head>();
+  const pairs = createBroadcast<MarketSnapshot<Pair>>();
+  const tickers = createBroadcast<MarketSnapshot<Ticker>>();
+  const books = new Map<string, OrderBook>();
+  const market = { pairs, tickers } as unknown as MarketFollower;
+  const orderBooks = { followedBooks: () => ({ books, freshUntil: 0 }) };
+  const rankings = createDivergenceRankings({ head: heads, market, orderBooks, tokens: { current: () => TOKENS } });
+  const snapshotOf = <P extends Pair>(rows: readonly P[]): MarketSnapshot<P> => ({
+    market: marketOf(rows),
+    observedAt: 0,
+    nextAt: 0,
+    dropped: 0,
+  });
+  const subscribers = () => [heads, pairs, tickers].map((source) => source.subscribers());
+  return { heads, pairs, tickers, rankings, snapshotOf, subscribers };
+}
+
+const noSources = createRankings().rankings;
+
+test('pairs are ranked by the larger distance from the pool, as in a naive model, in any number', async () => {
+  const price = fc.option(fc.double({ min: 50, max: 150, noNaN: true }), { nil: undefined });
+  const row = fc.record({ base: fc.constantFrom('b', 'b', 'c'), last: price, book: price });
+  await fc.assert(
+    fc.asyncProperty(fc.array(row, { maxLength: 30 }), fc.constantFrom(1, 40), async (kinds, times) => {
+      const rows = Array.from({ length: times }, () => kinds).flat();
+      const pairs = rows.map(({ base }, index) => pairOf(`${index}`, `${index}`, base));
+      const inputs: RankingInputs = {
+        head: headOf(5, 100n),
+        pairs: marketOf(pairs),
+        tickers: marketOf(pairs.map((pair, index) => tickerOf(pair, rows[index]?.last))),
+        books: new Map(
+          rows.flatMap(({ book }, index) =>
+            book === undefined ? [] : [[`${index}`, bookOf(`${index}`, book - 1, book + 1)]],
+          ),
+        ),
+      };
+      const { head, pairs: ranked } = await noSources.rank(inputs);
+      const poolPrice = ranked[0]?.pair.divergence.poolPrice ?? 0;
+      const expected = rows.flatMap(({ base, last, book }, index) => {
+        const known = [last, book].filter((each) => each !== undefined);
+        if (base === 'c' || known.length === 0) return [];
+        return [{ poolId: `${index}`, by: Math.max(...known.map((each) => Math.abs(100 * (each / poolPrice - 1)))) }];
+      });
+      expect(head).toBe(inputs.head);
+      expect(
+        ranked.map(({ pair, maxPercent }) => ({ poolId: pair.poolId, by: expect.closeTo(maxPercent, 6) })),
+      ).toEqual(expected.sort((a, b) => b.by - a.by));
+      for (const { pair } of ranked) expect(pair.divergence.poolPrice).toBeCloseTo(100, 3);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test('the same data has the same ranking, computed once', async () => {
+  const pairs = marketOf([pairOf('one')]);
+  const inputs = { head: headOf(5, 100n), pairs, tickers: marketOf([tickerOf(pairOf('one'), 90)]), books: new Map() };
+  const first = noSources.rank(inputs);
+  expect(noSources.rank({ ...inputs })).toBe(first);
+  expect(noSources.rank({ ...inputs, head: headOf(6, 100n) })).not.toBe(first);
+});
+
+test('subscribers share one ranking, at each head and each response, and nothing is followed without them', async () => {
+  const { heads, pairs, tickers, rankings, snapshotOf, subscribers } = createRankings();
+  const pair = pairOf('one');
+  heads.publish(headOf(5, 100n));
+  tickers.publish(snapshotOf([tickerOf(pair, 90)]));
+  expect(subscribers()).toEqual([0, 0, 0]);
+
+  const [one, two] = [toAsyncValues(rankings.subscribe), toAsyncValues(rankings.subscribe)];
+  const first = [one.next(), two.next()];
+  expect([subscribers(), rankings.subscribers()]).toEqual([[1, 1, 1], 2]);
+  pairs.publish(snapshotOf([pair]));
+  const [received, same] = (await Promise.all(first)).map(({ value }) => value);
+  expect(received).toBe(same);
+  expect(received?.pairs.map(({ maxPercent }) => maxPercent)).toEqual([expect.closeTo(10, 3)]);
+
+  const atHead = one.next();
+  heads.publish(headOf(6, 120n));
+  expect((await atHead).value).toMatchObject({
+    head: { beaconHeight: 6 },
+    pairs: [{ maxPercent: expect.closeTo(25, 3) }],
+  });
+  const atResponse = one.next();
+  tickers.publish(snapshotOf([tickerOf(pair, 60)]));
+  expect((await atResponse).value).toMatchObject({ pairs: [{ maxPercent: expect.closeTo(50, 3) }] });
+  // The slow subscriber skips a ranking, and gets the newest.
+  expect((await two.next()).value).toMatchObject({ pairs: [{ maxPercent: expect.closeTo(50, 3) }] });
+  expect(rankings.skippedValues()).toBe(1);
+
+  await one.return?.();
+  expect([subscribers(), rankings.subscribers()]).toEqual([[1, 1, 1], 1]);
+  await two.return?.();
+  expect([subscribers(), rankings.subscribers(), rankings.skippedValues()]).toEqual([[0, 0, 0], 0, 1]);
+
+  // A subscriber that comes later starts with the newest data, not with the last ranking.
+  heads.publish(headOf(7, 60n));
+  const late = toAsyncValues(rankings.subscribe);
+  expect((await late.next()).value).toMatchObject({ head: { beaconHeight: 7 } });
+  await late.return?.();
+});

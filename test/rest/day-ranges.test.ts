@@ -1,0 +1,93 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { type PoolPair, poolPairId } from '../../src/domain/pool-pair.ts';
+import { createDayRanges, type DayRange } from '../../src/rest/day-ranges.ts';
+import { startGateway } from '../support/gateway.ts';
+
+/** The head of a sandbox, and ranges whose reads the test ends. */
+async function open() {
+  const gateway = await startGateway({ sandbox: { history: 20 } });
+  const head = await gateway.app.service.sources.head.get();
+  await gateway.close();
+  const reads: {
+    readonly pools: readonly PoolPair[];
+    end(ranges: readonly (DayRange | undefined)[]): void;
+    fail(): void;
+  }[] = [];
+  let recorded = 1;
+  const ranges = createDayRanges({
+    read(_head, pools) {
+      const { promise, resolve, reject } = Promise.withResolvers<readonly (DayRange | undefined)[]>();
+      reads.push({ pools, end: resolve, fail: () => reject(new Error('no history')) });
+      return promise;
+    },
+    recordedVersion: () => recorded,
+  });
+  return { head, reads, ranges, record: () => ++recorded };
+}
+
+const rangeOf = (pool: PoolPair, factor: bigint): DayRange => ({
+  highest: { ...pool, reserve1: pool.reserve1 * factor },
+  lowest: pool,
+});
+
+describe('the ranges of pools', () => {
+  test('are read in the background, of the pools that are needed', async () => {
+    const { head, reads, ranges } = await open();
+    const before = ranges.version();
+    ranges.refresh(head, new Set([3, 5]));
+    ranges.refresh(head, new Set([3, 5]));
+    expect(reads.map(({ pools }) => pools.map(poolPairId))).toEqual([
+      [head.exchange.directory.ids[3], head.exchange.directory.ids[5]],
+    ]);
+    expect([ranges.of(head.exchange, 3), ranges.version()]).toEqual([undefined, before]);
+
+    const [pool] = reads[0]?.pools ?? [];
+    if (pool === undefined) throw new Error('no pool was read');
+    reads[0]?.end([rangeOf(pool, 2n), undefined]);
+    await nextTurn();
+    expect(ranges.version()).not.toBe(before);
+    expect([ranges.of(head.exchange, 3), ranges.of(head.exchange, 5)]).toEqual([rangeOf(pool, 2n), undefined]);
+    // Another exchange can have another pool at that place.
+    expect(ranges.of({ directory: { ...head.exchange.directory } }, 3)).toBeUndefined();
+  });
+
+  test('are read again when something has been recorded, but not all the time', async () => {
+    const { head, reads, ranges, record } = await open();
+    ranges.refresh(head, new Set([0]));
+    reads[0]?.end([undefined]);
+    await nextTurn();
+    ranges.refresh(head, new Set([0]));
+    expect(reads).toHaveLength(1);
+    record();
+    await expect
+      .poll(() => {
+        ranges.refresh(head, new Set([0]));
+        return reads.length;
+      })
+      .toBe(2);
+  });
+
+  test('are not known while the history cannot be read', async () => {
+    const { head, reads, ranges, record } = await open();
+    ranges.refresh(head, new Set([0]));
+    const [pool] = reads[0]?.pools ?? [];
+    if (pool === undefined) throw new Error('no pool was read');
+    reads[0]?.end([rangeOf(pool, 3n)]);
+    await nextTurn();
+    expect(ranges.of(head.exchange, 0)).toBeDefined();
+
+    record();
+    const known = ranges.version();
+    await expect
+      .poll(() => {
+        ranges.refresh(head, new Set([0]));
+        return reads.length;
+      })
+      .toBe(2);
+    reads[1]?.fail();
+    await nextTurn();
+    expect(ranges.of(head.exchange, 0)).toBeUndefined();
+    expect(ranges.version()).not.toBe(known);
+  });
+});

@@ -1,0 +1,143 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { validate } from '@hyperjump/json-schema/openapi-3-1';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createOpenApi } from '../../src/rest/openapi.ts';
+import { restPaths } from '../../src/rest/paths.ts';
+import type { Config } from '../../src/settings/settings.ts';
+import type { TestGatewayOptions } from '../support/gateway.ts';
+import { openRest } from '../support/rest.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: any part of the description is looked at
+const openApi = createOpenApi({ paths: restPaths('market-data'), version: '1.2.3', isSandbox: true }) as any;
+const BASE = '/api/v1/public/market-data';
+
+/** The validator reads descriptions from files. */
+const folder = mkdtempSync(join(tmpdir(), 'openapi-'));
+const file = join(folder, 'gateway.openapi.json');
+beforeAll(() => writeFileSync(file, JSON.stringify(openApi)));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function errorsOf(schema: string, value: unknown) {
+  const { valid, ...output } = await validate(schema, value as null, 'BASIC');
+  return valid ? [] : [output];
+}
+
+const errorsOfSchema = (ref: string, value: unknown) => errorsOf(`${file}${ref}`, value);
+
+/** The value that a local reference names, or the value itself. */
+// biome-ignore lint/suspicious/noExplicitAny: any part of the description is looked at
+function resolve(value: any): any {
+  if (value?.$ref === undefined) return value;
+  const keys = value.$ref.replace('#/', '').split('/');
+  return keys.reduce((part: Record<string, unknown> | undefined, key: string) => part?.[key], openApi);
+}
+
+function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) yield value as Record<string, unknown>;
+  for (const each of Object.values(value)) yield* objectsIn(each);
+}
+
+describe('the description', () => {
+  test('is valid OpenAPI 3.1', async () => {
+    expect(await errorsOf('https://spec.openapis.org/oas/3.1/schema-base', openApi)).toEqual([]);
+    const invalid = { ...openApi, paths: { '/x': { get: { responses: { 200: {} } } } } };
+    expect(await errorsOf('https://spec.openapis.org/oas/3.1/schema-base', invalid)).not.toEqual([]);
+  });
+
+  test('refers only to what it contains, and contains only what it refers to', () => {
+    const refs = new Set([...objectsIn(openApi)].flatMap(({ $ref }) => (typeof $ref === 'string' ? [$ref] : [])));
+    const components = Object.entries<object>(openApi.components).flatMap(([kind, named]) =>
+      Object.keys(named).map((name) => `#/components/${kind}/${name}`),
+    );
+    expect([...refs].sort()).toEqual(components.sort());
+  });
+
+  test('describes every operation, parameter, header and field', () => {
+    const operations = Object.values<{ get: Record<string, unknown> }>(openApi.paths).map(({ get }) => get);
+    const fields = Object.values<{ properties?: object }>(openApi.components.schemas).flatMap(({ properties = {} }) =>
+      Object.entries(properties),
+    );
+    const { parameters, headers, responses } = openApi.components;
+    const described = [
+      ...operations,
+      ...[parameters, headers, responses].flatMap((named) => Object.values<object>(named)),
+    ];
+    expect(described.filter((each) => !('description' in each))).toEqual([]);
+    expect(
+      fields.filter(([, field]) => !(field.description || field.items)).map(([name]) => name),
+      'fields without a description',
+    ).toEqual([]);
+  });
+
+  test('has examples that match their schemas', async () => {
+    const contents = [...objectsIn(openApi)].flatMap((each) => (each['application/json'] ? [each] : []));
+    const examples = contents.flatMap(({ 'application/json': json }) => {
+      const { schema, examples = {} } = json as {
+        schema: { $ref: string };
+        examples?: Record<string, { value: unknown }>;
+      };
+      return Object.values(examples).map(({ value }) => [schema.$ref, value] as const);
+    });
+    expect(examples.length).toBeGreaterThan(8);
+    for (const [ref, value] of examples) expect([ref, await errorsOfSchema(ref, value)]).toEqual([ref, []]);
+  });
+
+  test('is served, and names the paths that are served', async () => {
+    const { read } = await openRest({ config: { marketDataPartner: 'some-partner' } });
+    const { paths, info } = await read('/openapi.json');
+    expect(Object.keys(paths)).toEqual([
+      '/api/v1/public/some-partner/pairs',
+      '/api/v1/public/some-partner/tickers',
+      '/api/v1/public/some-partner/orderbook',
+      '/openapi.json',
+    ]);
+    expect(info.description).toContain('simulated');
+    for (const path of Object.keys(paths)) await read(path.replace('orderbook', 'orderbook?ticker_id=pBTC_PRV'));
+  });
+});
+
+describe('real responses match the description', () => {
+  const LIMITED: Partial<Config> = { rateLimitPerSecond: 1, rateLimitBurst: 1 };
+
+  test.each<[string, number, TestGatewayOptions?, RequestInit?]>([
+    ['/pairs', 200],
+    ['/tickers', 200],
+    ['/tickers', 200, { without: 'NODE' }],
+    ['/orderbook?ticker_id=pBTC_PRV', 200],
+    ['/orderbook?ticker_id=pPOWR_PRV&depth=7&uncrossed=true', 200],
+    ['/orderbook?ticker_id=pSWAP_pUSDT', 200],
+    ['/orderbook', 400],
+    ['/orderbook?ticker_id=nothing', 404],
+    ['/pairs', 304, {}, { headers: { 'if-none-match': '*' } }],
+    ['/tickers', 400, {}, { headers: { 'x-pdex-min-height': 'x' } }],
+    ['/pairs', 412, {}, { headers: { 'x-pdex-min-height': '9000000' } }],
+    ['/tickers', 429, { config: LIMITED }],
+    ['/pairs', 503, { without: 'MARKET_DATA' }],
+    ['/orderbook?ticker_id=pBTC_PRV', 503, { without: 'MARKET_DATA' }],
+  ])('%s: %i', async (path, status, options, init) => {
+    const { get } = await openRest(options);
+    // A request that costs more than the burst is admitted while the client has all of its points.
+    if (status === 429) await get(BASE + path);
+    const response = await get(BASE + path, init);
+    expect(response.status).toBe(status);
+
+    const { parameters, responses } = openApi.paths[BASE + path.split('?')[0]].get;
+    const { headers, content } = resolve(responses[status]);
+    const described = Object.keys(headers).map((name) => name.toLowerCase());
+    const technical = ['access-control-allow-origin', 'access-control-expose-headers', 'connection', 'date'];
+    const known = [...described, ...technical, 'keep-alive', 'content-type', 'content-length', 'cache-control'];
+    expect([...response.headers.keys()].filter((name) => !known.includes(name))).toEqual([]);
+    const sent = [...new URLSearchParams(path.split('?')[1]).keys()];
+    const names = parameters.map((parameter: object) => resolve(parameter).name);
+    expect(sent.filter((name) => !names.includes(name))).toEqual([]);
+
+    if (content === undefined) expect(await response.text()).toBe('');
+    else {
+      expect(response.headers.get('content-type')).toBe('application/json');
+      expect(await errorsOfSchema(content['application/json'].schema.$ref, await response.json())).toEqual([]);
+    }
+  });
+});

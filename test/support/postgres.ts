@@ -1,0 +1,100 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, globSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { freePort } from './ports.ts';
+
+/** Where Debian has the programs of PostgreSQL. */
+const BIN = globSync('/usr/lib/postgresql/*/bin').at(-1);
+
+/** Whether tests with PostgreSQL can run on this machine. CI installs it. */
+export const hasPostgres = BIN !== undefined;
+
+/** PostgreSQL in a folder of its own. */
+export type PostgresServer = {
+  /** The URL of its only database. */
+  readonly url: URL;
+  /** Stops it at once, as a crash does. The database stays. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port. */
+  restart(): Promise<void>;
+  /** Stops it, and deletes its files. */
+  close(): Promise<void>;
+};
+
+/** Starts PostgreSQL. It refuses to run as root, so that root starts it as Debian's user. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'pdex-postgres-'));
+  const isRoot = process.getuid?.() === 0;
+  const asUser = (program: string, args: readonly string[]): [string, string[]] =>
+    isRoot
+      ? ['runuser', ['-u', 'postgres', '--', join(BIN ?? '', program), ...args]]
+      : [join(BIN ?? '', program), [...args]];
+  if (isRoot) {
+    const idOf = (option: string) => Number(execFileSync('id', [option, 'postgres'], { encoding: 'utf8' }));
+    chownSync(folder, idOf('-u'), idOf('-g'));
+  }
+  const data = join(folder, 'data');
+  const [initdb, initArgs] = asUser('initdb', [
+    '-D',
+    data,
+    '-U',
+    'gateway',
+    '-A',
+    'trust',
+    '-N',
+    '-E',
+    'UTF8',
+    '--locale=C',
+  ]);
+  execFileSync(initdb, initArgs, { cwd: '/', stdio: 'ignore' });
+
+  const port = await freePort();
+  const settings = [
+    'fsync=off',
+    'listen_addresses=127.0.0.1',
+    `unix_socket_directories=${folder}`,
+    'max_connections=20',
+  ];
+  const [postgres, args] = asUser('postgres', [
+    '-D',
+    data,
+    '-p',
+    String(port),
+    ...settings.flatMap((text) => ['-c', text]),
+  ]);
+
+  async function start() {
+    const child = spawn(postgres, args, { cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] });
+    for await (const line of createInterface(child.stderr)) if (line.includes('ready to accept connections')) break;
+    child.stderr.resume();
+    return child;
+  }
+
+  let server = await start();
+  const stop = async (signal: NodeJS.Signals) => {
+    const exited = once(server, 'exit');
+    // With runuser in between, the signal has to reach the server itself.
+    const pid = execFileSync('head', ['-n', '1', join(data, 'postmaster.pid')], { encoding: 'utf8' }).trim();
+    process.kill(Number(pid), signal);
+    await exited;
+  };
+  let isRunning = true;
+  return {
+    url: new URL(`postgres://gateway@127.0.0.1:${port}/postgres`),
+    async kill() {
+      isRunning = false;
+      await stop('SIGQUIT');
+    },
+    async restart() {
+      server = await start();
+      isRunning = true;
+    },
+    async close() {
+      if (isRunning) await stop('SIGQUIT');
+      rmSync(folder, { recursive: true });
+    },
+  };
+}

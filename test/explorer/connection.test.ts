@@ -11,7 +11,8 @@ describeInBrowser('the connection of the explorer', (browser) => {
     const { page, gateway } = await browser.open('/', { allowed: GONE });
     await untilHeight(page, gateway.sandbox.chain.tip.height);
     // The files of all pages are there, so that they can be visited meanwhile.
-    await page.waitForFunction(() => performance.getEntries().some(({ name }) => /chain-page.*js/.test(name)));
+    const hasFile = () => page.evaluate(() => performance.getEntries().some(({ name }) => /chain-page.*js/.test(name)));
+    await expect.poll(hasFile).toBe(true);
     expect(await page.locator(notice('reconnecting')).count()).toBe(0);
 
     await gateway.app.close();

@@ -140,10 +140,9 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
     expect(await activeTab()).toBe(tab);
     // GraphiQL reads the operation of a tab after a click. Before that, it would run the one of the previous tab.
     const index = (await tabNames()).indexOf(tab);
-    await page.waitForFunction((wanted) => {
-      const state = JSON.parse(globalThis.localStorage.getItem('graphiql:tabState') ?? '{}');
-      return state.activeTabIndex === wanted;
-    }, index);
+    const activeIndex = () =>
+      page.evaluate(() => JSON.parse(globalThis.localStorage.getItem('graphiql:tabState') ?? '{}').activeTabIndex);
+    await expect.poll(activeIndex).toBe(index);
   }
 
   test.each([

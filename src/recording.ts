@@ -37,7 +37,7 @@ type RecordingOptions = {
 /** How long a read of the history may take. */
 const READ_TIMEOUT_MS = 5_000;
 
-/** How long the gateway waits for the database when it stops. What is not recorded then is read again from the node. */
+/** How long the gateway waits for the database when it stops. Heights that are not recorded by then are read again from the node after the next start. */
 const FLUSH_MS = 2_000;
 
 const HOUR_MS = 3_600_000;

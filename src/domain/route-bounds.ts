@@ -36,7 +36,7 @@ export function findBounds(graph: PoolGraph, search: RouteSearch, reserves: Rese
   first.pessimistic[start] = Number(amount);
   const layers = [first];
 
-  /** Takes a step from a token of the layer before through the pool at a place, of which the token has that side. */
+  /** Adds to a layer what a token of the layer before gives in one pool. @param side the side of the pool that is this token */
   function step(before: Bounds, layer: Bounds, token: number, neighbour: number, place: number, side: number): void {
     const reserveOfKnown = reserveAt(reserves, place * 2 + side);
     const reserveOfOther = reserveAt(reserves, place * 2 + 1 - side);

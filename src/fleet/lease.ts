@@ -17,7 +17,7 @@ export type Lease = {
    * @throws RedisUnavailableError
    */
   acquire(chain: string): Promise<Acquisition>;
-  /** Keeps the lease. @returns who asks for it, if somebody does; `lost` if this replica no longer has it */
+  /** Keeps the lease. @returns whether this replica still has it, and the replica that asks for it, if one does */
   renew(chain: string): Promise<{ readonly isHeld: boolean; readonly challenger: string | undefined }>;
   /** The value of the lease; `undefined` if nobody has it. */
   holder(): Promise<string | undefined>;

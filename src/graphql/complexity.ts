@@ -1,6 +1,8 @@
 import { type GraphQLField, getNamedType, getNullableType, isLeafType, isListType } from 'graphql';
 import { poolCount } from '../domain/exchange.ts';
+import type { Market, Pair } from '../domain/market.ts';
 import { DEFAULT_STEPS } from '../loaders/depth.ts';
+import type { PairFilterInput } from '../loaders/market.ts';
 import { DEFAULT_DEPTH, type Depth } from '../loaders/order-book.ts';
 import { DEFAULT_PAGE_SIZE } from '../loaders/page-arguments.ts';
 import { DEFAULT_MAX_HOPS, type QuoteArguments } from '../loaders/quote.ts';
@@ -53,6 +55,20 @@ export function objectsOf(count: number, actual: number | undefined): Complexity
  */
 export function listOf(actual: number | undefined, max: number = ASSUMED_LIST_SIZE): Complexity {
   return objectsOf(Math.min(max, actual ?? max), actual);
+}
+
+/** The complexity of the pairs or tickers that a filter selects. Only ids in the filter bound their number. */
+export function selectedPairs(
+  filter: PairFilterInput | null | undefined,
+  market: Market<Pair> | undefined,
+): Complexity {
+  const lengths = [
+    market?.rows.length,
+    filter?.poolIds?.length,
+    market && filter?.tickerIds?.reduce((sum, id) => sum + (market.byTickerId.get(id)?.length ?? 0), 0),
+  ];
+  const known = lengths.filter((length) => length !== undefined);
+  return listOf(known.length === 0 ? undefined : Math.min(...known));
 }
 
 /** The complexity of that many objects, at an earlier height if `at` is set. */

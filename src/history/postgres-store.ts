@@ -91,7 +91,7 @@ function createPostgresDatabase(url: string): Database {
       return result;
     } catch (error) {
       isBroken ||= error instanceof HistoryDatabaseError && error.cause !== undefined;
-      // The server rolls back what is not committed.
+      // The connection is closed. The server then rolls its transaction back.
       connection.release(true);
       throw error;
     }

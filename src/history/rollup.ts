@@ -44,7 +44,7 @@ export function rollupOf(state: RecordedReserves): Rollup {
   return { open: state, high: state, low: state, close: state, traded1: 0n, traded2: 0n, hasAppeared: false };
 }
 
-/** The rollup of the heights of two, of which the second one follows the first. */
+/** Joins the rollups of two ranges of heights. The second range is above the first. */
 export function joinRollups(first: Rollup | undefined, second: Rollup): Rollup {
   if (first === undefined) return second;
   return {

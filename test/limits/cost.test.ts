@@ -72,6 +72,28 @@ test('lists count with their current lengths', async () => {
   );
 });
 
+test.each(['pairs', 'tickers'])('%s that a filter selects by their ids count as at most that many', async (field) => {
+  const { data } = await post({ query: `{ ${field} { id poolId tickerId } }` });
+  const rows: { poolId: string; tickerId: string }[] = data[field];
+  const [first, second] = rows;
+  // The list itself is a value too.
+  const length = async (filter: string) => (await costOf(`{ ${field}${filter} { id } }`)).values - 1;
+  const everything = await costOf(`{ ${field} { id } }`);
+  expect(everything.values).toBe(rows.length + 1);
+
+  const two = await costOf(`{ ${field}(filter: { poolIds: ["${first?.poolId}", "${second?.poolId}"] }) { id } }`);
+  expect(two.values).toBe(3);
+  // The text of the two ids costs more than the two objects.
+  expect(two.complexity).toBeLessThan(everything.complexity / 5);
+  const sharing = rows.filter(({ tickerId }) => tickerId === first?.tickerId);
+  expect(await length(`(filter: { tickerIds: ["${first?.tickerId}"] })`)).toBe(sharing.length);
+  expect(await length('(filter: { poolIds: [] })')).toBe(0);
+  // More ids than rows count as the rows. A filter without ids counts as the complete list.
+  const ids = JSON.stringify(Array.from({ length: 90 }, (_, n) => `pool-${n}`));
+  expect(await length(`(filter: { poolIds: ${ids} })`)).toBe(rows.length);
+  expect(await length('(filter: { poolIds: null, base: "pBTC" })')).toBe(rows.length);
+});
+
 test('a quote costs one point more for each hop and each 250 pools, and a hundred more at an earlier height', async () => {
   const quote = (args: string) =>
     `{ quote(sellTokenId: "${PRV}", buyTokenId: "${BTC}", sellAmount: 1, ${args}) { price } }`;

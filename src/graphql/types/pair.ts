@@ -3,7 +3,7 @@ import { DEFAULT_STEPS, ladderOf, readSteps } from '../../loaders/depth.ts';
 import { pairPrice } from '../../loaders/pool-price.ts';
 import { refusing } from '../bad-input.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
-import { DIVERGENCE, ladder, listOf, orderBook, POOL_PRICE } from '../complexity.ts';
+import { DIVERGENCE, ladder, orderBook, POOL_PRICE, selectedPairs } from '../complexity.ts';
 import { DepthLadderRef } from './depth-ladder.ts';
 import { DivergenceRef } from './divergence.ts';
 import { OrderBookRef, orderBookArgs, refusingOrderBook } from './order-book.ts';
@@ -148,7 +148,7 @@ for (const ref of [PairRef, TickerRef]) {
 builder.queryFields((t) => ({
   pairs: t.field({
     type: [PairRef],
-    complexity: (_args, { service }) => listOf(service.sources.market.pairs.current()?.market.rows.length),
+    complexity: ({ filter }, { service }) => selectedPairs(filter, service.sources.market.pairs.current()?.market),
     nullable: true,
     description:
       'All pairs that match the filter, in the order of the market-data host. Null with an error if pairs cannot be read.',

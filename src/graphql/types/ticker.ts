@@ -1,12 +1,13 @@
+import type { PairFilterInput } from '../../loaders/market.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
-import { type Complexity, listOf } from '../complexity.ts';
+import { type Complexity, selectedPairs } from '../complexity.ts';
 import type { Service } from '../context.ts';
 import { pairFilterArg, pairIdArgs } from './pair.ts';
 import { PairRef, TickerRef } from './refs.ts';
 
-/** The complexity of a list of tickers. */
-function complexityOfTickers({ sources }: Service): Complexity {
-  return listOf(sources.market.tickers.current()?.market.rows.length);
+/** The complexity of the tickers that a filter selects. */
+function complexityOfTickers(filter: PairFilterInput | null | undefined, { sources }: Service): Complexity {
+  return selectedPairs(filter, sources.market.tickers.current()?.market);
 }
 
 // The fields that tickers share with pairs are in pair.ts.
@@ -43,7 +44,7 @@ TickerRef.implement({
 builder.queryFields((t) => ({
   tickers: t.field({
     type: [TickerRef],
-    complexity: (_args, { service }) => complexityOfTickers(service),
+    complexity: ({ filter }, { service }) => complexityOfTickers(filter, service),
     nullable: true,
     description:
       'All tickers that match the filter, in the order of the market-data host. Null with an error if tickers cannot be read.',
@@ -63,7 +64,7 @@ builder.queryFields((t) => ({
 builder.subscriptionField('tickers', (t) =>
   t.field({
     type: [TickerRef],
-    complexity: (_args, { service }) => complexityOfTickers(service),
+    complexity: ({ filter }, { service }) => complexityOfTickers(filter, service),
     description:
       'Sends the current tickers first, then the list each time a ticker changes. A slow subscriber skips changes and receives the newest list. If tickers could not be read yet, the first update is an error with null data, and the subscription stays open.',
     args: pairFilterArg,

@@ -1,49 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { readEvents } from '../support/events.ts';
 import { until } from '../support/fleet.ts';
 import { type Answer, startSandbox } from '../support/gateway.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 
-/** A gateway in a process of its own. */
-type Process = { readonly child: ChildProcess; readonly url: string; role(): Promise<string> };
-
-const ROOT = new URL('../..', import.meta.url);
-
-async function startProcess(redis: RedisServer, sandbox: Sandbox, prefix: string): Promise<Process> {
-  const flags = {
-    port: '0',
-    'fullnode-url': sandbox.nodeUrl,
-    'market-data-url': sandbox.marketDataUrl,
-    'head-poll-ms': '50',
-    'history-database': 'off',
-    // The blocks of the sandbox are old.
-    'max-block-age-ms': '2147483647',
-    'redis-url': redis.url.href,
-    'redis-prefix': prefix,
-  };
-  const args = Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`);
-  const child = spawn(process.execPath, ['src/start.js', ...args], { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  for await (const line of createInterface(child.stdout)) {
-    const { graphql } = JSON.parse(line) as { readonly graphql?: string };
-    if (graphql === undefined) continue;
-    child.stdout.resume();
-    const ready = new URL('/ready', graphql);
-    const role = async () => {
-      const response = await fetch(ready, { headers: { connection: 'close' } });
-      return ((await response.json()) as { readonly role: string }).role;
-    };
-    return { child, url: graphql, role };
-  }
-  throw new Error('the gateway has ended');
-}
-
 /** Collects the heights that a subscriber of `prices` gets. */
-async function heightsAt({ url }: Process): Promise<number[]> {
+async function heightsAt({ url }: GatewayProcess): Promise<number[]> {
   const leaving = new AbortController();
   onTestFinished(() => leaving.abort());
   const response = await fetch(url, {
@@ -64,6 +30,8 @@ function toPrices(data: Answer['data']): { readonly beaconHeight: number } {
   return data?.['prices'] as { readonly beaconHeight: number };
 }
 
+const ROOT = new URL('../..', import.meta.url);
+
 describe.skipIf(!hasRedis)('gateways in processes of their own', { timeout: 60_000 }, () => {
   let redis: RedisServer;
   beforeAll(async () => {
@@ -71,12 +39,14 @@ describe.skipIf(!hasRedis)('gateways in processes of their own', { timeout: 60_0
   });
   afterAll(() => redis.close());
 
+  const start = (of: Sandbox) => startGatewayProcess({ of, redisUrl: redis.url, prefix: 'processes' });
+
   test('a leader that is paused does not publish over its successor; one that is killed is replaced; no height is lost', async () => {
     const sandbox = await startSandbox();
     onTestFinished(sandbox.close);
-    const first = await startProcess(redis, sandbox, 'processes');
+    const first = await start(sandbox);
     await until(async () => (await first.role()) === 'LEADER');
-    const second = await startProcess(redis, sandbox, 'processes');
+    const second = await start(sandbox);
     await until(async () => (await second.role()) === 'FOLLOWER');
     const heights = await heightsAt(second);
 

@@ -21,7 +21,7 @@ export async function startReplica(
   { prefix, ...options }: TestGatewayOptions & { readonly prefix: string; readonly of: Sandbox },
 ): Promise<Replica> {
   const link = await linkRedis(redis);
-  const config = { ...options.config, redisUrl: [link.url], redisPrefix: prefix };
+  const config = { redisUrl: [link.url], ...options.config, redisPrefix: prefix };
   const gateway = await startGateway({ leaseMs: TEST_LEASE_MS, ...options, config });
   let closing: Promise<void> | undefined;
   async function closeOnce(): Promise<void> {

@@ -1,0 +1,91 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { hasOpenssl, makeCertificate } from '../support/certificate.ts';
+import { startFleet, until } from '../support/fleet.ts';
+import { startSandbox } from '../support/gateway.ts';
+import { startGatewayProcess } from '../support/gateway-process.ts';
+import { freePort } from '../support/ports.ts';
+import { hasRedis, type RedisServer, startRedis, startSentinel } from '../support/redis.ts';
+
+async function start(args: readonly string[] = []): Promise<RedisServer> {
+  const server = await startRedis(args);
+  onTestFinished(server.close);
+  return server;
+}
+
+describe.skipIf(!hasRedis)('a fleet', () => {
+  test.skipIf(!hasOpenssl)(
+    'uses a Redis with TLS, user and password, and none whose certificate it does not trust',
+    async () => {
+      const { folder, certFile } = makeCertificate('DNS:localhost');
+      const port = await freePort();
+      const files = ['--tls-cert-file', certFile, '--tls-key-file', `${folder}/privkey.pem`];
+      const server = await start(['--tls-port', String(port), ...files, '--tls-auth-clients', 'no']);
+      server.cli('acl', 'setuser', 'gateway', 'on', '>sword/fish', '~*', '+@all');
+      const redisUrl = new URL(`rediss://gateway:${encodeURIComponent('sword/fish')}@localhost:${port}`);
+      const of = await startSandbox();
+      onTestFinished(of.close);
+
+      const trusting = { of, redisUrl, prefix: 'secure', env: { NODE_EXTRA_CA_CERTS: certFile } };
+      const first = await startGatewayProcess(trusting);
+      await until(async () => (await first.role()) === 'LEADER');
+      const second = await startGatewayProcess(trusting);
+      await until(async () => (await second.role()) === 'FOLLOWER');
+
+      const stranger = await startGatewayProcess({ of, redisUrl, prefix: 'secure' });
+      await until(async () => (await stranger.role()) === 'ALONE');
+      await until(() => /self-signed certificate/.test(stranger.output()));
+      for (const { output } of [first, second, stranger]) expect(output()).not.toMatch(/sword/);
+    },
+  );
+
+  test('continues after Sentinel has replaced a Redis that was killed', async () => {
+    const primary = await start();
+    const replica = await start(['--replicaof', '127.0.0.1', String(primary.port)]);
+    await until(() => /master_link_status:up/.test(replica.cli('info', 'replication')));
+    const sentinel = await startSentinel('pdex', primary);
+    onTestFinished(sentinel.close);
+    await until(() => /num-slaves\n1\n/.test(sentinel.cli('sentinel', 'master', 'pdex')));
+
+    const url = new URL(`redis+sentinel://127.0.0.1:${sentinel.port}/pdex`);
+    const fleet = await startFleet(primary, { prefix: 'failover', config: { redisUrl: [url] } });
+    await fleet.settled();
+    await fleet.advance();
+    await primary.kill();
+    await until(() => /role:master/.test(replica.cli('info', 'replication')));
+    await fleet.settled();
+    await fleet.advance(2);
+    expect(Number(replica.cli('xlen', '{failover}:heads'))).toBeGreaterThan(0);
+  });
+
+  test('uses a cluster whose keys are on three servers', async () => {
+    const servers: RedisServer[] = [];
+    for (let n = 0; n < 3; n++) {
+      const bus = ['--cluster-port', String(await freePort()), '--cluster-announce-ip', '127.0.0.1'];
+      servers.push(await start(['--cluster-enabled', 'yes', ...bus]));
+    }
+    const [first] = servers;
+    if (first === undefined) throw new Error('no server');
+    first.cli('--cluster', 'create', ...servers.map(({ port }) => `127.0.0.1:${port}`), '--cluster-yes');
+    await until(() => servers.every((each) => /cluster_state:ok/.test(each.cli('cluster', 'info'))));
+
+    const url = new URL(`redis+cluster://127.0.0.1:${first.port}`);
+    const fleet = await startFleet(first, { prefix: 'cluster', config: { redisUrl: [url] } });
+    await fleet.settled();
+    await fleet.advance(2);
+    const [one, other] = fleet.all;
+    const heights = Array.from({ length: 12 }, (_, n) => fleet.sandbox.chain.tip.height - 60 - n);
+    const query = `{ ${heights.map((at) => `a${at}: poolPairs(first: 1, at: ${at}) { nodes { id exactPrice } }`).join(' ')} }`;
+    const answer = await one?.ask(query);
+    expect(answer?.errors).toBeUndefined();
+    expect(await other?.ask(query)).toEqual(answer);
+    // Each server has some of the values.
+    await until(() =>
+      servers.every((each) =>
+        each
+          .cli('--scan')
+          .split('\n')
+          .some((key) => key.startsWith('cluster:')),
+      ),
+    );
+  });
+});

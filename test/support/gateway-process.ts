@@ -1,0 +1,67 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { onTestFinished } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+
+/** A gateway in a process of its own. */
+export type GatewayProcess = {
+  readonly child: ChildProcess;
+  readonly url: string;
+  /** All that it has written to its output so far. */
+  output(): string;
+  role(): Promise<string>;
+};
+
+type GatewayProcessOptions = {
+  /** The sandbox whose upstreams it reads. */
+  readonly of: Sandbox;
+  readonly redisUrl: URL;
+  readonly prefix: string;
+  /** Further environment variables. */
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+const ROOT = new URL('../..', import.meta.url);
+
+/** Starts a gateway of a fleet, which ends with the test, and waits until it listens. */
+export async function startGatewayProcess({
+  of,
+  redisUrl,
+  prefix,
+  env,
+}: GatewayProcessOptions): Promise<GatewayProcess> {
+  const flags = {
+    port: '0',
+    'fullnode-url': of.nodeUrl,
+    'market-data-url': of.marketDataUrl,
+    'head-poll-ms': '50',
+    'history-database': 'off',
+    // The blocks of the sandbox are old.
+    'max-block-age-ms': '2147483647',
+    'redis-url': redisUrl.href,
+    'redis-prefix': prefix,
+  };
+  const args = Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`);
+  const child = spawn(process.execPath, ['src/start.js', ...args], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let output = '';
+  child.stdout.on('data', (text) => {
+    output += text;
+  });
+  for await (const line of createInterface(child.stdout)) {
+    const { graphql } = JSON.parse(line) as { readonly graphql?: string };
+    if (graphql === undefined) continue;
+    child.stdout.resume();
+    const ready = new URL('/ready', graphql);
+    const role = async () => {
+      const response = await fetch(ready, { headers: { connection: 'close' } });
+      return ((await response.json()) as { readonly role: string }).role;
+    };
+    return { child, url: graphql, output: () => output, role };
+  }
+  throw new Error('the gateway has ended');
+}

@@ -1,3 +1,4 @@
+import { parseAmount } from '../domain/amount.ts';
 import type { BestBlock, ChainInfo } from '../domain/chain.ts';
 import { readValidationData } from '../upstream/node/chain-info.ts';
 import { readArray, readInteger, readString, readTimestamp, readUint64, ShapeError } from '../upstream/wire.ts';
@@ -50,7 +51,7 @@ function readBlock([
     chainId: Number.isSafeInteger(chainId) ? Number(chainId) : readInteger(chainId, path),
     height: readInteger(height, path),
     hash: readString(hash, path),
-    totalTxs: readUint64(BigInt(readString(totalTxs, path)), path),
+    totalTxs: readUint64(parseAmount(totalTxs), path),
     blockProducer: readString(producer, path),
     validationData: readValidationData(validationDataRaw),
     validationDataRaw,

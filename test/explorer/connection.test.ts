@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { formatPrice } from '../../explorer/src/format/numbers.ts';
 import { advanceOnPage, describeInBrowser, expectAccessible, screenshot, untilHeight } from '../support/explorer.ts';
 
 /** What Chromium writes when a server is gone. */
@@ -29,6 +30,41 @@ describeInBrowser('the connection of the explorer', (browser) => {
     await untilHeight(page, restarted.sandbox.chain.tip.height);
     // Subscriptions are there again too.
     await advanceOnPage({ page, gateway: restarted });
+  });
+
+  test('shows the markets as they were while the gateway is away, and then those of the new one', async () => {
+    const { page, gateway } = await browser.open('/', { allowed: GONE });
+    const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'BTC / PRV', exact: true }) });
+    const price = () => row.getByRole('cell').first().textContent();
+    const priceOf = async ({ ask }: Pick<typeof gateway, 'ask'>) => {
+      const { data } = await ask('{ pair(tickerId: "pBTC_PRV") { poolPrice } }');
+      return formatPrice(data.pair.poolPrice);
+    };
+    const before = await priceOf(gateway);
+    await expect.poll(price).toBe(before);
+    await page.evaluate(() => Object.assign(globalThis, { isSamePage: true }));
+
+    await gateway.app.close();
+    const lost = page.locator(notice('reconnecting'));
+    await lost.waitFor();
+    expect(await price()).toBe(before);
+    // What is here can still be searched.
+    await page.getByRole('searchbox').fill('btc');
+    await page.getByText(/^\d+ of \d+ markets$/).waitFor();
+    await expectAccessible(page);
+    await screenshot(page, 'markets-reconnecting', { fullPage: false });
+
+    const restarted = await gateway.replace(30);
+    await lost.waitFor({ state: 'detached' });
+    const after = await priceOf(restarted);
+    expect(after).not.toBe(before);
+    await expect.poll(price).toBe(after);
+    await advanceOnPage({ page, gateway: restarted }, 20);
+    const latest = await priceOf(restarted);
+    expect(latest).not.toBe(after);
+    await expect.poll(price).toBe(latest);
+    expect(await page.evaluate(() => 'isSamePage' in globalThis)).toBe(true);
+    await screenshot(page, 'markets-reconnected', { fullPage: false });
   });
 
   test('shows a page whose file could not be loaded as soon as the gateway is back', async () => {

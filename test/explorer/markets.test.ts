@@ -3,7 +3,14 @@ import { expect, test } from 'vitest';
 import { formatPercent, formatPrice } from '../../explorer/src/format/numbers.ts';
 import { chainHeights } from '../history/of-chain.ts';
 import { createStoreModel } from '../history/store-model.ts';
-import { advanceOnPage, describeInBrowser, expectAccessible, screenshot, VIEWPORTS } from '../support/explorer.ts';
+import {
+  advanceOnPage,
+  describeInBrowser,
+  expectAccessible,
+  holdAnswers,
+  screenshot,
+  VIEWPORTS,
+} from '../support/explorer.ts';
 import type { TestGatewayOptions } from '../support/gateway.ts';
 import { XMR } from '../support/tokens.ts';
 
@@ -51,6 +58,33 @@ describeInBrowser('the page of the markets', (browser) => {
     const after = await read();
     expect(after.poolPrice).not.toBe(before.poolPrice);
     await expect.poll(cells).toEqual(shown(after));
+  });
+
+  test('is full of skeletons until the first list is there, and nothing moves when it comes', async () => {
+    let release = () => {};
+    const { page } = await browser.open('/', {
+      start: recorded(),
+      before: async (loading) => {
+        release = await holdAnswers(loading, 'Markets');
+      },
+    });
+    const panel = page.getByRole('region', { name: 'Markets' });
+    await panel.getByText('Loading…').waitFor({ state: 'attached' });
+    // The banner is there.
+    await page.getByText('No price is real').waitFor();
+    expect(await panel.getAttribute('aria-busy')).toBe('true');
+    expect(await page.getByRole('table').count()).toBe(0);
+    await expectAccessible(page);
+    await screenshot(page, 'markets-loading', { fullPage: false });
+    const boxes = async () => [await panel.boundingBox(), await page.getByRole('searchbox').boundingBox()];
+    const [before, search] = await boxes();
+    expect(before?.height).toBeGreaterThan(VIEWPORTS.wide.height / 2);
+
+    release();
+    await page.getByRole('rowheader').first().waitFor();
+    expect(await panel.getAttribute('aria-busy')).toBe('false');
+    const [after, searchAfter] = await boxes();
+    expect([after?.x, after?.y, after?.width, searchAfter]).toEqual([before?.x, before?.y, before?.width, search]);
   });
 
   test('is searched and sorted by its URL, which a reload, a market and the history keep', async () => {

@@ -94,6 +94,16 @@ function isProblem(message: ConsoleMessage): boolean {
   return message.type() === 'error' || message.type() === 'warning';
 }
 
+/** Holds back the answers to the queries with that name, until the returned function is called. */
+export async function holdAnswers(page: Page, operationName: string): Promise<() => void> {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await page.route('**/graphql', async (route) => {
+    if (route.request().postData()?.includes(`"operationName":"${operationName}"`)) await released;
+    await route.continue();
+  });
+  return release;
+}
+
 /** Makes blocks, moves the clock of the gateway by their times, and waits until the page shows the newest height. */
 export async function advanceOnPage({ page, gateway }: OpenedPage, blocks = 1): Promise<number> {
   gateway.clock.now += blocks * BLOCK_MS;

@@ -33,6 +33,7 @@ export function SkeletonRows({ rows }: { readonly rows: number }) {
         // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all the same
         <div key={row} className={styles.row} aria-hidden="true">
           <span className={styles.line} />
+          <span className={styles.line} />
         </div>
       ))}
     </div>

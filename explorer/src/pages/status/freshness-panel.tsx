@@ -4,6 +4,7 @@ import { RelativeTime } from '../../parts/relative-time.tsx';
 import { StateBadge, type Tone } from './state-badge.tsx';
 import type { StatusQuery } from './status.generated.ts';
 import styles from './status.module.css';
+import { explainUpstream } from './upstream-table.tsx';
 
 type Service = StatusQuery['service'];
 
@@ -19,14 +20,14 @@ export function FreshnessList({ service }: { readonly service: Service }) {
         {head && (
           <>
             height {formatInteger(head.beaconHeight)}, block <RelativeTime time={head.time} />, read{' '}
-            <RelativeTime time={head.observedAt} />
+            <RelativeTime time={head.observedAt} />.
           </>
         )}
       </Kind>
       <Kind name="Market data" {...readingOf(marketData, host)}>
         {marketData && (
           <>
-            read <RelativeTime time={marketData.observedAt} />
+            read <RelativeTime time={marketData.observedAt} />.
           </>
         )}
       </Kind>
@@ -87,9 +88,10 @@ function readingOf(
   if (upstream?.configured === false) return { tone: 'neutral', state: 'not configured' };
   if (reading === null) return { tone: 'warning', state: 'not read yet' };
   if (!reading.stale) return { tone: 'good', state: 'fresh' };
-  return {
-    tone: 'bad',
-    state: 'stale',
-    why: upstream?.healthy ? 'The upstream answers, but sends nothing new.' : 'The upstream cannot be read.',
-  };
+  return { tone: 'bad', state: 'stale', why: whyStale(upstream) };
+}
+
+function whyStale(upstream: Service['upstreams'][number] | undefined): string {
+  if (upstream?.healthy) return 'The upstream answers, but sends nothing new.';
+  return upstream?.lastErrorCode ? `${explainUpstream(upstream)}.` : 'The upstream cannot be read.';
 }

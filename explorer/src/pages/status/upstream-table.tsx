@@ -43,13 +43,19 @@ function UpstreamRow({ upstream }: { readonly upstream: UpstreamRowFragment }) {
           <span className={styles.muted}>none</span>
         ) : (
           <>
-            {explainError({ code: lastErrorCode, message: lastErrorCode, path: [], upstream: upstream.upstream }).title}
-            , <RelativeTime time={lastErrorAt} /> <code className={styles.code}>{lastErrorCode}</code>
+            {explainUpstream(upstream)}, <RelativeTime time={lastErrorAt} />{' '}
+            <code className={styles.code}>{lastErrorCode}</code>
           </>
         )}
       </td>
     </tr>
   );
+}
+
+/** What went wrong last with an upstream, in a few words. */
+export function explainUpstream({ upstream, lastErrorCode }: UpstreamRowFragment): string {
+  const code = lastErrorCode ?? '';
+  return explainError({ code, message: code, path: [], upstream }).title;
 }
 
 function stateOf({ configured, healthy, lastSuccessAt, lastErrorAt }: UpstreamRowFragment): readonly [Tone, string] {

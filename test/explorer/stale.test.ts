@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { createStoreModel } from '../history/store-model.ts';
+import { describeInBrowser, expectAccessible, screenshot } from '../support/explorer.ts';
+
+/** The pages, with something that each has read before its data was stale. */
+const PAGES = [
+  ['Markets', '/', '24 h volume, PRV'],
+  ['BTC / PRV', '/market/pBTC_PRV', 'Last trade'],
+  ['Chain', '/chain', '1,640,000'],
+  ['Tokens', '/tokens', 'PRV'],
+  ['Status', '/status', 'Entries of one page'],
+] as const;
+
+const NODE =
+  /^Chain data is stale\. The node cannot be read since [\w:, ]+: it cannot be reached\. Pools, swaps and the/;
+const HOST =
+  /^Market data is stale\. The market-data host cannot be read since [\w:, ]+: it answers with an error status/;
+
+describeInBrowser('stale data', (browser) => {
+  test('is shown on each page, which says what is stale, since when and why, until it is fresh again', async () => {
+    const { page, gateway } = await browser.open('/', { start: { store: createStoreModel() } });
+    const { node, marketData } = gateway.sandbox;
+    await page.getByRole('rowheader').first().waitFor();
+    const stale = page.locator('[data-notice$="-stale"]');
+    expect(await stale.count()).toBe(0);
+
+    node.faults.set({ kind: 'reset' });
+    marketData.faults.set({ kind: 'status', status: 500 });
+    const notices = () => stale.allTextContents();
+    for (const [name, path, content] of PAGES) {
+      await page.goto(new URL(path, gateway.url).href);
+      await page.getByRole('heading', { level: 1, name }).waitFor();
+      await expect.poll(notices).toEqual([expect.stringMatching(NODE), expect.stringMatching(HOST)]);
+      await page.getByRole('main').getByText(content, { exact: true }).first().waitFor();
+      await screenshot(page, `stale-${name.replaceAll(' / ', '-')}`);
+      await expectAccessible(page);
+    }
+    const freshness = page.getByRole('region', { name: 'Freshness' });
+    expect(await freshness.getByRole('listitem').filter({ hasText: 'stale' }).allTextContents()).toEqual([
+      expect.stringMatching(/^Chainstaleheight 1,640,000, .* read .*\. The node cannot be reached\.$/),
+      expect.stringMatching(/^Market datastaleread .*\. The market-data host does not answer as it should\.$/),
+    ]);
+
+    node.faults.clear();
+    marketData.faults.clear();
+    await expect.poll(notices).toEqual([]);
+    await expect.poll(() => freshness.getByText('fresh', { exact: true }).count()).toBe(2);
+  });
+});

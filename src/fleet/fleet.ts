@@ -73,7 +73,7 @@ export function createFleet({ redis, headsKept, now, watcher, leaseMs = LEASE_MS
   const clock = createRedisClock(redis);
   const reader = createReader({ redis, clock, onRefused: watcher.refused });
   const publisher = createPublisher({ redis, lease, headsKept });
-  const shared = createSharedSources({ publisher, headsKept, now });
+  const shared = createSharedSources({ publisher, clock, headsKept, now });
   const membership = createMembership({ redis, lease, clock, reader, publisher, shared, leaseMs, now, watcher });
 
   return {

@@ -21,6 +21,9 @@ export type SharedList<P extends Pair> = {
   readonly ageMs: number;
   /** From when it was read until it is read again, in milliseconds. */
   readonly intervalMs: number;
+  /** When its read began and ended, by the clock of Redis in milliseconds. */
+  readonly beganAt: number;
+  readonly endedAt: number;
 };
 
 /** Writes the list whenever it was read: all rows first, then those that have changed. */
@@ -87,7 +90,7 @@ export function createListWriter<P extends Pair>({ toJson }: RowCodec<P>): ListW
   let previous: readonly P[] = [];
 
   return {
-    async write({ rows, dropped, ageMs, intervalMs }) {
+    async write({ rows, ...times }) {
       const before = previous;
       previous = rows;
       const isKeyframe = step >= MESSAGES_PER_KEYFRAME || rows.length !== before.length;
@@ -102,7 +105,7 @@ export function createListWriter<P extends Pair>({ toJson }: RowCodec<P>): ListW
         if (isKeyframe) lines.push(JSON.stringify(toJson(row)));
         else if (row !== before[index]) lines.push(JSON.stringify([index, ...toJson(row)]));
       }
-      const facts = { keyframe, step, rows: rows.length, dropped, ageMs, intervalMs };
+      const facts = { keyframe, step, rows: rows.length, ...times };
       return { payload: Buffer.concat([text(JSON.stringify(facts)), Buffer.from(lines.join('\n'))]), isKeyframe };
     },
     restart() {
@@ -143,6 +146,8 @@ export function createListReader<P extends Pair>({ read: readRow }: RowCodec<P>)
       dropped: readInteger(facts['dropped'], '$.dropped'),
       ageMs: readTimestamp(facts['ageMs'], '$.ageMs'),
       intervalMs: readTimestamp(facts['intervalMs'], '$.intervalMs'),
+      beganAt: readTimestamp(facts['beganAt'], '$.beganAt'),
+      endedAt: readTimestamp(facts['endedAt'], '$.endedAt'),
     };
   }
 

@@ -313,7 +313,7 @@ export function createMembership(options: MembershipOptions): Membership {
     if (isStopped) return;
     const couldFollow = canFollow();
     const { status } = values;
-    if (status !== undefined) heard = { status: status.value, at: performance.now() - status.publishedMsAgo };
+    if (status !== undefined) heard = { status: status.value, at: status.publishedAt };
     await shared.receive(values);
     if (status?.value.isLeaving || canFollow() !== couldFollow) wakeLoop();
   }

@@ -9,8 +9,8 @@ import type { RedisClock } from './redis-clock.ts';
 import { readStreams, type StreamEntry, type StreamName } from './streams.ts';
 import { readStatus, type UpstreamStatus } from './upstream-status.ts';
 
-/** A value of another replica, and how long ago it was published. */
-export type Received<T> = { readonly value: T; readonly publishedMsAgo: number };
+/** A value of another replica, and when it was published, by the monotonic clock of this gateway. */
+export type Received<T> = { readonly value: T; readonly publishedAt: number };
 
 /** A head, with the states that were filled in before it. */
 export type ReceivedHead = Received<SharedHead> & { readonly filledIn: readonly ExchangeState[] };
@@ -72,16 +72,16 @@ export function createReader({ redis, clock, onRefused }: ReaderOptions): Reader
 
   async function read(run: Run, entry: StreamEntry, values: Values): Promise<void> {
     const { kind, payload } = readMessage(entry.bytes, chain);
-    const publishedMsAgo = clock.ageMs(entry.addedAt);
+    const publishedAt = clock.toLocal(entry.addedAt);
     if (kind === 'filled') run.filledIn.push(run.heads.filled(payload));
     if (kind === 'head') {
       const value = run.heads.head(payload);
-      values.heads.push({ value, publishedMsAgo, filledIn: run.filledIn });
+      values.heads.push({ value, publishedAt, filledIn: run.filledIn });
       run.filledIn = [];
     }
-    if (kind === 'pairs') values.pairs = { value: await run.pairs.read(payload), publishedMsAgo };
-    if (kind === 'tickers') values.tickers = { value: await run.tickers.read(payload), publishedMsAgo };
-    if (kind === 'status') values.status = { value: readStatus(payload), publishedMsAgo };
+    if (kind === 'pairs') values.pairs = { value: await run.pairs.read(payload), publishedAt };
+    if (kind === 'tickers') values.tickers = { value: await run.tickers.read(payload), publishedAt };
+    if (kind === 'status') values.status = { value: readStatus(payload), publishedAt };
   }
 
   async function readEntries(run: Run, entries: readonly StreamEntry[], values: Values): Promise<void> {

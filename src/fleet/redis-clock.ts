@@ -1,31 +1,37 @@
 import type { Redis } from './redis.ts';
 
 /**
- * How long ago something happened, by the clock of Redis. The clocks of two replicas may differ by minutes: a replica measures
+ * When something happened, by the clock of Redis. The clocks of two replicas may differ by minutes: a replica measures
  * how far its own monotonic clock is from that of Redis, and never compares times of day.
  */
 export type RedisClock = {
   /** Measures. @throws RedisUnavailableError */
   measure(): Promise<void>;
-  /** Milliseconds since a moment of Redis, such as that in the id of a stream's entry. At least 0. */
-  ageMs(redisMs: number): number;
+  /**
+   * A moment of Redis, such as that in the id of a stream's entry, by the monotonic clock of this gateway. Never too late:
+   * while Redis is slow, it can be too early by the time of a reply.
+   */
+  toLocal(redisMs: number): number;
+  /** The reverse, also never too late. */
+  toRedis(localMs: number): number;
 };
 
 /** Creates a clock that has not measured yet. */
 export function createRedisClock(redis: Redis): RedisClock {
   const key = redis.fleetKey('lease');
-  let offsetMs = 0;
+  /** The time of Redis minus that of this gateway when the command was sent, and when its reply came. */
+  let offset = { sentMs: 0, repliedMs: 0 };
 
   return {
     async measure() {
-      const before = performance.now();
+      const sentAt = performance.now();
       const reply = await redis.command(key, 'TIME');
-      const after = performance.now();
       const [seconds, micros] = (Array.isArray(reply) ? reply : []).map(Number);
-      // Half of the way there and back.
-      if (seconds !== undefined && micros !== undefined)
-        offsetMs = seconds * 1_000 + micros / 1_000 - (before + after) / 2;
+      if (seconds === undefined || micros === undefined) return;
+      const time = seconds * 1_000 + micros / 1_000;
+      offset = { sentMs: time - sentAt, repliedMs: time - performance.now() };
     },
-    ageMs: (redisMs) => Math.max(0, performance.now() + offsetMs - redisMs),
+    toLocal: (redisMs) => Math.min(performance.now(), redisMs - offset.sentMs),
+    toRedis: (localMs) => localMs + offset.repliedMs,
   };
 }

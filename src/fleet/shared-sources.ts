@@ -10,11 +10,12 @@ import type { Head } from '../live/chain/head.ts';
 import type { HeadFollower } from '../live/chain/head-follower.ts';
 import type { Nodes } from '../live/chain/nodes.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
-import { type MarketFollower, type MarketSnapshot, prepareMarket } from '../live/market/lists.ts';
+import { type MarketFollower, type MarketSnapshot, prepareMarket, type ReadTime } from '../live/market/lists.ts';
 import type { UpstreamHealth } from '../upstream/health.ts';
 import type { SharedList } from './list-codec.ts';
 import type { Publisher } from './publisher.ts';
 import type { Received, ReceivedHead, ReceivedValues } from './reader.ts';
+import type { RedisClock } from './redis-clock.ts';
 import type { UpstreamStatus } from './upstream-status.ts';
 
 /** What this gateway follows, and what is shared with the other replicas. */
@@ -64,6 +65,7 @@ export type SharedSources = {
 
 type SharedSourcesOptions = {
   readonly publisher: Publisher;
+  readonly clock: RedisClock;
   readonly headsKept: number;
   readonly now: () => Instant;
 };
@@ -75,13 +77,13 @@ const FILL_IN_MS = 1_000;
 const FILLING = { client: Symbol('filled in') };
 
 /** Creates the shared sources of a gateway. Nothing else is called before `start`. */
-export function createSharedSources({ publisher, headsKept, now }: SharedSourcesOptions): SharedSources {
+export function createSharedSources({ publisher, clock, headsKept, now }: SharedSourcesOptions): SharedSources {
   let sources: FollowedSources;
   let mustFillIn = false;
   let isPolling = false;
   let publishedHeight: BeaconHeight | undefined;
   let lagMs: number | undefined;
-  let status: { readonly value: UpstreamStatus; readonly publishedAt: number } | undefined;
+  let status: Received<UpstreamStatus> | undefined;
 
   const ageMs = (observedAt: Instant) => Math.max(0, now() - observedAt);
 
@@ -92,19 +94,21 @@ export function createSharedSources({ publisher, headsKept, now }: SharedSources
     return isPublished;
   }
 
-  function toShared<P extends Pair>({ market, observedAt, nextAt, dropped }: MarketSnapshot<P>): SharedList<P> {
-    return { rows: market.rows, dropped, ageMs: ageMs(observedAt), intervalMs: Math.max(0, nextAt - observedAt) };
+  function toShared<P extends Pair>({ market, observedAt, nextAt, dropped, read }: MarketSnapshot<P>): SharedList<P> {
+    const intervalMs = Math.max(0, nextAt - observedAt);
+    const [beganAt, endedAt] = [clock.toRedis(read.beganAt), clock.toRedis(read.endedAt)];
+    return { rows: market.rows, dropped, ageMs: ageMs(observedAt), intervalMs, beganAt, endedAt };
   }
 
   function toHead(
-    { value, publishedMsAgo, filledIn }: ReceivedHead,
+    { value, publishedAt, filledIn }: ReceivedHead,
     previousHeight: BeaconHeight | undefined,
   ): Head | undefined {
     const { node: name, ageMs, exchange, ...block } = value;
     const source = sources.nodes.all.find((node) => node.name === name) ?? sources.nodes.all[0];
     if (source === undefined) return undefined;
     source.shown.add(value.chainInfo.beacon);
-    const observedAt = now() - ageMs - publishedMsAgo;
+    const observedAt = now() - ageMs - msSince(publishedAt);
     const head = { ...block, previousHeight, exchange, source, observedAt };
     return filledIn.length === 0 ? head : { ...head, filledIn: filledIn.map((state) => toFilledIn(state, head)) };
   }
@@ -122,7 +126,7 @@ export function createSharedSources({ publisher, headsKept, now }: SharedSources
       last = toHead(each, last?.beaconHeight);
       if (last === undefined) return;
       later.push(last);
-      lagMs = each.publishedMsAgo + each.value.ageMs;
+      lagMs = msSince(each.publishedAt) + each.value.ageMs;
     }
     // A gateway that has just started serves the newest only. Subscribers who resume get the others.
     if (served === undefined) head.remember(later.splice(0, later.length - 1));
@@ -133,17 +137,20 @@ export function createSharedSources({ publisher, headsKept, now }: SharedSources
     follower: Follower<MarketSnapshot<P>>,
     received: Received<SharedList<P>> | undefined,
   ): Promise<void> {
-    // A gateway that is alone reads its own.
-    if (received === undefined || isPolling) return;
-    const { rows, dropped, ageMs, intervalMs } = received.value;
+    if (received === undefined) return;
+    const { rows, dropped, ageMs, intervalMs, beganAt, endedAt } = received.value;
+    const observedAt = now() - ageMs - msSince(received.publishedAt);
+    const read = { beganAt: clock.toLocal(beganAt), endedAt: clock.toLocal(endedAt) };
     const before = follower.newest()?.market;
     const market = before?.rows === rows ? before : await prepareMarket(rows);
-    const observedAt = now() - ageMs - received.publishedMsAgo;
-    follower.receive({ market, observedAt, nextAt: observedAt + intervalMs, dropped });
+    // A gateway that is alone reads its own. Afterwards the list of the leader can still be the older one.
+    if (isPolling || !isNewer(read, follower.newest()?.read)) return;
+    follower.receive({ market, observedAt, nextAt: observedAt + intervalMs, dropped, read });
   }
 
-  function receiveStatus({ value, publishedMsAgo }: Received<UpstreamStatus>): void {
-    status = { value, publishedAt: performance.now() - publishedMsAgo };
+  function receiveStatus(received: Received<UpstreamStatus>): void {
+    status = received;
+    const { value } = received;
     if (isPolling) return;
     const { failures, nodes, tip } = value;
     sources.head.receiveFailure(failures.head);
@@ -231,11 +238,16 @@ export function createSharedSources({ publisher, headsKept, now }: SharedSources
     publishedHeight: () => publishedHeight,
     upstreams() {
       if (status === undefined) return undefined;
-      const elapsedMs = performance.now() - status.publishedAt;
+      const elapsedMs = msSince(status.publishedAt);
       return status.value.upstreams.map((health) => mapTimes(health, (age) => now() - age - elapsedMs));
     },
     lagMs: () => lagMs,
   };
+}
+
+/** How long ago a moment of the monotonic clock was. */
+function msSince(moment: number): number {
+  return performance.now() - moment;
 }
 
 /** A head of a state that was read after the head above it. */
@@ -264,6 +276,11 @@ function isNews(head: Block, served: Block): boolean {
   return (
     head.beaconHeight > served.beaconHeight || (head.beaconHeight === served.beaconHeight && head.hash !== served.hash)
   );
+}
+
+/** Whether a response cannot be older than another one: its read began when the other had ended. */
+function isNewer(read: ReadTime, served: ReadTime | undefined): boolean {
+  return served === undefined || read.beganAt >= served.endedAt;
 }
 
 /** The health with its times as ages, or its ages as times. */

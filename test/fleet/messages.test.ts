@@ -264,7 +264,7 @@ describe('lists', () => {
       }
       return lists;
     });
-  const facts = { dropped: 1, ageMs: 2, intervalMs: 3 };
+  const facts = { dropped: 1, ageMs: 2, intervalMs: 3, beganAt: 4, endedAt: 5 };
 
   test('are read as they were written, and rows that have not changed are the same objects', async () => {
     await fc.assert(

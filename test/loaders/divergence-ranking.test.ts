@@ -55,6 +55,7 @@ function createRankings() {
     observedAt: 0,
     nextAt: 0,
     dropped: 0,
+    read: { beganAt: 0, endedAt: 0 },
   });
   const subscribers = () => [heads, pairs, tickers].map((source) => source.subscribers());
   return { heads, pairs, tickers, rankings, snapshotOf, subscribers };

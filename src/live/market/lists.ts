@@ -16,7 +16,11 @@ export type MarketSnapshot<P extends Pair> = {
   readonly nextAt: Instant;
   /** How many rows of the response could not be read. */
   readonly dropped: number;
+  readonly read: ReadTime;
 };
+
+/** When a read began and ended, by the monotonic clock of this gateway. The response is of some moment in between. */
+export type ReadTime = { readonly beganAt: number; readonly endedAt: number };
 
 /** Follows the two lists of the market-data host separately: one can be read while the other cannot. */
 export type MarketFollower = {
@@ -87,10 +91,12 @@ function followList<P extends Pair>(
 ): Follower<MarketSnapshot<P>> {
   return createFollower<MarketSnapshot<P>>({
     async read(previous) {
+      const beganAt = performance.now();
       const { rows, dropped } = await read(previous?.market.rows);
       const observedAt = now();
+      const endedAt = performance.now();
       const market = rows === previous?.market.rows ? previous.market : await prepareMarket(rows);
-      return { market, observedAt, nextAt: observedAt + pollMs, dropped };
+      return { market, observedAt, nextAt: observedAt + pollMs, dropped, read: { beganAt, endedAt } };
     },
     intervalMs: () => pollMs,
     maxWaitMs: timeoutMs,

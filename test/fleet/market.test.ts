@@ -1,0 +1,86 @@
+import { createServer, type ServerResponse } from 'node:http';
+import { request } from 'undici';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { startReplica, until, untilRole } from '../support/fleet.ts';
+import { startSandbox } from '../support/gateway.ts';
+import { freePort } from '../support/ports.ts';
+import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+
+/** A slow way to the market-data host: it holds back the responses of the host, until a test releases them. */
+async function slowWayTo({ marketDataUrl }: Sandbox) {
+  let held: (() => void)[] = [];
+  let holds = false;
+  const port = await freePort();
+  const forward = async (path: string, response: ServerResponse) => {
+    const { statusCode, headers, body } = await request(new URL(path.slice(1), marketDataUrl), { reset: true });
+    const text = await body.text();
+    if (holds) await new Promise<void>((resolve) => held.push(resolve));
+    response.writeHead(statusCode, { 'content-type': String(headers['content-type']) }).end(text);
+  };
+  const server = createServer(({ url = '' }, response) => void forward(url, response));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    url: new URL(`http://127.0.0.1:${port}/`),
+    hold() {
+      holds = true;
+    },
+    held: () => held.length,
+    /** Sends the responses that are held back, and holds back none from now on. */
+    release() {
+      holds = false;
+      for (const send of held) send();
+      held = [];
+    },
+  };
+}
+
+describe.skipIf(!hasRedis)('the lists of a fleet', () => {
+  let redis: RedisServer;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis.close());
+
+  test('never go back at a replica that was alone, also if the leader has read an older one that comes later', async () => {
+    const sandbox = await startSandbox();
+    onTestFinished(sandbox.close);
+    const way = await slowWayTo(sandbox);
+    const start = (marketDataUrl: URL) =>
+      startReplica(redis, { prefix: 'lists', of: sandbox, config: { marketPollMs: 20, marketDataUrl } });
+    const leader = await start(way.url);
+    await untilRole(leader, 'LEADER');
+    const follower = await start(new URL(sandbox.marketDataUrl));
+    await untilRole(follower, 'FOLLOWER');
+
+    const received: string[] = [];
+    const updates = follower.subscribe('subscription { tickers { lastPrice baseVolume } }');
+    onTestFinished(() => void updates.return(undefined));
+    void (async () => {
+      for await (const { data } of updates) received.push(JSON.stringify(data.tickers));
+    })().catch(() => {});
+    await until(() => received.length === 1);
+
+    follower.link.cut();
+    await untilRole(follower, 'ALONE');
+    // The leader has asked for pairs and tickers, and gets them later.
+    way.hold();
+    await until(() => way.held() === 2);
+    sandbox.advance(3);
+    await until(() => received.length === 2);
+    await leader.untilHeight(sandbox.chain.tip.height);
+    follower.link.restore();
+    await until(() => follower.role() !== 'ALONE');
+    way.release();
+    sandbox.advance(3);
+    await until(async () => {
+      const { data } = await leader.ask('{ tickers { lastPrice baseVolume } }');
+      return JSON.stringify(data.tickers) === received.at(-1) && received.length > 2;
+    });
+    expect(received).toEqual([...new Set(received)]);
+  });
+});

@@ -55,6 +55,9 @@ export type RecordedCandles = {
 /**
  * The candles of a pool with later heights added. An interval without a known height has no candle.
  *
+ * No block is later than one above it. If the newest recorded ones are, they are of a branch that was given up, and the
+ * candles of their intervals are left out.
+ *
  * @param later ascending by height, all above `recordedTo`
  * @param upTo the height up to which there are candles: if it is not known itself, the last candle is not complete
  */
@@ -70,9 +73,18 @@ export function extendCandles(
   let before = reserves;
 
   for (const { beaconHeight, time, reserves: now } of later) {
-    const isNext = beaconHeight === (previousHeight ?? 0) + 1;
+    const openTime = openTimeOf(time, interval);
+    const isReplaced = heights !== undefined && heights.openTime > openTime;
+    if (isReplaced) {
+      removeAfter(extended, openTime);
+      const left = extended.at(-1);
+      heights = left;
+      before = left?.close;
+      previousHeight = left?.lastHeight;
+    }
+    const isNext = !isReplaced && beaconHeight === (previousHeight ?? 0) + 1;
     if (!isNext) markIncomplete(extended, previousHeight);
-    heights = addHeight(heights, { openTime: openTimeOf(time, interval), beaconHeight, isNext });
+    heights = addHeight(heights, { openTime, beaconHeight, isNext });
     if (now !== undefined) {
       const candle = extended.at(-1)?.openTime === heights.openTime ? extended.pop() : undefined;
       const traded = before === undefined ? NOTHING_TRADED : tradedBetween(before, now);
@@ -111,6 +123,11 @@ function openCandle(heights: IntervalHeights, reserves: Reserves, traded: Traded
 function addToCandle(candle: PoolCandle, heights: IntervalHeights, reserves: Reserves, traded: Traded): PoolCandle {
   const { open } = candle;
   return { ...heights, open, ...widenRange(candle, reserves), close: reserves, ...addTraded(candle, traded) };
+}
+
+/** Removes the candles of later intervals. */
+function removeAfter(candles: PoolCandle[], openTime: Instant): void {
+  while ((candles.at(-1)?.openTime ?? openTime) > openTime) candles.pop();
 }
 
 /** Marks the candle whose last height has a missing height above it. */

@@ -67,8 +67,9 @@ function isParent(head: Head | undefined, next: Head | undefined): boolean {
   return head !== undefined && next?.beaconHeight === head.beaconHeight + 1 && next.previousHash === head.hash;
 }
 
-/** Whether the next head names another block below it. */
+/** Whether the next head names another block below it, or is earlier. No block is later than one above it. */
 function isReplacedBy(head: Head, next: Head | undefined): boolean {
+  if (next !== undefined && head.time > next.time) return true;
   if (next?.previousHash === undefined || next.beaconHeight !== head.beaconHeight + 1) return false;
   return next.previousHash !== head.hash;
 }

@@ -60,7 +60,8 @@ export function createClosedIntervals(
   function see({ beaconHeight, time }: Head): void {
     const newest = seen.at(-1);
     if (newest?.beaconHeight === beaconHeight && newest.time === time) return;
-    const before = seen.filter((each) => each.beaconHeight < beaconHeight);
+    // A block that is later than one above it is of a branch that was given up.
+    const before = seen.filter((each) => each.beaconHeight < beaconHeight && each.time <= time);
     seen = [...before, { beaconHeight, time }].slice(-MAX_HEIGHTS);
     for (const interval of INTERVALS) {
       const from = openTimeOfNotClosed(before, interval);

@@ -66,7 +66,8 @@ export function createHistoryView({ history, head, dependencies, follower }: His
       const newest = inMemory.at(-1);
       if (pinned === undefined || newest === undefined || pinned.beaconHeight > height) return inMemory;
       if (inMemory.includes(pinned)) return inMemory;
-      const below = inMemory.filter(({ beaconHeight }) => beaconHeight < pinned.beaconHeight);
+      const isBelow = ({ beaconHeight, time }: Head) => beaconHeight < pinned.beaconHeight && time <= pinned.time;
+      const below = inMemory.filter(isBelow);
       const parent = below.at(-1);
       if (pinned.previousHash !== undefined && parent?.hash === pinned.previousHash) return [...below, pinned];
       // Another block has replaced the head of the answer: only final heights are on both branches.

@@ -63,6 +63,16 @@ describe('the intervals that are closed', () => {
     expect(minutesAt(publish(6), 5)).toEqual([1, 'live']);
   });
 
+  test('are not those that ended only on a branch that was given up', () => {
+    const { publish, minutesAt } = createChain();
+    const times = [0, 40, 65, 50, 55, 70, 80, 90];
+    const sent = times.map((seconds, index) =>
+      minutesAt(publish(index + 1, headAt(index + 1, seconds * 1_000)), index),
+    );
+    // Height 3 was in minute 1 on the branch. Height 5 is in minute 0, and final at height 8.
+    expect(sent.map((minutes) => minutes.slice(0, -1))).toEqual([[], [], [], [], [], [], [], [0]]);
+  });
+
   test('include one that ended before the first subscriber came', () => {
     const { publish, minutesAt } = createChain([headAt(1), headAt(2), headAt(3), headAt(4)]);
     expect(minutesAt(publish(4), undefined)).toEqual(['live']);

@@ -412,6 +412,54 @@ describe('an answer', () => {
     expect(newest?.candle).toMatchObject({ close: { reserve1: 60n }, high: { reserve1: 60n }, isComplete: false });
   });
 
+  test('has candles in their order, also if a recorded block is later than those above it', async () => {
+    const at = (height: number, time: number, reserve1: bigint, branch = '') =>
+      chainHead(height, { time: time * 1_000, reserves: [[reserve1, 9n]] }, branch);
+    const history = createHistoryModel();
+    // Height 4 is of a branch that was given up.
+    await history.record(at(1, 10, 1n), at(2, 61, 2n), at(3, 70, 3n), at(4, 125, 777n, ' of another branch'));
+    history.add(at(5, 110, 2n), at(6, 115, 5n), at(7, 130, 6n));
+    const shown = async (head: Head) => {
+      const { loader } = loaderAt(history, head);
+      const candles = await loader.candles(poolsOf(head)[0] as PoolPair, { interval: 'ONE_MINUTE' });
+      return candles.map(({ candle }) => [
+        ...[candle.openTime / 1_000, candle.firstHeight, candle.lastHeight, candle.heights],
+        ...[candle.open, candle.high, candle.low, candle.close].map(({ reserve1 }) => Number(reserve1)),
+        candle.isComplete,
+      ]);
+    };
+    expect(await shown(at(6, 115, 5n))).toEqual([
+      [0, 1, 1, 1, 1, 1, 1, 1, true],
+      [60, 2, 6, 4, 2, 5, 2, 5, false],
+    ]);
+    expect(await shown(at(7, 130, 6n))).toEqual([
+      [0, 1, 1, 1, 1, 1, 1, 1, true],
+      [60, 2, 6, 4, 2, 5, 2, 5, false],
+      [120, 7, 7, 1, 6, 6, 6, 6, true],
+    ]);
+    // Nothing is recorded in the interval of the next height.
+    const other = createHistoryModel();
+    await other.record(at(1, 10, 1n), at(4, 185, 777n, ' of another branch'));
+    other.add(at(5, 110, 2n));
+    const { loader } = loaderAt(other, at(5, 110, 2n));
+    const candles = await loader.candles(poolsOf(at(5, 110, 2n))[0] as PoolPair, { interval: 'ONE_MINUTE' });
+    expect(candles.map(({ candle }) => [candle.openTime, candle.heights, candle.isComplete])).toEqual([
+      [0, 1, false],
+      [60_000, 1, false],
+    ]);
+  });
+
+  test('never contains a block that is later than the newest one', async () => {
+    const history = createHistoryModel();
+    await history.record(...heads.slice(0, 55));
+    history.add(...heads.slice(0, 59));
+    // The blocks from height 56 on are of a branch that was given up, and the node does not name the one below the head.
+    const { previousHash: _, ...head } = chainHead(60, { time: 55 * 40_000 - 1, reserves: [[60n, 9n]] });
+    const { loader } = loaderAt(history, head);
+    const [newest] = await loader.candles(poolsOf(head)[0] as PoolPair, { interval: 'ONE_DAY', last: 1 });
+    expect(newest?.candle).toMatchObject({ close: { reserve1: 60n }, heights: 56, isComplete: false });
+  });
+
   test('about a height below the final ones never expires if nothing is missing in it', async () => {
     const history = createHistoryModel();
     await history.record(...heads.slice(0, 57));

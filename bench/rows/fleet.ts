@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type SandboxProcess, startGateway, startSandbox } from '../gateway.ts';
+import { type LoadGenerator, startLoadGenerator } from '../load-generator.ts';
+import { onePool, toPost } from '../operations.ts';
 import type { BenchProcess } from '../processes.ts';
 import { startRedis } from '../redis.ts';
 import { createResult, type OpenResult, type Result } from '../result.ts';
 import type { Row, RowContext } from '../row.ts';
+import { takeSnapshot } from '../snapshot.ts';
 
 const ONE = 'one gateway';
 const FOUR = 'four replicas';
@@ -11,6 +14,7 @@ const LEADER = 'the leader';
 const FOLLOWER = 'a follower';
 const LAST = 'the last of three followers';
 const KILLED = 'the leader is killed';
+const TWO = 'two replicas';
 
 const REPLICAS = 4;
 const BLOCK_MS = 1_500;
@@ -26,6 +30,7 @@ type Results = {
   readonly lag: OpenResult;
   readonly cpu: OpenResult;
   readonly takeover: OpenResult;
+  readonly capacity: OpenResult;
 };
 
 /** A replica, and when it had each height, by the clock of the bench. */
@@ -35,12 +40,36 @@ async function run({ quick, checkouts: [checkout], log }: RowContext): Promise<r
   if (checkout === undefined) throw new Error('the gateway of this checkout takes no part');
   const sizes = quick ? [54, 1_000] : [54, 10_000];
   const blocks = quick ? 4 : 20;
-  const results = createResults(sizes, blocks);
+  const rounds = quick ? 2 : 8;
+  const results = createResults(sizes, { blocks, rounds });
   const start = (sandbox: SandboxProcess, redisUrl?: string) =>
     startGateway(sandbox, {
       checkout,
       env: { HISTORY_DATABASE: 'off', EXPLORER: 'false', ...(redisUrl && { REDIS_URL: redisUrl }) },
     });
+
+  /** Compares one gateway with two replicas. Each is alone under load in turn, so that each has a core. */
+  async function measureCapacity(pools: number): Promise<void> {
+    await using redis = await startRedis();
+    await using sandbox = await startSandbox({ pools, history: 40 });
+    await using one = await start(sandbox);
+    await using leader = await start(sandbox, redis.url);
+    await untilRole(leader, 'LEADER');
+    await using follower = await start(sandbox, redis.url);
+    await untilRole(follower, 'FOLLOWER');
+    await using load = await startLoadGenerator();
+    const snapshot = await takeSnapshot(one.url);
+    const requests = snapshot.pools.map((_, index) => toPost(onePool(snapshot, index)));
+    // The first rounds warm up.
+    for (let round = -4; round < rounds; round++) {
+      const perSecond = new Map<BenchProcess, number>();
+      for (const server of round % 2 === 0 ? [one, leader, follower] : [follower, leader, one])
+        perSecond.set(server, await responsesPerCpuSecond(server, { load, sandbox, requests }));
+      if (round < 0) continue;
+      results.capacity.add(ONE, pools, perSecond.get(one) ?? 0);
+      results.capacity.add(TWO, pools, (perSecond.get(leader) ?? 0) + (perSecond.get(follower) ?? 0));
+    }
+  }
 
   for (const pools of sizes) {
     {
@@ -79,12 +108,13 @@ async function run({ quick, checkouts: [checkout], log }: RowContext): Promise<r
     results.takeover.add(KILLED, pools, (performance.now() - killedAt) / LEASE_MS);
     for (const { leave } of followers) leave();
     for (const other of others) await other.stop();
+    await measureCapacity(pools);
     log(`a fleet of ${pools} pools: done`);
   }
   return Object.values(results);
 }
 
-function createResults(sizes: readonly number[], blocks: number): Results {
+function createResults(sizes: readonly number[], { blocks, rounds }: { blocks: number; rounds: number }): Results {
   const head = { better: 'less', sizeUnit: 'pools', sizes, baseline: undefined } as const;
   const about = `${REPLICAS} replicas and Redis on one machine. ${blocks} blocks, one each ${BLOCK_MS} ms. Each replica has a subscriber of heads.`;
   const large = sizes.slice(-1);
@@ -124,7 +154,32 @@ function createResults(sizes: readonly number[], blocks: number): Results {
       unit: 'leases',
       goals: [{ target: KILLED, bound: 'at most', value: 2, isForAllSamples: true }],
     }),
+    capacity: createResult({
+      ...head,
+      title: 'A fleet: two replicas on two cores',
+      about:
+        'One pool after the other, with a new height each second. The responses of a server in a second of its CPU time, and of two replicas together. Each server is alone under load, because the load generator needs a core too.',
+      unit: 'responses per second of CPU time',
+      better: 'more',
+      samplesPerStart: rounds,
+      goals: [{ target: TWO, baseline: { target: ONE, by: 'ratio' }, bound: 'at least', value: 1.8 }],
+    }),
   };
+}
+
+/** Sends queries for two seconds, with a new height in each. @returns the responses in a second of the CPU time of the server */
+async function responsesPerCpuSecond(
+  server: BenchProcess,
+  { load, sandbox, requests }: { load: LoadGenerator; sandbox: SandboxProcess; requests: readonly Uint8Array[] },
+): Promise<number> {
+  const before = await server.call<number>('cpu seconds');
+  const sending = load.queries(server, { requests, seconds: 2 });
+  for (let block = 0; block < 2; block++) {
+    await sandbox.call('advance');
+    await sleep(1_000);
+  }
+  const { responses } = await sending;
+  return responses / ((await server.call<number>('cpu seconds')) - before);
 }
 
 /** Makes blocks, and waits until each replica has them. @returns the calls of the upstreams in a minute: most are polls */

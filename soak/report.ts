@@ -3,6 +3,9 @@ import type { Judge } from './judge.ts';
 import type { Quantiles } from './latencies.ts';
 import type { Result } from './run.ts';
 
+/** What was measured, and its figures. */
+export type TableRow = readonly [string, string];
+
 /** Whether the run had no failure and no leak. */
 export function isPassed(result: Result): boolean {
   const memory = (['heapMb', 'rssMb'] as const).map((kind) => judgeMemory(result.samples, kind));
@@ -11,12 +14,33 @@ export function isPassed(result: Result): boolean {
 
 /** The result as Markdown: a table of the figures, and the first failures with details. */
 export function toMarkdown(result: Result): string {
-  const { seed, minutes, blocks, servedHeights, judge, faults, samples } = result;
-  const { requests, updates, errors, events, wrong } = judge.counts;
+  const { seed, judge, faults, samples } = result;
   const cpu = median(samples.slice(1).map((sample) => sample.cpu));
-  const rows: readonly (readonly [string, string])[] = [
+  const rows: readonly TableRow[] = [
     ['result', isPassed(result) ? 'passed' : 'FAILED'],
     ['seed', String(seed)],
+    ...commonRows(result),
+    ['updates that subscribers skipped', skipped(result)],
+    ...latencyRows(judge, REPORTED_CLIENTS),
+    ['faults', listed(faults)],
+    ['calls to upstreams', upstreamCalls(result)],
+    ['heap in use after collection', memory(judgeMemory(samples, 'heapMb'))],
+    ['resident memory', memory(judgeMemory(samples, 'rssMb'))],
+    ['resident memory by kind, at the start and at the end', partsOf(samples)],
+    ['event-loop lag', lag(samples)],
+    ['one core, busy', `${Math.round(cpu * 100)} %`],
+    ['log', listed(without('lines of the log, ', judge.counts.events))],
+  ];
+  return tableOf(rows, judge);
+}
+
+/** The rows that the soak of one gateway and that of a fleet share. */
+export function commonRows(
+  result: Pick<Result, 'minutes' | 'blocks' | 'servedHeights' | 'judge'>,
+): readonly TableRow[] {
+  const { minutes, blocks, servedHeights, judge } = result;
+  const { requests, updates, errors, events, wrong } = judge.counts;
+  return [
     ['minutes with faults', minutes.toFixed(1)],
     [
       'blocks',
@@ -29,17 +53,11 @@ export function toMarkdown(result: Result): string {
     ['errors, by code', listed(errors)],
     ['clients', listed(only(events, (name) => !/^(lines of the log|heights skipped)/.test(name)))],
     ['heights skipped for subscribers', listed(without('heights skipped for ', events))],
-    ['updates that subscribers skipped', skipped(result)],
-    ...latencyRows(judge, REPORTED_CLIENTS),
-    ['faults', listed(faults)],
-    ['calls to upstreams', upstreamCalls(result)],
-    ['heap in use after collection', memory(judgeMemory(samples, 'heapMb'))],
-    ['resident memory', memory(judgeMemory(samples, 'rssMb'))],
-    ['resident memory by kind, at the start and at the end', partsOf(samples)],
-    ['event-loop lag', lag(samples)],
-    ['one core, busy', `${Math.round(cpu * 100)} %`],
-    ['log', listed(without('lines of the log, ', events))],
   ];
+}
+
+/** The rows as Markdown, and the first failures with details. */
+export function tableOf(rows: readonly TableRow[], judge: Judge): string {
   const table = rows.map(([what, value]) => `| ${what} | ${value} |`).join('\n');
   const findings = judge.findings.map((finding) => `\n\`\`\`\n${finding}\n\`\`\``).join('\n');
   return `| | |\n|---|---|\n${table}\n${findings === '' ? '' : `\nThe first failures:\n${findings}\n`}`;
@@ -73,7 +91,7 @@ export function without(beginning: string, counts: ReadonlyMap<string, number>):
 const REPORTED_CLIENTS = ['poller', 'websocket client', 'chart reader'];
 
 /** A row for each of these kinds of clients. */
-export function latencyRows(judge: Judge, kinds: readonly string[]): readonly (readonly [string, string])[] {
+export function latencyRows(judge: Judge, kinds: readonly string[]): readonly TableRow[] {
   return kinds.map((kind) => [`responses to ${kind}s took`, latencies(judge, kind)] as const);
 }
 

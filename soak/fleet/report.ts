@@ -1,5 +1,5 @@
 import type { MetricsReading } from '../prometheus.ts';
-import { latencyRows, listed, only, thousands, without } from '../report.ts';
+import { commonRows, latencyRows, listed, type TableRow, tableOf, thousands, without } from '../report.ts';
 import type { FleetResult } from './run.ts';
 
 /** Whether the run had no failure. */
@@ -9,35 +9,21 @@ export function hasFleetPassed({ judge }: FleetResult): boolean {
 
 /** The result as Markdown: a table of the figures, and the first failures with details. */
 export function fleetToMarkdown(result: FleetResult): string {
-  const { seed, replicas, minutes, blocks, servedHeights, judge, faults, roles, metrics } = result;
-  const { requests, updates, errors, events, wrong } = judge.counts;
-  const rows: readonly (readonly [string, string])[] = [
+  const { seed, replicas, judge, faults, roles, metrics } = result;
+  const rows: readonly TableRow[] = [
     ['result', hasFleetPassed(result) ? 'passed' : 'FAILED'],
     ['seed', String(seed)],
     ['gateways', String(replicas)],
-    ['minutes with faults', minutes.toFixed(1)],
-    [
-      'blocks',
-      `${blocks.made} made, of which ${servedHeights} were served as the newest; ${blocks.replaced} tips replaced`,
-    ],
-    ['requests', listed(requests)],
-    ['updates of subscriptions', listed(updates)],
-    ['responses and updates checked', thousands(judge.checked())],
-    ['wrong', listed(wrong)],
-    ['errors, by code', listed(errors)],
-    ['clients', listed(only(events, (name) => !/^(lines of the log|heights skipped)/.test(name)))],
-    ['heights skipped for subscribers', listed(without('heights skipped for ', events))],
+    ...commonRows(result),
     ...latencyRows(judge, ['poller', 'websocket client']),
     ['faults', listed(faults)],
     ['takeovers after a leader was killed or paused', takeovers(roles.takeovers)],
     ['longest time with two leaders', `${Math.round(roles.longestWithTwo())} ms`],
     ['minimum heights of the gateways since their last start', sumBy(metrics, 'pdex_minimum_heights_total', 'outcome')],
     ['calls to upstreams since the last start', sumBy(metrics, 'pdex_upstream_calls_total', 'method')],
-    ['log', listed(without('lines of the log, ', events))],
+    ['log', listed(without('lines of the log, ', judge.counts.events))],
   ];
-  const table = rows.map(([what, value]) => `| ${what} | ${value} |`).join('\n');
-  const findings = judge.findings.map((finding) => `\n\`\`\`\n${finding}\n\`\`\``).join('\n');
-  return `| | |\n|---|---|\n${table}\n${findings === '' ? '' : `\nThe first failures:\n${findings}\n`}`;
+  return tableOf(rows, judge);
 }
 
 function takeovers(times: readonly number[]): string {

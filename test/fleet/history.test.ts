@@ -1,5 +1,4 @@
-import pg from 'pg';
-import { afterAll, test as base, beforeAll, expect, onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { createHistory } from '../../src/history/history.ts';
 import { createPostgresStore } from '../../src/history/postgres-store.ts';
 import { createRecorder } from '../../src/history/recorder.ts';
@@ -9,28 +8,10 @@ import type { Head } from '../../src/live/chain/head.ts';
 import { POOL_IDS } from '../history/chains.ts';
 import { endlessBlock, FIRST_HEIGHT } from '../history/endless-chain.ts';
 import { headOf } from '../live/chain/heads.ts';
-import { hasPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { usePostgres } from '../support/postgres.ts';
 import { until } from './connected.ts';
 
-let server: PostgresServer;
-beforeAll(async () => {
-  if (hasPostgres) server = await startPostgres();
-});
-afterAll(() => server?.close());
-
-const test = base.extend('isHere', { auto: true }, ({ skip }) => {
-  if (!hasPostgres && process.env['CI'] === undefined) skip('PostgreSQL is not installed');
-});
-
-async function query(text: string): Promise<readonly unknown[]> {
-  const client = new pg.Client(server.url.href);
-  await client.connect();
-  try {
-    return (await client.query(text)).rows;
-  } finally {
-    await client.end();
-  }
-}
+const { test, server, query } = usePostgres();
 
 /** All that can be read of the first heights. */
 async function readAll(store: HistoryStore, heights: number): Promise<unknown> {
@@ -43,7 +24,7 @@ async function readAll(store: HistoryStore, heights: number): Promise<unknown> {
 }
 
 function createStore(): HistoryStore {
-  const store = createPostgresStore(server.url.href, { rawDays: 7 });
+  const store = createPostgresStore(server().url.href, { rawDays: 7 });
   onTestFinished(() => store.close());
   return store;
 }
@@ -77,7 +58,7 @@ function replicaOf(fleet: { leader: string }, name: string) {
     },
     isComplete: () => true,
     watcher,
-    role: roleInFleet({ kind: 'postgresql', url: server.url }, isLeader),
+    role: roleInFleet({ kind: 'postgresql', url: server().url }, isLeader),
   });
   onTestFinished(recorder.stop);
   const backfill = { wake() {}, isReading: () => false, reads: () => 0, stop() {} };

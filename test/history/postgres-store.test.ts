@@ -1,34 +1,18 @@
 import pg from 'pg';
-import { afterAll, test as base, beforeAll, expect, onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { createPostgresStore } from '../../src/history/postgres-store.ts';
 import type { HistoryStore } from '../../src/history/store.ts';
-import { hasPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { usePostgres } from '../support/postgres.ts';
 import { endlessBlock, FIRST_HEIGHT } from './endless-chain.ts';
 
 const TEMPORARY = { name: 'HistoryDatabaseError', isPermanent: false };
 const PERMANENT = { name: 'HistoryDatabaseError', isPermanent: true };
 
-let server: PostgresServer;
-beforeAll(async () => {
-  if (hasPostgres) server = await startPostgres();
-});
-afterAll(() => server?.close());
-
-const test = base.extend('isHere', { auto: true }, ({ skip }) => {
-  if (!hasPostgres && process.env['CI'] === undefined) skip('PostgreSQL is not installed');
-});
-
-async function query(text: string): Promise<readonly unknown[]> {
-  const client = new pg.Client(server.url.href);
-  await client.connect();
-  const { rows } = await client.query(text);
-  await client.end();
-  return rows;
-}
+const { test, server, query } = usePostgres();
 
 async function createStore(): Promise<HistoryStore> {
   await query('DROP SCHEMA IF EXISTS pdex_history CASCADE');
-  const store = createPostgresStore(server.url.href, { rawDays: 7 });
+  const store = createPostgresStore(server().url.href, { rawDays: 7 });
   onTestFinished(() => store.close());
   return store;
 }
@@ -42,11 +26,11 @@ test('a server that stops in the middle of a transaction loses nothing that was 
   const recording = store.record(blocks(2_000));
   recording.catch(() => undefined);
   await expect.poll(async () => (await store.coverage(0))?.heights ?? 0).toBeGreaterThan(3);
-  await server.kill();
+  await server().kill();
   await expect(recording).rejects.toMatchObject(TEMPORARY);
   await expect(store.coverage(0)).rejects.toMatchObject(TEMPORARY);
 
-  await server.restart();
+  await server().restart();
   const { heights = 0 } = (await store.coverage(0)) ?? {};
   await store.record(blocks(heights + 5));
   expect(await store.coverage(1)).toMatchObject({ heights: heights + 5, gaps: [] });
@@ -67,7 +51,7 @@ test('while another gateway holds the lock, a write fails after a while, and rea
   const store = await createStore();
   await store.useChain('test');
   await store.record(blocks(3));
-  const other = new pg.Client(server.url.href);
+  const other = new pg.Client(server().url.href);
   await other.connect();
   await other.query(`BEGIN; SELECT pg_advisory_xact_lock(${0x50444558})`);
   const recording = store.record(blocks(5));
@@ -87,7 +71,7 @@ test('a schema with other tables is refused, and stays as it is', async () => {
 });
 
 test('the password is not in the error', async () => {
-  const url = new URL(server.url);
+  const url = new URL(server().url);
   url.password = 'very-secret';
   url.pathname = '/nothing';
   const store = createPostgresStore(url.href, { rawDays: 7 });

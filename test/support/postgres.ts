@@ -4,6 +4,8 @@ import { chownSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import pg from 'pg';
+import { afterAll, test as base, beforeAll } from 'vitest';
 import { freePort } from './ports.ts';
 
 /** Where Debian has the programs of PostgreSQL. */
@@ -97,4 +99,37 @@ export async function startPostgres(): Promise<PostgresServer> {
       rmSync(folder, { recursive: true });
     },
   };
+}
+
+/**
+ * Starts PostgreSQL for the tests of one file. Where it is not installed, they say that they are skipped, but not in CI.
+ *
+ * @returns `test`, and what the tests use
+ */
+export function usePostgres() {
+  let started: PostgresServer | undefined;
+  beforeAll(async () => {
+    if (hasPostgres) started = await startPostgres();
+  });
+  afterAll(() => started?.close());
+
+  const test = base.extend('isHere', { auto: true }, ({ skip }) => {
+    if (!hasPostgres && process.env['CI'] === undefined) skip('PostgreSQL is not installed');
+  });
+  function server(): PostgresServer {
+    if (started === undefined) throw new Error('PostgreSQL is not installed');
+    return started;
+  }
+
+  /** Runs SQL on a connection of its own. @returns the rows */
+  async function query(text: string): Promise<readonly unknown[]> {
+    const client = new pg.Client(server().url.href);
+    await client.connect();
+    try {
+      return (await client.query(text)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+  return { test, server, query };
 }

@@ -132,6 +132,11 @@ export function createHistoryLog(log: Log): HistoryWatcher {
       ),
     dropped: (heights) =>
       log.debug({ heights }, 'heights wait for the database for too long: they are read from the node again later'),
+    leftOut: (heights) =>
+      log.warn(
+        { heights },
+        'heights are not in the history, because they are earlier than recorded ones below them, or later than those above: a node has shown another branch of the chain',
+      ),
   };
 }
 

@@ -63,8 +63,9 @@ const PAUSE_MS = 250;
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 60_000;
 
-/** A height that failed so often is left out for as long as the gateway runs. */
+/** A height that failed so often is left out for a time: nodes may be mended, or replaced. */
 const MAX_FAILURES = 3;
+const LEFT_OUT_FOR_MS = 3_600_000;
 const MAX_LEFT_OUT = 1_000;
 
 /** A node that has pruned a height may be replaced by one that has more. */
@@ -80,8 +81,8 @@ const FIRST_LOOK_AFTER_MS = 300;
 export function createBackfill(options: BackfillOptions): Backfill {
   const { store, recorder, readFinal, isComplete, mustPause, mayRun = () => true, maxAgeMs, step, rate } = options;
   const stopping = new AbortController();
-  /** Heights that failed, and how often. */
-  const failures = new Map<BeaconHeight, number>();
+  /** Heights that failed: how often, and when last, in milliseconds of `performance.now()`. */
+  const failures = new Map<BeaconHeight, { readonly times: number; readonly lastAt: number }>();
   let pruned: { readonly height: BeaconHeight; readonly until: number } | undefined;
   /** The highest height that was made before the time that is read. */
   let tooOld = 0;
@@ -142,8 +143,7 @@ export function createBackfill(options: BackfillOptions): Backfill {
     // The recorder itself records the heights from its first head on.
     const highest = Math.min(newestFinal(head.beaconHeight), (recorder.firstHeight() ?? 1) - 1);
     const lowest = lowestToRead();
-    const isRead = (height: BeaconHeight) =>
-      height <= newestFinal(head.beaconHeight) && (failures.get(height) ?? 0) < MAX_FAILURES;
+    const isRead = (height: BeaconHeight) => height <= newestFinal(head.beaconHeight) && !isLeftOut(height);
 
     const found: BeaconHeight[] = [];
     for (const height of missingHeights(coverage, highest, oldest)) {
@@ -188,7 +188,7 @@ export function createBackfill(options: BackfillOptions): Backfill {
     }
     // Of the heights that are too old only the first one is needed.
     const wanted = blocks.filter(({ exchange: { beaconHeight } }) => beaconHeight >= tooOld);
-    if (wanted.length > 0) await recorder.record(wanted);
+    if (wanted.length > 0) for (const height of await recorder.record(wanted)) noteFailure(height);
     if (failure !== undefined) throw failure.error;
   }
 
@@ -203,7 +203,6 @@ export function createBackfill(options: BackfillOptions): Backfill {
     try {
       const exchange = await readFinal(height, head);
       reads += 1;
-      failures.delete(height);
       if (exchange.time === undefined) isImpossible = true;
       if (!isComplete(exchange)) noteFailure(height);
       if (exchange.time === undefined || !isComplete(exchange)) return undefined;
@@ -224,8 +223,15 @@ export function createBackfill(options: BackfillOptions): Backfill {
     if (time < oldest) tooOld = Math.max(tooOld, height);
   }
 
+  function isLeftOut(height: BeaconHeight): boolean {
+    const { times = 0, lastAt = 0 } = failures.get(height) ?? {};
+    return times >= MAX_FAILURES && performance.now() - lastAt < LEFT_OUT_FOR_MS;
+  }
+
   function noteFailure(height: BeaconHeight): void {
-    failures.set(height, (failures.get(height) ?? 0) + 1);
+    const { times = 0 } = failures.get(height) ?? {};
+    failures.delete(height);
+    failures.set(height, { times: times + 1, lastAt: performance.now() });
     const [oldest] = failures.keys();
     if (failures.size > MAX_LEFT_OUT && oldest !== undefined) failures.delete(oldest);
   }

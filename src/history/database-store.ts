@@ -1,3 +1,4 @@
+import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { PoolDirectory } from '../domain/exchange.ts';
 import type { Database, ReadSql } from './database.ts';
 import { createPoolMemory, type PoolMemory } from './pool-states.ts';
@@ -51,15 +52,18 @@ export function createDatabaseStore(open: (chainName: string) => Promise<Databas
       await opened();
     },
     async record(blocks) {
+      const leftOut: BeaconHeight[] = [];
       for (const block of blocks) {
         const { database, memory } = await opened();
         try {
-          await database.write((sql) => recordHeight(sql, memory, block));
+          const fits = await database.write((sql) => recordHeight(sql, memory, block));
+          if (!fits) leftOut.push(block.exchange.beaconHeight);
         } catch (error) {
           memory.clear();
           throw error;
         }
       }
+      return leftOut;
     },
     coverage: (gaps) => read((sql) => readCoverage(sql, gaps)),
     blockAt: (time) => read((sql) => readBlockAt(sql, time)),

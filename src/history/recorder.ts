@@ -18,8 +18,8 @@ import {
 export type Recorder = {
   /** Adds each head that is published. */
   add(head: Head): void;
-  /** Records final blocks that were read for it. @throws HistoryDatabaseError */
-  record(blocks: readonly FinalBlock[]): Promise<void>;
+  /** Records final blocks that were read for it. @returns the heights that were left out @throws HistoryDatabaseError */
+  record(blocks: readonly FinalBlock[]): Promise<readonly BeaconHeight[]>;
   /** Resolves when the database has been opened and is surely of this chain. @throws HistoryDatabaseError if it cannot be */
   ready(): Promise<void>;
   /** The newest head; `undefined` until one is published. */
@@ -61,6 +61,8 @@ export type HistoryWatcher = {
   refused(error: unknown): void;
   /** Final heights were dropped, because too many waited. They are read from the node later. */
   dropped(heights: number): void;
+  /** These heights do not fit to the recorded ones next to them: a node has shown a branch of the chain. */
+  leftOut(heights: readonly BeaconHeight[]): void;
 };
 
 type RecorderOptions = {
@@ -255,13 +257,17 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
     }
   }
 
-  async function record(blocks: readonly FinalBlock[], last?: Head): Promise<void> {
+  /** @param last the head of the last block */
+  async function record(blocks: readonly FinalBlock[], last?: Head): Promise<readonly BeaconHeight[]> {
     const before = coverage?.last.beaconHeight ?? 0;
-    await use(() => store.record(blocks));
+    const leftOut = await use(() => store.record(blocks));
+    if (leftOut.length > 0) watcher.leftOut(leftOut);
     version += 1;
     if (blocks.some(({ exchange: { beaconHeight } }) => beaconHeight < before)) fills += 1;
     coverage = await use(() => store.coverage(0));
-    if ((coverage?.last.beaconHeight ?? 0) > before) for (const listener of [...listeners]) listener(last);
+    const newest = last?.beaconHeight === coverage?.last.beaconHeight ? last : undefined;
+    if ((coverage?.last.beaconHeight ?? 0) > before) for (const listener of [...listeners]) listener(newest);
+    return leftOut;
   }
 
   /** @returns whether to go on: `false` if a node could not be read */

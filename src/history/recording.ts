@@ -42,18 +42,26 @@ type Neighbours = {
 };
 
 /**
- * Records a final height, at any place among those that are recorded.
+ * Records a final height, at any place among those that are recorded. Heights that are recorded or deleted are skipped.
  *
- * @throws HistoryDatabaseError if another block is recorded at this height, or if its time does not fit
+ * @returns `false` if its time is not between those of the recorded heights next to it: intervals of candles rely on it
+ * @throws HistoryDatabaseError if another block is recorded at this height
  */
-export async function recordHeight(sql: Sql, memory: PoolMemory, { hash, time, exchange }: FinalBlock): Promise<void> {
+export async function recordHeight(
+  sql: Sql,
+  memory: PoolMemory,
+  { hash, time, exchange }: FinalBlock,
+): Promise<boolean> {
   const height = exchange.beaconHeight;
   const below = await heightAtOrBelow(sql, height);
-  if (below?.beaconHeight === height) return requireSame(below, hash, time);
-  if (time < (await readDeletedBefore(sql))) return;
+  if (below?.beaconHeight === height) {
+    requireSame(below, hash, time);
+    return true;
+  }
+  if (time < (await readDeletedBefore(sql))) return true;
 
   const above = await heightAtOrAbove(sql, height);
-  requireOrder(height, time, below, above);
+  if (time < (below?.time ?? time) || time > (above?.time ?? time)) return false;
   const states = await memory.statesOf(sql, exchange);
   const neighbours: Neighbours = {
     lower: below && { ...below, states: await memory.statesAfter(sql, below.beaconHeight) },
@@ -71,6 +79,7 @@ export async function recordHeight(sql: Sql, memory: PoolMemory, { hash, time, e
   if (touched.some((pool) => above && states.exists[pool] === 1 && !neighbours.upper?.states.exists[pool]))
     memory.clear();
   else memory.keep(height, states);
+  return true;
 }
 
 /** The time before which heights are deleted; 0 while none is. */
@@ -90,19 +99,6 @@ function requireSame(recorded: RecordedHeight, hash: string | undefined, time: I
   throw new HistoryDatabaseError(
     `The history is of another chain: it has another block at beacon height ${recorded.beaconHeight}.`,
     { isPermanent: true },
-  );
-}
-
-/** Blocks are later than those below them. Intervals of candles rely on it. */
-function requireOrder(
-  height: BeaconHeight,
-  time: Instant,
-  lower: RecordedHeight | undefined,
-  upper: RecordedHeight | undefined,
-): void {
-  if (time >= (lower?.time ?? time) && time <= (upper?.time ?? time)) return;
-  throw new HistoryDatabaseError(
-    `The time of height ${height} is not between those of the recorded heights next to it.`,
   );
 }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import nodeModule from 'node:module';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { createDirectories, type Directories } from './directories.ts';
 import type { BlockMessage, CallMessage, ResponseMessage, StateMessage, WorkerOptions } from './messages.ts';
 import { type FinalBlock, type HistoryDatabase, HistoryDatabaseError, type HistoryStore } from './store.ts';
@@ -127,7 +128,7 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
     async record(blocks) {
       let sending: RunningWorker | undefined;
       try {
-        await call((worker) => {
+        return await call<readonly BeaconHeight[]>((worker) => {
           sending = worker;
           const messages = blocks.map((block) => toBlockMessage(worker, block));
           const moved = messages.map(({ exchange }) => exchange.reserves.buffer);

@@ -28,10 +28,12 @@ export type HistoryStore = {
    *
    * The store compares each state with that of the next lower recorded height, and records only the pools that differ.
    *
+   * @returns the heights that were left out, because their time is not between those of the recorded heights next to them:
+   *   one of the blocks is of a branch that was given up
    * @throws HistoryDatabaseError if the database cannot be written now; permanent if it has another block at one of the
    *   heights: one with another time, or with another hash if both are known
    */
-  record(blocks: readonly FinalBlock[]): Promise<void>;
+  record(blocks: readonly FinalBlock[]): Promise<readonly BeaconHeight[]>;
   /** What is recorded; `undefined` while nothing is. @param gaps the maximum number of gaps, newest first */
   coverage(gaps: number): Promise<Coverage | undefined>;
   /** The newest recorded height whose block was made at or before a time, and the next recorded one above it. */

@@ -49,6 +49,7 @@ function replicaOf(fleet: { leader: string }, name: string) {
     refused: (error: unknown) => void problems.push(error),
     recovered() {},
     dropped() {},
+    leftOut() {},
   };
   const recorder = createRecorder({
     store,

@@ -77,6 +77,7 @@ export function createMemoryStore(): MemoryStore {
       setImmediate(() => {
         for (const check of [...waiting]) check();
       });
+      return [];
     },
     async coverage(max) {
       requireWorking();

@@ -148,6 +148,7 @@ export function createStoreModel(): StoreModel {
       if (failure !== undefined) throw failure;
       for (const { hash, time, exchange } of blocks)
         recorded.set(exchange.beaconHeight, { beaconHeight: exchange.beaconHeight, hash, time, exchange });
+      return [];
     },
     async prune() {},
     async close() {},

@@ -63,7 +63,7 @@ export type TestGatewayOptions = {
   /** How long the lease of a fleet lasts. */
   readonly leaseMs?: number;
   /** Done to the sandbox before the gateway first asks it. */
-  readonly before?: (sandbox: Sandbox) => void | Promise<void>;
+  readonly before?: (sandbox: Sandbox) => unknown;
   /** The built explorer; by default, it is off. */
   readonly explorer?: BuiltExplorer;
   /** The store of the history, which is then recorded. */

@@ -143,6 +143,7 @@ export function createApp({
     ...sourceOptions,
     published: (head) => recording.add(head),
     share: fleet?.share.head,
+    untilCurrent: fleet?.untilCurrent,
   });
   const marketData = connectMarketData({ ...sourceOptions, share: fleet?.share.market });
   const tokens = connectTokens(sourceOptions);

@@ -81,6 +81,8 @@ export function connectNodes(
     readonly published?: ((head: Head) => void) | undefined;
     /** Shares each head with the other gateways of a fleet. */
     readonly share?: Share<Head> | undefined;
+    /** Resolves when this gateway has all heads that the others have published before. */
+    readonly untilCurrent?: (() => Promise<void>) | undefined;
   },
 ): ConnectedNodes {
   const { config, log, now, tracing, shared } = options;
@@ -126,6 +128,7 @@ export function connectNodes(
     now,
     watcher: createHeadLog(log, options.published),
     share: options.share,
+    untilCurrent: options.untilCurrent,
     tracing,
   });
   const readOnce = shared?.states(directories.of);

@@ -8,7 +8,7 @@ import type { Operation } from '../judge.ts';
 export const WHOLE_HISTORY = 2_000;
 
 type Data = {
-  readonly beaconHeight: number;
+  readonly beaconHeight?: number;
   readonly all?: { readonly nodes: readonly PoolResult[] };
   /** Current data in a field that is read after an earlier height. */
   readonly late?: { readonly pairs: readonly unknown[] } | null;
@@ -64,12 +64,14 @@ export function pastHeightsQuery(
       return (
         poolMismatch.find((mismatch) => mismatch !== undefined) ??
         allMismatch ??
-        served.mismatch(beaconHeight, times, (block) => {
-          const now = expectedPools(chain, block).get(`PoolPair:${pool.id}`);
-          return late == null
-            ? undefined
-            : listMismatch(late.pairs, Array(late.pairs.length).fill({ poolPair: now }), 'late.pairs');
-        })
+        (beaconHeight === undefined
+          ? undefined
+          : served.mismatch(beaconHeight, times, (block) => {
+              const now = expectedPools(chain, block).get(`PoolPair:${pool.id}`);
+              return late == null
+                ? undefined
+                : listMismatch(late.pairs, Array(late.pairs.length).fill({ poolPair: now }), 'late.pairs');
+            }))
       );
     },
   };

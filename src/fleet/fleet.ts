@@ -28,6 +28,8 @@ export type Fleet = {
    * @returns the name of the other chain; `undefined` if it is the same, or if that cannot be known now
    */
   otherChain(): Promise<string | undefined>;
+  /** See `Membership.untilCurrent`. */
+  untilCurrent(): Promise<void>;
   status(): FleetStatus;
   /** The health of the upstreams as the leader has it; `undefined` while this gateway reads them itself. */
   upstreams(): readonly UpstreamHealth[] | undefined;
@@ -80,7 +82,9 @@ export function createFleet({ redis, headsKept, now, watcher, leaseMs = LEASE_MS
     share: {
       async head(head, previous) {
         const complete = await shared.fillIn(head, previous);
-        return membership.share(complete, () => shared.publishHead(complete));
+        const served = await membership.share(complete, () => shared.publishHead(complete));
+        // A leader that has just lost Redis may have been paused, and others may have followed the chain meanwhile.
+        return served && shared.fillIn(served, previous);
       },
       market: {
         pairs: (snapshot) => membership.share(snapshot, () => shared.publishPairs(snapshot)),
@@ -92,6 +96,7 @@ export function createFleet({ redis, headsKept, now, watcher, leaseMs = LEASE_MS
       membership.start();
     },
     otherChain: membership.otherChain,
+    untilCurrent: membership.untilCurrent,
     status: () => ({
       ...membership.status(),
       lagMs: membership.role() === 'FOLLOWER' ? shared.lagMs() : undefined,

@@ -6,6 +6,7 @@ import type { Reader, ReceivedValues } from './reader.ts';
 import type { Redis } from './redis.ts';
 import type { RedisClock } from './redis-clock.ts';
 import { RedisUnavailableError } from './redis-connection.ts';
+import { createRunTogether } from './run-together.ts';
 import type { SharedSources } from './shared-sources.ts';
 import type { StreamName } from './streams.ts';
 import type { UpstreamStatus } from './upstream-status.ts';
@@ -32,6 +33,11 @@ export type Membership = {
    * @returns the value, if it may be served here
    */
   share<T>(value: T, publish: () => Promise<boolean>): Promise<T | undefined>;
+  /**
+   * Resolves when this gateway has received all heads that were published before the call: it may have just started, or was
+   * paused. It waits two seconds at most, and not for a Redis that is gone.
+   */
+  untilCurrent(): Promise<void>;
   /** See `Fleet.isRecorder`. */
   isRecorder(): boolean;
   leave(): Promise<void>;
@@ -70,6 +76,10 @@ const CHECK_MS = 3_000;
 /** How long it waits for the name of its own chain. */
 const CHAIN_MS = 2_000;
 
+/** How long a subscriber who resumes waits until this gateway has what was published, and how often it is checked. */
+const CURRENT_MS = 2_000;
+const CHECK_AGAIN_MS = 10;
+
 /** How long a read waits in Redis. */
 const BLOCK_MS = 1_000;
 
@@ -95,6 +105,12 @@ export function createMembership(options: MembershipOptions): Membership {
   let heard: { readonly status: UpstreamStatus; readonly at: number } | undefined;
   /** Whether everything in the streams was read, and reading goes on. */
   let isReading = false;
+  /** The last head that was received from the streams while {@link isReading}. */
+  let receivedHead = '';
+  /** Whether this gateway has received what the streams had, since it started. */
+  let hasReceived = false;
+  /** Whether this gateway reads the streams to lead after that. */
+  let isTakingOver = false;
   /** When the lease was first seen vacant. */
   let vacantSince: number | undefined;
   /** Until when another replica should lead. */
@@ -122,6 +138,7 @@ export function createMembership(options: MembershipOptions): Membership {
         ledSince = performance.now();
         isReading = false;
       }
+      if (before === 'LEADER' && next === 'ALONE') shared.expectGap();
       watcher.role(next, before);
       wakeReader();
     }
@@ -269,11 +286,19 @@ export function createMembership(options: MembershipOptions): Membership {
   /** Leads with the lease of this gateway, from what the leader before has published. */
   async function lead(): Promise<void> {
     vacantSince = undefined;
-    await clock.measure();
-    await receive(await reader.readAll());
-    shared.poll(false);
-    if (!(await shared.publishAll())) return lose();
-    become('LEADER');
+    isTakingOver = true;
+    isReading = false;
+    try {
+      await clock.measure();
+      await receive(await reader.readAll());
+      hasReceived = true;
+      shared.poll(false);
+      if (!(await shared.publishAll())) return lose();
+      become('LEADER');
+    } finally {
+      isTakingOver = false;
+      wakeReader();
+    }
     // What the leader before could not read, this one may be able to: its first renewal says so.
     if (!shared.isFailing()) await publisher.status(describe(false));
   }
@@ -282,7 +307,7 @@ export function createMembership(options: MembershipOptions): Membership {
 
   async function read(): Promise<void> {
     while (!isStopped) {
-      if (isLeader() || !redis.isAvailable() || otherChain !== undefined) {
+      if (isLeader() || isTakingOver || !redis.isAvailable() || otherChain !== undefined) {
         isReading = false;
         await new Promise<void>((resolve) => {
           wakeReader = resolve;
@@ -292,12 +317,16 @@ export function createMembership(options: MembershipOptions): Membership {
       try {
         if (isReading) {
           const values = await reader.readNext(BLOCK_MS);
-          if (isReading) await receive(values);
+          if (!isReading) continue;
+          await receive(values);
+          receivedHead = reader.lastHead();
         } else {
           await clock.measure();
           const values = await reader.readAll();
-          if (isLeader()) continue;
+          if (isLeader() || isTakingOver) continue;
           await receive(values);
+          receivedHead = reader.lastHead();
+          hasReceived = true;
           isReading = true;
           wakeLoop();
         }
@@ -316,6 +345,26 @@ export function createMembership(options: MembershipOptions): Membership {
     if (status !== undefined) heard = { status: status.value, at: status.publishedAt };
     await shared.receive(values);
     if (status?.value.isLeaving || canFollow() !== couldFollow) wakeLoop();
+  }
+
+  // What subscribers who resume wait for.
+
+  async function waitUntilCurrent(): Promise<void> {
+    const until = performance.now() + CURRENT_MS;
+    while (!isStopped && performance.now() < until && !(await isCurrent().catch(() => false)))
+      await new Promise((resolve) => setTimeout(resolve, CHECK_AGAIN_MS));
+  }
+
+  /** Whether nothing was published that this gateway does not have; also if that cannot be known. */
+  async function isCurrent(): Promise<boolean> {
+    if (otherChain !== undefined) return true;
+    if (!redis.isAvailable()) return hasReceived || performance.now() - startedAt > CHECK_MS;
+    if (isLeader()) {
+      const isHeld = (await lease.holder()) === lease.held();
+      if (!isHeld) wakeLoop();
+      return isHeld && isLeader();
+    }
+    return isReading && !(await reader.hasHeadAfter(receivedHead));
   }
 
   redis.onChange(() => {
@@ -352,6 +401,7 @@ export function createMembership(options: MembershipOptions): Membership {
         return value;
       }
     },
+    untilCurrent: createRunTogether(waitUntilCurrent),
     isRecorder: () => isLeader() || role === 'ALONE',
     async leave() {
       isLeaving = true;

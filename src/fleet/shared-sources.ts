@@ -35,6 +35,8 @@ export type SharedSources = {
   start(sources: FollowedSources): void;
   /** Turns the polling of the upstreams on or off. */
   poll(isOn: boolean): void;
+  /** The next head that this gateway reads can be far above the one before. */
+  expectGap(): void;
   /** @returns whether this gateway still leads @throws as `Publisher` */
   publishHead(head: Head): Promise<boolean>;
   /** @throws as `publishHead` */
@@ -43,7 +45,7 @@ export type SharedSources = {
   publishTickers(snapshot: MarketSnapshot<Ticker>): Promise<boolean>;
   /** Publishes what this gateway has and the streams do not: the heads that it remembers, and the lists. @throws as `publishHead` */
   publishAll(): Promise<boolean>;
-  /** Adds to the first head after {@link poll} the states of the heights that nobody has followed. */
+  /** Adds to the first head after {@link poll} or {@link expectGap} the states of the heights that nobody has followed. */
   fillIn(head: Head, previous: Head | undefined): Promise<Head>;
   /** Serves what another replica has published. Heights never go back. */
   receive(values: ReceivedValues): Promise<void>;
@@ -107,7 +109,6 @@ export function createSharedSources({ publisher, clock, headsKept, now }: Shared
     const { node: name, ageMs, exchange, ...block } = value;
     const source = sources.nodes.all.find((node) => node.name === name) ?? sources.nodes.all[0];
     if (source === undefined) return undefined;
-    source.shown.add(value.chainInfo.beacon);
     const observedAt = now() - ageMs - msSince(publishedAt);
     const head = { ...block, previousHeight, exchange, source, observedAt };
     return filledIn.length === 0 ? head : { ...head, filledIn: filledIn.map((state) => toFilledIn(state, head)) };
@@ -120,17 +121,26 @@ export function createSharedSources({ publisher, clock, headsKept, now }: Shared
     const served = head.newest();
     const known = received.findLastIndex(({ value }) => served !== undefined && isSameBlock(value, served));
     let last = served;
+    const earlier: Head[] = [];
     const later: Head[] = [];
-    for (const each of received.slice(known + 1)) {
-      if (last !== undefined && !isNews(each.value, last)) continue;
-      last = toHead(each, last?.beaconHeight);
-      if (last === undefined) return;
-      later.push(last);
+    for (const [index, each] of received.entries()) {
+      const isLater = index > known && (last === undefined || isNews(each.value, last));
+      const next = toHead(each, isLater ? last?.beaconHeight : undefined);
+      if (next === undefined) return;
+      if (!isLater) {
+        earlier.push(next);
+        continue;
+      }
+      next.source.shown.add(each.value.chainInfo.beacon);
+      later.push(next);
+      last = next;
       lagMs = msSince(each.publishedAt) + each.value.ageMs;
     }
     // A gateway that has just started serves the newest only. Subscribers who resume get the others.
-    if (served === undefined) head.remember(later.splice(0, later.length - 1));
-    for (const each of later) head.receive(each);
+    if (served === undefined) earlier.push(...later.splice(0, later.length - 1));
+    if (earlier.length > 0) head.remember(earlier.flatMap((each) => [...(each.filledIn ?? []), each]));
+    const [first] = later;
+    if (first !== undefined) head.receive(toOne(first, later));
   }
 
   async function receiveList<P extends Pair>(
@@ -170,6 +180,9 @@ export function createSharedSources({ publisher, clock, headsKept, now }: Shared
       isPolling = isOn;
       const { head, market } = sources;
       for (const follower of [head, market.pairs, market.tickers]) follower.poll(isOn);
+    },
+    expectGap() {
+      mustFillIn = true;
     },
     publishHead,
     publishPairs: (snapshot) => publisher.pairs(toShared(snapshot)),
@@ -263,6 +276,16 @@ function toFilledIn(exchange: ExchangeState, above: Head): Head {
     exchange,
     filledIn: undefined,
   };
+}
+
+/** Heads that were received together as the last of them, so that subscribers of `prices` get each height. */
+function toOne({ previousHeight }: Head, heads: readonly Head[]): Head {
+  const byHeight = new Map(
+    heads.flatMap((each) => [...(each.filledIn ?? []), each]).map((each) => [each.beaconHeight, each]),
+  );
+  const newest = heads.at(-1) as Head;
+  byHeight.delete(newest.beaconHeight);
+  return { ...newest, previousHeight, filledIn: [...byHeight.values()] };
 }
 
 type Block = Pick<Head, 'beaconHeight' | 'hash'>;

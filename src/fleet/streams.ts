@@ -27,16 +27,27 @@ export type StreamPosition = {
   next(): Promise<readonly StreamEntry[]>;
   /** Waits for the next entries, at most so long. @throws RedisUnavailableError */
   wait(ms: number): Promise<readonly StreamEntry[]>;
+  /** The id of the last entry of a stream that was returned. */
+  lastId(stream: StreamName): string;
 };
 
 /** Entries that are read together. Each may have the size of a keyframe. */
 const ENTRIES_AT_ONCE = '16';
 
+/** Before the first entry of a stream. */
+const START = '0-0';
+
+/** Whether a stream has an entry after this one. @throws RedisUnavailableError */
+export async function hasEntryAfter(redis: Redis, stream: StreamName, id: string): Promise<boolean> {
+  const key = keyOfStream(redis, stream);
+  return (await redis.command(key, 'XREAD', 'COUNT', '1', 'STREAMS', key, id)) !== null;
+}
+
 /** Starts before the first entry of each stream. */
 export function readStreams(redis: Redis): StreamPosition {
   const keys = STREAMS.map((stream) => keyOfStream(redis, stream)) as [string, ...string[]];
   const [key] = keys;
-  const ids = new Map<StreamName, string>(STREAMS.map((stream) => [stream, '0-0']));
+  const ids = new Map<StreamName, string>(STREAMS.map((stream) => [stream, START]));
 
   function advance(reply: RedisReply): readonly StreamEntry[] {
     const entries = entriesOf(reply, (name) => STREAMS[keys.indexOf(name)]);
@@ -45,6 +56,7 @@ export function readStreams(redis: Redis): StreamPosition {
   }
 
   return {
+    lastId: (stream) => ids.get(stream) ?? START,
     next: async () =>
       advance(await redis.command(key, 'XREAD', 'COUNT', ENTRIES_AT_ONCE, 'STREAMS', ...keys, ...ids.values())),
     wait: async (ms) =>

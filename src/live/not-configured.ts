@@ -23,7 +23,7 @@ export function nodesNotConfigured(): {
       isStale: () => true,
       problems: () => [],
       nextAt: () => undefined,
-      subscribeAfter: () => head.subscribe,
+      subscribeAfter: async () => head.subscribe,
       canFillIn: false,
       receiveTip() {},
       remember() {},

@@ -70,7 +70,7 @@ export async function createPriceCrossingStream(
 ): Promise<SourceStream<HeadStep, PriceCrossing>> {
   const bounds = { above: above ?? undefined, below: below ?? undefined };
   // The first head is the one that the client saw last: the next one is compared with it.
-  const resumed = afterEvent === undefined ? undefined : sources.head.subscribeAfter(afterEvent - 1);
+  const resumed = afterEvent === undefined ? undefined : await sources.head.subscribeAfter(afterEvent - 1);
   const subscribe = await subscribeTo(sources.head, resumed);
   const found = requirePool(sources, pool);
   if (found !== undefined) requireKnownDecimals(sources, found);

@@ -50,7 +50,8 @@ export async function createPriceStream(
     throw new BadUserInputError('tokenIds is empty. List at least one token, or omit the argument.');
 
   const after = afterEvent ?? afterHeight ?? undefined;
-  const heads = await subscribeTo(sources.head, after === undefined ? undefined : sources.head.subscribeAfter(after));
+  const resumed = after === undefined ? undefined : await sources.head.subscribeAfter(after);
+  const heads = await subscribeTo(sources.head, resumed);
   const subscribe = sources.head.canFillIn ? withFilledIn(heads, after) : heads;
   const newest = sources.head.current();
   // A browser repeats `Last-Event-ID` for ever, so that height is not an error: the stream starts with the newest prices.

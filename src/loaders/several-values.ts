@@ -33,7 +33,7 @@ export function toSeveral<V>(
   };
 }
 
-/** The heads, each after those that were filled in before it. A subscriber that has received a higher one gets none of these. */
+/** The heads, each after its `filledIn`. A subscriber that has received a higher one gets none of these. */
 export function withFilledIn(
   heads: Subscribe<Head | UpstreamError>,
   after: BeaconHeight | undefined,

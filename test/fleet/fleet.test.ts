@@ -68,21 +68,58 @@ describe.skipIf(!hasRedis)('a fleet', () => {
     await Promise.all(streams.map((stream) => stream.return(undefined)));
   });
 
+  /** What a subscriber who resumes gets up to the tip. */
+  async function resumeAt(replica: Replica, afterHeight: number, tip: number): Promise<unknown[]> {
+    const received: unknown[] = [];
+    const query = `subscription { prices(afterHeight: ${afterHeight}) { beaconHeight previousHeight } }`;
+    for await (const { data } of replica.subscribe(query)) {
+      received.push(data.prices);
+      if (data.prices.beaconHeight === tip) break;
+    }
+    return received;
+  }
+
+  const updatesOf = (heights: readonly number[]) =>
+    heights.map((beaconHeight) => ({ beaconHeight, previousHeight: beaconHeight - 1 }));
+
   test('lets a subscriber resume at a replica that has just started', async () => {
     const fleet = await start();
     for (let blocks = 0; blocks < 4; blocks++) await fleet.advance();
     const { height } = fleet.sandbox.chain.tip;
     const prefix = `fleet-${fleets}`;
     const started = await startReplica(redis, { prefix, of: fleet.sandbox });
+    expect(await resumeAt(started, height - 3, height)).toEqual(updatesOf([height - 2, height - 1, height]));
+  });
+
+  test('lets a subscriber resume at a replica that was alone when it started', async () => {
+    const fleet = await start();
+    for (let blocks = 0; blocks < 4; blocks++) await fleet.advance();
+    const { height } = fleet.sandbox.chain.tip;
+    const prefix = `fleet-${fleets}`;
+    const started = await startReplica(redis, { prefix, of: fleet.sandbox, isCut: true });
     await started.untilReady();
+    expect(started.role()).toBe('ALONE');
+    started.link.restore();
     await untilRole(started, 'FOLLOWER');
-    const heights: unknown[] = [];
-    const query = `subscription { prices(afterHeight: ${height - 3}) { beaconHeight previousHeight } }`;
-    for await (const { data } of started.subscribe(query)) {
-      heights.push(data.prices);
-      if (data.prices.beaconHeight === height) break;
+    expect(await resumeAt(started, height - 3, height)).toEqual(updatesOf([height - 2, height - 1, height]));
+  });
+
+  test('has all that was published before when a subscriber resumes, also at a replica that is behind', async () => {
+    const fleet = await start();
+    const [follower] = fleet.followers();
+    if (follower === undefined) throw new Error('nobody follows');
+    await fleet.advance();
+    const { height } = fleet.sandbox.chain.tip;
+    follower.link.delay(100);
+    for (let blocks = 1; blocks <= 3; blocks++) {
+      fleet.sandbox.advance();
+      await fleet.leader().untilHeight(height + blocks);
     }
-    expect(heights).toEqual([2, 1, 0].map((n) => ({ beaconHeight: height - n, previousHeight: height - n - 1 })));
+    const { head } = follower.app.service.sources;
+    expect(head.newest()?.beaconHeight).toBeLessThan(height + 3);
+    await head.subscribeAfter(height);
+    expect(head.newest()?.beaconHeight).toBe(height + 3);
+    expect(await resumeAt(follower, height, height + 3)).toEqual(updatesOf([height + 1, height + 2, height + 3]));
   });
 
   test('shows the role to operators and clients', async () => {

@@ -15,12 +15,17 @@ export type Replica = TestGateway & {
   close(): Promise<void>;
 };
 
-/** Starts a replica in front of a sandbox, which ends with the test. */
+/** Starts a replica in front of a sandbox, which ends with the test. @param isCut whether it cannot reach Redis at first */
 export async function startReplica(
   redis: RedisServer,
-  { prefix, ...options }: TestGatewayOptions & { readonly prefix: string; readonly of: Sandbox },
+  {
+    prefix,
+    isCut = false,
+    ...options
+  }: TestGatewayOptions & { readonly prefix: string; readonly of: Sandbox; readonly isCut?: boolean },
 ): Promise<Replica> {
   const link = await linkRedis(redis);
+  if (isCut) link.cut();
   const config = { redisUrl: [link.url], ...options.config, redisPrefix: prefix };
   const gateway = await startGateway({ leaseMs: TEST_LEASE_MS, ...options, config });
   let closing: Promise<void> | undefined;

@@ -24,13 +24,16 @@ export type HeadFollower = Follower<Head> & {
   problems(): readonly Problem[];
   /** When the next height is expected, by the usual interval; `undefined` until one is known. */
   nextAt(): Instant | undefined;
-  /** The heads above a height: first those that are remembered, then each new one. */
-  subscribeAfter(height: BeaconHeight): Subscribe<Head>;
+  /**
+   * The heads above a height: first those that are remembered, then each new one. In a fleet, it resolves when this gateway has
+   * all heads that were published before, so that none of them is skipped.
+   */
+  subscribeAfter(height: BeaconHeight): Promise<Subscribe<Head>>;
   /** Whether a head can have states that were filled in before it. */
   readonly canFillIn: boolean;
   /** Another gateway has polled this highest tip of all nodes. */
   receiveTip(tip: BeaconHeight): void;
-  /** Remembers heads that another gateway has published before the one that is received next, for subscribers who resume. */
+  /** Remembers heads that another gateway has published, for subscribers who resume. They are of lower heights. */
   remember(heads: readonly Head[]): void;
   /** The heads that are remembered, ascending. */
   recent(): readonly Head[];
@@ -55,6 +58,8 @@ type HeadFollowerOptions = {
   readonly tracing?: Tracing | undefined;
   /** Shares each head with the other gateways of a fleet. Polling is off at first then. */
   readonly share?: Share<Head> | undefined;
+  /** Resolves when all heads were received that the other gateways of a fleet have published before. */
+  readonly untilCurrent?: (() => Promise<void>) | undefined;
 };
 
 /** Is also notified of each head that is published. */
@@ -66,7 +71,7 @@ const CALLS_FOR_A_HEAD = 4;
 /** Starts to follow the chain of these nodes. */
 export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
   const { nodes, pollMs, timeoutMs, maxBlockAgeMs, poolCounts, headsKept, now, watcher, tracing } = options;
-  const { isPushOpen = () => false, share } = options;
+  const { isPushOpen = () => false, share, untilCurrent } = options;
   const recent = createRecentHeads(headsKept);
   const interval = createBlockInterval(now);
   const choice = createNodeChoice(timeoutMs);
@@ -116,10 +121,6 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     return { ...block, source: node, observedAt, traceparent };
   }
 
-  function remember(heads: readonly Head[]): void {
-    for (const head of heads) recent.add(head);
-  }
-
   const follower: Follower<Head> = createFollower<Head>({
     read,
     intervalMs: schedule.intervalMs,
@@ -130,9 +131,11 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     published(head, previous) {
       if (head.beaconHeight !== previous?.beaconHeight) interval.observe(head.observedAt);
       poolCounts.isWhole(head.exchange);
-      remember([...(head.filledIn ?? []), head]);
+      for (const each of [...(head.filledIn ?? []), head]) {
+        recent.add(each);
+        if (each.hash !== '') watcher.published?.(each);
+      }
       schedule.published();
-      watcher.published?.(head);
     },
     trace: tracing && {
       start: () => tracing.startPoll('head'),
@@ -151,13 +154,16 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     isStale: () => problems.staleness().length > 0,
     problems: problems.all,
     nextAt: interval.nextAt,
-    subscribeAfter: (height) => headsAfter({ recent, ...follower }, height),
+    async subscribeAfter(height) {
+      await untilCurrent?.();
+      return headsAfter({ recent, ...follower }, height);
+    },
     canFillIn: share !== undefined,
     receiveTip(tip) {
       const served = follower.newest();
       if (served !== undefined) problems.polled(tip, served.beaconHeight);
     },
-    remember,
+    remember: recent.fill,
     recent: recent.all,
     push: schedule.push,
     stop() {

@@ -21,8 +21,9 @@ export type Head = {
   /** When it had been read completely. */
   readonly observedAt: Instant;
   /**
-   * The heights since the previous head that nobody in a fleet had followed, ascending. Their states were read from a node
-   * afterwards; their hashes are not known and empty, and their chain info is that of this head.
+   * The heads since the previous one that were not published by themselves, ascending. A gateway of a fleet has received them
+   * together with this one. Or nobody had followed these heights: their states were read from a node afterwards, their hashes
+   * are not known and empty, and their chain info is that of this head.
    */
   readonly filledIn?: readonly Head[] | undefined;
   /** The trace context of the poll that read it, if that is traced. */

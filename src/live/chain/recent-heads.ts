@@ -7,6 +7,8 @@ import type { Head } from './head.ts';
 export type RecentHeads = {
   /** Adds the newest head. It replaces a remembered one of the same height. */
   add(head: Head): void;
+  /** Adds heads of heights that are not remembered. */
+  fill(heads: readonly Head[]): void;
   /** All that are remembered, ascending. */
   all(): readonly Head[];
   /** The lowest head above this height. */
@@ -27,6 +29,10 @@ export function createRecentHeads(max: number): RecentHeads {
     add(head) {
       const below = heads.filter(({ beaconHeight }) => beaconHeight < head.beaconHeight);
       heads = [...below, head].slice(-max);
+    },
+    fill(others) {
+      const byHeight = new Map([...others, ...heads].map((head) => [head.beaconHeight, head]));
+      heads = [...byHeight.values()].sort((a, b) => a.beaconHeight - b.beaconHeight).slice(-max);
     },
     all: () => heads,
     after: (height) => heads.find(({ beaconHeight }) => beaconHeight > height),

@@ -186,8 +186,11 @@ export function createBackfill(options: BackfillOptions): Backfill {
       if (rate.pauseMs > 0) await sleep(Math.max(rate.pauseMs, performance.now() - begunAt));
       else await nextTurn();
     }
+    // Lower heights, which were read meanwhile, may show that a state has lost pools.
+    const complete = blocks.filter(({ exchange }) => isComplete(exchange));
+    for (const { exchange } of blocks.filter((block) => !complete.includes(block))) noteFailure(exchange.beaconHeight);
     // Of the heights that are too old only the first one is needed.
-    const wanted = blocks.filter(({ exchange: { beaconHeight } }) => beaconHeight >= tooOld);
+    const wanted = complete.filter(({ exchange: { beaconHeight } }) => beaconHeight >= tooOld);
     if (wanted.length > 0) for (const height of await recorder.record(wanted)) noteFailure(height);
     if (failure !== undefined) throw failure.error;
   }

@@ -1,6 +1,9 @@
-import { describe, expect, test } from 'vitest';
-import { heightsToRead } from '../../src/history/backfill.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createBackfill, heightsToRead } from '../../src/history/backfill.ts';
 import { HistoryDatabaseError } from '../../src/history/store.ts';
+import { createPoolCounts } from '../../src/live/chain/pool-counts.ts';
+import { exchangeStateOf, poolOf, tokenId } from '../domain/pools.ts';
+import { headOf } from '../live/chain/heads.ts';
 import { createMemoryStore } from './memory-store.ts';
 import { allRecorded, recordForTest } from './recorded.ts';
 
@@ -76,6 +79,21 @@ describe('the backfill', () => {
     expect(calls).toBeLessThan(44 + 7 + 8);
   });
 
+  test('records no state of a node that lists no pools for a while', async () => {
+    const store = createMemoryStore();
+    store.failure = new HistoryDatabaseError('locked');
+    const { sandbox } = await recordForTest({ store, config: { historyBackfillHours: 1 } });
+    const path = ['Result', 'PDEPoolPairs'];
+    // The states are read from the newest down, so each of these is below all that were read before.
+    sandbox.node.faults.set({ kind: 'shape', on: 'getpdestate', path, value: {}, times: 6 });
+    store.failure = undefined;
+    await store.until(() => store.order.length === 89);
+    const { recorded, expected } = allRecorded(sandbox, store);
+    expect(recorded).toEqual(expected);
+    // The head, each height, and the six once more: so the fault was there.
+    expect(sandbox.node.calls('getpdestate')).toBeGreaterThanOrEqual(1 + 89 + 6);
+  });
+
   test('goes on after the database, or the node, has failed', async () => {
     const store = createMemoryStore();
     const { sandbox } = await recordForTest({
@@ -139,5 +157,58 @@ describe('the backfill', () => {
     await timeless.advanceEach(6);
     await timeless.untilRecorded(TIP + 3);
     expect(timeless.store.order).toEqual(range(TIP, TIP + 3));
+  });
+});
+
+/** A backfill of the heights below 100, of which one is read at a time. @param poolsOf how many pools a read shows */
+function fillForTest(poolsOf: (height: number, read: number) => number) {
+  const store = createMemoryStore();
+  const reads = new Map<number, number>();
+  const counts = createPoolCounts(() => {});
+  const head = { ...headOf(103), time: 103_500 };
+  const backfill = createBackfill({
+    store,
+    recorder: {
+      record: (blocks) => store.record(blocks),
+      ready: async () => {},
+      head: () => head,
+      firstHeight: () => 101,
+    },
+    async readFinal(height) {
+      const read = (reads.get(height) ?? 0) + 1;
+      reads.set(height, read);
+      const pools = Array.from({ length: poolsOf(height, read) }, (_, n) =>
+        poolOf(1n, 1n, { token1Id: tokenId('0'), token2Id: tokenId(String(n + 1)) }),
+      );
+      return exchangeStateOf(height, pools, height * 1_000);
+    },
+    isComplete: counts.isWhole,
+    mustPause: () => false,
+    maxAgeMs: 50_000,
+    step: 1,
+    rate: { atOnce: 1, pauseMs: 0 },
+  });
+  onTestFinished(backfill.stop);
+  backfill.wake();
+  return { store, reads, poolsAt: (height: number) => store.blocks.get(height)?.exchange.directory.ids.length };
+}
+
+describe('a state that lists too few pools', () => {
+  test('is read again if one of the heights just below it lists more', async () => {
+    const { store, reads, poolsAt } = fillForTest((height, read) => (height === 95 && read === 1 ? 2 : 5));
+    await store.until(() => store.order.length === 48);
+    expect([poolsAt(95), reads.get(95), reads.get(94)]).toEqual([5, 2, 1]);
+  });
+
+  test('is left out after three reads, and all others are recorded', async () => {
+    const { store, reads } = fillForTest((height) => (height % 10 === 5 ? 0 : 5));
+    await store.until(() => store.order.length === 48 - 5);
+    expect([store.blocks.has(95), reads.get(95), reads.get(94)]).toEqual([false, 3, 1]);
+  });
+
+  test('is recorded if the pools appeared later', async () => {
+    const { store, reads, poolsAt } = fillForTest((height) => (height > 90 ? 5 : 3));
+    await store.until(() => store.order.length === 48);
+    expect([poolsAt(91), poolsAt(90), reads.get(90)]).toEqual([5, 3, 1]);
   });
 });

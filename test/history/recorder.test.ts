@@ -91,6 +91,18 @@ describe('what is recorded', () => {
     expect([...store.blocks.keys()].sort()).toEqual(known);
   });
 
+  test('nothing of a first head without pools, if the heights above it have some', async () => {
+    const path = ['Result', 'PDEPoolPairs'];
+    const { sandbox, store, advanceEach, untilRecorded } = await recordForTest({
+      before: ({ node }) => void node.faults.set({ kind: 'shape', on: 'getpdestate', path, value: {}, times: 1 }),
+    });
+    await advanceEach(5);
+    await untilRecorded(TIP);
+    await untilRecorded(TIP + 2);
+    const { recorded, expected } = allRecorded(sandbox, store);
+    expect(recorded).toEqual(expected);
+  });
+
   test('nothing of a state that has lost pools', async () => {
     const { sandbox, store, advanceEach, untilRecorded } = await recordForTest();
     await advanceEach(1);

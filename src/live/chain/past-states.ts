@@ -35,7 +35,7 @@ export type PastStates = {
   readInBackground(height: BeaconHeight, head: Head): Promise<ExchangeState>;
   /** Whether so many states are being read for clients that reads in the background should come later. */
   isBusy(): boolean;
-  /** Whether no state of a lower height has more pools. An incomplete state is read again when it is next requested. */
+  /** Whether a state has lost no pools, as far as other heights show. An incomplete one is read again when it is next requested. */
   isComplete(state: ExchangeState): boolean;
 };
 

@@ -5,10 +5,10 @@ import { type ExchangeState, poolCount } from '../../domain/exchange.ts';
 /** How many pools the states have that were read. Pools of this exchange never vanish. */
 export type PoolCounts = {
   /**
-   * Compares a state with those of lower heights, and remembers its count. A node with a damaged database responds with
+   * Compares a state with those of other heights, and remembers its count. A node with a damaged database responds with
    * fewer pools instead of an error.
    *
-   * @returns whether no lower height had more pools
+   * @returns whether no lower height had more pools. `false` for a state without pools, if any other height had some
    */
   isWhole(state: ExchangeState): boolean;
 };
@@ -35,6 +35,9 @@ export function createPoolCounts(onLost: (lost: LostPools) => void): PoolCounts 
         reported.set(height, true);
         return false;
       }
+      // Heights are also read from the newest down, so a lower one may not be known. It is not reported, because there are no
+      // pools before the first one is created.
+      if (pools === 0 && steps.length > 0) return false;
       if (pools > before) {
         const isAbove = (step: { height: BeaconHeight; pools: number }) => step.height >= height && step.pools > pools;
         const below = steps.filter((step) => step.height < height);

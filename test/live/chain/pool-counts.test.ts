@@ -52,6 +52,10 @@ test('a height with lost pools that was read first is found when it is read agai
   expect(note([10, 2], [9, 3], [10, 2]).whole).toEqual([true, true, false]);
 });
 
+test('no pools below a height with some are a loss, which is not reported: the exchange may have begun in between', () => {
+  expect(note([9, 0], [10, 3], [9, 0], [8, 0], [8, 1])).toEqual({ whole: [true, true, false, false, true], lost: [] });
+});
+
 test('a height is reported once', () => {
   expect(note([10, 3], [11, 2], [11, 2], [12, 2]).lost).toHaveLength(2);
 });

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { createStoreModel } from '../history/store-model.ts';
-import { describeInBrowser, expectAccessible, type OpenedPage, screenshot } from '../support/explorer.ts';
+import { describeInBrowser, expectAccessible, screenshot } from '../support/explorer.ts';
 import type { TestGatewayOptions } from '../support/gateway.ts';
+import type { ServedGateway } from '../support/served-gateway.ts';
 
 const SANDBOX = 'Sandbox. A simulated chain and market. No price is real.';
 
@@ -11,8 +12,8 @@ const quiet = (): TestGatewayOptions => ({ isSandbox: false, store: createStoreM
 const STATES: readonly {
   readonly name: string;
   readonly start: TestGatewayOptions;
-  /** Done when the page is there. */
-  readonly fail?: (opened: OpenedPage) => void;
+  /** Done when the gateway has read everything. */
+  readonly fail?: (gateway: ServedGateway) => void;
   readonly notices: readonly RegExp[];
 }[] = [
   { name: 'a gateway that is well', start: quiet(), notices: [] },
@@ -21,13 +22,13 @@ const STATES: readonly {
   {
     name: 'a node that cannot be reached any longer',
     start: quiet(),
-    fail: ({ gateway }) => gateway.sandbox.node.faults.set({ kind: 'reset' }),
+    fail: ({ sandbox }) => sandbox.node.faults.set({ kind: 'reset' }),
     notices: [/^Chain data is stale\. The node cannot be read since [\w:, ]+: it cannot be reached\./],
   },
   {
     name: 'a market-data host that sends errors',
     start: quiet(),
-    fail: ({ gateway }) => gateway.sandbox.marketData.faults.set({ kind: 'status', status: 500 }),
+    fail: ({ sandbox }) => sandbox.marketData.faults.set({ kind: 'status', status: 500 }),
     notices: [
       /^Market data is stale\. The market-data host cannot be read since [\w:, ]+: it answers with an error status\./,
     ],
@@ -36,20 +37,21 @@ const STATES: readonly {
   { name: 'no market-data host', start: { ...quiet(), without: 'MARKET_DATA' }, notices: [/^No market-data host\. /] },
 ];
 
+async function isStale({ ask }: ServedGateway): Promise<boolean> {
+  const { data } = await ask('{ service { head { stale } marketData { stale } } }');
+  return data.service.head.stale || data.service.marketData.stale;
+}
+
 describeInBrowser('the banner of the explorer', (browser) => {
   test.each(STATES)('says what there is to know about $name', async ({ name, start, fail, notices }) => {
-    const opened = await browser.open('/', { start, viewport: 'phone', before: (page) => page.clock.install() });
-    const { page } = opened;
-    const status = page.getByRole('status', { name: 'Notices' });
+    const gateway = await browser.serve(start);
+    fail?.(gateway);
+    if (fail) await expect.poll(() => isStale(gateway)).toBe(true);
+    const { page } = await browser.open('/', { gateway, viewport: 'phone' });
     await page.getByText(/^pdex-gateway \d/).waitFor();
-    fail?.(opened);
-    await expect
-      .poll(async () => {
-        // The page asks every few seconds.
-        await page.clock.runFor(5_000);
-        return status.locator('p').allTextContents();
-      })
-      .toEqual(notices.map((text) => expect.stringMatching(text)));
+    expect(await page.getByRole('status', { name: 'Notices' }).locator('p').allTextContents()).toEqual(
+      notices.map((text) => expect.stringMatching(text)),
+    );
     await expectAccessible(page);
     await screenshot(page, `banner-${name.replaceAll(' ', '-')}`);
   });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { formatPrice } from '../../explorer/src/format/numbers.ts';
 import { chainHeights } from '../history/of-chain.ts';
 import { createStoreModel } from '../history/store-model.ts';
-import { advanceOnPage, describeInBrowser, expectAccessible, screenshot, VIEWPORTS } from '../support/explorer.ts';
+import { advanceOnPage, describeInBrowser, expectAccessible, expectToFit, screenshot } from '../support/explorer.ts';
 import type { TestGatewayOptions } from '../support/gateway.ts';
 import { BTC, PRV } from '../support/tokens.ts';
 
@@ -36,6 +36,8 @@ async function scrollTo(page: Page, name: string) {
 const parametersOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
 
 describeInBrowser('the page of a market', (browser) => {
+  const shared = browser.share();
+
   test('shows its prices, candles, book, depth and divergence, and follows the chain', async () => {
     const opened = await browser.open('/market/pBTC_PRV?pay=100', { start: recorded() });
     const { page, gateway } = opened;
@@ -85,16 +87,7 @@ describeInBrowser('the page of a market', (browser) => {
 
     await advanceOnPage(opened, 6);
     expect(await expectShown()).not.toBe(before);
-    for (const viewport of ['wide', 'phone'] as const) {
-      await page.setViewportSize(VIEWPORTS[viewport]);
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        await expectAccessible(page);
-        await screenshot(page, `market-${viewport}-${colorScheme}`);
-      }
-      const width = await page.locator('html').evaluate(({ scrollWidth }) => scrollWidth);
-      expect(width).toBe(VIEWPORTS[viewport].width);
-    }
+    await expectToFit(page, 'market');
   });
 
   test('has its candles in other intervals and as a table, by URL and keyboard, and loads older ones', async () => {
@@ -129,7 +122,7 @@ describeInBrowser('the page of a market', (browser) => {
   });
 
   test('has an order book that can be grouped, and says how good it is', async () => {
-    const { page } = await browser.open('/market/pBTC_PRV');
+    const { page } = await browser.open('/market/pBTC_PRV', { gateway: shared() });
     const book = panel(page, 'Order book');
     const prices = () => book.locator('tr[style] td:first-child').allTextContents();
     await expect.poll(async () => (await prices()).length).toBe(22);
@@ -206,7 +199,7 @@ describeInBrowser('the page of a market', (browser) => {
   });
 
   test('says what is missing: history, a pool, decimals, the market itself', async () => {
-    const { page, gateway } = await browser.open('/market/pETH_PRV');
+    const { page, gateway } = await browser.open('/market/pETH_PRV', { gateway: shared() });
     const go = (path: string) => page.goto(new URL(path, gateway.url).href);
     await panel(page, 'Price').getByText('This gateway records no history').waitFor();
     await expectAccessible(page);
@@ -237,7 +230,7 @@ describeInBrowser('the page of a market', (browser) => {
   });
 
   test('lets a reader choose where a ticker id is that of several markets, and shows a pool alone', async () => {
-    const { page } = await browser.open('/market/pETH_pUSDT');
+    const { page } = await browser.open('/market/pETH_pUSDT', { gateway: shared() });
     await page.getByText('Several markets have this ticker id').waitFor();
     await expectAccessible(page);
     await page.getByRole('link', { name: 'ETH/USDT' }).first().click();

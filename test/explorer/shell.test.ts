@@ -1,12 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  advanceOnPage,
-  describeInBrowser,
-  expectAccessible,
-  screenshot,
-  untilHeight,
-  VIEWPORTS,
-} from '../support/explorer.ts';
+import { advanceOnPage, describeInBrowser, expectToFit, untilHeight, VIEWPORTS } from '../support/explorer.ts';
 
 const PAGES = [
   ['Markets', '/'],
@@ -16,6 +9,8 @@ const PAGES = [
 ] as const;
 
 describeInBrowser('the shell of the explorer', (browser) => {
+  const shared = browser.share();
+
   test('has the name, the pages, the version, and the height, which follows the chain', async () => {
     const opened = await browser.open('/');
     const { page, gateway } = opened;
@@ -30,7 +25,7 @@ describeInBrowser('the shell of the explorer', (browser) => {
   });
 
   test('goes to each page by its link, by its URL, and back and forward', async () => {
-    const { page, gateway } = await browser.open('/');
+    const { page, gateway } = await browser.open('/', { gateway: shared() });
     const isShown = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
     for (const [name, path] of PAGES.slice(1)) {
       await page.getByRole('link', { name, exact: true }).click();
@@ -48,14 +43,14 @@ describeInBrowser('the shell of the explorer', (browser) => {
   });
 
   test('says that nothing is at an unknown path', async () => {
-    const { page } = await browser.open('/no/such/page', { allowed: [/404/] });
+    const { page } = await browser.open('/no/such/page', { gateway: shared(), allowed: [/404/] });
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Page not found');
     await page.getByRole('link', { name: 'All markets' }).click();
     await page.getByRole('heading', { level: 1, name: 'Markets' }).waitFor();
   });
 
   test('can be used with the keyboard', async () => {
-    const { page } = await browser.open('/');
+    const { page } = await browser.open('/', { gateway: shared() });
     await page.keyboard.press('Tab');
     const skip = page.getByRole('link', { name: 'Skip to the content' });
     expect(await skip.evaluate((link) => link.matches(':focus'))).toBe(true);
@@ -69,7 +64,7 @@ describeInBrowser('the shell of the explorer', (browser) => {
   });
 
   test('is light or dark as the reader chooses, also in the next visit', async () => {
-    const { page } = await browser.open('/', { colorScheme: 'dark' });
+    const { page } = await browser.open('/', { gateway: shared(), colorScheme: 'dark' });
     const scheme = async () => {
       const colour = await page.locator('html').evaluate((html) => getComputedStyle(html).backgroundColor);
       return Number(/\d+/.exec(colour)?.[0]) > 127 ? 'light' : 'dark';
@@ -86,22 +81,13 @@ describeInBrowser('the shell of the explorer', (browser) => {
     await expect.poll(scheme).toBe('light');
   });
 
-  test.each(['phone', 'wide'] as const)(
-    'fits the size %s, in both colour schemes, and is accessible',
-    async (viewport) => {
-      const { page } = await browser.open('/', { viewport });
-      const { width } = VIEWPORTS[viewport];
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        await expectAccessible(page);
-        await screenshot(page, `shell-${viewport}-${colorScheme}`);
-      }
-      expect(await page.locator('html').evaluate(({ scrollWidth }) => scrollWidth)).toBeLessThanOrEqual(width);
-      for (const [name] of PAGES) {
-        const { x = -1, width: ownWidth = 0 } =
-          (await page.getByRole('link', { name, exact: true }).boundingBox()) ?? {};
-        expect([name, x >= 0, x + ownWidth <= width]).toEqual([name, true, true]);
-      }
-    },
-  );
+  test('fits on a phone and on a wide screen, light and dark, and is accessible', async () => {
+    const { page } = await browser.open('/', { gateway: shared(), viewport: 'phone' });
+    const { width } = VIEWPORTS.phone;
+    for (const [name] of PAGES) {
+      const { x = -1, width: ownWidth = 0 } = (await page.getByRole('link', { name, exact: true }).boundingBox()) ?? {};
+      expect([name, x >= 0, x + ownWidth <= width]).toEqual([name, true, true]);
+    }
+    await expectToFit(page, 'shell');
+  });
 });

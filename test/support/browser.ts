@@ -18,6 +18,8 @@ export async function launchBrowser(): Promise<Browser> {
 function startServer(): Promise<BrowserServer> {
   // It requests nothing by itself.
   const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic'];
-  const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', ...quiet];
+  // Nor can a page request anything from elsewhere.
+  const local = ['--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost'];
+  const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', ...quiet, ...local];
   return chromium.launchServer({ executablePath: CHROMIUM, args, host: '127.0.0.1' });
 }

@@ -6,14 +6,14 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { hasBrowser, launchBrowser } from './browser.ts';
 import { readBuiltExplorer } from './explorer-build.ts';
 import type { TestGatewayOptions } from './gateway.ts';
-import { type ServedGateway, serveGatewayForTest } from './served-gateway.ts';
+import { type ServedGateway, serveGateway, serveGatewayForTest } from './served-gateway.ts';
 
 /** Sizes of windows: the smallest phone that the explorer is made for, and a desktop. */
 export const VIEWPORTS = { phone: { width: 360, height: 740 }, wide: { width: 1440, height: 900 } } as const;
 
 /** How a page is opened. */
 export type OpenOptions = {
-  /** The gateway of a page that is open already; by default, the page gets one of its own. */
+  /** The gateway of a page that is open already, or of the whole file; by default, the page gets one of its own. */
   readonly gateway?: ServedGateway;
   /** How that one is started. Its history is off, unless there is a `store`. */
   readonly start?: TestGatewayOptions;
@@ -22,7 +22,7 @@ export type OpenOptions = {
   /** `light` by default. */
   readonly colorScheme?: 'light' | 'dark';
   readonly context?: BrowserContextOptions;
-  /** Done before the page is loaded. */
+  /** Done before the page is loaded. Only routes and listeners end with the test, unless it has a `context` of its own. */
   readonly before?: (page: Page, gateway: ServedGateway) => Promise<unknown>;
   /**
    * What the console may say. Any other error or warning, a page error and a request to another host fail the test, as does
@@ -31,14 +31,31 @@ export type OpenOptions = {
   readonly allowed?: readonly RegExp[];
 };
 
-/** A page of the explorer in a browser. It is closed when the test has finished. */
+/** A page of the explorer in a browser. It is left when the test has finished. */
 export type OpenedPage = { readonly page: Page; readonly gateway: ServedGateway };
 
 /** The browser of a test file. */
 export type ExplorerBrowser = {
-  /** Opens a path of the explorer, and waits until its heading is there. */
+  /**
+   * Opens a path of the explorer, and waits until its heading is there. A test with `context` gets a page of its own, others one
+   * that a test before it may have used: its storage is empty then, and its cache may have the files of the explorer.
+   */
   open(path: string, options?: OpenOptions): Promise<OpenedPage>;
+  /** Serves a gateway with the explorer for one test. */
+  serve(start?: TestGatewayOptions): Promise<ServedGateway>;
+  /**
+   * Serves a gateway for the tests of the file that only read from it: none may make blocks or faults, or move the clock.
+   *
+   * @returns the gateway, for use in a test
+   */
+  share(start?: () => TestGatewayOptions): () => ServedGateway;
 };
+
+/** Connected once for all files of this worker. */
+let connected: Promise<Browser> | undefined;
+
+/** A page that the test before has left as it was. The first load of a new one takes more than a second of CPU time. */
+let idle: Page | undefined;
 
 /**
  * Describes tests in Chromium, with one browser for all of them. Where Chromium is missing, they are skipped. CI installs it, and
@@ -49,45 +66,93 @@ export function describeInBrowser(name: string, body: (browser: ExplorerBrowser)
   const title = hasBrowser ? name : `${name} (skipped: Chromium is not installed)`;
 
   describe.skipIf(!hasBrowser)(title, () => {
-    let browser: Browser;
     beforeAll(async () => {
-      [browser] = await Promise.all([launchBrowser(), readBuiltExplorer()]);
+      connected ??= launchBrowser();
+      await Promise.all([connected, readBuiltExplorer()]);
     });
-    afterAll(() => browser?.close());
-
-    body({ open: (path, options) => openPage(browser, path, options) });
+    body({ open: openPage, serve: serveExplorer, share: shareGateway });
   });
 }
 
-async function openPage(browser: Browser, path: string, options: OpenOptions = {}): Promise<OpenedPage> {
-  const { viewport = 'wide', colorScheme = 'light', allowed = [] } = options;
-  const gateway =
-    options.gateway ?? (await serveGatewayForTest({ ...options.start, explorer: await readBuiltExplorer() }));
-  if (options.gateway === undefined && options.start?.without !== 'NODE') await gateway.untilReady().catch(() => {});
-
-  const context = await browser.newContext({ viewport: VIEWPORTS[viewport], colorScheme, ...options.context });
-  const problems: string[] = [];
-  await context.route(/^https?:\/\/(?!127\.0\.0\.1[:/])/, (route) => {
-    problems.push(`a request to ${route.request().url()}`);
-    return route.abort();
+function shareGateway(start: () => TestGatewayOptions = () => ({})): () => ServedGateway {
+  let gateway: Awaited<ReturnType<typeof serveGateway>> | undefined;
+  beforeAll(async () => {
+    gateway = await serveGateway({ ...start(), explorer: await readBuiltExplorer() });
+    await gateway.untilReady();
   });
-  const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
+  afterAll(() => gateway?.close());
+  return () => {
+    if (gateway === undefined) throw new Error('the gateway is started before the first test');
+    return gateway;
+  };
+}
+
+async function serveExplorer(start: TestGatewayOptions = {}): Promise<ServedGateway> {
+  const gateway = await serveGatewayForTest({ ...start, explorer: await readBuiltExplorer() });
+  if (start.without !== 'NODE') await gateway.untilReady();
+  return gateway;
+}
+
+async function openPage(path: string, options: OpenOptions = {}): Promise<OpenedPage> {
+  const { viewport = 'wide', colorScheme = 'light', allowed = [] } = options;
+  const gateway = options.gateway ?? (await serveExplorer(options.start));
+  const page = await takePage(options.context);
+  const problems: string[] = [];
+  const popups: Page[] = [];
+  page.on('popup', (popup) => void popups.push(popup));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${new URL(gateway.url).origin}/`)) problems.push(`a request to ${request.url()}`);
+  });
   page.on('pageerror', (error) => {
     if (!allowed.some((pattern) => pattern.test(error.message))) problems.push(String(error.stack ?? error));
   });
   page.on('console', (message) => {
     if (isProblem(message) && !allowed.some((pattern) => pattern.test(message.text()))) problems.push(message.text());
   });
-  onTestFinished(async () => {
-    await context.close();
+  onTestFinished(async ({ task }) => {
+    const isLikeNew = options.context === undefined && task.result?.state !== 'fail';
+    await Promise.all(popups.map((popup) => popup.close()));
+    if (isLikeNew && idle === undefined) {
+      await leave(page, gateway);
+      idle = page;
+    } else await page.context().close();
     expect(problems).toEqual([]);
   });
 
+  await page.setViewportSize(VIEWPORTS[viewport]);
+  await page.emulateMedia({ colorScheme });
   await options.before?.(page, gateway);
   await page.goto(new URL(path, gateway.url).href);
   await page.locator('h1').waitFor();
   return { page, gateway };
+}
+
+async function takePage(context: BrowserContextOptions | undefined): Promise<Page> {
+  const page = idle;
+  if (page !== undefined && context === undefined) {
+    idle = undefined;
+    return page;
+  }
+  if (connected === undefined) throw new Error('the browser is launched before the first test');
+  const created = await (await (await connected).newContext(context)).newPage();
+  created.setDefaultTimeout(60_000);
+  return created;
+}
+
+/** Makes a page as it was. It stays at the origin of the gateway, which may be gone. */
+async function leave(page: Page, { url }: ServedGateway): Promise<void> {
+  page.removeAllListeners();
+  await Promise.all([page, page.context()].map((routed) => routed.unrouteAll({ behavior: 'ignoreErrors' })));
+  await page.mouse.move(0, 0);
+  // The explorer stores where it was scrolled to when it is left. A page without an icon would request one.
+  const empty = { contentType: 'text/html', body: '<link rel="icon" href="data:,">' };
+  await page.route('**/left', (route) => route.fulfill(empty));
+  await page.goto(new URL('/left', url).href);
+  await page.evaluate(() => {
+    localStorage.clear();
+    sessionStorage.clear();
+  });
+  await page.unrouteAll();
 }
 
 function isProblem(message: ConsoleMessage): boolean {
@@ -124,9 +189,11 @@ export async function untilHeight(page: Page, height: number): Promise<void> {
 /** Fails if axe finds something serious or critical on the page. */
 export async function expectAccessible(page: Page): Promise<void> {
   // The page's own policy allows no script elements of others.
-  await page.evaluate(axe.source);
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
   const violations = await page.evaluate(async () => {
-    const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run(document);
+    const run = (globalThis as unknown as { axe: typeof axe }).axe.run;
+    // Requests nothing: the gateway may be gone.
+    const { violations } = await run(document, { resultTypes: ['violations'], preload: false });
     return violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .map(({ id, help, nodes }) => ({ id, help, nodes: nodes.map(({ html }) => html) }));
@@ -134,17 +201,32 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(violations).toEqual([]);
 }
 
+/**
+ * Fails if the page is wider than a phone or a desktop, or not accessible there, light or dark. The screenshots are named after it,
+ * such as `chain-phone-dark`.
+ */
+export async function expectToFit(page: Page, name: string, options: ScreenshotOptions = {}): Promise<void> {
+  for (const viewport of ['phone', 'wide'] as const) {
+    await page.setViewportSize(VIEWPORTS[viewport]);
+    const width = () => page.evaluate(() => document.documentElement.scrollWidth);
+    await expect.poll(width, { message: viewport }).toBe(VIEWPORTS[viewport].width);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await screenshot(page, `${name}-${viewport}-${colorScheme}`, options);
+      await expectAccessible(page);
+    }
+  }
+}
+
+type ScreenshotOptions = { readonly fullPage?: boolean };
+
 const SCREENSHOTS = join(import.meta.dirname, '../explorer/screenshots');
 
 /**
  * With `SCREENSHOTS=true`, writes a picture of the page into `test/explorer/screenshots/`, which git ignores, to look at it.
  * Without it, this does nothing.
  */
-export async function screenshot(
-  page: Page,
-  name: string,
-  options: { readonly fullPage?: boolean } = {},
-): Promise<void> {
+export async function screenshot(page: Page, name: string, options: ScreenshotOptions = {}): Promise<void> {
   if (process.env['SCREENSHOTS'] !== 'true') return;
   mkdirSync(SCREENSHOTS, { recursive: true });
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: options.fullPage ?? true });

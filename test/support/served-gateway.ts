@@ -1,4 +1,5 @@
-import { startGatewayForTest, type TestGateway, type TestGatewayOptions } from './gateway.ts';
+import { onTestFinished } from 'vitest';
+import { startGateway, type TestGateway, type TestGatewayOptions } from './gateway.ts';
 import { freePort } from './ports.ts';
 
 /** A test gateway with a port of its own, for clients that want a real one. */
@@ -15,7 +16,17 @@ export type ServedGateway = TestGateway & {
 
 /** Serves a gateway for one test, at that port, or at a free one. */
 export async function serveGatewayForTest(options: TestGatewayOptions = {}, port?: number): Promise<ServedGateway> {
-  const gateway = await startGatewayForTest(options);
+  const gateway = await serveGateway(options, port);
+  onTestFinished(gateway.close);
+  return gateway;
+}
+
+/** Serves a gateway. The test that replaces it ends the next one; whoever has called this ends this one. */
+export async function serveGateway(
+  options: TestGatewayOptions = {},
+  port?: number,
+): Promise<ServedGateway & { close(): Promise<void> }> {
+  const gateway = await startGateway(options);
   const url = await gateway.app.listen(port ?? (await freePort()), '127.0.0.1');
 
   return {

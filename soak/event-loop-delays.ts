@@ -1,4 +1,4 @@
-import type { Outages } from './outages.ts';
+import { type Outages, PAUSED_WITH_SOAK } from './outages.ts';
 
 const CHECK_INTERVAL_MS = 50;
 
@@ -15,8 +15,8 @@ export function watchEventLoop(outages: Outages, nodes: number): () => void {
   const timer = setInterval(() => {
     const now = performance.now();
     if (now - last > MAX_DELAY_MS) {
-      for (let node = 0; node < nodes; node++) outages.begin(node, 'paused with the soak')();
-      outages.begin('market data', 'paused with the soak')();
+      for (let node = 0; node < nodes; node++) outages.begin(node, PAUSED_WITH_SOAK)();
+      outages.begin('market data', PAUSED_WITH_SOAK)();
     }
     last = now;
   }, CHECK_INTERVAL_MS);

@@ -63,6 +63,9 @@ const FAILING_STATES: ReadonlySet<string> = new Set(['lag', 'state-missing', 'st
 /** Kinds of faults with which a node responds, but without its newest blocks. */
 const HIDING_BLOCKS: ReadonlySet<string> = new Set(['lag', 'syncing', 'state-missing']);
 
+/** The kind of a fault that is a delay of this process, in which the hosts run. */
+export const PAUSED_WITH_SOAK = 'paused with the soak';
+
 /** The kind under which forks are counted. */
 const FORK = 'node: fork behind one URL';
 
@@ -125,7 +128,10 @@ export function createOutages(nodes: number): Outages {
     },
     explainsLateHeight: (from, to) =>
       fleetFaults(from, to).length > 0 || ofUpstream('NODE', during(from - AFTER_EFFECT_MS, to)).length > 0,
-    wereAlone: (from, to) => fleetFaults(from, to).some(({ kind }) => kind.includes('Redis')),
+    wereAlone: (from, to) =>
+      fleetFaults(from, to).some(({ kind }) => kind.includes('Redis')) ||
+      // The connections of the gateways to Redis go through this process too.
+      during(from - FLEET_AFTER_MS, to).some(({ kind }) => kind === PAUSED_WITH_SOAK),
     explains(upstream, from, to) {
       if (fleetFaults(from, to).length > 0) return true;
       const found = during(from - AFTER_EFFECT_MS, to);

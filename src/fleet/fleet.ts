@@ -78,13 +78,19 @@ export function createFleet({ redis, headsKept, now, watcher, leaseMs = LEASE_MS
   const shared = createSharedSources({ publisher, clock, headsKept, now });
   const membership = createMembership({ redis, lease, clock, reader, publisher, shared, leaseMs, now, watcher });
 
+  /** While this gateway is alone, others can have served any height between two of its own. */
+  function fillIn(head: Head, previous: Head | undefined): Promise<Head> {
+    if (membership.role() === 'ALONE') shared.expectGap();
+    return shared.fillIn(head, previous);
+  }
+
   return {
     share: {
       async head(head, previous) {
-        const complete = await shared.fillIn(head, previous);
+        const complete = await fillIn(head, previous);
         const served = await membership.share(complete, () => shared.publishHead(complete));
-        // A leader that has just lost Redis may have been paused, and others may have followed the chain meanwhile.
-        return served && shared.fillIn(served, previous);
+        // A leader can have become alone meanwhile.
+        return served && (served.filledIn === undefined ? fillIn(served, previous) : served);
       },
       market: {
         pairs: (snapshot) => membership.share(snapshot, () => shared.publishPairs(snapshot)),

@@ -6,9 +6,9 @@ import type { Reader, ReceivedValues } from './reader.ts';
 import type { Redis } from './redis.ts';
 import type { RedisClock } from './redis-clock.ts';
 import { RedisUnavailableError } from './redis-connection.ts';
-import { createRunTogether } from './run-together.ts';
 import type { SharedSources } from './shared-sources.ts';
 import type { StreamName } from './streams.ts';
+import { createUntilCurrent } from './until-current.ts';
 import type { UpstreamStatus } from './upstream-status.ts';
 
 /** What a gateway does in its fleet: it has just started, it leads, it follows the leader, or it cannot and reads the upstreams itself. */
@@ -33,10 +33,7 @@ export type Membership = {
    * @returns the value, if it may be served here
    */
   share<T>(value: T, publish: () => Promise<boolean>): Promise<T | undefined>;
-  /**
-   * Resolves when this gateway has received all heads that were published before the call: it may have just started, or was
-   * paused. It waits two seconds at most, and not for a Redis that is gone.
-   */
+  /** Resolves when this gateway has received all heads that were published before the call, after two seconds at most. */
   untilCurrent(): Promise<void>;
   /** See `Fleet.isRecorder`. */
   isRecorder(): boolean;
@@ -75,10 +72,6 @@ const CHECK_MS = 3_000;
 
 /** How long it waits for the name of its own chain. */
 const CHAIN_MS = 2_000;
-
-/** How long a subscriber who resumes waits until this gateway has what was published, and how often it is checked. */
-const CURRENT_MS = 2_000;
-const CHECK_AGAIN_MS = 10;
 
 /** How long a read waits in Redis. */
 const BLOCK_MS = 1_000;
@@ -138,7 +131,6 @@ export function createMembership(options: MembershipOptions): Membership {
         ledSince = performance.now();
         isReading = false;
       }
-      if (before === 'LEADER' && next === 'ALONE') shared.expectGap();
       watcher.role(next, before);
       wakeReader();
     }
@@ -349,22 +341,20 @@ export function createMembership(options: MembershipOptions): Membership {
 
   // What subscribers who resume wait for.
 
-  async function waitUntilCurrent(): Promise<void> {
-    const until = performance.now() + CURRENT_MS;
-    while (!isStopped && performance.now() < until && !(await isCurrent().catch(() => false)))
-      await new Promise((resolve) => setTimeout(resolve, CHECK_AGAIN_MS));
-  }
+  const untilCurrent = createUntilCurrent({
+    redis,
+    lease,
+    reader,
+    isLeader,
+    receivedHead: () => (isReading ? receivedHead : undefined),
+    isApart,
+    onLost: () => wakeLoop(),
+  });
 
-  /** Whether nothing was published that this gateway does not have; also if that cannot be known. */
-  async function isCurrent(): Promise<boolean> {
-    if (otherChain !== undefined) return true;
-    if (!redis.isAvailable()) return hasReceived || performance.now() - startedAt > CHECK_MS;
-    if (isLeader()) {
-      const isHeld = (await lease.holder()) === lease.held();
-      if (!isHeld) wakeLoop();
-      return isHeld && isLeader();
-    }
-    return isReading && !(await reader.hasHeadAfter(receivedHead));
+  /** Whether nothing can be received now. A gateway that has just started waits for Redis. */
+  function isApart(): boolean {
+    const hasWaited = hasReceived || performance.now() - startedAt > CHECK_MS;
+    return isStopped || otherChain !== undefined || (!redis.isAvailable() && hasWaited);
   }
 
   redis.onChange(() => {
@@ -401,7 +391,7 @@ export function createMembership(options: MembershipOptions): Membership {
         return value;
       }
     },
-    untilCurrent: createRunTogether(waitUntilCurrent),
+    untilCurrent,
     isRecorder: () => isLeader() || role === 'ALONE',
     async leave() {
       isLeaving = true;

@@ -35,7 +35,7 @@ export type SharedSources = {
   start(sources: FollowedSources): void;
   /** Turns the polling of the upstreams on or off. */
   poll(isOn: boolean): void;
-  /** The next head that this gateway reads can be far above the one before. */
+  /** Another gateway can have served the heights between the last head and the next one that this gateway reads. */
   expectGap(): void;
   /** @returns whether this gateway still leads @throws as `Publisher` */
   publishHead(head: Head): Promise<boolean>;

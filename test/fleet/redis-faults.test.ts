@@ -54,9 +54,15 @@ describe.skipIf(!hasRedis)('when Redis fails', () => {
 
   test('it is stopped without closing connections: nobody waits for it', async () => {
     const fleet = await start();
+    const received = [heightsAt(fleet, 0), heightsAt(fleet, 1)];
+    await until(() => received.every((heights) => heights.length > 0));
     redis.pause();
     await untilAlone(fleet);
     await fleet.advance();
+    // Another gateway can have served the first of two blocks, and its clients can resume here.
+    await fleet.advance(2);
+    await Promise.all(received.map((heights) => untilReceived(heights, fleet)));
+    for (const heights of received) expect(heights).toSatisfy(isConsecutive);
     for (const replica of fleet.all)
       expect((await replica.ask('{ beaconHeight }')).data.beaconHeight).toBe(fleet.sandbox.chain.tip.height);
     redis.resume();
@@ -105,7 +111,8 @@ describe.skipIf(!hasRedis)('when Redis fails', () => {
     await fleet.advance();
     await untilReceived(heights, fleet);
     expect(heights).toSatisfy(isConsecutive);
-    expect(second.cli('exists', `{faults-${fleets}}:lease`)).toBe('1');
+    // On a busy machine the lease can have just expired.
+    await until(() => second.cli('exists', `{faults-${fleets}}:lease`) === '1');
   });
 
   test('it is not there from the start: each replica works alone, and one leads when it is', async () => {

@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Lease } from './lease.ts';
+import type { Reader } from './reader.ts';
+import type { Redis } from './redis.ts';
+
+type UntilCurrentOptions = {
+  readonly redis: Pick<Redis, 'isAvailable'>;
+  readonly lease: Pick<Lease, 'holder' | 'held'>;
+  readonly reader: Pick<Reader, 'hasHeadAfter'>;
+  readonly isLeader: () => boolean;
+  /** The id of the last head that was received from the streams; `undefined` while they are not read. */
+  readonly receivedHead: () => string | undefined;
+  /** Whether there is nothing to wait for: of another chain, or while Redis is gone. */
+  readonly isApart: () => boolean;
+  /** Called when this gateway is no longer the leader and does not know it. */
+  readonly onLost: () => void;
+};
+
+/** The longest wait, and how often it is checked whether it is over. */
+const MAX_WAIT_MS = 2_000;
+const CHECK_AGAIN_MS = 10;
+
+/**
+ * Creates the function that resolves when this gateway has received all heads that were published before the call: it may have
+ * just started, or was paused. It waits two seconds at most. All who call it meanwhile share the commands to Redis.
+ */
+export function createUntilCurrent(options: UntilCurrentOptions): () => Promise<void> {
+  const { redis, lease, reader, isLeader, receivedHead, isApart, onLost } = options;
+
+  /** Whether nothing was published that this gateway does not have. @throws RedisUnavailableError */
+  async function isCurrent(): Promise<boolean> {
+    if (!redis.isAvailable()) return false;
+    if (isLeader()) {
+      const isHeld = (await lease.holder()) === lease.held();
+      if (!isHeld) onLost();
+      return isHeld && isLeader();
+    }
+    const received = receivedHead();
+    return received !== undefined && !(await reader.hasHeadAfter(received));
+  }
+
+  return createRunTogether(async () => {
+    const until = performance.now() + MAX_WAIT_MS;
+    while (!isApart() && performance.now() < until && !(await isCurrent().catch(() => false)))
+      await sleep(CHECK_AGAIN_MS);
+  });
+}
+
+/** Runs something once for all who wait for it. Each waits for a run that began after its call. */
+function createRunTogether(run: () => Promise<void>): () => Promise<void> {
+  let current: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+
+  function start(): Promise<void> {
+    const own = run().finally(() => {
+      if (current === own) current = undefined;
+    });
+    current = own;
+    return own;
+  }
+
+  return () => {
+    if (current === undefined) return start();
+    next ??= current.then(() => {
+      next = undefined;
+      return start();
+    });
+    return next;
+  };
+}

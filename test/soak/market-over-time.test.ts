@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import type { GraphqlResponse } from '../../soak/judge.ts';
 import { depthQuery } from '../../soak/queries/depth.ts';
 import { historyQuery } from '../../soak/queries/history.ts';
 import { createRandom } from '../../src/sandbox/chain/random.ts';
@@ -59,6 +60,29 @@ test('the soak test finds nothing in the history of a pool, and each field that 
       expect([name, found > 1]).toEqual([name, true]);
     }
   }
+});
+
+test('the soak test finds candles that are not in their order, or overlap', async () => {
+  const { context, mismatchOf } = await startWithHistory();
+  const random = createRandom('order of candles');
+  const reversed: (string | undefined)[] = [];
+  const twice: (string | undefined)[] = [];
+  for (let n = 0; n < 6; n++) {
+    let count = 0;
+    const candlesOf = ({ data }: GraphqlResponse) => (data as { poolPair: { candles: Row[] } }).poolPair.candles;
+    const first = await mismatchOf(historyQuery(context, random), (answer) => {
+      count = candlesOf(answer).reverse().length;
+    });
+    if (count > 1) reversed.push(first);
+    twice.push(
+      await mismatchOf(historyQuery(context, random), (answer) => {
+        const candles = candlesOf(answer);
+        candles.push(...candles.slice(-1));
+      }),
+    );
+  }
+  expect(new Set([...reversed, ...twice])).toEqual(new Set(['the candles overlap']));
+  expect(reversed.length).toBeGreaterThan(1);
 });
 
 test('the soak test finds nothing in the depth of a pair, and each field that is falsified', async () => {

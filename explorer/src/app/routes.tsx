@@ -1,6 +1,7 @@
 import { lazy } from 'react';
 import type { RouteObject } from 'react-router';
 import { NotFoundPage } from '../pages/not-found/not-found-page.tsx';
+import { PATHS } from './paths.ts';
 import { Shell } from './shell.tsx';
 
 /** Each page is a file of its own. */
@@ -31,12 +32,12 @@ export const routes: RouteObject[] = [
   {
     element: <Shell />,
     children: [
-      { path: '/', element: <MarketsPage /> },
-      { path: '/market/:tickerId', element: <MarketPage /> },
-      { path: '/pool/:poolId', element: <PoolPage /> },
-      { path: '/chain', element: <ChainPage /> },
-      { path: '/tokens', element: <TokensPage /> },
-      { path: '/status', element: <StatusPage /> },
+      { path: PATHS.markets, element: <MarketsPage /> },
+      { path: PATHS.market, element: <MarketPage /> },
+      { path: PATHS.pool, element: <PoolPage /> },
+      { path: PATHS.chain, element: <ChainPage /> },
+      { path: PATHS.tokens, element: <TokensPage /> },
+      { path: PATHS.status, element: <StatusPage /> },
       { path: '*', element: <NotFoundPage /> },
     ],
   },

@@ -19,3 +19,6 @@ export function currentParameters(): URLSearchParams {
  * scrolled to.
  */
 export const IN_PLACE = { replace: true, preventScrollReset: true } as const;
+
+/** The same for a control that changes which rows a list has, or their order: the page shows the first ones. */
+export const FROM_FIRST_ROW = { replace: true } as const;

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'react-router';
-import { currentParameters, withParameter } from '../app/url-parameters.ts';
+import { currentParameters, FROM_FIRST_ROW, withParameter } from '../app/url-parameters.ts';
 import styles from './search-field.module.css';
 
 type SearchFieldProps = {
@@ -30,7 +30,7 @@ export function SearchField({ label, placeholder }: SearchFieldProps) {
   function search(next: string): void {
     setText(next);
     typed.current = [...typed.current, next];
-    setParameters(withParameter(currentParameters(), 'search', next), { replace: true });
+    setParameters(withParameter(currentParameters(), 'search', next), FROM_FIRST_ROW);
   }
 
   return (

@@ -19,8 +19,15 @@ export type Explorer = {
   notFoundAt(path: string): Respond | undefined;
 };
 
-/** Matches the paths of the page but `/`, each with or without a slash at its end. `explorer/src/app/` has the same paths. */
-const PAGE_PATHS = /^\/(?:chain|tokens|status|(?:market|pool)\/[^/]+)\/?$/;
+/** The paths of the page, as the router of the explorer has them. */
+export const PAGE_PATHS = ['/', '/market/:tickerId', '/pool/:poolId', '/chain', '/tokens', '/status'] as const;
+
+/** Matches all but `/`, each with or without a slash at its end. */
+const PAGE_PATH = new RegExp(
+  `^(?:${PAGE_PATHS.slice(1)
+    .map((path) => path.replace(/:\w+/, '[^/]+'))
+    .join('|')})/?$`,
+);
 
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 
@@ -49,7 +56,7 @@ export function createExplorer({ page, assets }: ExplorerFiles): Explorer {
 
   return {
     page: sendPage,
-    at: (path) => (PAGE_PATHS.test(path) ? sendPage : responds.get(path)),
+    at: (path) => (PAGE_PATH.test(path) ? sendPage : responds.get(path)),
     notFoundAt: (path) => (path.startsWith(ASSETS_PREFIX) ? undefined : sendNotFound),
   };
 }

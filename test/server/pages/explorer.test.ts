@@ -7,7 +7,9 @@ import { pathToFileURL } from 'node:url';
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { PATHS } from '../../../explorer/src/app/paths.ts';
 import { readExplorer } from '../../../src/explorer.ts';
+import { PAGE_PATHS } from '../../../src/server/pages/explorer.ts';
 import { type ExplorerFiles, readExplorerFiles } from '../../../src/server/pages/explorer-files.ts';
 import { readConfig } from '../../../src/settings/read-config.ts';
 import type { Config } from '../../../src/settings/settings.ts';
@@ -77,6 +79,10 @@ async function open(options: TestGatewayOptions) {
 }
 
 describe('the page of the explorer', () => {
+  test('is at the paths that its router has', () => {
+    expect(PAGE_PATHS).toEqual(Object.values(PATHS));
+  });
+
   test.each<Headers>([NAVIGATION, PLAIN_NAVIGATION])('is what a browser gets at `/`, with %j', async (headers) => {
     const { status, type, text } = await get('/?sort=price', headers);
     expect([status, type, text]).toEqual([200, 'text/html; charset=utf-8', PAGE]);

@@ -1,5 +1,5 @@
 import { useSearchParams } from 'react-router';
-import { currentParameters, withParameter } from '../../app/url-parameters.ts';
+import { currentParameters, FROM_FIRST_ROW, withParameter } from '../../app/url-parameters.ts';
 import { type Direction, firstDirection, MARKET_SORTS, type MarketSort } from './market-order.ts';
 
 /** The markets of the market-data host, or all pools of the node. */
@@ -34,18 +34,16 @@ export function useViewParameters(usualList: ListName): ViewParameters {
     sort,
     direction,
     setList(next) {
-      setParameters(withParameter(currentParameters(), 'list', next === usualList ? '' : next), { replace: true });
+      setParameters(withParameter(currentParameters(), 'list', next === usualList ? '' : next), FROM_FIRST_ROW);
     },
     clearSearch() {
-      setParameters(withParameter(currentParameters(), 'search', ''), { replace: true });
+      setParameters(withParameter(currentParameters(), 'search', ''), FROM_FIRST_ROW);
     },
     sortBy(next) {
       const other = direction === 'ascending' ? 'descending' : 'ascending';
       const chosen = next === sort ? other : firstDirection(next);
       const sorted = withParameter(currentParameters(), 'sort', next === usualSort ? '' : next);
-      setParameters(withParameter(sorted, 'direction', chosen === firstDirection(next) ? '' : chosen), {
-        replace: true,
-      });
+      setParameters(withParameter(sorted, 'direction', chosen === firstDirection(next) ? '' : chosen), FROM_FIRST_ROW);
     },
   };
 }

@@ -1,14 +1,14 @@
+import type { UpstreamFieldsFragment } from '../../app/service.generated.ts';
 import { explainError } from '../../parts/error-text.ts';
 import { RelativeTime } from '../../parts/relative-time.tsx';
 import tableStyles from '../../parts/table.module.css';
 import { StateBadge, type Tone } from './state-badge.tsx';
-import type { UpstreamRowFragment } from './status.generated.ts';
 import styles from './status.module.css';
 
 const NAMES = { NODE: 'Node', MARKET_DATA: 'Market-data host' } as const;
 
 /** The upstreams: whether they answer, since when, and what went wrong last. */
-export function UpstreamTable({ upstreams }: { readonly upstreams: readonly UpstreamRowFragment[] }) {
+export function UpstreamTable({ upstreams }: { readonly upstreams: readonly UpstreamFieldsFragment[] }) {
   return (
     <table className={tableStyles.table}>
       <thead>
@@ -28,7 +28,7 @@ export function UpstreamTable({ upstreams }: { readonly upstreams: readonly Upst
   );
 }
 
-function UpstreamRow({ upstream }: { readonly upstream: UpstreamRowFragment }) {
+function UpstreamRow({ upstream }: { readonly upstream: UpstreamFieldsFragment }) {
   const { configured, lastSuccessAt, lastErrorAt, lastErrorCode } = upstream;
   const [tone, state] = stateOf(upstream);
   return (
@@ -53,12 +53,12 @@ function UpstreamRow({ upstream }: { readonly upstream: UpstreamRowFragment }) {
 }
 
 /** What went wrong last with an upstream, in a few words. */
-export function explainUpstream({ upstream, lastErrorCode }: UpstreamRowFragment): string {
+export function explainUpstream({ upstream, lastErrorCode }: UpstreamFieldsFragment): string {
   const code = lastErrorCode ?? '';
   return explainError({ code, message: code, path: [], upstream }).title;
 }
 
-function stateOf({ configured, healthy, lastSuccessAt, lastErrorAt }: UpstreamRowFragment): readonly [Tone, string] {
+function stateOf({ configured, healthy, lastSuccessAt, lastErrorAt }: UpstreamFieldsFragment): readonly [Tone, string] {
   if (!configured) return ['neutral', 'not configured'];
   if (healthy) return ['good', 'answers'];
   return lastSuccessAt === null && lastErrorAt === null ? ['neutral', 'not asked yet'] : ['bad', 'fails'];

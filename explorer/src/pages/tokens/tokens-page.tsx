@@ -1,7 +1,7 @@
 import { useDeferredValue, useMemo } from 'react';
 import { useSearchParams } from 'react-router';
 import { Page } from '../../app/page.tsx';
-import { withParameter } from '../../app/url-parameters.ts';
+import { FROM_FIRST_ROW, withParameter } from '../../app/url-parameters.ts';
 import { useGatewayQuery } from '../../client/hooks.ts';
 import { formatInteger } from '../../format/numbers.ts';
 import { Answered } from '../../parts/answered.tsx';
@@ -54,7 +54,7 @@ function Tokens({ tokens }: { readonly tokens: readonly TokenRowFragment[] }) {
     const other = direction === 'ascending' ? 'descending' : 'ascending';
     const chosen = next === sort ? other : firstDirection(next);
     const sorted = withParameter(parameters, 'sort', next === 'pools' ? '' : next);
-    setParameters(withParameter(sorted, 'direction', chosen === firstDirection(next) ? '' : chosen), { replace: true });
+    setParameters(withParameter(sorted, 'direction', chosen === firstDirection(next) ? '' : chosen), FROM_FIRST_ROW);
   }
 
   return (
@@ -67,7 +67,7 @@ function Tokens({ tokens }: { readonly tokens: readonly TokenRowFragment[] }) {
       {listed.length === 0 ? (
         <EmptyState title="No token matches">
           <p>Search for a part of a symbol, or the beginning of a token id.</p>
-          <Button onClick={() => setParameters(withParameter(parameters, 'search', ''), { replace: true })}>
+          <Button onClick={() => setParameters(withParameter(parameters, 'search', ''), FROM_FIRST_ROW)}>
             Clear the search
           </Button>
         </EmptyState>

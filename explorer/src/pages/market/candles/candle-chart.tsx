@@ -4,7 +4,6 @@ import { readChartColours } from '../../../charts/chart-options.ts';
 import chartStyles from '../../../charts/charts.module.css';
 import type { ChartCandle } from './candle.ts';
 import { type CandleDrawing, drawCandles } from './candle-drawing.ts';
-import styles from './candles.module.css';
 
 type CandleChartProps = {
   readonly candles: readonly ChartCandle[];
@@ -40,5 +39,5 @@ export function CandleChart({ candles, intervalMs, onPoint, onReachOldest }: Can
   useEffect(() => drawing.current?.setColours(readChartColours()), [scheme]);
   useEffect(() => drawing.current?.setCandles(candles, intervalMs), [candles, intervalMs]);
 
-  return <div ref={element} className={`${chartStyles.chart} ${styles.canvas}`} aria-hidden="true" />;
+  return <div ref={element} className={`${chartStyles.chart} ${chartStyles.canvas}`} aria-hidden="true" />;
 }

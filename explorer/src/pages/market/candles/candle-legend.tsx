@@ -1,3 +1,4 @@
+import chartStyles from '../../../charts/charts.module.css';
 import { formatPercent, formatPrice, formatQuantity } from '../../../format/numbers.ts';
 import { nameOfToken } from '../../../format/prices.ts';
 import tableStyles from '../../../parts/table.module.css';
@@ -9,12 +10,12 @@ type CandleLegendProps = { readonly candle: ChartCandle | undefined; readonly ba
 
 /** The figures of one candle: of the one under the pointer, or the newest one. */
 export function CandleLegend({ candle, base }: CandleLegendProps) {
-  if (candle === undefined) return <div className={styles.legend} />;
+  if (candle === undefined) return <div className={`${chartStyles.legend} ${styles.legend}`} />;
   const { open, high, low, close, volume } = candle;
   const percent = open === 0 ? null : 100 * (close / open - 1);
   const tone = close < open ? tableStyles['down'] : tableStyles['up'];
   return (
-    <div className={styles.legend}>
+    <div className={`${chartStyles.legend} ${styles.legend}`}>
       <span>
         Open <b>{formatPrice(open)}</b>
       </span>

@@ -3,6 +3,7 @@ import { useSearchParams } from 'react-router';
 import { useServiceStatus } from '../../../app/service-status.ts';
 import { currentParameters, IN_PLACE, withParameter } from '../../../app/url-parameters.ts';
 import { Attribution } from '../../../charts/attribution.tsx';
+import chartStyles from '../../../charts/charts.module.css';
 import type { GatewayError } from '../../../client/errors.ts';
 import { useIsWatched } from '../../../client/visibility.ts';
 import { formatPrice } from '../../../format/numbers.ts';
@@ -61,7 +62,7 @@ export function CandlesPanel({ market, poolErrors }: CandlesPanelProps) {
       isFlush
     >
       <div ref={element} className={styles.content}>
-        <div className={styles.controls}>
+        <div className={chartStyles.controls}>
           <Tabs
             label="Interval of the candles"
             tabs={INTERVALS}
@@ -82,7 +83,7 @@ export function CandlesPanel({ market, poolErrors }: CandlesPanelProps) {
             <>
               <CandleLegend candle={pointed ?? newest} base={market.base} />
               <p className="visually-hidden">{summaryOf(market, interval, candles.candles)}</p>
-              <div className={styles.drawing}>
+              <div className={chartStyles.drawing}>
                 <Suspense fallback={<Skeleton height={24} />}>
                   <CandleChart
                     candles={candles.candles}
@@ -115,7 +116,7 @@ type CandlesStateProps = {
 function CandlesState({ market, poolErrors, candles: { candles, answer }, children }: CandlesStateProps) {
   const isOff = useServiceStatus()?.historyStatus === 'OFF';
   if (candles.length > 0) return children;
-  return <div className={styles.state}>{reason()}</div>;
+  return <div className={chartStyles.state}>{reason()}</div>;
 
   function reason(): ReactNode {
     const { pool } = market;

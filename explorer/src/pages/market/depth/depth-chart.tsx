@@ -2,7 +2,6 @@ import { useEffect, useEffectEvent, useRef } from 'react';
 import { useColourScheme } from '../../../app/theme.ts';
 import { readChartColours } from '../../../charts/chart-options.ts';
 import chartStyles from '../../../charts/charts.module.css';
-import styles from './depth.module.css';
 import type { DepthCurve } from './depth-curve.ts';
 import { type DepthDrawing, drawDepth, type PointedDepth } from './depth-drawing.ts';
 
@@ -36,5 +35,5 @@ export function DepthChart({ curve, onPoint }: DepthChartProps) {
   useEffect(() => drawing.current?.setColours(readChartColours()), [scheme]);
   useEffect(() => drawing.current?.setCurve(curve), [curve]);
 
-  return <div ref={element} className={`${chartStyles.chart} ${styles.canvas}`} aria-hidden="true" />;
+  return <div ref={element} className={`${chartStyles.chart} ${chartStyles.canvas}`} aria-hidden="true" />;
 }

@@ -1,6 +1,7 @@
 import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import { useSearchParams } from 'react-router';
 import { currentParameters, IN_PLACE, withParameter } from '../../../app/url-parameters.ts';
+import chartStyles from '../../../charts/charts.module.css';
 import type { GatewayError } from '../../../client/errors.ts';
 import { useIsWatched } from '../../../client/visibility.ts';
 import { formatPrice, formatQuantity } from '../../../format/numbers.ts';
@@ -44,7 +45,7 @@ export function DepthPanel({ market, poolErrors }: DepthPanelProps) {
       isFlush
     >
       <div ref={element} className={styles.content}>
-        <div className={styles.controls}>
+        <div className={chartStyles.controls}>
           <Tabs
             label="Range of the depth chart"
             tabs={RANGES}
@@ -59,11 +60,11 @@ export function DepthPanel({ market, poolErrors }: DepthPanelProps) {
           </div>
         </div>
         {curve === undefined ? (
-          <div className={styles.state}>{reasonOf(market, depth, poolErrors)}</div>
+          <div className={chartStyles.state}>{reasonOf(market, depth, poolErrors)}</div>
         ) : (
           <>
-            <p className={styles.legend}>{describe(market, curve, pointed)}</p>
-            <div className={styles.drawing}>
+            <p className={`${chartStyles.legend} ${styles.legend}`}>{describe(market, curve, pointed)}</p>
+            <div className={chartStyles.drawing}>
               <Suspense fallback={<Skeleton height={14} />}>
                 <DepthChart curve={curve} onPoint={setPointed} />
               </Suspense>

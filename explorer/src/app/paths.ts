@@ -1,0 +1,9 @@
+/** Every path of the explorer. The gateway has the same ones in `src/server/pages/explorer.ts`, and a test compares them. */
+export const PATHS = {
+  markets: '/',
+  market: '/market/:tickerId',
+  pool: '/pool/:poolId',
+  chain: '/chain',
+  tokens: '/tokens',
+  status: '/status',
+} as const;

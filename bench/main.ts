@@ -11,6 +11,7 @@ import type { Result } from './result.ts';
 import type { Row } from './row.ts';
 import { change } from './rows/change.ts';
 import { conditionalGet } from './rows/conditional-get.ts';
+import { explorer } from './rows/explorer.ts';
 import { fleet } from './rows/fleet.ts';
 import { history } from './rows/history.ts';
 import { hostile } from './rows/hostile.ts';
@@ -47,6 +48,7 @@ const ROWS: readonly Row[] = [
   history,
   change,
   fleet,
+  explorer,
 ];
 const names = ROWS.map(({ name }) => name);
 const compared = ROWS.filter(({ comparesCheckouts }) => comparesCheckouts).map(({ name }) => name);

@@ -141,8 +141,9 @@ describe('states', () => {
             const copy = createExchangeReader();
             await expectNoOtherError(() => copy.read(wrong, state));
           }
-          // One that is too short is always refused. The reader then still knows the state before.
-          await expect(refusalOf(() => reader.read(cut, state))).resolves.toBeInstanceOf(RefusedMessageError);
+          // One that ends within a change of 20 bytes is always refused. The reader then still knows the state before.
+          const short = bytes.subarray(0, bytes.length - 1 - (place % 19));
+          await expect(refusalOf(() => reader.read(short, state))).resolves.toBeInstanceOf(RefusedMessageError);
           expect(reader.read(bytes, state)).toEqual(state);
         }
       }),

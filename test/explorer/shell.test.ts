@@ -90,4 +90,23 @@ describeInBrowser('the shell of the explorer', (browser) => {
     }
     await expectToFit(page, 'shell');
   });
+
+  test('has targets that a finger hits, and fields that a phone does not enlarge', async () => {
+    const context = { hasTouch: true, isMobile: true };
+    const { page } = await browser.open('/', { gateway: shared(), viewport: 'phone', context });
+    await page.getByRole('rowheader').first().waitFor();
+    const search = page.getByRole('searchbox');
+    expect(
+      await search.evaluate((field) => Number.parseFloat(getComputedStyle(field).fontSize)),
+    ).toBeGreaterThanOrEqual(16);
+    const targets = [
+      search,
+      ...(await page.getByRole('tab').all()),
+      page.getByTitle('Dark'),
+      page.getByRole('link', { name: 'GraphiQL' }),
+    ];
+    for (const target of targets) expect((await target.boundingBox())?.height).toBeGreaterThanOrEqual(36);
+    await page.getByRole('tab', { name: 'All pools' }).tap();
+    await page.getByRole('tab', { name: 'All pools', selected: true }).waitFor();
+  });
 });

@@ -32,7 +32,8 @@ export function chartOptions(colours: ChartColours) {
       background: { type: ColorType.Solid, color: colours.surface },
       textColor: colours.text,
       fontFamily: getComputedStyle(document.body).fontFamily,
-      fontSize: 11,
+      // As all sizes of the page, it grows on a very large screen.
+      fontSize: Math.round(0.6875 * Number.parseFloat(getComputedStyle(document.documentElement).fontSize)),
       // It would add a style element, which the Content-Security-Policy forbids. `Attribution` names the library instead.
       attributionLogo: false,
     },

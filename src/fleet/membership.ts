@@ -94,7 +94,7 @@ export function createMembership(options: MembershipOptions): Membership {
   /** When this gateway became the leader, by the monotonic clock. */
   let ledSince = 0;
   let startedAt = 0;
-  /** What the leader last said, and when. */
+  /** The last status of the leader, and when it was published. */
   let heard: { readonly status: UpstreamStatus; readonly at: number } | undefined;
   /** Whether everything in the streams was read, and reading goes on. */
   let isReading = false;
@@ -243,7 +243,7 @@ export function createMembership(options: MembershipOptions): Membership {
     return heard !== undefined && performance.now() - heard.at > ms;
   }
 
-  /** Whether the leader can be read and has said something lately. A gateway that is alone waits until it would serve no lower height. */
+  /** Whether the leader can be read and has published something recently. A gateway that is alone waits until it would not serve a lower height. */
   function canFollow(): boolean {
     if (!isReading || !reader.isReadable() || heard === undefined || isQuietFor(2 * leaseMs)) return false;
     return role !== 'ALONE' || (shared.publishedHeight() ?? 0) >= (shared.height() ?? 0);
@@ -291,7 +291,7 @@ export function createMembership(options: MembershipOptions): Membership {
       isTakingOver = false;
       wakeReader();
     }
-    // What the leader before could not read, this one may be able to: its first renewal says so.
+    // If this gateway cannot read the upstreams either, its first renewal publishes that.
     if (!shared.isFailing()) await publisher.status(describe(false));
   }
 

@@ -291,7 +291,7 @@ export function createMembership(options: MembershipOptions): Membership {
       isTakingOver = false;
       wakeReader();
     }
-    // If this gateway cannot read the upstreams either, its first renewal publishes that.
+    // A failure that is known now can be that of the leader before. The first renewal reports what this gateway finds itself.
     if (!shared.isFailing()) await publisher.status(describe(false));
   }
 

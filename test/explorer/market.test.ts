@@ -281,7 +281,7 @@ describeInBrowser('the page of a market', (browser) => {
     const next = await gateway.replace(9);
     const { data } = await next.ask('{ pair(tickerId: "pBTC_PRV") { poolPrice } }');
     // The pause before a new attempt is random, and longer after each one that failed.
-    const timeout = 45_000;
+    const timeout = 100_000;
     const price = panel(page, 'Market').getByText(formatPrice(data.pair.poolPrice), { exact: true });
     await price.first().waitFor({ timeout });
     await scrollTo(page, 'Swap');

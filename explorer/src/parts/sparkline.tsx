@@ -1,3 +1,4 @@
+import { line } from 'd3-shape';
 import styles from './sparkline.module.css';
 
 type SparklineProps = {
@@ -30,10 +31,10 @@ export function sparklinePath(values: readonly (number | null)[]): string | unde
   if (points.length < 2) return undefined;
   const low = Math.min(...points.map(({ value }) => value));
   const high = Math.max(...points.map(({ value }) => value));
-  const steps = points.map(({ index, value }) => {
-    const x = EDGE + (index / (values.length - 1)) * (WIDTH - 2 * EDGE);
-    const share = high === low ? 0.5 : (value - low) / (high - low);
-    return `${x.toFixed(1)} ${(HEIGHT - EDGE - share * (HEIGHT - 2 * EDGE)).toFixed(1)}`;
-  });
-  return `M${steps.join('L')}`;
+  const shareOf = (value: number) => (high === low ? 0.5 : (value - low) / (high - low));
+  const draw = line<(typeof points)[number]>()
+    .x(({ index }) => EDGE + (index / (values.length - 1)) * (WIDTH - 2 * EDGE))
+    .y(({ value }) => HEIGHT - EDGE - shareOf(value) * (HEIGHT - 2 * EDGE))
+    .digits(1);
+  return draw(points) ?? undefined;
 }

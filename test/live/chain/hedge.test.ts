@@ -13,13 +13,20 @@ function several(...answers: (string | Error | undefined)[]) {
       (signal) => {
         made.push(index);
         signal.addEventListener('abort', () => aborted.push(index));
-        if (answer === undefined) {
-          return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-        }
+        if (answer === undefined) return untilAborted(signal);
         return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
       },
   );
   return { attempts, made, aborted };
+}
+
+/** Fails when the signal is aborted, also if it is already: on a busy machine, an attempt can begin after the timeout. */
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const fail = () => reject(signal.reason);
+    if (signal.aborted) fail();
+    else signal.addEventListener('abort', fail);
+  });
 }
 
 /** Makes these attempts, in order. */

@@ -40,7 +40,7 @@ async function run({ quick, checkouts: [checkout], log }: RowContext): Promise<r
   if (checkout === undefined) throw new Error('the gateway of this checkout takes no part');
   const sizes = quick ? [54, 1_000] : [54, 10_000];
   const blocks = quick ? 4 : 20;
-  const rounds = quick ? 2 : 8;
+  const rounds = quick ? 2 : 5;
   const results = createResults(sizes, { blocks, rounds });
   const start = (sandbox: SandboxProcess, redisUrl?: string) =>
     startGateway(sandbox, {
@@ -61,7 +61,7 @@ async function run({ quick, checkouts: [checkout], log }: RowContext): Promise<r
     const snapshot = await takeSnapshot(one.url);
     const requests = snapshot.pools.map((_, index) => toPost(onePool(snapshot, index)));
     // The first rounds warm up.
-    for (let round = -4; round < rounds; round++) {
+    for (let round = -3; round < rounds; round++) {
       const perSecond = new Map<BenchProcess, number>();
       for (const server of round % 2 === 0 ? [one, leader, follower] : [follower, leader, one])
         perSecond.set(server, await responsesPerCpuSecond(server, { load, sandbox, requests }));

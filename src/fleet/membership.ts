@@ -339,7 +339,7 @@ export function createMembership(options: MembershipOptions): Membership {
     if (status?.value.isLeaving || canFollow() !== couldFollow) wakeLoop();
   }
 
-  // What subscribers who resume wait for.
+  // The wait of subscribers who resume.
 
   const untilCurrent = createUntilCurrent({
     redis,
@@ -351,7 +351,7 @@ export function createMembership(options: MembershipOptions): Membership {
     onLost: () => wakeLoop(),
   });
 
-  /** Whether nothing can be received now. A gateway that has just started waits for Redis. */
+  /** Whether this gateway cannot receive heads now. One that has just started waits for Redis first. */
   function isApart(): boolean {
     const hasWaited = hasReceived || performance.now() - startedAt > CHECK_MS;
     return isStopped || otherChain !== undefined || (!redis.isAvailable() && hasWaited);

@@ -145,6 +145,11 @@ export const HOSTILE: Readonly<Record<string, HostileRequest>> = {
     undefined,
     3,
   ),
+  'a few bad prices of each pool at every update': onWebSocket(
+    `subscription { prices { poolPairs { ${badPrices(40)} } } }`,
+    undefined,
+    3,
+  ),
   'a subscription behind 100,000 line breaks': onWebSocket(`${lines(100_000)}subscription { head { beaconHeight } }`),
   'bad prices behind line breaks at every update': onWebSocket(
     `${lines(19_000)}subscription { prices { poolPairs { ${badPrices(900)} } } }`,

@@ -1,5 +1,6 @@
 // Loaded into every process of the bench before its own code (`--import`), also into the gateway, which does not know of it.
 // It executes the commands of the bench: those below, and those that the process itself registers.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -39,7 +40,13 @@ handleCall('memory', async (settleMs: number | undefined): Promise<Memory> => {
   const { heapUsed, rss } = process.memoryUsage();
   return { heapUsed, rss };
 });
-handleCall('peak bytes', () => process.resourceUsage().maxRSS * 1_024);
+// Linux: the peak begins again at the resident memory.
+handleCall('reset peak bytes', () => {
+  globalThis.gc?.();
+  writeFileSync('/proc/self/clear_refs', '5');
+  return peakBytes();
+});
+handleCall('peak bytes', peakBytes);
 handleCall('resident bytes', () => process.memoryUsage.rss());
 // The measurement costs a little, so it runs only on command.
 handleCall('measure loop delay', () => {
@@ -68,3 +75,8 @@ process.on('message', async ({ call, name, argument }: CallMessage) => {
 });
 // The processes end with the bench, also when it is killed.
 process.once('disconnect', () => process.exit(1));
+
+/** The highest resident memory of the process. */
+function peakBytes(): number {
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1_024;
+}

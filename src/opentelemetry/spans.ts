@@ -1,22 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Attributes, ROOT_CONTEXT, type SpanContext, SpanKind, TraceFlags } from '@opentelemetry/api';
-import { ExportResultCode, parseTraceParent } from '@opentelemetry/core';
-import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
-import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
-import {
-  BatchSpanProcessor,
-  SamplingDecision,
-  type SpanExporter,
-  TraceIdRatioBasedSampler,
-} from '@opentelemetry/sdk-trace';
 import type { OperationOutcome, OperationSpan, OtlpProtocol, TraceSampler, Tracing } from '../tracing.ts';
-import { RecordedSpan, type Recorder } from './recorded-span.ts';
-
-// Only this file and the one of spans import OpenTelemetry. They are loaded when traces are on.
-
-/** Sends encoded spans, and records whether that fails. */
-export type SendSpans = (body: Uint8Array, contentType: string, spans: number) => Promise<void>;
+import { createBatches, type SendSpans } from './batches.ts';
+import { createJsonEncoder } from './otlp-json.ts';
+import { createProtobufEncoder } from './otlp-protobuf.ts';
+import { type Attributes, RecordedSpan, SPAN_KIND, type SpanSource } from './span.ts';
+import { isWithinShare, parseTraceparent, type RemoteContext, toTraceparent } from './trace-context.ts';
 
 /** How spans are recorded. */
 export type SpansOptions = {
@@ -39,13 +28,18 @@ export type SpansOptions = {
 export function createTracing(options: SpansOptions): Tracing {
   const { version, serviceName, resource, protocol, send } = options;
   const name = serviceName || resource['service.name'] || 'pdex-gateway';
-  const attributes = { 'service.version': version, ...resource, 'service.name': name };
-  const processor = new BatchSpanProcessor({ exporter: createExporter(protocol, send) });
-  const recorder: Recorder = {
-    resource: defaultResource().merge(resourceFromAttributes(attributes)),
+  const source: SpanSource = {
+    resource: {
+      ...SDK,
+      'telemetry.sdk.version': version,
+      'service.version': version,
+      ...resource,
+      'service.name': name,
+    },
     scope: { name: 'pdex-gateway', version },
-    onEnd: (span) => processor.onEnd(span),
   };
+  const encoder = protocol === 'http/json' ? createJsonEncoder(source) : createProtobufEncoder(source);
+  const batches = createBatches(encoder, send);
   const sampler = createSampler(options);
   const scopes = new AsyncLocalStorage<Scope>();
 
@@ -66,7 +60,7 @@ export function createTracing(options: SpansOptions): Tracing {
     prepared(type: string, name: string | undefined, points?: number): void {
       const { span } = this;
       // Clients choose the names of operations, so a name is an attribute and not the name of the span.
-      if (span.kind === SpanKind.SERVER) span.name = type;
+      if (span.kind === SPAN_KIND.server) span.name = type;
       span.set('graphql.operation.type', type);
       span.set('graphql.operation.name', name);
       span.set('pdex.cost_points', points);
@@ -89,29 +83,27 @@ export function createTracing(options: SpansOptions): Tracing {
 
   return {
     startOperation(transport, requestId, traceparent) {
-      let parent: SpanContext | undefined;
+      let parent: RemoteContext | undefined;
       if (traceparent !== undefined) {
         if (sampler.mayIgnore(traceparent)) return undefined;
-        parent = parseParent(traceparent);
+        parent = parseTraceparent(traceparent);
       }
       if (!(parent === undefined ? sampler.startsTrace() : sampler.continues(parent))) return undefined;
-      const attributes: Attributes = { 'network.protocol.name': transport };
-      if (requestId !== undefined) attributes['pdex.request_id'] = requestId;
-      const kind = SpanKind.SERVER;
-      const remote = parent && { ...parent, isRemote: true };
-      return new Operation(new RecordedSpan(recorder, { name: NOT_PREPARED, kind, parent: remote, attributes }));
+      const attributes = { 'network.protocol.name': transport, 'pdex.request_id': requestId };
+      const kind = SPAN_KIND.server;
+      return new Operation(new RecordedSpan(batches.add, { name: NOT_PREPARED, kind, parent, attributes }));
     },
 
     startUpdate(head) {
-      const cause = parseParent(head?.traceparent);
+      const cause = parseTraceparent(head?.traceparent);
       if (head === undefined ? !sampler.startsTrace() : cause === undefined) return undefined;
       const links = cause === undefined ? [] : [cause];
-      return new Operation(new RecordedSpan(recorder, { name: 'update', kind: SpanKind.INTERNAL, links }));
+      return new Operation(new RecordedSpan(batches.add, { name: 'update', kind: SPAN_KIND.internal, links }));
     },
 
     startPoll(name) {
       if (!sampler.startsTrace()) return undefined;
-      const span = new RecordedSpan(recorder, { name: `poll ${name}`, kind: SpanKind.INTERNAL });
+      const span = new RecordedSpan(batches.add, { name: `poll ${name}`, kind: SPAN_KIND.internal });
       const scope: Scope = { span, isOpen: true, held: [] };
 
       function end(): void {
@@ -147,11 +139,11 @@ export function createTracing(options: SpansOptions): Tracing {
       const scope = scopes.getStore();
       if (scope === undefined || !scope.isOpen) return undefined;
       const attributes = { 'pdex.upstream': upstream, ...addressOf(url) };
-      const parent = scope.span.spanContext();
-      const span = new RecordedSpan(recorder, { name, kind: SpanKind.CLIENT, parent, attributes });
+      const parent = scope.span;
+      const span = new RecordedSpan(batches.add, { name, kind: SPAN_KIND.client, parent, attributes });
       let sent = 0;
       return {
-        traceparent: toTraceparent(span.spanContext()),
+        traceparent: toTraceparent(span),
         sent() {
           sent += 1;
           if (sent > 1) span.set('http.request.resend_count', sent - 1);
@@ -174,15 +166,18 @@ export function createTracing(options: SpansOptions): Tracing {
 
     current() {
       const scope = scopes.getStore();
-      return scope && toTraceparent(scope.span.spanContext());
+      return scope && toTraceparent(scope.span);
     },
 
     async close(timeoutMs) {
       const timeout = sleep(timeoutMs, undefined, { ref: false });
-      await Promise.race([processor.shutdown().catch(() => {}), timeout]);
+      await Promise.race([batches.close(), timeout]);
     },
   };
 }
+
+/** What says which program has recorded the spans. */
+const SDK = { 'telemetry.sdk.name': 'pdex-gateway', 'telemetry.sdk.language': 'nodejs' };
 
 /** The name of an operation that could not be prepared, as in the semantic conventions for GraphQL. */
 const NOT_PREPARED = 'GraphQL Operation';
@@ -206,18 +201,10 @@ function addressOf({ hostname, port, protocol }: URL): Attributes {
   return { 'server.address': hostname, 'server.port': Number(port) || (protocol === 'https:' ? 443 : 80) };
 }
 
-function parseParent(traceparent: string | undefined): SpanContext | undefined {
-  return traceparent === undefined ? undefined : (parseTraceParent(traceparent) ?? undefined);
-}
-
-function toTraceparent({ traceId, spanId }: SpanContext): string {
-  return `00-${traceId}-${spanId}-01`;
-}
-
 /** Decides which spans are recorded, before anything is created for them. */
 type Sampler = {
   startsTrace(): boolean;
-  continues(parent: SpanContext): boolean;
+  continues(parent: RemoteContext): boolean;
   /** Whether a trace context says that it is not sampled, which costs less to find out than to parse it. */
   mayIgnore(traceparent: string): boolean;
 };
@@ -228,45 +215,12 @@ const TRACEPARENT_LENGTH = 55;
 function createSampler({ sampler, ratio }: Pick<SpansOptions, 'sampler' | 'ratio'>): Sampler {
   const isParentBased = sampler.startsWith('parentbased_');
   const share = sampler.endsWith('traceidratio') ? ratio : Number(sampler.endsWith('always_on'));
-  // All services that see a trace decide by its id in the same way.
-  const byTraceId = new TraceIdRatioBasedSampler(share);
 
   return {
     // The id of a new trace is random, so any random number will do.
     startsTrace: () => Math.random() < share,
     mayIgnore: (text) => isParentBased && text.length === TRACEPARENT_LENGTH && text.endsWith('-00'),
-    continues: (parent) =>
-      isParentBased
-        ? (parent.traceFlags & TraceFlags.SAMPLED) !== 0
-        : byTraceId.shouldSample(ROOT_CONTEXT, parent.traceId).decision === SamplingDecision.RECORD_AND_SAMPLED,
-  };
-}
-
-/** Encodes batches of spans and sends them. A batch that cannot be sent is lost. */
-function createExporter(protocol: OtlpProtocol, send: SendSpans): SpanExporter {
-  const [serializer, contentType] =
-    protocol === 'http/json'
-      ? ([JsonTraceSerializer, 'application/json'] as const)
-      : ([ProtobufTraceSerializer, 'application/x-protobuf'] as const);
-  const sending = new Set<Promise<void>>();
-
-  async function untilSent(): Promise<void> {
-    await Promise.allSettled(sending);
-  }
-
-  return {
-    export(spans, done) {
-      const body = serializer.serializeRequest(spans) ?? new Uint8Array();
-      const sent = send(body, contentType, spans.length);
-      sending.add(sent);
-      sent
-        .finally(() => {
-          sending.delete(sent);
-          done({ code: ExportResultCode.SUCCESS });
-        })
-        .catch(() => {});
-    },
-    forceFlush: untilSent,
-    shutdown: untilSent,
+    // All services that see a trace decide by its id in the same way.
+    continues: (parent) => (isParentBased ? parent.isSampled : isWithinShare(parent, share)),
   };
 }

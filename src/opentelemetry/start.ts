@@ -2,7 +2,7 @@ import type { Log } from '../log.ts';
 import type { OtlpProtocol, TraceSampler, Tracing } from '../tracing.ts';
 import { createAgent } from '../upstream/agent.ts';
 import { authorization } from '../upstream/http.ts';
-import type { SendSpans } from './spans.ts';
+import type { SendSpans } from './batches.ts';
 
 /** How traces are sent. */
 type TracingOptions = {
@@ -19,7 +19,7 @@ type TracingOptions = {
   readonly log: Log;
 };
 
-/** Starts to trace, if a receiver is set. Only then OpenTelemetry is loaded. */
+/** Starts to trace, if a receiver is set. Only then the code that records spans is loaded. */
 export async function startTracing(options: TracingOptions): Promise<Tracing | undefined> {
   const { otlpEndpoint, version, otlpHeaders, log } = options;
   if (otlpEndpoint === undefined || options.tracingDisabled) return undefined;
@@ -53,10 +53,11 @@ const LOG_INTERVAL_MS = 60_000;
 
 /** Creates the HTTP client of the receiver. */
 function createSender(endpoint: URL, headers: Readonly<Record<string, string>>, log: Log) {
-  const agent = createAgent({ connections: MAX_CONNECTIONS });
+  const agent = createAgent({ connections: MAX_SENDING });
   const path = `${endpoint.pathname.replace(/\/$/, '')}/v1/traces${endpoint.search}`;
   let loggedAt = Number.NEGATIVE_INFINITY;
   let lost = 0;
+  let sending = 0;
 
   async function post(body: Uint8Array, contentType: string): Promise<void> {
     const response = await agent.request({
@@ -81,10 +82,20 @@ function createSender(endpoint: URL, headers: Readonly<Record<string, string>>, 
     lost = 0;
   }
 
-  const send: SendSpans = (body, contentType, spans) => post(body, contentType).catch((error) => failed(error, spans));
+  const send: SendSpans = async (body, contentType, spans) => {
+    sending += 1;
+    try {
+      if (sending > MAX_SENDING) throw new Error('it is too slow');
+      await post(body, contentType);
+    } catch (error) {
+      failed(error, spans);
+    } finally {
+      sending -= 1;
+    }
+  };
 
   return { send, close: () => agent.destroy() };
 }
 
-/** A flush sends all batches at the same time. */
-const MAX_CONNECTIONS = 4;
+/** Batches that are sent at the same time, at most. While the receiver is too slow for them, spans are lost. */
+const MAX_SENDING = 4;

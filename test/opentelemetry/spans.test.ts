@@ -18,7 +18,7 @@ const ERROR = 2;
 
 async function serveTraced(config: Partial<Config> = {}, receiver?: OtlpReceiver) {
   const { url } = receiver ?? (await startOtlpReceiver());
-  const gateway = await serveGatewayForTest({ config: { otlpEndpoint: url, otlpProtocol: 'http/json', ...config } });
+  const gateway = await serveGatewayForTest({ config: { otlpEndpoint: url, ...config } });
   await gateway.untilReady();
   return gateway;
 }
@@ -214,7 +214,7 @@ describe('the receiver', () => {
     const receiver = await startOtlpReceiver();
     const otlpEndpoint = new URL('/otlp/', receiver.url);
     const otlpHeaders = { 'x-api-key': 'a-secret-key' };
-    const gateway = await serveTraced({ otlpProtocol: 'http/protobuf', otlpEndpoint, otlpHeaders }, receiver);
+    const gateway = await serveTraced({ otlpEndpoint, otlpHeaders }, receiver);
     await post(gateway, { query: '{ beaconHeight }' }, { traceparent: SAMPLED });
     await gateway.app.close();
     const found = receiver.requests.filter(({ body }) => body.includes(Buffer.from(TRACE, 'hex')));

@@ -1,12 +1,17 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import protobuf from 'protobufjs';
 import { onTestFinished } from 'vitest';
 
-/** A span as OTLP's JSON has it, with its attributes as an object. */
+/** A span as OTLP's JSON has it, with its attributes as an object and its times as numbers. */
 export type ReceivedSpan = {
   readonly name: string;
   readonly kind: number;
+  readonly flags: number;
+  readonly startTimeUnixNano: number;
+  readonly endTimeUnixNano: number;
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string;
@@ -24,7 +29,7 @@ export type Received = { readonly path: string; readonly headers: IncomingHttpHe
 export type OtlpReceiver = {
   readonly url: URL;
   readonly requests: readonly Received[];
-  /** All spans that came as JSON. */
+  /** All spans, in the order of their starts. */
   spans(): readonly ReceivedSpan[];
 };
 
@@ -47,7 +52,7 @@ export async function startOtlpReceiver(answer: (response: ServerResponse) => vo
   return {
     url: new URL(`http://127.0.0.1:${port}`),
     requests,
-    spans: () => requests.flatMap(({ body }) => spansOf(JSON.parse(String(body)))),
+    spans: () => requests.flatMap(decodeSpans).toSorted((a, b) => a.startTimeUnixNano - b.startTimeUnixNano),
   };
 }
 
@@ -55,13 +60,38 @@ function succeed(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
 }
 
+const PROTO = fileURLToPath(new URL('otlp.proto', import.meta.url));
+const exportRequest = protobuf.loadSync(PROTO).lookupType('opentelemetry.ExportTraceServiceRequest');
+
+/** Decodes the body of a request to a receiver, in either encoding. */
+export function decodeSpans({ headers, body }: Pick<Received, 'headers' | 'body'>): ReceivedSpan[] {
+  if (headers['content-type'] === 'application/json') return spansOf(JSON.parse(String(body)));
+  const request = exportRequest.toObject(exportRequest.decode(body), { longs: String, bytes: Buffer, defaults: true });
+  return spansOf(request as Batch);
+}
+
+/** In protobuf, ids are bytes, and what is not set has the default of its type. */
+type Id = string | Buffer;
 type Value = {
   readonly stringValue?: string;
-  readonly intValue?: number;
+  readonly intValue?: string;
+  readonly doubleValue?: number;
   readonly arrayValue?: { readonly values: readonly Value[] };
 };
 type Pair = { readonly key: string; readonly value: Value };
-type Sent = Omit<ReceivedSpan, 'attributes' | 'resource'> & { readonly attributes: readonly Pair[] };
+type Sent = {
+  readonly name: string;
+  readonly kind: number;
+  readonly flags: number;
+  readonly traceId: Id;
+  readonly spanId: Id;
+  readonly parentSpanId?: Id;
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
+  readonly attributes: readonly Pair[];
+  readonly links: readonly { readonly traceId: Id; readonly spanId: Id }[];
+  readonly status: { readonly code: number } | null;
+};
 type Batch = {
   readonly resourceSpans: readonly {
     readonly resource: { readonly attributes: readonly Pair[] };
@@ -73,19 +103,30 @@ function spansOf({ resourceSpans }: Batch): ReceivedSpan[] {
   return resourceSpans.flatMap(({ resource, scopeSpans }) =>
     scopeSpans
       .flatMap(({ spans }) => spans)
-      .map((span) => ({
-        ...span,
-        links: span.links ?? [],
+      .map(({ name, kind, flags, parentSpanId, ...span }) => ({
+        ...{ name, kind, flags },
+        traceId: toHex(span.traceId),
+        spanId: toHex(span.spanId),
+        ...(parentSpanId?.length ? { parentSpanId: toHex(parentSpanId) } : {}),
+        startTimeUnixNano: Number(span.startTimeUnixNano),
+        endTimeUnixNano: Number(span.endTimeUnixNano),
         attributes: toObject(span.attributes),
+        links: span.links.map(({ traceId, spanId }) => ({ traceId: toHex(traceId), spanId: toHex(spanId) })),
+        status: { code: span.status?.code ?? 0 },
         resource: toObject(resource.attributes),
       })),
   );
+}
+
+function toHex(id: Id): string {
+  return typeof id === 'string' ? id : id.toString('hex');
 }
 
 function toObject(pairs: readonly Pair[]): Record<string, unknown> {
   return Object.fromEntries(pairs.map(({ key, value }) => [key, toValue(value)]));
 }
 
-function toValue({ stringValue, intValue, arrayValue }: Value): unknown {
-  return arrayValue === undefined ? (stringValue ?? intValue) : arrayValue.values.map(toValue);
+function toValue({ stringValue, intValue, doubleValue, arrayValue }: Value): unknown {
+  if (arrayValue !== undefined) return arrayValue.values.map(toValue);
+  return stringValue ?? doubleValue ?? Number(intValue);
 }

@@ -1,0 +1,110 @@
+import { createSpanId, createTraceId, type SpanContext } from './trace-context.ts';
+
+/** The value of an attribute. */
+export type AttributeValue = string | number | readonly string[];
+
+/** Attributes by their names. Those that are `undefined` are left out. */
+export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
+
+/** The kinds of spans, as OTLP numbers them. */
+export const SPAN_KIND = { internal: 1, server: 2, client: 3 } as const;
+
+/** Whether the work of a span failed, as OTLP numbers it. */
+export const SPAN_STATUS = { unset: 0, error: 2 } as const;
+
+/** A span that has ended. */
+export type EndedSpan = SpanContext & {
+  readonly parentSpanId: string | undefined;
+  readonly name: string;
+  readonly kind: (typeof SPAN_KIND)[keyof typeof SPAN_KIND];
+  /** Milliseconds since 1970. */
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  readonly attributes: Attributes;
+  /** Spans of other traces that led to it. */
+  readonly links: readonly SpanContext[];
+  readonly status: (typeof SPAN_STATUS)[keyof typeof SPAN_STATUS];
+  /** Whether its parent is a span of another process. */
+  readonly hasRemoteParent: boolean;
+};
+
+/** The flags of a span in OTLP: its trace is recorded, and whether its parent is of another process. */
+export function flagsOf({ hasRemoteParent }: EndedSpan): number {
+  return hasRemoteParent ? 0x301 : 0x101;
+}
+
+/** Whether a value is an integer that is not negative, which OTLP has as an integer. Other numbers are doubles. */
+export function isCount(value: AttributeValue): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** What all spans of a gateway have in common. */
+export type SpanSource = {
+  /** Attributes of the process. */
+  readonly resource: Attributes;
+  readonly scope: { readonly name: string; readonly version: string };
+};
+
+/** Encodes the body of a request with spans. */
+export type SpanEncoder = {
+  readonly contentType: string;
+  /** Adds a span. @returns about how many bytes the body has */
+  add(span: EndedSpan): number;
+  /** The body with all spans that were added since the last one. */
+  take(): Uint8Array;
+};
+
+/** How a span starts. */
+type SpanOptions = {
+  readonly name: string;
+  readonly kind: EndedSpan['kind'];
+  readonly parent?: SpanContext | undefined;
+  readonly links?: readonly SpanContext[];
+  /** It is changed later. */
+  readonly attributes?: Record<string, AttributeValue | undefined>;
+};
+
+const NOTHING: readonly never[] = Object.freeze([]);
+
+/** A span that is recorded and sent. */
+export class RecordedSpan implements EndedSpan {
+  readonly traceId: string;
+  readonly spanId = createSpanId();
+  readonly parentSpanId: string | undefined;
+  readonly hasRemoteParent: boolean;
+  name: string;
+  readonly kind: EndedSpan['kind'];
+  readonly links: readonly SpanContext[];
+  readonly attributes: Record<string, AttributeValue | undefined>;
+  status: EndedSpan['status'] = SPAN_STATUS.unset;
+  readonly startedAtMs = Date.now();
+  endedAtMs = 0;
+  readonly #startedAt = performance.now();
+  readonly #onEnd: (span: EndedSpan) => void;
+
+  constructor(onEnd: (span: EndedSpan) => void, { name, kind, parent, links = NOTHING, attributes = {} }: SpanOptions) {
+    this.#onEnd = onEnd;
+    this.traceId = parent?.traceId ?? createTraceId();
+    this.parentSpanId = parent?.spanId;
+    this.hasRemoteParent = parent !== undefined && kind === SPAN_KIND.server;
+    this.name = name;
+    this.kind = kind;
+    this.links = links;
+    this.attributes = attributes;
+  }
+
+  /** Sets an attribute, unless the value is `undefined`. */
+  set(name: string, value: AttributeValue | undefined): void {
+    if (value !== undefined) this.attributes[name] = value;
+  }
+
+  fail(): void {
+    this.status = SPAN_STATUS.error;
+  }
+
+  /** Ends the span, so that it is sent. @param at when it has ended, in `performance.now()` */
+  end(at = performance.now()): void {
+    this.endedAtMs = this.startedAtMs + Math.max(0, at - this.#startedAt);
+    this.#onEnd(this);
+  }
+}

@@ -13,7 +13,7 @@ export const hostile: Row = { name: 'hostile', comparesCheckouts: false, run };
 const MAX_BLOCKED_MS = 50;
 const MAX_ADDED_MB = 50;
 
-/** Maximum time of one request, so that a row that waits for nothing fails. */
+/** Maximum time of one request. The row fails when a message that it waits for does not come. */
 const TIMEOUT_MS = 60_000;
 
 /** The number of ordinary queries before: a gateway that has run for a while has compiled code. */

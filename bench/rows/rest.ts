@@ -79,7 +79,7 @@ type Start = {
 
 async function runStart({ context, schedule, runs, pools, start }: Start): Promise<void> {
   const { rounds, seconds, warmUpSeconds } = schedule;
-  // It polls as by default: ten polls in a second would take a twentieth of its core.
+  // The gateway polls the node as often as by default. Ten polls in a second would take a twentieth of its core.
   await using testbed = await startTestbed(context.checkouts, { pools });
   const targets = await startHttpTargets(testbed, (name) => name === BARE_HTTP);
   await using load = await startLoadGenerator();

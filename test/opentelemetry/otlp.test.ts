@@ -28,7 +28,7 @@ const span: fc.Arbitrary<EndedSpan> = fc
     hasRemoteParent: fc.boolean(),
     name: text,
     kind: fc.constantFrom(...Object.values(SPAN_KIND)),
-    // Microseconds of a year: what two encodings of a float round differently is smaller.
+    // Whole milliseconds, so that both encodings round the nanoseconds in the same way.
     startedAtMs: fc.integer({ min: 0, max: 3.2e10 }).map((ms) => 1.7e12 + ms),
     tookMs: fc.nat(),
     attributes: fc.dictionary(text, value, { noNullPrototype: true }),

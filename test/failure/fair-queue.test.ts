@@ -17,13 +17,14 @@ function answerOf(heights: readonly number[]) {
   return { data: Object.fromEntries(heights.map((at) => [`h${at}`, { beaconHeight: at }])) };
 }
 
-/** How long the node takes for a height, and for how many of them. */
-type Slowness = { readonly ms: number; readonly times?: number };
-
-/** Heights that nobody has read yet, at a node that is known to have them and is slow. */
-async function slowHeights({ ask, sandbox }: TestGateway, slowness: Slowness = { ms: 20 }) {
+/**
+ * Heights that nobody has read yet, at a node that is known to have them and is slow: none of the first ones is finished before
+ * the other client has come.
+ */
+async function slowHeights({ ask, sandbox }: TestGateway) {
   await ask(chartOf([sandbox.chain.tip.height - 101]));
-  sandbox.node.faults.set({ kind: 'delay', on: 'getpdestate', ...slowness });
+  sandbox.node.faults.set({ kind: 'delay', on: 'getpdestate', ms: 500, times: AT_ONCE });
+  sandbox.node.faults.set({ kind: 'delay', on: 'getpdestate', ms: 20 });
   sandbox.node.resetCalls();
   const { height } = sandbox.chain.tip;
   return { chart: Array.from({ length: 64 }, (_, point) => height - 10 - point), single: [height - 100] };
@@ -47,8 +48,7 @@ test('while the chart of one client waits for 64 slow heights, another client ge
 test('when the chart fills the queue, its own newest heights fail with UPSTREAM_BUSY, and no height of another client', async () => {
   const gateway = await startGatewayForTest({ config: { ...CONFIG, upstreamMaxWaiting: 10 } });
   const { ask, sandbox } = gateway;
-  // Until the other client has come, no height of the chart is finished.
-  const { chart, single } = await slowHeights(gateway, { ms: 500, times: AT_ONCE });
+  const { chart, single } = await slowHeights(gateway);
   const drawn = ask(chartOf(chart));
   await expect.poll(() => sandbox.node.calls('getpdestate')).toBe(AT_ONCE);
   expect(await ask(chartOf(single))).toEqual(answerOf(single));

@@ -110,7 +110,9 @@ async function openPage(path: string, options: OpenOptions = {}): Promise<Opened
     if (isProblem(message) && !allowed.some((pattern) => pattern.test(message.text()))) problems.push(message.text());
   });
   onTestFinished(async ({ task }) => {
-    const isLikeNew = options.context === undefined && task.result?.state !== 'fail';
+    const hasFailed = task.result?.state === 'fail';
+    if (hasFailed) console.error(await describePage(page));
+    const isLikeNew = options.context === undefined && !hasFailed;
     await Promise.all(popups.map((popup) => popup.close()));
     if (isLikeNew && idle === undefined) {
       await leave(page, gateway);
@@ -125,6 +127,12 @@ async function openPage(path: string, options: OpenOptions = {}): Promise<Opened
   await page.goto(new URL(path, gateway.url).href);
   await page.locator('h1').waitFor();
   return { page, gateway };
+}
+
+/** What a page shows, for the log of a test that has failed. */
+async function describePage(page: Page): Promise<string> {
+  const scrollY = await page.evaluate(() => globalThis.scrollY);
+  return `${page.url()}, scrolled to ${scrollY}:\n${await page.locator('body').ariaSnapshot()}`;
 }
 
 async function takePage(context: BrowserContextOptions | undefined): Promise<Page> {

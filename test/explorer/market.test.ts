@@ -197,6 +197,22 @@ describeInBrowser('the page of a market', (browser) => {
     await expectAccessible(page);
   });
 
+  test('keeps what is typed, and where, while the URL follows', async () => {
+    const { page } = await browser.open('/market/pBTC_PRV?pay=12', { gateway: shared() });
+    const swap = await scrollTo(page, 'Swap');
+    const pay = swap.getByLabel('You pay');
+    await pay.press('Home');
+    await pay.press('ArrowRight');
+    await pay.pressSequentially('3');
+    await expect.poll(() => parametersOf(page)).toEqual({ pay: '132' });
+    await pay.pressSequentially('4');
+    await expect.poll(() => parametersOf(page)).toEqual({ pay: '1342' });
+
+    await swap.getByRole('button', { name: 'Swap in the other direction: pay BTC, receive PRV' }).click();
+    await expect.poll(() => parametersOf(page)).toEqual({ side: 'sell', receive: '1342' });
+    expect(await swap.getByLabel('You receive').inputValue()).toBe('1342');
+  });
+
   test('says what is missing: history, a pool, decimals, the market itself', async () => {
     const { page, gateway } = await browser.open('/market/pETH_PRV', { gateway: shared() });
     const go = (path: string) => page.goto(new URL(path, gateway.url).href);

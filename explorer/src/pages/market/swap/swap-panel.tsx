@@ -30,7 +30,10 @@ export function SwapPanel({ market }: { readonly market: Market }) {
   const typed = readAmount(shown.amount, amountToken(shown.exact === 'pay' ? paid : received));
 
   const latest = useQuote(market, committed, !isWatched);
-  const quote = typed.kind === 'amount' ? latest.data?.quote : undefined;
+  const newest = latest.data?.quote;
+  // Until the first quote of the other direction is there, the one of this direction is of the wrong tokens.
+  const isOfDirection = newest?.route[0]?.sellToken.tokenId === paid.tokenId;
+  const quote = typed.kind === 'amount' && (newest == null || isOfDirection) ? newest : undefined;
   const isOutdated = form.isTyping || latest.isOutdated;
   const connection = useConnectionState();
   const head = useHead();

@@ -38,3 +38,13 @@ export function writeSwapState(parameters: URLSearchParams, state: SwapState): U
   if (state.slippagePercent !== DEFAULT_SLIPPAGE) next.set('slippage', String(state.slippagePercent));
   return next;
 }
+
+/** Whether two forms ask for the same. */
+export function isSameState(one: SwapState, other: SwapState): boolean {
+  return (
+    one.side === other.side &&
+    one.exact === other.exact &&
+    one.amount === other.amount &&
+    one.slippagePercent === other.slippagePercent
+  );
+}

@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'react-router';
 import { currentParameters, IN_PLACE } from '../../../app/url-parameters.ts';
-import { readSwapState, type SwapState, writeSwapState } from './swap-state.ts';
+import { isSameState, readSwapState, type SwapState, writeSwapState } from './swap-state.ts';
 
 /** While somebody types, the URL and the quote wait for so long. */
 const TYPING_MS = 250;
 
-/** The form: what is in the URL, and what is being typed. */
+/** The form: what is in the URL, and what is being changed. */
 export type SwapForm = {
   /** What the quote is for. */
   readonly committed: SwapState;
@@ -22,25 +22,30 @@ export type SwapForm = {
 export function useSwapForm(): SwapForm {
   const [parameters, setParameters] = useSearchParams();
   const committed = readSwapState(parameters);
-  const [draft, setDraft] = useState<Pick<SwapState, 'exact' | 'amount'>>();
+  const [draft, setDraft] = useState<Partial<SwapState>>();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
 
+  const shown = { ...committed, ...draft };
+  // The URL changes a moment after it is set. Until then, the old value would overwrite what is typed, and move the caret.
+  if (draft !== undefined && isSameState(shown, committed)) setDraft(undefined);
+
   function commit(changes: Partial<SwapState>): void {
     clearTimeout(timer.current);
-    setDraft(undefined);
+    setDraft(changes);
     const current = currentParameters();
     setParameters(writeSwapState(current, { ...readSwapState(current), ...changes }), IN_PLACE);
   }
 
   return {
     committed,
-    shown: { ...committed, ...draft },
+    shown,
     isTyping: draft !== undefined,
     type(exact, amount) {
-      setDraft({ exact, amount });
+      const typed = { ...draft, exact, amount };
+      setDraft(typed);
       clearTimeout(timer.current);
-      timer.current = setTimeout(() => commit({ exact, amount }), TYPING_MS);
+      timer.current = setTimeout(() => commit(typed), TYPING_MS);
     },
     change: (changes) => commit({ ...draft, ...changes }),
   };

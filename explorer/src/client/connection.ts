@@ -24,6 +24,9 @@ export type Connection = {
 const PING_AFTER_MS = 12_000;
 const PONG_WITHIN_MS = 5_000;
 
+/** A browser itself waits minutes for an upgrade that is never answered. */
+const CONNECT_WITHIN_MS = 15_000;
+
 /** From here on, an outage is more than a restart of the gateway. */
 const DISCONNECTED_AFTER_MS = 15_000;
 
@@ -36,8 +39,10 @@ export function createConnection(url: string, random: () => number = Math.random
   let isOver = false;
   let givingUp: ReturnType<typeof setTimeout> | undefined;
   let waitingForPong: ReturnType<typeof setTimeout> | undefined;
+  let waitingForConnection: ReturnType<typeof setTimeout> | undefined;
 
   function lost(): void {
+    clearTimeout(waitingForConnection);
     clearTimeout(waitingForPong);
     if (state.get().name === 'reconnecting' || state.get().name === 'disconnected') return;
     const since = Date.now();
@@ -46,6 +51,7 @@ export function createConnection(url: string, random: () => number = Math.random
   }
 
   function connected(): void {
+    clearTimeout(waitingForConnection);
     clearTimeout(givingUp);
     const isRestored = state.get().name !== 'connecting';
     state.set({ name: 'connected' });
@@ -72,6 +78,9 @@ export function createConnection(url: string, random: () => number = Math.random
       });
     },
     on: {
+      connecting() {
+        waitingForConnection = setTimeout(() => client.terminate(), CONNECT_WITHIN_MS);
+      },
       connected,
       closed: lost,
       ping(isReceived) {
@@ -103,6 +112,7 @@ export function createConnection(url: string, random: () => number = Math.random
       document.removeEventListener('visibilitychange', retryIfVisible);
       clearTimeout(givingUp);
       clearTimeout(waitingForPong);
+      clearTimeout(waitingForConnection);
       void client.dispose();
     },
   };

@@ -13,12 +13,24 @@ export type GatewayError = {
   readonly retryAfterMs?: number | undefined;
 };
 
+/** An error in a response, as the specification of GraphQL defines it. */
+type ResponseError = {
+  readonly message: string;
+  readonly path?: readonly (string | number)[] | undefined;
+  readonly extensions?: Readonly<Record<string, unknown>> | undefined;
+};
+
 /** The errors of a result of urql. */
 export function readErrors(error: CombinedError | undefined): readonly GatewayError[] {
   if (error === undefined) return [];
   if (error.graphQLErrors.length === 0) return [{ code: 'DISCONNECTED', message: error.message, path: [] }];
 
-  return error.graphQLErrors.map(({ message, path, extensions }) => {
+  return readResponseErrors(error.graphQLErrors);
+}
+
+/** The errors of a response. */
+export function readResponseErrors(errors: readonly ResponseError[] = []): readonly GatewayError[] {
+  return errors.map(({ message, path, extensions = {} }) => {
     const { code, upstream, retryAfterMs } = extensions;
     return {
       code: typeof code === 'string' ? code : 'INTERNAL_SERVER_ERROR',

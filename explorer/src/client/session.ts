@@ -5,6 +5,7 @@ import type { Connection } from './connection.ts';
 import { createHeadTracker, type HeadTracker } from './head-tracker.ts';
 import { type AnswerHeights, createHeightExchange } from './height-exchange.ts';
 import { createRefetchExchange } from './refetch-exchange.ts';
+import { resubscribing } from './resubscribing.ts';
 import { resumingPayload } from './resuming.ts';
 import type { ServerClock } from './server-clock.ts';
 
@@ -43,7 +44,7 @@ export function createSession({ url, connection, clock, onOtherChain, fetch }: S
           payload.observe(result.data);
           sink.next(result as Parameters<typeof sink.next>[0]);
         };
-        return { unsubscribe: connection.subscribe(payload.payload, { ...sink, next }) };
+        return { unsubscribe: resubscribing(connection.subscribe, payload.payload, { ...sink, next }) };
       },
     }),
   });

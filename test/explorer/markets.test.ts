@@ -10,6 +10,7 @@ import {
   expectToFit,
   holdAnswers,
   screenshot,
+  scrollToEnd,
   VIEWPORTS,
 } from '../support/explorer.ts';
 import type { TestGatewayOptions } from '../support/gateway.ts';
@@ -186,7 +187,7 @@ describeInBrowser('the page of the markets', (browser) => {
     await page.getByText('1,000 pools', { exact: true }).waitFor();
     expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe('1001');
     expect(await page.getByRole('rowheader').count()).toBeLessThan(80);
-    await page.keyboard.press('End');
+    await scrollToEnd(page);
     await page.locator('[aria-rowindex="1001"]').waitFor();
     await page.mouse.wheel(0, -5_000);
     const scrolled = () => page.evaluate(() => Math.round(scrollY));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeInBrowser, expectToFit } from '../support/explorer.ts';
+import { describeInBrowser, expectToFit, scrollToEnd } from '../support/explorer.ts';
 import { BTC } from '../support/tokens.ts';
 
 describeInBrowser('the page of the tokens', (browser) => {
@@ -41,7 +41,7 @@ describeInBrowser('the page of the tokens', (browser) => {
     expect(new URL(page.url()).search).toBe('?sort=name&direction=descending');
     await page.locator('th[aria-sort=descending]', { hasText: 'Token' }).waitFor();
 
-    await page.keyboard.press('End');
+    await scrollToEnd(page);
     await page.getByRole('link', { name: 'BTC' }).click();
     await page.getByRole('heading', { level: 1, name: 'Markets' }).waitFor();
     expect(new URL(page.url()).searchParams.get('search')).toBe(BTC);
@@ -64,7 +64,7 @@ describeInBrowser('the page of the tokens', (browser) => {
     const { data } = await gateway.ask('{ tokens { tokenId } }');
     expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe(String(data.tokens.length + 1));
     expect(await page.getByRole('rowheader').count()).toBeLessThan(80);
-    await page.keyboard.press('End');
+    await scrollToEnd(page);
     await page.locator(`[aria-rowindex="${data.tokens.length + 1}"]`).waitFor();
   });
 

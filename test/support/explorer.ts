@@ -194,6 +194,11 @@ export async function untilHeight(page: Page, height: number): Promise<void> {
   await page.locator(`footer [data-height="${height}"]`).waitFor();
 }
 
+/** Scrolls to the end of the page: at once, while a browser animates what a key does, and may drop it when it is busy. */
+export async function scrollToEnd(page: Page): Promise<void> {
+  await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+}
+
 /** Fails if axe finds something serious or critical on the page. */
 export async function expectAccessible(page: Page): Promise<void> {
   // The page's own policy allows no script elements of others.

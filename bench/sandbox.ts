@@ -33,6 +33,7 @@ handleCall('advance now', () => {
 handleCall('until subscribed', async () => {
   while (sandbox?.push.subscribers() === 0) await sleep(10);
 });
+handleCall('advance after', (waitMs: number) => void setTimeout(() => sandbox?.advance(), waitMs));
 handleCall('tip height', () => sandbox?.chain.tip.height);
 handleCall('advance every', (intervalMs: number) => {
   clearInterval(timer);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { SandboxOptions } from '../src/sandbox/sandbox.ts';
 import { type Checkout, type SandboxProcess, startGateway, startSandbox } from './gateway.ts';
 import { type BenchProcess, startProcess } from './processes.ts';
+import type { SandboxFacts } from './sandbox.ts';
 import { type Snapshot, takeSnapshot } from './snapshot.ts';
 import { GATEWAY, REFERENCE_SERVERS } from './targets.ts';
 import { createTemporaryFolder } from './temporary-folders.ts';
@@ -21,19 +22,23 @@ export type Testbed = AsyncDisposable & {
   alone<Value>(server: BenchProcess, work: () => Promise<Value>): Promise<Value>;
 };
 
-/** Starts a sandbox and the gateways, with settings other than the defaults in `env`. */
+/** Settings other than the defaults. */
+type Env = Readonly<Record<string, string>>;
+
+/** Starts a sandbox and the gateways, with settings other than the defaults in `env`, which may name the sandbox. */
 export async function startTestbed(
   checkouts: readonly Checkout[],
   options: SandboxOptions,
-  env: Readonly<Record<string, string>> = {},
+  env: Env | ((sandbox: SandboxFacts) => Env) = {},
 ): Promise<Testbed> {
   const started: BenchProcess[] = [];
   try {
     const sandbox = await startSandbox(options);
     started.push(sandbox);
+    const settings = typeof env === 'function' ? env(sandbox.facts) : env;
     const gateways = new Map<string, BenchProcess>();
     for (const checkout of checkouts) {
-      const gateway = await startGateway(sandbox, { checkout, env });
+      const gateway = await startGateway(sandbox, { checkout, env: settings });
       started.push(gateway);
       gateways.set(`${GATEWAY}${checkout.suffix}`, gateway);
     }

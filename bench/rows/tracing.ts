@@ -11,7 +11,7 @@ import { GATEWAY, startGateways } from '../targets.ts';
  * Many short rounds: the speed of the machine changes by more than what is measured, but not within half a second. Several
  * starts, because each has its own memory layout.
  */
-const SCHEDULE: QuerySchedule = { sizes: [1_000], starts: 8, rounds: 20, seconds: 0.25, warmUpSeconds: 2 };
+const SCHEDULE: QuerySchedule = { sizes: [1_000], starts: 16, rounds: 10, seconds: 0.25, warmUpSeconds: 1.5 };
 
 const TRACED = ', traces of 10 %';
 

@@ -104,7 +104,7 @@ export const HOSTILE: Readonly<Record<string, HostileRequest>> = {
   ),
   'every token, again and again': post(`{ ${repeat(200, (n) => `a${n}: tokens { id symbol decimals }`)} }`),
   'pages in orders of their own': post(
-    `{ ${repeat(900, (n) => `a${n}: poolPairs(first: 0, orderBy: NATIVE_LIQUIDITY_DESC, filter: { symbols: ["x${n}", "pBTC"] }) { totalCount }`)} }`,
+    `{ ${repeat(400, (n) => `a${n}: poolPairs(first: 0, orderBy: NATIVE_LIQUIDITY_DESC, filter: { symbols: ["x${n}", "pBTC"] }) { totalCount }`)} }`,
   ),
   'as many quotes as allowed': post(quotes(400), SWAP),
   'as many quotes of an earlier height as allowed': post(quotes(165, ', at: 1639990'), SWAP),

@@ -1,6 +1,7 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { PoolDirectory } from '../domain/exchange.ts';
 import type { Database, ReadSql } from './database.ts';
+import { deleteFrom } from './deleting.ts';
 import { createPoolMemory, type PoolMemory } from './pool-states.ts';
 import { prune } from './pruning.ts';
 import { readBlockAt, readBlocks, readCoverage, readReservesAt, readStateAt } from './reading.ts';
@@ -77,6 +78,11 @@ export function createDatabaseStore(open: (chainName: string) => Promise<Databas
     candles: (query) => read((sql, memory) => readCandles(sql, memory, query)),
     windows: (query) => read((sql, memory) => readWindows(sql, memory, query)),
     reservesAt: (query) => read((sql, memory) => readReservesAt(sql, memory, query)),
+    async deleteFrom(block) {
+      const { database, memory } = await opened();
+      // Blocks of the chain can have the height and the time of a deleted one.
+      return database.write((sql) => deleteFrom(sql, block)).finally(memory.clear);
+    },
     async prune(now) {
       const { database } = await opened();
       await prune(database, rawDays, now);

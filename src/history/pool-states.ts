@@ -2,6 +2,7 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { type ExchangeState, type PoolDirectory, poolCount } from '../domain/exchange.ts';
 import { amountOf, numberOf, type ReadSql, type Sql } from './database.ts';
 import type { Reserves } from './rollup.ts';
+import type { RecordedHeight } from './store.ts';
 import { POOL_BASES } from './tables.ts';
 
 /** The states of all pools after a height, by the numbers of the pools. */
@@ -40,12 +41,12 @@ export type PoolMemory = {
   /** The number of each pool that is recorded, of those with these ids. */
   numbersOf(sql: ReadSql, ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** The states after a recorded height. */
-  statesAfter(sql: ReadSql, height: BeaconHeight): Promise<PoolStates>;
+  statesAfter(sql: ReadSql, block: RecordedHeight): Promise<PoolStates>;
   /** The states in an exchange. Pools that are not recorded yet are added to the database. */
   statesOf(sql: Sql, exchange: ExchangeState): Promise<PoolStates>;
   /** Keeps the states after a recorded height in memory. */
-  keep(height: BeaconHeight, states: PoolStates): void;
-  /** Forgets everything, because a transaction was rolled back. */
+  keep(block: RecordedHeight, states: PoolStates): void;
+  /** Forgets everything, because a transaction was rolled back, or has deleted heights. */
   clear(): void;
 };
 
@@ -61,7 +62,8 @@ export function createPoolMemory(): PoolMemory {
   let ids: string[] = [];
   let numbers = new Map<string, number>();
   let numbered: { directory: PoolDirectory; numbers: Uint32Array } | undefined;
-  const kept = new Map<BeaconHeight, PoolStates>();
+  /** By block: another process can replace the block of a height. */
+  const kept = new Map<string, PoolStates>();
 
   async function refresh(sql: ReadSql): Promise<void> {
     const from = ids.length;
@@ -86,9 +88,9 @@ export function createPoolMemory(): PoolMemory {
     return numbered.numbers;
   }
 
-  function keep(height: BeaconHeight, states: PoolStates): void {
-    kept.delete(height);
-    kept.set(height, states);
+  function keep(block: RecordedHeight, states: PoolStates): void {
+    kept.delete(keyOf(block));
+    kept.set(keyOf(block), states);
     for (const oldest of kept.keys()) if (kept.size > KEPT) kept.delete(oldest);
   }
 
@@ -101,14 +103,14 @@ export function createPoolMemory(): PoolMemory {
       if (poolIds.some((id) => !numbers.has(id))) await refresh(sql);
       return new Map(poolIds.flatMap((id) => (numbers.has(id) ? [[id, numbers.get(id) ?? 0] as const] : [])));
     },
-    async statesAfter(sql, height) {
-      const known = kept.get(height);
+    async statesAfter(sql, block) {
+      const known = kept.get(keyOf(block));
       if (known !== undefined) {
-        keep(height, known);
+        keep(block, known);
         return withRoom(known, ids.length);
       }
-      const states = await readStates(sql, height);
-      keep(height, states);
+      const states = await readStates(sql, block.beaconHeight);
+      keep(block, states);
       return states;
     },
     async statesOf(sql, exchange) {
@@ -131,6 +133,10 @@ export function createPoolMemory(): PoolMemory {
       kept.clear();
     },
   };
+}
+
+function keyOf({ beaconHeight, hash, time }: RecordedHeight): string {
+  return `${beaconHeight} ${time} ${hash}`;
 }
 
 /** The states with room for pools that were added since. */

@@ -117,11 +117,11 @@ async function readCarried(
   return pools.map((pool, index) => toReserves(before[index]?.[0], 'close') ?? originOf.get(pool));
 }
 
-/** What happened to each pool in an interval up to a height. */
-async function readCut(
+/** What happened to each pool in an interval up to a height, by its changes. */
+export async function readCut(
   sql: ReadSql,
   pools: readonly number[],
-  interval: ReadInterval | undefined,
+  interval: IntervalRow | undefined,
   to: RecordedHeight,
 ): Promise<readonly (Rollup | undefined)[]> {
   const first = await heightAtOrAbove(sql, interval?.firstHeight ?? 0);

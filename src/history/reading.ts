@@ -46,7 +46,7 @@ export async function readStateAt(
   const recorded = await heightAtOrBelow(sql, height);
   if (recorded === undefined) return undefined;
 
-  const states = await memory.statesAfter(sql, recorded.beaconHeight);
+  const states = await memory.statesAfter(sql, recorded);
   await memory.refresh(sql);
   const pools = memory.ids.map((id, pool) => ({ id, pool })).filter(({ pool }) => states.exists[pool] === 1);
   pools.sort((a, b) => (a.id < b.id ? -1 : 1));

@@ -64,8 +64,8 @@ export async function recordHeight(
   if (time < (below?.time ?? time) || time > (above?.time ?? time)) return false;
   const states = await memory.statesOf(sql, exchange);
   const neighbours: Neighbours = {
-    lower: below && { ...below, states: await memory.statesAfter(sql, below.beaconHeight) },
-    upper: above && { ...above, states: await memory.statesAfter(sql, above.beaconHeight) },
+    lower: below && { ...below, states: await memory.statesAfter(sql, below) },
+    upper: above && { ...above, states: await memory.statesAfter(sql, above) },
   };
   keepVanished(states, neighbours.lower);
 
@@ -78,7 +78,7 @@ export async function recordHeight(
   // Its kept states would miss these pools.
   if (touched.some((pool) => above && states.exists[pool] === 1 && !neighbours.upper?.states.exists[pool]))
     memory.clear();
-  else memory.keep(height, states);
+  else memory.keep({ beaconHeight: height, hash, time }, states);
   return true;
 }
 
@@ -187,9 +187,9 @@ async function rollUpInterval(
   const upperOpened = upper && openedAt(upper.time, interval);
   const firstHeight = await addToInterval(sql, minutes, opened, height);
 
-  const own = await readRollups(sql, minutes, opened, touched, firstHeight);
+  const own = await readRollupsOf(sql, minutes, opened, touched, firstHeight);
   const isOther = upper !== undefined && upperOpened !== undefined && upperOpened !== opened;
-  const next = isOther ? await readRollups(sql, minutes, upperOpened, touched, upper.beaconHeight) : [];
+  const next = isOther ? await readRollupsOf(sql, minutes, upperOpened, touched, upper.beaconHeight) : [];
   const isLowerInside = lower !== undefined && openedAt(lower.time, interval) === opened;
 
   const rows: (readonly Value[])[] = [];
@@ -229,7 +229,8 @@ async function addToInterval(sql: Sql, minutes: number, opened: number, height: 
   return firstHeight;
 }
 
-async function readRollups(
+/** What happened to each pool in an interval, by its candle; `undefined` without one. @param firstHeight that of the interval */
+export async function readRollupsOf(
   sql: ReadSql,
   minutes: number,
   opened: number,

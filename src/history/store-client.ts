@@ -116,7 +116,9 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
   }
 
   const forward =
-    <M extends 'coverage' | 'blockAt' | 'recentBlocks' | 'candles' | 'windows' | 'reservesAt' | 'prune'>(method: M) =>
+    <M extends 'coverage' | 'blockAt' | 'recentBlocks' | 'candles' | 'windows' | 'reservesAt' | 'deleteFrom' | 'prune'>(
+      method: M,
+    ) =>
     (...values: Parameters<HistoryStore[M]>) =>
       call<Awaited<ReturnType<HistoryStore[M]>>>(() => ({ method, values })) as ReturnType<HistoryStore[M]>;
 
@@ -156,6 +158,7 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
     candles: forward('candles'),
     windows: forward('windows'),
     reservesAt: forward('reservesAt'),
+    deleteFrom: forward('deleteFrom'),
     prune: forward('prune'),
     close() {
       closing ??= close();

@@ -48,6 +48,15 @@ export type HistoryStore = {
   windows(query: WindowQuery): Promise<Recorded<ReadonlyMap<string, PoolWindow>>>;
   /** The reserves of pools after several heights: for each pool one state per height, `undefined` if it did not exist. */
   reservesAt(query: ReservesQuery): Promise<ReadonlyMap<string, readonly (RecordedReserves | undefined)[]>>;
+  /**
+   * Deletes a recorded block and everything above it in one transaction, because it is of a branch that was given up. What is
+   * read afterwards is as if those heights had never been recorded. If another block is recorded at that height by now, or
+   * none, nothing is deleted.
+   *
+   * @returns the deleted heights, ascending
+   * @throws HistoryDatabaseError permanent if no lower height is recorded, or if changes of these heights are deleted already
+   */
+  deleteFrom(block: RecordedHeight): Promise<readonly BeaconHeight[]>;
   /** Deletes changes and short candles that are older than their retention. @param now the time of the newest block */
   prune(now: Instant): Promise<void>;
   close(): Promise<void>;

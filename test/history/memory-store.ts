@@ -111,6 +111,13 @@ export function createMemoryStore(): MemoryStore {
     candles: () => Promise.reject(new Error('this store has no candles')),
     windows: () => Promise.reject(new Error('this store has no windows')),
     reservesAt: () => Promise.reject(new Error('this store has no reserves')),
+    async deleteFrom({ beaconHeight, time }) {
+      requireWorking();
+      if (blocks.get(beaconHeight)?.time !== time) return [];
+      const deleted = heights().filter((height) => height >= beaconHeight);
+      for (const height of deleted) blocks.delete(height);
+      return deleted;
+    },
     async prune(now) {
       requireWorking();
       pruned.push(now);

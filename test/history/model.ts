@@ -81,6 +81,9 @@ export function createModel(rawDays: number) {
       );
       blocks.set(exchange.beaconHeight, { height: exchange.beaconHeight, hash, time, pools: new Map(pools) });
     },
+    deleteFrom(height: number): void {
+      for (const each of [...blocks.keys()]) if (each >= height) blocks.delete(each);
+    },
     prune(now: number): void {
       const before = Math.floor(now / DAY - rawDays) * DAY;
       if (all().some((block) => block.time < before)) deletedBefore = Math.max(deletedBefore, before);

@@ -150,6 +150,11 @@ export function createStoreModel(): StoreModel {
         recorded.set(exchange.beaconHeight, { beaconHeight: exchange.beaconHeight, hash, time, exchange });
       return [];
     },
+    async deleteFrom({ beaconHeight }) {
+      const deleted = [...recorded.keys()].filter((height) => height >= beaconHeight).sort((a, b) => a - b);
+      for (const height of deleted) recorded.delete(height);
+      return deleted;
+    },
     async prune() {},
     async close() {},
     heights: () => heights().map(({ beaconHeight }) => beaconHeight),

@@ -99,6 +99,68 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
     );
   });
 
+  testHere('heights that were deleted from the top leave what was never recorded, and are recorded again', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyBranch, async ({ order, branch, stays, prunes, height, other, last }) => {
+        await empty();
+        const store = create({ rawDays: 1 });
+        await store.useChain('test');
+        const model = createModel(1);
+        await store.record(order);
+        for (const block of order) model.record(block);
+        const now = Math.max(...order.map(({ time }) => time));
+        if (prunes) await store.prune(now);
+        if (prunes) model.prune(now);
+        await store.record(branch);
+
+        const recorded = await store.recentBlocks({ upTo: 1e6, last: 1e6 });
+        // Some heights of the chain stay, and none of the branch.
+        const place = 1 + (stays % (recorded.length - branch.length));
+        const from = recorded[place];
+        const deleted = recorded.slice(place).map(({ beaconHeight }) => beaconHeight);
+        if (from !== undefined) {
+          expect(await store.deleteFrom(from)).toEqual(deleted);
+          model.deleteFrom(from.beaconHeight);
+        }
+        const query = { height, other, from: now, to: undefined, last };
+        await compare(store, model, query);
+        await store.record(order.toReversed());
+        for (const block of order.toReversed()) model.record(block);
+        await compare(store, model, query);
+        await store.close();
+      }),
+      { numRuns: runs * Number(process.env['MORE_RUNS'] ?? 1) },
+    );
+  });
+
+  testHere('only a block that is still recorded is deleted, and the lowest height stays', async () => {
+    const store = await createStore();
+    const blocks = [10, 11, 12].map((height) => blockOf(height, START + height, new Map([[0, [5n, BigInt(height)]]])));
+    await store.record(blocks);
+    const [first, second, third] = await store.recentBlocks({ upTo: 12, last: 3 });
+    if (!first || !second || !third) throw new Error('nothing is recorded');
+    expect(await store.deleteFrom({ ...third, hash: 'other' })).toEqual([]);
+    expect(await store.deleteFrom({ ...third, time: START })).toEqual([]);
+    await expect(store.deleteFrom(first)).rejects.toMatchObject({ name: 'HistoryDatabaseError', isPermanent: true });
+    expect((await store.coverage(1))?.heights).toBe(3);
+    expect(await store.deleteFrom(second)).toEqual([11, 12]);
+    expect(await store.deleteFrom(second)).toEqual([]);
+    expect(await store.coverage(1)).toEqual({ first, last: first, heights: 1, gaps: [] });
+  });
+
+  testHere('another gateway of the database shows nothing of the deleted heights', async () => {
+    const [one, other] = [await createStore(), await reopen()];
+    const [first, second] = [10, 11].map((height) => blockOf(height, START, new Map([[0, [5n, BigInt(height)]]])));
+    if (!first || !second) throw new Error('no blocks');
+    await one.record([first, second]);
+    expect(await other.stateAt(11)).toEqual(second.exchange);
+    await one.deleteFrom({ beaconHeight: 11, hash: second.hash, time: second.time });
+    expect((await other.stateAt(11))?.beaconHeight).toBe(10);
+    const replaced = { ...blockOf(11, START + 7, new Map([[0, [9n, 9n]]])), hash: undefined };
+    await one.record([replaced]);
+    expect(await other.stateAt(11)).toEqual(replaced.exchange);
+  });
+
   testHere('a height that is recorded already is skipped; another block at it is of another chain', async () => {
     const store = await createStore();
     const reserves = new Map([[0, [5n, 7n]]] as const);
@@ -227,6 +289,28 @@ const anyRun = anyChain.chain((chain) => {
   });
 });
 
+/** Any chain, the order in which some of it is recorded, and later blocks of a branch above it. */
+const anyBranch = fc.tuple(anyChain, anyChain).chain(([chain, other]) => {
+  const first = chain[0]?.exchange.beaconHeight ?? 0;
+  const top = first + chain.length;
+  const later = (chain.at(-1)?.time ?? 0) - (other[0]?.time ?? 0);
+  const branch = other.map(({ time, exchange }, index) => ({
+    hash: `branch-${index}`,
+    time: time + later,
+    exchange: { ...exchange, beaconHeight: top + index, time: time + later },
+  }));
+  const anyHeight = fc.integer({ min: first - 1, max: top + other.length });
+  return fc.record({
+    order: fc.shuffledSubarray([...chain], { minLength: 1 }),
+    branch: fc.subarray(branch),
+    stays: fc.nat(100),
+    prunes: fc.boolean(),
+    height: anyHeight,
+    other: anyHeight,
+    last: fc.integer({ min: 1, max: 50 }),
+  });
+});
+
 type Query = {
   readonly height: number;
   readonly other: number;
@@ -251,8 +335,11 @@ async function compare(store: HistoryStore, model: Model, { height, other, from,
   );
 
   const heights = [height, other, height + 3];
-  const reserves = POOL_IDS.map((id) => [id, model.reservesAt(id, heights)] as const).filter(([, found]) => found);
-  expect(await store.reservesAt({ poolIds: POOL_IDS, heights })).toEqual(new Map(reserves));
+  // A pool that existed only at deleted heights is like one that was never recorded.
+  const existing = (found: readonly unknown[] | undefined) => found?.some((each) => each !== undefined);
+  const reserves = POOL_IDS.map((id) => [id, model.reservesAt(id, heights)] as const);
+  const found = [...(await store.reservesAt({ poolIds: POOL_IDS, heights }))].filter(([, each]) => existing(each));
+  expect(new Map(found)).toEqual(new Map(reserves.filter(([, each]) => existing(each))));
 
   const recordedTo = model.coverage(0)?.last.beaconHeight;
   const [fromHeight, toHeight] = [Math.min(height, other), Math.max(height, other)];

@@ -1,7 +1,7 @@
 import type { AnyUpstream } from './errors.ts';
 import type { FleetWatcher, Role } from './fleet/membership.ts';
 import type { RedisWatcher } from './fleet/redis-connection.ts';
-import type { HistoryWatcher } from './history/recorder.ts';
+import type { HistoryWatcher } from './history/database-health.ts';
 import type { Watcher } from './live/broadcast/follower.ts';
 import type { Head } from './live/chain/head.ts';
 import type { HeadWatcher } from './live/chain/head-follower.ts';
@@ -136,6 +136,11 @@ export function createHistoryLog(log: Log): HistoryWatcher {
       log.warn(
         { heights },
         'heights are not in the history, because they are earlier than recorded ones below them, or later than those above: a node has shown another branch of the chain',
+      ),
+    deleted: (heights) =>
+      log.warn(
+        { heights },
+        'heights were deleted from the history, because the node has other blocks there: they were of a branch of the chain that was given up, and are read from the node again',
       ),
   };
 }

@@ -1,7 +1,8 @@
 import { HistoryUnavailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { Backfill } from './backfill.ts';
-import type { Recorder, RecorderState } from './recorder.ts';
+import type { RecorderState } from './database-health.ts';
+import type { Recorder } from './recorder.ts';
 import type { Coverage, HistoryStore } from './store.ts';
 
 /**

@@ -1,11 +1,14 @@
-import { type BeaconHeight, isFinal } from '../domain/beacon-height.ts';
+import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { ExchangeState } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { HeightNotAvailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
+import { createBranches } from './branches.ts';
 import { createConfirmation, type FinalHead } from './confirmation.ts';
+import { createDatabaseHealth, type HistoryWatcher, type RecorderState } from './database-health.ts';
 import { createRetry } from './retry.ts';
 import { ALONE, type HistoryRole } from './role.ts';
+import type { ReadFinal } from './same-chain.ts';
 import {
   type Coverage,
   type FinalBlock,
@@ -50,25 +53,9 @@ export type RecorderStatus = {
   readonly errors: number;
 };
 
-/** `refused` if only the operator can mend the database. */
-export type RecorderState = 'starting' | 'recording' | 'failing' | 'refused';
-
-/** Is notified when the database begins to fail, and when it works again: once each. */
-export type HistoryWatcher = {
-  failed(error: unknown): void;
-  recovered(): void;
-  /** The database cannot be used until the operator has mended it. */
-  refused(error: unknown): void;
-  /** Final heights were dropped, because too many waited. They are read from the node later. */
-  dropped(heights: number): void;
-  /** These heights do not fit to the recorded ones next to them: a node has shown a branch of the chain. */
-  leftOut(heights: readonly BeaconHeight[]): void;
-};
-
 type RecorderOptions = {
   readonly store: HistoryStore;
-  /** Reads a final state from a node, when no client waits. @throws HeightNotAvailableError, UpstreamError */
-  readonly readFinal: (height: BeaconHeight, head: Head) => Promise<ExchangeState>;
+  readonly readFinal: ReadFinal;
   /** Whether a state has lost no pools. */
   readonly isComplete: (state: ExchangeState) => boolean;
   readonly watcher: HistoryWatcher;
@@ -109,8 +96,6 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
   let coverage: Coverage | undefined;
   let version = 0;
   let fills = 0;
-  let errors = 0;
-  let state: RecorderState = 'starting';
   let opening: Promise<void> | undefined;
   let opener: NodeJS.Timeout | undefined;
   let isOpen = false;
@@ -122,30 +107,12 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
   let isStopped = false;
   const retryDatabase = createRetry(RETRY, work);
   const retryNode = createRetry(RETRY, work);
-
-  /** Runs an operation of the database, and notes how it went. */
-  async function use<T>(operation: () => Promise<T>): Promise<T> {
-    try {
-      const result = await operation();
-      if (state === 'failing') watcher.recovered();
-      if (state !== 'refused') state = 'recording';
-      retryDatabase.succeeded();
-      return result;
-    } catch (error) {
-      // Whatever is under way when the gateway stops fails.
-      if (isStopped) throw error;
-      errors += 1;
-      const isPermanent = error instanceof HistoryDatabaseError && error.isPermanent;
-      if (isPermanent && state !== 'refused') watcher.refused(error);
-      else if (state === 'recording' || state === 'starting') watcher.failed(error);
-      state = isPermanent || state === 'refused' ? 'refused' : 'failing';
-      throw error;
-    }
-  }
+  const { use, ...health } = createDatabaseHealth(watcher, retryDatabase.succeeded);
+  const branches = createBranches({ store, use, readFinal, mayWrite: role.writes, onDeleted });
 
   function openNow(): void {
     opener = undefined;
-    if (!isReady() && state !== 'refused') ready().catch(() => {});
+    if (!isReady() && health.state() !== 'refused') ready().catch(() => {});
   }
 
   function isReady(): boolean {
@@ -154,9 +121,9 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
 
   /** Opens the database once, and shares it among all who wait. */
   async function ready(): Promise<void> {
-    if (isReady() && state !== 'refused') return;
+    if (isReady() && health.state() !== 'refused') return;
     if (newest === undefined) throw new HistoryDatabaseError('no height has been read yet');
-    if (state === 'refused') throw new HistoryDatabaseError('the database is refused', { isPermanent: true });
+    if (health.state() === 'refused') throw new HistoryDatabaseError('the database is refused', { isPermanent: true });
     const head = newest;
     opening ??= open(head).finally(() => {
       opening = undefined;
@@ -166,45 +133,23 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
 
   async function open(head: Head): Promise<void> {
     await use(() => store.useChain(head.chainInfo.chainName));
-    const known = await use(() => store.coverage(0));
     const writes = role.writes();
-    if (known !== undefined && writes) await requireSameChain(known, head);
-    coverage = known;
+    if (writes) await branches.requireSameChain(head);
+    coverage = await use(() => store.coverage(0));
     isSure = writes;
     isOpen = true;
   }
 
-  /**
-   * Compares a recorded block with the node's: another chain can have the same name.
-   *
-   * @throws HistoryDatabaseError, permanent if they differ
-   */
-  async function requireSameChain({ last }: Coverage, head: Head): Promise<void> {
-    const isBelow = ({ beaconHeight }: RecordedHeight) => isFinal(beaconHeight, head.beaconHeight);
-    const recorded = isBelow(last) ? last : (await use(() => store.blockAt(head.time)))?.block;
-    // A block above the head was made after it.
-    if (recorded !== undefined && recorded.beaconHeight >= head.beaconHeight && recorded.time < head.time)
-      return refuse(recorded.beaconHeight);
-    if (recorded === undefined || !isBelow(recorded))
-      throw new HistoryDatabaseError('the node has not reached the recorded heights');
-    const { beaconHeight } = recorded;
-    const state = await readFinal(beaconHeight, head).catch((error: unknown) => {
-      // If no node has the height any more, there is nothing to compare.
-      if (error instanceof HeightNotAvailableError) return undefined;
-      throw new HistoryDatabaseError('the newest recorded height cannot be compared with that of the node', {
-        cause: error,
-      });
-    });
-    if (state?.time !== undefined && state.time !== recorded.time) await refuse(beaconHeight);
-  }
-
-  function refuse(height: BeaconHeight): Promise<never> {
-    const problem = `the database is of another chain: it has another block at beacon height ${height} than the node`;
-    return use(() => Promise.reject(new HistoryDatabaseError(problem, { isPermanent: true })));
+  /** Recorded heights were of a branch: what was computed from them is wrong. */
+  async function onDeleted(heights: readonly BeaconHeight[]): Promise<void> {
+    watcher.deleted(heights);
+    coverage = await use(() => store.coverage(0));
+    version += 1;
+    fills += 1;
   }
 
   function work(): void {
-    if (isStopped || state === 'refused') return;
+    if (isStopped || health.state() === 'refused') return;
     working ??= workOnce().finally(() => {
       working = undefined;
     });
@@ -212,7 +157,7 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
 
   /** Records what waits, then reads what must be read again, until nothing is left or something fails. */
   async function workOnce(): Promise<void> {
-    while (!isStopped && (queue.length > 0 || doubtful.length > 0)) {
+    while (!isStopped && (queue.length > 0 || doubtful.length > 0 || branches.isSuspecting())) {
       try {
         await ready();
         if (!role.writes()) await lookForRecorded();
@@ -225,7 +170,7 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
         // Its reason is noted in `use`; other reasons, such as a node that lags, end by themselves.
         return retryDatabase.later();
       }
-      if (!(await readOneAgain())) return;
+      if (!(await readOneAgain()) || !(await deleteSuspected())) return;
     }
   }
 
@@ -233,16 +178,24 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
   async function lookForRecorded(): Promise<void> {
     // The other replica reads these again, or the backfill does.
     doubtful = [];
+    branches.forget();
     const before = coverage;
     coverage = await use(() => store.coverage(GAPS_COMPARED));
     const last = coverage?.last.beaconHeight ?? 0;
-    isFilledByOther = hasFilled(before, coverage);
+    const isReplaced = before !== undefined && !(await use(() => isRecorded(before.last)));
+    isFilledByOther = isReplaced || hasFilled(before, coverage);
     if (isFilledByOther) fills += 1;
     const head = queue.find(({ block }) => block.exchange.beaconHeight === last)?.head;
     queue = queue.filter(({ block }) => block.exchange.beaconHeight > last);
     const isHigher = last > (before?.last.beaconHeight ?? 0);
     if (isHigher || isFilledByOther) version += 1;
     if (isHigher) for (const listener of [...listeners]) listener(head);
+  }
+
+  /** Whether a block is still recorded: another replica may have deleted a branch. */
+  async function isRecorded({ beaconHeight, hash, time }: RecordedHeight): Promise<boolean> {
+    const [last] = await store.recentBlocks({ upTo: beaconHeight, last: 1 });
+    return last?.beaconHeight === beaconHeight && last.hash === hash && last.time === time;
   }
 
   async function recordQueue(): Promise<void> {
@@ -260,14 +213,37 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
   /** @param last the head of the last block */
   async function record(blocks: readonly FinalBlock[], last?: Head): Promise<readonly BeaconHeight[]> {
     const before = coverage?.last.beaconHeight ?? 0;
-    const leftOut = await use(() => store.record(blocks));
+    const leftOut = await use(() => store.record(blocks).catch((error) => recordAgain(blocks, error)));
     if (leftOut.length > 0) watcher.leftOut(leftOut);
+    const tooEarly = leftOut.filter((height) => height > before);
+    if (before > 0 && tooEarly.length > 0) branches.suspectBelow(Math.min(...tooEarly));
     version += 1;
     if (blocks.some(({ exchange: { beaconHeight } }) => beaconHeight < before)) fills += 1;
     coverage = await use(() => store.coverage(0));
     const newest = last?.beaconHeight === coverage?.last.beaconHeight ? last : undefined;
     if ((coverage?.last.beaconHeight ?? 0) > before) for (const listener of [...listeners]) listener(newest);
     return leftOut;
+  }
+
+  /** Records blocks after an error, if recorded blocks of a branch were its cause. @throws the error otherwise */
+  async function recordAgain(blocks: readonly FinalBlock[], error: unknown): Promise<readonly BeaconHeight[]> {
+    const isPermanent = error instanceof HistoryDatabaseError && error.isPermanent;
+    const highest = Math.max(...blocks.map(({ exchange: { beaconHeight } }) => beaconHeight));
+    if (!isPermanent || !newest || !(await branches.deleteBelow(highest + 1, newest))) throw error;
+    return store.record(blocks);
+  }
+
+  /** @returns whether to go on: `false` if a node or the database could not be read */
+  async function deleteSuspected(): Promise<boolean> {
+    if (newest === undefined || !branches.isSuspecting()) return true;
+    try {
+      await branches.deleteSuspected(newest);
+      retryNode.succeeded();
+      return true;
+    } catch {
+      retryNode.later();
+      return false;
+    }
   }
 
   /** @returns whether to go on: `false` if a node could not be read */
@@ -280,6 +256,9 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
       const exchange = await readFinal(first.head.beaconHeight, newest);
       retryNode.succeeded();
       const block = toFinalBlock(first, exchange);
+      // The block was replaced, and perhaps also those below it that are recorded.
+      if (exchange.time !== undefined && exchange.time !== first.head.time)
+        branches.suspectBelow(first.head.beaconHeight);
       if (block !== undefined && isComplete(exchange)) enqueue([{ block, head: undefined }]);
       return true;
     } catch (error) {
@@ -305,6 +284,7 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
 
   function stop(): void {
     isStopped = true;
+    health.stop();
     clearTimeout(opener);
     retryDatabase.stop();
     retryNode.stop();
@@ -334,10 +314,15 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    status: () => ({ state, coverage, waiting: queue.length + doubtful.length, errors }),
+    status: () => ({
+      state: health.state(),
+      coverage,
+      waiting: queue.length + doubtful.length,
+      errors: health.errors(),
+    }),
     async flush(withinMs) {
       stop();
-      if (state !== 'recording' || !isReady()) return;
+      if (health.state() !== 'recording' || !isReady()) return;
       const timer = Promise.withResolvers<void>();
       const timeout = setTimeout(timer.resolve, withinMs);
       await Promise.race([(working ?? Promise.resolve()).then(recordQueue).catch(() => {}), timer.promise]);

@@ -6,7 +6,7 @@ import { roleInFleet } from '../../src/history/role.ts';
 import type { HistoryStore } from '../../src/history/store.ts';
 import type { Head } from '../../src/live/chain/head.ts';
 import { POOL_IDS } from '../history/chains.ts';
-import { endlessBlock, FIRST_HEIGHT } from '../history/endless-chain.ts';
+import { branchBlock, endlessBlock, FIRST_HEIGHT } from '../history/endless-chain.ts';
 import { headOf } from '../live/chain/heads.ts';
 import { usePostgres } from '../support/postgres.ts';
 import { until } from './connected.ts';
@@ -43,6 +43,7 @@ function replicaOf(fleet: { leader: string }, name: string) {
   const store = createStore();
   const isLeader = () => fleet.leader === name || fleet.leader === 'everybody';
   const problems: unknown[] = [];
+  const deleted: (readonly number[])[] = [];
   const calls: number[] = [];
   const watcher = {
     failed: (error: unknown) => void problems.push(error),
@@ -50,6 +51,7 @@ function replicaOf(fleet: { leader: string }, name: string) {
     recovered() {},
     dropped() {},
     leftOut() {},
+    deleted: (heights: readonly number[]) => void deleted.push(heights.map((height) => height - FIRST_HEIGHT)),
   };
   const recorder = createRecorder({
     store,
@@ -72,7 +74,7 @@ function replicaOf(fleet: { leader: string }, name: string) {
       await new Promise(setImmediate);
     }
   }
-  return { recorder, history, store, problems, calls, last, addHeads };
+  return { recorder, history, store, problems, deleted, calls, last, addHeads };
 }
 
 test('several replicas that record the same heights at once leave what one would', async () => {
@@ -165,4 +167,32 @@ test('who takes over records what the last leader did not', async () => {
   // Before it first writes, it compares the database with the node.
   expect([a.calls, b.calls]).toEqual([[], [3]]);
   expect([...a.problems, ...b.problems]).toEqual([]);
+});
+
+test('only the leader deletes a branch, and the others see it', async () => {
+  await clean();
+  const fleet = { leader: 'a' };
+  const [a, b] = [replicaOf(fleet, 'a'), replicaOf(fleet, 'b')];
+  const before = createStore();
+  await before.useChain(headAt(0).chainInfo.chainName);
+  await before.record([0, 1, 2, 3].map((above) => endlessBlock(FIRST_HEIGHT + above)));
+  await before.record([4, 5].map((above) => branchBlock(FIRST_HEIGHT + above)));
+  await b.addHeads(4, 9);
+  await until(() => b.last() === FIRST_HEIGHT + 5);
+  expect((await b.history.stateAt(FIRST_HEIGHT + 5))?.reserves[1]).toBe(7n);
+  const [version, fills] = [b.history.version(), b.history.fills()];
+
+  await a.addHeads(4, 9);
+  await until(() => a.last() === FIRST_HEIGHT + 6);
+  expect([a.deleted, b.deleted]).toEqual([[[4, 5]], []]);
+  b.recorder.add(headAt(10));
+  await until(() => b.last() === FIRST_HEIGHT + 6);
+  expect([b.history.version(), b.history.fills()]).toEqual([version + 1, fills + 1]);
+  const shown = await readAll(b.store, 7);
+  await clean();
+  const alone = createStore();
+  await alone.useChain('test');
+  await alone.record(Array.from({ length: 7 }, (_, n) => endlessBlock(FIRST_HEIGHT + n)));
+  expect(shown).toEqual(await readAll(alone, 7));
+  expect([...a.problems, ...b.problems, ...b.calls]).toEqual([]);
 });

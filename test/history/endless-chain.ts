@@ -10,6 +10,13 @@ export function endlessBlock(height: number): FinalBlock {
   return blockOf(height, START + (height - FIRST_HEIGHT) * 40_000, pools);
 }
 
+/** A block of a branch of that chain, in which all pools are different. */
+export function branchBlock(height: number): FinalBlock {
+  const { time } = endlessBlock(height);
+  const pools = new Map(POOL_IDS.map((_, pool) => [pool, [BigInt(height), 7n]] as const));
+  return { ...blockOf(height, time + 1_000, pools), hash: `branch-${height}` };
+}
+
 /** Each pool changes at one of seven heights. */
 function reservesAt(height: number, pool: number): [bigint, bigint] {
   const step = BigInt(Math.floor((height + pool) / 7));

@@ -1,9 +1,6 @@
-import { describe, expect, test, vi } from 'vitest';
-import { createSqliteStore } from '../../src/history/sqlite-store.ts';
+import { describe, expect, test } from 'vitest';
 import { HistoryDatabaseError } from '../../src/history/store.ts';
-import { startGatewayForTest } from '../support/gateway.ts';
 import { createMemoryStore } from './memory-store.ts';
-import { chainHeights } from './of-chain.ts';
 import { allRecorded, recordForTest } from './recorded.ts';
 
 const TIP = 1_640_000;
@@ -120,41 +117,6 @@ describe('what is recorded', () => {
     const { recorded, expected } = allRecorded(sandbox, store);
     expect(recorded).toEqual(expected);
   });
-});
-
-test('a recorded block of a branch that was given up keeps only those blocks away that do not fit, and the backfill goes on', async () => {
-  const store = createSqliteStore(undefined, { rawDays: 7 });
-  const { advance, ask, lines } = await startGatewayForTest({
-    store,
-    config: { historyBackfillHours: 1, historyBackfillStep: 1 },
-    async before(sandbox) {
-      // Height TIP - 1 was made 100 s later on the branch, which is later than the heights TIP to TIP + 1.
-      const [first, last] = [chainHeights(sandbox, TIP - 20, TIP - 20), chainHeights(sandbox, TIP - 1, TIP - 1)];
-      await store.useChain('sandbox');
-      await store.record([
-        ...first,
-        ...last.map((block) => ({ ...block, hash: undefined, time: block.time + 100_000 })),
-      ]);
-    },
-  });
-  // Once it is final, the block shows that the database is not of this chain. The database is opened before.
-  await vi.waitUntil(async () => (await ask('{ history { heights } }')).data.history != null, 60_000);
-  for (let block = 0; block < 8; block++) await advance();
-  await vi.waitUntil(async () => {
-    const { history } = (await ask('{ history { firstHeight lastHeight isBackfilling } }')).data;
-    return history?.firstHeight < TIP - 80 && history.lastHeight === TIP + 5 && !history.isBackfilling;
-  }, 60_000);
-  const { history } = (await ask('{ history { firstHeight heights gaps { from to } } }')).data;
-  expect(history).toEqual({
-    firstHeight: history.firstHeight,
-    heights: TIP + 6 - history.firstHeight - 2,
-    gaps: [{ from: TIP, to: TIP + 1 }],
-  });
-  // They are left out when they become final, and whenever the backfill has read them.
-  const leftOut = lines.filter(({ msg }) => msg.startsWith('heights are not in the history'));
-  expect(leftOut.length).toBeGreaterThan(0);
-  expect(leftOut.length).toBeLessThan(8);
-  expect(lines.filter(({ msg }) => msg.includes('cannot be recorded'))).toEqual([]);
 });
 
 describe('a database that fails', () => {

@@ -36,6 +36,15 @@ test('the client of the thread gives back the states that it recorded, and the s
   expect(value.get(POOL_IDS[0] ?? '')?.[0]?.close).toEqual({ beaconHeight: 3, reserve1: 3n, reserve2: 2n ** 64n - 1n });
 });
 
+test('the client of the thread deletes heights from the top', async () => {
+  const store = await createStore();
+  await store.record(chain);
+  const [block] = await store.recentBlocks({ upTo: 2, last: 1 });
+  if (block === undefined) throw new Error('nothing is recorded');
+  expect(await store.deleteFrom(block)).toEqual([2, 3]);
+  expect(await store.coverage(1)).toMatchObject({ heights: 1, last: { beaconHeight: 1 } });
+});
+
 test('two stores in one process do not disturb each other, and closed ones fail', async () => {
   const [one, other] = [await createStore(), await createStore()];
   await one.record(chain);

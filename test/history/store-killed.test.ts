@@ -33,6 +33,11 @@ test('kill -9 at any moment: each height is recorded completely or not at all', 
 
     const store = createSqliteStore(path, { rawDays: 7 });
     await store.useChain('test');
+    const recent = await store.recentBlocks({ upTo: 1e9, last: 10 });
+    const branch = recent.filter(({ hash }) => hash?.startsWith('branch'));
+    // A branch is deleted as a whole, or not at all.
+    expect(branch.map(({ beaconHeight }) => beaconHeight % 3)).toEqual([0, 1, 2].slice(0, branch.length));
+    if (branch[0] !== undefined) await store.deleteFrom(branch[0]);
     const coverage = await store.coverage(10);
     // A pair of heights is recorded one after the other.
     expect(coverage?.gaps ?? []).toEqual([]);

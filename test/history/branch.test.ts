@@ -1,0 +1,144 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { CANDLE_INTERVALS } from '../../src/history/candle-rows.ts';
+import { createSqliteStore } from '../../src/history/sqlite-store.ts';
+import type { HistoryStore } from '../../src/history/store.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { startGatewayForTest, startSandbox, type TestGateway } from '../support/gateway.ts';
+import { chainHeights } from './of-chain.ts';
+
+const TIP = 1_640_000;
+
+/** An hour of heights, each of which is recorded. */
+const config = { historyBackfillHours: 1, historyBackfillStep: 1 };
+
+function fileForTest(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'pdex-branch-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return join(folder, 'history.sqlite');
+}
+
+async function sandboxForTest(): Promise<Sandbox> {
+  const sandbox = await startSandbox();
+  onTestFinished(sandbox.close);
+  return sandbox;
+}
+
+const openStore = (path: string) => createSqliteStore(path, { rawDays: 7 });
+
+/** Waits until all heights up to one are recorded, from well below the first tip on. */
+async function untilComplete({ ask }: TestGateway, lastHeight: number): Promise<void> {
+  await vi.waitUntil(async () => {
+    const { data } = await ask('{ history { firstHeight lastHeight isBackfilling gaps { from } } }');
+    const { history } = data as { history: Record<string, number> & { gaps: unknown[] } };
+    const isComplete = history?.gaps.length === 0 && (history['firstHeight'] ?? TIP) < TIP - 40;
+    return isComplete && history['lastHeight'] === lastHeight && !history['isBackfilling'];
+  }, 60_000);
+}
+
+/** Everything that can be read of the recorded heights, without hashes: those that were read again have none. */
+async function contentOf(store: HistoryStore, heights: readonly number[]) {
+  const [from = 0, to = 0] = [heights[0], heights.at(-1)];
+  const { directory } = (await store.stateAt(to)) ?? {};
+  const poolIds = [...(directory?.ids ?? [])];
+  const states = [];
+  for (const height of heights) states.push(await store.stateAt(height));
+  const candles = [];
+  for (const interval of CANDLE_INTERVALS)
+    candles.push(await store.candles({ poolIds, interval, upTo: to, last: 1_000 }));
+  const windows = await store.windows({ poolIds, fromHeight: from, toHeight: to });
+  const blocks = (await store.recentBlocks({ upTo: to, last: 1_000 })).map(({ hash: _, ...block }) => block);
+  return { states, candles, windows, blocks };
+}
+
+/** Requires that a file has the heights of the chain up to one, as if there had never been a branch. */
+async function expectChain(path: string, sandbox: Sandbox, lastHeight: number): Promise<void> {
+  const [store, expected] = [openStore(path), createSqliteStore(undefined, { rawDays: 7 })];
+  onTestFinished(async () => void (await Promise.all([store.close(), expected.close()])));
+  await Promise.all([store.useChain('sandbox'), expected.useChain('sandbox')]);
+  const first = (await store.coverage(0))?.first.beaconHeight ?? 0;
+  await expected.record(chainHeights(sandbox, first, lastHeight));
+  const heights = Array.from({ length: lastHeight - first + 1 }, (_, n) => first + n);
+  expect(await contentOf(store, heights)).toEqual(await contentOf(expected, heights));
+}
+
+const deletedLines = ({ lines }: TestGateway) =>
+  lines.filter(({ msg }) => msg.startsWith('heights were deleted from the history')).map(({ heights }) => heights);
+const errors = ({ lines }: TestGateway) => lines.filter(({ level }) => level >= 50);
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n);
+
+describe('a node shows a branch until its blocks are recorded', () => {
+  test.each([1, 5, 30])('and the gateway restarts with %i recorded heights of it: they are deleted', async (length) => {
+    const [path, sandbox] = [fileForTest(), await sandboxForTest()];
+    const before = await startGatewayForTest({ of: sandbox, store: openStore(path), config });
+    const end = sandbox.node.faults.set({ kind: 'fork', from: TIP + 2 });
+    for (let made = 0; made < length + 4; made++) await before.advance();
+    await untilComplete(before, TIP + 1 + length);
+    await before.app.close();
+    end();
+
+    const after = await startGatewayForTest({ of: sandbox, store: openStore(path), config });
+    for (let made = 0; made < 4; made++) await after.advance();
+    const last = sandbox.chain.tip.height - 3;
+    await untilComplete(after, last);
+    expect(deletedLines(after)).toEqual([range(TIP + 2, TIP + 1 + length)]);
+    expect(errors(after)).toEqual([]);
+    const time = new Date((sandbox.chain.block(TIP + 2)?.time ?? 0) * 1_000).toISOString();
+    expect((await after.ask(`{ beaconHeightAt(time: "${time}") }`)).data).toEqual({ beaconHeightAt: TIP + 2 });
+    await after.app.close();
+    await expectChain(path, sandbox, last);
+  });
+
+  test('and then the chain again: they are deleted while the gateway runs', async () => {
+    const [path, sandbox] = [fileForTest(), await sandboxForTest()];
+    const gateway = await startGatewayForTest({ of: sandbox, store: openStore(path), config });
+    const end = sandbox.node.faults.set({ kind: 'fork', from: TIP + 2 });
+    for (let made = 0; made < 9; made++) await gateway.advance();
+    await untilComplete(gateway, TIP + 6);
+    end();
+    for (let made = 0; made < 6; made++) await gateway.advance();
+    const last = sandbox.chain.tip.height - 3;
+    await untilComplete(gateway, last);
+    expect(deletedLines(gateway)).toEqual([range(TIP + 2, TIP + 6)]);
+    expect(errors(gateway)).toEqual([]);
+    await gateway.app.close();
+    await expectChain(path, sandbox, last);
+  });
+});
+
+test('a recorded block of a branch that is later than the next ones is deleted at the start', async () => {
+  const [path, sandbox] = [fileForTest(), await sandboxForTest()];
+  const store = openStore(path);
+  await store.useChain('sandbox');
+  // Height TIP - 1 was made 100 s later on the branch, which is later than the heights TIP to TIP + 1.
+  const [first, last] = [chainHeights(sandbox, TIP - 20, TIP - 20), chainHeights(sandbox, TIP - 1, TIP - 1)];
+  await store.record([...first, ...last.map((block) => ({ ...block, hash: undefined, time: block.time + 100_000 }))]);
+  const gateway = await startGatewayForTest({ of: sandbox, store, config });
+  for (let block = 0; block < 8; block++) await gateway.advance();
+  await untilComplete(gateway, TIP + 5);
+  expect(deletedLines(gateway)).toEqual([[TIP - 1]]);
+  expect(gateway.lines.filter(({ msg }) => msg.includes('cannot be recorded'))).toEqual([]);
+  await gateway.app.close();
+  await expectChain(path, sandbox, TIP + 5);
+});
+
+test('a branch that another gateway of the database has recorded meanwhile is deleted', async () => {
+  const [path, sandbox] = [fileForTest(), await sandboxForTest()];
+  const [store, other] = [openStore(path), openStore(path)];
+  const gateway = await startGatewayForTest({ of: sandbox, store, config });
+  await gateway.untilHeight(TIP);
+  await gateway.advance();
+  await untilComplete(gateway, TIP - 2);
+  await other.useChain('sandbox');
+  const blocks = chainHeights(sandbox, TIP, TIP);
+  await other.record(blocks.map((block) => ({ ...block, hash: undefined, time: block.time + 7_000 })));
+  await other.close();
+  for (let block = 0; block < 6; block++) await gateway.advance();
+  await untilComplete(gateway, TIP + 4);
+  expect(deletedLines(gateway)).toEqual([[TIP]]);
+  expect(errors(gateway)).toEqual([]);
+  await gateway.app.close();
+  await expectChain(path, sandbox, TIP + 4);
+});

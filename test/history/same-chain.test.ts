@@ -1,0 +1,78 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { HeightNotAvailableError } from '../../src/errors.ts';
+import { createChainComparison } from '../../src/history/same-chain.ts';
+import { exchangeStateOf } from '../domain/pools.ts';
+import { headOf } from '../live/chain/heads.ts';
+import { createMemoryStore } from './memory-store.ts';
+
+const TIP = 10_000;
+const timeOf = (height: number) => height * 40_000;
+const head = { ...headOf(TIP), time: timeOf(TIP) };
+
+type Recorded = {
+  /** The recorded heights. */
+  readonly heights: readonly number[];
+  /** Number of the highest of them that are of a branch. */
+  readonly branch: number;
+  /** The node has pruned lower heights. */
+  readonly retained?: number;
+};
+
+/** Compares recorded heights with those of a node. @returns what was found, and the number of reads */
+async function compare({ heights, branch, retained = 1 }: Recorded) {
+  const store = createMemoryStore();
+  const first = heights.length - branch;
+  await store.record(
+    heights.map((height, place) => {
+      const time = timeOf(height) + (place < first ? 0 : 7_000);
+      return { hash: undefined, time, exchange: exchangeStateOf(height, [], time) };
+    }),
+  );
+  let reads = 0;
+  const comparison = createChainComparison({
+    recentBlocks: store.recentBlocks,
+    blockAt: store.blockAt,
+    async readFinal(height) {
+      reads += 1;
+      if (height < retained) throw new HeightNotAvailableError(height, TIP);
+      return exchangeStateOf(height, [], timeOf(height));
+    },
+  });
+  return { found: await comparison.newest(head), reads };
+}
+
+const anyRecorded = fc.uniqueArray(fc.integer({ min: 1, max: TIP - 3 }), { minLength: 1, maxLength: 200 });
+
+test('the lowest block of a branch of fewer than 64 recorded heights is found with few reads', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyRecorded, fc.nat(80), fc.nat(TIP), async (any, length, retained) => {
+      const heights = any.toSorted((a, b) => a - b);
+      const branch = Math.min(length, heights.length);
+      const { found, reads } = await compare({ heights, branch, retained });
+      expect(reads).toBeLessThanOrEqual(7);
+      const [shared, first, last] = [heights.at(-1 - branch), heights.at(-branch), heights.at(-1) ?? 0];
+      if (branch === 0 || last < retained) expect(found).toEqual({ kind: 'same chain' });
+      else if (branch >= 64 || shared === undefined || branch === heights.length || shared < retained)
+        expect(found).toEqual({ kind: 'other chain', at: last });
+      else expect(found).toMatchObject({ kind: 'branch', from: { beaconHeight: first } });
+    }),
+  );
+});
+
+test('heights that are not final yet are compared later, unless one of them is earlier than the tip', async () => {
+  const near = [TIP - 4, TIP - 3, TIP - 2];
+  await expect(compare({ heights: near, branch: 0 })).rejects.toMatchObject({
+    message: 'the node has not reached the recorded heights',
+    isPermanent: false,
+  });
+  const store = createMemoryStore();
+  const blocks = [TIP - 4, TIP + 1].map((height) => {
+    const time = Math.min(timeOf(height), head.time - 1);
+    return { hash: undefined, time, exchange: exchangeStateOf(height, [], time) };
+  });
+  await store.record(blocks);
+  const readFinal = async (height: number) => exchangeStateOf(height, [], timeOf(height));
+  const comparison = createChainComparison({ ...store, readFinal });
+  expect(await comparison.newest(head)).toMatchObject({ kind: 'branch', from: { beaconHeight: TIP + 1 } });
+});

@@ -180,9 +180,10 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
     doubtful = [];
     branches.forget();
     const before = coverage;
-    coverage = await use(() => store.coverage(GAPS_COMPARED));
-    const last = coverage?.last.beaconHeight ?? 0;
+    const after = await use(() => store.coverage(GAPS_COMPARED));
     const isReplaced = before !== undefined && !(await use(() => isRecorded(before.last)));
+    coverage = after;
+    const last = coverage?.last.beaconHeight ?? 0;
     isFilledByOther = isReplaced || hasFilled(before, coverage);
     if (isFilledByOther) fills += 1;
     const head = queue.find(({ block }) => block.exchange.beaconHeight === last)?.head;

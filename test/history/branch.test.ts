@@ -142,3 +142,23 @@ test('a branch that another gateway of the database has recorded meanwhile is de
   await gateway.app.close();
   await expectChain(path, sandbox, TIP + 4);
 });
+
+test('a branch below a block that is earlier is deleted while the gateway runs', async () => {
+  const [path, sandbox] = [fileForTest(), await sandboxForTest()];
+  const [store, other] = [openStore(path), openStore(path)];
+  const gateway = await startGatewayForTest({ of: sandbox, store, config });
+  await gateway.untilHeight(TIP);
+  await untilComplete(gateway, TIP - 3);
+  // The gateway does not see height TIP + 1. Another one records a block of it that is later than the next two.
+  await gateway.advance(2);
+  await other.useChain('sandbox');
+  const blocks = chainHeights(sandbox, TIP + 1, TIP + 1);
+  await other.record(blocks.map((block) => ({ ...block, hash: undefined, time: block.time + 100_000 })));
+  await other.close();
+  for (let block = 0; block < 6; block++) await gateway.advance();
+  await untilComplete(gateway, TIP + 5);
+  expect(deletedLines(gateway)).toEqual([expect.arrayContaining([TIP + 1])]);
+  expect(errors(gateway)).toEqual([]);
+  await gateway.app.close();
+  await expectChain(path, sandbox, TIP + 5);
+});

@@ -122,8 +122,9 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
           expect(await store.deleteFrom(from)).toEqual(deleted);
           model.deleteFrom(from.beaconHeight);
         }
-        const query = { height, other, from: now, to: undefined, last };
+        const query = { height, other, from: undefined, to: undefined, last };
         await compare(store, model, query);
+        await compare(store, model, { ...query, from: now });
         await store.record(order.toReversed());
         for (const block of order.toReversed()) model.record(block);
         await compare(store, model, query);

@@ -79,6 +79,7 @@ describe('a chain that is not yet final', () => {
     expect([await callsFor(height - 1), await callsFor(height - 3)]).toEqual([1, 1]);
     expect([await callsFor(height - 1), await callsFor(height - 3)]).toEqual([0, 0]);
     const heads = keepEvents(subscribe(HEADS));
+    await expect.poll(() => heads.answers.length).toBe(1);
     sandbox.replaceTip();
     await expect.poll(() => heads.answers.length).toBe(2);
     expect([await callsFor(height - 1), await callsFor(height - 3)]).toEqual([1, 0]);
@@ -122,7 +123,7 @@ describe('a node that answers -8000: it has no such state', () => {
     const { ask, subscribe, untilHeight, sandbox, lines } = await open();
     const { height } = sandbox.chain.tip;
     const heads = keepEvents(subscribe(HEADS));
-    await untilHeight(height);
+    await expect.poll(() => heads.answers.length).toBe(1);
     sandbox.node.faults.set({ kind: 'state-missing' });
     sandbox.advance(2);
     await expect.poll(async () => (await ask(STATUS)).data.service.head.stale).toBe(true);

@@ -69,6 +69,7 @@ describe.each(['alternate', 'random'] as const)('two nodes behind one URL with d
     const tip = sandbox.chain.tip.height;
     const heights = Array.from({ length: tip - from + 1 }, (_, n) => from + n);
     await expect.poll(() => prices.answers.at(-1)?.data?.['prices']).toMatchObject({ beaconHeight: tip });
+    await expect.poll(() => heads.answers.at(-1)?.data?.['head']).toMatchObject({ beaconHeight: tip });
     const published = heads.answers.map(({ data }) => (data as Update).head.beaconHeight);
     expect([...new Set(published)].slice(1)).toEqual(heights);
     for (const { data, errors } of prices.answers) {

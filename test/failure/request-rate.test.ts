@@ -20,6 +20,7 @@ describe.each([false, true])(
       const served = () => app.service.sources.head.current()?.beaconHeight;
       await expect.poll(served).toBe(height);
       const heads = keepEvents(subscribe(HEADS));
+      await expect.poll(() => heads.answers.length).toBe(1);
       for (let blocks = 1; blocks <= 2; blocks++) {
         sandbox.advance();
         await expect.poll(served).toBe(height + blocks);

@@ -5,6 +5,9 @@ import { RedisUnavailableError } from '../../src/fleet/redis-connection.ts';
 import { freePort } from '../support/ports.ts';
 import { hasRedis, linkRedis, type RedisServer, startRedis, startSentinel } from '../support/redis.ts';
 
+/** The longest time until a Redis that can be used is available: only for what hangs. */
+const READY_MS = 60_000;
+
 /** A connection for one test, and what its watcher was notified of. */
 function connect(urls: readonly URL[]): { readonly redis: Redis; readonly changes: string[] } {
   const changes: string[] = [];
@@ -33,7 +36,7 @@ describe.skipIf(!hasRedis)('the connection to Redis', () => {
 
   test('sends commands, whose replies are bytes', async () => {
     const { redis, changes } = connect([server.url]);
-    expect(await redis.ready(5_000)).toBe(true);
+    expect(await redis.ready(READY_MS)).toBe(true);
     const key = redis.key('book', 'a-b');
     expect(key).toBe('test:book:a-b');
     expect(await redis.command(key, 'SET', key, Buffer.from([0, 255, 13, 10]))).toBe('OK');
@@ -45,7 +48,7 @@ describe.skipIf(!hasRedis)('the connection to Redis', () => {
 
   test('runs a script that Redis does not know yet', async () => {
     const { redis } = connect([server.url]);
-    await redis.ready(5_000);
+    await redis.ready(READY_MS);
     const script = createScript("return {redis.call('INCR', KEYS[1]), ARGV[1]}");
     const key = redis.fleetKey('count');
     expect(key).toBe('{test}:count');
@@ -57,7 +60,7 @@ describe.skipIf(!hasRedis)('the connection to Redis', () => {
 
   test('is available after a reply that a command is wrong', async () => {
     const { redis } = connect([server.url]);
-    await redis.ready(5_000);
+    await redis.ready(READY_MS);
     await redis.command('list', 'LPUSH', 'list', 'a');
     await expect(redis.command('list', 'GET', 'list')).rejects.toThrow('WRONGTYPE');
     expect(redis.isAvailable()).toBe(true);
@@ -66,7 +69,7 @@ describe.skipIf(!hasRedis)('the connection to Redis', () => {
 
   test('fails at once while Redis is stopped, and is available again afterwards', async () => {
     const { redis, changes } = connect([server.url]);
-    await redis.ready(5_000);
+    await redis.ready(READY_MS);
     server.pause();
     const pending = redis.command('a', 'GET', 'a');
     await expect(pending).rejects.toThrow(RedisUnavailableError);
@@ -81,42 +84,42 @@ describe.skipIf(!hasRedis)('the connection to Redis', () => {
 
   test('connects again to a Redis that was killed', async () => {
     const { redis } = connect([server.url]);
-    await redis.ready(5_000);
+    await redis.ready(READY_MS);
     const change = nextChange(redis);
     await server.kill();
     expect(await change).toBe(false);
     await server.restart();
-    expect(await redis.ready(5_000)).toBe(true);
+    expect(await redis.ready(READY_MS)).toBe(true);
   });
 
   test('is not available while each reply takes longer than half a second', async () => {
     const link = await linkRedis(server);
     onTestFinished(link.close);
     const { redis } = connect([link.url]);
-    await redis.ready(5_000);
+    await redis.ready(READY_MS);
     link.delay(700);
     await expect(redis.command('a', 'GET', 'a')).rejects.toThrow(RedisUnavailableError);
     expect(await redis.ready(1_000)).toBe(false);
     link.delay(0);
-    expect(await redis.ready(5_000)).toBe(true);
+    expect(await redis.ready(READY_MS)).toBe(true);
   });
 
   test('is not available while Redis cannot write', async () => {
     const { redis } = connect([server.url]);
-    await redis.ready(5_000);
+    await redis.ready(READY_MS);
     server.cli('replicaof', '127.0.0.1', '1');
     onTestFinished(() => void server.cli('replicaof', 'no', 'one'));
     await expect(redis.command('a', 'SET', 'a', '1')).rejects.toThrow(RedisUnavailableError);
     expect(await redis.ready(200)).toBe(false);
     server.cli('replicaof', 'no', 'one');
-    expect(await redis.ready(5_000)).toBe(true);
+    expect(await redis.ready(READY_MS)).toBe(true);
   });
 
   test('waits in Redis without delaying other commands', async () => {
     const { redis } = connect([server.url]);
-    await redis.ready(5_000);
+    await redis.ready(READY_MS);
     const list = redis.fleetKey('list');
-    const waiting = redis.block(5_000, list, 'BLPOP', list, '5');
+    const waiting = redis.block(60_000, list, 'BLPOP', list, '60');
     while (!server.cli('client', 'list').includes('cmd=blpop')) await sleep(5);
     await redis.command(list, 'RPUSH', list, 'a');
     expect(await waiting).toEqual([Buffer.from(list), Buffer.from('a')]);
@@ -131,7 +134,7 @@ describe.skipIf(!hasRedis)('the connection to Redis', () => {
     expect(await redis.ready(100)).toBe(false);
     expect(changes).toEqual(['unavailable']);
     link.restore();
-    expect(await redis.ready(5_000)).toBe(true);
+    expect(await redis.ready(READY_MS)).toBe(true);
   });
 });
 
@@ -145,7 +148,7 @@ describe.skipIf(!hasRedis)('other forms of Redis', () => {
   test('a password and a database', async () => {
     const server = await start(['--requirepass', 'sw/ord:fish']);
     const { redis } = connect([new URL(`redis://:${encodeURIComponent('sw/ord:fish')}@127.0.0.1:${server.port}/3`)]);
-    await redis.ready(5_000);
+    await redis.ready(READY_MS);
     await redis.command('a', 'SET', 'a', '1');
     expect(server.cli('-a', 'sw/ord:fish', '--no-auth-warning', '-n', '3', 'get', 'a')).toBe('1');
   });
@@ -164,7 +167,7 @@ describe.skipIf(!hasRedis)('other forms of Redis', () => {
     ]);
     server.cli('cluster', 'addslotsrange', '0', '16383');
     const { redis } = connect([new URL(`redis+cluster://127.0.0.1:${server.port}`)]);
-    expect(await redis.ready(10_000)).toBe(true);
+    expect(await redis.ready(READY_MS)).toBe(true);
     const script = createScript("redis.call('SET', KEYS[1], ARGV[1]) return redis.call('GET', KEYS[2])");
     const keys = [redis.fleetKey('a'), redis.fleetKey('b')] as const;
     expect(await redis.run(script, keys, ['1'])).toBeNull();
@@ -176,7 +179,7 @@ describe.skipIf(!hasRedis)('other forms of Redis', () => {
     const sentinel = await startSentinel('mymaster', primary);
     onTestFinished(sentinel.close);
     const { redis } = connect([new URL(`redis+sentinel://127.0.0.1:${sentinel.port}/mymaster/2`)]);
-    expect(await redis.ready(10_000)).toBe(true);
+    expect(await redis.ready(READY_MS)).toBe(true);
     await redis.command('a', 'SET', 'a', '1');
     expect(primary.cli('-n', '2', 'get', 'a')).toBe('1');
   });

@@ -290,7 +290,7 @@ describe('a fault', () => {
 
   test('error-limit closes every call of a method after too many errors, until the window is over', async () => {
     const { height } = sandbox.chain.tip;
-    sandbox.node.faults.set({ kind: 'error-limit', errors: 2, windowMs: 200 });
+    sandbox.node.faults.set({ kind: 'error-limit', errors: 2, windowMs: 3_000 });
     for (let errors = 0; errors < 3; errors++) {
       expect((await stateAt(sandbox.nodeUrl, height + 1)).Error?.Code).toBe(-8000);
     }

@@ -70,7 +70,7 @@ describe('a host with a rate limit', () => {
 
   test('responds again later; by default one call at once, without Retry-After', async () => {
     const { node, nodeUrl } = await open();
-    node.faults.set({ kind: 'rate-limit', perSecond: 2 });
+    node.faults.set({ kind: 'rate-limit', perSecond: 0.5 });
     expect((await post(nodeUrl)).status).toBe(200);
     const refused = await post(nodeUrl);
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, null]);

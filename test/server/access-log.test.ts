@@ -71,7 +71,7 @@ describe('with ACCESS_LOG=all', () => {
 
   test('coalesced requests have one too', async () => {
     const { url, access, sandbox } = await open();
-    sandbox.node.faults.set({ kind: 'delay', ms: 200 });
+    sandbox.node.faults.set({ kind: 'delay', ms: 2_000 });
     const query = `{ poolPairs(first: 1, at: ${sandbox.chain.tip.height - 5}) { totalCount } }`;
     await Promise.all([post(url, { query }), post(url, { query })].map(async (response) => (await response).text()));
     expect(

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect as connectSocket } from 'node:net';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { startGatewayForTest } from '../support/gateway.ts';
 import { connect } from '../support/websocket.ts';
@@ -15,7 +15,7 @@ test('the gateway stops all work for an operation that its client completes', as
   expect(app.service.sources.head.subscribers()).toBe(1);
 
   await updates.return?.();
-  await vi.waitFor(() => expect(app.service.sources.head.subscribers()).toBe(0));
+  await expect.poll(() => app.service.sources.head.subscribers()).toBe(0);
 });
 
 test('the gateway stops all work for the operations of a websocket that closes', async () => {
@@ -26,10 +26,10 @@ test('the gateway stops all work for the operations of a websocket that closes',
   socket.send('{"type":"connection_init"}');
   await once(socket, 'message');
   for (const id of ['a', 'b', 'c']) socket.send(JSON.stringify({ type: 'subscribe', id, payload: { query: PRICES } }));
-  await vi.waitFor(() => expect(app.service.sources.head.subscribers()).toBe(3));
+  await expect.poll(() => app.service.sources.head.subscribers()).toBe(3);
 
   socket.terminate();
-  await vi.waitFor(() => expect(app.service.sources.head.subscribers()).toBe(0));
+  await expect.poll(() => app.service.sources.head.subscribers()).toBe(0);
 });
 
 test('the gateway stops all work for an event stream that its client aborts', async () => {
@@ -39,10 +39,10 @@ test('the gateway stops all work for an event stream that its client aborts', as
   const query = encodeURIComponent(PRICES);
   socket.write(`GET /graphql?query=${query} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n`);
   await once(socket, 'data');
-  await vi.waitFor(() => expect(app.service.sources.head.subscribers()).toBe(1));
+  await expect.poll(() => app.service.sources.head.subscribers()).toBe(1);
 
   socket.destroy();
-  await vi.waitFor(() => expect(app.service.sources.head.subscribers()).toBe(0));
+  await expect.poll(() => app.service.sources.head.subscribers()).toBe(0);
 });
 
 test('an event stream that its client aborts before it begins leaves nothing open', async () => {
@@ -55,11 +55,11 @@ test('an event stream that its client aborts before it begins leaves nothing ope
   const query = encodeURIComponent('subscription { orderBook(tickerId: "pBTC_PRV") { bestBid } }');
   const headers = { accept: 'text/event-stream' };
   const stream = fetch(`${url}?query=${query}`, { headers, signal: reader.signal });
-  await vi.waitFor(() => expect(sandbox.marketData.calls('orderbook')).toBe(1));
+  await expect.poll(() => sandbox.marketData.calls('orderbook')).toBe(1);
   reader.abort();
   await expect(stream).rejects.toThrow('aborted');
 
   const metrics = async () => (await fetch(new URL('/metrics', url))).text();
-  await vi.waitFor(async () => expect(await metrics()).toContain('{type="subscribe",outcome="whole"} 1'));
-  await vi.waitFor(() => expect(app.service.sources.orderBooks.subscribers()).toBe(0));
+  await expect.poll(metrics).toContain('{type="subscribe",outcome="whole"} 1');
+  await expect.poll(() => app.service.sources.orderBooks.subscribers()).toBe(0);
 });

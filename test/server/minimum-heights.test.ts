@@ -211,7 +211,7 @@ describe('an operation that waits for a height', () => {
   });
 
   test('is refused when the gateway stops, and so are those that come then', async () => {
-    const { tip, url, waiting, app } = await serve({ config: { stopWindowMs: 300 } });
+    const { tip, url, waiting, app } = await serve({ config: { stopWindowMs: 2_000 } });
     const asking = [post(url, tip + 1, { query: HEIGHT }), post(url, tip + 1, [{ query: HEIGHT }])];
     await expect.poll(waiting).toBe(2);
     const closed = app.close();

@@ -46,7 +46,7 @@ describe('a plain query', () => {
 
   test('is executed once for all clients that request it at the same time, also if it fails', async () => {
     const { post, counted, sandbox } = await open({ sandbox: { history: 20 } });
-    sandbox.node.faults.set({ kind: 'delay', ms: 200, on: 'getpdestate' });
+    sandbox.node.faults.set({ kind: 'delay', ms: 1_000, on: 'getpdestate' });
     const { height } = sandbox.chain.tip;
     for (const at of [height - 10, height + 10]) {
       const query = `{ poolPairs(at: ${at}) { totalCount } }`;

@@ -217,8 +217,8 @@ describe('equal requests that wait for an upstream cause one call, and have the 
       gateway.clock.now += 10_000;
       const { faults: ofNode } = gateway.sandbox.node;
       const { faults: ofMarketData } = gateway.sandbox.marketData;
-      ofNode.set({ kind: 'delay', ms: 100 });
-      ofMarketData.set({ kind: 'delay', ms: 100 });
+      ofNode.set({ kind: 'delay', ms: 1_000 });
+      ofMarketData.set({ kind: 'delay', ms: 1_000 });
       if (outcome !== 'whole') ofMarketData.set({ kind: 'status', status: 403 });
       const atOnce = await Promise.all(Array.from({ length: 4 }, () => overHttp('POST', body, accept)));
       gateway.clock.now += 10_000;

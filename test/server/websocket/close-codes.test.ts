@@ -113,7 +113,7 @@ describe('a websocket is closed with', () => {
       4409,
       'Subscriber for 1 already exists',
     ]);
-    await vi.waitUntil(() => gateway.app.service.sources.head.subscribers() === 0);
+    await expect.poll(gateway.app.service.sources.head.subscribers).toBe(0);
   });
 
   test('4429 for a second connection_init', async () => {

@@ -92,13 +92,13 @@ test('an internal error is logged, and its message is not sent to the client', a
 });
 
 test('a client that does not answer pings is disconnected, and others are not', async () => {
-  const { server, url } = await serve({ keepAliveMs: 300 });
+  const { server, url } = await serve({ keepAliveMs: 1_000 });
   const active = await openSocket(url);
   const silent = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws', { autoPong: false });
   await once(silent, 'open');
   const [code] = await once(silent, 'close');
   expect(code).toBe(1006);
-  await vi.waitUntil(() => server.clients.size === 1);
+  await expect.poll(() => server.clients.size).toBe(1);
   active.send('{"type":"ping"}');
   expect(JSON.parse(await nextMessage(active))).toEqual({ type: 'pong' });
 });

@@ -22,7 +22,9 @@ async function readUntil({ body }: Response, until: RegExp): Promise<string> {
 }
 
 test('a reader that waits for an event receives a comment in each keep-alive period', async () => {
-  const { url, sandbox } = await serveGatewayForTest({ config: { keepAliveMs: 100 } });
+  const { url, sandbox, untilReady } = await serveGatewayForTest({ config: { keepAliveMs: 500 } });
+  // The event must come within the first period.
+  await untilReady();
   const response = await fetch(`${url}?query=${HEAD}`, { headers: { accept: 'text/event-stream' } });
   const names = ['content-type', 'cache-control', 'connection'];
   expect([response.status, ...names.map((name) => response.headers.get(name))]).toEqual([

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { Chain } from './chain/chain.ts';
 import { createRandom } from './chain/random.ts';
 import { createFaults, type Faults, isCombined, type PushFault } from './faults.ts';
-import { type Address, listen, urlOf } from './http/listen.ts';
+import { type Address, listen, listenAgain, urlOf } from './http/listen.ts';
 import { ServerSocket } from './http/websocket.ts';
 import {
   methodNotFound,
@@ -39,7 +39,7 @@ export type PushControl = {
   push(block: PushedBlock): void;
   /** Resets all connections. */
   disconnect(): void;
-  /** Listens again on the same port. */
+  /** Listens again on the same port. While another program has it, this waits, for half a minute at most. */
   start(): Promise<void>;
   /** Resets all connections and refuses new ones. */
   stop(): Promise<void>;
@@ -189,10 +189,7 @@ export async function createPushHost(
   server.on('upgrade', upgrade);
   chain.onBlock(push);
 
-  async function start(): Promise<void> {
-    port = await listen(server, { host: address.host, port });
-  }
-  await start();
+  port = await listen(server, { host: address.host, port });
 
   return {
     url: urlOf({ host: address.host, port }).replace('http:', 'ws:'),
@@ -204,7 +201,7 @@ export async function createPushHost(
     upgrades,
     push,
     disconnect,
-    start: () => (server.listening ? Promise.resolve() : start()),
+    start: () => (server.listening ? Promise.resolve() : listenAgain(server, { host: address.host, port })),
     stop() {
       if (!server.listening) return Promise.resolve();
       return new Promise((resolve) => {

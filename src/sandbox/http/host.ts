@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type AnyFault, createFaults, type Faults, isCombined } from '../faults.ts';
 import { applyFault, compress, sendResponse } from './faulty-response.ts';
-import { type Address, listen, urlOf } from './listen.ts';
+import { type Address, listen, listenAgain, urlOf } from './listen.ts';
 import { createRateLimits } from './rate-limit.ts';
 import type { Answer, ResponseWriter } from './response-writer.ts';
 
@@ -37,7 +37,7 @@ export type HostControl<Fault, Name extends string> = {
   readonly requests: readonly RecordedRequest<Name>[];
   /** Clears the counts and the requests. */
   resetCalls(): void;
-  /** Listens again on the same port. */
+  /** Listens again on the same port. While another program has it, this waits, for half a minute at most. */
   start(): Promise<void>;
   /** Closes all connections and refuses new ones. */
   stop(): Promise<void>;
@@ -125,10 +125,7 @@ export async function createHost<Fault extends AnyFault, Name extends string>(
     socket.once('close', () => sockets.delete(socket));
   });
 
-  async function start(): Promise<void> {
-    port = await listen(server, { host: address.host, port });
-  }
-  await start();
+  port = await listen(server, { host: address.host, port });
 
   return {
     url: urlOf({ host: address.host, port }),
@@ -142,7 +139,7 @@ export async function createHost<Fault extends AnyFault, Name extends string>(
       total = 0;
       counts.clear();
     },
-    start: () => (server.listening ? Promise.resolve() : start()),
+    start: () => (server.listening ? Promise.resolve() : listenAgain(server, { host: address.host, port })),
     stop() {
       if (!server.listening) return Promise.resolve();
       return new Promise((resolve) => {

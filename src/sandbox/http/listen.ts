@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
-import type { AddressInfo, Server } from 'node:net';
+import type { Server } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The address to listen on. With port 0, a free port is chosen that the same host can listen on again after a stop. */
 export type Address = { readonly host: string; readonly port: number };
@@ -9,6 +10,10 @@ export type Address = { readonly host: string; readonly port: number };
 const PORTS = { first: 20_000, end: 32_768 };
 const MAX_TRIES = 50;
 
+/** How long a host that was stopped waits for its port: another sandbox may have chosen it meanwhile. */
+const MAX_WAIT_MS = 30_000;
+const PAUSE_MS = 100;
+
 /** Starts to listen. @returns the port. Rejects if it is in use */
 export async function listen(server: Server, { host, port }: Address): Promise<number> {
   if (port !== 0) return listenOnce(server, host, port);
@@ -17,18 +22,40 @@ export async function listen(server: Server, { host, port }: Address): Promise<n
     try {
       return await listenOnce(server, host, randomInt(PORTS.first, PORTS.end));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || tries === MAX_TRIES) throw error;
+      if (!isInUse(error) || tries === MAX_TRIES) throw error;
     }
   }
 }
 
+/** Starts to listen again after a stop. While the port is in use, this waits. Rejects if that takes too long */
+export async function listenAgain(server: Server, { host, port }: Address): Promise<void> {
+  const end = performance.now() + MAX_WAIT_MS;
+  for (;;) {
+    try {
+      await listenOnce(server, host, port);
+      return;
+    } catch (error) {
+      if (!isInUse(error) || performance.now() > end) throw error;
+    }
+    await sleep(PAUSE_MS);
+  }
+}
+
+function isInUse(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+}
+
 function listenOnce(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve((server.address() as AddressInfo).port);
-    });
+    const failed = (error: Error) => {
+      server.off('listening', succeeded);
+      reject(error);
+    };
+    const succeeded = () => {
+      server.off('error', failed);
+      resolve(port);
+    };
+    server.once('error', failed).once('listening', succeeded).listen(port, host);
   });
 }
 

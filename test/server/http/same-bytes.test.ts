@@ -217,10 +217,11 @@ describe('equal requests that wait for an upstream cause one call, and have the 
       gateway.clock.now += 10_000;
       const { faults: ofNode } = gateway.sandbox.node;
       const { faults: ofMarketData } = gateway.sandbox.marketData;
-      ofNode.set({ kind: 'delay', ms: 1_000 });
-      ofMarketData.set({ kind: 'delay', ms: 1_000 });
+      // All four have come before the upstream responds to the first.
+      const delays = [ofNode, ofMarketData].map((faults) => faults.set({ kind: 'delay', ms: 500 }));
       if (outcome !== 'whole') ofMarketData.set({ kind: 'status', status: 403 });
       const atOnce = await Promise.all(Array.from({ length: 4 }, () => overHttp('POST', body, accept)));
+      for (const end of delays) end();
       gateway.clock.now += 10_000;
       const wanted = await requestByYoga('POST', body, accept);
       ofNode.clear();

@@ -96,6 +96,8 @@ test('a client that does not answer pings is disconnected, and others are not', 
   const active = await openSocket(url);
   const silent = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws', { autoPong: false });
   await once(silent, 'open');
+  // Without it, the server would close the socket for that.
+  silent.send('{"type":"connection_init"}');
   const [code] = await once(silent, 'close');
   expect(code).toBe(1006);
   await expect.poll(() => server.clients.size).toBe(1);

@@ -190,6 +190,8 @@ export async function createPushHost(
   chain.onBlock(push);
 
   port = await listen(server, { host: address.host, port });
+  /** Ends the wait for the port. */
+  let stopping = new AbortController();
 
   return {
     url: urlOf({ host: address.host, port }).replace('http:', 'ws:'),
@@ -201,8 +203,11 @@ export async function createPushHost(
     upgrades,
     push,
     disconnect,
-    start: () => (server.listening ? Promise.resolve() : listenAgain(server, { host: address.host, port })),
+    start: () =>
+      server.listening ? Promise.resolve() : listenAgain(server, { host: address.host, port }, stopping.signal),
     stop() {
+      stopping.abort();
+      stopping = new AbortController();
       if (!server.listening) return Promise.resolve();
       return new Promise((resolve) => {
         server.close(() => resolve());

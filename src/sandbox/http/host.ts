@@ -126,6 +126,8 @@ export async function createHost<Fault extends AnyFault, Name extends string>(
   });
 
   port = await listen(server, { host: address.host, port });
+  /** Ends the wait for the port. */
+  let stopping = new AbortController();
 
   return {
     url: urlOf({ host: address.host, port }),
@@ -139,8 +141,11 @@ export async function createHost<Fault extends AnyFault, Name extends string>(
       total = 0;
       counts.clear();
     },
-    start: () => (server.listening ? Promise.resolve() : listenAgain(server, { host: address.host, port })),
+    start: () =>
+      server.listening ? Promise.resolve() : listenAgain(server, { host: address.host, port }, stopping.signal),
     stop() {
+      stopping.abort();
+      stopping = new AbortController();
       if (!server.listening) return Promise.resolve();
       return new Promise((resolve) => {
         server.close(() => resolve());

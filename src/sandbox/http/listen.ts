@@ -27,8 +27,8 @@ export async function listen(server: Server, { host, port }: Address): Promise<n
   }
 }
 
-/** Starts to listen again after a stop. While the port is in use, this waits. Rejects if that takes too long */
-export async function listenAgain(server: Server, { host, port }: Address): Promise<void> {
+/** Starts to listen again after a stop. While the port is in use, this waits. Rejects if that takes too long, or is aborted */
+export async function listenAgain(server: Server, { host, port }: Address, signal?: AbortSignal): Promise<void> {
   const end = performance.now() + MAX_WAIT_MS;
   for (;;) {
     try {
@@ -37,7 +37,7 @@ export async function listenAgain(server: Server, { host, port }: Address): Prom
     } catch (error) {
       if (!isInUse(error) || performance.now() > end) throw error;
     }
-    await sleep(PAUSE_MS);
+    await sleep(PAUSE_MS, undefined, { signal });
   }
 }
 

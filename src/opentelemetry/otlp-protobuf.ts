@@ -99,5 +99,6 @@ export function createProtobufEncoder({ resource, scope }: SpanSource): SpanEnco
       writer.endMessage(REQUEST.resourceSpans, end);
       return writer.take();
     },
+    reuse: (body) => writer.reuse(body),
   };
 }

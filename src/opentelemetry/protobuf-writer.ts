@@ -20,6 +20,8 @@ const MAX_NUMBER_BYTES = 12;
 export class ProtobufWriter {
   #bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
   #start = INITIAL_BYTES;
+  /** A buffer that is free. */
+  #spare: Buffer<ArrayBuffer> | undefined;
 
   /** The number of bytes so far. */
   get length(): number {
@@ -29,9 +31,15 @@ export class ProtobufWriter {
   /** Takes the bytes of the message. Afterwards, another message can be written. */
   take(): Uint8Array {
     const message = this.#bytes.subarray(this.#start);
-    this.#bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
-    this.#start = INITIAL_BYTES;
+    this.#bytes = this.#spare ?? Buffer.allocUnsafeSlow(INITIAL_BYTES);
+    this.#spare = undefined;
+    this.#start = this.#bytes.length;
     return message;
+  }
+
+  /** Takes back a message that nobody reads any more. A later one overwrites it: fresh memory costs more than writing it. */
+  reuse(message: Uint8Array): void {
+    this.#spare = Buffer.from(message.buffer as ArrayBuffer);
   }
 
   /** Writes an integer of 0 to 2^53. */

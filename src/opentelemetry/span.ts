@@ -52,6 +52,8 @@ export type SpanEncoder = {
   add(span: EndedSpan): number;
   /** The body with all spans that were added since the last one. */
   take(): Uint8Array;
+  /** Takes back a body that nobody reads any more. */
+  reuse?(body: Uint8Array): void;
 };
 
 /** How a span starts. */
@@ -60,50 +62,64 @@ type SpanOptions = {
   readonly kind: EndedSpan['kind'];
   readonly parent?: SpanContext | undefined;
   readonly links?: readonly SpanContext[];
-  /** It is changed later. */
-  readonly attributes?: Record<string, AttributeValue | undefined>;
 };
 
 const NOTHING: readonly never[] = Object.freeze([]);
 
 /** A span that is recorded and sent. */
 export class RecordedSpan implements EndedSpan {
-  readonly traceId: string;
-  readonly spanId = createSpanId();
-  readonly parentSpanId: string | undefined;
-  readonly hasRemoteParent: boolean;
+  readonly #parent: SpanContext | undefined;
   name: string;
   readonly kind: EndedSpan['kind'];
   readonly links: readonly SpanContext[];
-  readonly attributes: Record<string, AttributeValue | undefined>;
+  attributes: Attributes = {};
   status: EndedSpan['status'] = SPAN_STATUS.unset;
   readonly startedAtMs = Date.now();
   endedAtMs = 0;
   readonly #startedAt = performance.now();
   readonly #onEnd: (span: EndedSpan) => void;
+  #traceId: string | undefined;
+  #spanId: string | undefined;
 
-  constructor(onEnd: (span: EndedSpan) => void, { name, kind, parent, links = NOTHING, attributes = {} }: SpanOptions) {
+  constructor(onEnd: (span: EndedSpan) => void, { name, kind, parent, links = NOTHING }: SpanOptions) {
     this.#onEnd = onEnd;
-    this.traceId = parent?.traceId ?? createTraceId();
-    this.parentSpanId = parent?.spanId;
-    this.hasRemoteParent = parent !== undefined && kind === SPAN_KIND.server;
+    this.#parent = parent;
     this.name = name;
     this.kind = kind;
     this.links = links;
-    this.attributes = attributes;
   }
 
-  /** Sets an attribute, unless the value is `undefined`. */
-  set(name: string, value: AttributeValue | undefined): void {
-    if (value !== undefined) this.attributes[name] = value;
+  /** Like the other id, it is created when somebody needs it. For most spans, that is when they are encoded. */
+  get traceId(): string {
+    this.#traceId ??= this.#parent?.traceId ?? createTraceId();
+    return this.#traceId;
+  }
+
+  get spanId(): string {
+    this.#spanId ??= createSpanId();
+    return this.#spanId;
+  }
+
+  get parentSpanId(): string | undefined {
+    return this.#parent?.spanId;
+  }
+
+  get hasRemoteParent(): boolean {
+    return this.#parent !== undefined && this.kind === SPAN_KIND.server;
   }
 
   fail(): void {
     this.status = SPAN_STATUS.error;
   }
 
-  /** Ends the span, so that it is sent. @param at when it has ended, in `performance.now()` */
-  end(at = performance.now()): void {
+  /**
+   * Ends the span, so that it is sent.
+   *
+   * @param attributes all of them: setting them one by one would take longer
+   * @param at when it has ended, in `performance.now()`
+   */
+  end(attributes: Attributes, at = performance.now()): void {
+    this.attributes = attributes;
     this.endedAtMs = this.startedAtMs + Math.max(0, at - this.#startedAt);
     this.#onEnd(this);
   }

@@ -48,9 +48,16 @@ export function createTracing(options: SpansOptions): Tracing {
     readonly span: RecordedSpan;
     isOpen = true;
     readonly held = undefined;
+    readonly #transport: string | undefined;
+    readonly #requestId: string | undefined;
+    #type: string | undefined;
+    #name: string | undefined;
+    #points: number | undefined;
 
-    constructor(span: RecordedSpan) {
+    constructor(span: RecordedSpan, transport?: string, requestId?: string) {
       this.span = span;
+      this.#transport = transport;
+      this.#requestId = requestId;
     }
 
     run<T>(work: () => T): T {
@@ -58,26 +65,28 @@ export function createTracing(options: SpansOptions): Tracing {
     }
 
     prepared(type: string, name: string | undefined, points?: number): void {
-      const { span } = this;
       // Clients choose the names of operations, so a name is an attribute and not the name of the span.
-      if (span.kind === SPAN_KIND.server) span.name = type;
-      span.set('graphql.operation.type', type);
-      span.set('graphql.operation.name', name);
-      span.set('pdex.cost_points', points);
+      if (this.span.kind === SPAN_KIND.server) this.span.name = type;
+      this.#type = type;
+      this.#name = name;
+      this.#points = points;
     }
 
     end({ from, height, codes = [] }: OperationOutcome = {}): void {
       if (!this.isOpen) return;
       this.isOpen = false;
-      const { span } = this;
-      span.set('pdex.response_source', from);
-      span.set('pdex.beacon_height', height);
-      if (codes.length > 0) {
-        span.set('error.type', codes[0]);
-        span.set('pdex.error_codes', [...codes]);
-        if (codes.some(isFault)) span.fail();
-      }
-      span.end();
+      if (codes.some(isFault)) this.span.fail();
+      this.span.end({
+        'network.protocol.name': this.#transport,
+        'pdex.request_id': this.#requestId,
+        'graphql.operation.type': this.#type,
+        'graphql.operation.name': this.#name,
+        'pdex.cost_points': this.#points,
+        'pdex.response_source': from,
+        'pdex.beacon_height': height,
+        'error.type': codes[0],
+        'pdex.error_codes': codes.length > 0 ? codes : undefined,
+      });
     }
   }
 
@@ -89,9 +98,8 @@ export function createTracing(options: SpansOptions): Tracing {
         parent = parseTraceparent(traceparent);
       }
       if (!(parent === undefined ? sampler.startsTrace() : sampler.continues(parent))) return undefined;
-      const attributes = { 'network.protocol.name': transport, 'pdex.request_id': requestId };
-      const kind = SPAN_KIND.server;
-      return new Operation(new RecordedSpan(batches.add, { name: NOT_PREPARED, kind, parent, attributes }));
+      const span = new RecordedSpan(batches.add, { name: NOT_PREPARED, kind: SPAN_KIND.server, parent });
+      return new Operation(span, transport, requestId);
     },
 
     startUpdate(head) {
@@ -106,25 +114,21 @@ export function createTracing(options: SpansOptions): Tracing {
       const span = new RecordedSpan(batches.add, { name: `poll ${name}`, kind: SPAN_KIND.internal });
       const scope: Scope = { span, isOpen: true, held: [] };
 
-      function end(): void {
+      function end(attributes: Attributes): void {
         scope.isOpen = false;
         for (const endCall of scope.held ?? []) endCall();
         scope.held = undefined;
-        span.end();
+        span.end(attributes);
       }
 
       return {
         run: (work) => scopes.run(scope, work),
         published({ height, changedPools, host }) {
-          span.set('pdex.beacon_height', height);
-          span.set('pdex.changed_pools', changedPools);
-          span.set('pdex.host', host);
-          end();
+          end({ 'pdex.beacon_height': height, 'pdex.changed_pools': changedPools, 'pdex.host': host });
         },
         failed(code) {
-          span.set('error.type', code);
           span.fail();
-          end();
+          end({ 'error.type': code });
         },
         discard() {
           if (!scope.isOpen) return;
@@ -138,28 +142,29 @@ export function createTracing(options: SpansOptions): Tracing {
     startCall(name, upstream, url) {
       const scope = scopes.getStore();
       if (scope === undefined || !scope.isOpen) return undefined;
-      const attributes = { 'pdex.upstream': upstream, ...addressOf(url) };
-      const parent = scope.span;
-      const span = new RecordedSpan(batches.add, { name, kind: SPAN_KIND.client, parent, attributes });
+      const span = new RecordedSpan(batches.add, { name, kind: SPAN_KIND.client, parent: scope.span });
       let sent = 0;
+      let response: Attributes = {};
       return {
         traceparent: toTraceparent(span),
         sent() {
           sent += 1;
-          if (sent > 1) span.set('http.request.resend_count', sent - 1);
         },
         received(status, bytes) {
-          span.set('http.response.status_code', status);
-          span.set('http.response.body.size', bytes);
+          response = { 'http.response.status_code': status, 'http.response.body.size': bytes };
         },
         end(code) {
-          if (code !== undefined) {
-            span.set('error.type', code);
-            span.fail();
-          }
+          if (code !== undefined) span.fail();
+          const attributes = {
+            'pdex.upstream': upstream,
+            ...addressOf(url),
+            'http.request.resend_count': sent > 1 ? sent - 1 : undefined,
+            ...response,
+            'error.type': code,
+          };
           const at = performance.now();
-          if (scope.held === undefined) span.end(at);
-          else scope.held.push(() => span.end(at));
+          if (scope.held === undefined) span.end(attributes, at);
+          else scope.held.push(() => span.end(attributes, at));
         },
       };
     },

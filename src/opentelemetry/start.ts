@@ -87,8 +87,10 @@ function createSender(endpoint: URL, headers: Readonly<Record<string, string>>, 
     try {
       if (sending > MAX_SENDING) throw new Error('it is too slow');
       await post(body, contentType);
+      return true;
     } catch (error) {
       failed(error, spans);
+      return false;
     } finally {
       sending -= 1;
     }

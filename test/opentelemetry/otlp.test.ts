@@ -71,6 +71,19 @@ describe.each([
     );
   });
 
+  test('are the same in memory of an earlier batch that was sent', () => {
+    const encoder = create(SOURCE);
+    fc.assert(
+      fc.property(fc.array(span, { maxLength: 4 }), (spans) => {
+        for (const each of spans) encoder.add(each);
+        const body = encoder.take();
+        const fresh = encoded(spans, create);
+        expect(Buffer.from(body)).toEqual(fresh.body);
+        encoder.reuse?.(body);
+      }),
+    );
+  });
+
   test('have times to the microsecond', () => {
     const [sample] = fc.sample(span, 1) as [EndedSpan];
     const at = 1_763_900_000_123.456;

@@ -3,6 +3,26 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
+ * The tests of whole systems: they start browsers, servers of other programs or the gateway as a process, or wait until
+ * failing upstreams reach a timeout. They take three times as long as the quick tests, which are all others.
+ */
+const SYSTEM_TESTS = [
+  'test/{clients,deploy,examples,explorer,failure,fleet}/**/*.test.ts',
+  'test/history/killed.test.ts',
+  'test/library/docs.test.ts',
+  'test/opentelemetry/start.test.ts',
+  'test/package.test.ts',
+  'test/sandbox/main.test.ts',
+  'test/server/http/behind-a-cache.test.ts',
+  'test/server/pages/graphiql.test.ts',
+  'test/server/process-secrets.test.ts',
+  'test/server/process.test.ts',
+  'test/server/remote-subscribers.test.ts',
+  'test/server/thousand-subscribers.test.ts',
+  'test/start-flags.test.ts',
+];
+
+/**
  * The files that take longest start first: a long file that starts last keeps one worker busy alone. Those that mostly wait
  * stand between those that mostly work. The files with a thousand clients are the first and the last, to run apart.
  */
@@ -65,7 +85,13 @@ export default defineConfig({
   // Packages are resolved as Node does it: with Vite's own conditions, graphql would be loaded twice.
   ssr: { resolve: { conditions: ['node', 'module-sync'], externalConditions: ['node', 'module-sync'] } },
   test: {
-    include: ['test/**/*.test.ts', 'explorer/test/**/*.test.ts'],
+    projects: [
+      {
+        extends: true,
+        test: { name: 'quick', include: ['test/**/*.test.ts', 'explorer/test/**/*.test.ts'], exclude: SYSTEM_TESTS },
+      },
+      { extends: true, test: { name: 'system', include: SYSTEM_TESTS } },
+    ],
     // A worker loads the gateway once, not once for each file: that takes a second.
     isolate: false,
     // More than CI has cores: half of the tests wait for a timeout or for another process.

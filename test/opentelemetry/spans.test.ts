@@ -77,15 +77,25 @@ describe('an operation', () => {
     expect(sent).toContain(`00-${TRACE}-${call?.spanId}-01`);
   });
 
-  test.each(['kept', 'executed'])('whose response was %s has that source and the height', async (source) => {
-    const receiver = await startOtlpReceiver();
-    const gateway = await serveTraced({}, receiver);
-    for (let n = 0; n < 3; n++) await post(gateway, { query: '{ beaconHeight }' }, { traceparent: SAMPLED });
-    const spans = (await spansAfterClose(gateway, receiver)).filter(({ parentSpanId }) => parentSpanId === PARENT);
-    const found = spans.find(({ attributes }) => attributes['pdex.response_source'] === source);
-    expect(found?.attributes['pdex.beacon_height']).toBe(gateway.sandbox.chain.tip.height);
-    expect(spans).toHaveLength(3);
-  });
+  test.each(['kept', 'executed'])(
+    'whose response was %s has its type and name, that source and the height',
+    async (source) => {
+      const receiver = await startOtlpReceiver();
+      const gateway = await serveTraced({}, receiver);
+      const query = 'query Height { beaconHeight }';
+      for (let n = 0; n < 3; n++) await post(gateway, { query }, { traceparent: SAMPLED });
+      const spans = (await spansAfterClose(gateway, receiver)).filter(({ parentSpanId }) => parentSpanId === PARENT);
+      const found = spans.find(({ attributes }) => attributes['pdex.response_source'] === source);
+      expect(found?.name).toBe('query');
+      expect(found?.attributes).toMatchObject({
+        'graphql.operation.type': 'query',
+        'graphql.operation.name': 'Height',
+        'pdex.cost_points': 1,
+        'pdex.beacon_height': gateway.sandbox.chain.tip.height,
+      });
+      expect(spans).toHaveLength(3);
+    },
+  );
 
   test('with an error has its code; an error of the client is no error of the span', async () => {
     const receiver = await startOtlpReceiver();

@@ -29,12 +29,18 @@ export class EncodedResponse {
   readonly heightText: string | undefined;
   /** Whether the operation was executed, so that an equal request gets the same response. */
   readonly isExecuted: boolean;
+  /** The name of the operation, for the spans of equal requests. */
+  readonly operationName: string | undefined;
   /** The name of an operation of a persisted document. */
   readonly persistedName: string | undefined;
   /** Its entity tag in each media type, from the first time that it is sent with one. */
   etags: Record<string, string> | undefined = undefined;
 
-  constructor({ result, dependencies, height, persistedName }: Executed, points: number, values: number) {
+  constructor(
+    { result, dependencies, height, operationName, persistedName }: Executed,
+    points: number,
+    values: number,
+  ) {
     this.body = toBody(result.toJson());
     this.bytes = lengthOf(this.body);
     this.points = points;
@@ -44,6 +50,7 @@ export class EncodedResponse {
     this.height = height;
     this.heightText = height === undefined ? undefined : String(height);
     this.isExecuted = result.text !== undefined;
+    this.operationName = operationName;
     this.persistedName = persistedName;
   }
 

@@ -92,6 +92,8 @@ export type Executed = {
   readonly dependencies: Dependencies | undefined;
   /** The beacon height that the data describes, if it depends on a head. */
   readonly height?: BeaconHeight | undefined;
+  /** The name of the operation. */
+  readonly operationName?: string | undefined;
   /** As in {@link PreparedOperation}. */
   readonly persistedName?: string | undefined;
 };
@@ -253,8 +255,9 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   }
 
   function execute(prepared: PreparedOperation): MaybePromise<Executed> {
-    const { client, planned, persistedName, isLong } = prepared;
+    const { client, operation, planned, persistedName, isLong } = prepared;
     const { address, lastEventId } = client;
+    const operationName = operation.definition.name?.value;
     const extensions = costExtension(prepared);
     const start = performance.now();
     const context = createContext(service, { client: address, lastEventId });
@@ -268,9 +271,10 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       if (result.errors !== undefined) client.account.debit(result.errors.length - 1);
       const masked = maskErrors(result, maskError);
       const height = context.loaders.head.height();
+      const facts = { height, operationName };
       if (extensions === undefined && masked.errors === undefined)
-        return { result: masked, dependencies: context.loaders.dependencies, height, persistedName };
-      return { result: new WrittenResult(masked.text, masked.errors, extensions), dependencies: undefined, height };
+        return { result: masked, dependencies: context.loaders.dependencies, ...facts, persistedName };
+      return { result: new WrittenResult(masked.text, masked.errors, extensions), dependencies: undefined, ...facts };
     });
   }
 

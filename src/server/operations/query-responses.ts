@@ -102,6 +102,7 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
       function sendAgain(request: Request, response: EncodedResponse, from: ResponseSource) {
         const unpaid = request.account.charge(response.points);
         if (unpaid !== undefined) return refuse(request, unpaid);
+        request.span?.prepared('query', response.operationName, response.points);
         if (response.persistedName !== undefined) metrics.recordPersistedOperation(response.persistedName);
         return sendFrom(request, response, from);
       }

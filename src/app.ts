@@ -41,7 +41,7 @@ export type App = GatewayServer & {
 };
 
 /** What an app is created with. */
-export type AppOptions = {
+type AppOptions = {
   readonly config: Config;
   /** Whether the config points to the built-in sandbox. */
   readonly isSandbox: boolean;
@@ -59,7 +59,7 @@ export type AppOptions = {
 };
 
 /** An app that is started, and the hosts of its upstreams. */
-export type StartedApp = App & {
+type StartedApp = App & {
   readonly upstreams: { readonly node: readonly string[]; readonly marketData: string | undefined };
   /** Whether browsers get the explorer. */
   readonly hasExplorer: boolean;

@@ -53,7 +53,7 @@ type SourceOptions = {
 };
 
 /** The sources of an upstream. If it is not configured, each read fails. */
-export type ConnectedUpstream<Name extends keyof Sources> = {
+type ConnectedUpstream<Name extends keyof Sources> = {
   readonly sources: Pick<Sources, Name>;
   health(): UpstreamHealth;
   disconnect(): Promise<void>;
@@ -67,7 +67,7 @@ const MAX_MARKET_DATA_RESPONSE_BYTES = 32 * 2 ** 20;
 const FIRST_SPACE_MS = 250;
 
 /** The nodes, which may have websockets. */
-export type ConnectedNodes = ConnectedUpstream<'head' | 'nodes' | 'pastStates' | 'pushes'> & {
+type ConnectedNodes = ConnectedUpstream<'head' | 'nodes' | 'pastStates' | 'pushes'> & {
   /** Ends the subscriptions to new blocks, and closes the websockets. */
   unsubscribe(): Promise<void>;
   /** Subscribes to new blocks, or unsubscribes. */
@@ -229,7 +229,7 @@ export function connectTokens(options: SourceOptions): ConnectedTokens {
 }
 
 /** The token list, and how its connections are closed. */
-export type ConnectedTokens = { readonly tokens: TokenSource; disconnect(): Promise<void> };
+type ConnectedTokens = { readonly tokens: TokenSource; disconnect(): Promise<void> };
 
 type HostOptions = Pick<HttpClientOptions, 'upstream' | 'maxBytes' | 'keepAlive' | 'headers'>;
 

@@ -9,6 +9,7 @@ type SourceFile = { readonly path: string; readonly text: string; readonly impor
 const ROOT = join(import.meta.dirname, '..');
 
 const IMPORT = /^(import|export)\s(type\s)?(?:([^'"`;]*?)\sfrom\s)?'([^']+)';$/gms;
+const EXPORT = /^export (?:async )?(?:abstract )?(?:function|const|class|type) ([A-Za-z0-9_]+)/gm;
 const IMPORT_CALL = /\bimport\(\s*'([^']+)'\s*\)/g;
 
 /** What a file imports, by statement or by call; an import all of whose names are types is one of types. */
@@ -245,6 +246,18 @@ describe('what does the source take from outside', () => {
 
 describe('how is the source written', () => {
   const written = [...sources, ...soak, ...bench];
+
+  test('without exports that no other file uses', () => {
+    const files = [...written, ...readSources('{test,explorer/test}/**/*.ts'), ...readSources('*.ts')];
+    const exported = sources.flatMap(({ path, text }) =>
+      [...text.matchAll(EXPORT)].map(([, name = '']) => ({ path, name })),
+    );
+    const unused = exported.filter(
+      ({ path, name }) => !files.some((other) => other.path !== path && new RegExp(`\\b${name}\\b`).test(other.text)),
+    );
+    expect(exported.length).toBeGreaterThan(1_000);
+    expect(unused.map(({ path, name }) => `${path}: ${name}`)).toEqual([]);
+  });
 
   test('without default exports', () => {
     const files = written.filter(({ text }) => /^export\s+(default\b|\{[^}]*\bas default\b)/m.test(text));

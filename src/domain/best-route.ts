@@ -4,7 +4,7 @@ import { findBounds, otherSide, type RouteSearch, reserveAt, toHalves } from './
 import { isBetterAmount, isBetterBound, noBound, optimisticBound, otherAmount } from './trade-direction.ts';
 
 /** One pool of a route, with the two amounts; the steps are in the order of the search. */
-export type RouteStep = {
+type RouteStep = {
   /** The place of the pool in the directory. */
   readonly place: number;
   /** The amount of the token from which the search comes. */

@@ -12,7 +12,7 @@ import {
 } from './reserves.ts';
 
 /** The heights of one interval that are known. They are the same for all pools. */
-export type IntervalHeights = {
+type IntervalHeights = {
   readonly openTime: Instant;
   readonly firstHeight: BeaconHeight;
   readonly lastHeight: BeaconHeight;
@@ -23,7 +23,7 @@ export type IntervalHeights = {
 };
 
 /** What happened to one pool in an interval: the reserves at four heights. */
-export type PoolCandle = IntervalHeights & RatioRange & Traded & { readonly open: Reserves; readonly close: Reserves };
+type PoolCandle = IntervalHeights & RatioRange & Traded & { readonly open: Reserves; readonly close: Reserves };
 
 /** A candle as clients get it. */
 export type Candle = PoolCandle & {

@@ -28,7 +28,7 @@ export type DepthLadder = {
 export type LadderSteps = { readonly levels: number; readonly stepPercent: number };
 
 /** The reserves of a pool, in whole tokens. */
-export type WholeReserves = { readonly base: number; readonly target: number };
+type WholeReserves = { readonly base: number; readonly target: number };
 
 /** The reserves of a pool in whole tokens; `undefined` if a side is empty. */
 export function wholeReserves(

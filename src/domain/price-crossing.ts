@@ -1,5 +1,5 @@
 /** The bounds of a price; at least one is set. */
-export type PriceBounds = { readonly above?: number | undefined; readonly below?: number | undefined };
+type PriceBounds = { readonly above?: number | undefined; readonly below?: number | undefined };
 
 /** A price that crossed a bound. */
 export type CrossedBound = {

@@ -94,7 +94,7 @@ export function otherSide(tokensAt: Uint32Array, place: number, token: number): 
 }
 
 /** Reserves as the halves of their 64 bits. */
-export type ReserveHalves = Uint32Array;
+type ReserveHalves = Uint32Array;
 
 /** The halves of reserves, in the same memory. */
 export function toHalves({ buffer, byteOffset, length }: BigUint64Array): ReserveHalves {

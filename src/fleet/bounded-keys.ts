@@ -1,7 +1,7 @@
 import { createScript, type Redis } from './redis.ts';
 
 /** Limits how many keys of a kind there are in Redis. Each key expires by itself, too. */
-export type BoundedKeys = {
+type BoundedKeys = {
   /** The key of one thing. */
   key(id: string): string;
   /** Counts a key that was written, and deletes the oldest ones above a number. @throws as `Redis.command` */

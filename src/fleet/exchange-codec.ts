@@ -7,13 +7,13 @@ import { type ByteReader, createByteReader, RefusedMessageError, u32 } from './b
  * States as bytes, in the form of memory: a keyframe is the directory and all reserves, and the states after it are the
  * places and reserves that have changed.
  */
-export type ExchangeWriter = {
+type ExchangeWriter = {
   /** @returns the bytes of a state, and whether it is a keyframe */
   write(state: ExchangeState, mustBeKeyframe: boolean): { readonly bytes: Buffer; readonly isKeyframe: boolean };
 };
 
 /** Reads states. What was read stays as it is if a state is refused. */
-export type ExchangeReader = {
+type ExchangeReader = {
   /** @throws RefusedMessageError, with the reason `gap` for changes of another state than the last one */
   read(bytes: Buffer, facts: Pick<ExchangeState, 'beaconHeight' | 'time'>): ExchangeState;
 };

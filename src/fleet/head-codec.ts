@@ -28,7 +28,7 @@ export type SharedHead = {
 export type HeadPayload = Omit<Message, 'chain'> & { readonly isKeyframe: boolean };
 
 /** Writes the heads of one leader. */
-export type HeadWriter = {
+type HeadWriter = {
   head(head: Head, ageMs: number): HeadPayload;
   /** The state at a height that no replica had followed. */
   filled(state: ExchangeState): HeadPayload;
@@ -37,7 +37,7 @@ export type HeadWriter = {
 };
 
 /** Reads what a {@link HeadWriter} has written, in order. */
-export type HeadReader = {
+type HeadReader = {
   /** @throws RefusedMessageError */
   head(payload: Buffer): SharedHead;
   /** @throws RefusedMessageError */

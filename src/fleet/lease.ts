@@ -37,7 +37,7 @@ export type Lease = {
 };
 
 /** Whether the lease was taken, and which chain the fleet follows if that is another one. */
-export type Acquisition = { readonly isAcquired: boolean; readonly otherChain: string | undefined };
+type Acquisition = { readonly isAcquired: boolean; readonly otherChain: string | undefined };
 
 /** A leader renews its lease three times in this time. */
 export const LEASE_MS = 3_000;

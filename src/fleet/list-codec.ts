@@ -34,7 +34,7 @@ export type ListWriter<P extends Pair> = {
 };
 
 /** Reads what a {@link ListWriter} has written, in order. */
-export type ListReader<P extends Pair> = {
+type ListReader<P extends Pair> = {
   /** @throws RefusedMessageError */
   read(payload: Buffer): Promise<SharedList<P>>;
 };

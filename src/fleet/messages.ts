@@ -5,7 +5,7 @@ import { createByteReader, RefusedMessageError, text, u32 } from './byte-reader.
  * The version of the format of all messages. A gateway reads only its own: while a fleet is restarted with a version that
  * has another format, those that cannot read the leader follow the chain alone.
  */
-export const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 1;
 
 /** What a message contains. The numbers are in messages, so that they never change. */
 export const MESSAGE_KINDS = { head: 1, filled: 2, pairs: 3, tickers: 4, status: 5 } as const;

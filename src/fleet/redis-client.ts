@@ -22,7 +22,7 @@ export type RedisClient = {
 };
 
 /** How Redis is reached, after the scheme of the URLs. */
-export type RedisKind = 'server' | 'cluster' | 'sentinel';
+type RedisKind = 'server' | 'cluster' | 'sentinel';
 
 const CONNECT_TIMEOUT_MS = 2_000;
 

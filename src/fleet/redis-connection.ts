@@ -11,7 +11,7 @@ export class RedisUnavailableError extends Error {
 }
 
 /** One connection to Redis, which is opened again whenever it is lost. */
-export type RedisConnection = {
+type RedisConnection = {
   /** Whether commands are sent. After one that failed, they are not until a probe succeeds. */
   isAvailable(): boolean;
   /** Resolves when commands are sent, and after so long if they are not. @returns whether they are */

@@ -38,7 +38,7 @@ export type Redis = {
 };
 
 /** A script in Lua, which Redis runs as one step. */
-export type RedisScript = { readonly text: string; readonly sha: string };
+type RedisScript = { readonly text: string; readonly sha: string };
 
 /** Creates a script. */
 export function createScript(text: string): RedisScript {

@@ -7,14 +7,14 @@ import { LOOK, RELEASE, RENEW, STORE } from './shared-reads-scripts.ts';
 import { fromEnvelope, toEnvelope } from './shared-value.ts';
 
 /** What the replicas of a fleet read once. */
-export type SharedKind = 'state' | 'order_book' | 'persisted_query';
+type SharedKind = 'state' | 'order_book' | 'persisted_query';
 
 /**
  * How a read went: `hit` from Redis, `waited` from Redis after another replica had read it, `read` by this replica for all, and
  * `alone` by this replica because Redis could not be used or the other replica took too long. Of a persisted query, `read` means
  * that no replica has it.
  */
-export type ReadOutcome = 'hit' | 'waited' | 'read' | 'alone';
+type ReadOutcome = 'hit' | 'waited' | 'read' | 'alone';
 
 /** Is notified of what happens to the values in Redis. */
 export type SharedReadsWatcher = {
@@ -28,10 +28,10 @@ export type SharedReadsWatcher = {
 };
 
 /** A value, and how long ago its upstream sent it. */
-export type Aged<Value> = { readonly value: Value; readonly ageMs: number };
+type Aged<Value> = { readonly value: Value; readonly ageMs: number };
 
 /** Reads a value from Redis, or from its upstream and shares it. Fails only if the upstream fails. */
-export type SharedReads<Value> = (id: string, read: () => Promise<Value>) => Promise<Aged<Value>>;
+type SharedReads<Value> = (id: string, read: () => Promise<Value>) => Promise<Aged<Value>>;
 
 type SharedReadsOptions<Value> = {
   readonly redis: Pick<Redis, 'command' | 'fleetKey' | 'isAvailable' | 'key' | 'run'>;

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 const FORMAT = 1;
 
 /** What a value in Redis says of itself. */
-export type ValueHeader = {
+type ValueHeader = {
   readonly kind: string;
   /** What it is the value of, with the chain where it belongs to one. */
   readonly id: string;

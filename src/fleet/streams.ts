@@ -2,7 +2,7 @@ import type { Redis } from './redis.ts';
 import type { RedisReply } from './redis-client.ts';
 
 /** The streams of a fleet: heads, the lists of the market, and what the leader knows of the upstreams. */
-export const STREAMS = ['heads', 'lists', 'status'] as const;
+const STREAMS = ['heads', 'lists', 'status'] as const;
 
 /** The name of a stream. */
 export type StreamName = (typeof STREAMS)[number];
@@ -22,7 +22,7 @@ export type StreamEntry = {
 };
 
 /** Reads the streams in order. */
-export type StreamPosition = {
+type StreamPosition = {
   /** The next entries, at once. @throws RedisUnavailableError */
   next(): Promise<readonly StreamEntry[]>;
   /** Waits for the next entries, at most so long. @throws RedisUnavailableError */

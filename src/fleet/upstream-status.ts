@@ -31,7 +31,7 @@ export type UpstreamStatus = {
 };
 
 /** What the leader reads for all replicas. */
-export type SharedSource = 'head' | 'pairs' | 'tickers';
+type SharedSource = 'head' | 'pairs' | 'tickers';
 
 const SOURCES: readonly SharedSource[] = ['head', 'pairs', 'tickers'];
 

@@ -189,7 +189,7 @@ const HEIGHT_READERS: Readonly<Record<string, (value: unknown) => readonly unkno
 };
 
 /** The heights that the arguments of a field name, in `at`, in cursors and in ids. */
-export function namedHeights(args: Readonly<Record<string, unknown>>): number[] {
+function namedHeights(args: Readonly<Record<string, unknown>>): number[] {
   const heights: number[] = [];
   for (const name in args) {
     if (args[name] == null || !Object.hasOwn(HEIGHT_READERS, name)) continue;

@@ -37,7 +37,7 @@ type BackfillOptions = {
 };
 
 /** How fast heights are read. */
-export type BackfillRate = {
+type BackfillRate = {
   /** Heights that are read at the same time. */
   readonly atOnce: number;
   /** Minimum pause after each read. A pause is at least as long as the read took, so that the node rests half of the time. */

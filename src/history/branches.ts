@@ -4,7 +4,7 @@ import { createChainComparison, type Finding, type ReadFinal } from './same-chai
 import { HistoryDatabaseError, type HistoryStore } from './store.ts';
 
 /** Finds recorded blocks of a branch that was given up, and deletes them. Only a gateway that writes to the database uses it. */
-export type Branches = {
+type Branches = {
   /**
    * Requires that the database is of the chain of the node, before it is used. Deletes a branch at its top.
    *

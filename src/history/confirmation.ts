@@ -2,7 +2,7 @@ import { type BeaconHeight, isFinal } from '../domain/beacon-height.ts';
 import type { Head } from '../live/chain/head.ts';
 
 /** Decides of each head, once its height is final, what is known for certain. */
-export type Confirmation = {
+type Confirmation = {
   /** Adds a head that was published. @returns the heads below it that have become final, ascending */
   add(head: Head): readonly FinalHead[];
   /** The heads that can be on the chain of the newest one, ascending: those that were surely replaced are left out. */

@@ -2,7 +2,7 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { HistoryDatabaseError } from './store.ts';
 
 /** Notes how the operations of the recorder on its database go. */
-export type DatabaseHealth = {
+type DatabaseHealth = {
   /** Runs an operation of the database, and notes how it went. */
   use<T>(operation: () => Promise<T>): Promise<T>;
   state(): RecorderState;

@@ -10,7 +10,7 @@ export type WorkerOptions = {
 };
 
 /** A {@link HistoryDatabase} as a message. */
-export type DatabaseMessage =
+type DatabaseMessage =
   | Exclude<HistoryDatabase, { readonly url: URL }>
   | { readonly kind: 'postgresql'; readonly url: string };
 

@@ -9,7 +9,7 @@ import { type FinalBlock, HistoryDatabaseError, type RecordedHeight } from './st
 import { CANDLE_COLUMNS, CANDLES, CHANGES, FACTS, HEIGHTS, INTERVALS, POOL_BASES, RANGES } from './tables.ts';
 
 /** The fact before which time no height is recorded: those heights are deleted, and their candles are final. */
-export const DELETED_BEFORE = 'deleted-before';
+const DELETED_BEFORE = 'deleted-before';
 
 /** The columns of HEIGHTS. */
 export const HEIGHT_COLUMNS = 'height, hash, time';

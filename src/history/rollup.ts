@@ -27,7 +27,7 @@ export type AddedHeight = {
 };
 
 /** A recorded height next to the added one. */
-export type Neighbour = {
+type Neighbour = {
   readonly height: BeaconHeight;
   readonly state: Reserves | undefined;
   /** Whether its block was made in the same interval as that of the added height. */

@@ -5,7 +5,7 @@ import type { Head } from '../live/chain/head.ts';
 import { HistoryDatabaseError, type HistoryStore, type RecordedHeight } from './store.ts';
 
 /** Compares recorded blocks with those of the node by their times, because a state has no hash. */
-export type ChainComparison = {
+type ChainComparison = {
   /**
    * Compares the newest recorded block. Another chain can have the same name.
    *

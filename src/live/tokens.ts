@@ -15,7 +15,7 @@ export type TokenSource = {
 };
 
 /** How the list of the token service is. */
-export type TokenServiceStatus = {
+type TokenServiceStatus = {
   /** When a token has changed; `undefined` before the first list. */
   changedAt(): Instant | undefined;
   /** When the list was last read; `undefined` before the first. */
@@ -35,7 +35,7 @@ export function fixedTokens(tokens: Iterable<Token>): TokenSource {
 }
 
 /** How a token service is followed, and which tokens there are beside its own. */
-export type TokenFollowerOptions = {
+type TokenFollowerOptions = {
   readonly host: TokenService;
   /** Tokens that those of the service override. */
   readonly known: Iterable<Token>;

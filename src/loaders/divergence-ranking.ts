@@ -13,7 +13,7 @@ import type { OrderBooks } from '../live/market/order-books.ts';
 import type { TokenSource } from '../live/tokens.ts';
 
 /** A pair, and how far its sources differ. */
-export type RankedPair = { readonly pair: Pair & { readonly divergence: Divergence }; readonly maxPercent: number };
+type RankedPair = { readonly pair: Pair & { readonly divergence: Divergence }; readonly maxPercent: number };
 
 /** The pairs with a divergence at one height, the largest first. Equal ones are in the order of the host. */
 export type DivergenceRanking = { readonly head: Head; readonly pairs: readonly RankedPair[] };

@@ -119,7 +119,7 @@ function createStatePools(state: ExchangeState, isPinned: boolean): CachedState 
 }
 
 /** The JSON text of a pool, as one plan writes it. */
-export type PoolJson = {
+type PoolJson = {
   readonly text: string;
   /** What it depends on beside the pool; `undefined` for most pools, which depend on nothing that can change. */
   readonly validity: JsonValidity | undefined;

@@ -6,7 +6,7 @@ import type { History } from '../history/history.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 
 /** A recorded height, as the newest one at some moment. */
-export type BlockAtMoment = {
+type BlockAtMoment = {
   readonly beaconHeight: BeaconHeight;
   readonly time: Instant;
   /** Whether it stays the newest one at that moment: the next height is recorded too. */

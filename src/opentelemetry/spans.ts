@@ -8,7 +8,7 @@ import { type Attributes, RecordedSpan, SPAN_KIND, type SpanSource } from './spa
 import { isWithinShare, parseTraceparent, type RemoteContext, toTraceparent } from './trace-context.ts';
 
 /** How spans are recorded. */
-export type SpansOptions = {
+type SpansOptions = {
   readonly version: string;
   /** Overrides the name among the attributes, if it is not empty. */
   readonly serviceName: string;

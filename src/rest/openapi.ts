@@ -3,7 +3,7 @@ import { SCHEMAS } from './openapi-schemas.ts';
 import { OPEN_API_PATH, type RestPaths } from './paths.ts';
 
 /** What the description of the REST API depends on. */
-export type OpenApiOptions = {
+type OpenApiOptions = {
   readonly paths: RestPaths;
   readonly version: string;
   /** Whether the data is simulated. */

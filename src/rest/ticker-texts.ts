@@ -6,7 +6,7 @@ import { basePrice } from '../domain/price.ts';
 import type { DayRange } from './day-ranges.ts';
 
 /** What the gateway knows about a ticker beside what the market-data host sends; `undefined` where it is not known. */
-export type KnownOfTicker = {
+type KnownOfTicker = {
   readonly bid: number | undefined;
   readonly ask: number | undefined;
   /** The pool of the two tokens, and the decimals of its tokens. */

@@ -16,7 +16,7 @@ const MAX_SHORT_LIST = 500;
 const LONG_LIST_MS = 1_000;
 
 /** What the document of `/tickers` is written from. */
-export type TickersOptions = ListOptions & {
+type TickersOptions = ListOptions & {
   readonly texts: TickerTexts;
   readonly dayRanges: DayRanges;
 };

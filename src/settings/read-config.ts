@@ -37,7 +37,7 @@ export function readConfig(args: readonly string[], env: NodeJS.ProcessEnv): Con
 }
 
 /** Where the texts of settings come from, and how messages name it. */
-export type SettingsSource = {
+type SettingsSource = {
   /** @returns the text of a setting, and the name under which it was set */
   read(setting: Setting): { readonly name: string; readonly text: string };
   nameOf(setting: Setting): string;

@@ -7,7 +7,7 @@ import request from 'undici/lib/api/api-request.js';
 import UndiciAgent from 'undici/lib/dispatcher/agent.js';
 
 /** The connections to the hosts of one upstream. */
-export type ConnectionAgent = Pick<Dispatcher, 'request' | 'destroy'>;
+type ConnectionAgent = Pick<Dispatcher, 'request' | 'destroy'>;
 
 /** Creates the connections of an HTTP client; none is open yet. */
 export function createAgent(options: Agent.Options): ConnectionAgent {

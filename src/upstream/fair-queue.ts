@@ -8,7 +8,7 @@ export type Requester = { readonly client: string | symbol };
  * Both levels are needed. If only operations took turns, a client would get more turns with more operations. If only clients
  * did, all clients behind an unknown proxy would count as one, and one operation of theirs could delay all others.
  */
-export type FairQueue<T> = {
+type FairQueue<T> = {
   /** How many items wait, each counted once. */
   size(): number;
   has(item: T): boolean;

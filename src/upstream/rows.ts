@@ -10,7 +10,7 @@ const MAX_KEPT_BYTES = 2 ** 20;
 export type Rows<T> = { readonly rows: readonly T[]; readonly dropped: number };
 
 /** How a response with a list is read. */
-export type RowsOptions<T> = {
+type RowsOptions<T> = {
   /** The name of the list in the document. */
   readonly name: string;
   /** Decodes one row, or throws ShapeError. */

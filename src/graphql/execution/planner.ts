@@ -38,7 +38,7 @@ export type KnownOperation = {
 };
 
 /** The plan of an operation, or why the operation is too complex. */
-export type CompiledOperation =
+type CompiledOperation =
   | { readonly plan: OperationPlan; readonly excess?: never }
   | { readonly excess: QueryTooComplexError; readonly plan?: never };
 
@@ -63,7 +63,7 @@ export type Planner = {
 };
 
 /** What a planner needs. */
-export type PlannerOptions = {
+type PlannerOptions = {
   readonly schema: GraphQLSchema;
   readonly limits: Pick<Limits, 'maxDepth' | 'maxNesting' | 'maxSiblings'>;
 };

@@ -61,7 +61,7 @@ export type FollowerOptions<T> = {
 export type Share<T> = (value: T, previous: T | undefined) => Promise<T | undefined>;
 
 /** How polls are traced. */
-export type PollTrace<T> = {
+type PollTrace<T> = {
   start(): PollSpan | undefined;
   describe?(value: T, previous: T | undefined): Published;
 };

@@ -12,7 +12,7 @@ export type Problem = {
 };
 
 /** Every code of a {@link Problem}. */
-export type ProblemCode =
+type ProblemCode =
   | 'STOPPING'
   | 'HEAD_NOT_READ'
   | 'NODE_UNREADABLE'
@@ -23,7 +23,7 @@ export type ProblemCode =
   | 'MARKET_DATA_STALE';
 
 /** What is wrong with the head. */
-export type HeadProblems = {
+type HeadProblems = {
   /** The highest tip of all nodes in a poll, and the height that is served. */
   polled(tip: BeaconHeight, served: BeaconHeight): void;
   /** Why the head is stale: each of these alone is enough. */

@@ -33,7 +33,7 @@ function isReplaced({ source, beaconHeight, hash }: Head, tips: readonly NodeTip
 }
 
 /** Chooses the nodes from which the next head is read. */
-export type NodeChoice = {
+type NodeChoice = {
   /** The nodes that show another block than the head, in the order in which they are read. */
   candidates(tips: readonly NodeTip[], head: Head | undefined): readonly NodeTip[];
   /**

@@ -43,7 +43,7 @@ export type Node = {
  * Whether reads of one kind from a node succeed. The circuit breaker of its host covers a host that does not respond. This
  * covers a node that responds, also with its tip, and fails to give a state.
  */
-export type ReadHealth = {
+type ReadHealth = {
   /** The node was read: it is well again. */
   succeeded(): void;
   /** A read failed: the node is paused, for longer each time. Reads that fail during a pause are part of one failure. */

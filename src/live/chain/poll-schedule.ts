@@ -2,7 +2,7 @@ import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { drain, fullBucket, msUntilAvailable, refill } from '../../domain/token-bucket.ts';
 
 /** When the tips of the nodes are polled. A block that a node pushes is a reason to poll now, never a head by itself. */
-export type PollSchedule = {
+type PollSchedule = {
   /** The time from the end of a poll to the start of the next one. Called at the end of each poll. */
   intervalMs(): number;
   /** A head was published. */

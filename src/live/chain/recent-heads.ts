@@ -4,7 +4,7 @@ import { createTurnLimit } from '../broadcast/turn-limit.ts';
 import type { Head } from './head.ts';
 
 /** The newest heads that were published, so that a subscriber that resumes gets the ones that it has missed. */
-export type RecentHeads = {
+type RecentHeads = {
   /** Adds the newest head. It replaces a remembered one of the same height. */
   add(head: Head): void;
   /** Adds heads of heights that are not remembered. */
@@ -49,7 +49,7 @@ export function isFarAhead(height: BeaconHeight, head: Head): boolean {
 }
 
 /** The sources of the heads of a subscriber that resumes. */
-export type HeadsToResume = {
+type HeadsToResume = {
   readonly recent: Pick<RecentHeads, 'after' | 'turn'>;
   current(): Head | undefined;
   readonly subscribe: Subscribe<Head>;

@@ -6,7 +6,7 @@ import { createErrorBudget, type ErrorBudget } from '../../upstream/node/error-b
 export type Standing = 'retained' | 'unknown' | 'behind' | 'pruned';
 
 /** Which final states one node has, as far as it is known, and how many errors the gateway may still cause there. */
-export type RetainedHeights = {
+type RetainedHeights = {
   /**
    * All heights from one that was found are retained. All heights up to one that was pruned are pruned. All heights from one
    * that was in the future are `behind` for a moment.

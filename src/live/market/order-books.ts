@@ -48,7 +48,7 @@ export type OrderBooks = {
 };
 
 /** The newest snapshots of the books that are followed, by ticker id: of those that can be read now. */
-export type FollowedBooks = {
+type FollowedBooks = {
   /** The same object until one of the books changes, can no longer be read, or another one is followed. */
   readonly books: ReadonlyMap<string, OrderBook>;
   /** Until when they may be shown without looking for newer ones. */

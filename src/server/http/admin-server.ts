@@ -5,7 +5,7 @@ import { createRoutes, type RoutesOptions } from './routes.ts';
 import { createHttpServer } from './server.ts';
 
 /** The server of the admin port: health, readiness and metrics, without any limit of client addresses. */
-export type AdminServer = {
+type AdminServer = {
   /** @returns its origin. @throws Error if the port is not available */
   listen(port: number, host: string): Promise<string>;
   /** Its origin, while it listens. */

@@ -12,7 +12,7 @@ import type { HttpExchange, OpenResponses } from './open-responses.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
 
 /** Writes the responses of the REST API. */
-export type RestWriter = {
+type RestWriter = {
   /** Sends a document with its age and for how long caches may use it, or 304 if the client already has it. */
   send(exchange: HttpExchange, document: RestDocument): void;
   /** Sends a document that only changes with a release, or 304 if the client already has it. */

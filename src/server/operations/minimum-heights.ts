@@ -19,7 +19,7 @@ export type HeightClient = {
 };
 
 /** The response to an HTTP request, or a websocket. */
-export type ClosingConnection = {
+type ClosingConnection = {
   once(event: 'close', listener: () => void): unknown;
   off(event: 'close', listener: () => void): unknown;
 };

@@ -23,7 +23,7 @@ export type QueryRequest = {
  *
  * `Other` is the outcome of a request that has no response of its own: it was sent already, is refused, or is a subscription.
  */
-export type QueryTransport<Request extends QueryRequest, Other> = {
+type QueryTransport<Request extends QueryRequest, Other> = {
   /** Takes the operation of a request through the pipeline. */
   execute(request: Request): MaybePromise<EncodedResponse | Other>;
   /** Sends a response. */

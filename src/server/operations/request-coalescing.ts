@@ -1,7 +1,7 @@
 import type { DataVersion } from './data-version.ts';
 
 /** Executions in progress, for requests with the same text (single flight). */
-export type RequestCoalescing = {
+type RequestCoalescing = {
   /** The execution for that text that started with that version of the data; `undefined` if there is none. */
   inFlight(text: string, version: DataVersion): Execution | undefined;
   /** Shares an execution until it ends. */

@@ -58,7 +58,7 @@ export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
 }
 
 /** Adds the headers with the points that a client has left. */
-export function useRateLimitHeaders(rates: RateLimits): Plugin<object, ServerContext> {
+function useRateLimitHeaders(rates: RateLimits): Plugin<object, ServerContext> {
   return {
     onResponse({ request, response, serverContext: { exchange } }) {
       if (exchange === undefined || request.method === 'OPTIONS') return;
@@ -71,7 +71,7 @@ export function useRateLimitHeaders(rates: RateLimits): Plugin<object, ServerCon
 }
 
 /** Passes the operation of a request and its errors to the access log. Of several operations it passes the first. */
-export function useAccessLog(persisted: PersistedQueries): Plugin<object, ServerContext> {
+function useAccessLog(persisted: PersistedQueries): Plugin<object, ServerContext> {
   return {
     onParams({ params, context: { exchange } }) {
       if (exchange !== undefined) exchange.access ??= { label: persisted.labelOf(params) };

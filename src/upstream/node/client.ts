@@ -15,7 +15,7 @@ import { whyStateIsMissing } from './state-not-found.ts';
 import type { StateReader } from './state-reader.ts';
 
 /** The newest block of the beacon chain as the beacon state describes it. Nodes may leave the hashes out. */
-export type BeaconTip = {
+type BeaconTip = {
   readonly height: BeaconHeight;
   readonly hash: string | undefined;
   /** The hash of the block below it. */

@@ -8,7 +8,7 @@ import { readResult } from './envelope.ts';
 export type PushedBlock = { readonly height: BeaconHeight; readonly hash: string };
 
 /** What a frame contains: a block, or the end of the subscription. */
-export type PushFrame = PushedBlock | 'unsubscribed';
+type PushFrame = PushedBlock | 'unsubscribed';
 
 const SUBSCRIPTION_ID = 1;
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Arguments, readArguments, usage } from './arguments.ts';
@@ -99,5 +99,11 @@ async function bench({ quick, only, before, report }: Arguments): Promise<number
 
 function checkoutsOf(before: string | undefined): readonly Checkout[] {
   const after = { suffix: '', folder: fileURLToPath(new URL('..', import.meta.url)) };
-  return before === undefined ? [after] : [{ suffix: BEFORE, folder: resolve(before) }, after];
+  if (before === undefined) return [after];
+  // A gateway that does not know the history yet records nothing, so the other one does not either.
+  const env: Record<string, string> = existsSync(resolve(before, 'src/history')) ? {} : { HISTORY_DATABASE: 'off' };
+  return [
+    { suffix: BEFORE, folder: resolve(before) },
+    { ...after, env },
+  ];
 }

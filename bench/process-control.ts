@@ -40,6 +40,11 @@ handleCall('memory', async (settleMs: number | undefined): Promise<Memory> => {
   const { heapUsed, rss } = process.memoryUsage();
   return { heapUsed, rss };
 });
+// The sampler of traces draws a number for each operation, and takes those with a small one.
+const { random } = Math;
+handleCall('sample traces', (isOn: boolean) => {
+  Math.random = isOn ? () => random() : () => 1;
+});
 // Linux: the peak begins again at the resident memory.
 handleCall('reset peak bytes', () => {
   globalThis.gc?.();

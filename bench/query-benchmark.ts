@@ -194,6 +194,7 @@ async function runCase({ schedule, testbed, targets, run, size, start }: OneCase
     const first = (start + Math.max(0, round)) % inOrder.length;
     for (const target of [...inOrder.slice(first), ...inOrder.slice(0, first)]) {
       const { name, server } = target;
+      await target.prepare?.();
       const options = { ...target, testbed, load, seconds: round < 0 ? warmUpSeconds : seconds };
       const measured = await testbed.alone(server, () =>
         blockMs === undefined ? runUnique(options) : runRepeated(options, blockMs),

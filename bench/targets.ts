@@ -21,7 +21,12 @@ export const BEFORE = ', before';
 export const GATEWAY_BEFORE = `${GATEWAY}${BEFORE}`;
 
 /** One server that is measured over one transport. */
-export type Target = { readonly server: BenchProcess; readonly transport: Transport };
+export type Target = {
+  readonly server: BenchProcess;
+  readonly transport: Transport;
+  /** Called before each of its rounds. Two targets can be the same process, prepared in two ways. */
+  readonly prepare?: () => Promise<unknown>;
+};
 
 /** The targets by their names, in the order of the report. */
 export type Targets = ReadonlyMap<string, Target>;

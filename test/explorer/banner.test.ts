@@ -49,9 +49,9 @@ describeInBrowser('the banner of the explorer', (browser) => {
     if (fail) await expect.poll(() => isStale(gateway)).toBe(true);
     const { page } = await browser.open('/', { gateway, viewport: 'phone' });
     await page.getByText(/^pdex-gateway \d/).waitFor();
-    expect(await page.getByRole('status', { name: 'Notices' }).locator('p').allTextContents()).toEqual(
-      notices.map((text) => expect.stringMatching(text)),
-    );
+    await expect
+      .poll(() => page.getByRole('status', { name: 'Notices' }).locator('p').allTextContents())
+      .toEqual(notices.map((text) => expect.stringMatching(text)));
     await expectAccessible(page);
     await screenshot(page, `banner-${name.replaceAll(' ', '-')}`);
   });

@@ -16,8 +16,8 @@ describeInBrowser('a page of the explorer that is broken', (browser) => {
           }),
         ),
     });
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('This page is broken');
-    expect(await page.title()).toBe('This page is broken · pdex-gateway');
+    await expect.poll(() => page.getByRole('heading', { level: 1 }).textContent()).toBe('This page is broken');
+    await expect.poll(() => page.title()).toBe('This page is broken · pdex-gateway');
     await expectAccessible(page);
     await screenshot(page, 'broken-page');
 

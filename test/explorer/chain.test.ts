@@ -27,20 +27,21 @@ describeInBrowser('the page of the chain', (browser) => {
     const beacon = page.getByRole('region', { name: 'Beacon chain', exact: true });
     await beacon.getByText('1,640,000', { exact: true }).waitFor();
     const rows = page.getByRole('table').getByRole('row');
-    expect(await rows.getByRole('rowheader').allTextContents()).toEqual([
-      'Beacon',
-      ...Array.from({ length: 8 }, (_, shard) => `Shard ${shard}`),
-    ]);
+    await expect
+      .poll(() => rows.getByRole('rowheader').allTextContents())
+      .toEqual(['Beacon', ...Array.from({ length: 8 }, (_, shard) => `Shard ${shard}`)]);
     const { data } = await gateway.ask(
       '{ chainInfo { beacon { epochBlock remainingBlockEpoch } shard(id: 0) { hash validationData { validatorsIdx } } } }',
     );
     const { epochBlock, remainingBlockEpoch } = data.chainInfo.beacon;
     const { hash, validationData } = data.chainInfo.shard;
     const row = rows.nth(2);
-    expect(await row.textContent()).toContain(`signed: validators ${validationData.validatorsIdx.join(', ')}`);
-    expect(await row.getByTitle(hash).textContent()).toBe(`${hash.slice(0, 6)}…${hash.slice(-6)}`);
+    await expect
+      .poll(() => row.textContent())
+      .toContain(`signed: validators ${validationData.validatorsIdx.join(', ')}`);
+    await expect.poll(() => row.getByTitle(hash).textContent()).toBe(`${hash.slice(0, 6)}…${hash.slice(-6)}`);
     const progress = beacon.getByRole('progressbar');
-    expect(await progress.getAttribute('value')).toBe(String(epochBlock - remainingBlockEpoch));
+    await expect.poll(() => progress.getAttribute('value')).toBe(String(epochBlock - remainingBlockEpoch));
 
     const height = await advanceOnPage(opened, 2);
     expect(height).toBe(chain.tip.height);
@@ -51,9 +52,9 @@ describeInBrowser('the page of the chain', (browser) => {
     const { page } = await browser.open('/chain', { gateway: shared() });
     const panel = page.getByRole('region', { name: 'Block times' });
     await panel.locator('canvas').first().waitFor();
-    expect(await panel.getByText(/blocks took/).textContent()).toMatch(
-      /^The last \d+ blocks took 40 s each \(median\)\. The slowest, 1,6[34]\d,\d{3}, took \d+ (s|min)\.$/,
-    );
+    await expect
+      .poll(() => panel.getByText(/blocks took/).textContent())
+      .toMatch(/^The last \d+ blocks took 40 s each \(median\)\. The slowest, 1,6[34]\d,\d{3}, took \d+ (s|min)\.$/);
     const link = panel.getByRole('link', { name: 'Show the query: Block times' });
     const url = new URL((await link.getAttribute('href')) ?? '', page.url());
     expect(url.searchParams.get('query')).toContain('blocks(last: $last)');

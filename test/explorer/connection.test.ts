@@ -19,7 +19,9 @@ describeInBrowser('the connection of the explorer', (browser) => {
     await gateway.app.close();
     const lost = page.locator(notice('reconnecting'));
     await lost.waitFor();
-    expect(await lost.textContent()).toMatch(/^Reconnecting\. The gateway cannot be reached since \d\d:\d\d:\d\d\./);
+    await expect
+      .poll(() => lost.textContent())
+      .toMatch(/^Reconnecting\. The gateway cannot be reached since \d\d:\d\d:\d\d\./);
     await page.getByRole('link', { name: 'Chain', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'Chain' }).waitFor();
     await expectAccessible(page);
@@ -76,7 +78,7 @@ describeInBrowser('the connection of the explorer', (browser) => {
     await untilHeight(page, gateway.sandbox.chain.tip.height);
     await page.getByRole('link', { name: 'Chain', exact: true }).click();
     await page.getByText('This page could not be loaded').waitFor();
-    expect(await page.title()).toBe('This page is broken · pdex-gateway');
+    await expect.poll(() => page.title()).toBe('This page is broken · pdex-gateway');
     await gateway.app.close();
     await page.unroute(file);
     await gateway.replace(1);

@@ -42,7 +42,7 @@ describeInBrowser('the page of a market', (browser) => {
     const opened = await browser.open('/market/pBTC_PRV?pay=100', { start: recorded() });
     const { page, gateway } = opened;
     await page.getByRole('heading', { level: 1, name: 'BTC / PRV' }).waitFor();
-    expect(await page.title()).toBe('BTC/PRV · pdex-gateway');
+    await expect.poll(() => page.title()).toBe('BTC/PRV · pdex-gateway');
 
     const shown = async () => {
       const { data } = await gateway.ask(
@@ -64,11 +64,9 @@ describeInBrowser('the page of a market', (browser) => {
     };
     await scrollTo(page, 'Divergence');
     const before = await expectShown();
-    expect(await panel(page, 'Order book').getByRole('columnheader').allTextContents()).toEqual([
-      'Price (PRV)',
-      'Quantity (BTC)',
-      'Sum (BTC)',
-    ]);
+    await expect
+      .poll(() => panel(page, 'Order book').getByRole('columnheader').allTextContents())
+      .toEqual(['Price (PRV)', 'Quantity (BTC)', 'Sum (BTC)']);
     await panel(page, 'Depth')
       .getByText(/Up to .* PRV per BTC, .* BTC can be bought for .* PRV/)
       .waitFor();
@@ -118,7 +116,7 @@ describeInBrowser('the page of a market', (browser) => {
     await expect.poll(() => rows.count()).toBeLessThanOrEqual(2);
     await page.reload();
     await rows.first().waitFor();
-    expect(await tab('1 d').getAttribute('aria-selected')).toBe('true');
+    await expect.poll(() => tab('1 d').getAttribute('aria-selected')).toBe('true');
   });
 
   test('has an order book that can be grouped, and says how good it is', async () => {
@@ -129,7 +127,7 @@ describeInBrowser('the page of a market', (browser) => {
     await book.getByLabel('Group prices by').selectOption({ label: '100 PRV' });
     const isGrouped = async () => (await prices()).every((price) => Number(price.replaceAll(',', '')) % 100 === 0);
     await expect.poll(isGrouped).toBe(true);
-    expect(parametersOf(page)).toEqual({ group: '100' });
+    await expect.poll(() => parametersOf(page)).toEqual({ group: '100' });
     await page.reload();
     await expect.poll(() => book.getByLabel('Group prices by').inputValue()).toBe('100');
 
@@ -162,12 +160,12 @@ describeInBrowser('the page of a market', (browser) => {
     const selling = `sellTokenId: "${PRV}", buyTokenId: "${BTC}", sellAmount: "1000000000000"`;
     const first = await quoted(selling);
     await expect.poll(() => receive.inputValue()).toBe(String(whole(first.buyAmount)));
-    expect(parametersOf(page)).toEqual({ pay: '1000' });
+    await expect.poll(() => parametersOf(page)).toEqual({ pay: '1000' });
     // The page stays where the reader has scrolled to, though the URL has changed.
     expect(await page.evaluate(() => scrollY)).toBeGreaterThan(0);
     await swap.getByLabel('Slippage that you accept').selectOption('1%');
     await swap.getByText(`${whole(first.minimumReceived)} BTC`).waitFor();
-    expect(await swap.getByRole('listitem').count()).toBe(first.route.length);
+    await expect.poll(() => swap.getByRole('listitem').count()).toBe(first.route.length);
 
     const height = await advanceOnPage(opened, 5);
     const second = await quoted(selling);
@@ -185,7 +183,7 @@ describeInBrowser('the page of a market', (browser) => {
     const fourth = await quoted(`sellTokenId: "${BTC}", buyTokenId: "${PRV}", sellAmount: "500000000"`);
     const received = async () => Number((await receive.inputValue()).replaceAll(',', ''));
     await expect.poll(received).toBe(whole(fourth.buyAmount));
-    expect(parametersOf(page)).toEqual({ side: 'sell', pay: '0.5', slippage: '1' });
+    await expect.poll(() => parametersOf(page)).toEqual({ side: 'sell', pay: '0.5', slippage: '1' });
     await page.reload();
     await scrollTo(page, 'Swap');
     await expect.poll(received).toBe(whole(fourth.buyAmount));
@@ -236,7 +234,7 @@ describeInBrowser('the page of a market', (browser) => {
 
     await go('/market/pNOPE_PRV');
     await page.getByRole('heading', { level: 1, name: 'Market not found' }).waitFor();
-    expect(await page.getByRole('link', { name: 'Search for NOPE' }).getAttribute('href')).toContain('NOPE');
+    await expect.poll(() => page.getByRole('link', { name: 'Search for NOPE' }).getAttribute('href')).toContain('NOPE');
     await expectAccessible(page);
     await go('/pool/no-pool');
     await page.getByRole('heading', { level: 1, name: 'Pool not found' }).waitFor();

@@ -51,12 +51,12 @@ describeInBrowser('the page of the markets', (browser) => {
       return { count: data.pairs.length, ...data.pair };
     };
     const before = await read();
-    expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe(String(before.count + 1));
-    expect(await firstNames(page, 1)).toEqual(['BTC/PRV']);
+    await expect.poll(() => page.getByRole('table').getAttribute('aria-rowcount')).toBe(String(before.count + 1));
+    await expect.poll(() => firstNames(page, 1)).toEqual(['BTC/PRV']);
     const shown = ({ poolPrice, change }: typeof before) => [formatPrice(poolPrice), formatPercent(change.percent)];
     const cells = async () => (await row.getByRole('cell').allTextContents()).slice(0, 2);
-    expect(await cells()).toEqual(shown(before));
-    expect(await row.locator('svg path').count()).toBe(1);
+    await expect.poll(cells).toEqual(shown(before));
+    await expect.poll(() => row.locator('svg path').count()).toBe(1);
 
     await advanceOnPage(opened, 20);
     const after = await read();
@@ -86,7 +86,7 @@ describeInBrowser('the page of the markets', (browser) => {
 
     release();
     await page.getByRole('rowheader').first().waitFor();
-    expect(await panel.getAttribute('aria-busy')).toBe('false');
+    await expect.poll(() => panel.getAttribute('aria-busy')).toBe('false');
     const [after, searchAfter] = await boxes();
     expect([after?.x, after?.y, after?.width, searchAfter]).toEqual([before?.x, before?.y, before?.width, search]);
   });
@@ -100,16 +100,17 @@ describeInBrowser('the page of the markets', (browser) => {
     await page.getByRole('button', { name: 'Market', exact: true }).click();
     await page.locator('th[aria-sort=ascending]', { hasText: 'Market' }).waitFor();
     const names = ['XMR/BTC', 'XMR/PRV', 'XMR/USDT'];
-    expect([parametersOf(page), await firstNames(page, 5)]).toEqual([{ search: 'xmr', sort: 'name' }, names]);
+    await expect.poll(() => firstNames(page, 5)).toEqual(names);
+    await expect.poll(() => parametersOf(page)).toEqual({ search: 'xmr', sort: 'name' });
     await page.getByRole('button', { name: 'Market', exact: true }).click();
-    expect(parametersOf(page)).toEqual({ search: 'xmr', sort: 'name', direction: 'descending' });
+    await expect.poll(() => parametersOf(page)).toEqual({ search: 'xmr', sort: 'name', direction: 'descending' });
     await page.reload();
     await expect.poll(() => firstNames(page, 5)).toEqual(names.toReversed());
-    expect(await page.getByRole('searchbox').inputValue()).toBe('xmr');
+    await expect.poll(() => page.getByRole('searchbox').inputValue()).toBe('xmr');
 
     await rowOf(page, 'XMR / BTC').click();
     await page.getByRole('heading', { level: 1, name: 'XMR / BTC' }).waitFor();
-    expect(new URL(page.url()).pathname).toBe('/market/pXMR_pBTC');
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/market/pXMR_pBTC');
     await page.goBack();
     await expect.poll(() => firstNames(page, 5)).toEqual(names.toReversed());
 
@@ -119,7 +120,8 @@ describeInBrowser('the page of the markets', (browser) => {
     await page.getByText('No market matches').waitFor();
     await page.getByRole('button', { name: 'Clear the search' }).click();
     await page.getByText(/^\d+ markets$/).waitFor();
-    expect([await page.getByRole('searchbox').inputValue(), parametersOf(page)['search']]).toEqual(['', undefined]);
+    await expect.poll(() => page.getByRole('searchbox').inputValue()).toBe('');
+    await expect.poll(() => parametersOf(page)['search']).toBeUndefined();
 
     await page.getByRole('button', { name: '24 h', exact: true }).click();
     const changes = async () => {
@@ -148,7 +150,7 @@ describeInBrowser('the page of the markets', (browser) => {
 
     await page.getByRole('searchbox').fill('');
     await page.getByRole('tab', { name: 'All pools' }).click();
-    expect(parametersOf(page)).toEqual({ list: 'pools' });
+    await expect.poll(() => parametersOf(page)).toEqual({ list: 'pools' });
     await page.locator('th[aria-sort=descending]', { hasText: 'Liquidity' }).waitFor();
     await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
     const alone = page.getByRole('rowheader').locator('a[href^="/pool/"]').last();
@@ -162,12 +164,9 @@ describeInBrowser('the page of the markets', (browser) => {
     const pools = await browser.open('/', { start: { without: 'MARKET_DATA' } });
     await pools.page.getByRole('tab', { name: 'All pools', selected: true }).waitFor();
     await pools.page.getByRole('rowheader').first().waitFor();
-    expect(await pools.page.getByRole('columnheader').allTextContents()).toEqual([
-      'Pool',
-      'Price',
-      '24 h volume, PRV',
-      'Liquidity, PRV',
-    ]);
+    await expect
+      .poll(() => pools.page.getByRole('columnheader').allTextContents())
+      .toEqual(['Pool', 'Price', '24 h volume, PRV', 'Liquidity, PRV']);
     await pools.page.getByText('The 24 h change and chart need recorded prices').waitFor();
     await pools.page.getByRole('tab', { name: 'Markets' }).click();
     await pools.page.getByText('No market-data host is configured').waitFor();
@@ -177,7 +176,7 @@ describeInBrowser('the page of the markets', (browser) => {
     const cell = rowOf(page, 'BTC / PRV').getByRole('cell').first();
     await cell.waitFor();
     const { data } = await gateway.ask('{ ticker(tickerId: "pBTC_PRV") { lastPrice } }');
-    expect(await cell.textContent()).toBe(formatPrice(data.ticker.lastPrice));
+    await expect.poll(() => cell.textContent()).toBe(formatPrice(data.ticker.lastPrice));
     await page.getByRole('tab', { name: 'All pools' }).click();
     await page.getByText('No node is configured').waitFor();
   });
@@ -185,7 +184,7 @@ describeInBrowser('the page of the markets', (browser) => {
   test('of a thousand pools has rows only near the screen, and comes back to where the reader was', async () => {
     const { page } = await browser.open('/?list=pools', { start: { sandbox: { pools: 1_000, history: 3 } } });
     await page.getByText('1,000 pools', { exact: true }).waitFor();
-    expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe('1001');
+    await expect.poll(() => page.getByRole('table').getAttribute('aria-rowcount')).toBe('1001');
     expect(await page.getByRole('rowheader').count()).toBeLessThan(80);
     await scrollToEnd(page);
     await page.locator('[aria-rowindex="1001"]').waitFor();

@@ -16,12 +16,14 @@ describeInBrowser('the shell of the explorer', (browser) => {
     const { page, gateway } = opened;
     await untilHeight(page, gateway.sandbox.chain.tip.height);
     const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
-    expect(await links.allTextContents()).toEqual(PAGES.map(([name]) => name));
+    await expect.poll(() => links.allTextContents()).toEqual(PAGES.map(([name]) => name));
     const footer = page.getByRole('contentinfo');
-    expect(await footer.textContent()).toMatch(/^pdex-gateway \d+\.\d+\.\d+ · height 1,640,000 · (now|\d+ s ago)/);
+    await expect
+      .poll(() => footer.textContent())
+      .toMatch(/^pdex-gateway \d+\.\d+\.\d+ · height 1,640,000 · (now|\d+ s ago)/);
 
     expect(await advanceOnPage(opened, 3)).toBe(1_640_003);
-    expect(await footer.textContent()).toMatch(/height 1,640,003 · (now|\d+ s ago)/);
+    await expect.poll(() => footer.textContent()).toMatch(/height 1,640,003 · (now|\d+ s ago)/);
   });
 
   test('goes to each page by its link, by its URL, and back and forward', async () => {
@@ -30,8 +32,9 @@ describeInBrowser('the shell of the explorer', (browser) => {
     for (const [name, path] of PAGES.slice(1)) {
       await page.getByRole('link', { name, exact: true }).click();
       await isShown(name);
-      expect([new URL(page.url()).pathname, await page.title()]).toEqual([path, `${name} · pdex-gateway`]);
-      expect(await page.locator('nav [aria-current=page]').allTextContents()).toEqual([name]);
+      await expect.poll(() => new URL(page.url()).pathname).toBe(path);
+      await expect.poll(() => page.title()).toBe(`${name} · pdex-gateway`);
+      await expect.poll(() => page.locator('nav [aria-current=page]').allTextContents()).toEqual([name]);
     }
     await page.goBack();
     await isShown('Tokens');
@@ -44,7 +47,7 @@ describeInBrowser('the shell of the explorer', (browser) => {
 
   test('says that nothing is at an unknown path', async () => {
     const { page } = await browser.open('/no/such/page', { gateway: shared(), allowed: [/404/] });
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Page not found');
+    await expect.poll(() => page.getByRole('heading', { level: 1 }).textContent()).toBe('Page not found');
     await page.getByRole('link', { name: 'All markets' }).click();
     await page.getByRole('heading', { level: 1, name: 'Markets' }).waitFor();
   });

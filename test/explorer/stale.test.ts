@@ -36,10 +36,12 @@ describeInBrowser('stale data', (browser) => {
       await expectAccessible(page);
     }
     const freshness = page.getByRole('region', { name: 'Freshness' });
-    expect(await freshness.getByRole('listitem').filter({ hasText: 'stale' }).allTextContents()).toEqual([
-      expect.stringMatching(/^Chainstaleheight 1,640,000, .* read .*\. The node cannot be reached\.$/),
-      expect.stringMatching(/^Market datastaleread .*\. The market-data host does not answer as it should\.$/),
-    ]);
+    await expect
+      .poll(() => freshness.getByRole('listitem').filter({ hasText: 'stale' }).allTextContents())
+      .toEqual([
+        expect.stringMatching(/^Chainstaleheight 1,640,000, .* read .*\. The node cannot be reached\.$/),
+        expect.stringMatching(/^Market datastaleread .*\. The market-data host does not answer as it should\.$/),
+      ]);
 
     node.faults.clear();
     marketData.faults.clear();

@@ -9,13 +9,13 @@ describeInBrowser('the page of the status', (browser) => {
     const { page } = await browser.open('/status', { gateway: shared() });
     const freshness = page.getByRole('region', { name: 'Freshness' });
     await freshness.getByText('connected', { exact: true }).waitFor();
-    expect(await freshness.getByText('fresh', { exact: true }).count()).toBe(2);
+    await expect.poll(() => freshness.getByText('fresh', { exact: true }).count()).toBe(2);
     await freshness.getByText('recording', { exact: true }).waitFor();
     const upstreams = page.getByRole('region', { name: 'Upstreams' });
-    expect(await upstreams.getByText('answers', { exact: true }).count()).toBe(2);
+    await expect.poll(() => upstreams.getByText('answers', { exact: true }).count()).toBe(2);
     const limits = page.getByRole('region', { name: 'Limits' });
     const row = limits.getByRole('row').filter({ hasText: 'maxPageSize' });
-    expect(await row.textContent()).toBe('Entries of one page500maxPageSize');
+    await expect.poll(() => row.textContent()).toBe('Entries of one page500maxPageSize');
   });
 
   test('says which upstream fails, since when and why, and that it has recovered', async () => {
@@ -27,7 +27,9 @@ describeInBrowser('the page of the status', (browser) => {
     await row.getByText('answers', { exact: true }).waitFor();
     await gateway.sandbox.marketData.stop();
     await row.getByText('fails', { exact: true }).waitFor();
-    expect(await row.textContent()).toMatch(/The market-data host cannot be reached, .*UPSTREAM_UNREACHABLE$/);
+    await expect
+      .poll(() => row.textContent())
+      .toMatch(/The market-data host cannot be reached, .*UPSTREAM_UNREACHABLE$/);
     await gateway.sandbox.marketData.start();
     await row.getByText('answers', { exact: true }).waitFor();
   });

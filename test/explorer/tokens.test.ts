@@ -11,7 +11,7 @@ describeInBrowser('the page of the tokens', (browser) => {
     const row = table.getByRole('row').filter({ has: page.getByTitle(BTC).first() });
     await row.waitFor();
     const { data } = await gateway.ask(`{ tokens { tokenId } token(id: "${BTC}") { nativePrice poolCount } }`);
-    expect(await table.getAttribute('aria-rowcount')).toBe(String(data.tokens.length + 1));
+    await expect.poll(() => table.getAttribute('aria-rowcount')).toBe(String(data.tokens.length + 1));
     const cells = await row.getByRole('cell').allTextContents();
     expect(cells.slice(0, 3)).toEqual([
       data.token.nativePrice.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 }),
@@ -26,28 +26,28 @@ describeInBrowser('the page of the tokens', (browser) => {
     await page.keyboard.press('/');
     await page.keyboard.type('btc');
     await page.getByText(/^1 of \d+ tokens$/).waitFor();
-    expect(new URL(page.url()).search).toBe('?search=btc');
+    await expect.poll(() => new URL(page.url()).search).toBe('?search=btc');
     await page.reload();
-    expect(await page.getByRole('searchbox').inputValue()).toBe('btc');
-    expect(await page.getByRole('rowheader').allTextContents()).toEqual(['BTC']);
+    await expect.poll(() => page.getByRole('searchbox').inputValue()).toBe('btc');
+    await expect.poll(() => page.getByRole('rowheader').allTextContents()).toEqual(['BTC']);
 
     await page.getByRole('searchbox').fill('');
     await page.getByRole('button', { name: 'Token', exact: true }).click();
     await page.locator('th[aria-sort=ascending]', { hasText: 'Token' }).waitFor();
-    expect(new URL(page.url()).search).toBe('?sort=name');
+    await expect.poll(() => new URL(page.url()).search).toBe('?sort=name');
     const names = await page.getByRole('rowheader').allTextContents();
     expect(names.slice(0, 5)).toEqual(names.slice(0, 5).toSorted((a, b) => a.localeCompare(b)));
     await page.getByRole('button', { name: 'Token', exact: true }).click();
-    expect(new URL(page.url()).search).toBe('?sort=name&direction=descending');
+    await expect.poll(() => new URL(page.url()).search).toBe('?sort=name&direction=descending');
     await page.locator('th[aria-sort=descending]', { hasText: 'Token' }).waitFor();
 
     await scrollToEnd(page);
     await page.getByRole('link', { name: 'BTC' }).click();
     await page.getByRole('heading', { level: 1, name: 'Markets' }).waitFor();
-    expect(new URL(page.url()).searchParams.get('search')).toBe(BTC);
+    await expect.poll(() => new URL(page.url()).searchParams.get('search')).toBe(BTC);
     await page.goBack();
     await page.getByRole('heading', { level: 1, name: 'Tokens' }).waitFor();
-    expect(new URL(page.url()).search).toBe('?sort=name&direction=descending');
+    await expect.poll(() => new URL(page.url()).search).toBe('?sort=name&direction=descending');
   });
 
   test('says that nothing matches, and clears the search', async () => {
@@ -55,14 +55,14 @@ describeInBrowser('the page of the tokens', (browser) => {
     await page.getByText('No token matches').waitFor();
     await page.getByRole('button', { name: 'Clear the search' }).click();
     await page.getByRole('rowheader').first().waitFor();
-    expect(new URL(page.url()).search).toBe('');
+    await expect.poll(() => new URL(page.url()).search).toBe('');
   });
 
   test('of a thousand pools has rows only near the screen, and counts them all', async () => {
     const { page, gateway } = await browser.open('/tokens?sort=name', { start: { sandbox: { pools: 1_000 } } });
     await page.getByRole('rowheader').first().waitFor();
     const { data } = await gateway.ask('{ tokens { tokenId } }');
-    expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe(String(data.tokens.length + 1));
+    await expect.poll(() => page.getByRole('table').getAttribute('aria-rowcount')).toBe(String(data.tokens.length + 1));
     expect(await page.getByRole('rowheader').count()).toBeLessThan(80);
     await scrollToEnd(page);
     await page.locator(`[aria-rowindex="${data.tokens.length + 1}"]`).waitFor();

@@ -1,16 +1,18 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { type BeaconHeight, newestFinal } from '../../domain/beacon-height.ts';
 import type { Service } from '../../graphql/context.ts';
 import type { HistoryStatus } from '../../history/history.ts';
 import { readinessProblems } from '../pages/health.ts';
+import { createCollectedMetrics } from './collected-metrics.ts';
 import { registerFleetMetrics } from './fleet-metrics.ts';
 
-/** Registers the gauges of what the gateway follows. Each value is read when Prometheus reads the metrics. */
+/** Registers the metrics of what the gateway follows. */
 export function registerSourceMetrics(service: Service, registry: Registry): void {
-  registerFleetMetrics(service.fleet, service.now, registry);
+  const metrics = createCollectedMetrics(registry);
+  registerFleetMetrics(service.fleet, service.now, metrics);
+  const { gauge, counter, gaugeOfEach, counterOfEach } = metrics;
   const { sources, now, upstreams } = service;
   const { head, history, nodes, pushes, market, orderBooks, divergences, tokens } = sources;
-  const registers = [registry];
   const subscriptions = { head, tickers: market.tickers, order_books: orderBooks, divergences };
 
   gauge('pdex_head_beacon_height', 'Newest beacon height that the gateway serves.', () => head.current()?.beaconHeight);
@@ -152,60 +154,6 @@ export function registerSourceMetrics(service: Service, registry: Registry): voi
     'source',
     () => Object.entries(subscriptions).map(([source, { skippedValues }]) => [source, skippedValues()]),
   );
-
-  function gauge(name: string, help: string, read: () => number | undefined): void {
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        const value = read();
-        if (value === undefined) this.reset();
-        else this.set(value);
-      },
-    });
-  }
-
-  /** A counter of something that counts itself. */
-  function counter(name: string, help: string, read: () => number): void {
-    new Counter({
-      name,
-      help,
-      registers,
-      collect() {
-        this.reset();
-        this.inc(read());
-      },
-    });
-  }
-
-  /** A gauge with one label, and a value for each of its label values. */
-  function gaugeOfEach(name: string, help: string, label: string, read: () => [string, number][]): void {
-    new Gauge({
-      name,
-      help,
-      labelNames: [label],
-      registers,
-      collect() {
-        this.reset();
-        for (const [labelValue, value] of read()) this.set({ [label]: labelValue }, value);
-      },
-    });
-  }
-
-  /** A counter with one label, and a total for each of its label values. */
-  function counterOfEach(name: string, help: string, label: string, read: () => [string, number][]): void {
-    new Counter({
-      name,
-      help,
-      labelNames: [label],
-      registers,
-      collect() {
-        this.reset();
-        for (const [labelValue, total] of read()) this.inc({ [label]: labelValue }, total);
-      },
-    });
-  }
 
   function secondsSince(instant: number | undefined): number | undefined {
     return instant === undefined ? undefined : (now() - instant) / 1_000;

@@ -63,7 +63,6 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
   const invalidHost = createRoute('unreadable', handleInvalidHost);
   const hint = graphql ? `The GraphQL endpoint is ${GRAPHQL_PATH}.` : `This port has ${[...routes.keys()].join(', ')}.`;
   const notFound = createRoute('nowhere', (_request, response) => handleNotFound(response, hint));
-  const isValidHost = createHostCheck();
   const { onRequest } = options.accessLog;
 
   function clientRoutes(handle: GraphqlHandler): [string, Route][] {
@@ -179,20 +178,9 @@ function pathOf(request: IncomingMessage): string {
   return end < 0 ? url : url.slice(0, end);
 }
 
-/** Maximum number of hosts in the cache. Clients use a handful of them. */
-const MAX_CACHED_HOSTS = 100;
-
-/** Creates the function that checks `Host`: whether a URL can be made of it, as handlers do. It caches valid hosts. */
-function createHostCheck(): (host: string | undefined) => boolean {
-  const valid = new Set<string>();
-
-  return (host) => {
-    if (host === undefined || valid.has(host)) return true;
-    if (!URL.canParse(`http://${host}`)) return false;
-    if (valid.size >= MAX_CACHED_HOSTS) valid.clear();
-    valid.add(host);
-    return true;
-  };
+/** Whether a URL can be made of `Host`, as handlers do. */
+function isValidHost(host: string | undefined): boolean {
+  return host === undefined || URL.canParse(`http://${host}`);
 }
 
 function handleInvalidHost(_request: IncomingMessage, response: ServerResponse): void {

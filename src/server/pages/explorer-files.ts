@@ -1,24 +1,15 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Encoding } from '../http/accepted-encoding.ts';
+import type { Encoding, ServedFile } from '../http/file-response.ts';
 import { createEtag } from '../http/http-caching.ts';
-
-/** A file of the built explorer, in memory. */
-export type ExplorerFile = {
-  readonly type: string;
-  /** The entity tag of each encoding; `undefined` if the name of the file contains a hash of its content. */
-  readonly etags: ReadonlyMap<Encoding, string> | undefined;
-  /** The content as it is, and compressed as the build has written it. */
-  readonly bodies: ReadonlyMap<Encoding, Buffer>;
-};
 
 /** The built explorer. */
 export type ExplorerFiles = {
   /** The page, which is the same for all paths of the explorer. */
-  readonly page: ExplorerFile;
+  readonly page: ServedFile;
   /** All other files, by the paths of their URLs. */
-  readonly assets: ReadonlyMap<string, ExplorerFile>;
+  readonly assets: ReadonlyMap<string, ServedFile>;
 };
 
 /** What browsers get at `/`: the explorer, or the index if it is not built or off. */
@@ -76,7 +67,7 @@ function isCompressed(path: string, contents: ReadonlyMap<string, Buffer>): bool
   return Object.values(ENDINGS).some((ending) => path.endsWith(ending) && contents.has(path.slice(0, -ending.length)));
 }
 
-function toFile(path: string, contents: ReadonlyMap<string, Buffer>): ExplorerFile {
+function toFile(path: string, contents: ReadonlyMap<string, Buffer>): ServedFile {
   const type = TYPES[extname(path)] ?? UNKNOWN_TYPE;
   const named = {
     identity: contents.get(path),

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { acceptedEncoding, type Encoding } from '../http/accepted-encoding.ts';
-import { hasEtag } from '../http/http-caching.ts';
-import { ASSETS_PREFIX, type ExplorerFile, type ExplorerFiles } from './explorer-files.ts';
+import { sendFile } from '../http/file-response.ts';
+import { ASSETS_PREFIX, type ExplorerFiles } from './explorer-files.ts';
 
 /** Responds with a file of the explorer. */
 type Respond = (request: IncomingMessage, response: ServerResponse) => void;
@@ -29,8 +28,6 @@ const PAGE_PATH = new RegExp(
     .join('|')})/?$`,
 );
 
-const IMMUTABLE = 'public, max-age=31536000, immutable';
-
 /** Only the gateway's own files are loaded, and only its own API is requested. No other page can show the explorer in a frame. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'self'",
@@ -48,47 +45,21 @@ const SECURITY_HEADERS = {
 
 /** Creates the explorer of its files. Every path is compared with known ones, so that no path leads out of its folder. */
 export function createExplorer({ page, assets }: ExplorerFiles): Explorer {
-  const responds = new Map([...assets].map(([path, file]) => [path, respondWith(file)]));
-  // A program gets something else at some of these paths.
-  const vary = 'accept, accept-encoding, sec-fetch-mode';
-  const sendPage = respondWith(page, { vary });
-  const sendNotFound = respondWith(page, { vary, status: 404 });
+  const fileHeaders = { ...SECURITY_HEADERS, vary: 'accept-encoding' };
+  // A program gets something else at some of the paths of the page.
+  const pageHeaders = { ...SECURITY_HEADERS, vary: 'accept, accept-encoding, sec-fetch-mode' };
+  const sendPage: Respond = (request, response) => sendFile(request, response, page, { headers: pageHeaders });
+  const sendNotFound: Respond = (request, response) =>
+    sendFile(request, response, page, { headers: pageHeaders, status: 404 });
+
+  function respondWithFile(path: string): Respond | undefined {
+    const file = assets.get(path);
+    return file && ((request, response) => sendFile(request, response, file, { headers: fileHeaders }));
+  }
 
   return {
     page: sendPage,
-    at: (path) => (PAGE_PATH.test(path) ? sendPage : responds.get(path)),
+    at: (path) => (PAGE_PATH.test(path) ? sendPage : respondWithFile(path)),
     notFoundAt: (path) => (path.startsWith(ASSETS_PREFIX) ? undefined : sendNotFound),
   };
-}
-
-type Options = { readonly status?: number; readonly vary?: string };
-
-/** Sends a file in the best encoding that it has and the client accepts, or 304 if the client already has it. */
-function respondWith(
-  { type, bodies, etags }: ExplorerFile,
-  { status = 200, vary = 'accept-encoding' }: Options = {},
-): Respond {
-  return (request, response) => {
-    const encoding = encodingOf(request, bodies);
-    const body = bodies.get(encoding) ?? Buffer.alloc(0);
-    const etag = etags?.get(encoding);
-    const caching = { vary, 'cache-control': etag === undefined ? IMMUTABLE : 'no-cache', ...(etag && { etag }) };
-    if (etag !== undefined && status === 200 && hasEtag(request, etag)) {
-      response.writeHead(304, { ...SECURITY_HEADERS, ...caching }).end();
-      return;
-    }
-    response.writeHead(status, {
-      ...SECURITY_HEADERS,
-      ...caching,
-      ...(encoding !== 'identity' && { 'content-encoding': encoding }),
-      'content-type': type,
-      'content-length': body.length,
-    });
-    response.end(request.method === 'HEAD' ? undefined : body);
-  };
-}
-
-function encodingOf(request: IncomingMessage, bodies: ExplorerFile['bodies']): Encoding {
-  const accepted = acceptedEncoding(request);
-  return bodies.has(accepted) ? accepted : 'identity';
 }

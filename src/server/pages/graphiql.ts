@@ -3,18 +3,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { GraphiQLOptions } from 'graphql-yoga';
-import { acceptedEncoding, type Encoding } from '../http/accepted-encoding.ts';
-import { createEtag, hasEtag } from '../http/http-caching.ts';
+import { type ServedFile, sendFile } from '../http/file-response.ts';
+import { createEtag } from '../http/http-caching.ts';
 import { GRAPHIQL_TABS } from './graphiql-tabs.ts';
-
-/** A page in each content encoding. */
-type Page = { readonly etag: string; readonly bodies: ReadonlyMap<Encoding, Buffer> };
 
 /** Quality 5 of 11 compresses nearly as well as 11 in a fraction of its time. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
 /** The page by its title. All gateways of a process share the 11 MB of it. */
-const pages = new Map<string, Promise<Page>>();
+const pages = new Map<string, Promise<ServedFile>>();
 
 /**
  * Creates the handler of GraphiQL. The page of 9 MB is rendered at the first request and sent compressed. A browser that has
@@ -26,22 +23,14 @@ export function createGraphiqlHandler(
   return async (request, response) => {
     const page = pages.get(title) ?? renderPage(title);
     pages.set(title, page);
-    const { etag, bodies } = await page;
-    const encoding = acceptedEncoding(request);
-    response.setHeader('vary', 'accept, accept-encoding, sec-fetch-mode');
-    response.setHeader('cache-control', 'no-cache');
-    response.setHeader('etag', etag);
-    response.setHeader('content-security-policy', "frame-ancestors 'self'");
-    if (hasEtag(request, etag)) {
-      response.writeHead(304).end();
-      return;
-    }
-    const body = bodies.get(encoding) ?? Buffer.alloc(0);
-    if (encoding !== 'identity') response.setHeader('content-encoding', encoding);
-    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-length': body.length });
-    response.end(request.method === 'HEAD' ? undefined : body);
+    sendFile(request, response, await page, { headers: HEADERS });
   };
 }
+
+const HEADERS = {
+  vary: 'accept, accept-encoding, sec-fetch-mode',
+  'content-security-policy': "frame-ancestors 'self'",
+};
 
 /** Says why there is no GraphiQL, in its place. */
 export function handleNoGraphiql(_request: IncomingMessage, response: ServerResponse): void {
@@ -53,17 +42,12 @@ const ONLY_PERSISTED = `GraphiQL is off: this gateway executes only persisted do
 Programs send the id of a document as documentId. The schema is at /schema.graphql.
 `;
 
-async function renderPage(title: string): Promise<Page> {
+async function renderPage(title: string): Promise<ServedFile> {
   const html = Buffer.from(await renderGraphiqlPage(title));
   const [br, gz] = await Promise.all([promisify(brotliCompress)(html, BROTLI), promisify(gzip)(html)]);
-  return {
-    etag: createEtag('text/html', html),
-    bodies: new Map([
-      ['br', br],
-      ['gzip', gz],
-      ['identity', html],
-    ]),
-  };
+  const bodies = new Map([['br', br] as const, ['gzip', gz] as const, ['identity', html] as const]);
+  const etag = createEtag('text/html', html);
+  return { type: 'text/html; charset=utf-8', bodies, etags: new Map([...bodies.keys()].map((each) => [each, etag])) };
 }
 
 /**

@@ -1,0 +1,48 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { hasEtag } from './http-caching.ts';
+
+/** The content encodings of pages and files that are compressed before they are requested. */
+export type Encoding = 'br' | 'gzip' | 'identity';
+
+/** A page or a file, in memory. */
+export type ServedFile = {
+  readonly type: string;
+  /** The entity tag of each encoding; `undefined` if the name of the file contains a hash of its content. */
+  readonly etags: ReadonlyMap<Encoding, string> | undefined;
+  /** The content as it is, and compressed if it is compressed. */
+  readonly bodies: ReadonlyMap<Encoding, Buffer>;
+};
+
+const IMMUTABLE = 'public, max-age=31536000, immutable';
+
+/** Sends a file in the best encoding that it has and the client accepts, or 304 if the client already has it. */
+export function sendFile(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { type, etags, bodies }: ServedFile,
+  { status = 200, headers = {} }: { readonly status?: number; readonly headers?: OutgoingHttpHeaders } = {},
+): void {
+  const accepted = acceptedEncoding(request);
+  const encoding = bodies.has(accepted) ? accepted : 'identity';
+  const body = bodies.get(encoding) ?? Buffer.alloc(0);
+  const etag = etags?.get(encoding);
+  const caching = { ...headers, 'cache-control': etag === undefined ? IMMUTABLE : 'no-cache', ...(etag && { etag }) };
+  if (etag !== undefined && status === 200 && hasEtag(request, etag)) {
+    response.writeHead(304, caching).end();
+    return;
+  }
+  const content = { 'content-type': type, 'content-length': body.length };
+  const encoded = encoding === 'identity' ? {} : { 'content-encoding': encoding };
+  // Node sends no body in the response to a HEAD.
+  response.writeHead(status, { ...caching, ...encoded, ...content }).end(body);
+}
+
+/** The best of these encodings that the client accepts. A weight of 0 means that it does not. */
+function acceptedEncoding({ headers }: IncomingMessage): Encoding {
+  const accepted = String(headers['accept-encoding'] ?? '');
+  if (BROTLI.test(accepted)) return 'br';
+  return GZIP.test(accepted) ? 'gzip' : 'identity';
+}
+
+const BROTLI = /\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
+const GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;

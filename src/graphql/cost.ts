@@ -126,15 +126,8 @@ function costOfValue(
   inside: SelectionCost,
   sentValues: number,
 ): SelectionCost {
-  const {
-    field,
-    multiplier,
-    entries = ASSUMED_LIST_SIZE,
-    actual = multiplier,
-    values: own = 1,
-    isList = false,
-  } = complexity;
-  const { unlessRead = 0, hasRead = false } = complexity;
+  const { field, multiplier, entries = ASSUMED_LIST_SIZE, actual = multiplier, values: own = 1 } = complexity;
+  const { isList = false, unlessRead = 0, hasRead = false } = complexity;
   if (isOfSchema) {
     const each = field + inside.objects + inside.objectsPerEntry * ASSUMED_SCHEMA_LIST_SIZE + inside.schemaObjects;
     return { ...NOTHING, schemaObjects: each * (isList ? ASSUMED_SCHEMA_LIST_SIZE : 1) + sentValues * VALUE };
@@ -155,27 +148,22 @@ function costOfValue(
 
 /** The cost of two selections side by side. */
 function add(a: SelectionCost, b: SelectionCost): SelectionCost {
-  if (a === NOTHING) return b;
-  return {
-    objects: a.objects + b.objects,
-    objectsPerEntry: a.objectsPerEntry + b.objectsPerEntry,
-    objectsUnlessRead: a.objectsUnlessRead + b.objectsUnlessRead,
-    schemaObjects: a.schemaObjects + b.schemaObjects,
-    values: a.values + b.values,
-    valuesPerEntry: a.valuesPerEntry + b.valuesPerEntry,
-  };
+  return a === NOTHING ? b : combine(a, b, (x, y) => x + y);
 }
 
 /** The maximum cost of an object that can have two types. */
 function maximum(a: SelectionCost, b: SelectionCost): SelectionCost {
-  if (a === NOTHING) return b;
+  return a === NOTHING ? b : combine(a, b, Math.max);
+}
+
+function combine(a: SelectionCost, b: SelectionCost, of: (x: number, y: number) => number): SelectionCost {
   return {
-    objects: Math.max(a.objects, b.objects),
-    objectsPerEntry: Math.max(a.objectsPerEntry, b.objectsPerEntry),
-    objectsUnlessRead: Math.max(a.objectsUnlessRead, b.objectsUnlessRead),
-    schemaObjects: Math.max(a.schemaObjects, b.schemaObjects),
-    values: Math.max(a.values, b.values),
-    valuesPerEntry: Math.max(a.valuesPerEntry, b.valuesPerEntry),
+    objects: of(a.objects, b.objects),
+    objectsPerEntry: of(a.objectsPerEntry, b.objectsPerEntry),
+    objectsUnlessRead: of(a.objectsUnlessRead, b.objectsUnlessRead),
+    schemaObjects: of(a.schemaObjects, b.schemaObjects),
+    values: of(a.values, b.values),
+    valuesPerEntry: of(a.valuesPerEntry, b.valuesPerEntry),
   };
 }
 

@@ -19,10 +19,7 @@ export type HeightClient = {
 };
 
 /** The response to an HTTP request, or a websocket. */
-type ClosingConnection = {
-  once(event: 'close', listener: () => void): unknown;
-  off(event: 'close', listener: () => void): unknown;
-};
+type ClosingConnection = { once(event: 'close', listener: () => void): unknown };
 
 /**
  * Minimum heights: the newest height that a client has seen, also from another gateway. An operation that names one is executed
@@ -60,9 +57,6 @@ const RELEASED_PER_TURN = 16;
 /** An operation that waits. */
 type Waiter = { readonly height: BeaconHeight; end(outcome: MinimumHeightOutcome): void };
 
-/** A connection on which operations wait. */
-type OpenConnection = { readonly waiters: Set<Waiter>; readonly onClose: () => void };
-
 /**
  * Reads a minimum height: a whole number, in JSON or as text.
  *
@@ -82,7 +76,7 @@ export function createMinimumHeights(options: MinimumHeightsOptions): MinimumHei
   const { head, hasNode, timeoutMs, metrics } = options;
   const waiting = new Set<Waiter>();
   const waitingOf = new Map<string | undefined, number>();
-  const connections = new Map<ClosingConnection, OpenConnection>();
+  const waitersOf = new WeakMap<ClosingConnection, Set<Waiter>>();
   const released = createTurnLimit(RELEASED_PER_TURN);
   let heads: Subscription | undefined;
   let isStopped = false;
@@ -104,7 +98,8 @@ export function createMinimumHeights(options: MinimumHeightsOptions): MinimumHei
     const timer = setTimeout(resolve, Math.max(0, receivedAt + timeoutMs - performance.now()), 'late');
     waiting.add(waiter);
     waitingOf.set(address, (waitingOf.get(address) ?? 0) + 1);
-    if (connection !== undefined) openOf(connection).waiters.add(waiter);
+    const waiters = connection && waitersOn(connection);
+    waiters?.add(waiter);
     metrics.addWaitingForHeight(1);
     follow();
 
@@ -114,7 +109,7 @@ export function createMinimumHeights(options: MinimumHeightsOptions): MinimumHei
     const left = (waitingOf.get(address) ?? 1) - 1;
     if (left === 0) waitingOf.delete(address);
     else waitingOf.set(address, left);
-    if (connection !== undefined) removeFrom(connection, waiter);
+    waiters?.delete(waiter);
     metrics.addWaitingForHeight(-1);
     unfollow();
     if (outcome === 'waited') await released.wait();
@@ -122,25 +117,15 @@ export function createMinimumHeights(options: MinimumHeightsOptions): MinimumHei
   }
 
   /** One listener for each connection: a websocket or an array can have many operations that wait. */
-  function openOf(connection: ClosingConnection): OpenConnection {
-    const known = connections.get(connection);
+  function waitersOn(connection: ClosingConnection): Set<Waiter> {
+    const known = waitersOf.get(connection);
     if (known !== undefined) return known;
     const waiters = new Set<Waiter>();
-    const onClose = () => {
+    waitersOf.set(connection, waiters);
+    connection.once('close', () => {
       for (const { end } of waiters) end('left');
-    };
-    connection.once('close', onClose);
-    const opened = { waiters, onClose };
-    connections.set(connection, opened);
-    return opened;
-  }
-
-  function removeFrom(connection: ClosingConnection, waiter: Waiter): void {
-    const { waiters, onClose } = openOf(connection);
-    waiters.delete(waiter);
-    if (waiters.size > 0) return;
-    connection.off('close', onClose);
-    connections.delete(connection);
+    });
+    return waiters;
   }
 
   /** The heads are followed only while something waits. */

@@ -1,5 +1,5 @@
 import { type ExecutionArgs, GraphQLError } from 'graphql';
-import type { Context, SubscribePayload } from 'graphql-ws';
+import type { SubscribePayload } from 'graphql-ws';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Limits } from '../../graphql/limits.ts';
 import { schema } from '../../graphql/schema.ts';
@@ -21,15 +21,12 @@ import { tooManyAtOnce } from '../operations/refusal.ts';
 import { trackOperation } from './graceful-close.ts';
 import type { WebSocketLog } from './log.ts';
 import { textOfPayload } from './message.ts';
-import type { ConnectionExtra } from './protocol.ts';
+import type { ProtocolContext } from './protocol.ts';
 import { type Receiver, sendResult, untilWritten } from './sending.ts';
-
-/** A websocket in the callbacks of graphql-ws. */
-type Connection = Context<Record<string, unknown> | undefined, ConnectionExtra>;
 
 /** An operation on a websocket. */
 type SocketOperation = QueryRequest & {
-  readonly connection: Connection;
+  readonly connection: ProtocolContext;
   readonly caller: ClientIdentity;
   readonly requestId: string;
   readonly id: string;
@@ -46,13 +43,13 @@ export type SubscriptionArgs = ExecutionArgs & {
 
 /** The callback of graphql-ws for an operation that a client sends. */
 type OnSubscribe = (
-  connection: Connection,
+  connection: ProtocolContext,
   id: string,
   payload: SubscribePayload,
 ) => Promise<SubscriptionArgs | GraphQLError[]>;
 
 /** What operations need. */
-type SocketOperationsOptions = {
+export type SocketOperationsOptions = {
   readonly pipeline: Pipeline;
   readonly responses: QueryResponses;
   readonly minimumHeights: Pick<MinimumHeights, 'reach'>;
@@ -83,7 +80,7 @@ export function createSocketOperations(options: SocketOperationsOptions): OnSubs
   const { maxSubscriptionsPerConnection, maxValuesPerConnection } = limits;
   const respond = options.responses.over<SocketOperation, Outcome>({ execute, send, refuse: (_, error) => [error] });
 
-  async function onSubscribe(connection: Connection, id: string, payload: SubscribePayload) {
+  async function onSubscribe(connection: ProtocolContext, id: string, payload: SubscribePayload) {
     const { caller, socket } = connection.extra;
     const requestId = requestIdOf(id, requestIds.of(caller));
     const account = new Account(rates, caller, 'websocket');
@@ -187,7 +184,7 @@ export function createSocketOperations(options: SocketOperationsOptions): OnSubs
     return { schema, document, operationName, ...unused, updates, receiver: receiverOf(operation) };
   }
 
-  function hasTooMany({ subscriptions }: Connection): boolean {
+  function hasTooMany({ subscriptions }: ProtocolContext): boolean {
     return Object.keys(subscriptions).length > maxSubscriptionsPerConnection;
   }
 

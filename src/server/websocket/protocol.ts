@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { CloseCode, handleProtocols, makeServer, type ServerOptions } from 'graphql-ws';
+import { CloseCode, type Context, handleProtocols, makeServer, type ServerOptions } from 'graphql-ws';
 import type { RawData, Server, WebSocket } from 'ws';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ClientIdentity } from '../clients/client-address.ts';
@@ -8,7 +8,7 @@ import { createKeepAlive } from './keep-alive.ts';
 import { parseMessage } from './message.ts';
 
 /** What graphql-ws passes on with each operation of a connection. */
-export type ConnectionExtra = {
+type ConnectionExtra = {
   readonly socket: ClientSocket;
   readonly caller: ClientIdentity;
   /** The height that operations wait for; `undefined` if the client has named none, or once it is reached. */
@@ -16,6 +16,9 @@ export type ConnectionExtra = {
   /** The open operations, with about how many values their results have. */
   open: readonly { readonly id: string; readonly values: number }[];
 };
+
+/** A websocket in the callbacks of graphql-ws. */
+export type ProtocolContext = Context<Record<string, unknown> | undefined, ConnectionExtra>;
 
 /** The callbacks of graphql-ws, and options of the transport. */
 export type ProtocolOptions = ServerOptions<Record<string, unknown> | undefined, ConnectionExtra> & {

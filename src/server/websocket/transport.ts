@@ -3,30 +3,30 @@ import { type IncomingHttpHeaders, type IncomingMessage, STATUS_CODES } from 'no
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GraphQLError } from 'graphql';
-import { CloseCode, type Context } from 'graphql-ws';
+import { CloseCode } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
 import { withoutHttp } from '../../graphql/execution/written-result.ts';
-import type { Limits } from '../../graphql/limits.ts';
-import { TRACEPARENT_HEADER, type Tracing } from '../../tracing.ts';
-import { type ClientAddresses, type ClientIdentity, FORWARDED_FOR_HEADER } from '../clients/client-address.ts';
+import { TRACEPARENT_HEADER } from '../../tracing.ts';
+import { type ClientIdentity, FORWARDED_FOR_HEADER } from '../clients/client-address.ts';
 import type { ConnectionLimits } from '../clients/connection-limits.ts';
 import { isAllowedOrigin, originNotAllowed } from '../clients/origins.ts';
-import type { RateLimits } from '../clients/rate-limits.ts';
 import { MIN_HEIGHT_HEADER, SANDBOX_HEADER } from '../http/headers.ts';
-import { REQUEST_ID_HEADER, type RequestIds } from '../http/request-id.ts';
+import { REQUEST_ID_HEADER } from '../http/request-id.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
-import { type MinimumHeights, readMinimumHeight } from '../operations/minimum-heights.ts';
-import type { Pipeline } from '../operations/pipeline.ts';
-import type { QueryResponses } from '../operations/query-responses.ts';
+import { readMinimumHeight } from '../operations/minimum-heights.ts';
 import { toRefusedResponse } from '../operations/refusal.ts';
 import { stagger } from '../stagger.ts';
 import { GRAPHQL_PATH } from '../yoga/yoga.ts';
 import { ClientSocket } from './client-socket.ts';
 import { closeGracefully } from './graceful-close.ts';
-import type { WebSocketLog } from './log.ts';
-import { createSocketOperations, requestIdOf, type SubscriptionArgs } from './operations.ts';
-import { type ConnectionExtra, runProtocol } from './protocol.ts';
+import {
+  createSocketOperations,
+  requestIdOf,
+  type SocketOperationsOptions,
+  type SubscriptionArgs,
+} from './operations.ts';
+import { type ProtocolContext, runProtocol } from './protocol.ts';
 import { sendUpdates } from './sending.ts';
 
 /** The open websockets. */
@@ -47,18 +47,9 @@ export type WebSocketTransport = {
 };
 
 /** What the transport needs. */
-type WebSocketTransportOptions = {
-  readonly pipeline: Pipeline;
-  readonly responses: QueryResponses;
-  readonly minimumHeights: Pick<MinimumHeights, 'reach'>;
-  readonly clients: ClientAddresses;
-  readonly rates: RateLimits | undefined;
+type WebSocketTransportOptions = SocketOperationsOptions & {
   readonly connections: ConnectionLimits | undefined;
-  readonly limits: Limits;
   readonly metrics: Metrics;
-  readonly requestIds: RequestIds;
-  readonly log: WebSocketLog;
-  readonly maskError: (error: unknown) => GraphQLError;
   /** Whether the data is simulated. */
   readonly isSandbox: boolean;
   /** Origins whose pages may open a websocket, besides the gateway's own. */
@@ -67,11 +58,7 @@ type WebSocketTransportOptions = {
   readonly keepAliveMs: number;
   /** Called with internal errors. */
   readonly internal: (error: unknown) => void;
-  readonly tracing?: Tracing | undefined;
 };
-
-/** A websocket in the callbacks of graphql-ws. */
-type Connection = Context<Record<string, unknown> | undefined, ConnectionExtra>;
 
 /** Accepts websockets. graphql-ws implements the protocol. Every operation takes the same steps as over HTTP. */
 export function createWebSocketTransport(options: WebSocketTransportOptions): WebSocketTransport {
@@ -165,7 +152,7 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
  *
  * @returns `false` if it is malformed, and the websocket is closed with a code after which clients do not reconnect
  */
-function noteMinimumHeight({ extra, connectionParams = {} }: Connection): boolean {
+function noteMinimumHeight({ extra, connectionParams = {} }: ProtocolContext): boolean {
   const { [MIN_HEIGHT_HEADER]: named, minHeight = named } = connectionParams;
   const sent = readMinimumHeight(minHeight, MIN_HEIGHT_HEADER);
   if (sent instanceof GraphQLError) {

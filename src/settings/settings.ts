@@ -69,23 +69,36 @@ const COMMAS = 'Separated by commas.';
 const PAIRS = 'Written as `name=value` pairs, percent-encoded and separated by commas.';
 const HEADER_LINES = 'Written as `name: value` lines, separated by line breaks or `\\n`.';
 
+// What the settings of one type have in common.
+const BOOLEAN = { kind: 'boolean', read: readBoolean } as const;
+const MILLISECONDS = { kind: 'number', read: readMilliseconds } as const;
+const INTERVAL = { kind: 'number', read: readInterval } as const;
+const OPTIONAL_LIMIT = { kind: 'number', default: '', read: readOptionalLimit } as const;
+const HEADERS = { kind: 'headers', default: '', ofText: HEADER_LINES, isSecret: true, read: readHeaders } as const;
+const LIST = { kind: 'list', default: '', ofText: COMMAS } as const;
+const URLS = { kind: 'texts', default: '', ofText: COMMAS, isSecret: true } as const;
+const OPTIONAL_URL = {
+  default: '',
+  isSecret: true,
+  read: (text: string) => (text === '' ? undefined : readUrl(text)),
+} as const;
+
+function oneOf<Word extends string>(words: readonly Word[]) {
+  return { kind: words, read: (text: string) => readOneOf(text, words) };
+}
+
 const ESSENTIAL = {
   fullnodeUrls: {
+    ...URLS,
     variable: 'FULLNODE_URL',
-    kind: 'texts',
-    default: '',
     meaning: "URL of the full node's JSON-RPC API, or several URLs.",
-    ofText: COMMAS,
-    isSecret: true,
     read: (text) => (text === '' ? [] : readUrls(text)),
   },
   marketDataUrl: {
+    ...OPTIONAL_URL,
     variable: 'MARKET_DATA_URL',
-    default: '',
     meaning:
       'URL of the market-data host. The gateway appends the path `/api/v1/public/<partner>/…`, or the part of it that the URL lacks.',
-    isSecret: true,
-    read: (text) => (text === '' ? undefined : readUrl(text)),
   },
   host: {
     variable: 'HOST',
@@ -108,51 +121,36 @@ const ESSENTIAL = {
     read: (path) => (path === '' ? [] : readTokensFile(path)),
   },
   corsOrigins: {
+    ...LIST,
     variable: 'CORS_ORIGINS',
-    kind: 'list',
-    default: '',
     meaning: "Origins of pages that can send requests and open websockets, besides the gateway's own, or `*` for all.",
-    ofText: COMMAS,
     read: (text) => readList(text, readOrigin),
   },
 } satisfies Settings;
 
 const UPSTREAMS = {
   fullnodeWsUrls: {
+    ...URLS,
     variable: 'FULLNODE_WS_URL',
-    kind: 'texts',
-    default: '',
     meaning:
       'URL of the websocket on which the full node pushes new blocks, or as many URLs as `FULLNODE_URL` has, in the same order. An empty one is a node without a websocket. By default, the gateway only polls.',
-    ofText: COMMAS,
-    isSecret: true,
     read: readWebSocketUrls,
   },
   fullnodeHeaders: {
+    ...HEADERS,
     variable: 'FULLNODE_HEADERS',
-    kind: 'headers',
-    default: '',
     meaning: 'HTTP headers of every request to a node, also of the one that opens its websocket.',
-    ofText: HEADER_LINES,
-    isSecret: true,
-    read: readHeaders,
   },
   marketDataHeaders: {
+    ...HEADERS,
     variable: 'MARKET_DATA_HEADERS',
-    kind: 'headers',
-    default: '',
     meaning: 'HTTP headers of every request to the market-data host.',
-    ofText: HEADER_LINES,
-    isSecret: true,
-    read: readHeaders,
   },
   tokensUrl: {
+    ...OPTIONAL_URL,
     variable: 'TOKENS_URL',
-    default: '',
     meaning:
       'URL of the token list of a token service, `…/coins/tokenlist`. Its tokens override those of the built-in list.',
-    isSecret: true,
-    read: (text) => (text === '' ? undefined : readUrl(text)),
   },
   marketDataPartner: {
     variable: 'MARKET_DATA_PARTNER',
@@ -162,11 +160,10 @@ const UPSTREAMS = {
     read: readSegment,
   },
   upstreamTimeoutMs: {
+    ...MILLISECONDS,
     variable: 'UPSTREAM_TIMEOUT_MS',
-    kind: 'number',
     default: '10000',
     meaning: 'Maximum time for a complete response of an upstream, in milliseconds.',
-    read: readMilliseconds,
   },
   upstreamMaxConnections: {
     variable: 'UPSTREAM_MAX_CONNECTIONS',
@@ -184,84 +181,74 @@ const UPSTREAMS = {
     read: (text) => readWhole(text, 0, MAX_INT32),
   },
   upstreamMaxPauseMs: {
+    ...MILLISECONDS,
     variable: 'UPSTREAM_MAX_PAUSE_MS',
-    kind: 'number',
     default: '15000',
     meaning: 'Maximum back-off before the gateway tries a failing upstream again, in milliseconds.',
-    read: readMilliseconds,
   },
 } satisfies Settings;
 
 const FRESHNESS = {
   headPollMs: {
+    ...INTERVAL,
     variable: 'HEAD_POLL_MS',
-    kind: 'number',
     default: '1000',
     meaning: `How often the gateway polls the node for a new block, in milliseconds. Minimum ${MIN_INTERVAL_MS}. While a websocket of \`FULLNODE_WS_URL\` is open, the interval is at least 10 seconds, and each pushed block is polled at once.`,
-    read: readInterval,
   },
   maxBlockAgeMs: {
+    ...MILLISECONDS,
     variable: 'MAX_BLOCK_AGE_MS',
-    kind: 'number',
     default: '600000',
     meaning:
       'Maximum age of the newest block, by its own timestamp, in milliseconds. If it is older, the head is stale and `/ready` returns 503.',
-    read: readMilliseconds,
   },
   marketPollMs: {
+    ...INTERVAL,
     variable: 'MARKET_POLL_MS',
-    kind: 'number',
     default: '10000',
     meaning: `How often the gateway polls pairs and tickers, in milliseconds. Minimum ${MIN_INTERVAL_MS}.`,
-    read: readInterval,
   },
   marketMaxAgeMs: {
+    ...MILLISECONDS,
     variable: 'MARKET_MAX_AGE_MS',
-    kind: 'number',
     default: '600000',
     meaning:
       'Maximum age of pairs and tickers while the market-data host fails, in milliseconds. After that, their fields fail with the error of the host.',
-    read: readMilliseconds,
   },
   tokensPollMs: {
+    ...INTERVAL,
     variable: 'TOKENS_POLL_MS',
-    kind: 'number',
     default: '3600000',
     meaning: `How often the gateway reads \`TOKENS_URL\`, in milliseconds. Minimum ${MIN_INTERVAL_MS}.`,
-    read: readInterval,
   },
   orderBookTtlMs: {
+    ...INTERVAL,
     variable: 'ORDER_BOOK_TTL_MS',
-    kind: 'number',
     default: '1000',
     meaning: `How long the gateway serves the same snapshot of an order book to all clients, in milliseconds. Minimum ${MIN_INTERVAL_MS}.`,
-    read: readInterval,
   },
 } satisfies Settings;
 
 const SERVER = {
   explorer: {
+    ...BOOLEAN,
     variable: 'EXPLORER',
-    kind: 'boolean',
     default: 'true',
     // The server of a program has pages of its own.
     optionDefault: 'false',
     meaning: 'Whether browsers get the explorer at `/`: true or false.',
-    read: readBoolean,
   },
   graphiql: {
+    ...BOOLEAN,
     variable: 'GRAPHIQL',
-    kind: 'boolean',
     default: 'true',
     meaning: 'Whether browsers get GraphiQL: true or false.',
-    read: readBoolean,
   },
   rest: {
+    ...BOOLEAN,
     variable: 'REST',
-    kind: 'boolean',
     default: 'true',
     meaning: 'Whether pairs, tickers and order books are also served as a REST API: true or false.',
-    read: readBoolean,
   },
   persistedDocuments: {
     variable: 'PERSISTED_DOCUMENTS',
@@ -271,12 +258,11 @@ const SERVER = {
     read: (path) => (path === '' ? undefined : readPersistedManifest(path)),
   },
   persistedOnly: {
+    ...BOOLEAN,
     variable: 'PERSISTED_ONLY',
-    kind: 'boolean',
     default: 'false',
     meaning:
       'Whether only persisted documents are executed: true or false. If true, every other operation fails with `PERSISTED_QUERY_ONLY`, and browsers get neither GraphiQL nor the explorer.',
-    read: readBoolean,
   },
   adminPort: {
     variable: 'ADMIN_PORT',
@@ -300,11 +286,10 @@ const SERVER = {
     read: (text) => readWhole(text, 0, MAX_INT32),
   },
   keepAliveMs: {
+    ...INTERVAL,
     variable: 'KEEP_ALIVE_MS',
-    kind: 'number',
     default: '12000',
     meaning: `How often the gateway pings websockets and idle event streams, in milliseconds. It disconnects a client that does not respond within two such intervals. Minimum ${MIN_INTERVAL_MS}.`,
-    read: readInterval,
   },
   stopWindowMs: {
     variable: 'STOP_WINDOW_MS',
@@ -322,50 +307,40 @@ const SERVER = {
     read: (text) => readMilliseconds(text, 0),
   },
   logLevel: {
+    ...oneOf(LOG_LEVELS),
     variable: 'LOG_LEVEL',
-    kind: LOG_LEVELS,
     default: 'info',
     meaning: `Least severe level that is logged: ${LOG_LEVELS.join(', ')}.`,
-    read: (text) => readOneOf(text, LOG_LEVELS),
   },
   accessLog: {
+    ...oneOf(ACCESS_LOG_MODES),
     variable: 'ACCESS_LOG',
-    kind: ACCESS_LOG_MODES,
     default: 'errors',
     meaning: `Which requests and operations are logged: ${ACCESS_LOG_MODES.join(', ')}. \`errors\` means refused operations and internal errors.`,
-    read: (text) => readOneOf(text, ACCESS_LOG_MODES),
   },
 } satisfies Settings;
 
 const RATE_LIMITS = {
   rateLimitPerSecond: {
+    ...OPTIONAL_LIMIT,
     variable: 'RATE_LIMIT_PER_SECOND',
-    kind: 'number',
-    default: '',
     meaning: `${ADDRESS_LIMITS.rateLimitPerSecond.meaning} Not limited by default.`,
-    read: readOptionalLimit,
   },
   rateLimitBurst: {
+    ...OPTIONAL_LIMIT,
     variable: 'RATE_LIMIT_BURST',
-    kind: 'number',
-    default: '',
     meaning: `${ADDRESS_LIMITS.rateLimitBurst.meaning} By default, the points of ${DEFAULT_BURST_SECONDS} seconds.`,
-    read: readOptionalLimit,
   },
   maxConnectionsPerAddress: {
+    ...OPTIONAL_LIMIT,
     variable: 'MAX_CONNECTIONS_PER_ADDRESS',
-    kind: 'number',
-    default: '',
     meaning: `${ADDRESS_LIMITS.maxConnectionsPerAddress.meaning} Not limited by default.`,
-    read: readOptionalLimit,
   },
   trustedProxies: {
+    ...LIST,
     variable: 'TRUSTED_PROXIES',
-    kind: 'list',
-    default: '',
     meaning:
       'Proxies whose `X-Forwarded-For` headers are trusted: addresses or ranges, or `loopback`, `linklocal`, `uniquelocal`.',
-    ofText: COMMAS,
     read: (text) => readList(text, readProxy),
   },
 } satisfies Settings;
@@ -373,11 +348,9 @@ const RATE_LIMITS = {
 /** The variables of OpenTelemetry, with its names, meanings and defaults. */
 const TRACES = {
   otlpEndpoint: {
+    ...OPTIONAL_URL,
     variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',
-    default: '',
     meaning: 'URL of an OpenTelemetry receiver. If it is set, the gateway sends traces to `<URL>/v1/traces`.',
-    isSecret: true,
-    read: (text) => (text === '' ? undefined : readUrl(text)),
   },
   otlpHeaders: {
     variable: 'OTEL_EXPORTER_OTLP_HEADERS',
@@ -387,11 +360,10 @@ const TRACES = {
     read: readHeaderPairs,
   },
   otlpProtocol: {
+    ...oneOf(OTLP_PROTOCOLS),
     variable: 'OTEL_EXPORTER_OTLP_PROTOCOL',
-    kind: OTLP_PROTOCOLS,
     default: OTLP_PROTOCOLS[0],
     meaning: `Encoding of traces: ${OTLP_PROTOCOLS.join(', ')}. gRPC is not supported.`,
-    read: (text) => readOneOf(text, OTLP_PROTOCOLS),
   },
   traceServiceName: {
     variable: 'OTEL_SERVICE_NAME',
@@ -406,11 +378,10 @@ const TRACES = {
     read: readPairs,
   },
   traceSampler: {
+    ...oneOf(TRACE_SAMPLERS),
     variable: 'OTEL_TRACES_SAMPLER',
-    kind: TRACE_SAMPLERS,
     default: 'parentbased_always_on',
     meaning: `Which traces are recorded: ${TRACE_SAMPLERS.join(', ')}. With \`parentbased_\`, the trace context of the client decides if there is one.`,
-    read: (text) => readOneOf(text, TRACE_SAMPLERS),
   },
   traceSamplerArg: {
     variable: 'OTEL_TRACES_SAMPLER_ARG',
@@ -420,11 +391,10 @@ const TRACES = {
     read: readShare,
   },
   tracingDisabled: {
+    ...BOOLEAN,
     variable: 'OTEL_SDK_DISABLED',
-    kind: 'boolean',
     default: 'false',
     meaning: 'Whether traces are off although a receiver is set: true or false.',
-    read: readBoolean,
   },
 } satisfies Settings;
 
@@ -463,13 +433,10 @@ const HISTORY = {
 
 const FLEET = {
   redisUrl: {
+    ...URLS,
     variable: 'REDIS_URL',
-    kind: 'texts',
-    default: '',
     meaning:
       'URL of Redis, through which several gateways work as one fleet: `redis://` or, over TLS, `rediss://`. Several URLs are nodes of a cluster. For the only endpoint of a cluster the scheme is `redis+cluster://`, and for Sentinels `redis+sentinel://host:26379/<name of the primary>`. By default, the gateway is alone.',
-    ofText: COMMAS,
-    isSecret: true,
     read: readRedisUrls,
   },
   redisPrefix: {
@@ -492,11 +459,10 @@ const SANDBOX = {
     read: readOptionalBoolean,
   },
   sandboxBlockMs: {
+    ...MILLISECONDS,
     variable: 'SANDBOX_BLOCK_MS',
-    kind: 'number',
     default: '4000',
     meaning: 'Block interval of the sandbox, in milliseconds.',
-    read: readMilliseconds,
   },
 } satisfies Settings;
 

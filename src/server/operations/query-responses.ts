@@ -6,7 +6,6 @@ import type { Account } from './account.ts';
 import type { DataVersion } from './data-version.ts';
 import { EncodedResponse } from './encoded-response.ts';
 import { codesOf } from './log-details.ts';
-import { createRequestCoalescing } from './request-coalescing.ts';
 import type { ResponseCache } from './response-cache.ts';
 
 /** A request that may be a query, on any transport. */
@@ -49,6 +48,9 @@ type QueryResponsesOptions = {
   readonly metrics: Pick<Metrics, 'recordResponseSource' | 'recordPersistedOperation'>;
 };
 
+/** An execution in progress. It resolves to the response, or to something else if there is none to share. */
+type Execution = { readonly version: DataVersion; readonly response: Promise<unknown> };
+
 /** Longer requests are neither cached nor coalesced: comparing them would take a good part of the time to execute them. */
 const MAX_KEY_LENGTH = 16_384;
 
@@ -62,7 +64,15 @@ export function keyOf(text: string): string | undefined {
  * executed: on whatever transport the equal request came.
  */
 export function createQueryResponses({ cache, dataVersion, metrics }: QueryResponsesOptions): QueryResponses {
-  const coalescing = createRequestCoalescing();
+  /** Executions in progress, for requests with the same text (single flight). */
+  const inFlight = new Map<string, Execution>();
+
+  /** Shares an execution until it ends. */
+  function share(key: string, execution: Execution): void {
+    inFlight.set(key, execution);
+    const end = () => inFlight.get(key) === execution && inFlight.delete(key);
+    execution.response.then(end, end);
+  }
 
   return {
     over({ execute, send, refuse }) {
@@ -76,9 +86,10 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
 
       /** Shares the execution of an equal request, if there is one. */
       function coalesce(request: Request): Outcome {
-        const inFlight = request.key === undefined ? undefined : coalescing.inFlight(request.key, dataVersion());
-        if (inFlight === undefined) return executeNow(request);
-        return inFlight.then((shared) =>
+        const execution = request.key === undefined ? undefined : inFlight.get(request.key);
+        // An execution that started before the last publication may use data that is no longer current.
+        if (execution?.version !== dataVersion()) return executeNow(request);
+        return execution.response.then((shared) =>
           // The other client may have no points left, or its operation may be a subscription.
           shared instanceof EncodedResponse && shared.isExecuted
             ? sendAgain(request, shared, 'shared')
@@ -90,7 +101,7 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
         const { key } = request;
         const version = dataVersion();
         const executing = execute(request);
-        if (executing instanceof Promise && key !== undefined) coalescing.share(key, version, executing);
+        if (executing instanceof Promise && key !== undefined) share(key, { version, response: executing });
         return andThen(executing, (response) => {
           if (!(response instanceof EncodedResponse)) return response;
           if (key !== undefined) cache.store(key, response, version);

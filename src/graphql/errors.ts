@@ -32,11 +32,11 @@ export function createErrorMask(internal: (error: unknown) => void): (error: unk
   return (error) => {
     const origin = originOf(error);
     if (origin instanceof GatewayError)
-      return place(error, origin.message, { ...origin.extensions, code: origin.code });
+      return placeError(origin.message, error, { ...origin.extensions, code: origin.code });
     if (origin instanceof GraphQLError) return withOurCode(origin, error);
 
     internal(origin);
-    return place(error, INTERNAL, { code: 'INTERNAL_SERVER_ERROR' });
+    return placeError(INTERNAL, error, { code: 'INTERNAL_SERVER_ERROR' });
   };
 }
 
@@ -68,7 +68,11 @@ function withOurCode(error: GraphQLError, placed: unknown): GraphQLError {
   // An error without a path concerns the whole request.
   const hasPath = placed instanceof GraphQLError && placed.path !== undefined;
   const status = http ?? (hasPath ? undefined : { status: 400, spec: true });
-  return place(placed, error.message, { ...others, code: OUR_CODES[code] ?? code, ...(status && { http: status }) });
+  return placeError(error.message, placed, {
+    ...others,
+    code: OUR_CODES[code] ?? code,
+    ...(status && { http: status }),
+  });
 }
 
 /** Maximum length of a message, in characters: messages quote what a client has sent. */
@@ -80,17 +84,9 @@ function shorten(message: string): string {
   return `${message.slice(0, MAX_MESSAGE_LENGTH)}… (${message.length} characters)`;
 }
 
-/** An error with that message, with the path and the location of the given error. */
-function place(error: unknown, message: string, extensions: GraphQLErrorExtensions): GraphQLError {
-  return placeError(message, error instanceof GraphQLError ? error : undefined, extensions);
-}
-
 /** Creates an error for clients, with the path and the location of another one. */
-export function placeError(
-  message: string,
-  at: GraphQLError | undefined,
-  extensions: GraphQLErrorExtensions,
-): GraphQLError {
+export function placeError(message: string, error: unknown, extensions: GraphQLErrorExtensions): GraphQLError {
+  const at = error instanceof GraphQLError ? error : undefined;
   const placed = withoutStacks(
     () => new GraphQLError(shorten(message), { nodes: at?.nodes ?? null, path: at?.path ?? null, extensions }),
   );

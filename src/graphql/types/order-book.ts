@@ -12,7 +12,7 @@ import { type CutOrderBook, DEFAULT_DEPTH, readOrderBookArguments } from '../../
 import { refusing } from '../bad-input.ts';
 import { builder } from '../builder.ts';
 import { objects, orderBook } from '../complexity.ts';
-import { ASSUMED_PAIRS_OF_A_TICKER } from '../limits.ts';
+import { ASSUMED_PAIRS } from '../limits.ts';
 import { PairRef } from './refs.ts';
 
 const TimestampUnitEnum = builder.enumType('TimestampUnit', {
@@ -159,7 +159,7 @@ export const OrderBookRef = builder.objectRef<CutOrderBook>('OrderBook').impleme
     pairs: t.field({
       type: [PairRef],
       nullable: true,
-      complexity: objects(ASSUMED_PAIRS_OF_A_TICKER),
+      complexity: objects(ASSUMED_PAIRS),
       description:
         'Pairs with this ticker id, which share the order book, in the order of the market-data host. More than one if tokens share a symbol, or if two tokens trade in several pools. Null with an error if pairs cannot be read.',
       resolve: ({ tickerId }, _args, { loaders }) => loaders.market.pairs.ofTicker(tickerId),

@@ -5,7 +5,7 @@ import { poolPrice, requireDecimals } from '../../loaders/pool-price.ts';
 import { refusing } from '../bad-input.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { objects, objectsAt } from '../complexity.ts';
-import { ASSUMED_PAIRS_OF_A_POOL } from '../limits.ts';
+import { ASSUMED_PAIRS } from '../limits.ts';
 import { PoolDepthRef } from './pool-depth.ts';
 import { PairRef, PoolPairRef } from './refs.ts';
 import { TokenRef } from './token.ts';
@@ -125,7 +125,7 @@ PoolPairRef.implement({
     pairs: t.field({
       type: [PairRef],
       nullable: true,
-      complexity: objects(ASSUMED_PAIRS_OF_A_POOL),
+      complexity: objects(ASSUMED_PAIRS),
       description:
         'Market-data pairs of the same two tokens, in the order of the market-data host. Their pools can have different reserves from this one. Null with an error if pairs cannot be read.',
       resolve: (pool, _args, { loaders }) => loaders.market.pairs.ofTokens(pool.token1Id, pool.token2Id),

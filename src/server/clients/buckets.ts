@@ -26,18 +26,8 @@ export const MAX_CLIENTS = 100_000;
 
 /** Creates the buckets of one gateway, which counts alone. */
 export function createBuckets(rate: RateLimit, now: () => Instant): Buckets {
-  const buckets = new LRUCache<string, OwnBucket>({ max: MAX_CLIENTS });
-  return {
-    of(client) {
-      let bucket = buckets.get(client);
-      if (bucket === undefined) {
-        bucket = new OwnBucket(rate, now);
-        buckets.set(client, bucket);
-      }
-      return bucket;
-    },
-    close() {},
-  };
+  const buckets = new LRUCache({ max: MAX_CLIENTS, memoMethod: () => new OwnBucket(rate, now) });
+  return { of: (client) => buckets.memo(client), close() {} };
 }
 
 class OwnBucket implements ClientBucket {

@@ -37,7 +37,10 @@ const MUCH = 1 / 4;
  * left. What all gave too much is a debt in the account. While nothing can be settled, each replica counts alone.
  */
 export function createSettledBuckets({ rate, accounts, now }: SettledBucketsOptions): Buckets {
-  const buckets = new LRUCache<string, SettledBucket>({ max: MAX_CLIENTS });
+  const buckets = new LRUCache<string, SettledBucket>({
+    max: MAX_CLIENTS,
+    memoMethod: (client) => new SettledBucket(client, terms),
+  });
   /** The buckets with points that are not settled, and those of them that have to be settled soon. */
   let unsettled = new Set<SettledBucket>();
   let urgent = new Set<SettledBucket>();
@@ -125,14 +128,7 @@ export function createSettledBuckets({ rate, accounts, now }: SettledBucketsOpti
   }
 
   return {
-    of(client) {
-      let bucket = buckets.get(client);
-      if (bucket === undefined) {
-        bucket = new SettledBucket(client, terms);
-        buckets.set(client, bucket);
-      }
-      return bucket;
-    },
+    of: (client) => buckets.memo(client),
     close() {
       isClosed = true;
       clearTimeout(timer);

@@ -87,10 +87,6 @@ export function runProtocol(server: Server<typeof ClientSocket>, options: Protoc
   }
 }
 
-function send(this: Connection, text: string): Promise<void> {
-  return sendText(this.socket, text);
-}
-
 function close(this: Connection, code: number, reason: string): void {
   this.socket.close(code, reason);
 }
@@ -100,7 +96,8 @@ function onMessage(this: Connection, onText: Connection['onText']): void {
 }
 
 /** Sends a message, and resolves when it was written, so that a slow client requests no more. */
-function sendText(socket: ClientSocket, text: string): Promise<void> {
+function send(this: Connection, text: string): Promise<void> {
+  const { socket } = this;
   return new Promise((resolve) => {
     if (socket.readyState !== socket.OPEN) return resolve();
     socket.send(text, () => {

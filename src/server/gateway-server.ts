@@ -116,7 +116,7 @@ type GatewayServerOptions = {
 
 /** Creates the server: HTTP with server-sent events, and websockets, all with one pipeline. */
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
-  const { service, metrics, log, tracing, answerCacheBytes, graphiql, persistedOnly } = options;
+  const { service, metrics, log, tracing, answerCacheBytes } = options;
   const { corsOrigins, trustedProxies, keepAliveMs, adminPort, adminHost, marketMaxAgeMs } = options;
   const { limits, sources, now, isSandbox } = service;
   let stopping: Promise<void> | undefined;
@@ -138,7 +138,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   const { wait: takeTurn } = createTurnQueue();
   const persisted = createPersistedQueries({
     documents: options.documents,
-    isOnly: persistedOnly,
+    isOnly: options.persistedOnly,
     shared: options.sharedTexts,
   });
   const documents = createDocuments({ schema, limits, takeTurn, onRefused: metrics.recordRefusedOperation });
@@ -154,25 +154,6 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   const steps = { service, persisted, documents, planner, executor, groups, minimumHeights };
   const pipeline = createPipeline({ ...steps, metrics, maskError, takeTurn });
 
-  let created: Yoga | undefined;
-  // Creating Yoga takes a tenth of a start, and a plain query does not need it.
-  const yoga = () =>
-    (created ??= createGatewayYoga({
-      ...limits,
-      pipeline,
-      minimumHeights,
-      clients,
-      rates,
-      persisted,
-      takeTurn,
-      logsAccess: accessLog.onResponse !== undefined,
-      keepAliveMs,
-      trackStream: responses.trackStream,
-      metrics,
-      maskError,
-      internal,
-      tracing,
-    }));
   const dataVersion = createDataVersion(sources);
   const cache = createResponseCache({
     maxBytes: answerCacheBytes,
@@ -180,77 +161,65 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     tokenList: sources.tokens.current,
     now,
   });
+  const endpoint = { clients, rates, connections, minimumHeights, requestIds, maskError };
   const queryResponses = createQueryResponses({ cache, dataVersion, metrics });
+  const transport = { ...endpoint, pipeline, responses: queryResponses, corsOrigins, tracing };
+
   const isLast = ({ socket }: IncomingMessage) => isStopping() || connections?.isOverLimit(socket) === true;
   const responses = createOpenResponses(metrics, accessLog.onResponse);
+  let created: Yoga | undefined;
+  // Creating Yoga takes a tenth of a start, and a plain query does not need it.
+  const yoga = () =>
+    (created ??= createGatewayYoga({
+      ...limits,
+      ...transport,
+      persisted,
+      takeTurn,
+      logsAccess: accessLog.onResponse !== undefined,
+      keepAliveMs,
+      trackStream: responses.trackStream,
+      metrics,
+      internal,
+    }));
   const graphqlHandler = createGraphqlHandler({
+    ...transport,
     yoga,
-    pipeline,
     persisted,
-    responses: queryResponses,
-    minimumHeights,
     writer: createResponseWriter({ now, rates, responses, metrics, corsOrigins, isSandbox, isLast }),
     accessLog,
-    clients,
-    rates,
-    connections,
-    requestIds,
-    maskError,
-    corsOrigins,
     maxBodyBytes: limits.maxBodyBytes,
-    tracing,
   });
-  const partner = options.marketDataPartner;
-  const createRest = () =>
+  const rest =
+    options.rest &&
     createRestRoutes({
-      ...{
-        ...service,
-        ...options,
-        partner,
-        minimumHeights,
-        clients,
-        rates,
-        connections,
-        responses,
-        requestIds,
-        maskError,
-        isLast,
-      },
+      ...service,
+      ...options,
+      ...endpoint,
+      partner: options.marketDataPartner,
+      responses,
+      isLast,
       api: createRestApi({ sources, now, maxAgeMs: marketMaxAgeMs, takeTurn }),
     });
-  const rest = options.rest ? createRest() : undefined;
   const pages = { service, metrics, requestIds, accessLog, isStopping };
   const hasAdminPages = adminPort === undefined;
   const admin = hasAdminPages ? undefined : createAdminServer({ ...pages, keepAliveMs });
   const handle = createRoutes({
     ...pages,
-    graphqlHandler,
-    rest,
+    forClients: { ...options, graphqlHandler, rest: rest || undefined },
     hasAdminPages,
-    explorer: options.explorer,
-    graphiql,
-    persistedOnly,
     responses,
     isLast,
   });
   const server = createHttpServer({ handle, responses, connections, keepAliveMs });
   const webSockets = createWebSocketTransport({
-    pipeline,
-    responses: queryResponses,
+    ...transport,
     minimumHeights,
-    clients,
-    rates,
-    connections,
     metrics,
-    requestIds,
-    maskError,
     log: createWebSocketLog({ accessLog, clients, log, persisted }),
     isSandbox,
-    corsOrigins,
     limits,
     keepAliveMs,
     internal,
-    tracing,
   });
   server.on('upgrade', (request, socket, head) => {
     if (isGraphqlPath(request)) webSockets.handleUpgrade(request, socket, head);

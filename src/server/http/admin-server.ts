@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { listenOn } from './listening.ts';
 import { createOpenResponses } from './open-responses.ts';
-import { createRoutes, type RoutesOptions } from './routes.ts';
+import { type AdminPagesOptions, createRoutes } from './routes.ts';
 import { createHttpServer } from './server.ts';
 
 /** The server of the admin port: health, readiness and metrics, without any limit of client addresses. */
@@ -14,10 +14,7 @@ type AdminServer = {
   close(): Promise<void>;
 };
 
-type AdminServerOptions = Omit<
-  RoutesOptions,
-  'graphqlHandler' | 'rest' | 'hasAdminPages' | 'explorer' | 'graphiql' | 'persistedOnly' | 'responses' | 'isLast'
-> & {
+type AdminServerOptions = AdminPagesOptions & {
   /** How long a client may keep the gateway waiting. */
   readonly keepAliveMs: number;
 };
@@ -28,12 +25,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
   const responses = createOpenResponses(metrics, accessLog.onResponse);
   const handle = createRoutes({
     ...options,
-    graphqlHandler: undefined,
-    rest: undefined,
     hasAdminPages: true,
-    explorer: 'off',
-    graphiql: false,
-    persistedOnly: false,
     responses,
     isLast: isStopping,
   });

@@ -2,26 +2,22 @@ import { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
-import { inSpan, type Tracing, traceparentOf } from '../../tracing.ts';
+import { inSpan, traceparentOf } from '../../tracing.ts';
 import type { AccessLog } from '../access-log.ts';
-import type { ClientAddresses } from '../clients/client-address.ts';
-import type { ConnectionLimits } from '../clients/connection-limits.ts';
 import { handlePreflight, isAllowedOrigin, isPreflight, originNotAllowed } from '../clients/origins.ts';
-import type { RateLimits } from '../clients/rate-limits.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import { type EncodedResponse, encodeResponse } from '../operations/encoded-response.ts';
 import { codesOf, type OperationLabel, summarizeRefusal } from '../operations/log-details.ts';
-import type { MinimumHeights } from '../operations/minimum-heights.ts';
 import type { PersistedQueries } from '../operations/persisted-queries.ts';
-import { isSubscription, type Pipeline, type Prepared, type SentOperation } from '../operations/pipeline.ts';
-import { keyOf, type QueryRequest, type QueryResponses } from '../operations/query-responses.ts';
+import { isSubscription, type Prepared, type SentOperation } from '../operations/pipeline.ts';
+import { keyOf, type QueryRequest } from '../operations/query-responses.ts';
 import { internalError } from '../operations/refusal.ts';
+import type { TransportOptions } from '../transport-options.ts';
 import type { Yoga } from '../yoga/yoga.ts';
 import { LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER, wantsCost } from './headers.ts';
 import { createAcceptedTypes, type JsonType } from './media-types.ts';
 import type { HttpExchange } from './open-responses.ts';
-import type { RequestIds } from './request-id.ts';
 import {
   hasInvalidUtf8,
   hasPlainBody,
@@ -34,24 +30,13 @@ import type { ResponseWriter } from './response-writer.ts';
 import { createWriteBatch } from './write-batch.ts';
 
 /** What the handler of the GraphQL endpoint needs. */
-type GraphqlHandlerOptions = {
+type GraphqlHandlerOptions = TransportOptions & {
   /** Yoga, which is created at the first call. */
   readonly yoga: () => Yoga;
-  readonly pipeline: Pipeline;
   readonly persisted: PersistedQueries;
-  readonly responses: QueryResponses;
-  readonly minimumHeights: Pick<MinimumHeights, 'reachSent'>;
   readonly writer: ResponseWriter;
   readonly accessLog: Pick<AccessLog, 'isAll'>;
-  readonly clients: ClientAddresses;
-  readonly rates: RateLimits | undefined;
-  readonly connections: ConnectionLimits | undefined;
-  readonly requestIds: RequestIds;
-  readonly maskError: (error: unknown) => GraphQLError;
-  /** Origins whose pages may send operations, besides the gateway's own. */
-  readonly corsOrigins: readonly string[];
   readonly maxBodyBytes: number;
-  readonly tracing?: Tracing | undefined;
 };
 
 /** Handles a request to the GraphQL endpoint. */

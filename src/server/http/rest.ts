@@ -1,4 +1,3 @@
-import type { GraphQLError } from 'graphql';
 import { BadUserInputError, MethodNotAllowedError, NotFoundError } from '../../errors.ts';
 import { listOf } from '../../graphql/complexity.ts';
 import { ORDER_BOOK } from '../../graphql/limits.ts';
@@ -8,15 +7,12 @@ import { createOpenApi } from '../../rest/openapi.ts';
 import { readOrderBookParameters } from '../../rest/parameters.ts';
 import { OPEN_API_PATH, REST_PREFIX, restBase, restPaths } from '../../rest/paths.ts';
 import type { RestApi } from '../../rest/rest-api.ts';
-import type { ClientAddresses } from '../clients/client-address.ts';
-import type { ConnectionLimits } from '../clients/connection-limits.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
-import type { MinimumHeights } from '../operations/minimum-heights.ts';
+import type { EndpointOptions } from '../transport-options.ts';
 import { MIN_HEIGHT_HEADER } from './headers.ts';
 import { createEtag } from './http-caching.ts';
 import type { HttpExchange } from './open-responses.ts';
-import type { RequestIds } from './request-id.ts';
 import { hasInvalidUtf8 } from './request-parameters.ts';
 import { createRestWriter, type RestWriterOptions } from './rest-writer.ts';
 import { createWriteBatch } from './write-batch.ts';
@@ -37,17 +33,13 @@ export type RestRoutes = {
 };
 
 /** What the routes need. */
-type RestOptions = RestWriterOptions & {
-  readonly api: RestApi;
-  /** The path segment of the partner. */
-  readonly partner: string;
-  readonly version: string;
-  readonly minimumHeights: Pick<MinimumHeights, 'reachSent'>;
-  readonly clients: ClientAddresses;
-  readonly connections: ConnectionLimits | undefined;
-  readonly requestIds: RequestIds;
-  readonly maskError: (error: unknown) => GraphQLError;
-};
+type RestOptions = EndpointOptions &
+  RestWriterOptions & {
+    readonly api: RestApi;
+    /** The path segment of the partner. */
+    readonly partner: string;
+    readonly version: string;
+  };
 
 /** A request that was admitted. */
 type RestRequest = { readonly exchange: HttpExchange; readonly account: Account };

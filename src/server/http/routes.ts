@@ -18,27 +18,36 @@ import type { RestRoutes } from './rest.ts';
 /** The path of the metrics, for Prometheus. */
 const METRICS_PATH = '/metrics';
 
-/** What the routes need. */
-export type RoutesOptions = {
-  /** Handles the GraphQL endpoint; `undefined` on the admin port, which has nothing for clients. */
-  readonly graphqlHandler: GraphqlHandler | undefined;
-  /** The REST API; `undefined` if it is off, and on the admin port. */
-  readonly rest: RestRoutes | undefined;
-  /** Whether the pages for operators are here: /health, /ready and /metrics. */
-  readonly hasAdminPages: boolean;
-  readonly responses: OpenResponses;
+/** What the pages for operators need: /health, /ready and /metrics. */
+export type AdminPagesOptions = {
   readonly service: Service;
   readonly metrics: Metrics;
   readonly requestIds: RequestIds;
   readonly accessLog: AccessLog;
+  readonly isStopping: () => boolean;
+};
+
+/** What the routes need. */
+type RoutesOptions = AdminPagesOptions & {
+  /** What clients request; `undefined` on the admin port. */
+  readonly forClients?: ClientRoutes;
+  /** Whether the pages for operators are here. */
+  readonly hasAdminPages: boolean;
+  readonly responses: OpenResponses;
+  /** Whether the response to a request is the last on its connection. */
+  readonly isLast: (request: IncomingMessage) => boolean;
+};
+
+type ClientRoutes = {
+  /** Handles the GraphQL endpoint. */
+  readonly graphqlHandler: GraphqlHandler;
+  /** The REST API; `undefined` if it is off. */
+  readonly rest: RestRoutes | undefined;
   readonly explorer: BuiltExplorer;
   /** Whether browsers get GraphiQL. */
   readonly graphiql: boolean;
   /** Whether only persisted documents are executed, which GraphiQL cannot send. */
   readonly persistedOnly: boolean;
-  readonly isStopping: () => boolean;
-  /** Whether the response to a request is the last on its connection. */
-  readonly isLast: (request: IncomingMessage) => boolean;
 };
 
 /** Handles the requests to one path. `endpoint` is its name in the metrics. */
@@ -49,15 +58,16 @@ type HandleRequest = (request: IncomingMessage, response: ServerResponse, next?:
 
 /** Creates the routes: which path is handled by what. */
 export function createRoutes(options: RoutesOptions): HandleRequest {
-  const { graphqlHandler, rest, hasAdminPages, responses, service, metrics, requestIds, isStopping, isLast } = options;
+  const { forClients, hasAdminPages, responses, service, metrics, requestIds, isStopping, isLast } = options;
+  const { rest, explorer: built = 'off' } = forClients ?? {};
   const title = service.isSandbox ? 'pdex-gateway (sandbox)' : 'pdex-gateway';
-  const graphiql = createRoute('graphiql', options.persistedOnly ? handleNoGraphiql : createGraphiqlHandler(title));
+  const graphiql = createRoute('graphiql', forClients?.persistedOnly ? handleNoGraphiql : createGraphiqlHandler(title));
   const routes: ReadonlyMap<string, Route> = new Map([
-    ...(graphqlHandler === undefined ? [] : clientRoutes(graphqlHandler)),
+    ...(forClients === undefined ? [] : clientRoutes(forClients)),
     ...(hasAdminPages ? adminRoutes() : []),
     ...(rest?.routes ?? []),
   ]);
-  const explorer = typeof options.explorer === 'string' ? undefined : createExplorer(options.explorer);
+  const explorer = typeof built === 'string' ? undefined : createExplorer(built);
   const explorerPage = explorer && createRoute('explorer', explorer.page);
   const graphql = routes.get(GRAPHQL_PATH);
   const invalidHost = createRoute('unreadable', handleInvalidHost);
@@ -65,17 +75,17 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
   const notFound = createRoute('nowhere', (_request, response) => handleNotFound(response, hint));
   const { onRequest } = options.accessLog;
 
-  function clientRoutes(handle: GraphqlHandler): [string, Route][] {
+  function clientRoutes({ graphqlHandler, graphiql, persistedOnly }: ClientRoutes): [string, Route][] {
     return [
-      [GRAPHQL_PATH, { endpoint: 'graphql', handle }],
+      [GRAPHQL_PATH, { endpoint: 'graphql', handle: graphqlHandler }],
       [
         INDEX_PATH,
         createRoute(
           'index',
           createIndex({
             ...service,
-            explorer: options.explorer,
-            graphiql: options.graphiql && !options.persistedOnly,
+            explorer: built,
+            graphiql: graphiql && !persistedOnly,
             hasAdminPages,
             restBase: rest?.base,
           }),
@@ -121,7 +131,7 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
     if (path === INDEX_PATH && explorerPage && isNavigation(request)) return explorerPage;
     const route =
       routes.get(path) ?? rest?.similar(path) ?? restNotFound(path) ?? explorerRoute(request, path) ?? notFound;
-    return route === graphql && options.graphiql && isNavigation(request) ? graphiql : route;
+    return route === graphql && forClients?.graphiql && isNavigation(request) ? graphiql : route;
   }
 
   /** The route of a page or a file of the explorer, or of a page that a browser opens and that does not exist. */

@@ -5,19 +5,18 @@ import type { Limits } from '../../graphql/limits.ts';
 import { schema } from '../../graphql/schema.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
-import { inSpan, type Tracing, traceparentOf } from '../../tracing.ts';
-import type { ClientAddresses, ClientIdentity } from '../clients/client-address.ts';
-import type { RateLimits } from '../clients/rate-limits.ts';
-import type { RequestIds } from '../http/request-id.ts';
+import { inSpan, traceparentOf } from '../../tracing.ts';
+import type { ClientIdentity } from '../clients/client-address.ts';
 import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import { type EncodedResponse, encodeResponse } from '../operations/encoded-response.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
 import { codesOf } from '../operations/log-details.ts';
 import type { MinimumHeights } from '../operations/minimum-heights.ts';
-import { isSubscription, type Pipeline, type Prepared, type PreparedOperation } from '../operations/pipeline.ts';
-import { keyOf, type QueryRequest, type QueryResponses } from '../operations/query-responses.ts';
+import { isSubscription, type Prepared, type PreparedOperation } from '../operations/pipeline.ts';
+import { keyOf, type QueryRequest } from '../operations/query-responses.ts';
 import { tooManyAtOnce } from '../operations/refusal.ts';
+import type { TransportOptions } from '../transport-options.ts';
 import { trackOperation } from './graceful-close.ts';
 import type { WebSocketLog } from './log.ts';
 import { textOfPayload } from './message.ts';
@@ -49,18 +48,11 @@ type OnSubscribe = (
 ) => Promise<SubscriptionArgs | GraphQLError[]>;
 
 /** What operations need. */
-export type SocketOperationsOptions = {
-  readonly pipeline: Pipeline;
-  readonly responses: QueryResponses;
+export type SocketOperationsOptions = TransportOptions & {
   readonly minimumHeights: Pick<MinimumHeights, 'reach'>;
   readonly limits: Limits;
-  readonly clients: ClientAddresses;
-  readonly rates: RateLimits | undefined;
   readonly metrics: Pick<Metrics, 'recordErrors'>;
-  readonly requestIds: RequestIds;
   readonly log: WebSocketLog;
-  readonly maskError: (error: unknown) => GraphQLError;
-  readonly tracing?: Tracing | undefined;
 };
 
 /** What becomes of an operation: its result was sent, it is refused with these errors, or it is a subscription. */

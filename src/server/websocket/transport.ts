@@ -8,7 +8,6 @@ import { WebSocketServer } from 'ws';
 import { withoutHttp } from '../../graphql/execution/written-result.ts';
 import { TRACEPARENT_HEADER } from '../../tracing.ts';
 import { type ClientIdentity, FORWARDED_FOR_HEADER } from '../clients/client-address.ts';
-import type { ConnectionLimits } from '../clients/connection-limits.ts';
 import { isAllowedOrigin, originNotAllowed } from '../clients/origins.ts';
 import { MIN_HEIGHT_HEADER, SANDBOX_HEADER } from '../http/headers.ts';
 import { REQUEST_ID_HEADER } from '../http/request-id.ts';
@@ -48,12 +47,9 @@ export type WebSocketTransport = {
 
 /** What the transport needs. */
 type WebSocketTransportOptions = SocketOperationsOptions & {
-  readonly connections: ConnectionLimits | undefined;
   readonly metrics: Metrics;
   /** Whether the data is simulated. */
   readonly isSandbox: boolean;
-  /** Origins whose pages may open a websocket, besides the gateway's own. */
-  readonly corsOrigins: readonly string[];
   /** How often clients are pinged. */
   readonly keepAliveMs: number;
   /** Called with internal errors. */

@@ -4,41 +4,28 @@ import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { TakeTurn } from '../../graphql/execution/time-slice.ts';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
-import { inSpan, type OperationSpan, TRACEPARENT_HEADER, type Tracing } from '../../tracing.ts';
-import type { ClientAddresses } from '../clients/client-address.ts';
-import type { RateLimits } from '../clients/rate-limits.ts';
+import { inSpan, type OperationSpan, TRACEPARENT_HEADER } from '../../tracing.ts';
 import { LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER, wantsCost } from '../http/headers.ts';
 import type { HttpExchange } from '../http/open-responses.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
 import { codesOf } from '../operations/log-details.ts';
-import type { MinimumHeights } from '../operations/minimum-heights.ts';
 import { namesDocument } from '../operations/persisted-queries.ts';
-import {
-  type Client,
-  isSubscription,
-  type Pipeline,
-  type Prepared,
-  type SentOperation,
-} from '../operations/pipeline.ts';
+import { type Client, isSubscription, type Prepared, type SentOperation } from '../operations/pipeline.ts';
 import { refusal } from '../operations/refusal.ts';
+import type { TransportOptions } from '../transport-options.ts';
 
 /** What the HTTP server passes to Yoga beside the request; a request without a server has none. */
 export type ServerContext = { readonly exchange?: HttpExchange };
 
 /** What the plugin needs. */
-export type UseOperationsOptions = {
-  readonly pipeline: Pipeline;
-  readonly minimumHeights: Pick<MinimumHeights, 'reachSent'>;
-  readonly clients: ClientAddresses;
-  readonly rates: RateLimits | undefined;
+export type UseOperationsOptions = TransportOptions & {
   /** Waits for a turn of the event loop. */
   readonly takeTurn: TakeTurn;
   /** Maximum number of values in a response. */
   readonly maxValues: number;
   readonly metrics: Pick<Metrics, 'recordRefusedOperation'>;
-  readonly tracing?: Tracing | undefined;
 };
 
 /** Takes each operation through the pipeline, in the place of Yoga's own parsing, validation and execution. */

@@ -1,4 +1,3 @@
-import type { GraphQLError } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { schema } from '../../graphql/schema.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
@@ -16,13 +15,11 @@ export const GRAPHQL_PATH = '/graphql';
 
 type GatewayYogaOptions = UseOperationsOptions &
   UseResponsesOptions & {
-    readonly rates: RateLimits | undefined;
     readonly persisted: PersistedQueries;
     readonly maxBodyBytes: number;
     readonly maxOperationsPerRequest: number;
     /** Whether operations are noted for the access log. */
     readonly logsAccess: boolean;
-    readonly maskError: (error: unknown) => GraphQLError;
   };
 
 /** Creates Yoga, with its plugins in the order in which a request meets them. */

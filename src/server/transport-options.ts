@@ -1,0 +1,28 @@
+import type { GraphQLError } from 'graphql';
+import type { Tracing } from '../tracing.ts';
+import type { ClientAddresses } from './clients/client-address.ts';
+import type { ConnectionLimits } from './clients/connection-limits.ts';
+import type { RateLimits } from './clients/rate-limits.ts';
+import type { RequestIds } from './http/request-id.ts';
+import type { MinimumHeights } from './operations/minimum-heights.ts';
+import type { Pipeline } from './operations/pipeline.ts';
+import type { QueryResponses } from './operations/query-responses.ts';
+
+/** What all that clients request share: GraphQL on every transport, and the REST API. */
+export type EndpointOptions = {
+  readonly clients: ClientAddresses;
+  readonly rates: RateLimits | undefined;
+  readonly connections: ConnectionLimits | undefined;
+  readonly minimumHeights: Pick<MinimumHeights, 'reachSent'>;
+  readonly requestIds: RequestIds;
+  readonly maskError: (error: unknown) => GraphQLError;
+};
+
+/** What the transports of GraphQL operations share. */
+export type TransportOptions = EndpointOptions & {
+  readonly pipeline: Pipeline;
+  readonly responses: QueryResponses;
+  /** Origins whose pages may send operations and open websockets, besides the gateway's own. */
+  readonly corsOrigins: readonly string[];
+  readonly tracing?: Tracing | undefined;
+};

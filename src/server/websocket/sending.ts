@@ -9,11 +9,6 @@ import { pauseIfFull, resumeIfNotFull } from './protocol.ts';
 /** What an iterator returns at its end. */
 const ITERATOR_END = { done: true, value: undefined } as const;
 
-/** `Symbol.asyncIterator` of an iterator. There can be many thousands of iterators, so they share one function. */
-function returnThis<T>(this: T): T {
-  return this;
-}
-
 /** Sends the result of an operation, and that it is complete. A short result is one write. */
 export function sendResult({ socket, wire, id }: Receiver, { body, bytes }: EncodedResponse): void {
   if (socket.readyState !== socket.OPEN) return;
@@ -56,59 +51,52 @@ export type Receiver = { readonly socket: ClientSocket; readonly wire: Duplex; r
  * The returned iterator has no values, because graphql-ws would encode each of them again for every websocket. graphql-ws waits
  * for its end, after which it sends `complete`, and calls `return` if the client unsubscribes.
  */
-export function sendUpdates(
-  updates: Subscribe<EncodedUpdate>,
-  { socket, wire, id }: Receiver,
-): AsyncIterableIterator<never> {
-  const sender: UpdateSender = {
-    socket,
-    wire,
-    id,
-    subscription: undefined,
-    end: undefined,
-    onNext,
-    onError,
-    next,
-    return: unsubscribe,
-    [Symbol.asyncIterator]: returnThis,
-  };
+export function sendUpdates(updates: Subscribe<EncodedUpdate>, receiver: Receiver): AsyncIterableIterator<never> {
+  const sender = new UpdateSender(receiver);
   sender.subscription = updates(sender);
   return sender;
 }
 
-/** The sender of one subscription. There can be many thousands, so they share functions, which use `this`. */
-type UpdateSender = Receiver &
-  Subscriber<EncodedUpdate> &
-  AsyncIterableIterator<never> & {
-    subscription: Subscription | undefined;
-    /** What graphql-ws waits for. */
-    end: PromiseWithResolvers<IteratorResult<never>> | undefined;
-  };
+/** The sender of one subscription. There can be many thousands. */
+class UpdateSender implements Subscriber<EncodedUpdate>, AsyncIterableIterator<never> {
+  subscription: Subscription | undefined = undefined;
+  readonly #receiver: Receiver;
+  /** What graphql-ws waits for. */
+  #end: PromiseWithResolvers<IteratorResult<never>> | undefined = undefined;
 
-/** Writes a complete frame to the socket under the websocket. `ws` never leaves a frame half written. */
-function onNext(this: UpdateSender, update: EncodedUpdate): void {
-  const { socket, wire, id, subscription } = this;
-  // A websocket that is closing gets nothing more. graphql-ws calls `return` when it has closed.
-  if (socket.readyState !== socket.OPEN) return;
-  wire.write(update.toFrame(id));
-  if (wire.writableLength === 0) subscription?.request();
-  else wire.write(EMPTY, () => subscription?.request());
-}
+  constructor(receiver: Receiver) {
+    this.#receiver = receiver;
+  }
 
-function onError(this: UpdateSender, error: unknown): void {
-  this.end?.reject(error);
-}
+  /** Writes a complete frame to the socket under the websocket. `ws` never leaves a frame half written. */
+  onNext(update: EncodedUpdate): void {
+    const { socket, wire, id } = this.#receiver;
+    // A websocket that is closing gets nothing more. graphql-ws calls `return` when it has closed.
+    if (socket.readyState !== socket.OPEN) return;
+    wire.write(update.toFrame(id));
+    if (wire.writableLength === 0) this.subscription?.request();
+    else wire.write(EMPTY, () => this.subscription?.request());
+  }
 
-function next(this: UpdateSender): Promise<IteratorResult<never>> {
-  this.end = Promise.withResolvers();
-  this.subscription?.request();
-  return this.end.promise;
-}
+  onError(error: unknown): void {
+    this.#end?.reject(error);
+  }
 
-function unsubscribe(this: UpdateSender): Promise<IteratorResult<never>> {
-  this.subscription?.cancel();
-  this.end?.resolve(ITERATOR_END);
-  return Promise.resolve(ITERATOR_END);
+  next(): Promise<IteratorResult<never>> {
+    this.#end = Promise.withResolvers();
+    this.subscription?.request();
+    return this.#end.promise;
+  }
+
+  return(): Promise<IteratorResult<never>> {
+    this.subscription?.cancel();
+    this.#end?.resolve(ITERATOR_END);
+    return Promise.resolve(ITERATOR_END);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
 }
 
 const EMPTY = Buffer.alloc(0);

@@ -68,11 +68,9 @@ export function compile({ schema, document, operation, variables, limits }: Comp
 
   function planObject(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): ObjectPlan {
     requireAtMost(limits.maxNesting, ++nesting, NESTING);
-    const selected = collect(type, sets);
-    if (selected instanceof GraphQLError) {
-      nesting--;
-      return failing(type, selected);
-    }
+    const collected = collect(type, sets);
+    const failure = collected instanceof GraphQLError ? collected : undefined;
+    const selected = collected instanceof GraphQLError ? [] : collected;
     const before = seesVariables;
     seesVariables = false;
     const fields = selected.map(([name, { nodes }], index) => planField(type, name, nodes, index === 0 ? '' : ','));
@@ -84,7 +82,7 @@ export function compile({ schema, document, operation, variables, limits }: Comp
     const plan = {
       typename: type.name,
       fields,
-      failure: undefined,
+      failure,
       hasVariables: seesVariables,
       isCacheable,
       fixedCost: fixedCostOf(fields),
@@ -204,20 +202,6 @@ function complexityOf(field: GraphQLField<unknown, unknown>): FieldPlan['complex
   // The fields of introspection have no extension. All other fields without a declaration have `estimateField`.
   const declared = field.extensions['complexity'] as FieldPlan['complexity'] | undefined;
   return declared === undefined || declared === estimateField ? estimateField(undefined, undefined, field) : declared;
-}
-
-/** The plan of objects that cannot be written. */
-function failing({ name }: GraphQLObjectType, failure: GraphQLError): ObjectPlan {
-  return {
-    typename: name,
-    fields: [],
-    failure,
-    hasVariables: false,
-    isCacheable: false,
-    fixedCost: fixedCostOf([]),
-    nesting: 1,
-    depth: 0,
-  };
 }
 
 const NO_ARGUMENTS = Object.freeze({});

@@ -39,15 +39,8 @@ function cacheControlOf(dependencies: Dependencies, now: Instant): string {
   return seconds >= 1 && seconds !== Number.POSITIVE_INFINITY ? `max-age=${seconds}` : 'no-cache';
 }
 
-/** Whether the client already has the response with that entity tag. */
-export function hasEtag({ headers: { 'if-none-match': sent } }: IncomingMessage, etag: string): boolean {
-  return sent !== undefined && (sent === etag || isListed(sent, etag));
-}
-
-/** Caches may list several tags, and may make them weak. */
-function isListed(sent: string, etag: string): boolean {
-  return sent.split(',').some((each) => {
-    const tag = each.trim();
-    return tag === '*' || tag === etag || tag === `W/${etag}`;
-  });
+/** Whether the client already has the response with that entity tag. Caches may list several tags, and may make them weak. */
+export function hasEtag({ headers }: IncomingMessage, etag: string): boolean {
+  const tags = headers['if-none-match']?.split(',') ?? [];
+  return tags.some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()));
 }

@@ -52,7 +52,7 @@ export function createResponseWriter({
   function send(exchange: HttpExchange, type: JsonType, encoded: EncodedResponse): void {
     const { request, response } = exchange;
     const isGet = request.method === 'GET';
-    const { body, bytes, errors, heightText } = encoded;
+    const { body, bytes, errors, height } = encoded;
     const { status, headers } = errors === undefined ? SUCCESS : statusOf(errors, type);
     if (response.destroyed) {
       responses.track(exchange);
@@ -61,7 +61,7 @@ export function createResponseWriter({
     if (errors !== undefined) metrics.recordErrors(errors);
     const all = commonHeaders(exchange);
     if (rates !== undefined) all.push(...rates.headersFor(request, headers['retry-after']));
-    if (heightText !== undefined) all.push(HEIGHT_HEADER, heightText);
+    if (height !== undefined) all.push(HEIGHT_HEADER, String(height));
     const { etag, cacheControl } = isGet ? cacheHeadersOf(encoded, type, now()) : POSTED;
     if (cacheControl !== undefined) all.push('cache-control', cacheControl);
     if (etag !== undefined) all.push('etag', etag);

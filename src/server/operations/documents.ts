@@ -25,7 +25,7 @@ export type Documents = {
 };
 
 /** What reading documents needs. */
-type DocumentsOptions = {
+export type DocumentsOptions = {
   readonly schema: GraphQLSchema;
   readonly limits: Pick<Limits, 'maxTokens' | 'maxDepth' | 'maxNesting' | 'maxSiblings'>;
   readonly takeTurn?: TakeTurn;

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
-import type { GraphQLError, GraphQLSchema } from 'graphql';
+import type { GraphQLError } from 'graphql';
 import type { ValidDocument } from '../../graphql/execution/planner.ts';
-import type { Limits } from '../../graphql/limits.ts';
-import { createDocuments } from './documents.ts';
+import { createDocuments, type DocumentsOptions } from './documents.ts';
 
 /** A document of the manifest, ready to be executed. */
 export type PersistedDocument = {
@@ -22,11 +21,6 @@ export type PersistedManifest = {
   readonly texts: ReadonlyMap<string, string>;
 };
 
-type PersistedDocumentsOptions = {
-  readonly schema: GraphQLSchema;
-  readonly limits: Pick<Limits, 'maxTokens' | 'maxDepth' | 'maxNesting' | 'maxSiblings'>;
-};
-
 /**
  * Parses, validates and plans all documents of a manifest, so that the first request for one takes as long as any other.
  *
@@ -34,7 +28,7 @@ type PersistedDocumentsOptions = {
  */
 export function preparePersistedDocuments(
   { path, texts }: PersistedManifest,
-  options: PersistedDocumentsOptions,
+  options: Pick<DocumentsOptions, 'schema' | 'limits'>,
 ): { readonly documents: PersistedDocuments; readonly problems: readonly string[] } {
   const reader = createDocuments(options);
   const documents = new Map<string, PersistedDocument>();

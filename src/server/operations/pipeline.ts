@@ -30,7 +30,7 @@ import { EXPECTED_CODE } from './log-details.ts';
 import type { HeightClient, MinimumHeights } from './minimum-heights.ts';
 import type { PersistedDocument } from './persisted-documents.ts';
 import type { PersistedQueries } from './persisted-queries.ts';
-import { noSuchOperation, refusal } from './refusal.ts';
+import { badRequest, refusal } from './refusal.ts';
 import type { SubscriptionGroups } from './subscription-groups.ts';
 
 /** An operation as a client sends it. */
@@ -201,7 +201,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     const operation = valid.operation(sent.operationName);
     if (operation === undefined) {
       metrics.recordRefusedOperation();
-      return { errors: [noSuchOperation()] };
+      return { errors: [badRequest(400, 'Could not determine what operation to execute.')] };
     }
     const { tokenCount = 0 } = operation.document;
     const isLong =

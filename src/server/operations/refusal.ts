@@ -23,11 +23,6 @@ export function badRequest(
   return withoutStacks(() => new GraphQLError(message, { extensions: { code, http: { status, headers } } }));
 }
 
-/** The error of a request that names no operation of its document, or does not name one of several. */
-export function noSuchOperation(): GraphQLError {
-  return badRequest(400, 'Could not determine what operation to execute.');
-}
-
 /** The error of a request that is refused until others have ended. */
 export function tooManyAtOnce(message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code: 'RATE_LIMITED', http: { status: 429 } } });

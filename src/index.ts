@@ -1,5 +1,4 @@
-export { createGateway, type Gateway, type GatewayOptions } from './library/gateway.ts';
-export type { Logger } from './library/logger.ts';
+export { createGateway, type Gateway, type GatewayOptions, type Logger } from './library/gateway.ts';
 export {
   createSandbox,
   type MarketDataCall,

@@ -9,8 +9,21 @@ import type { Redact } from '../redact.ts';
 import { readOptions } from '../settings/read-options.ts';
 import { redactorOf } from '../settings/secrets.ts';
 import type { Config } from '../settings/settings.ts';
-import type { Logger } from './logger.ts';
 import type { SettingOptions } from './setting-options.ts';
+
+/**
+ * Where the library logs. The loggers of pino, Fastify and bunyan are such, and so is `console`. The fields of a line come first,
+ * then its message.
+ */
+export type Logger = {
+  readonly trace?: LogMethod;
+  readonly debug: LogMethod;
+  readonly info: LogMethod;
+  readonly warn: LogMethod;
+  readonly error: LogMethod;
+};
+
+type LogMethod = (fields: object, message: string) => void;
 
 /** The options of a gateway: its settings, and where it logs. */
 export type GatewayOptions = SettingOptions & {

@@ -97,8 +97,7 @@ export function createResponseWriter({
   function commonHeaders({ request, id }: HttpExchange): string[] {
     const isGet = request.method === 'GET';
     const all = isSandbox ? [REQUEST_ID_HEADER, id, ...SANDBOX_HEADER] : [REQUEST_ID_HEADER, id];
-    if (isGet || corsOrigins.length > 0) all.push(...(isGet ? vary.get : vary.post));
-    if (corsOrigins.length > 0) all.push(...corsHeaders(request, corsOrigins));
+    all.push(...(isGet ? vary.get : vary.post), ...corsHeaders(request, corsOrigins));
     if (isLast(request)) all.push('connection', 'close');
     return all;
   }

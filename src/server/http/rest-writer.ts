@@ -85,14 +85,14 @@ export function createRestWriter(options: RestWriterOptions): RestWriter {
       response.writeHead(304, [...commonHeaders(exchange), ...headers]).end();
     } else {
       headers.push('content-type', 'application/json', 'content-length', String(body.length));
-      response.writeHead(200, [...commonHeaders(exchange), ...headers]);
-      response.end(request.method === 'HEAD' ? undefined : body);
+      // Node sends no body in the response to a HEAD.
+      response.writeHead(200, [...commonHeaders(exchange), ...headers]).end(body);
     }
     responses.trackWritten(exchange);
   }
 
   function fail(exchange: HttpExchange, error: GraphQLError): void {
-    const { request, response } = exchange;
+    const { response } = exchange;
     const { code } = error.extensions as { readonly code: ErrorCode };
     const status = STATUSES[code] ?? NOT_AVAILABLE;
     // The log already has the errors of upstreams.
@@ -109,8 +109,7 @@ export function createRestWriter(options: RestWriterOptions): RestWriter {
     if (status === 405) headers.push('allow', METHODS);
     const body = Buffer.from(`${JSON.stringify({ code, message: error.message })}\n`);
     headers.push('content-type', 'application/json', 'content-length', String(body.length));
-    response.writeHead(status, headers);
-    response.end(request.method === 'HEAD' ? undefined : body);
+    response.writeHead(status, headers).end(body);
     responses.trackWritten(exchange);
   }
 

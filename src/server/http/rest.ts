@@ -18,18 +18,18 @@ import { createRestWriter, type RestWriterOptions } from './rest-writer.ts';
 import { createWriteBatch } from './write-batch.ts';
 
 /** Handles the requests to one path. `endpoint` is its name in the metrics. */
-type RestRoute = { readonly endpoint: string; handle(exchange: HttpExchange): void };
+export type Route = { readonly endpoint: string; handle(exchange: HttpExchange): void };
 
 /** The routes of the REST API. */
 export type RestRoutes = {
   /** How the paths of the documents begin. */
   readonly base: string;
   /** By their exact paths. */
-  readonly routes: ReadonlyMap<string, RestRoute>;
+  readonly routes: ReadonlyMap<string, Route>;
   /** The route of a path that has a slash at its end, or percent-encoded characters. */
-  similar(path: string): RestRoute | undefined;
+  similar(path: string): Route | undefined;
   /** Handles the other paths that begin like those of the API; `undefined` for any other path. */
-  notFound(path: string): RestRoute['handle'] | undefined;
+  notFound(path: string): Route['handle'] | undefined;
 };
 
 /** What the routes need. */
@@ -53,7 +53,7 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
   const paths = restPaths(partner);
   let openApi: Pick<RestDocument, 'body' | 'etag'> | undefined;
 
-  const routes: ReadonlyMap<string, RestRoute> = new Map([
+  const routes: ReadonlyMap<string, Route> = new Map([
     [paths.pairs, { endpoint: 'pairs', handle: respondWith(() => api.pairs()) }],
     [paths.tickers, { endpoint: 'tickers', handle: respondWith(() => api.tickers()) }],
     [paths.orderBook, { endpoint: 'orderbook', handle: respondWith(readOrderBook) }],
@@ -61,7 +61,7 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
   ]);
 
   /** @param read reads the document that a request names, or throws the error that the client gets */
-  function respondWith(read: (request: RestRequest) => MaybePromise<RestDocument>): RestRoute['handle'] {
+  function respondWith(read: (request: RestRequest) => MaybePromise<RestDocument>): Route['handle'] {
     return (exchange) =>
       admit(exchange, (account) => {
         const request = { exchange, account };
@@ -142,13 +142,13 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
     return (error) => requestIds.run(exchange.id, () => writer.fail(exchange, maskError(error)));
   }
 
-  function similar(path: string): RestRoute | undefined {
+  function similar(path: string): Route | undefined {
     if (!path.startsWith(REST_PREFIX)) return undefined;
     const decoded = decodePath(path);
     return routes.get(decoded?.endsWith('/') ? decoded.slice(0, -1) : (decoded ?? path));
   }
 
-  const notFound: RestRoute['handle'] = (exchange) =>
+  const notFound: Route['handle'] = (exchange) =>
     admit(exchange, () => {
       throw new NotFoundError(`This path does not exist. ${OPEN_API_PATH} describes the paths of this gateway.`);
     });

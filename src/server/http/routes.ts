@@ -11,9 +11,9 @@ import { handleSchema, SCHEMA_PATH } from '../pages/schema-file.ts';
 import { GRAPHQL_PATH } from '../yoga/yoga.ts';
 import type { GraphqlHandler } from './graphql-handler.ts';
 import { SANDBOX_HEADER } from './headers.ts';
-import type { HttpExchange, OpenResponses } from './open-responses.ts';
+import type { OpenResponses } from './open-responses.ts';
 import { REQUEST_ID_HEADER, type RequestIds } from './request-id.ts';
-import type { RestRoutes } from './rest.ts';
+import type { RestRoutes, Route } from './rest.ts';
 
 /** The path of the metrics, for Prometheus. */
 const METRICS_PATH = '/metrics';
@@ -49,9 +49,6 @@ type ClientRoutes = {
   /** Whether only persisted documents are executed, which GraphiQL cannot send. */
   readonly persistedOnly: boolean;
 };
-
-/** Handles the requests to one path. `endpoint` is its name in the metrics. */
-type Route = { readonly endpoint: string; handle(exchange: HttpExchange): void };
 
 /** Handles a request by its path. For a path without a route, it calls `next` if there is one, else it responds with 404. */
 type HandleRequest = (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;

@@ -1,6 +1,9 @@
 import type { WebSocket as ProtocolSocket } from 'graphql-ws';
 import { WebSocket } from 'ws';
 
+/** Maximum size of the messages that wait for a client before nothing more is read from it. */
+const MAX_WAITING_BYTES = 16 * 2 ** 20;
+
 /** The websocket of a client. Its state is in fields and its listeners use `this`, because there can be many thousands. */
 export class ClientSocket extends WebSocket {
   /** The same socket as graphql-ws knows it. */
@@ -15,11 +18,48 @@ export class ClientSocket extends WebSocket {
     this.sentCode ??= code;
     super.close(code, reason);
   }
+
+  /** While a client sends operations without reading their results, nothing more is read from it: they would fill the memory. */
+  pauseIfFull(): void {
+    if (this.bufferedAmount > MAX_WAITING_BYTES) this.pause();
+  }
+
+  /** Reads again from a client for which few messages wait. */
+  resumeIfNotFull(): void {
+    if (this.isPaused && this.bufferedAmount <= MAX_WAITING_BYTES) this.resume();
+  }
 }
 
 /** A socket as graphql-ws requires it, with the callbacks of graphql-ws. */
-export type Connection = ProtocolSocket & {
-  readonly socket: ClientSocket;
-  onText: ((message: string) => Promise<void>) | undefined;
-  onClosed: ((code: number, reason: string) => Promise<void>) | undefined;
-};
+export class Connection implements ProtocolSocket {
+  readonly protocol: string;
+  onText: ((message: string) => Promise<void>) | undefined = undefined;
+  onClosed: ((code: number, reason: string) => Promise<void>) | undefined = undefined;
+  readonly #socket: ClientSocket;
+
+  constructor(socket: ClientSocket) {
+    this.#socket = socket;
+    this.protocol = socket.protocol;
+  }
+
+  /** Sends a message, and resolves when it was written, so that a slow client requests no more. */
+  send(text: string): Promise<void> {
+    const socket = this.#socket;
+    return new Promise((resolve) => {
+      if (socket.readyState !== socket.OPEN) return resolve();
+      socket.send(text, () => {
+        socket.resumeIfNotFull();
+        resolve();
+      });
+      socket.pauseIfFull();
+    });
+  }
+
+  close(code: number, reason: string): void {
+    this.#socket.close(code, reason);
+  }
+
+  onMessage(onText: Connection['onText']): void {
+    this.onText = onText;
+  }
+}

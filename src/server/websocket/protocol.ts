@@ -3,7 +3,7 @@ import { CloseCode, type Context, handleProtocols, makeServer, type ServerOption
 import type { RawData, Server, WebSocket } from 'ws';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ClientIdentity } from '../clients/client-address.ts';
-import type { ClientSocket, Connection } from './client-socket.ts';
+import { type ClientSocket, Connection } from './client-socket.ts';
 import { createKeepAlive } from './keep-alive.ts';
 import { parseMessage } from './message.ts';
 
@@ -28,9 +28,6 @@ export type ProtocolOptions = ServerOptions<Record<string, unknown> | undefined,
   readonly internal: (error: unknown) => void;
 };
 
-/** Maximum size of the messages that wait for a client before nothing more is read from it. */
-const MAX_WAITING_BYTES = 16 * 2 ** 20;
-
 /**
  * Runs the protocol graphql-transport-ws on every websocket of a server.
  *
@@ -44,15 +41,7 @@ export function runProtocol(server: Server<typeof ClientSocket>, options: Protoc
   server.options.handleProtocols = handleProtocols;
 
   server.on('connection', (socket: ClientSocket, caller: ClientIdentity) => {
-    const connection: Connection = {
-      socket,
-      protocol: socket.protocol,
-      onText: undefined,
-      onClosed: undefined,
-      send,
-      close,
-      onMessage,
-    };
+    const connection = new Connection(socket);
     socket.connection = connection;
     // After an error, `ws` closes the websocket itself, with the right code: 1009 for a message that is too large.
     socket.on('error', ignore).on('message', onMessageOf).on('close', onCloseOf);
@@ -85,37 +74,6 @@ export function runProtocol(server: Server<typeof ClientSocket>, options: Protoc
       socket.close(CloseCode.InternalServerError, 'Internal server error');
     }
   }
-}
-
-function close(this: Connection, code: number, reason: string): void {
-  this.socket.close(code, reason);
-}
-
-function onMessage(this: Connection, onText: Connection['onText']): void {
-  this.onText = onText;
-}
-
-/** Sends a message, and resolves when it was written, so that a slow client requests no more. */
-function send(this: Connection, text: string): Promise<void> {
-  const { socket } = this;
-  return new Promise((resolve) => {
-    if (socket.readyState !== socket.OPEN) return resolve();
-    socket.send(text, () => {
-      resumeIfNotFull(socket);
-      resolve();
-    });
-    pauseIfFull(socket);
-  });
-}
-
-/** While a client sends operations without reading their results, nothing more is read from it: they would fill the memory. */
-export function pauseIfFull(socket: ClientSocket): void {
-  if (socket.bufferedAmount > MAX_WAITING_BYTES) socket.pause();
-}
-
-/** Reads again from a client for which few messages wait. */
-export function resumeIfNotFull(socket: ClientSocket): void {
-  if (socket.isPaused && socket.bufferedAmount <= MAX_WAITING_BYTES) socket.resume();
 }
 
 /** A message that only servers send. graphql-ws throws for it. In the protocol it is 4400. */

@@ -4,7 +4,6 @@ import { type EncodedResponse, toLatin1 } from '../operations/encoded-response.t
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
 import type { ClientSocket } from './client-socket.ts';
 import { frameHeader } from './frame.ts';
-import { pauseIfFull, resumeIfNotFull } from './protocol.ts';
 
 /** What an iterator returns at its end. */
 const ITERATOR_END = { done: true, value: undefined } as const;
@@ -32,11 +31,11 @@ export function sendResult({ socket, wire, id }: Receiver, { body, bytes }: Enco
 /** Resolves when everything that was sent is written; `undefined` if it is written already. */
 export function untilWritten({ socket, wire }: Receiver): Promise<void> | undefined {
   if (wire.writableLength === 0 || socket.readyState !== socket.OPEN) return undefined;
-  pauseIfFull(socket);
+  socket.pauseIfFull();
   return new Promise((resolve) => {
     // The callback of an empty write is called when all writes before it have finished.
     wire.write(EMPTY, () => {
-      resumeIfNotFull(socket);
+      socket.resumeIfNotFull();
       resolve();
     });
   });

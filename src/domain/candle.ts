@@ -1,15 +1,7 @@
 import { type BeaconHeight, isFinal } from './beacon-height.ts';
 import { type CandleInterval, INTERVAL_MS, openTimeOf } from './candle-interval.ts';
 import type { Instant } from './instant.ts';
-import {
-  addTraded,
-  NOTHING_TRADED,
-  type RatioRange,
-  type Reserves,
-  type Traded,
-  tradedBetween,
-  widenRange,
-} from './reserves.ts';
+import { addTraded, type RatioRange, type Reserves, type Traded, tradedBetween, widenRange } from './reserves.ts';
 
 /** The heights of one interval that are known. They are the same for all pools. */
 type IntervalHeights = {
@@ -23,7 +15,7 @@ type IntervalHeights = {
 };
 
 /** What happened to one pool in an interval: the reserves at four heights. */
-type PoolCandle = IntervalHeights & RatioRange & Traded & { readonly open: Reserves; readonly close: Reserves };
+export type PoolCandle = IntervalHeights & RatioRange & Traded & { readonly open: Reserves; readonly close: Reserves };
 
 /** A candle as clients get it. */
 export type Candle = PoolCandle & {
@@ -87,7 +79,7 @@ export function extendCandles(
     heights = addHeight(heights, { openTime, beaconHeight, isNext });
     if (now !== undefined) {
       const candle = extended.at(-1)?.openTime === heights.openTime ? extended.pop() : undefined;
-      const traded = before === undefined ? NOTHING_TRADED : tradedBetween(before, now);
+      const traded = tradedBetween(before, now);
       extended.push(
         candle === undefined ? openCandle(heights, now, traded) : addToCandle(candle, heights, now, traded),
       );

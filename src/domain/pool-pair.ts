@@ -40,7 +40,7 @@ export function poolPairKey(pool: PoolPair): string {
 }
 
 /** Whether neither side of the pool is empty, so that it quotes a price. */
-export function isNonEmpty(pool: PoolPair): boolean {
+export function isNonEmpty(pool: Pick<PoolPair, 'reserve1' | 'reserve2'>): boolean {
   return pool.reserve1 > 0n && pool.reserve2 > 0n;
 }
 

@@ -1,7 +1,11 @@
 import type { BeaconHeight } from './beacon-height.ts';
+import { isNonEmpty } from './pool-pair.ts';
 
 /** The reserves of one pool after a height, in smallest units. */
 export type Reserves = { readonly beaconHeight: BeaconHeight; readonly reserve1: bigint; readonly reserve2: bigint };
+
+/** The same without the height. */
+export type PoolReserves = Omit<Reserves, 'beaconHeight'>;
 
 /** The reserves with the highest and the lowest ratio of reserve 1 to reserve 2, of several heights. */
 export type RatioRange = { readonly high: Reserves; readonly low: Reserves };
@@ -17,15 +21,19 @@ export const NOTHING_TRADED: Traded = { traded1: 0n, traded2: 0n };
  * empty side has no ratio: its reserves stay only until there are others.
  */
 export function widenRange({ high, low }: RatioRange, reserves: Reserves): RatioRange {
-  if (!hasRatio(reserves)) return { high, low };
+  if (!isNonEmpty(reserves)) return { high, low };
   return {
-    high: !hasRatio(high) || compareRatios(reserves, high) > 0n ? reserves : high,
-    low: !hasRatio(low) || compareRatios(reserves, low) < 0n ? reserves : low,
+    high: !isNonEmpty(high) || compareRatios(reserves, high) > 0n ? reserves : high,
+    low: !isNonEmpty(low) || compareRatios(reserves, low) < 0n ? reserves : low,
   };
 }
 
-/** What was traded between two heights of a pool: nothing if both reserves rose or fell, as when liquidity is added. */
-export function tradedBetween(before: Reserves, after: Reserves): Traded {
+/**
+ * What was traded between two heights of a pool: nothing if both reserves rose or fell, as when liquidity is added, or if the
+ * pool did not exist at one of them.
+ */
+export function tradedBetween(before: PoolReserves | undefined, after: PoolReserves | undefined): Traded {
+  if (before === undefined || after === undefined) return NOTHING_TRADED;
   const change1 = after.reserve1 - before.reserve1;
   const change2 = after.reserve2 - before.reserve2;
   const isTrade = (change1 > 0n && change2 < 0n) || (change1 < 0n && change2 > 0n);
@@ -37,12 +45,8 @@ export function addTraded(a: Traded, b: Traded): Traded {
   return { traded1: a.traded1 + b.traded1, traded2: a.traded2 + b.traded2 };
 }
 
-function hasRatio({ reserve1, reserve2 }: Reserves): boolean {
-  return reserve1 > 0n && reserve2 > 0n;
-}
-
-/** Positive if the ratio of `a` is higher than that of `b`, 0n if they are equal. */
-function compareRatios(a: Reserves, b: Reserves): bigint {
+/** Positive if the ratio of reserve 1 to reserve 2 of `a` is higher than that of `b`, 0n if they are equal. */
+export function compareRatios(a: PoolReserves, b: PoolReserves): bigint {
   return a.reserve1 * b.reserve2 - b.reserve1 * a.reserve2;
 }
 

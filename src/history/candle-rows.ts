@@ -1,9 +1,9 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { type CandleInterval, INTERVAL_MS, openTimeOf } from '../domain/candle-interval.ts';
 import type { Instant } from '../domain/instant.ts';
+import type { PoolReserves } from '../domain/reserves.ts';
 import { amountOf, numberOf, type Row, type Value } from './database.ts';
-import type { Reserves, Rollup } from './rollup.ts';
-import { areEqual } from './rollup.ts';
+import { areEqual, type Rollup } from './rollup.ts';
 import type { RecordedReserves } from './store.ts';
 
 /** A row of INTERVALS. */
@@ -38,7 +38,7 @@ export function toInterval(row: Row): IntervalRow {
 }
 
 /** Reads the pair of columns with these reserves; `undefined` if they are null. */
-export function toReserves(row: Row | undefined, column: string): Reserves | undefined {
+export function toReserves(row: Row | undefined, column: string): PoolReserves | undefined {
   const reserve1 = amountOf(row, `${column}1`);
   const reserve2 = amountOf(row, `${column}2`);
   return reserve1 === undefined || reserve2 === undefined ? undefined : { reserve1, reserve2 };
@@ -65,7 +65,7 @@ export function toRollup(row: Row, firstHeight: BeaconHeight): Rollup {
   };
 }
 
-const EMPTY: Reserves = { reserve1: 0n, reserve2: 0n };
+const EMPTY: PoolReserves = { reserve1: 0n, reserve2: 0n };
 
 /** Writes a row of CANDLES. */
 export function fromRollup(minutes: number, pool: number, opened: number, rollup: Rollup): readonly Value[] {

@@ -1,7 +1,7 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { type ExchangeState, type PoolDirectory, poolCount } from '../domain/exchange.ts';
+import type { PoolReserves } from '../domain/reserves.ts';
 import { amountOf, numberOf, type ReadSql, type Sql } from './database.ts';
-import type { Reserves } from './rollup.ts';
 import type { RecordedHeight } from './store.ts';
 import { POOL_BASES } from './tables.ts';
 
@@ -14,7 +14,7 @@ export type PoolStates = {
 };
 
 /** The state of a pool; `undefined` if it does not exist. */
-export function stateIn(states: PoolStates | undefined, pool: number): Reserves | undefined {
+export function stateIn(states: PoolStates | undefined, pool: number): PoolReserves | undefined {
   if (states?.exists[pool] !== 1) return undefined;
   return { reserve1: states.reserves[pool * 2] ?? 0n, reserve2: states.reserves[pool * 2 + 1] ?? 0n };
 }

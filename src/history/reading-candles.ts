@@ -1,11 +1,12 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
+import type { PoolReserves } from '../domain/reserves.ts';
 import { type IntervalRow, minutesOf, toInterval, toReserves, toRollup } from './candle-rows.ts';
 import { numberOf, type ReadSql, type Row } from './database.ts';
 import type { PoolMemory } from './pool-states.ts';
 import { statesOfPools } from './reading.ts';
 import { readRollups } from './reading-windows.ts';
 import { heightAtOrAbove, heightAtOrBelow, readDeletedBefore } from './recording.ts';
-import { joinRollups, type Reserves, type Rollup, rollupOf } from './rollup.ts';
+import { joinRollups, type Rollup, rollupOf } from './rollup.ts';
 import type { CandleQuery, Recorded, RecordedHeight, StoredCandle } from './store.ts';
 import { CANDLE_COLUMNS } from './tables.ts';
 
@@ -102,7 +103,7 @@ async function readCarried(
   minutes: number,
   opened: number,
   pools: readonly number[],
-): Promise<readonly (Reserves | undefined)[]> {
+): Promise<readonly (PoolReserves | undefined)[]> {
   const before = await sql.each(
     'SELECT close1, close2 FROM candles WHERE minutes = $1 AND pool = $2 AND opened < $3 ORDER BY opened DESC LIMIT 1',
     pools.map((pool) => [minutes, pool, opened]),
@@ -146,7 +147,7 @@ export async function readCut(
 
 type PoolRows = {
   readonly rows: readonly Row[];
-  readonly carried: Reserves | undefined;
+  readonly carried: PoolReserves | undefined;
   readonly cut: Rollup | undefined;
 };
 

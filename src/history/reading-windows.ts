@@ -1,10 +1,11 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
+import type { PoolReserves } from '../domain/reserves.ts';
 import { minutesOf, openedAt, toInterval, toReserves, toRollup } from './candle-rows.ts';
 import { numberOf, type ReadSql, type Row } from './database.ts';
 import type { PoolMemory } from './pool-states.ts';
 import { isRecorded, statesOfPools } from './reading.ts';
 import { heightAtOrAbove, heightAtOrBelow } from './recording.ts';
-import { joinRollups, type Reserves, type Rollup, rollupOf, withTrade } from './rollup.ts';
+import { joinRollups, type Rollup, rollupOf, withTrade } from './rollup.ts';
 import type { PoolWindow, Recorded, RecordedHeight, WindowQuery } from './store.ts';
 import { CANDLE_COLUMNS } from './tables.ts';
 
@@ -50,7 +51,7 @@ type HeightSpan = {
   readonly from: RecordedHeight;
   readonly to: RecordedHeight;
   /** The state of each pool after `from`. */
-  readonly starts: readonly (Reserves | undefined)[];
+  readonly starts: readonly (PoolReserves | undefined)[];
 };
 
 /**

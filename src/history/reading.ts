@@ -1,11 +1,11 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { type ExchangeState, type PoolDirectory, toPoolDirectory } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
+import type { PoolReserves } from '../domain/reserves.ts';
 import { toReserves } from './candle-rows.ts';
 import { numberOf, type ReadSql } from './database.ts';
 import { type PoolMemory, STATE_OF_POOL } from './pool-states.ts';
 import { HEIGHT_COLUMNS, heightAtOrAbove, heightAtOrBelow, toRecordedHeight } from './recording.ts';
-import type { Reserves } from './rollup.ts';
 import type { BlockAt, BlocksQuery, Coverage, RecordedHeight, RecordedReserves, ReservesQuery } from './store.ts';
 
 /** See `HistoryStore.coverage`. */
@@ -89,7 +89,7 @@ export async function readReservesAt(
 export async function statesOfPools(
   sql: ReadSql,
   wanted: readonly { readonly pool: number; readonly height: BeaconHeight }[],
-): Promise<readonly (Reserves | undefined)[]> {
+): Promise<readonly (PoolReserves | undefined)[]> {
   const changes = await sql.each(
     STATE_OF_POOL,
     wanted.map(({ pool, height }) => [pool, height]),

@@ -1,27 +1,31 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import type { RecordedReserves } from './store.ts';
-
-/** The reserves of a pool, in smallest units. */
-export type Reserves = Pick<RecordedReserves, 'reserve1' | 'reserve2'>;
+import { isNonEmpty } from '../domain/pool-pair.ts';
+import {
+  addTraded,
+  compareRatios,
+  NOTHING_TRADED,
+  type PoolReserves,
+  type RatioRange,
+  type Reserves,
+  type Traded,
+  tradedBetween,
+} from '../domain/reserves.ts';
 
 /** What happened to a pool over some consecutive recorded heights. */
-export type Rollup = {
-  /** The state after the first height, or after the first one at which the pool existed. */
-  readonly open: RecordedReserves;
-  readonly high: RecordedReserves;
-  readonly low: RecordedReserves;
-  readonly close: Reserves;
-  readonly traded1: bigint;
-  readonly traded2: bigint;
-  /** Whether a lower height is recorded at which the pool did not exist yet. */
-  readonly hasAppeared: boolean;
-};
+export type Rollup = RatioRange &
+  Traded & {
+    /** The state after the first height, or after the first one at which the pool existed. */
+    readonly open: Reserves;
+    readonly close: PoolReserves;
+    /** Whether a lower height is recorded at which the pool did not exist yet. */
+    readonly hasAppeared: boolean;
+  };
 
 /** What one height adds: the state of a pool after it, and after the recorded heights next to it. */
 export type AddedHeight = {
   readonly height: BeaconHeight;
   /** `undefined` while the pool does not exist. */
-  readonly own: Reserves | undefined;
+  readonly own: PoolReserves | undefined;
   readonly lower: Neighbour | undefined;
   readonly upper: Neighbour | undefined;
 };
@@ -29,19 +33,19 @@ export type AddedHeight = {
 /** A recorded height next to the added one. */
 type Neighbour = {
   readonly height: BeaconHeight;
-  readonly state: Reserves | undefined;
+  readonly state: PoolReserves | undefined;
   /** Whether its block was made in the same interval as that of the added height. */
   readonly isInside: boolean;
 };
 
 /** Whether two states of a pool are the same; a pool that does not exist has no state. */
-export function areEqual(a: Reserves | undefined, b: Reserves | undefined): boolean {
+export function areEqual(a: PoolReserves | undefined, b: PoolReserves | undefined): boolean {
   return a?.reserve1 === b?.reserve1 && a?.reserve2 === b?.reserve2;
 }
 
 /** The rollup of a single state. */
-export function rollupOf(state: RecordedReserves): Rollup {
-  return { open: state, high: state, low: state, close: state, traded1: 0n, traded2: 0n, hasAppeared: false };
+export function rollupOf(state: Reserves): Rollup {
+  return { open: state, high: state, low: state, close: state, ...NOTHING_TRADED, hasAppeared: false };
 }
 
 /** Joins the rollups of two ranges of heights. The second range is above the first. */
@@ -52,16 +56,14 @@ export function joinRollups(first: Rollup | undefined, second: Rollup): Rollup {
     high: higherOf(first.high, second.high),
     low: lowerOf(first.low, second.low),
     close: second.close,
-    traded1: first.traded1 + second.traded1,
-    traded2: first.traded2 + second.traded2,
+    ...addTraded(first, second),
     hasAppeared: first.hasAppeared,
   };
 }
 
 /** The rollup with a change from one state to the next: what it traded. */
-export function withTrade(rollup: Rollup, from: Reserves | undefined, to: Reserves | undefined): Rollup {
-  const traded = tradedBetween(from, to);
-  return { ...rollup, traded1: rollup.traded1 + traded.reserve1, traded2: rollup.traded2 + traded.reserve2 };
+export function withTrade(rollup: Rollup, from: PoolReserves | undefined, to: PoolReserves | undefined): Rollup {
+  return { ...rollup, ...addTraded(rollup, tradedBetween(from, to)) };
 }
 
 /**
@@ -112,48 +114,27 @@ export function addBelowInterval(rollup: Rollup | undefined, { own, lower, upper
 /** The rollup after the change from `from` to `to` became two changes, of which it contains the second. */
 function withSplitTrade(
   rollup: Rollup,
-  from: Reserves | undefined,
-  between: Reserves | undefined,
-  to: Reserves | undefined,
+  from: PoolReserves | undefined,
+  between: PoolReserves | undefined,
+  to: PoolReserves | undefined,
 ): Rollup {
   const added = withTrade(rollup, between, to);
-  const { reserve1, reserve2 } = tradedBetween(from, to);
-  return { ...added, traded1: added.traded1 - reserve1, traded2: added.traded2 - reserve2 };
+  const { traded1, traded2 } = tradedBetween(from, to);
+  return { ...added, traded1: added.traded1 - traded1, traded2: added.traded2 - traded2 };
 }
 
-/** What a change traded, at least: its net, if one reserve rose and the other one fell. */
-function tradedBetween(from: Reserves | undefined, to: Reserves | undefined): Reserves {
-  if (from === undefined || to === undefined) return NOTHING;
-  const change1 = to.reserve1 - from.reserve1;
-  const change2 = to.reserve2 - from.reserve2;
-  if (change1 > 0n && change2 < 0n) return { reserve1: change1, reserve2: -change2 };
-  if (change1 < 0n && change2 > 0n) return { reserve1: -change1, reserve2: change2 };
-  return NOTHING;
-}
-
-const NOTHING: Reserves = { reserve1: 0n, reserve2: 0n };
-
-function higherOf(a: RecordedReserves, b: RecordedReserves): RecordedReserves {
+function higherOf(a: Reserves, b: Reserves): Reserves {
   return preferred(a, b, compareRatios(a, b));
 }
 
-function lowerOf(a: RecordedReserves, b: RecordedReserves): RecordedReserves {
+function lowerOf(a: Reserves, b: Reserves): Reserves {
   return preferred(a, b, compareRatios(b, a));
 }
 
 /** The one with a price, then the one that is better by `order`, then the lower height. */
-function preferred(a: RecordedReserves, b: RecordedReserves, order: bigint): RecordedReserves {
-  const [aHasPrice, bHasPrice] = [hasPrice(a), hasPrice(b)];
+function preferred(a: Reserves, b: Reserves, order: bigint): Reserves {
+  const [aHasPrice, bHasPrice] = [isNonEmpty(a), isNonEmpty(b)];
   if (aHasPrice !== bHasPrice) return aHasPrice ? a : b;
   if (aHasPrice && order !== 0n) return order > 0n ? a : b;
   return a.beaconHeight <= b.beaconHeight ? a : b;
-}
-
-function hasPrice({ reserve1, reserve2 }: Reserves): boolean {
-  return reserve1 > 0n && reserve2 > 0n;
-}
-
-/** Positive if the ratio of reserve 1 to reserve 2 of the first is higher. Products of 128 bits are exact. */
-function compareRatios(a: Reserves, b: Reserves): bigint {
-  return a.reserve1 * b.reserve2 - b.reserve1 * a.reserve2;
 }

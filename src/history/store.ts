@@ -1,7 +1,9 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
+import type { CandleRange, PoolCandle } from '../domain/candle.ts';
 import type { CandleInterval } from '../domain/candle-interval.ts';
 import type { ExchangeState } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
+import type { Reserves } from '../domain/reserves.ts';
 
 /** Where the history is stored. Memory is empty at each start. */
 export type HistoryDatabase =
@@ -100,52 +102,25 @@ export type BlocksQuery = { readonly upTo: BeaconHeight; readonly last: number }
 /** A result, and the newest height that was recorded when it was read: higher ones are added from memory. */
 export type Recorded<T> = { readonly recordedTo: BeaconHeight | undefined; readonly value: T };
 
-/** The reserves of one pool after a height, in smallest units. */
-export type RecordedReserves = {
-  readonly beaconHeight: BeaconHeight;
-  readonly reserve1: bigint;
-  readonly reserve2: bigint;
-};
+/** The reserves of one pool after a recorded height. */
+export type RecordedReserves = Reserves;
 
 /** Which candles are read. */
-export type CandleQuery = {
+export type CandleQuery = CandleRange & {
   /** Ids of pools, as in `PoolDirectory.ids`. */
   readonly poolIds: readonly string[];
   readonly interval: CandleInterval;
-  /** The earliest `openTime`. */
-  readonly from?: Instant | undefined;
-  /** The first `openTime` that is left out. */
-  readonly to?: Instant | undefined;
   /** Heights above it do not count. */
   readonly upTo: BeaconHeight;
-  /** The maximum number of candles of each pool: the newest ones. */
-  readonly last: number;
 };
 
 /**
- * The candle of one pool. Prices follow from the reserves at four heights: `high` and `low` have the highest and the lowest
- * ratio of reserve 1 to reserve 2, compared exactly. An interval without a recorded height has no candle. An interval
- * without a change has one: all four states are that of the interval before.
+ * The candle of one pool, of the recorded heights of its interval. An interval without a recorded height has no candle. An
+ * interval without a change has one: all four states are that of the interval before. A change across heights that are not
+ * recorded counts at the first recorded height after them. `isComplete` says that all heights from `firstHeight` to
+ * `lastHeight` are recorded, and the ones just below and above, if any exist.
  */
-export type StoredCandle = {
-  readonly openTime: Instant;
-  readonly open: RecordedReserves;
-  readonly high: RecordedReserves;
-  readonly low: RecordedReserves;
-  readonly close: RecordedReserves;
-  /**
-   * How much of each token changed hands: the sum over heights of the net change, where one reserve rose and the other fell.
-   * A change across heights that are not recorded counts at the first recorded height after them.
-   */
-  readonly traded1: bigint;
-  readonly traded2: bigint;
-  /** The first and the last recorded height of the interval, and how many are recorded. */
-  readonly firstHeight: BeaconHeight;
-  readonly lastHeight: BeaconHeight;
-  readonly heights: number;
-  /** Whether all heights from `firstHeight` to `lastHeight` are recorded, and the ones just below and above, if any exist. */
-  readonly isComplete: boolean;
-};
+export type StoredCandle = PoolCandle;
 
 /** The window of heights above `fromHeight` up to `toHeight`. */
 export type WindowQuery = {

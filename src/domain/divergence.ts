@@ -1,3 +1,5 @@
+import { percentChange } from './price-change.ts';
+
 /** The price of a pair from its three sources, in target tokens per base token; `undefined` where a source has none. */
 export type Divergence = {
   /** From the node's pool, by the documented formula. */
@@ -10,9 +12,7 @@ export type Divergence = {
 
 /** How far a price is from the pool's, in percent of the latter: positive if it is higher. `undefined` if one is missing, or 0. */
 export function percentAbove(price: number | undefined, poolPrice: number | undefined): number | undefined {
-  if (price === undefined || poolPrice === undefined) return undefined;
-  const percent = 100 * (price / poolPrice - 1);
-  return Number.isFinite(percent) ? percent : undefined;
+  return percentChange(poolPrice, price);
 }
 
 /** The larger distance of the two prices from the pool's, in percent; `undefined` without both. */

@@ -1,5 +1,4 @@
 import type { BeaconHeight } from './beacon-height.ts';
-import type { PoolAtHeight } from './candle.ts';
 import {
   addTraded,
   NOTHING_TRADED,
@@ -13,25 +12,12 @@ import {
 /** What happened to one pool in a window of heights. */
 export type PoolWindow = RatioRange & Traded & { readonly close: Reserves; readonly isComplete: boolean };
 
-/**
- * A window with later heights added; `undefined` for a pool that existed at none of its heights.
- *
- * @param window up to `recordedTo`; `undefined` if the pool did not exist
- * @param later ascending by height, all above `recordedTo`
- */
-export function extendWindow(window: PoolWindow | undefined, later: readonly PoolAtHeight[]): PoolWindow | undefined {
-  let extended = window;
-  for (const { reserves } of later) {
-    if (reserves === undefined) continue;
-    if (extended === undefined) {
-      extended = { high: reserves, low: reserves, close: reserves, ...NOTHING_TRADED, isComplete: true };
-      continue;
-    }
-    const { close, isComplete } = extended;
-    const traded = addTraded(extended, tradedBetween(close, reserves));
-    extended = { ...widenRange(extended, reserves), close: reserves, ...traded, isComplete };
-  }
-  return extended;
+/** A window with the reserves of one more height. @param window `undefined` if the pool did not exist before */
+export function extendWindow(window: PoolWindow | undefined, reserves: Reserves): PoolWindow {
+  if (window === undefined)
+    return { high: reserves, low: reserves, close: reserves, ...NOTHING_TRADED, isComplete: true };
+  const traded = addTraded(window, tradedBetween(window.close, reserves));
+  return { ...widenRange(window, reserves), close: reserves, ...traded, isComplete: window.isComplete };
 }
 
 /** Whether every height above `from` up to `to` is one of these ascending ones. */

@@ -6,7 +6,7 @@ import type { Pair, Ticker } from '../domain/market.ts';
 import { UpstreamError } from '../errors.ts';
 import type { Follower } from '../live/broadcast/follower.ts';
 import { isSettledWithin } from '../live/broadcast/wait-at-most.ts';
-import type { Head } from '../live/chain/head.ts';
+import { type Head, isAhead, isSameBlock } from '../live/chain/head.ts';
 import type { HeadFollower } from '../live/chain/head-follower.ts';
 import type { Nodes } from '../live/chain/nodes.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
@@ -124,7 +124,7 @@ export function createSharedSources({ publisher, clock, headsKept, now }: Shared
     const earlier: Head[] = [];
     const later: Head[] = [];
     for (const [index, each] of received.entries()) {
-      const isLater = index > known && (last === undefined || isNews(each.value, last));
+      const isLater = index > known && (last === undefined || isAhead(each.value, last));
       const next = toHead(each, isLater ? last?.beaconHeight : undefined);
       if (next === undefined) return;
       if (!isLater) {
@@ -286,19 +286,6 @@ function toOne({ previousHeight }: Head, heads: readonly Head[]): Head {
   const newest = heads.at(-1) as Head;
   byHeight.delete(newest.beaconHeight);
   return { ...newest, previousHeight, filledIn: [...byHeight.values()] };
-}
-
-type Block = Pick<Head, 'beaconHeight' | 'hash'>;
-
-function isSameBlock(a: Block, b: Block): boolean {
-  return a.beaconHeight === b.beaconHeight && a.hash === b.hash;
-}
-
-/** Whether a head is higher, or another block at the same height. */
-function isNews(head: Block, served: Block): boolean {
-  return (
-    head.beaconHeight > served.beaconHeight || (head.beaconHeight === served.beaconHeight && head.hash !== served.hash)
-  );
 }
 
 /** Whether a response cannot be older than another one: its read began when the other had ended. */

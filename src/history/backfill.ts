@@ -1,4 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { type BeaconHeight, newestFinal } from '../domain/beacon-height.ts';
 import type { ExchangeState } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
@@ -82,7 +83,9 @@ export function createBackfill(options: BackfillOptions): Backfill {
   const { store, recorder, readFinal, isComplete, mustPause, mayRun = () => true, maxAgeMs, step, rate } = options;
   const stopping = new AbortController();
   /** Heights that failed: how often, and when last, in milliseconds of `performance.now()`. */
-  const failures = new Map<BeaconHeight, { readonly times: number; readonly lastAt: number }>();
+  const failures = new LRUCache<BeaconHeight, { readonly times: number; readonly lastAt: number }>({
+    max: MAX_LEFT_OUT,
+  });
   let pruned: { readonly height: BeaconHeight; readonly until: number } | undefined;
   /** The highest height that was made before the time that is read. */
   let tooOld = 0;
@@ -209,7 +212,8 @@ export function createBackfill(options: BackfillOptions): Backfill {
       if (exchange.time === undefined) isImpossible = true;
       if (!isComplete(exchange)) noteFailure(height);
       if (exchange.time === undefined || !isComplete(exchange)) return undefined;
-      if (exchange.time < head.time - maxAgeMs) noteTooOld(height, head.time - maxAgeMs, exchange.time);
+      // The first height that is too old is recorded too: changes since the beginning of the time need it.
+      if (exchange.time < head.time - maxAgeMs) tooOld = Math.max(tooOld, height);
       return { hash: undefined, time: exchange.time, exchange };
     } catch (error) {
       if (error instanceof HeightNotAvailableError) {
@@ -221,33 +225,19 @@ export function createBackfill(options: BackfillOptions): Backfill {
     }
   }
 
-  /** The first height that is too old is recorded too: changes since the beginning of the time need it. */
-  function noteTooOld(height: BeaconHeight, oldest: Instant, time: Instant): void {
-    if (time < oldest) tooOld = Math.max(tooOld, height);
-  }
-
   function isLeftOut(height: BeaconHeight): boolean {
-    const { times = 0, lastAt = 0 } = failures.get(height) ?? {};
+    const { times = 0, lastAt = 0 } = failures.peek(height) ?? {};
     return times >= MAX_FAILURES && performance.now() - lastAt < LEFT_OUT_FOR_MS;
   }
 
   function noteFailure(height: BeaconHeight): void {
     const { times = 0 } = failures.get(height) ?? {};
-    failures.delete(height);
     failures.set(height, { times: times + 1, lastAt: performance.now() });
-    const [oldest] = failures.keys();
-    if (failures.size > MAX_LEFT_OUT && oldest !== undefined) failures.delete(oldest);
   }
 
+  /** Waits, at most until it is stopped. */
   async function sleep(ms: number): Promise<void> {
-    if (isStopped()) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, ms);
-    const stop = () => resolve();
-    stopping.signal.addEventListener('abort', stop);
-    await promise;
-    clearTimeout(timer);
-    stopping.signal.removeEventListener('abort', stop);
+    await wait(ms, undefined, { signal: stopping.signal }).catch(() => {});
   }
 
   return {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { type BeaconHeight, isFinal } from '../domain/beacon-height.ts';
 import type { ExchangeState } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
@@ -31,30 +32,21 @@ const MAX_READS = 128;
 
 /** Creates the search over the recorded history and, where it has gaps, the states of the nodes. */
 export function createBlockTimes(history: Pick<History, 'blockAt' | 'unrecorded'>): BlockTimes {
-  /** Of final heights. The oldest are forgotten first. */
-  const times = new Map<BeaconHeight, Instant>();
-
-  function remember(height: BeaconHeight, time: Instant): void {
-    times.set(height, time);
-    const [oldest] = times.keys();
-    if (times.size > MAX_TIMES && oldest !== undefined) times.delete(oldest);
-  }
+  /** Of final heights. */
+  const times = new LRUCache<BeaconHeight, Instant>({ max: MAX_TIMES });
 
   /** @returns `undefined` if the nodes have pruned the height */
   async function timeOf(height: BeaconHeight, head: Head, read: ReadState): Promise<Instant | undefined> {
     const known = times.get(height);
     if (known !== undefined) return known;
-    const { time } = await read(height, head)
-      .catch((error: unknown) => {
-        if (error instanceof HeightNotAvailableError) return { time: undefined, isPruned: true };
-        throw error;
-      })
-      .then((state) => {
-        if (state.time === undefined && !('isPruned' in state))
-          throw new UpstreamBadShapeError('NODE', 'its exchange states have no time');
-        return state;
-      });
-    if (time !== undefined && isFinal(height, head.beaconHeight)) remember(height, time);
+    const state = await read(height, head).catch((error: unknown) => {
+      if (error instanceof HeightNotAvailableError) return undefined;
+      throw error;
+    });
+    if (state === undefined) return undefined;
+    const { time } = state;
+    if (time === undefined) throw new UpstreamBadShapeError('NODE', 'its exchange states have no time');
+    if (isFinal(height, head.beaconHeight)) times.set(height, time);
     return time;
   }
 

@@ -15,7 +15,7 @@ import { HistoryUnavailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { CandleMoment } from './closed-intervals.ts';
 import { type CandlesArguments, DEFAULT_CANDLES, noPool, requireWithin } from './history-arguments.ts';
-import { type HistoryView, toPoolAtHeights } from './history-view.ts';
+import { type HistoryView, reservesIn } from './history-view.ts';
 import { createPoolBatches } from './pool-batches.ts';
 import { createPriceOf, type PriceOf } from './pool-price.ts';
 import type { TokenLoader } from './token.ts';
@@ -68,7 +68,8 @@ export function createCandleLoader({ view, tokens, limits }: CandleLoaderOptions
     return keys.map((_, index) => {
       const id = poolIds[index] ?? '';
       const known = recorded.get(id) ?? { candles: [], recordedTo, reserves: undefined };
-      const extended = extendCandles(known, toPoolAtHeights(later, id), { interval, upTo });
+      const inMemory = later.map((head) => ({ ...head, reserves: reservesIn(head, id) }));
+      const extended = extendCandles(known, inMemory, { interval, upTo });
       const found = selectCandles(extended, range).map((candle) => toCandle(candle, interval, { newest, tip }));
       if (!areSettled(found, range, interval)) view.dependOnVersion(version);
       return found;

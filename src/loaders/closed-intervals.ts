@@ -2,6 +2,7 @@ import { type BeaconHeight, newestFinal } from '../domain/beacon-height.ts';
 import { type CandleInterval, INTERVAL_MS, openTimeOf } from '../domain/candle-interval.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { History } from '../history/history.ts';
+import { onEach } from '../live/broadcast/broadcast.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { HeadFollower } from '../live/chain/head-follower.ts';
 import { isFarAhead } from '../live/chain/recent-heads.ts';
@@ -46,14 +47,7 @@ export function createClosedIntervals(
     if (isFollowing) return;
     isFollowing = true;
     for (const head of history.unrecorded()) see(head);
-    const heads = follower.subscribe({
-      onNext(head) {
-        see(head);
-        heads.request();
-      },
-      onError() {},
-    });
-    heads.request();
+    onEach(follower.subscribe, see);
   }
 
   /** Adds a head. All intervals that its block closes are added to the closings. */

@@ -4,7 +4,7 @@ import type { Market, Pair, Ticker } from '../domain/market.ts';
 import { midPrice, type OrderBook } from '../domain/order-book.ts';
 import { basePrice } from '../domain/price.ts';
 import type { TokenList } from '../domain/token.ts';
-import { type Broadcast, createBroadcast, type Subscribe, type Subscription } from '../live/broadcast/broadcast.ts';
+import { type Broadcast, createBroadcast, onEach, type Subscribe } from '../live/broadcast/broadcast.ts';
 import { createTurnLimit } from '../live/broadcast/turn-limit.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { HeadFollower } from '../live/chain/head-follower.ts';
@@ -125,9 +125,11 @@ function followRanking(
     isRanking = false;
   }
 
-  const subscriptions = [head.subscribe, market.pairs.subscribe, market.tickers.subscribe].map((subscribe) =>
-    onEach(subscribe as Subscribe<unknown>, update),
-  );
+  const subscriptions = [
+    onEach(head.subscribe, update),
+    onEach(market.pairs.subscribe, update),
+    onEach(market.tickers.subscribe, update),
+  ];
   return {
     latest,
     stop() {
@@ -135,19 +137,6 @@ function followRanking(
       for (const subscription of subscriptions) subscription.cancel();
     },
   };
-}
-
-/** Calls a function with each value of a source. */
-function onEach(subscribe: Subscribe<unknown>, next: () => void): Subscription {
-  const subscription = subscribe({
-    onNext() {
-      next();
-      subscription.request();
-    },
-    onError() {},
-  });
-  subscription.request();
-  return subscription;
 }
 
 /** Pairs that are compared in one turn of the event loop: about a millisecond of work. */

@@ -1,5 +1,4 @@
 import { type BeaconHeight, isFinal } from '../domain/beacon-height.ts';
-import type { PoolAtHeight } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import type { Reserves } from '../domain/reserves.ts';
@@ -95,9 +94,4 @@ export function reservesIn(
   if (place === undefined) return undefined;
   const { reserves } = exchange;
   return { beaconHeight, reserve1: reserves[place * 2] ?? 0n, reserve2: reserves[place * 2 + 1] ?? 0n };
-}
-
-/** A pool at each of these heads. */
-export function toPoolAtHeights(heads: readonly Head[], id: string): PoolAtHeight[] {
-  return heads.map((each) => ({ beaconHeight: each.beaconHeight, time: each.time, reserves: reservesIn(each, id) }));
 }

@@ -1,4 +1,3 @@
-import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { CandleInterval } from '../domain/candle-interval.ts';
 import { findPoolPair } from '../domain/exchange.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
@@ -13,7 +12,7 @@ import { noPool } from './history-arguments.ts';
 import { toSeveral } from './several-values.ts';
 import { createSourceStream, type SourceStream } from './source-stream.ts';
 import type { Sources } from './sources.ts';
-import { subscribeTo } from './stream-starts.ts';
+import { type StreamOptions, subscribeTo } from './stream-starts.ts';
 
 /** The two tokens of a pool, in either order. */
 export type PoolTokens = { readonly token1Id: TokenId; readonly token2Id: TokenId };
@@ -27,17 +26,11 @@ export type BoundsArguments = {
 /** A price that crossed a bound, and its pool. */
 export type PriceCrossing = CrossedBound & { readonly poolPair: PoolPair };
 
-type PoolStreamOptions = {
-  readonly sources: Sources;
-  /** The height in the header `Last-Event-ID`. */
-  readonly afterEvent: BeaconHeight | undefined;
-};
-
 /** Which candle of a pool is sent next. @throws BadUserInputError for a pool that does not exist */
 export async function createCandleStream(
   pool: PoolTokens,
   interval: CandleInterval,
-  { sources, afterEvent }: PoolStreamOptions,
+  { sources, afterEvent }: StreamOptions,
 ): Promise<SourceStream<CandleMoment, CandleMoment>> {
   const subscribe = await subscribeTo(sources.head);
   requirePool(sources, pool);
@@ -66,7 +59,7 @@ export async function createCandleStream(
 export async function createPriceCrossingStream(
   pool: PoolTokens,
   { above, below }: BoundsArguments,
-  { sources, afterEvent }: PoolStreamOptions,
+  { sources, afterEvent }: StreamOptions,
 ): Promise<SourceStream<HeadStep, PriceCrossing>> {
   const bounds = { above: above ?? undefined, below: below ?? undefined };
   // The first head is the one that the client saw last: the next one is compared with it.

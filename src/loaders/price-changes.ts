@@ -6,7 +6,7 @@ import type { Reserves } from '../domain/reserves.ts';
 import type { TokenId } from '../domain/token.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import { type ChangeArguments, DEFAULT_HOURS, HOUR_MS, requireWithin } from './history-arguments.ts';
-import { type HistoryView, newerHead, reservesIn, toPoolAtHeights } from './history-view.ts';
+import { type HistoryView, newerHead, reservesIn } from './history-view.ts';
 import { createPoolBatches } from './pool-batches.ts';
 import { createPriceOfBase, type PriceOf } from './pool-price.ts';
 import type { TokenLoader } from './token.ts';
@@ -74,11 +74,13 @@ export function createPriceChangeLoader(options: PriceChangeLoaderOptions): Pric
     return keys.map((change, index) => {
       const id = poolIds[index] ?? '';
       const { from } = change;
-      const window = recorded === fromHeight ? from && toWindow(from) : value.get(id);
-      const heights = toPoolAtHeights(later, id);
+      let window = recorded === fromHeight ? from && extendWindow(undefined, from) : value.get(id);
+      for (const head of later) {
+        const reserves = reservesIn(head, id);
+        if (reserves !== undefined) window = extendWindow(window, reserves);
+      }
       // The height of the pool itself can be one that is neither recorded nor in memory.
-      heights.push({ beaconHeight: toHeight, time: heights.at(-1)?.time ?? 0, reserves: change.pool });
-      return { ...(extendWindow(window, heights) ?? toWindow(change.pool)), isComplete };
+      return { ...extendWindow(window, change.pool), isComplete };
     });
   }
 
@@ -113,9 +115,4 @@ export function createPriceChangeLoader(options: PriceChangeLoaderOptions): Pric
       return change.isInverse ? { ...window, high: low, low: high } : window;
     },
   };
-}
-
-/** The window of a pool whose reserves were the same at all heights. */
-function toWindow(reserves: Reserves): PoolWindow {
-  return { high: reserves, low: reserves, close: reserves, traded1: 0n, traded2: 0n, isComplete: true };
 }

@@ -9,8 +9,7 @@ import type { TokenSource } from '../live/tokens.ts';
 import type { PoolCache } from './pool-cache.ts';
 import { withFilledIn } from './several-values.ts';
 import { createSourceStream, type SourceStream } from './source-stream.ts';
-import type { Sources } from './sources.ts';
-import { subscribeTo } from './stream-starts.ts';
+import { type StreamOptions, subscribeTo } from './stream-starts.ts';
 
 /** The prices at one height, as one subscriber gets them. */
 export type PriceUpdate = {
@@ -29,12 +28,6 @@ export type PricesArguments = {
   readonly afterHeight?: BeaconHeight | null | undefined;
 };
 
-type PriceStreamOptions = {
-  readonly sources: Sources;
-  /** The height in the header `Last-Event-ID`. */
-  readonly afterEvent: BeaconHeight | undefined;
-};
-
 /**
  * The prices of pools.
  *
@@ -42,7 +35,7 @@ type PriceStreamOptions = {
  */
 export async function createPriceStream(
   { poolPairs, tokenIds, onlyChanged, afterHeight }: PricesArguments,
-  { sources, afterEvent }: PriceStreamOptions,
+  { sources, afterEvent }: StreamOptions,
 ): Promise<SourceStream<Head, PriceUpdate>> {
   if (poolPairs?.length === 0)
     throw new BadUserInputError('poolPairs is empty. List at least one pool, or omit the argument.');

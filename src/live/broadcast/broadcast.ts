@@ -97,6 +97,19 @@ export function createBroadcast<T>(): Broadcast<T> {
   };
 }
 
+/** Calls a function with each value of a source, until the subscription is cancelled. */
+export function onEach<T>(subscribe: Subscribe<T>, next: (value: T) => void): Subscription {
+  const subscription = subscribe({
+    onNext(value) {
+      next(value);
+      subscription.request();
+    },
+    onError() {},
+  });
+  subscription.request();
+  return subscription;
+}
+
 /** A subscriber with its subscription. */
 type Member<T> = Subscription & {
   readonly subscriber: Subscriber<T>;

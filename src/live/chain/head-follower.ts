@@ -6,7 +6,7 @@ import type { Tracing } from '../../tracing.ts';
 import type { Subscribe } from '../broadcast/broadcast.ts';
 import { createFollower, type Follower, type Share, type Watcher } from '../broadcast/follower.ts';
 import { createBlockInterval } from './block-interval.ts';
-import type { Head } from './head.ts';
+import { type Head, isSameBlock } from './head.ts';
 import { createHeadProblems, type Problem, type TipWatcher } from './head-problems.ts';
 import type { Attempt } from './hedge.ts';
 import type { Node } from './node.ts';
@@ -180,8 +180,4 @@ function highestOf(tips: readonly NodeTip[]): BeaconHeight {
 /** How many pools differ from those of the state before. */
 function countChanged(state: ExchangeState, before: ExchangeState): number {
   return state.directory.ids.filter((_, place) => !isUnchanged(state, place, before)).length;
-}
-
-function isSameBlock(a: Head, b: Head): boolean {
-  return a.beaconHeight === b.beaconHeight && a.hash === b.hash;
 }

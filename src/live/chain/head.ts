@@ -4,6 +4,21 @@ import type { ExchangeState } from '../../domain/exchange.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Node } from './node.ts';
 
+/** What names a block: two blocks of one height have different hashes. */
+type Block = { readonly beaconHeight: BeaconHeight; readonly hash: string };
+
+/** Whether two heads are of the same block. */
+export function isSameBlock(a: Block, b: Block): boolean {
+  return a.beaconHeight === b.beaconHeight && a.hash === b.hash;
+}
+
+/** Whether a block is higher than another one, or replaces it at the same height. */
+export function isAhead(block: Block, than: Block): boolean {
+  return (
+    block.beaconHeight > than.beaconHeight || (block.beaconHeight === than.beaconHeight && block.hash !== than.hash)
+  );
+}
+
 /** The newest beacon height as it was read from one node. It is published at once and never changes. */
 export type Head = {
   readonly beaconHeight: BeaconHeight;

@@ -1,5 +1,6 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { drain, fullBucket, msUntilAvailable, refill } from '../../domain/token-bucket.ts';
+import type { PushedBlock } from '../../upstream/node/push-frames.ts';
 
 /** When the tips of the nodes are polled. A block that a node pushes is a reason to poll now, never a head by itself. */
 type PollSchedule = {
@@ -19,9 +20,6 @@ export type PushInput = {
   /** A websocket has opened or closed: blocks may have been missed. */
   changed(): void;
 };
-
-/** A block as the node has pushed it. */
-type PushedBlock = { readonly height: BeaconHeight; readonly hash: string };
 
 type PollScheduleOptions = {
   /** The interval without push. */

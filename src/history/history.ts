@@ -26,13 +26,8 @@ export type History = Pick<
   version(): number;
   /** Changes each time a height below the highest recorded one has been recorded, but not for the heights above. */
   fills(): number;
-  /**
-   * Is called each time when a height above all recorded ones has been recorded.
-   *
-   * @param listener gets the newest head that was recorded; `undefined` if its state was read again
-   * @returns a function that ends it
-   */
-  onRecorded(listener: (last: Head | undefined) => void): () => void;
+  /** Calls a function each time when a height above all recorded ones has been recorded. */
+  onRecorded(listener: () => void): void;
   status(): HistoryStatus;
 };
 
@@ -111,7 +106,7 @@ export function historyOff(): History {
     unrecorded: () => [],
     version: () => 0,
     fills: () => 0,
-    onRecorded: () => () => {},
+    onRecorded() {},
     status: () => ({ state: 'off', coverage: undefined, waiting: 0, databaseErrors: 0, backfillReads: 0 }),
   };
 }

@@ -1,6 +1,6 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import type { Instant } from '../domain/instant.ts';
-import type { HistoryDatabase, HistoryStore } from './store.ts';
+import type { ExchangeState } from '../domain/exchange.ts';
+import type { FinalBlock, HistoryDatabase, HistoryStore } from './store.ts';
 
 /** What the worker of a store is started with. */
 export type WorkerOptions = {
@@ -29,9 +29,7 @@ export type ResponseMessage = { readonly id: number } & (
 );
 
 /** A state of the exchange as a message. */
-export type StateMessage = {
-  readonly beaconHeight: BeaconHeight;
-  readonly time: Instant | undefined;
+export type StateMessage = Pick<ExchangeState, 'beaconHeight' | 'time'> & {
   /** It is moved to the receiver. */
   readonly reserves: BigUint64Array<ArrayBuffer>;
   readonly directory: DirectoryMessage;
@@ -45,8 +43,4 @@ export type DirectoryMessage = {
 };
 
 /** A final height as a message. */
-export type BlockMessage = {
-  readonly hash: string | undefined;
-  readonly time: Instant;
-  readonly exchange: StateMessage;
-};
+export type BlockMessage = Omit<FinalBlock, 'exchange'> & { readonly exchange: StateMessage };

@@ -74,13 +74,10 @@ export async function readReservesAt(
   const result = new Map<string, (RecordedReserves | undefined)[]>();
   for (const [index, [id]] of pools.entries()) {
     const own = recorded.map((beaconHeight, place) => {
-      const state = beaconHeight === undefined ? undefined : states[index * recorded.length + place];
-      return state && beaconHeight && { ...state, beaconHeight };
+      const state = states[index * recorded.length + place];
+      return state === undefined || beaconHeight === undefined ? undefined : { ...state, beaconHeight };
     });
-    result.set(
-      id,
-      own.map((state) => state || undefined),
-    );
+    result.set(id, own);
   }
   return result;
 }

@@ -35,7 +35,7 @@ export type Recorder = {
   fills(): number;
   /** Whether another replica was recording missing heights, when the database was last looked at. */
   isFilledByOther(): boolean;
-  onRecorded(listener: (last: Head | undefined) => void): () => void;
+  onRecorded(listener: () => void): void;
   status(): RecorderStatus;
   /** Records what is final and confirmed, within a time. @param withinMs maximum time */
   flush(withinMs: number): Promise<void>;
@@ -86,9 +86,9 @@ const GAPS_COMPARED = 8;
 /** Starts to record. The database is first used when a head is published. */
 export function createRecorder({ store, readFinal, isComplete, watcher, role = ALONE }: RecorderOptions): Recorder {
   const confirmation = createConfirmation();
-  const listeners = new Set<(last: Head | undefined) => void>();
-  /** Final blocks that are not recorded yet, with the head of each if it was not read again. */
-  let queue: readonly Waiting[] = [];
+  const listeners: (() => void)[] = [];
+  /** Final blocks that are not recorded yet. */
+  let queue: readonly FinalBlock[] = [];
   /** Heads whose block must be read again. */
   let doubtful: readonly (FinalHead & { readonly reads: number })[] = [];
   let newest: Head | undefined;
@@ -186,11 +186,10 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
     const last = coverage?.last.beaconHeight ?? 0;
     isFilledByOther = isReplaced || hasFilled(before, coverage);
     if (isFilledByOther) fills += 1;
-    const head = queue.find(({ block }) => block.exchange.beaconHeight === last)?.head;
-    queue = queue.filter(({ block }) => block.exchange.beaconHeight > last);
+    queue = queue.filter(({ exchange }) => exchange.beaconHeight > last);
     const isHigher = last > (before?.last.beaconHeight ?? 0);
     if (isHigher || isFilledByOther) version += 1;
-    if (isHigher) for (const listener of [...listeners]) listener(head);
+    if (isHigher) for (const listener of listeners) listener();
   }
 
   /** Whether a block is still recorded: another replica may have deleted a branch. */
@@ -203,16 +202,12 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
     // Another replica may have taken over.
     while (queue.length > 0 && role.writes()) {
       const some = queue.slice(0, BLOCKS_AT_ONCE);
-      await record(
-        some.map(({ block }) => block),
-        some.at(-1)?.head,
-      );
+      await record(some);
       queue = queue.filter((waiting) => !some.includes(waiting));
     }
   }
 
-  /** @param last the head of the last block */
-  async function record(blocks: readonly FinalBlock[], last?: Head): Promise<readonly BeaconHeight[]> {
+  async function record(blocks: readonly FinalBlock[]): Promise<readonly BeaconHeight[]> {
     const before = coverage?.last.beaconHeight ?? 0;
     const leftOut = await use(() => store.record(blocks).catch((error) => recordAgain(blocks, error)));
     if (leftOut.length > 0) watcher.leftOut(leftOut);
@@ -221,8 +216,7 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
     version += 1;
     if (blocks.some(({ exchange: { beaconHeight } }) => beaconHeight < before)) fills += 1;
     coverage = await use(() => store.coverage(0));
-    const newest = last?.beaconHeight === coverage?.last.beaconHeight ? last : undefined;
-    if ((coverage?.last.beaconHeight ?? 0) > before) for (const listener of [...listeners]) listener(newest);
+    if ((coverage?.last.beaconHeight ?? 0) > before) for (const listener of listeners) listener();
     return leftOut;
   }
 
@@ -260,7 +254,7 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
       // The block was replaced, and perhaps also those below it that are recorded.
       if (exchange.time !== undefined && exchange.time !== first.head.time)
         branches.suspectBelow(first.head.beaconHeight);
-      if (block !== undefined && isComplete(exchange)) enqueue([{ block, head: undefined }]);
+      if (block !== undefined && isComplete(exchange)) enqueue([block]);
       return true;
     } catch (error) {
       if (error instanceof HeightNotAvailableError) return true;
@@ -277,7 +271,7 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
     prunedAt = now;
   }
 
-  function enqueue(blocks: readonly Waiting[]): void {
+  function enqueue(blocks: readonly FinalBlock[]): void {
     const all = [...queue, ...blocks];
     if (all.length > MAX_WAITING) watcher.dropped(all.length - MAX_WAITING);
     queue = all.slice(-MAX_WAITING);
@@ -297,13 +291,13 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
       firstHeight ??= head.beaconHeight;
       const final = confirmation.add(head);
       const certain = final.filter(({ head: { exchange }, toRead }) => toRead === 'nothing' && isComplete(exchange));
-      enqueue(certain.map(({ head }) => ({ block: blockOf(head, head.exchange), head })));
+      enqueue(certain.map(({ head }) => blockOf(head, head.exchange)));
       const uncertain = final.filter((each) => !certain.includes(each)).map((each) => ({ ...each, reads: 0 }));
       doubtful = [...doubtful, ...uncertain].slice(-MAX_WAITING);
       if (!isReady() && !isStopped && queue.length === 0) opener ??= setTimeout(openNow, OPEN_AFTER_MS);
       if (!retryDatabase.isPending()) work();
     },
-    record: (blocks) => record(blocks),
+    record,
     ready,
     head: () => newest,
     firstHeight: () => firstHeight,
@@ -311,10 +305,7 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
     version: () => version,
     fills: () => fills,
     isFilledByOther: () => isFilledByOther && !role.writes(),
-    onRecorded(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onRecorded: (listener) => void listeners.push(listener),
     status: () => ({
       state: health.state(),
       coverage,
@@ -340,8 +331,6 @@ function hasFilled(before: Coverage | undefined, after: Coverage | undefined): b
     JSON.stringify([first.beaconHeight, last.beaconHeight - first.beaconHeight + 1 - heights, gaps]);
   return missing(before) !== missing(after);
 }
-
-type Waiting = { readonly block: FinalBlock; readonly head: Head | undefined };
 
 /** The block with a state that was read when it was final; `undefined` if its time is not known for certain. */
 function toFinalBlock({ head, toRead }: FinalHead, exchange: ExchangeState): FinalBlock | undefined {

@@ -24,7 +24,8 @@ export function createSqliteStore(path: string | undefined, { rawDays, ...option
 
 /** Opens a database. A file that is not a history of the gateway is refused, and stays as it is. */
 async function openSqlite(path: string | undefined, options: DatabaseOptions): Promise<Database> {
-  if (path !== undefined) orFail(() => requireHistory(path));
+  if (path !== undefined && !orFail(() => canBeHistory(path)))
+    throw new HistoryDatabaseError(`The file ${path} is not a history of the gateway.`, { isPermanent: true });
   const db = orFail(() => new DatabaseSync(path ?? ':memory:', { timeout: BUSY_TIMEOUT_MS }));
   try {
     const database = createSqliteDatabase(db, path);
@@ -42,12 +43,6 @@ const SCHEMA: Schema = {
   exists: async (sql) => (await sql.all('SELECT name FROM sqlite_schema LIMIT 1')).length > 0,
   create: (sql) => sql.run(`PRAGMA application_id = ${APPLICATION_ID}`),
 };
-
-/** Requires that a file, if there is one with content, is a database of this store. @throws HistoryDatabaseError */
-function requireHistory(path: string): void {
-  if (!canBeHistory(path))
-    throw new HistoryDatabaseError(`The file ${path} is not a history of the gateway.`, { isPermanent: true });
-}
 
 function inodeOf(path: string): bigint | undefined {
   return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;

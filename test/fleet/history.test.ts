@@ -118,7 +118,7 @@ test('only the leader records, and the others see it', async () => {
   expect(b.recorder.status()).toMatchObject({ waiting: 3, errors: 0 });
 
   const recorded: (number | undefined)[] = [];
-  b.history.onRecorded((head) => recorded.push(head?.beaconHeight));
+  b.history.onRecorded(() => recorded.push(b.last()));
   const version = b.history.version();
   await a.addHeads(0, 5);
   await until(() => a.last() === FIRST_HEIGHT + 2);

@@ -176,7 +176,7 @@ export type HistoryModel = History & {
 /** Creates a history in which nothing is recorded, and without heads in memory. */
 export function createHistoryModel(): HistoryModel {
   const store = createStoreModel();
-  const listeners = new Set<(last: Head | undefined) => void>();
+  const listeners: (() => void)[] = [];
   let inMemory: readonly Head[] = [];
   let version = 0;
   let fills = 0;
@@ -188,18 +188,14 @@ export function createHistoryModel(): HistoryModel {
     unrecorded: () => inMemory,
     version: () => version,
     fills: () => fills,
-    onRecorded(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onRecorded: (listener) => void listeners.push(listener),
     status: () => ({ state: 'recording', coverage: undefined, waiting: 0, databaseErrors: 0, backfillReads: 0 }),
     async record(...heads) {
       const top = store.heights().at(-1) ?? 0;
       await store.record(heads);
       version += 1;
       if (heads.some(({ beaconHeight }) => beaconHeight < top)) fills += 1;
-      const newest = heads.find(({ beaconHeight }) => beaconHeight === store.heights().at(-1));
-      if ((store.heights().at(-1) ?? 0) > top) for (const listener of [...listeners]) listener(newest);
+      if ((store.heights().at(-1) ?? 0) > top) for (const listener of listeners) listener();
     },
     add(...heads) {
       for (const head of heads)

@@ -1,4 +1,4 @@
-import { createScript, type Redis } from './redis.ts';
+import { createScript, listOf, type Redis } from './redis.ts';
 
 /** Limits how many keys of a kind there are in Redis. Each key expires by itself, too. */
 type BoundedKeys = {
@@ -38,7 +38,7 @@ export function createBoundedKeys(
     key,
     async added(id, max) {
       const excess = await redis.run(ADD, [redis.fleetKey(`${kind}:index`)], [id, String(ttlMs), String(max)]);
-      const ids = Array.isArray(excess) ? excess.filter((_, index) => index % 2 === 0) : [];
+      const ids = listOf(excess).filter((_, index) => index % 2 === 0);
       await Promise.all(ids.map((each) => redis.command(key(String(each)), 'UNLINK', key(String(each)))));
     },
   };

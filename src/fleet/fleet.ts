@@ -5,7 +5,7 @@ import type { MarketShare } from '../live/market/lists.ts';
 import type { UpstreamHealth } from '../upstream/health.ts';
 import type { RefusalReason } from './byte-reader.ts';
 import { createLease, LEASE_MS } from './lease.ts';
-import { createMembership, type FleetWatcher, type Role } from './membership.ts';
+import { createMembership, type FleetWatcher, type MembershipStatus } from './membership.ts';
 import { createPublisher } from './publisher.ts';
 import { createReader } from './reader.ts';
 import type { Redis } from './redis.ts';
@@ -40,21 +40,12 @@ export type Fleet = {
   stop(): void;
 };
 
-/** How this gateway takes part in its fleet. */
-export type FleetStatus = {
-  readonly role: Role;
-  /** Since when it has the role. */
-  readonly since: Instant;
-  /** Since when the leader leads; `undefined` while none is known. */
-  readonly leaderSince: Instant | undefined;
-  /** The fencing number of the lease that it holds or follows; `undefined` while none is known. */
-  readonly fence: number | undefined;
+/** How this gateway takes part in its fleet, and what it has sent and received. */
+export type FleetStatus = MembershipStatus & {
   /** How long after the leader had read the newest head this gateway had it, in milliseconds; `undefined` for the leader. */
   readonly lagMs: number | undefined;
   readonly publishedBytes: number;
   readonly receivedBytes: number;
-  /** How often the gateway became the leader. */
-  readonly takeovers: number;
   readonly refused: ReadonlyMap<RefusalReason, number>;
   readonly redisErrors: number;
   readonly isRedisAvailable: boolean;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createScript, type Redis } from './redis.ts';
+import { createScript, listOf, type Redis } from './redis.ts';
 import type { RedisReply } from './redis-client.ts';
 
 /**
@@ -81,12 +81,10 @@ const PUBLISH = createScript(`
 /** Creates the lease of this replica, which does not have it yet. */
 export function createLease(redis: Redis, leaseMs: number): Lease {
   const id = randomUUID();
-  const [lease, fence, chainKey, challenger] = ['lease', 'fence', 'chain', 'challenger'].map(redis.fleetKey) as [
-    string,
-    string,
-    string,
-    string,
-  ];
+  const lease = redis.fleetKey('lease');
+  const fence = redis.fleetKey('fence');
+  const chainKey = redis.fleetKey('chain');
+  const challenger = redis.fleetKey('challenger');
   let value: string | undefined;
 
   return {
@@ -128,10 +126,6 @@ export function createLease(redis: Redis, leaseMs: number): Lease {
 export async function readChainName(redis: Redis): Promise<string | undefined> {
   const key = redis.fleetKey('chain');
   return textOf(await redis.command(key, 'GET', key));
-}
-
-function listOf(reply: RedisReply): readonly RedisReply[] {
-  return Array.isArray(reply) ? reply : [];
 }
 
 function textOf(reply: RedisReply | undefined): string | undefined {

@@ -14,17 +14,24 @@ import type { UpstreamStatus } from './upstream-status.ts';
 /** What a gateway does in its fleet: it has just started, it leads, it follows the leader, or it cannot and reads the upstreams itself. */
 export type Role = 'JOINING' | 'LEADER' | 'FOLLOWER' | 'ALONE';
 
+/** How this gateway takes part in its fleet. */
+export type MembershipStatus = {
+  readonly role: Role;
+  /** Since when it has the role. */
+  readonly since: Instant;
+  /** Since when the leader leads; `undefined` while none is known. */
+  readonly leaderSince: Instant | undefined;
+  /** The fencing number of the lease that it holds or follows; `undefined` while none is known. */
+  readonly fence: number | undefined;
+  /** How often the gateway became the leader. */
+  readonly takeovers: number;
+};
+
 /** The role of this gateway, and all that changes it. */
 export type Membership = {
   start(): void;
   role(): Role;
-  status(): {
-    readonly role: Role;
-    readonly since: Instant;
-    readonly leaderSince: Instant | undefined;
-    readonly fence: number | undefined;
-    readonly takeovers: number;
-  };
+  status(): MembershipStatus;
   /** See `Fleet.otherChain`. */
   otherChain(): Promise<string | undefined>;
   /**
@@ -239,13 +246,10 @@ export function createMembership(options: MembershipOptions): Membership {
     return role === 'ALONE' || !reader.isReadable() || performance.now() - startedAt > leaseMs;
   }
 
-  function isQuietFor(ms: number): boolean {
-    return heard !== undefined && performance.now() - heard.at > ms;
-  }
-
   /** Whether the leader can be read and has published something recently. A gateway that is alone waits until it would not serve a lower height. */
   function canFollow(): boolean {
-    if (!isReading || !reader.isReadable() || heard === undefined || isQuietFor(2 * leaseMs)) return false;
+    if (!isReading || !reader.isReadable() || heard === undefined) return false;
+    if (performance.now() - heard.at > 2 * leaseMs) return false;
     return role !== 'ALONE' || (shared.publishedHeight() ?? 0) >= (shared.height() ?? 0);
   }
 

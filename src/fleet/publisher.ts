@@ -5,7 +5,7 @@ import type { Lease } from './lease.ts';
 import { createListWriter, type ListWriter, PAIR_ROWS, type SharedList, TICKER_ROWS } from './list-codec.ts';
 import { type MessageKind, writeMessage } from './messages.ts';
 import type { Redis } from './redis.ts';
-import { keyOfStream, type StreamName } from './streams.ts';
+import type { StreamName } from './streams.ts';
 import { type UpstreamStatus, writeStatus } from './upstream-status.ts';
 
 /** Writes what the leader reads to the streams. Each returns `false` if the replica no longer has the lease. */
@@ -54,7 +54,7 @@ export function createPublisher({ redis, lease, headsKept }: PublisherOptions): 
     trim?: readonly [string, string],
   ): Promise<string | undefined> {
     const written = writeMessage({ ...message, chain });
-    const id = await lease.publish(keyOfStream(redis, stream), written, trim);
+    const id = await lease.publish(redis.fleetKey(stream), written, trim);
     if (id !== undefined) bytes += written.length;
     return id;
   }

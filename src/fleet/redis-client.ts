@@ -1,12 +1,4 @@
-import {
-  createClient,
-  createCluster,
-  createSentinel,
-  ErrorReply,
-  RESP_TYPES,
-  type RedisArgument,
-  type RedisClientOptions,
-} from '@redis/client';
+import { createClient, createCluster, createSentinel, ErrorReply, RESP_TYPES, type RedisArgument } from '@redis/client';
 
 /** What Redis replies with. Texts are bytes, because values of the fleet are binary. */
 export type RedisReply = Buffer | string | number | null | readonly RedisReply[];
@@ -60,8 +52,7 @@ export async function openRedisClient(urls: readonly URL[], onLost: (error: unkn
 
   if (kind === 'cluster') {
     const rootNodes = urls.map((each) => ({ ...optionsOf(each), socket: socketOf(each) }));
-    const { connectTimeout, tls } = socketOf(url);
-    const defaults = { ...optionsOf(url), socket: tls ? { connectTimeout, tls } : { connectTimeout } };
+    const defaults = { ...optionsOf(url), socket: transportOf(url) };
     const cluster = createCluster({ RESP: 2, rootNodes, defaults, minimizeConnections: true });
     cluster.on('error', () => {});
     await connected(cluster);
@@ -73,15 +64,13 @@ export async function openRedisClient(urls: readonly URL[], onLost: (error: unkn
   }
 
   const [name = '', database = ''] = url.pathname.slice(1).split('/');
-  const { connectTimeout, tls } = socketOf(url);
-  const socket = tls ? { connectTimeout, tls } : { connectTimeout };
-  const authenticated = url.searchParams.has('sentinel-auth') ? optionsOf(url) : withoutCredentials(optionsOf(url));
+  const socket = transportOf(url);
   const sentinel = createSentinel({
     RESP: 2,
     name: decodeURIComponent(name),
     sentinelRootNodes: urls.map((each) => ({ host: each.hostname, port: Number(each.port || SENTINEL_PORT) })),
     nodeClientOptions: { ...optionsOf(url), database: databaseOf(database), socket },
-    sentinelClientOptions: { ...authenticated, socket },
+    sentinelClientOptions: { ...(url.searchParams.has('sentinel-auth') ? optionsOf(url) : OPTIONS), socket },
     scanInterval: 1_000,
   });
   sentinel.on('error', () => {});
@@ -106,41 +95,31 @@ async function connected(client: { connect(): Promise<unknown>; destroy(): unkno
   }
 }
 
-type ClientOptions = Pick<RedisClientOptions, 'username' | 'password'> & {
-  readonly RESP: 2;
-  readonly disableOfflineQueue: true;
-  readonly commandsQueueMaxLength: number;
-  readonly disableClientInfo: true;
-  readonly maintNotifications: 'disabled';
-};
-
-function optionsOf({ username, password }: URL): ClientOptions {
+/** The options with the credentials of a URL. */
+function optionsOf({ username, password }: URL) {
   return {
+    ...OPTIONS,
     ...(username !== '' && { username: decodeURIComponent(username) }),
     ...(password !== '' && { password: decodeURIComponent(password) }),
-    RESP: 2,
-    disableOfflineQueue: true,
-    commandsQueueMaxLength: MAX_PENDING_COMMANDS,
-    disableClientInfo: true,
-    maintNotifications: 'disabled',
   };
 }
 
-function withoutCredentials({ username: _user, password: _password, ...options }: ClientOptions): ClientOptions {
-  return options;
+const OPTIONS = {
+  RESP: 2,
+  disableOfflineQueue: true,
+  commandsQueueMaxLength: MAX_PENDING_COMMANDS,
+  disableClientInfo: true,
+  maintNotifications: 'disabled',
+} as const;
+
+/** How a host is reached, whose name and port come from elsewhere. */
+function transportOf({ protocol }: URL) {
+  return { connectTimeout: CONNECT_TIMEOUT_MS, ...(protocol.startsWith('rediss') && { tls: true as const }) };
 }
 
-type Socket = {
-  readonly host: string;
-  readonly port: number;
-  readonly connectTimeout: number;
-  readonly tls?: true;
-};
-
-function socketOf({ protocol, hostname, port }: URL): Socket {
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const common = { host, port: Number(port || REDIS_PORT), connectTimeout: CONNECT_TIMEOUT_MS };
-  return protocol.startsWith('rediss') ? { ...common, tls: true } : common;
+function socketOf(url: URL) {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  return { host, port: Number(url.port || REDIS_PORT), ...transportOf(url) };
 }
 
 function databaseOf(text: string): number {

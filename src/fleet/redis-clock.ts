@@ -1,4 +1,4 @@
-import type { Redis } from './redis.ts';
+import { listOf, type Redis } from './redis.ts';
 
 /**
  * When something happened, by the clock of Redis. The clocks of two replicas may differ by minutes: a replica measures
@@ -26,7 +26,7 @@ export function createRedisClock(redis: Redis): RedisClock {
     async measure() {
       const sentAt = performance.now();
       const reply = await redis.command(key, 'TIME');
-      const [seconds, micros] = (Array.isArray(reply) ? reply : []).map(Number);
+      const [seconds, micros] = listOf(reply).map(Number);
       if (seconds === undefined || micros === undefined) return;
       const time = seconds * 1_000 + micros / 1_000;
       offset = { sentMs: time - sentAt, repliedMs: time - performance.now() };

@@ -45,6 +45,11 @@ export function createScript(text: string): RedisScript {
   return { text, sha: createHash('sha1').update(text).digest('hex') };
 }
 
+/** The elements of a reply that is a list; none of another reply. */
+export function listOf(reply: RedisReply | undefined): readonly RedisReply[] {
+  return Array.isArray(reply) ? reply : [];
+}
+
 type RedisOptions = {
   readonly urls: readonly URL[];
   /** What the keys of the fleet start with. */

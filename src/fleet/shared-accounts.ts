@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { RateLimit } from '../domain/token-bucket.ts';
-import { createScript, type Redis } from './redis.ts';
+import { createScript, listOf, type Redis } from './redis.ts';
 import type { RedisReply } from './redis-client.ts';
 
 /** What one replica has taken from the bucket of a client since it last settled, and what it believes to be left. */
@@ -110,8 +110,8 @@ function wholeNumber(value: number): string {
 }
 
 /** Reads the reply of the script. @throws Error for any other */
-function readReply(reply: RedisReply, accounts: number): { replicas: number; left: readonly number[] } {
-  const numbers = Array.isArray(reply) ? reply.map((each) => Number(String(each))) : [];
+function readReply(reply: RedisReply, accounts: number): Settled {
+  const numbers = listOf(reply).map((each) => Number(String(each)));
   const [replicas, ...left] = numbers;
   if (replicas === undefined || left.length !== accounts || !numbers.every(Number.isSafeInteger))
     throw new Error('Redis replied with something else than the accounts');

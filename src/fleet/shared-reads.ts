@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBoundedKeys } from './bounded-keys.ts';
-import type { Redis } from './redis.ts';
+import { listOf, type Redis } from './redis.ts';
 import type { RedisReply } from './redis-client.ts';
 import { LOOK, RELEASE, RENEW, STORE } from './shared-reads-scripts.ts';
 import { fromEnvelope, toEnvelope } from './shared-value.ts';
@@ -162,7 +162,7 @@ type Look = { readonly redisNow: number; readonly isLocked: boolean; readonly va
 
 /** @throws Error if the reply is not that of the script */
 function readLook(reply: RedisReply): Look {
-  const [time, lock, value] = Array.isArray(reply) ? reply : [];
+  const [time, lock, value] = listOf(reply);
   const redisNow = Number(String(time));
   if (!Number.isSafeInteger(redisNow)) throw new Error('Redis replied with something else than a value or a lock');
   return { redisNow, isLocked: lock === 1, value: Buffer.isBuffer(value) ? value : undefined };

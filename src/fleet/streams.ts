@@ -1,4 +1,4 @@
-import type { Redis } from './redis.ts';
+import { listOf, type Redis } from './redis.ts';
 import type { RedisReply } from './redis-client.ts';
 
 /** The streams of a fleet: heads, the lists of the market, and what the leader knows of the upstreams. */
@@ -6,11 +6,6 @@ const STREAMS = ['heads', 'lists', 'status'] as const;
 
 /** The name of a stream. */
 export type StreamName = (typeof STREAMS)[number];
-
-/** The key of a stream. */
-export function keyOfStream(redis: Redis, stream: StreamName): string {
-  return redis.fleetKey(stream);
-}
 
 /** An entry of a stream. */
 export type StreamEntry = {
@@ -39,13 +34,13 @@ const START = '0-0';
 
 /** Whether a stream has an entry after this one. @throws RedisUnavailableError */
 export async function hasEntryAfter(redis: Redis, stream: StreamName, id: string): Promise<boolean> {
-  const key = keyOfStream(redis, stream);
+  const key = redis.fleetKey(stream);
   return (await redis.command(key, 'XREAD', 'COUNT', '1', 'STREAMS', key, id)) !== null;
 }
 
 /** Starts before the first entry of each stream. */
 export function readStreams(redis: Redis): StreamPosition {
-  const keys = STREAMS.map((stream) => keyOfStream(redis, stream)) as [string, ...string[]];
+  const keys = STREAMS.map(redis.fleetKey) as [string, ...string[]];
   const [key] = keys;
   const ids = new Map<StreamName, string>(STREAMS.map((stream) => [stream, START]));
 
@@ -85,8 +80,4 @@ function entriesOf(reply: RedisReply, streamOf: (key: string) => StreamName | un
       return { stream, id: text, addedAt: Number(text.split('-')[0]), bytes: message };
     });
   });
-}
-
-function listOf(reply: RedisReply | undefined): readonly RedisReply[] {
-  return Array.isArray(reply) ? reply : [];
 }

@@ -160,7 +160,7 @@ export function createApp({
     ...nodes.sources,
     ...recording.sources,
     ...marketData.sources,
-    tokens: tokens.tokens,
+    ...tokens.sources,
   };
   const sources: Sources = {
     ...followed,

@@ -10,7 +10,7 @@ import { createPoolCounts } from './live/chain/pool-counts.ts';
 import { createMarketFollower, type MarketShare } from './live/market/lists.ts';
 import { createOrderBooks } from './live/market/order-books.ts';
 import { marketDataNotConfigured, nodesNotConfigured } from './live/not-configured.ts';
-import { fixedTokens, followTokens, type TokenSource } from './live/tokens.ts';
+import { fixedTokens, followTokens } from './live/tokens.ts';
 import type { Sources } from './loaders/sources.ts';
 import type { Log } from './log.ts';
 import type { Shared } from './replicas.ts';
@@ -214,22 +214,20 @@ function healthOf<Name extends AnyUpstream>(
 const MAX_TOKENS_RESPONSE_BYTES = 32 * 2 ** 20;
 
 /** Starts to follow the token service, if there is one. */
-export function connectTokens(options: SourceOptions): ConnectedTokens {
+export function connectTokens(options: SourceOptions): Omit<ConnectedUpstream<'tokens'>, 'health'> {
   const { config, log, now, tracing } = options;
   const { tokensUrl: url, tokensPollMs: pollMs, upstreamTimeoutMs: timeoutMs, tokens: configured } = config;
   const known = [...KNOWN_TOKENS.values()];
-  if (url === undefined) return { tokens: fixedTokens([...known, ...configured]), disconnect: async () => {} };
+  if (url === undefined)
+    return { sources: { tokens: fixedTokens([...known, ...configured]) }, disconnect: async () => {} };
 
   const maxBytes = MAX_TOKENS_RESPONSE_BYTES;
   const http = httpOf(options, { upstream: 'TOKENS', maxBytes, keepAlive: false });
   const host = createTokenService({ http, url, health: healthOf(options, 'TOKENS', url.host) });
   const watcher = createTokenLog(log);
   const tokens = followTokens({ host, known, configured, pollMs, timeoutMs, now, watcher, tracing });
-  return { tokens, disconnect: http.close };
+  return { sources: { tokens }, disconnect: http.close };
 }
-
-/** The token list, and how its connections are closed. */
-type ConnectedTokens = { readonly tokens: TokenSource; disconnect(): Promise<void> };
 
 type HostOptions = Pick<HttpClientOptions, 'upstream' | 'maxBytes' | 'keepAlive' | 'headers'>;
 

@@ -77,7 +77,7 @@ export function followTokens(options: TokenFollowerOptions): TokenSource {
       observedAt = now();
       if (dropped !== skipped) watcher.skipped(dropped);
       skipped = dropped;
-      return rows === previous?.rows ? previous : { rows, list: mergedList(rows) };
+      return rows === previous?.rows ? previous : { rows, list: toTokenList([...known, ...best(rows), ...configured]) };
     },
     intervalMs,
     maxWaitMs: timeoutMs,
@@ -88,10 +88,6 @@ export function followTokens(options: TokenFollowerOptions): TokenSource {
     },
     trace: tracing && { start: () => tracing.startPoll('tokens') },
   });
-
-  function mergedList(rows: readonly ServiceToken[]): TokenList {
-    return toTokenList([...known, ...best(rows), ...configured]);
-  }
 
   return {
     current: () => follower.newest()?.list ?? first,

@@ -15,10 +15,9 @@ import { HistoryUnavailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { CandleMoment } from './closed-intervals.ts';
 import { type CandlesArguments, DEFAULT_CANDLES, noPool, requireWithin } from './history-arguments.ts';
-import { type HistoryView, reservesIn } from './history-view.ts';
+import { type HistoryReads, reservesIn } from './history-view.ts';
 import { createPoolBatches } from './pool-batches.ts';
 import { createPriceOf, type PriceOf } from './pool-price.ts';
-import type { TokenLoader } from './token.ts';
 
 /** A candle, and how its prices are computed: of token 2 in token 1, and of token 1 in token 2. */
 export type PricedCandle = { readonly candle: Candle; readonly priceOf: PriceOf; readonly inversePriceOf: PriceOf };
@@ -31,12 +30,6 @@ export type CandleLoader = {
   candleAt(pool: PoolPair | undefined, moment: CandleMoment, args: CandlesArguments): Promise<PricedCandle>;
 };
 
-type CandleLoaderOptions = {
-  readonly view: HistoryView;
-  readonly tokens: TokenLoader;
-  readonly limits: { readonly maxCandles: number };
-};
-
 /** Candles of one pool. */
 type CandlesKey = CandleRange & { readonly interval: CandleInterval; readonly pool: PoolPair };
 
@@ -44,7 +37,7 @@ type CandlesKey = CandleRange & { readonly interval: CandleInterval; readonly po
 type Recorded = { readonly recordedTo: BeaconHeight | undefined; readonly heads: readonly Head[] };
 
 /** Creates the candle loader of one answer. */
-export function createCandleLoader({ view, tokens, limits }: CandleLoaderOptions): CandleLoader {
+export function createCandleLoader({ view, tokens, limits }: HistoryReads): CandleLoader {
   const { history } = view;
   const load = createPoolBatches(
     ({ pool, interval, from, to, last }: CandlesKey) => `${pool.beaconHeight} ${interval} ${from} ${to} ${last}`,

@@ -7,9 +7,11 @@ import type { Head } from '../live/chain/head.ts';
 import type { HeadFollower } from '../live/chain/head-follower.ts';
 import type { Dependencies, HistoryUse } from './dependencies.ts';
 import type { HeadPin } from './head-pin.ts';
+import type { TokenLoader } from './token.ts';
+import type { WindowStarts } from './window-starts.ts';
 
 /** The recorded history with the heads in memory, as one answer sees them, and what of them can change the answer. */
-export type HistoryView = {
+type HistoryView = {
   readonly history: History;
   /** Notes that the answer may be different after something else has been recorded. */
   dependOnVersion(version?: number): void;
@@ -23,6 +25,14 @@ export type HistoryView = {
   tipFrom(height: BeaconHeight): BeaconHeight;
   /** The heads in memory up to a height, ascending, all of the branch of the answer's head. */
   headsUpTo(height: BeaconHeight): readonly Head[];
+};
+
+/** What the loaders of candles, price changes and sparklines of one answer read from. */
+export type HistoryReads = {
+  readonly view: HistoryView;
+  readonly windowStarts: WindowStarts;
+  readonly tokens: TokenLoader;
+  readonly limits: { readonly maxCandles: number; readonly maxHistoryHours: number };
 };
 
 type HistoryViewOptions = {

@@ -6,11 +6,10 @@ import type { Reserves } from '../domain/reserves.ts';
 import type { TokenId } from '../domain/token.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import { type ChangeArguments, DEFAULT_HOURS, HOUR_MS, requireWithin } from './history-arguments.ts';
-import { type HistoryView, newerHead, reservesIn } from './history-view.ts';
+import { type HistoryReads, newerHead, reservesIn } from './history-view.ts';
 import { createPoolBatches } from './pool-batches.ts';
 import { createPriceOfBase, type PriceOf } from './pool-price.ts';
-import type { TokenLoader } from './token.ts';
-import type { WindowStart, WindowStarts } from './window-starts.ts';
+import type { WindowStart } from './window-starts.ts';
 
 /** The change of a pool's price in a window. Most clients read no more of it than two prices, which are in memory. */
 export type PriceChange = {
@@ -35,16 +34,8 @@ export type PriceChangeLoader = {
   window(change: PriceChange): Promise<PoolWindow>;
 };
 
-type PriceChangeLoaderOptions = {
-  readonly view: HistoryView;
-  readonly windowStarts: WindowStarts;
-  readonly tokens: TokenLoader;
-  readonly limits: { readonly maxHistoryHours: number };
-};
-
 /** Creates the loader of one answer. */
-export function createPriceChangeLoader(options: PriceChangeLoaderOptions): PriceChangeLoader {
-  const { view, windowStarts, tokens, limits } = options;
+export function createPriceChangeLoader({ view, windowStarts, tokens, limits }: HistoryReads): PriceChangeLoader {
   const { history } = view;
   const loadWindow = createPoolBatches(
     // Two windows of different lengths can both start at the first recorded height, and only one of them is complete.

@@ -75,14 +75,14 @@ function haveTokensChanged({ service }: TokenSource, head: Head | undefined): bo
   return head !== undefined && (service?.changedAt() ?? Number.NEGATIVE_INFINITY) >= head.observedAt;
 }
 
-/** Selects pools of a state; only those that changed, if an earlier state is passed. */
-type SelectPools = (state: ExchangeState, before: ExchangeState | undefined) => PoolPair[];
-
-/** Creates the selector of one subscription. It looks for the pools again only when the state has another directory. */
-function createPoolSelector(pools: PoolCache, selection: PriceSelection): SelectPools {
+/**
+ * Creates the function that selects the pools of one subscription: only those that changed, if an earlier state is passed. It
+ * looks for them again only when the state has another directory.
+ */
+function createPoolSelector(pools: PoolCache, selection: PriceSelection) {
   let found: { readonly directory: PoolDirectory; readonly places: readonly number[] } | undefined;
 
-  return (state, before) => {
+  return (state: ExchangeState, before: ExchangeState | undefined): PoolPair[] => {
     const { directory } = state;
     if (found?.directory !== directory) found = { directory, places: selectPlaces(state, selection) };
     const places = before === undefined ? found.places : changedPlaces(state, found.places, before);

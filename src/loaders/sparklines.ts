@@ -4,11 +4,9 @@ import type { Reserves } from '../domain/reserves.ts';
 import type { TokenId } from '../domain/token.ts';
 import type { Head } from '../live/chain/head.ts';
 import { DEFAULT_HOURS, DEFAULT_POINTS, HOUR_MS, requireWithin, type SparklineArguments } from './history-arguments.ts';
-import { type HistoryView, newerHead, reservesIn } from './history-view.ts';
+import { type HistoryReads, newerHead, reservesIn } from './history-view.ts';
 import { createPoolBatches } from './pool-batches.ts';
 import { createPriceOfBase } from './pool-price.ts';
-import type { TokenLoader } from './token.ts';
-import type { WindowStarts } from './window-starts.ts';
 
 /** The small charts of the pools of one answer. */
 export type SparklineLoader = {
@@ -20,18 +18,11 @@ export type SparklineLoader = {
   sparkline(pool: PoolPair, args: SparklineArguments, baseId?: TokenId): Promise<readonly (number | undefined)[]>;
 };
 
-type SparklineLoaderOptions = {
-  readonly view: HistoryView;
-  readonly windowStarts: WindowStarts;
-  readonly tokens: TokenLoader;
-  readonly limits: { readonly maxHistoryHours: number };
-};
-
 /** The reserves of one pool at moments up to its height. */
 type MomentsKey = { readonly pool: PoolPair; readonly points: number; readonly hours: number; readonly end: Instant };
 
 /** Creates the loader of one answer. */
-export function createSparklineLoader({ view, windowStarts, tokens, limits }: SparklineLoaderOptions): SparklineLoader {
+export function createSparklineLoader({ view, windowStarts, tokens, limits }: HistoryReads): SparklineLoader {
   const { history } = view;
   const loadMoments = createPoolBatches(
     ({ pool, points, hours }: MomentsKey) => `${pool.beaconHeight} ${points} ${hours}`,

@@ -81,7 +81,6 @@ export function createTokenLoader(
     decimalsOf: (tokenId) => list.get(tokenId)?.decimals,
     find: (tokenId) => (list.has(tokenId) ? get(tokenId) : findAnywhere(tokenId)),
     all: () => [...namedTokens().union(inPools())].sort().map(get),
-    /** The tokens that have one of these symbols. An empty symbol matches the tokens without a symbol. */
     withSymbols(symbols) {
       const wanted = new Set(symbols);
       const tokenIds = wanted.has('') ? namedTokens().union(inPools()) : namedTokens();

@@ -182,16 +182,14 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
 
   function receive(value: T): void {
     if (stopped) return;
-    if (reading !== undefined && isPolling) restart();
+    if (reading !== undefined && isPolling) {
+      // The read under way has become outdated: the next one begins after the interval.
+      reading = undefined;
+      timer = setTimeout(readAgain, intervalMs());
+    }
     succeed();
     publish(value);
     received.resolve();
-  }
-
-  /** The read under way has become outdated: the next one begins after the interval. */
-  function restart(): void {
-    reading = undefined;
-    timer = setTimeout(readAgain, intervalMs());
   }
 
   function current(): T | undefined {

@@ -86,7 +86,8 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
   /** Polls the tips, chooses the node, and reads its block. @returns the previous head if there is no other block */
   async function read(previous: Head | undefined): Promise<Head> {
     const tips = await pollTips(nodes, previous);
-    if (previous !== undefined) problems.polled(highestOf(tips), previous.beaconHeight);
+    const highest = Math.max(...tips.map(({ tip }) => tip.beacon.height));
+    if (previous !== undefined) problems.polled(highest, previous.beaconHeight);
 
     const called: Node[] = [];
     function attemptOf(tips: readonly NodeTip[]): Attempt<Head> | undefined {
@@ -171,10 +172,6 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
       follower.stop();
     },
   };
-}
-
-function highestOf(tips: readonly NodeTip[]): BeaconHeight {
-  return Math.max(...tips.map(({ tip }) => tip.beacon.height));
 }
 
 /** How many pools differ from those of the state before. */

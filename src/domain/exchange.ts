@@ -37,8 +37,10 @@ export type PoolDirectory = {
  *
  * @param ids in ascending order, each once
  * @param similar a directory with mostly the same pools: its strings are used again, so that each is in memory once
+ * @returns the similar one if it has the same pools
  */
 export function toPoolDirectory(ids: readonly string[], similar?: PoolDirectory): PoolDirectory {
+  if (similar !== undefined && hasPools(similar, ids)) return similar;
   const tokens = new Map<string, TokenId>();
   for (const tokenId of similar?.placesOfToken.keys() ?? []) tokens.set(tokenId, tokenId);
   const sameString = (text: string) => {
@@ -61,6 +63,11 @@ export function toPoolDirectory(ids: readonly string[], similar?: PoolDirectory)
     places.set(ownId, place);
   }
   return { ids: ownIds, token1Ids, token2Ids, places, placesOfToken: indexByToken(token1Ids, token2Ids) };
+}
+
+/** Whether a directory has exactly the pools with these ids, in ascending order. */
+export function hasPools({ ids: own }: PoolDirectory, ids: readonly string[]): boolean {
+  return own === ids || (own.length === ids.length && own.every((id, place) => id === ids[place]));
 }
 
 function indexByToken(token1Ids: readonly TokenId[], token2Ids: readonly TokenId[]): Map<TokenId, number[]> {

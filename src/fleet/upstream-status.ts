@@ -21,7 +21,7 @@ export type UpstreamStatus = {
   /** Whether it has given the lease back. */
   readonly isLeaving: boolean;
   /** Why each source cannot be read now. */
-  readonly failures: Readonly<Record<SharedSource, UpstreamError | undefined>>;
+  readonly failures: Readonly<Record<'head' | 'pairs' | 'tickers', UpstreamError | undefined>>;
   /** The highest tip of all nodes; `undefined` if none is known. */
   readonly tip: number | undefined;
   /** The tip of each node by its name; `undefined` if the node did not respond. */
@@ -30,11 +30,6 @@ export type UpstreamStatus = {
   readonly upstreams: readonly UpstreamHealth[];
 };
 
-/** What the leader reads for all replicas. */
-type SharedSource = 'head' | 'pairs' | 'tickers';
-
-const SOURCES: readonly SharedSource[] = ['head', 'pairs', 'tickers'];
-
 /** A message of an error that is longer is cut. */
 const MAX_MESSAGE_LENGTH = 500;
 
@@ -42,14 +37,15 @@ const MAX_NODES = 1_000;
 
 /** Writes the status. */
 export function writeStatus({ failures, nodes, ...status }: UpstreamStatus): Buffer {
-  const errors = Object.fromEntries(
-    SOURCES.map((source) => [source, failures[source] && errorToJson(failures[source])]),
-  );
+  const { head, pairs, tickers } = failures;
+  const errors = { head: errorToJson(head), pairs: errorToJson(pairs), tickers: errorToJson(tickers) };
   const tips = [...nodes].map(([name, tip]) => [name, tip && [tip.height, tip.hash, tip.time]]);
   return Buffer.from(JSON.stringify({ ...status, failures: errors, nodes: tips }));
 }
 
-function errorToJson({ upstream, code, message, retryable, retryAfterMs }: UpstreamError): unknown {
+function errorToJson(error: UpstreamError | undefined): unknown {
+  if (error === undefined) return undefined;
+  const { upstream, code, message, retryable, retryAfterMs } = error;
   return { upstream, code, message, retryable, retryAfterMs };
 }
 

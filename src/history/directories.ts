@@ -1,4 +1,4 @@
-import { type PoolDirectory, toPoolDirectory } from '../domain/exchange.ts';
+import { hasPools, type PoolDirectory, toPoolDirectory } from '../domain/exchange.ts';
 import type { DirectoryMessage } from './messages.ts';
 
 /** The directories that one side of a worker has, by the names that both sides use. */
@@ -29,7 +29,7 @@ export function createDirectories(side: 'client' | 'worker'): Directories {
       return [...directories.keys()];
     },
     toMessage(directory, known) {
-      const found = [...directories].find(([, other]) => isSame(other, directory));
+      const found = [...directories].find(([, other]) => hasPools(other, directory.ids));
       const [name, same] = found ?? [`${side} ${count++}`, directory];
       keep(name, same);
       return { name, ids: known.includes(name) ? undefined : directory.ids };
@@ -41,8 +41,4 @@ export function createDirectories(side: 'client' | 'worker'): Directories {
       return directory;
     },
   };
-}
-
-function isSame(a: PoolDirectory, b: PoolDirectory): boolean {
-  return a === b || (a.ids.length === b.ids.length && a.ids.every((id, place) => id === b.ids[place]));
 }

@@ -131,7 +131,7 @@ export async function readCut(
   const at = (height: BeaconHeight) =>
     statesOfPools(
       sql,
-      pools.map((pool) => ({ pool, height })),
+      pools.map((pool) => [pool, height] as const),
     );
   const opens = await at(first.beaconHeight);
   const starts = before ? await at(before.beaconHeight) : opens;

@@ -26,7 +26,7 @@ export async function readWindows(
   const numbers = pools.map(([, pool]) => pool);
   const starts = await statesOfPools(
     sql,
-    numbers.map((pool) => ({ pool, height: from.beaconHeight })),
+    numbers.map((pool) => [pool, from.beaconHeight] as const),
   );
   const rollups = await readRollups(sql, { pools: numbers, from, to, starts });
   const end = Math.min(toHeight, last.beaconHeight);

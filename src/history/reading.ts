@@ -51,8 +51,7 @@ export async function readStateAt(
   const pools = memory.ids.map((id, pool) => ({ id, pool })).filter(({ pool }) => states.exists[pool] === 1);
   pools.sort((a, b) => (a.id < b.id ? -1 : 1));
   const ids = pools.map(({ id }) => id);
-  const isSame = similar?.ids.length === ids.length && ids.every((id, place) => similar.ids[place] === id);
-  const directory = isSame && similar ? similar : toPoolDirectory(ids, similar);
+  const directory = toPoolDirectory(ids, similar);
   const reserves = new BigUint64Array(ids.length * 2);
   for (const [place, { pool }] of pools.entries()) {
     reserves.set(states.reserves.subarray(pool * 2, pool * 2 + 2), place * 2);
@@ -69,7 +68,7 @@ export async function readReservesAt(
   const recorded: (BeaconHeight | undefined)[] = [];
   for (const height of heights) recorded.push((await heightAtOrBelow(sql, height))?.beaconHeight);
   const pools = [...(await memory.numbersOf(sql, poolIds))];
-  const wanted = pools.flatMap(([, pool]) => recorded.map((height) => ({ pool, height: height ?? 0 })));
+  const wanted = pools.flatMap(([, pool]) => recorded.map((height) => [pool, height ?? 0] as const));
   const states = await statesOfPools(sql, wanted);
   const result = new Map<string, (RecordedReserves | undefined)[]>();
   for (const [index, [id]] of pools.entries()) {
@@ -85,19 +84,16 @@ export async function readReservesAt(
 /** The state of each pool after a recorded height; `undefined` if it did not exist. */
 export async function statesOfPools(
   sql: ReadSql,
-  wanted: readonly { readonly pool: number; readonly height: BeaconHeight }[],
+  wanted: readonly (readonly [pool: number, height: BeaconHeight])[],
 ): Promise<readonly (PoolReserves | undefined)[]> {
-  const changes = await sql.each(
-    STATE_OF_POOL,
-    wanted.map(({ pool, height }) => [pool, height]),
-  );
-  const unchanged = [...new Set(wanted.filter((_, index) => changes[index]?.length === 0).map(({ pool }) => pool))];
+  const changes = await sql.each(STATE_OF_POOL, wanted);
+  const unchanged = [...new Set(wanted.filter((_, index) => changes[index]?.length === 0).map(([pool]) => pool))];
   const rows = await sql.each(
     'SELECT base1, base2 FROM pools WHERE pool = $1',
     unchanged.map((pool) => [pool]),
   );
   const bases = new Map(unchanged.map((pool, index) => [pool, toReserves(rows[index]?.[0], 'base')]));
-  return wanted.map(({ pool }, index) => {
+  return wanted.map(([pool], index) => {
     const [change] = changes[index] ?? [];
     return change === undefined ? bases.get(pool) : toReserves(change, 'reserve');
   });

@@ -1,9 +1,8 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { Instant } from '../domain/instant.ts';
-import type { BlockTimes } from '../history/block-times.ts';
-import type { PastStates } from '../live/chain/past-states.ts';
 import type { Requester } from '../upstream/fair-queue.ts';
 import type { HeadPin } from './head-pin.ts';
+import type { Sources } from './sources.ts';
 
 /** The blocks at moments in the past, up to the height of the answer. */
 export type BlockTimesLoader = {
@@ -15,17 +14,12 @@ export type BlockTimesLoader = {
   heightAt(time: Instant): Promise<BeaconHeight | undefined>;
 };
 
-type BlockTimesLoaderOptions = {
-  readonly head: HeadPin;
-  readonly blockTimes: BlockTimes;
-  readonly pastStates: PastStates;
-  readonly requester: Requester;
-};
-
 /** Creates the loader of one answer. */
-export function createBlockTimesLoader(options: BlockTimesLoaderOptions): BlockTimesLoader {
-  const { head, blockTimes, pastStates, requester } = options;
-
+export function createBlockTimesLoader(
+  head: HeadPin,
+  { blockTimes, pastStates }: Pick<Sources, 'blockTimes' | 'pastStates'>,
+  requester: Requester,
+): BlockTimesLoader {
   return {
     async heightAt(time) {
       const newest = await head.getFor([]);

@@ -82,15 +82,11 @@ export class Loaders {
   }
 
   get blockTimes(): BlockTimesLoader {
-    const { blockTimes, pastStates } = this.#sources;
-    const { requester } = this.#options;
-    return createBlockTimesLoader({ head: this.head, blockTimes, pastStates, requester });
+    return createBlockTimesLoader(this.head, this.#sources, this.#options.requester);
   }
 
   get recentBlocks(): RecentBlocksLoader {
-    const { head, dependencies } = this;
-    const { history, head: follower } = this.#sources;
-    return createRecentBlocksLoader({ head, dependencies, history, follower, limits: this.#options });
+    return createRecentBlocksLoader(this.head, this.dependencies, this.#sources, this.#options.maxPageSize);
   }
 
   get history(): HistoryLoader {

@@ -71,18 +71,11 @@ export function pairPrice<Price>(
   { baseId, targetId }: Pick<Pair, 'baseId' | 'targetId'>,
   { exchange, tokens }: { readonly exchange: ExchangeLoader; readonly tokens: TokenLoader },
 ): MaybePromise<Price | undefined> {
-  return andThen(exchange.poolPair(baseId, targetId), (pool) => {
-    if (pool === undefined) return undefined;
-    return poolPrice(
-      (_pool, decimals1, decimals2) => formula(pool, baseId, decimals1, decimals2),
-      pool,
-      NO_ARGUMENTS,
-      tokens,
-    );
-  });
+  return andThen(
+    exchange.poolPair(baseId, targetId),
+    (pool) => pool && poolPrice((_pool, d1, d2) => formula(pool, baseId, d1, d2), pool, {}, tokens),
+  );
 }
-
-const NO_ARGUMENTS: DecimalsArguments = {};
 
 /** Checks the arguments of a price. @throws BadUserInputError */
 export function requireDecimals({ decimals1, decimals2 }: DecimalsArguments): void {

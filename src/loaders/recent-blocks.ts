@@ -1,10 +1,9 @@
 import { ancestors } from '../history/block-times.ts';
-import type { History } from '../history/history.ts';
 import type { RecordedHeight } from '../history/store.ts';
-import type { HeadFollower } from '../live/chain/head-follower.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { HeadPin } from './head-pin.ts';
 import { requireAtLeast, requireWithin } from './history-arguments.ts';
+import type { Sources } from './sources.ts';
 
 /** The newest blocks of the beacon chain, up to the head of the answer. */
 export type RecentBlocksLoader = {
@@ -23,23 +22,18 @@ export type BeaconBlock = RecordedHeight;
 /** How many blocks are returned if `last` is not set. */
 export const DEFAULT_BLOCKS = 60;
 
-type RecentBlocksOptions = {
-  readonly head: HeadPin;
-  readonly dependencies: Dependencies;
-  readonly history: Pick<History, 'recentBlocks' | 'unrecorded' | 'version' | 'isBackfilling'>;
-  readonly follower: Pick<HeadFollower, 'nextAt'>;
-  readonly limits: { readonly maxPageSize: number };
-};
-
 /** Creates the loader of one answer. */
-export function createRecentBlocksLoader(options: RecentBlocksOptions): RecentBlocksLoader {
-  const { head, dependencies, history, follower, limits } = options;
-
+export function createRecentBlocksLoader(
+  head: HeadPin,
+  dependencies: Dependencies,
+  { history, head: follower }: Pick<Sources, 'history' | 'head'>,
+  maxPageSize: number,
+): RecentBlocksLoader {
   return {
     async newest(requested) {
       requireAtLeast(0, 'last', requested);
       const last = requested ?? DEFAULT_BLOCKS;
-      requireWithin(limits.maxPageSize, 'last', last);
+      requireWithin(maxPageSize, 'last', last);
       const newest = await head.get();
       const version = history.version();
       // Before the store is read: what is recorded meanwhile is in both.

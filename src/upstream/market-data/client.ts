@@ -1,6 +1,7 @@
 import type { Pair, Ticker } from '../../domain/market.ts';
 import type { RawOrderBook } from '../../domain/order-book.ts';
 import { UpstreamBadStatusError } from '../../errors.ts';
+import type { ResponseReader } from '../body.ts';
 import type { Circuit } from '../circuit.ts';
 import type { HealthRecord } from '../health.ts';
 import type { HttpClient } from '../http.ts';
@@ -34,12 +35,11 @@ const MAX_BOOK_BYTES = 32 * 2 ** 20;
 /** Creates a client of a market-data host. */
 export function createMarketDataClient(options: MarketDataClientOptions): MarketDataClient {
   const { http, baseUrl, partner, health, circuit } = options;
-
   const address = createAddresses(baseUrl, partner);
 
   /** A request of the followers of the market. */
-  function follow<T>(method: string, send: () => Promise<T>): Promise<T> {
-    return circuit.run(() => health.watch(method, send()));
+  function readList<T>(name: 'pairs' | 'tickers', reader: ResponseReader<Rows<T>>): Promise<Rows<T>> {
+    return circuit.run(() => health.watch(name, http.request({ name, url: address(name) }, reader)));
   }
 
   async function orderBook(tickerId: string): Promise<RawOrderBook | undefined> {
@@ -57,12 +57,8 @@ export function createMarketDataClient(options: MarketDataClientOptions): Market
   }
 
   return {
-    pairs: (previous) =>
-      follow('pairs', () => http.request({ name: 'pairs', url: address('pairs') }, createPairsReader(previous))),
-    tickers: (previous) =>
-      follow('tickers', () =>
-        http.request({ name: 'tickers', url: address('tickers') }, createTickersReader(previous)),
-      ),
+    pairs: (previous) => readList('pairs', createPairsReader(previous)),
+    tickers: (previous) => readList('tickers', createTickersReader(previous)),
     orderBook: (tickerId) => circuit.pass(() => health.watch('orderbook', orderBook(tickerId))),
   };
 }

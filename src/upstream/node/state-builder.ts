@@ -1,5 +1,5 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
-import { type ExchangeState, type PoolDirectory, toPoolDirectory } from '../../domain/exchange.ts';
+import { type ExchangeState, hasPools, type PoolDirectory, toPoolDirectory } from '../../domain/exchange.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { type PoolPair, poolPairId } from '../../domain/pool-pair.ts';
 
@@ -34,15 +34,11 @@ export function createPoolDirectories(): PoolDirectories {
   return {
     newest: () => directories[0],
     of(ids) {
-      const directory = directories.find((known) => areEqual(known.ids, ids)) ?? toPoolDirectory(ids, directories[0]);
+      const directory = directories.find((known) => hasPools(known, ids)) ?? toPoolDirectory(ids, directories[0]);
       directories = [directory, ...directories.filter((other) => other !== directory)].slice(0, MAX_DIRECTORIES);
       return directory;
     },
   };
-}
-
-function areEqual(ids: readonly string[], others: readonly string[]): boolean {
-  return ids === others || (ids.length === others.length && ids.every((id, place) => id === others[place]));
 }
 
 const FIRST_CAPACITY = 64;

@@ -181,8 +181,7 @@ export function createApp({
     upstreams: () => fleet?.upstreams() ?? upstreams(),
     fleet: fleet?.status,
   };
-  const { head, pastStates, market } = followed;
-  fleet?.start({ head, nodes: nodes.nodes, pastStates, market, upstreams, onPoll: nodes.push });
+  fleet?.start({ ...followed, upstreams, onPoll: nodes.push });
   const server = createGatewayServer({
     ...config,
     documents,

@@ -44,7 +44,7 @@ export function createShared({ redis, config, metrics, now }: SharedOptions): Sh
   return {
     states: (directoryOf) => createSharedStates({ redis, maxWaitMs, directoryOf, watcher }),
     orderBooks: createSharedOrderBooks({ redis, ttlMs: config.orderBookTtlMs, maxWaitMs, now, watcher }),
-    texts: createSharedTexts({ redis, watcher }),
+    texts: createSharedTexts(redis, watcher),
     accounts: createSharedAccounts(redis, watcher.settled),
   };
 }

@@ -4,7 +4,7 @@ import type { AnyUpstream, Upstream } from './errors.ts';
 import type { Share } from './live/broadcast/follower.ts';
 import type { Head } from './live/chain/head.ts';
 import { createHeadFollower } from './live/chain/head-follower.ts';
-import { createNodes, type Nodes } from './live/chain/nodes.ts';
+import { createNodes } from './live/chain/nodes.ts';
 import { createPastStates } from './live/chain/past-states.ts';
 import { createPoolCounts } from './live/chain/pool-counts.ts';
 import { createMarketFollower, type MarketShare } from './live/market/lists.ts';
@@ -72,7 +72,6 @@ type ConnectedNodes = ConnectedUpstream<'head' | 'nodes' | 'pastStates' | 'pushe
   unsubscribe(): Promise<void>;
   /** Subscribes to new blocks, or unsubscribes. */
   push(isOn: boolean): void;
-  readonly nodes: Pick<Nodes, 'all' | 'poll'>;
 };
 
 /** Starts to follow the chain of the configured nodes. */
@@ -103,9 +102,8 @@ export function connectNodes(
     return createNodeClient({ name, http, url, health, circuit, spacing, stateReader });
   });
   if (first === undefined) {
-    const sources = nodesNotConfigured();
-    const none = notConfigured(sources, healthOf(options, 'NODE', 'none'));
-    return { ...none, nodes: sources.nodes, unsubscribe: async () => {}, push() {} };
+    const none = notConfigured(nodesNotConfigured(), healthOf(options, 'NODE', 'none'));
+    return { ...none, unsubscribe: async () => {}, push() {} };
   }
 
   const nodes = createNodes({
@@ -145,7 +143,6 @@ export function connectNodes(
   });
   return {
     sources: { head, nodes, pastStates, pushes },
-    nodes,
     push(isOn) {
       for (const push of pushes) push.turn(isOn);
     },

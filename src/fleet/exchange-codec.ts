@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { type ExchangeState, type PoolDirectory, toPoolDirectory } from '../domain/exchange.ts';
+import { changedPlaces } from '../domain/pool-selection.ts';
 import { type ByteReader, createByteReader, RefusedMessageError, u32 } from './byte-reader.ts';
 
 /**
@@ -71,15 +72,9 @@ function keyframe({ reserves }: ExchangeState, { bytes, fingerprint }: Directory
   return Buffer.concat([Buffer.from([KEYFRAME]), fingerprint, u32(bytes.length), bytes, bytesOf(reserves)]);
 }
 
-function changes({ reserves }: ExchangeState, before: ExchangeState): Buffer {
-  const changed: number[] = [];
-  for (let place = 0; place * 2 < reserves.length; place++)
-    if (
-      reserves[place * 2] !== before.reserves[place * 2] ||
-      reserves[place * 2 + 1] !== before.reserves[place * 2 + 1]
-    )
-      changed.push(place);
-
+function changes(state: ExchangeState, before: ExchangeState): Buffer {
+  const { directory, reserves } = state;
+  const changed = changedPlaces(state, [...directory.ids.keys()], before);
   const all = bytesOf(reserves);
   const heights = new BigUint64Array([BigInt(before.beaconHeight)]);
   const bytes = Buffer.allocUnsafe(changed.length * BYTES_PER_CHANGE);
@@ -87,7 +82,7 @@ function changes({ reserves }: ExchangeState, before: ExchangeState): Buffer {
     bytes.writeUInt32LE(place, index * BYTES_PER_CHANGE);
     all.copy(bytes, index * BYTES_PER_CHANGE + 4, place * BYTES_PER_POOL, (place + 1) * BYTES_PER_POOL);
   }
-  return Buffer.concat([Buffer.from([CHANGES]), bytesOf(heights), u32(reserves.length / 2), bytes]);
+  return Buffer.concat([Buffer.from([CHANGES]), bytesOf(heights), u32(directory.ids.length), bytes]);
 }
 
 /** The memory of the reserves: little-endian on every machine that runs Node. */

@@ -14,9 +14,10 @@ export type Lease = {
    * Takes the lease if nobody has it.
    *
    * @param chain the name of the chain that this replica follows
+   * @returns whether the lease was taken, and which chain the fleet follows if that is another one
    * @throws RedisUnavailableError
    */
-  acquire(chain: string): Promise<Acquisition>;
+  acquire(chain: string): Promise<{ readonly isAcquired: boolean; readonly otherChain: string | undefined }>;
   /** Keeps the lease. @returns whether this replica still has it, and the replica that asks for it, if one does */
   renew(chain: string): Promise<{ readonly isHeld: boolean; readonly challenger: string | undefined }>;
   /** The value of the lease; `undefined` if nobody has it. */
@@ -35,9 +36,6 @@ export type Lease = {
   /** The value with which this replica holds the lease; `undefined` if it does not. */
   held(): string | undefined;
 };
-
-/** Whether the lease was taken, and which chain the fleet follows if that is another one. */
-type Acquisition = { readonly isAcquired: boolean; readonly otherChain: string | undefined };
 
 /** A leader renews its lease three times in this time. */
 export const LEASE_MS = 3_000;

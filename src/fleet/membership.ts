@@ -348,7 +348,6 @@ export function createMembership(options: MembershipOptions): Membership {
   const untilCurrent = createUntilCurrent({
     redis,
     lease,
-    reader,
     isLeader,
     receivedHead: () => (isReading ? receivedHead : undefined),
     isApart,

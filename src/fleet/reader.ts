@@ -6,7 +6,7 @@ import { createListReader, PAIR_ROWS, type SharedList, TICKER_ROWS } from './lis
 import { readMessage } from './messages.ts';
 import type { Redis } from './redis.ts';
 import type { RedisClock } from './redis-clock.ts';
-import { hasEntryAfter, readStreams, type StreamEntry, type StreamName } from './streams.ts';
+import { readStreams, type StreamEntry, type StreamName } from './streams.ts';
 import { readStatus, type UpstreamStatus } from './upstream-status.ts';
 
 /** A value of another replica, and when it was published, by the monotonic clock of this gateway. */
@@ -31,8 +31,6 @@ export type Reader = {
   readNext(waitMs: number): Promise<ReceivedValues>;
   /** The id of the last head that was read. */
   lastHead(): string;
-  /** Whether a head was published after the one with this id. @throws RedisUnavailableError */
-  hasHeadAfter(id: string): Promise<boolean>;
   /** Whether the last message of each stream could be read. */
   isReadable(): boolean;
   /** Messages without the name of this chain are refused from now on. */
@@ -127,7 +125,6 @@ export function createReader({ redis, clock, onRefused }: ReaderOptions): Reader
       return values;
     },
     lastHead: () => run.position.lastId('heads'),
-    hasHeadAfter: (id) => hasEntryAfter(redis, 'heads', id),
     isReadable: () => run.refused.size === 0,
     setChain(name) {
       chain = name;

@@ -13,16 +13,13 @@ export type RedisClient = {
   destroy(): void;
 };
 
-/** How Redis is reached, after the scheme of the URLs. */
-type RedisKind = 'server' | 'cluster' | 'sentinel';
-
 const CONNECT_TIMEOUT_MS = 2_000;
 
 /** Commands that wait for a reply. More of them fail at once. */
 const MAX_PENDING_COMMANDS = 10_000;
 
 /** How the URLs name Redis: several are the nodes of a cluster. */
-export function kindOf(urls: readonly URL[]): RedisKind {
+export function kindOf(urls: readonly URL[]): 'server' | 'cluster' | 'sentinel' {
   const [, suffix] = urls[0]?.protocol.slice(0, -1).split('+') ?? [];
   if (suffix === 'sentinel' || suffix === 'cluster') return suffix;
   return urls.length > 1 ? 'cluster' : 'server';

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBoundedKeys } from './bounded-keys.ts';
-import { listOf, type Redis } from './redis.ts';
+import { createScript, listOf, type Redis } from './redis.ts';
 import type { RedisReply } from './redis-client.ts';
-import { LOOK, RELEASE, RENEW, STORE } from './shared-reads-scripts.ts';
 import { fromEnvelope, toEnvelope } from './shared-value.ts';
 
 /** What the replicas of a fleet read once. */
@@ -59,6 +58,48 @@ const MAX_PAUSE_MS = 100;
 
 /** The clock of Redis can be another one after a failover. */
 const MAX_CLOCK_ERROR_MS = 1_000;
+
+/**
+ * Looks for a value, and takes its lock if there is none.
+ *
+ * Keys: the value, its lock. Arguments: the token of the lock, and after how many ms it is free again. Replies with the time of
+ * Redis in ms, with 1 if the lock was taken, and with the value.
+ */
+const LOOK = createScript(`
+local time = redis.call('TIME')
+local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
+local value = redis.pcall('GET', KEYS[1])
+if type(value) == 'string' then return { now, 0, value } end
+if type(value) == 'table' then redis.call('UNLINK', KEYS[1]) end
+if redis.call('SET', KEYS[2], ARGV[1], 'NX', 'PX', ARGV[2]) then return { now, 1 } end
+local ttl = redis.call('PTTL', KEYS[2])
+if ttl < 0 or ttl > tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[2], ARGV[2]) end
+return { now, 0 }
+`);
+
+/** Keeps a lock. Key: the lock. Arguments: its token, and after how many ms it is free. */
+const RENEW = createScript(`
+if redis.pcall('GET', KEYS[1]) == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+return 0
+`);
+
+/** Frees a lock. Key: the lock. Argument: its token. */
+const RELEASE = createScript(`
+if redis.pcall('GET', KEYS[1]) == ARGV[1] then redis.call('UNLINK', KEYS[1]) end
+return 0
+`);
+
+/**
+ * Writes a value and frees its lock, unless the lock was lost: a replica that was paused does not write what is old by now.
+ *
+ * Keys: the value, its lock. Arguments: the token of the lock, the value, and until when it is stored, in ms of Redis.
+ */
+const STORE = createScript(`
+if redis.pcall('GET', KEYS[2]) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'PXAT', ARGV[3])
+redis.call('UNLINK', KEYS[2])
+return 1
+`);
 
 /**
  * Creates the reads of one kind. Of the replicas that need a value at the same time, the one that gets its lock reads it, and

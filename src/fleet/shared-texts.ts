@@ -24,13 +24,8 @@ const MAX_BYTES = 60_000;
 /** Searches at the same time. Clients that name more unknown hashes are answered at once that they are unknown. */
 const MAX_SEARCHES = 100;
 
-type SharedTextsOptions = {
-  readonly redis: Pick<Redis, 'command' | 'fleetKey' | 'key' | 'run'>;
-  readonly watcher: SharedReadsWatcher;
-};
-
 /** Creates the texts of persisted queries that the replicas of a fleet share in Redis. Their reader compares the hashes. */
-export function createSharedTexts({ redis, watcher }: SharedTextsOptions): SharedTexts {
+export function createSharedTexts(redis: Redis, watcher: SharedReadsWatcher): SharedTexts {
   const keys = createBoundedKeys(redis, KIND, TTL_MS);
   const searches = new Map<string, Promise<string | undefined>>();
 

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Lease } from './lease.ts';
-import type { Reader } from './reader.ts';
 import type { Redis } from './redis.ts';
+import { hasEntryAfter } from './streams.ts';
 
 type UntilCurrentOptions = {
-  readonly redis: Pick<Redis, 'isAvailable'>;
+  readonly redis: Redis;
   readonly lease: Pick<Lease, 'holder' | 'held'>;
-  readonly reader: Pick<Reader, 'hasHeadAfter'>;
   readonly isLeader: () => boolean;
   /** The id of the last head that was received from the streams; `undefined` while they are not read. */
   readonly receivedHead: () => string | undefined;
@@ -25,7 +24,7 @@ const CHECK_AGAIN_MS = 10;
  * just started, or was paused. It waits two seconds at most. All who call it meanwhile share the commands to Redis.
  */
 export function createUntilCurrent(options: UntilCurrentOptions): () => Promise<void> {
-  const { redis, lease, reader, isLeader, receivedHead, isApart, onLost } = options;
+  const { redis, lease, isLeader, receivedHead, isApart, onLost } = options;
 
   /** Whether nothing was published that this gateway does not have. @throws RedisUnavailableError */
   async function isCurrent(): Promise<boolean> {
@@ -36,7 +35,7 @@ export function createUntilCurrent(options: UntilCurrentOptions): () => Promise<
       return isHeld && isLeader();
     }
     const received = receivedHead();
-    return received !== undefined && !(await reader.hasHeadAfter(received));
+    return received !== undefined && !(await hasEntryAfter(redis, 'heads', received));
   }
 
   return createRunTogether(async () => {

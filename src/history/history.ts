@@ -2,8 +2,8 @@ import { HistoryUnavailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { Backfill } from './backfill.ts';
 import type { RecorderState } from './database-health.ts';
-import type { Recorder } from './recorder.ts';
-import type { Coverage, HistoryStore } from './store.ts';
+import type { Recorder, RecorderStatus } from './recorder.ts';
+import type { HistoryStore } from './store.ts';
 
 /**
  * The history as the loaders read it: the recorded heights, and the heads above them that are in memory.
@@ -32,13 +32,9 @@ export type History = Pick<
 };
 
 /** The history as operators see it. */
-export type HistoryStatus = {
+export type HistoryStatus = Pick<RecorderStatus, 'coverage' | 'waiting'> & {
   /** `refused` if only the operator can mend the database, such as one of another chain. */
   readonly state: RecorderState | 'off';
-  /** What is recorded, without the gaps; `undefined` if nothing is, or it is not known. */
-  readonly coverage: Coverage | undefined;
-  /** Number of final heights that wait to be recorded. */
-  readonly waiting: number;
   /** Number of operations of the database that failed. */
   readonly databaseErrors: number;
   /** Number of heights that the backfill has read from nodes. */

@@ -43,7 +43,7 @@ export type Recorder = {
 };
 
 /** The recorder as operators see it. */
-type RecorderStatus = {
+export type RecorderStatus = {
   readonly state: RecorderState;
   /** What was recorded when something was last recorded, without the gaps; `undefined` if nothing is, or it is not known. */
   readonly coverage: Coverage | undefined;

@@ -73,15 +73,10 @@ export function createHealthRecord<Name extends AnyUpstream>(
 
 /** The health of an upstream with several hosts: healthy if one of them is, with the newest success and error of all. */
 export function healthOfAll(hosts: readonly UpstreamHealth[]): UpstreamHealth {
-  return hosts.reduce(ofBoth);
-}
-
-function ofBoth(a: UpstreamHealth, b: UpstreamHealth): UpstreamHealth {
-  const newest = (b.lastErrorAt ?? 0) > (a.lastErrorAt ?? 0) ? b : a;
-  const successes = [a.lastSuccessAt, b.lastSuccessAt].filter((instant) => instant !== undefined);
+  const successes = hosts.flatMap(({ lastSuccessAt }) => lastSuccessAt ?? []);
   return {
-    ...newest,
-    healthy: a.healthy || b.healthy,
+    ...hosts.reduce((a, b) => ((b.lastErrorAt ?? 0) > (a.lastErrorAt ?? 0) ? b : a)),
+    healthy: hosts.some(({ healthy }) => healthy),
     lastSuccessAt: successes.length === 0 ? undefined : Math.max(...successes),
   };
 }

@@ -7,9 +7,6 @@ import { readResult } from './envelope.ts';
 /** A block that a node has inserted. It may be of a side branch, or an older one: a frame is only a reason to poll the tip. */
 export type PushedBlock = { readonly height: BeaconHeight; readonly hash: string };
 
-/** What a frame contains: a block, or the end of the subscription. */
-type PushFrame = PushedBlock | 'unsubscribed';
-
 const SUBSCRIPTION_ID = 1;
 
 /** The node and its documentation spell `subcription` so. The name of the subscription is any text. */
@@ -31,7 +28,7 @@ function toFrame(id: number, type: 0 | 1): string {
  *
  * @throws SyntaxError, ShapeError; UpstreamRpcError if it is an error of the node
  */
-export function readPushFrame(text: string, details: ErrorDetails): PushFrame {
+export function readPushFrame(text: string, details: ErrorDetails): PushedBlock | 'unsubscribed' {
   const result = readObject(readResult(parseJson(text), SUBSCRIPTION_ID, details)['Result'], '$.Result.Result');
   if (result['Message'] !== undefined) return 'unsubscribed';
   return {

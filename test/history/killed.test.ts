@@ -110,6 +110,8 @@ describe('a gateway that is killed', () => {
     const recordedTo = sandbox.chain.tip.height - 3;
     await expect.poll(() => gateway.metric('pdex_history_recorded_beacon_height')).toBe(recordedTo);
     await expect.poll(() => gateway.metric('pdex_history_missing_heights')).toBe(0);
+    // The backfill reads the heights below the first recorded one last.
+    await expect.poll(() => gateway.metric('pdex_history_heights')).toBeGreaterThan(recordedTo - first);
     const { beaconHeight, poolPairs } = (
       await gateway.ask('{ beaconHeight poolPairs(first: 1) { nodes { beaconHeight } } }')
     ).data;

@@ -25,7 +25,7 @@ export function registerFleetMetrics(
   );
   gauge(
     'pdex_fleet_lag_seconds',
-    'Time from when the leader had read the newest beacon height until the gateway received it, in seconds. No sample unless the gateway follows a leader.',
+    'Time from when the leader had read the newest beacon height until the gateway received it, in seconds. 0 unless the gateway follows a leader.',
     () => {
       const lagMs = status?.().lagMs;
       return lagMs === undefined ? undefined : lagMs / 1_000;

@@ -52,7 +52,7 @@ export function createResponseWriter({
   function send(exchange: HttpExchange, type: JsonType, encoded: EncodedResponse): void {
     const { request, response } = exchange;
     const isGet = request.method === 'GET';
-    const { body, bytes, errors, height } = encoded;
+    const { body, bytes, errors, heightText } = encoded;
     const { status, headers } = errors === undefined ? SUCCESS : statusOf(errors, type);
     if (response.destroyed) {
       responses.track(exchange);
@@ -61,7 +61,7 @@ export function createResponseWriter({
     if (errors !== undefined) metrics.recordErrors(errors);
     const all = commonHeaders(exchange);
     if (rates !== undefined) all.push(...rates.headersFor(request, headers['retry-after']));
-    if (height !== undefined) all.push(HEIGHT_HEADER, String(height));
+    if (heightText !== undefined) all.push(HEIGHT_HEADER, heightText);
     const { etag, cacheControl } = isGet ? cacheHeadersOf(encoded, type, now()) : POSTED;
     if (cacheControl !== undefined) all.push('cache-control', cacheControl);
     if (etag !== undefined) all.push('etag', etag);
@@ -97,7 +97,8 @@ export function createResponseWriter({
   function commonHeaders({ request, id }: HttpExchange): string[] {
     const isGet = request.method === 'GET';
     const all = isSandbox ? [REQUEST_ID_HEADER, id, ...SANDBOX_HEADER] : [REQUEST_ID_HEADER, id];
-    all.push(...(isGet ? vary.get : vary.post), ...corsHeaders(request, corsOrigins));
+    if (isGet || corsOrigins.length > 0) all.push(...(isGet ? vary.get : vary.post));
+    if (corsOrigins.length > 0) all.push(...corsHeaders(request, corsOrigins));
     if (isLast(request)) all.push('connection', 'close');
     return all;
   }

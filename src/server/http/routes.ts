@@ -70,6 +70,7 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
   const invalidHost = createRoute('unreadable', handleInvalidHost);
   const hint = graphql ? `The GraphQL endpoint is ${GRAPHQL_PATH}.` : `This port has ${[...routes.keys()].join(', ')}.`;
   const notFound = createRoute('nowhere', (_request, response) => handleNotFound(response, hint));
+  const isValidHost = createHostCheck();
   const { onRequest } = options.accessLog;
 
   function clientRoutes({ graphqlHandler, graphiql, persistedOnly }: ClientRoutes): [string, Route][] {
@@ -185,9 +186,20 @@ function pathOf(request: IncomingMessage): string {
   return end < 0 ? url : url.slice(0, end);
 }
 
-/** Whether a URL can be made of `Host`, as handlers do. */
-function isValidHost(host: string | undefined): boolean {
-  return host === undefined || URL.canParse(`http://${host}`);
+/** Maximum number of hosts in the cache. Clients use a handful of them. */
+const MAX_CACHED_HOSTS = 100;
+
+/** Creates the function that checks `Host`: whether a URL can be made of it, as handlers do. It caches valid hosts. */
+function createHostCheck(): (host: string | undefined) => boolean {
+  const valid = new Set<string>();
+
+  return (host) => {
+    if (host === undefined || valid.has(host)) return true;
+    if (!URL.canParse(`http://${host}`)) return false;
+    if (valid.size >= MAX_CACHED_HOSTS) valid.clear();
+    valid.add(host);
+    return true;
+  };
 }
 
 function handleInvalidHost(_request: IncomingMessage, response: ServerResponse): void {

@@ -3,24 +3,33 @@ import type { Service } from '../../graphql/context.ts';
 /** The version of all published data: the same object until something is published. */
 export type DataVersion = object;
 
-type DataSources = Pick<Service['sources'], 'head' | 'market' | 'tokens'>;
-
 /**
- * Creates the function that returns the current version. It compares the head, the pairs, the tickers and the token list by
- * identity each time that it is called. Notifications would not do, because data that becomes too old is not published.
+ * Creates the function that returns the current version. It compares the head, the pairs, the tickers and the token list by identity each time
+ * that it is called. Notifications would not do, because data that becomes too old is not published.
  */
-export function createDataVersion({ head, market, tokens }: DataSources): () => DataVersion {
-  const read = () => [
-    head.current(),
-    market.pairs.current()?.market,
-    market.tickers.current()?.market,
-    tokens.current(),
-  ];
-  let version = read();
+export function createDataVersion({
+  head,
+  market,
+  tokens,
+}: Pick<Service['sources'], 'head' | 'market' | 'tokens'>): () => DataVersion {
+  let knownHead = head.current();
+  let knownPairs = market.pairs.current()?.market;
+  let knownTickers = market.tickers.current()?.market;
+  let knownTokens = tokens.current();
+  let version: DataVersion = {};
 
   return () => {
-    const newest = read();
-    if (newest.some((data, place) => data !== version[place])) version = newest;
+    const newest = head.current();
+    const pairs = market.pairs.current()?.market;
+    const tickers = market.tickers.current()?.market;
+    const list = tokens.current();
+    if (newest !== knownHead || pairs !== knownPairs || tickers !== knownTickers || list !== knownTokens) {
+      knownHead = newest;
+      knownPairs = pairs;
+      knownTickers = tickers;
+      knownTokens = list;
+      version = {};
+    }
     return version;
   };
 }

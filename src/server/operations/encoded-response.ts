@@ -25,6 +25,8 @@ export class EncodedResponse {
   readonly errors: readonly GraphQLError[] | undefined;
   /** The beacon height that the data describes, if it depends on a head. */
   readonly height: BeaconHeight | undefined;
+  /** The same as the value of a header. */
+  readonly heightText: string | undefined;
   /** Whether the operation was executed, so that an equal request gets the same response. */
   readonly isExecuted: boolean;
   /** The name of the operation, for the spans of equal requests. */
@@ -46,6 +48,7 @@ export class EncodedResponse {
     this.dependencies = result.errors === undefined ? dependencies : undefined;
     this.errors = result.errors;
     this.height = height;
+    this.heightText = height === undefined ? undefined : String(height);
     this.isExecuted = result.text !== undefined;
     this.operationName = operationName;
     this.persistedName = persistedName;

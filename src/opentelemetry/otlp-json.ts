@@ -7,6 +7,7 @@ import {
   type SpanEncoder,
   type SpanSource,
 } from './span.ts';
+import { createSpanId, createTraceId } from './trace-context.ts';
 
 /** Creates the encoder of spans as JSON. */
 export function createJsonEncoder({ resource, scope }: SpanSource): SpanEncoder {
@@ -35,8 +36,8 @@ export function createJsonEncoder({ resource, scope }: SpanSource): SpanEncoder 
 /** A span as the JSON mapping of protobuf has it: 64-bit integers are texts. */
 function toJson(span: EndedSpan) {
   return {
-    traceId: span.traceId,
-    spanId: span.spanId,
+    traceId: span.knownTraceId ?? createTraceId(),
+    spanId: span.knownSpanId ?? createSpanId(),
     parentSpanId: span.parentSpanId,
     name: span.name,
     kind: span.kind,

@@ -1,3 +1,5 @@
+import { writeRandomId } from './trace-context.ts';
+
 /** The space for a message. It grows for a longer one. */
 const INITIAL_BYTES = 600 * 1_024;
 
@@ -81,6 +83,15 @@ export class ProtobufWriter {
     const start = this.#start - length;
     for (let at = 0; at < length; at++) bytes[start + at] = (digitAt(value, 2 * at) << 4) | digitAt(value, 2 * at + 1);
     this.#start = start;
+    this.#number(length);
+    this.#number(tag);
+  }
+
+  /** Writes a random id of so many bytes. */
+  randomId(tag: number, length: number): void {
+    this.#reserve(length);
+    this.#start -= length;
+    writeRandomId(this.#bytes, this.#start, length);
     this.#number(length);
     this.#number(tag);
   }

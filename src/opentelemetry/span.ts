@@ -13,7 +13,10 @@ export const SPAN_KIND = { internal: 1, server: 2, client: 3 } as const;
 export const SPAN_STATUS = { unset: 0, error: 2 } as const;
 
 /** A span that has ended. */
-export type EndedSpan = SpanContext & {
+export type EndedSpan = {
+  /** In hexadecimal, like all ids; `undefined` if nobody knows it yet, so that the encoder creates it. */
+  readonly knownTraceId: string | undefined;
+  readonly knownSpanId: string | undefined;
   readonly parentSpanId: string | undefined;
   readonly name: string;
   readonly kind: (typeof SPAN_KIND)[keyof typeof SPAN_KIND];
@@ -57,7 +60,7 @@ export type SpanEncoder = {
 };
 
 /** How a span starts. */
-type SpanOptions = {
+export type SpanOptions = {
   readonly name: string;
   readonly kind: EndedSpan['kind'];
   readonly parent?: SpanContext | undefined;
@@ -67,7 +70,7 @@ type SpanOptions = {
 const NOTHING: readonly never[] = Object.freeze([]);
 
 /** A span that is recorded and sent. */
-export class RecordedSpan implements EndedSpan {
+export class RecordedSpan implements EndedSpan, SpanContext {
   readonly #parent: SpanContext | undefined;
   name: string;
   readonly kind: EndedSpan['kind'];
@@ -78,26 +81,27 @@ export class RecordedSpan implements EndedSpan {
   endedAtMs = 0;
   readonly #startedAt = performance.now();
   readonly #onEnd: (span: EndedSpan) => void;
-  #traceId: string | undefined;
-  #spanId: string | undefined;
+  knownTraceId: string | undefined;
+  knownSpanId: string | undefined = undefined;
 
   constructor(onEnd: (span: EndedSpan) => void, { name, kind, parent, links = NOTHING }: SpanOptions) {
     this.#onEnd = onEnd;
     this.#parent = parent;
+    this.knownTraceId = parent?.traceId;
     this.name = name;
     this.kind = kind;
     this.links = links;
   }
 
-  /** Like the other id, it is created when somebody needs it. For most spans, that is when they are encoded. */
+  /** Like the other id, it is created when something else needs it, such as a child. Most spans have none. */
   get traceId(): string {
-    this.#traceId ??= this.#parent?.traceId ?? createTraceId();
-    return this.#traceId;
+    this.knownTraceId ??= createTraceId();
+    return this.knownTraceId;
   }
 
   get spanId(): string {
-    this.#spanId ??= createSpanId();
-    return this.#spanId;
+    this.knownSpanId ??= createSpanId();
+    return this.knownSpanId;
   }
 
   get parentSpanId(): string | undefined {
@@ -118,7 +122,7 @@ export class RecordedSpan implements EndedSpan {
    * @param attributes all of them: setting them one by one would take longer
    * @param at when it has ended, in `performance.now()`
    */
-  end(attributes: Attributes, at = performance.now()): void {
+  finish(attributes: Attributes, at = performance.now()): void {
     this.attributes = attributes;
     this.endedAtMs = this.startedAtMs + Math.max(0, at - this.#startedAt);
     this.#onEnd(this);

@@ -4,7 +4,7 @@ import type { OperationOutcome, OperationSpan, OtlpProtocol, TraceSampler, Traci
 import { createBatches, type SendSpans } from './batches.ts';
 import { createJsonEncoder } from './otlp-json.ts';
 import { createProtobufEncoder } from './otlp-protobuf.ts';
-import { type Attributes, RecordedSpan, SPAN_KIND, type SpanSource } from './span.ts';
+import { type Attributes, RecordedSpan, SPAN_KIND, type SpanOptions, type SpanSource } from './span.ts';
 import { isWithinShare, parseTraceparent, type RemoteContext, toTraceparent } from './trace-context.ts';
 
 /** How spans are recorded. */
@@ -44,18 +44,18 @@ export function createTracing(options: SpansOptions): Tracing {
   const scopes = new AsyncLocalStorage<Scope>();
 
   /** The span of an operation or of an update, in which calls are recorded. */
-  class Operation implements OperationSpan, Scope {
-    readonly span: RecordedSpan;
+  class Operation extends RecordedSpan implements OperationSpan, Scope {
+    readonly span = this;
     isOpen = true;
     readonly held = undefined;
     readonly #transport: string | undefined;
     readonly #requestId: string | undefined;
     #type: string | undefined;
-    #name: string | undefined;
+    #operationName: string | undefined;
     #points: number | undefined;
 
-    constructor(span: RecordedSpan, transport?: string, requestId?: string) {
-      this.span = span;
+    constructor(options: SpanOptions, transport?: string, requestId?: string) {
+      super(batches.add, options);
       this.#transport = transport;
       this.#requestId = requestId;
     }
@@ -66,21 +66,21 @@ export function createTracing(options: SpansOptions): Tracing {
 
     prepared(type: string, name: string | undefined, points?: number): void {
       // Clients choose the names of operations, so a name is an attribute and not the name of the span.
-      if (this.span.kind === SPAN_KIND.server) this.span.name = type;
+      if (this.kind === SPAN_KIND.server) this.name = type;
       this.#type = type;
-      this.#name = name;
+      this.#operationName = name;
       this.#points = points;
     }
 
     end({ from, height, codes = [] }: OperationOutcome = {}): void {
       if (!this.isOpen) return;
       this.isOpen = false;
-      if (codes.some(isFault)) this.span.fail();
-      this.span.end({
+      if (codes.some(isFault)) this.fail();
+      this.finish({
         'network.protocol.name': this.#transport,
         'pdex.request_id': this.#requestId,
         'graphql.operation.type': this.#type,
-        'graphql.operation.name': this.#name,
+        'graphql.operation.name': this.#operationName,
         'pdex.cost_points': this.#points,
         'pdex.response_source': from,
         'pdex.beacon_height': height,
@@ -98,15 +98,14 @@ export function createTracing(options: SpansOptions): Tracing {
         parent = parseTraceparent(traceparent);
       }
       if (!(parent === undefined ? sampler.startsTrace() : sampler.continues(parent))) return undefined;
-      const span = new RecordedSpan(batches.add, { name: NOT_PREPARED, kind: SPAN_KIND.server, parent });
-      return new Operation(span, transport, requestId);
+      return new Operation({ name: NOT_PREPARED, kind: SPAN_KIND.server, parent }, transport, requestId);
     },
 
     startUpdate(head) {
       const cause = parseTraceparent(head?.traceparent);
       if (head === undefined ? !sampler.startsTrace() : cause === undefined) return undefined;
       const links = cause === undefined ? [] : [cause];
-      return new Operation(new RecordedSpan(batches.add, { name: 'update', kind: SPAN_KIND.internal, links }));
+      return new Operation({ name: 'update', kind: SPAN_KIND.internal, links });
     },
 
     startPoll(name) {
@@ -118,7 +117,7 @@ export function createTracing(options: SpansOptions): Tracing {
         scope.isOpen = false;
         for (const endCall of scope.held ?? []) endCall();
         scope.held = undefined;
-        span.end(attributes);
+        span.finish(attributes);
       }
 
       return {
@@ -163,8 +162,8 @@ export function createTracing(options: SpansOptions): Tracing {
             'error.type': code,
           };
           const at = performance.now();
-          if (scope.held === undefined) span.end(attributes, at);
-          else scope.held.push(() => span.end(attributes, at));
+          if (scope.held === undefined) span.finish(attributes, at);
+          else scope.held.push(() => span.finish(attributes, at));
         },
       };
     },

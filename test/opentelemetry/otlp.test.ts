@@ -35,7 +35,9 @@ const span: fc.Arbitrary<EndedSpan> = fc
     links: fc.array(context, { maxLength: 3 }),
     status: fc.constantFrom(...Object.values(SPAN_STATUS)),
   })
-  .map(({ context, tookMs, ...rest }) => ({ ...context, ...rest, endedAtMs: rest.startedAtMs + tookMs }));
+  .map(({ context: { traceId, spanId }, tookMs, ...rest }) => {
+    return { knownTraceId: traceId, knownSpanId: spanId, ...rest, endedAtMs: rest.startedAtMs + tookMs };
+  });
 
 function encoded(spans: readonly EndedSpan[], create: typeof createJsonEncoder) {
   const encoder = create(SOURCE);
@@ -44,8 +46,11 @@ function encoded(spans: readonly EndedSpan[], create: typeof createJsonEncoder) 
 }
 
 function expected(each: EndedSpan) {
-  const { startedAtMs, endedAtMs, hasRemoteParent, parentSpanId, status, attributes, ...rest } = each;
+  const { knownTraceId, knownSpanId, startedAtMs, endedAtMs, hasRemoteParent, parentSpanId, ...others } = each;
+  const { status, attributes, ...rest } = others;
   return {
+    traceId: knownTraceId,
+    spanId: String(knownSpanId),
     ...rest,
     ...(parentSpanId === undefined ? {} : { parentSpanId }),
     startTimeUnixNano: startedAtMs * 1e6,
@@ -82,6 +87,19 @@ describe.each([
         encoder.reuse?.(body);
       }),
     );
+  });
+
+  test('have random ids if nobody knows them before', () => {
+    const [sample] = fc.sample(span, 1) as [EndedSpan];
+    const unknown = { ...sample, knownTraceId: undefined, knownSpanId: undefined };
+    const received = decodeSpans(encoded(Array<EndedSpan>(400).fill(unknown), create));
+    expect(new Set(received.map(({ traceId }) => traceId)).size).toBe(400);
+    expect(new Set(received.map(({ spanId }) => spanId)).size).toBe(400);
+    for (const { traceId, spanId } of received)
+      expect([traceId, spanId]).toEqual([
+        expect.stringMatching(/^[\da-f]{32}$/),
+        expect.stringMatching(/^[\da-f]{16}$/),
+      ]);
   });
 
   test('have times to the microsecond', () => {

@@ -3,6 +3,7 @@ import { expectSameData, REQUEST_TEXT, requestText } from './graphql-client.ts';
 import type { Transport } from './load/connection.ts';
 import { startLoadGenerator } from './load-generator.ts';
 import { type Operation, toRequest } from './operations.ts';
+import { orderOf } from './order.ts';
 import { type RoundResult, runRepeated, runUnique } from './query-rounds.ts';
 import { createResult, type OpenResult, type Result } from './result.ts';
 import type { RowContext } from './row.ts';
@@ -190,9 +191,7 @@ async function runCase({ schedule, testbed, targets, run, size, start }: OneCase
   }));
   // The first round warms up.
   for (let round = -1; round < rounds; round++) {
-    // The order changes from round to round and from start to start, so that none always follows the same other one.
-    const first = (start + Math.max(0, round)) % inOrder.length;
-    for (const target of [...inOrder.slice(first), ...inOrder.slice(0, first)]) {
+    for (const target of orderOf(inOrder, start + Math.max(0, round))) {
       const { name, server } = target;
       await target.prepare?.();
       const options = { ...target, testbed, load, seconds: round < 0 ? warmUpSeconds : seconds };

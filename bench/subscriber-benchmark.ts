@@ -1,6 +1,7 @@
 import { expectSameData } from './graphql-client.ts';
 import { startLoadGenerator } from './load-generator.ts';
 import { pricesFrom } from './operations.ts';
+import { orderOf } from './order.ts';
 import type { Memory } from './process-control.ts';
 import type { BenchProcess } from './processes.ts';
 import { untilNewestHeight } from './query-rounds.ts';
@@ -95,9 +96,7 @@ async function runStart(context: RowContext, { benchmark, testbed, size, start }
     expectSameData(name, toResponse(await firstUpdate(server, operations)), toResponse(expected));
 
   let busiest = 0;
-  const inOrder = [...servers];
-  const first = start % inOrder.length;
-  for (const [name, server] of [...inOrder.slice(first), ...inOrder.slice(0, first)]) {
+  for (const [name, server] of orderOf([...servers], start)) {
     const isGateway = testbed.gateways.has(name);
     const publish = () => (isGateway ? testbed.sandbox.call('advance') : server.call('publish'));
     const options = { ...benchmark, name, server, publish, operations, size, start };

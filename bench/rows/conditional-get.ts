@@ -1,6 +1,7 @@
 import { expectSameData } from '../graphql-client.ts';
 import { startLoadGenerator } from '../load-generator.ts';
 import { GET_HEADERS, type Operation, pageAfter, toConditionalGet, toPath } from '../operations.ts';
+import { orderOf } from '../order.ts';
 import { type QuerySchedule, scheduleOf, targetsOf } from '../query-benchmark.ts';
 import { measure } from '../query-rounds.ts';
 import { createResult, type OpenResult, type Result } from '../result.ts';
@@ -73,11 +74,9 @@ async function runStart({ context, schedule, result, cpuTime, pools, start }: St
     if (etag === undefined) result.explain(name, pools, 'not supported');
     else requests.set(name, toConditionalGet(operation, etag));
   }
-  const inOrder = [...requests];
   // The first round warms up.
   for (let round = -1; round < rounds; round++) {
-    const first = (start + Math.max(0, round)) % inOrder.length;
-    for (const [name, request] of [...inOrder.slice(first), ...inOrder.slice(0, first)]) {
+    for (const [name, request] of orderOf([...requests], start + Math.max(0, round))) {
       const target = targets.get(name);
       if (!target) continue;
       const options = { ...target, load, requests: [request], expectedStatus: 304 };

@@ -1,4 +1,5 @@
 import { startLoadGenerator } from '../load-generator.ts';
+import { orderOf } from '../order.ts';
 import { type QuerySchedule, scheduleOf } from '../query-benchmark.ts';
 import { heightOf, measure, type RoundOptions, type RoundResult, untilNewestHeight } from '../query-rounds.ts';
 import { createResult, type OpenResult, type Result } from '../result.ts';
@@ -93,12 +94,10 @@ async function runStart({ context, schedule, runs, pools, start }: Start): Promi
   await targets.get(BARE_HTTP)?.server.call('send', await readTickers(testbed.gateway.url));
   const requests = [Buffer.from(`GET ${PATH} HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: application/json\r\n\r\n`)];
 
-  const inOrder = [...targets];
   for (const { hasNewHeight, result, rounds: ofGateway } of runs) {
     // The first round warms up.
     for (let round = -1; round < rounds; round++) {
-      const first = (start + Math.max(0, round)) % inOrder.length;
-      for (const [name, target] of [...inOrder.slice(first), ...inOrder.slice(0, first)]) {
+      for (const [name, target] of orderOf([...targets], start + Math.max(0, round))) {
         const options = { ...target, testbed, load, requests, seconds: round < 0 ? warmUpSeconds : seconds };
         const measured = await testbed.alone(target.server, async () =>
           hasNewHeight && name === GATEWAY ? measureWithBlock(options) : { ...(await measure(options)), heights: 0 },

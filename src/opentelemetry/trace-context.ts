@@ -32,8 +32,10 @@ export function isWithinShare({ traceId }: SpanContext, share: number): boolean 
   return share >= 1 || sum >>> 0 < Math.floor(share * 0xffff_ffff);
 }
 
-/** The lengths of ids. */
+/** The length of the id of a trace. */
 export const TRACE_ID_BYTES = 16;
+
+/** The length of the id of a span. */
 export const SPAN_ID_BYTES = 8;
 
 /** Random bytes for the next ids: one call for each of them would take longer. */

@@ -6,6 +6,8 @@ import type { Snapshot } from './snapshot.ts';
 export type Operation = {
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>>;
+  /** Servers ignore what they do not know. */
+  readonly extensions?: Readonly<Record<string, unknown>>;
 };
 
 const POOL = `fragment Pool on PoolPair {

@@ -4,7 +4,7 @@ import type { AnyUpstream, Upstream } from './errors.ts';
 import type { Share } from './live/broadcast/follower.ts';
 import type { Head } from './live/chain/head.ts';
 import { createHeadFollower } from './live/chain/head-follower.ts';
-import { createNodes } from './live/chain/nodes.ts';
+import { createNodes, type Nodes } from './live/chain/nodes.ts';
 import { createPastStates } from './live/chain/past-states.ts';
 import { createPoolCounts } from './live/chain/pool-counts.ts';
 import { createMarketFollower, type MarketShare } from './live/market/lists.ts';
@@ -68,6 +68,8 @@ const FIRST_SPACE_MS = 250;
 
 /** The nodes, which may have websockets. */
 type ConnectedNodes = ConnectedUpstream<'head' | 'nodes' | 'pastStates' | 'pushes'> & {
+  /** The fleet polls the nodes; loaders only read their health. */
+  readonly sources: { readonly nodes: Pick<Nodes, 'all' | 'poll'> };
   /** Ends the subscriptions to new blocks, and closes the websockets. */
   unsubscribe(): Promise<void>;
   /** Subscribes to new blocks, or unsubscribes. */
@@ -183,10 +185,7 @@ export function connectMarketData(
   return { sources: { market, orderBooks }, health: health.read, disconnect: http.close };
 }
 
-function notConfigured<Name extends keyof Sources>(
-  sources: Pick<Sources, Name>,
-  health: HealthRecord,
-): ConnectedUpstream<Name> {
+function notConfigured<Own>(sources: Own, health: HealthRecord) {
   return { sources, health: health.read, disconnect: async () => {} };
 }
 

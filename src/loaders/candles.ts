@@ -61,7 +61,10 @@ export function createCandleLoader({ view, tokens, limits }: HistoryReads): Cand
     return keys.map((_, index) => {
       const id = poolIds[index] ?? '';
       const known = recorded.get(id) ?? { candles: [], recordedTo, reserves: undefined };
-      const inMemory = later.map((head) => ({ ...head, reserves: reservesIn(head, id) }));
+      const inMemory = later.map((head) => {
+        const { beaconHeight, time } = head;
+        return { beaconHeight, time, reserves: reservesIn(head, id) };
+      });
       const extended = extendCandles(known, inMemory, { interval, upTo });
       const found = selectCandles(extended, range).map((candle) => toCandle(candle, interval, { newest, tip }));
       if (!areSettled(found, range, interval)) view.dependOnVersion(version);

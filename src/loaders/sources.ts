@@ -16,8 +16,8 @@ import type { WindowStarts } from './window-starts.ts';
 /** What is read once for all clients. Loaders read from it. */
 export type Sources = {
   readonly head: HeadFollower;
-  /** The nodes and their health. */
-  readonly nodes: Pick<Nodes, 'all' | 'poll' | 'status'>;
+  /** The health of the nodes. */
+  readonly nodes: Pick<Nodes, 'status'>;
   /** The websockets on which nodes push new blocks. */
   readonly pushes: readonly Pick<BlockPush, 'name' | 'status'>[];
   readonly pastStates: PastStates;

@@ -26,8 +26,8 @@ export type PoolDirectory = {
   readonly ids: readonly string[];
   readonly token1Ids: readonly TokenId[];
   readonly token2Ids: readonly TokenId[];
-  /** The place of each pool, by its id. */
-  readonly places: ReadonlyMap<string, number>;
+  /** The place of each pool, by its token 1 and then by its token 2. */
+  readonly places: ReadonlyMap<TokenId, ReadonlyMap<TokenId, number>>;
   /** The places of the pools that contain a token on either side, ascending. */
   readonly placesOfToken: ReadonlyMap<TokenId, readonly number[]>;
 };
@@ -52,15 +52,16 @@ export function toPoolDirectory(ids: readonly string[], similar?: PoolDirectory)
   const ownIds: string[] = [];
   const token1Ids: TokenId[] = [];
   const token2Ids: TokenId[] = [];
-  const places = new Map<string, number>();
+  const places = new Map<TokenId, Map<TokenId, number>>();
   for (const [place, id] of ids.entries()) {
-    const placeInSimilar = similar?.places.get(id) ?? -1;
     const dash = id.indexOf('-');
-    const ownId = similar?.ids[placeInSimilar] ?? id;
-    ownIds.push(ownId);
-    token1Ids.push(similar?.token1Ids[placeInSimilar] ?? sameString(id.slice(0, dash)));
-    token2Ids.push(similar?.token2Ids[placeInSimilar] ?? sameString(id.slice(dash + 1)));
-    places.set(ownId, place);
+    const token1Id = sameString(id.slice(0, dash));
+    const token2Id = sameString(id.slice(dash + 1));
+    ownIds.push(similar?.ids[placeOf(similar, token1Id, token2Id) ?? -1] ?? id);
+    token1Ids.push(token1Id);
+    token2Ids.push(token2Id);
+    const placesByToken2 = places.get(token1Id) ?? new Map<TokenId, number>();
+    places.set(token1Id, placesByToken2.set(token2Id, place));
   }
   return { ids: ownIds, token1Ids, token2Ids, places, placesOfToken: indexByToken(token1Ids, token2Ids) };
 }
@@ -101,9 +102,14 @@ export function poolPairAt({ beaconHeight, time, directory, reserves }: Exchange
   };
 }
 
+/** The place of the pool with that token 1 and that token 2. */
+export function placeOf({ places }: PoolDirectory, token1Id: TokenId, token2Id: TokenId): number | undefined {
+  return places.get(token1Id)?.get(token2Id);
+}
+
 /** The place of the pool of two tokens, in either order. */
-export function findPlace({ directory: { places } }: ExchangeState, a: TokenId, b: TokenId): number | undefined {
-  return places.get(`${a}-${b}`) ?? places.get(`${b}-${a}`);
+export function findPlace({ directory }: ExchangeState, a: TokenId, b: TokenId): number | undefined {
+  return placeOf(directory, a, b) ?? placeOf(directory, b, a);
 }
 
 /** The pool of two tokens, in either order. */
@@ -114,8 +120,11 @@ export function findPoolPair(state: ExchangeState, a: TokenId, b: TokenId): Pool
 
 /** Whether a pool has the same reserves as in an earlier state, where it may be at another place or missing. */
 export function isUnchanged(state: ExchangeState, place: number, before: ExchangeState): boolean {
-  const id = state.directory.ids[place] ?? '';
-  const placeBefore = state.directory === before.directory ? place : before.directory.places.get(id);
+  const { token1Ids, token2Ids } = state.directory;
+  const placeBefore =
+    state.directory === before.directory
+      ? place
+      : placeOf(before.directory, token1Ids[place] ?? '', token2Ids[place] ?? '');
   return (
     placeBefore !== undefined &&
     state.reserves[place * 2] === before.reserves[placeBefore * 2] &&

@@ -58,12 +58,11 @@ export function createCandleLoader({ view, tokens, limits }: HistoryReads): Cand
     const later = heads.filter(({ beaconHeight }) => beaconHeight > (recordedTo ?? 0));
     const recorded = await readNewest(poolIds, value, { recordedTo, interval, heads });
 
-    return keys.map((_, index) => {
-      const id = poolIds[index] ?? '';
-      const known = recorded.get(id) ?? { candles: [], recordedTo, reserves: undefined };
+    return keys.map((key, index) => {
+      const known = recorded.get(poolIds[index] ?? '') ?? { candles: [], recordedTo, reserves: undefined };
       const inMemory = later.map((head) => {
         const { beaconHeight, time } = head;
-        return { beaconHeight, time, reserves: reservesIn(head, id) };
+        return { beaconHeight, time, reserves: reservesIn(head, key.pool) };
       });
       const extended = extendCandles(known, inMemory, { interval, upTo });
       const found = selectCandles(extended, range).map((candle) => toCandle(candle, interval, { newest, tip }));

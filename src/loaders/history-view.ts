@@ -1,4 +1,5 @@
 import { type BeaconHeight, isFinal } from '../domain/beacon-height.ts';
+import { placeOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import type { Reserves } from '../domain/reserves.ts';
@@ -98,9 +99,9 @@ export function newerHead(
 /** The reserves of a pool in a state; `undefined` if it does not exist there. */
 export function reservesIn(
   { beaconHeight, exchange }: Pick<Head, 'beaconHeight' | 'exchange'>,
-  id: string,
+  { token1Id, token2Id }: Pick<PoolPair, 'token1Id' | 'token2Id'>,
 ): Reserves | undefined {
-  const place = exchange.directory.places.get(id);
+  const place = placeOf(exchange.directory, token1Id, token2Id);
   if (place === undefined) return undefined;
   const { reserves } = exchange;
   return { beaconHeight, reserve1: reserves[place * 2] ?? 0n, reserve2: reserves[place * 2 + 1] ?? 0n };

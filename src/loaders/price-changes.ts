@@ -63,11 +63,11 @@ export function createPriceChangeLoader({ view, windowStarts, tokens, limits }: 
     const isComplete = start.isAtStart && isRecordedComplete && areConsecutive(laterHeights, recorded, toHeight);
     if (!isComplete) view.dependOnVersion(version);
     return keys.map((change, index) => {
-      const id = poolIds[index] ?? '';
       const { from } = change;
-      let window = recorded === fromHeight ? from && extendWindow(undefined, from) : value.get(id);
+      const recordedWindow = value.get(poolIds[index] ?? '');
+      let window = recorded === fromHeight ? from && extendWindow(undefined, from) : recordedWindow;
       for (const head of later) {
-        const reserves = reservesIn(head, id);
+        const reserves = reservesIn(head, change.pool);
         if (reserves !== undefined) window = extendWindow(window, reserves);
       }
       // The height of the pool itself can be one that is neither recorded nor in memory.
@@ -95,7 +95,7 @@ export function createPriceChangeLoader({ view, windowStarts, tokens, limits }: 
         if (start === undefined || start.isNewest) view.dependOnVersion();
         else if (!start.isSettled) view.dependOnFills();
         if (start === undefined || start.beaconHeight > pool.beaconHeight) return undefined;
-        const from = reservesIn(start, poolPairId(pool));
+        const from = reservesIn(start, pool);
         const isInverse = baseId === pool.token1Id;
         return { start, from, pool, priceOf: createPriceOfBase(pool, args, tokens, baseId), isInverse };
       });

@@ -47,11 +47,11 @@ export function createSparklineLoader({ view, windowStarts, tokens, limits }: Hi
     const heights = [...new Set(blocks.flatMap((block) => (block && !isHead(block) ? [block.beaconHeight] : [])))];
     const poolIds = keys.map((key) => poolPairId(key.pool));
     const recorded = heights.length === 0 ? undefined : await history.reservesAt({ poolIds, heights });
-    return poolIds.map((id) => {
-      const found = recorded?.get(id);
+    return keys.map((key, index) => {
+      const found = recorded?.get(poolIds[index] ?? '');
       return blocks.map((block) => {
         if (block === undefined || block.beaconHeight > pool.beaconHeight) return undefined;
-        return isHead(block) ? reservesIn(block, id) : found?.[heights.indexOf(block.beaconHeight)];
+        return isHead(block) ? reservesIn(block, key.pool) : found?.[heights.indexOf(block.beaconHeight)];
       });
     });
   }

@@ -1,5 +1,5 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
-import { type ExchangeState, hasPools, type PoolDirectory, toPoolDirectory } from '../../domain/exchange.ts';
+import { type ExchangeState, hasPools, type PoolDirectory, placeOf, toPoolDirectory } from '../../domain/exchange.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { type PoolPair, poolPairId } from '../../domain/pool-pair.ts';
 
@@ -76,7 +76,7 @@ export function createStateBuilder(beaconHeight: BeaconHeight, directories: Pool
     add(pool) {
       const id = poolPairId(pool);
       // After a new pool the same one is expected, after a known pool the one behind it.
-      const place = previous?.places.get(id);
+      const place = previous && placeOf(previous, pool.token1Id, pool.token2Id);
       if (place !== undefined) expected = place + 1;
       append(previousIds[place ?? -1] ?? id, pool.reserve1, pool.reserve2);
     },

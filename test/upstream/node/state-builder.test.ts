@@ -38,8 +38,8 @@ describe('states share a directory', () => {
       token1Ids: [a, c],
       token2Ids: [b, d],
       places: new Map([
-        [`${a}-${b}`, 0],
-        [`${c}-${d}`, 1],
+        [a, new Map([[b, 0]])],
+        [c, new Map([[d, 1]])],
       ]),
       placesOfToken: new Map([
         [a, [0]],

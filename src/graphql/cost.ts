@@ -24,13 +24,13 @@ export function complexityOf({ objects, schemaObjects }: OperationCost): number 
 
 /** Estimates the response to an operation with these arguments, before anything of it is executed. */
 export function measureCost(plan: OperationPlan, args: readonly Arguments[], service: Service): OperationCost {
-  const heights = new Set<number>();
-  const cost = costOfObject(plan.root, { args, service, heights, known: new Map() });
+  const measurement: Measurement = { args, service, heights: undefined, known: undefined };
+  const cost = costOfObject(plan.root, measurement);
   return {
     objects: cost.objects + cost.objectsPerEntry * ASSUMED_LIST_SIZE,
     schemaObjects: cost.schemaObjects,
     values: cost.values + cost.valuesPerEntry * ASSUMED_LIST_SIZE,
-    heights: heights.size,
+    heights: measurement.heights?.size ?? 0,
   };
 }
 
@@ -55,10 +55,10 @@ export function requireWithinLimits(cost: OperationCost, limits: Limits): void {
 type Measurement = {
   readonly args: readonly Arguments[];
   readonly service: Service;
-  /** Collects the heights that arguments name. */
-  readonly heights: Set<number>;
-  /** A selection that several fields share is measured once. */
-  readonly known: Map<ObjectPlan, SelectionCost>;
+  /** Collects the heights that arguments name. Most operations name none. */
+  heights: Set<number> | undefined;
+  /** The costs of selections inside of fields: one that several fields share is measured once. */
+  known: Map<ObjectPlan, SelectionCost> | undefined;
 };
 
 const NOTHING: SelectionCost = {
@@ -91,11 +91,10 @@ export function fixedCostOf(fields: readonly FieldPlan[]): SelectionCost | undef
 }
 
 function costOfObject(plan: ObjectPlan, measurement: Measurement): SelectionCost {
-  const known = plan.fixedCost ?? measurement.known.get(plan);
+  const known = plan.fixedCost ?? measurement.known?.get(plan);
   if (known !== undefined) return known;
   let sum = NOTHING;
   for (const field of plan.fields) sum = add(sum, costOfField(field, measurement));
-  measurement.known.set(plan, sum);
   return sum;
 }
 
@@ -106,9 +105,13 @@ function costOfField(field: FieldPlan, measurement: Measurement): SelectionCost 
     return { ...NOTHING, objects: (1 + valuesIn(field, {})) * VALUE, values: 1 };
 
   const sentValues = valuesIn(field, args as Arguments);
-  for (const height of namedHeights(args as Arguments)) measurement.heights.add(height);
+  addNamedHeights(args as Arguments, measurement);
   let inside = NOTHING;
-  for (const plan of field.selections) inside = maximum(inside, costOfObject(plan, measurement));
+  for (const plan of field.selections) {
+    const cost = costOfObject(plan, measurement);
+    if (plan.fixedCost === undefined) measurement.known = (measurement.known ?? new Map()).set(plan, cost);
+    inside = maximum(inside, cost);
+  }
   const { complexity } = field;
   const own = typeof complexity === 'function' ? complexity(args, { service: measurement.service }) : complexity;
   return costOfValue(field, own, inside, sentValues);
@@ -168,23 +171,24 @@ function combine(a: SelectionCost, b: SelectionCost, of: (x: number, y: number) 
 }
 
 /** The arguments that can name heights, and how these are read. */
-const HEIGHT_READERS: Readonly<Record<string, (value: unknown) => readonly unknown[]>> = {
-  at: (value) => [value],
-  after: (value) => [heightOfCursor(String(value))],
-  before: (value) => [heightOfCursor(String(value))],
-  id: (value) => [heightOfId(value)],
-  ids: (value) => [value].flat().map(heightOfId),
-};
+const HEIGHT_READERS: ReadonlyMap<string, (value: unknown) => readonly unknown[]> = new Map([
+  ['at', (value) => [value]],
+  ['after', (value) => [heightOfCursor(String(value))]],
+  ['before', (value) => [heightOfCursor(String(value))]],
+  ['id', (value) => [heightOfId(value)]],
+  ['ids', (value) => [value].flat().map(heightOfId)],
+]);
 
-/** The heights that the arguments of a field name, in `at`, in cursors and in ids. */
-function namedHeights(args: Readonly<Record<string, unknown>>): number[] {
-  const heights: number[] = [];
+/** Adds the heights that the arguments of a field name, in `at`, in cursors and in ids. */
+function addNamedHeights(args: Arguments, measurement: Measurement): void {
   for (const name in args) {
-    if (args[name] == null || !Object.hasOwn(HEIGHT_READERS, name)) continue;
-    for (const height of HEIGHT_READERS[name]?.(args[name]) ?? []) if (typeof height === 'number') heights.push(height);
+    const named = args[name] == null ? undefined : HEIGHT_READERS.get(name)?.(args[name]);
+    for (const height of named ?? NO_HEIGHTS)
+      if (typeof height === 'number') measurement.heights = (measurement.heights ?? new Set()).add(height);
   }
-  return heights;
 }
+
+const NO_HEIGHTS: readonly unknown[] = [];
 
 function heightOfId(id: unknown): number | undefined {
   const height = /@(\d+)$/.exec(String(id))?.[1];

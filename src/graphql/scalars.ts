@@ -10,8 +10,8 @@ import { builder } from './builder.ts';
 
 const AMOUNT = 'an unsigned 64-bit integer as a decimal string, such as "1000000000"';
 
-/** The text of a value has only letters, digits, points and signs, which JSON does not escape. */
-const PLAIN_TEXT = { isPlainText: true };
+/** The extensions of a scalar or a field whose values have only letters, digits, points and signs, which JSON does not escape. */
+export const PLAIN_TEXT = { isPlainText: true };
 
 const NO_DECIMAL = badInput('a decimal number, such as "0.5"');
 const NO_TOKEN_ID = badInput('a token id: 64 lowercase hexadecimal characters');

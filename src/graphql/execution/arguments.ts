@@ -1,11 +1,13 @@
 import {
+  coerceInputLiteral,
   type FieldNode,
+  type GraphQLArgument,
   GraphQLError,
   type GraphQLField,
   getArgumentValues,
+  isNonNullType,
   Kind,
   type ValueNode,
-  type VariableDefinitionNode,
   type VariableValues,
 } from 'graphql';
 import { withoutStacks } from '../../errors.ts';
@@ -29,6 +31,47 @@ export function readArguments(
   }
 }
 
+/** Coerces the arguments of a field for the variables of a request, as {@link readArguments} does. */
+type ArgumentsReader = (variables: VariableValues) => Arguments | Error;
+
+/**
+ * Creates the reader of arguments with variables. Most arguments are one variable, whose value is coerced already, or contain
+ * none. graphql-js reads all others, and reports all errors.
+ */
+export function createArgumentsReader(field: GraphQLField<unknown, unknown>, node: FieldNode): ArgumentsReader {
+  const sources = field.args.flatMap((argument) => {
+    const value = node.arguments?.find(({ name }) => name.value === argument.name)?.value;
+    return value === undefined && !hasDefault(argument) ? [] : [sourceOf(argument, value)];
+  });
+
+  return (variables) => {
+    const args: Record<string, unknown> = {};
+    for (const source of sources) {
+      if (source === undefined) return readArguments(field, node, variables);
+      const value = source.variable === undefined ? source.value : variables.coerced[source.variable];
+      if (value === undefined && source.isOptional) continue;
+      if (value === undefined || (value === null && !source.isNullable)) return readArguments(field, node, variables);
+      args[source.name] = value;
+    }
+    return findBadInput(field, args) ?? args;
+  };
+}
+
+/** Where the value of an argument comes from; `undefined` if graphql-js has to find out. */
+function sourceOf(argument: GraphQLArgument, node: ValueNode | undefined) {
+  if (node === undefined) return undefined;
+  const { name, type } = argument;
+  const isNullable = !isNonNullType(type);
+  const isOptional = isNullable && !hasDefault(argument);
+  if (node.kind === Kind.VARIABLE) return { name, isNullable, isOptional, variable: node.name.value };
+  const value = hasVariables(node) ? undefined : withoutStacks(() => coerceInputLiteral(node, type));
+  return value === undefined ? undefined : { name, isNullable, isOptional, value };
+}
+
+function hasDefault({ default: input, defaultValue }: GraphQLArgument): boolean {
+  return input !== undefined || defaultValue !== undefined;
+}
+
 /** This many characters of an argument or a variable count as one value. */
 const CHARACTERS_PER_VALUE = 10;
 
@@ -42,53 +85,25 @@ export function countValues(value: unknown, max = Number.POSITIVE_INFINITY): num
   if (typeof value === 'string') return value.length / CHARACTERS_PER_VALUE;
   if (typeof value !== 'object' || value === null) return 0;
   let count = 0;
-  const rest: unknown[] = [value];
+  const rest: object[] = [value];
   while (rest.length > 0 && count <= max) {
     const each = rest.pop();
-    if (typeof each === 'string') count += each.length / CHARACTERS_PER_VALUE;
-    if (typeof each !== 'object' || each === null) continue;
     if (Array.isArray(each)) {
       count += each.length;
-      if (count <= max) for (const entry of each) rest.push(entry);
+      if (count <= max) for (const entry of each) add(entry);
       continue;
     }
     for (const name in each) {
       count += 1;
-      rest.push((each as Arguments)[name]);
+      add((each as Arguments)[name]);
     }
   }
   return count;
-}
 
-/** Maximum number of fields of an input object in a variable. The types of the schema have far fewer. */
-const MAX_INPUT_FIELDS = 32;
-
-/**
- * The error of a variable with an object that has too many fields for any input type; `undefined` if there is none.
- *
- * Each error of graphql-js about such an object would quote all of it.
- */
-export function findLargeObject(
-  definitions: readonly VariableDefinitionNode[],
-  variables: Arguments,
-): GraphQLError | undefined {
-  for (const definition of definitions) {
-    const { value: name } = definition.variable.name;
-    const rest: unknown[] = Object.hasOwn(variables, name) ? [variables[name]] : [];
-    while (rest.length > 0) {
-      const each = rest.pop();
-      if (typeof each !== 'object' || each === null) continue;
-      const values = Array.isArray(each) ? each : Object.values(each);
-      if (values !== each && values.length > MAX_INPUT_FIELDS) {
-        const reason = `an object has ${values.length} fields. The maximum is ${MAX_INPUT_FIELDS}.`;
-        return withoutStacks(
-          () => new GraphQLError(`Variable "$${name}" has invalid value: ${reason}`, { nodes: definition }),
-        );
-      }
-      for (const inside of values) if (typeof inside === 'object') rest.push(inside);
-    }
+  function add(inside: unknown): void {
+    if (typeof inside === 'string') count += inside.length / CHARACTERS_PER_VALUE;
+    else if (typeof inside === 'object' && inside !== null) rest.push(inside);
   }
-  return undefined;
 }
 
 /** Whether a value of a document contains variables. */

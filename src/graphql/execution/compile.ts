@@ -18,7 +18,7 @@ import { QueryTooComplexError } from '../../errors.ts';
 import { estimateField } from '../complexity.ts';
 import { fixedCostOf } from '../cost.ts';
 import { type Limits, requireAtMost } from '../limits.ts';
-import { type Arguments, hasVariables, readArguments } from './arguments.ts';
+import { type Arguments, createArgumentsReader, hasVariables, readArguments } from './arguments.ts';
 import { type CollectedField, collectFields } from './collect.ts';
 import type { FieldPlan, ObjectPlan, OperationPlan } from './plan.ts';
 import { quickWriterOf, writerOf } from './write-type.ts';
@@ -140,7 +140,7 @@ export function compile({ schema, document, operation, variables, limits }: Comp
       args,
       mayFail: typeof args === 'number' || args instanceof Error,
       isNullable: !isNonNullType(field.type),
-      writeQuickly: quickWriterOf(field.type),
+      writeQuickly: quickWriterOf(field),
       write: isTypename ? undefined : writerOf(field.type, { nodes, info, planOf: planOfValue }),
       subscribe: field.subscribe,
       selections,
@@ -157,7 +157,7 @@ export function compile({ schema, document, operation, variables, limits }: Comp
     }
     seesVariables = true;
     // A field with an error instead of its arguments fails when it is executed.
-    return readers.push((values) => readArguments(field, node, values) as Arguments) - 1;
+    return readers.push(createArgumentsReader(field, node) as (variables: VariableValues) => Arguments) - 1;
   }
 
   const type = schema.getRootType(operation.operation);

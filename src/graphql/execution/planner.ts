@@ -3,18 +3,18 @@ import {
   type GraphQLError,
   type GraphQLSchema,
   getOperationAST,
-  getVariableValues,
   Kind,
   type OperationDefinitionNode,
   type VariableValues,
   visit,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { QueryTooComplexError, withoutStacks } from '../../errors.ts';
+import { QueryTooComplexError } from '../../errors.ts';
 import type { Limits } from '../limits.ts';
-import { type Arguments, findLargeObject } from './arguments.ts';
+import type { Arguments } from './arguments.ts';
 import { compile } from './compile.ts';
 import type { OperationPlan } from './plan.ts';
+import { createVariablesReader, type VariablesReader } from './variables.ts';
 
 /** A valid document, with what is known of its operations. */
 export type ValidDocument = {
@@ -29,6 +29,7 @@ export type KnownOperation = {
   readonly id: number;
   readonly document: DocumentNode;
   readonly definition: OperationDefinitionNode;
+  readonly readVariables: VariablesReader;
   /** The variables that decide what is selected. */
   readonly conditions: readonly string[];
   /** Whether its document is cached, so that its plan can be used again. */
@@ -71,9 +72,6 @@ type PlannerOptions = {
 /** Maximum number of fields in all cached plans. */
 const MAX_CACHED_FIELDS = 50_000;
 
-/** Each error of a variable quotes its value, which can be nearly all of a large request. */
-const FEW_ERRORS = { maxErrors: 5, hideSuggestions: true };
-
 /** Creates a planner with an empty cache. */
 export function createPlanner({ schema, limits }: PlannerOptions): Planner {
   const cache = new LRUCache<string, CompiledOperation>({
@@ -94,16 +92,12 @@ export function createPlanner({ schema, limits }: PlannerOptions): Planner {
 
   return {
     plan(operation, sent) {
-      const definitions = operation.definition.variableDefinitions ?? [];
-      const largeObject = findLargeObject(definitions, sent ?? {});
-      if (largeObject !== undefined) return { errors: [largeObject] };
-      const read = withoutStacks(() => getVariableValues(schema, definitions, sent ?? {}, FEW_ERRORS));
-      if (read.errors !== undefined) return { errors: read.errors };
-      const { variableValues } = read;
-      const compiled = compileOnce(operation, variableValues);
+      const { values, errors } = operation.readVariables(sent ?? {});
+      if (values === undefined) return { errors };
+      const compiled = compileOnce(operation, values);
       if (compiled.plan === undefined) return compiled;
       const { plan } = compiled;
-      return { plan, args: plan.readArguments(variableValues), variables: variableValues.coerced };
+      return { plan, args: plan.readArguments(values), variables: values.coerced };
     },
   };
 }
@@ -140,11 +134,11 @@ function compileAll(
   const definitions = definition.variableDefinitions?.filter(({ variable }) =>
     conditions.includes(variable.name.value),
   );
+  const readVariables = createVariablesReader(options.schema, definitions ?? []);
   for (let bits = 0; bits < 2 ** conditions.length; bits++) {
     const inputs = Object.fromEntries(conditions.map((name, index) => [name, (bits & (1 << index)) !== 0]));
-    const { variableValues } = getVariableValues(options.schema, definitions ?? [], inputs);
-    if (variableValues !== undefined)
-      plans.set(valuesOf(conditions, variableValues), compileOperation(operation, variableValues, options));
+    const { values } = readVariables(inputs);
+    if (values !== undefined) plans.set(valuesOf(conditions, values), compileOperation(operation, values, options));
   }
   return plans;
 }
@@ -156,7 +150,12 @@ let operations = 0;
  *
  * @param compiler compiles the plans of an operation when it is first selected, and keeps them; without it, plans are cached
  */
-export function createValidDocument(document: DocumentNode, isCached = true, compiler?: PlannerOptions): ValidDocument {
+export function createValidDocument(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  isCached = true,
+  compiler?: PlannerOptions,
+): ValidDocument {
   const known = new Map<OperationDefinitionNode, KnownOperation>();
 
   return {
@@ -167,7 +166,8 @@ export function createValidDocument(document: DocumentNode, isCached = true, com
       const before = known.get(definition);
       if (before !== undefined) return before;
       const conditions = findConditions(document, definition);
-      const operation = { id: operations++, document, definition, conditions, isCached };
+      const readVariables = createVariablesReader(schema, definition.variableDefinitions ?? []);
+      const operation = { id: operations++, document, definition, readVariables, conditions, isCached };
       const complete = compiler ? { ...operation, plans: compileAll(operation, compiler) } : operation;
       known.set(definition, complete);
       return complete;

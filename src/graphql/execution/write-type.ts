@@ -2,6 +2,7 @@ import {
   type FieldNode,
   GraphQLBoolean,
   GraphQLError,
+  type GraphQLField,
   GraphQLFloat,
   GraphQLID,
   GraphQLInt,
@@ -116,10 +117,11 @@ const QUICK: ReadonlyMap<unknown, Quick> = new Map<GraphQLLeafType, Quick>([
 
 type Quick = (value: unknown) => string | undefined;
 
-/** The writer of the values of a type that need no coercion; `undefined` if all values need it. */
-export function quickWriterOf(type: GraphQLOutputType): Quick | undefined {
+/** The writer of the values of a field that need no coercion; `undefined` if all values need it. */
+export function quickWriterOf({ type, extensions }: GraphQLField<unknown, unknown>): Quick | undefined {
   const leaf = getNullableType(type);
-  if (!isScalarType(leaf) || leaf.extensions['isPlainText'] !== true) return QUICK.get(leaf);
+  const isPlainText = [extensions, isScalarType(leaf) ? leaf.extensions : {}].some((each) => each['isPlainText']);
+  if (!isPlainText) return QUICK.get(leaf);
   return (value) => (typeof value === 'string' || typeof value === 'bigint' ? `"${value}"` : undefined);
 }
 

@@ -6,6 +6,7 @@ import { refusing } from '../bad-input.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { objects, objectsAt } from '../complexity.ts';
 import { ASSUMED_PAIRS } from '../limits.ts';
+import { PLAIN_TEXT } from '../scalars.ts';
 import { PoolDepthRef } from './pool-depth.ts';
 import { PairRef, PoolPairRef } from './refs.ts';
 import { TokenRef } from './token.ts';
@@ -37,10 +38,12 @@ PoolPairRef.implement({
   fields: (t) => ({
     id: t.id({
       description: NODE_ID,
+      extensions: PLAIN_TEXT,
       resolve: (pool) => `PoolPair:${poolPairId(pool)}${pool.isPinned ? `@${pool.beaconHeight}` : ''}`,
     }),
     key: t.string({
       description: "Key of the pool on the node: 'pdepool-<height>-<id1>-<id2>'.",
+      extensions: PLAIN_TEXT,
       resolve: poolPairKey,
     }),
     beaconHeight: t.expose('beaconHeight', {

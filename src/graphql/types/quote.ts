@@ -97,7 +97,8 @@ const QuoteRef = builder.objectRef<Quote>('Quote').implement({
       description:
         'Price of this trade: whole sell tokens for one whole buy token, rounded to 18 significant digits, without zeros at the end. Null if the decimals of one of the tokens are unknown.',
       resolve: (quote, _args, { loaders }) => {
-        const [sold, bought] = [quote.sellTokenId, quote.buyTokenId].map(loaders.tokens.decimalsOf);
+        const { tokens } = loaders;
+        const [sold, bought] = [tokens.decimalsOf(quote.sellTokenId), tokens.decimalsOf(quote.buyTokenId)];
         return sold === undefined || bought === undefined ? undefined : quotedPrice(quote, sold, bought);
       },
     }),

@@ -76,7 +76,7 @@ export function createDocuments({
 
   function finish(text: string, document: DocumentNode, found: readonly GraphQLError[]): ReadDocument {
     if (found.length === 0) {
-      const read = { valid: createValidDocument(document, text.length <= MAX_CHARACTERS) };
+      const read = { valid: createValidDocument(schema, document, text.length <= MAX_CHARACTERS) };
       cache.set(text, read);
       return read;
     }
@@ -112,7 +112,7 @@ export function createDocuments({
     if (document === undefined) return { errors };
     const found = validation.validate(document);
     if (found.length > 0) return { errors: found.map((error) => toRefusal('GRAPHQL_VALIDATION_FAILED', error)) };
-    const valid = createValidDocument(document, true, { schema, limits });
+    const valid = createValidDocument(schema, document, true, { schema, limits });
     const excess = document.definitions.flatMap((definition) => {
       const name = definition.kind === Kind.OPERATION_DEFINITION ? definition.name?.value : undefined;
       const plans = definition.kind === Kind.OPERATION_DEFINITION ? valid.operation(name)?.plans : undefined;

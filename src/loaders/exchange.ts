@@ -41,21 +41,6 @@ export type PoolsOfState = {
   graph(): PoolGraph;
 };
 
-/** The pools of the exchange, at the height of the answer or at an earlier one. */
-export type ExchangeLoader = {
-  /**
-   * The pool of two tokens, in either order. It is pinned to its height if `at` is set. Only a pool at the height of the
-   * answer is returned without a promise.
-   *
-   * @throws HeightNotAvailableError, UpstreamError
-   */
-  poolPair(a: TokenId, b: TokenId, at?: BeaconHeight | null): MaybePromise<PoolPair | undefined>;
-  /** @throws BadUserInputError for a page that does not exist, HeightNotAvailableError, UpstreamError */
-  poolPairs(args: PoolPairsArguments): MaybePromise<PoolPairPage>;
-  /** Only the pools at the height of the answer are returned without a promise. @throws HeightNotAvailableError, UpstreamError */
-  allPools(at?: BeaconHeight | null): MaybePromise<PoolsOfState>;
-};
-
 type ExchangeLoaderOptions = {
   readonly head: HeadPin;
   readonly dependencies: Dependencies;
@@ -66,62 +51,75 @@ type ExchangeLoaderOptions = {
   readonly requester: Requester;
 };
 
-/** Creates the exchange loader of one answer. */
-export function createExchangeLoader(options: ExchangeLoaderOptions): ExchangeLoader {
-  const { head, dependencies, pastStates, pools, tokens, maxPageSize, requester } = options;
-  let poolsAtHeights: PoolsAtHeights | undefined;
+/** The pools of the exchange for one answer, at its height or at an earlier one. */
+export class ExchangeLoader {
+  readonly #options: ExchangeLoaderOptions;
+  #poolsAtHeights: PoolsAtHeights | undefined;
 
-  /** Created when a field first names a height: most operations name none. */
-  function atHeights(): PoolsAtHeights {
-    poolsAtHeights ??= createPoolsAtHeights(head, dependencies, pastStates, requester);
-    return poolsAtHeights;
+  constructor(options: ExchangeLoaderOptions) {
+    this.#options = options;
   }
 
   /**
-   * The pinned head is in memory. It does not go through a DataLoader, which would make every pool a promise: the executor
-   * writes a page without waiting only if none of its fields is one.
+   * The pool of two tokens, in either order. It is pinned to its height if `at` is set. Only a pool at the height of the
+   * answer is returned without a promise.
+   *
+   * @throws HeightNotAvailableError, UpstreamError
    */
-  function stateOfHead(): MaybePromise<ExchangeState> {
-    return andThen(head.get(), ({ exchange }) => exchange);
+  poolPair(a: TokenId, b: TokenId, at?: BeaconHeight | null): MaybePromise<PoolPair | undefined> {
+    if (at != null) return this.#atHeights().pools.load({ height: at, a, b });
+    return andThen(this.#stateOfHead(), (exchange) => this.#options.pools.of(exchange).find(a, b));
   }
 
-  function poolPair(a: TokenId, b: TokenId, at?: BeaconHeight | null): MaybePromise<PoolPair | undefined> {
-    if (at != null) return atHeights().pools.load({ height: at, a, b });
-    return andThen(stateOfHead(), (exchange) => pools.of(exchange).find(a, b));
-  }
-
-  function poolPairs(args: PoolPairsArguments): MaybePromise<PoolPairPage> {
+  /** @throws BadUserInputError for a page that does not exist, HeightNotAvailableError, UpstreamError */
+  poolPairs(args: PoolPairsArguments): MaybePromise<PoolPairPage> {
+    const { head, pools, maxPageSize } = this.#options;
     const order = args.orderBy ?? DEFAULT_ORDER;
     const filter = filterFingerprint(args.filter ?? {});
     const { request, at } = readPageArguments(args, { filter, order }, maxPageSize);
 
-    return andThen(at === undefined ? stateOfHead() : atHeights().states.load(at), (exchange) => {
+    return andThen(at === undefined ? this.#stateOfHead() : this.#atHeights().states.load(at), (exchange) => {
       const { beaconHeight } = exchange;
       // A cursor names a height too, but its page shows current pools for as long as that height is the current one.
       const isCurrent = args.at == null && beaconHeight === head.currentFor(beaconHeight)?.beaconHeight;
       const statePools = isCurrent ? pools.of(exchange) : pools.pinned(exchange);
-      const page = cutPage(statePools.select(toFilter(args.filter), order), request, order);
+      const page = cutPage(statePools.select(this.#toFilter(args.filter), order), request, order);
       const cursorOf = (pool: PoolPair) => formatCursor({ beaconHeight, filter, order, position: positionOf(pool) });
       return { ...page, cursorOf };
     });
   }
 
-  function allPools(at?: BeaconHeight | null): MaybePromise<PoolsOfState> {
+  /** Only the pools at the height of the answer are returned without a promise. @throws HeightNotAvailableError, UpstreamError */
+  allPools(at?: BeaconHeight | null): MaybePromise<PoolsOfState> {
+    const { pools } = this.#options;
     const isPinned = at != null;
-    return andThen(isPinned ? atHeights().states.load(at) : stateOfHead(), (exchange) => ({
+    return andThen(isPinned ? this.#atHeights().states.load(at) : this.#stateOfHead(), (exchange) => ({
       exchange,
       at: isPinned ? (place) => pin(poolPairAt(exchange, place)) : pools.of(exchange).at,
       graph: () => pools.graphOf(exchange.directory),
     }));
   }
 
-  function toFilter(filter: PoolPairFilterInput | null | undefined) {
+  /** Created when a field first names a height: most operations name none. */
+  #atHeights(): PoolsAtHeights {
+    const { head, dependencies, pastStates, requester } = this.#options;
+    this.#poolsAtHeights ??= createPoolsAtHeights(head, dependencies, pastStates, requester);
+    return this.#poolsAtHeights;
+  }
+
+  /**
+   * The pinned head is in memory. It does not go through a DataLoader, which would make every pool a promise: the executor
+   * writes a page without waiting only if none of its fields is one.
+   */
+  #stateOfHead(): MaybePromise<ExchangeState> {
+    return andThen(this.#options.head.get(), ({ exchange }) => exchange);
+  }
+
+  #toFilter(filter: PoolPairFilterInput | null | undefined) {
     return {
       tokenId: filter?.tokenId ?? undefined,
-      anyTokenOf: filter?.symbols == null ? undefined : tokens.withSymbols(filter.symbols),
+      anyTokenOf: filter?.symbols == null ? undefined : this.#options.tokens.withSymbols(filter.symbols),
       nonEmpty: filter?.nonEmpty ?? undefined,
     };
   }
-
-  return { poolPair, poolPairs, allPools };
 }

@@ -4,94 +4,108 @@ import type { HeadFollower } from '../live/chain/head-follower.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { Dependencies } from './dependencies.ts';
 
-/** The one head that an answer describes. Reading it adds it to the dependencies of the answer. */
-export type HeadPin = {
-  /** Waits only if no head is published yet. @throws UpstreamError */
-  get(): MaybePromise<Head>;
+/**
+ * Pins an answer to the one head that it describes: the initial one, or the one that is current when a field first needs it.
+ * Reading it adds it to the dependencies of the answer.
+ */
+export class HeadPin {
+  readonly #follower: Pick<HeadFollower, 'current' | 'get' | 'nextAt'>;
+  readonly #dependencies: Dependencies;
+  #pinned: Head | undefined;
+  #first: Promise<Head> | undefined;
+  #isUsed = false;
+
+  constructor(
+    follower: Pick<HeadFollower, 'current' | 'get' | 'nextAt'>,
+    dependencies: Dependencies,
+    initial: Head | undefined,
+  ) {
+    this.#follower = follower;
+    this.#dependencies = dependencies;
+    this.#pinned = initial;
+  }
+
   /** The head, without waiting; `undefined` if none is published yet. */
-  current(): Head | undefined;
+  current(): Head | undefined {
+    const head = this.#pinNow();
+    this.#depend(head);
+    return head;
+  }
+
+  /** Waits only if no head is published yet. @throws UpstreamError */
+  get(): MaybePromise<Head> {
+    return andThen(this.#pin(), (head) => {
+      this.#depend(head);
+      return head;
+    });
+  }
+
   /** Like `current`. If another field of the answer waits for the first head, it waits too. */
-  described(): MaybePromise<Head | undefined>;
+  described(): MaybePromise<Head | undefined> {
+    return this.current() ?? this.#pinWithOthers();
+  }
+
   /**
    * The head that the heights in an operation are compared with. It is added to the dependencies only if one of them is not
    * final under it, because the state at a final height is the same under every later head.
    *
    * @throws UpstreamError
    */
-  getFor(heights: readonly BeaconHeight[]): MaybePromise<Head>;
+  getFor(heights: readonly BeaconHeight[]): MaybePromise<Head> {
+    return andThen(this.#pin(), (head) => {
+      for (const height of heights) this.#dependFor(height, head);
+      return head;
+    });
+  }
+
   /** The same without waiting; `undefined` if no head is published yet. */
-  currentFor(height: BeaconHeight): Head | undefined;
-  /** Whether the answer depends on the head, as far as its fields have been read. */
-  isUsed(): boolean;
-  /** The beacon height that the answer describes, as far as its fields have been read; `undefined` if it depends on no head. */
-  height(): BeaconHeight | undefined;
-};
-
-/** Pins an answer to a head: the initial one, or the one that is current when a field first needs it. */
-export function createHeadPin(follower: HeadFollower, dependencies: Dependencies, initial?: Head): HeadPin {
-  let pinned = initial;
-  let first: Promise<Head> | undefined;
-  let isUsed = false;
-
-  function pinNow(): Head | undefined {
-    pinned ??= follower.current();
-    return pinned;
-  }
-
-  function pin(): MaybePromise<Head> {
-    return pinNow() ?? pinFirst();
-  }
-
-  async function pinFirst(): Promise<Head> {
-    first = follower.get();
-    const awaited = await first;
-    pinned ??= awaited;
-    return pinned;
-  }
-
-  async function pinWithOthers(): Promise<Head | undefined> {
-    // The fields after this one have not started yet.
-    await undefined;
-    await first?.catch(() => {});
-    return current();
-  }
-
-  function depend(head: Head | undefined): void {
-    if (isUsed && head !== undefined) return;
-    isUsed = head !== undefined;
-    dependencies.dependOn(follower.current, head, follower.nextAt);
-  }
-
-  function dependFor(height: BeaconHeight, head: Head | undefined): void {
-    if (head !== undefined && isFinal(height, head.beaconHeight)) dependencies.includeFinalHeight();
-    else depend(head);
-  }
-
-  function current(): Head | undefined {
-    const head = pinNow();
-    depend(head);
+  currentFor(height: BeaconHeight): Head | undefined {
+    const head = this.#pinNow();
+    this.#dependFor(height, head);
     return head;
   }
 
-  return {
-    current,
-    described: () => current() ?? pinWithOthers(),
-    get: () =>
-      andThen(pin(), (head) => {
-        depend(head);
-        return head;
-      }),
-    getFor: (heights) =>
-      andThen(pin(), (head) => {
-        for (const height of heights) dependFor(height, head);
-        return head;
-      }),
-    currentFor(height) {
-      const head = pinNow();
-      dependFor(height, head);
-      return head;
-    },
-    isUsed: () => isUsed,
-    height: () => (isUsed ? pinned?.beaconHeight : undefined),
-  };
+  /** Whether the answer depends on the head, as far as its fields have been read. */
+  isUsed(): boolean {
+    return this.#isUsed;
+  }
+
+  /** The beacon height that the answer describes, as far as its fields have been read; `undefined` if it depends on no head. */
+  height(): BeaconHeight | undefined {
+    return this.#isUsed ? this.#pinned?.beaconHeight : undefined;
+  }
+
+  #pinNow(): Head | undefined {
+    this.#pinned ??= this.#follower.current();
+    return this.#pinned;
+  }
+
+  #pin(): MaybePromise<Head> {
+    return this.#pinNow() ?? this.#pinFirst();
+  }
+
+  async #pinFirst(): Promise<Head> {
+    this.#first = this.#follower.get();
+    const awaited = await this.#first;
+    this.#pinned ??= awaited;
+    return this.#pinned;
+  }
+
+  async #pinWithOthers(): Promise<Head | undefined> {
+    // The fields after this one have not started yet.
+    await undefined;
+    await this.#first?.catch(() => {});
+    return this.current();
+  }
+
+  #depend(head: Head | undefined): void {
+    if (this.#isUsed && head !== undefined) return;
+    this.#isUsed = head !== undefined;
+    this.#dependencies.dependOn(this.#follower.current, head, this.#follower.nextAt);
+  }
+
+  #dependFor(height: BeaconHeight, head: Head | undefined): void {
+    if (head !== undefined && isFinal(height, head.beaconHeight)) this.#dependencies.includeFinalHeight();
+    else this.#depend(head);
+  }
 }

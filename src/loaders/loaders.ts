@@ -1,10 +1,10 @@
 import type { Instant } from '../domain/instant.ts';
 import type { Head } from '../live/chain/head.ts';
 import { type BlockTimesLoader, createBlockTimesLoader } from './block-times.ts';
-import { createDependencies } from './dependencies.ts';
+import { Dependencies } from './dependencies.ts';
 import { createDivergenceLoader, type DivergenceLoader } from './divergence.ts';
-import { createExchangeLoader, type ExchangeLoader } from './exchange.ts';
-import { createHeadPin, type HeadPin } from './head-pin.ts';
+import { ExchangeLoader } from './exchange.ts';
+import { HeadPin } from './head-pin.ts';
 import { createHistoryLoader, type HistoryLimits, type HistoryLoader } from './history.ts';
 import type { JsonValidity } from './json-validity.ts';
 import { createMarketLoader, type MarketLoader } from './market.ts';
@@ -13,7 +13,7 @@ import { createQuoteLoader, type QuoteLoader } from './quote.ts';
 import { createRecentBlocksLoader, type RecentBlocksLoader } from './recent-blocks.ts';
 import { createSourceStreams, type SourceStreams, type SourceStreamsOptions } from './source-streams.ts';
 import type { Sources } from './sources.ts';
-import { createTokenLoader, type TokenLoader } from './token.ts';
+import { TokenLoader } from './token.ts';
 
 /** The limits of what loaders return, whose requests they are, and after which event its streams resume. */
 type LoaderOptions = Omit<SourceStreamsOptions, 'sources'> & HistoryLimits;
@@ -27,7 +27,7 @@ type LoaderOptions = Omit<SourceStreamsOptions, 'sources'> & HistoryLimits;
  * page of pools.
  */
 export class Loaders {
-  readonly dependencies = createDependencies();
+  readonly dependencies = new Dependencies();
   readonly head: HeadPin;
   readonly #sources: Sources;
   readonly #options: LoaderOptions;
@@ -43,7 +43,7 @@ export class Loaders {
   constructor(sources: Sources, options: LoaderOptions, head?: Head) {
     this.#sources = sources;
     this.#options = options;
-    this.head = createHeadPin(sources.head, this.dependencies, head);
+    this.head = new HeadPin(sources.head, this.dependencies, head);
   }
 
   get market(): MarketLoader {
@@ -52,14 +52,15 @@ export class Loaders {
   }
 
   get tokens(): TokenLoader {
-    this.#tokens ??= createTokenLoader(this.#sources.tokens, this.head, this.market, this.dependencies);
+    this.#tokens ??= new TokenLoader(this.#sources.tokens, this.head, this.market, this.dependencies);
     return this.#tokens;
   }
 
   get exchange(): ExchangeLoader {
     const { head, dependencies, tokens } = this;
     const { pastStates, pools } = this.#sources;
-    this.#exchange ??= createExchangeLoader({ head, dependencies, tokens, pastStates, pools, ...this.#options });
+    const { maxPageSize, requester } = this.#options;
+    this.#exchange ??= new ExchangeLoader({ head, dependencies, tokens, pastStates, pools, maxPageSize, requester });
     return this.#exchange;
   }
 

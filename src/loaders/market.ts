@@ -6,24 +6,6 @@ import type { MarketFollower, MarketSnapshot } from '../live/market/lists.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { Dependencies } from './dependencies.ts';
 
-/** The pairs or the tickers of the market-data host. They stay the same for one answer. */
-type MarketList<P extends Pair> = {
-  /** @throws UpstreamError */
-  all(): Promise<Market<P>>;
-  /** The list, without waiting; `undefined` if it has not been read yet. */
-  current(): Market<P> | undefined;
-  /** The rows that match a filter, in the order of the host. @throws UpstreamError */
-  select(filter: PairFilterInput | null | undefined): Promise<readonly P[]>;
-  /** @throws BadUserInputError without an id, AmbiguousTickerError if several rows have the ticker id, UpstreamError */
-  find(ids: PairIds): Promise<P | undefined>;
-  /** Waits only if the list has not been read yet. @throws UpstreamError */
-  byPoolId(poolId: string): MaybePromise<P | undefined>;
-  /** The rows with a ticker id, in the order of the host. @throws UpstreamError */
-  ofTicker(tickerId: string): Promise<readonly P[]>;
-  /** The rows of two tokens, base and target in either order, in the order of the host. @throws UpstreamError */
-  ofTokens(a: TokenId, b: TokenId): Promise<readonly P[]>;
-};
-
 /** The pairs and tickers of one answer. */
 export type MarketLoader = { readonly pairs: MarketList<Pair>; readonly tickers: MarketList<Ticker> };
 
@@ -35,49 +17,72 @@ export type PairFilterInput = { readonly [K in keyof PairFilter]?: PairFilter[K]
 /** Creates the market loader of one answer. Each list stays as it was when a field first used it. */
 export function createMarketLoader(follower: MarketFollower, dependencies: Dependencies): MarketLoader {
   return {
-    pairs: createMarketList(follower.pairs, dependencies),
-    tickers: createMarketList(follower.tickers, dependencies),
+    pairs: new MarketList(follower.pairs, dependencies),
+    tickers: new MarketList(follower.tickers, dependencies),
   };
 }
 
-function createMarketList<P extends Pair>(
-  follower: Follower<MarketSnapshot<P>>,
-  dependencies: Dependencies,
-): MarketList<P> {
-  let market: Market<P> | undefined;
-  let dependsOn: Market<P> | 'nothing' | undefined;
+/** The pairs or the tickers of the market-data host. They stay the same for one answer. */
+class MarketList<P extends Pair> {
+  readonly #follower: Follower<MarketSnapshot<P>>;
+  readonly #dependencies: Dependencies;
+  #market: Market<P> | undefined;
+  #dependsOn: Market<P> | 'nothing' | undefined;
 
-  /** A poll whose rows are those of the poll before has the same market object. */
-  const marketNow = () => follower.current()?.market;
-
-  function depend(): void {
-    if (dependsOn === (market ?? 'nothing')) return;
-    dependsOn = market ?? 'nothing';
-    dependencies.dependOn(marketNow, market, () => follower.current()?.nextAt);
+  constructor(follower: Follower<MarketSnapshot<P>>, dependencies: Dependencies) {
+    this.#follower = follower;
+    this.#dependencies = dependencies;
   }
 
-  function current(): Market<P> | undefined {
-    market ??= marketNow();
-    depend();
-    return market;
+  /** @throws UpstreamError */
+  async all(): Promise<Market<P>> {
+    const awaited = this.current() ?? (await this.#follower.get()).market;
+    this.#market ??= awaited;
+    this.#depend();
+    return this.#market;
   }
 
-  async function all(): Promise<Market<P>> {
-    const awaited = current() ?? (await follower.get()).market;
-    market ??= awaited;
-    depend();
-    return market;
+  /** The list, without waiting; `undefined` if it has not been read yet. */
+  current(): Market<P> | undefined {
+    this.#market ??= this.#follower.current()?.market;
+    this.#depend();
+    return this.#market;
   }
 
-  return {
-    all,
-    current,
-    select: async (filter) => selectPairs((await all()).rows, toFilter(filter)),
-    find: async (ids) => findOne(await all(), requireOne(ids)),
-    byPoolId: (poolId) => andThen(current() ?? all(), ({ byPoolId }) => byPoolId.get(poolId)),
-    ofTicker: async (tickerId) => (await all()).byTickerId.get(tickerId) ?? [],
-    ofTokens: async (a, b) => (await all()).byTokens.get(tokensKey(a, b)) ?? [],
-  };
+  /** The rows that match a filter, in the order of the host. @throws UpstreamError */
+  async select(filter: PairFilterInput | null | undefined): Promise<readonly P[]> {
+    return selectPairs((await this.all()).rows, toFilter(filter));
+  }
+
+  /** @throws BadUserInputError without an id, AmbiguousTickerError if several rows have the ticker id, UpstreamError */
+  async find(ids: PairIds): Promise<P | undefined> {
+    return findOne(await this.all(), requireOne(ids));
+  }
+
+  /** Waits only if the list has not been read yet. @throws UpstreamError */
+  byPoolId(poolId: string): MaybePromise<P | undefined> {
+    return andThen(this.current() ?? this.all(), ({ byPoolId }) => byPoolId.get(poolId));
+  }
+
+  /** The rows with a ticker id, in the order of the host. @throws UpstreamError */
+  async ofTicker(tickerId: string): Promise<readonly P[]> {
+    return (await this.all()).byTickerId.get(tickerId) ?? [];
+  }
+
+  /** The rows of two tokens, base and target in either order, in the order of the host. @throws UpstreamError */
+  async ofTokens(a: TokenId, b: TokenId): Promise<readonly P[]> {
+    return (await this.all()).byTokens.get(tokensKey(a, b)) ?? [];
+  }
+
+  #depend(): void {
+    const market = this.#market ?? 'nothing';
+    if (this.#dependsOn === market) return;
+    this.#dependsOn = market;
+    const follower = this.#follower;
+    // A poll whose rows are those of the poll before has the same market object.
+    const read = () => follower.current()?.market;
+    this.#dependencies.dependOn(read, this.#market, () => follower.current()?.nextAt);
+  }
 }
 
 /** The filter of these arguments, in which null restricts nothing. */

@@ -2,7 +2,7 @@ import type { Instant } from '../domain/instant.ts';
 import { atDepth, exactPrice, exactQuantity, type Offer, type Sides } from '../domain/order-book.ts';
 import { uncross } from '../domain/uncrossed-book.ts';
 import type { OrderBookSnapshot } from '../live/market/order-books.ts';
-import { createDependencies } from '../loaders/dependencies.ts';
+import { Dependencies } from '../loaders/dependencies.ts';
 import type { Sources } from '../loaders/sources.ts';
 import type { Requester } from '../upstream/fair-queue.ts';
 import { type RestDocument, type TakeTurn, writeBody } from './document.ts';
@@ -54,7 +54,7 @@ async function writeBook(
   { depth, isUncrossed }: OrderBookRequest,
   takeTurn: TakeTurn,
 ): Promise<RestDocument> {
-  const dependencies = createDependencies();
+  const dependencies = new Dependencies();
   dependencies.expireAt(freshUntil);
   const { bids, asks } = atDepth<Sides>(isUncrossed ? uncross(book) : book, depth);
   const texts = bookTexts({ ...book, bids, asks });

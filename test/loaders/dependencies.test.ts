@@ -2,12 +2,12 @@ import { execute, parse } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createContext } from '../../src/graphql/context.ts';
 import { schema } from '../../src/graphql/schema.ts';
-import { createDependencies } from '../../src/loaders/dependencies.ts';
+import { Dependencies } from '../../src/loaders/dependencies.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
 describe('dependencies', () => {
   test('without sources are immutable', () => {
-    const dependencies = createDependencies();
+    const dependencies = new Dependencies();
     expect([dependencies.areImmutable(), dependencies.areCurrent(0), dependencies.expiresAt()]).toEqual([
       true,
       true,
@@ -16,7 +16,7 @@ describe('dependencies', () => {
   });
 
   test('are no longer current when a source has another value', () => {
-    const dependencies = createDependencies();
+    const dependencies = new Dependencies();
     let value: string | undefined = 'this';
     dependencies.dependOn(() => value, 'this');
     expect([dependencies.areImmutable(), dependencies.areCurrent(0)]).toEqual([false, true]);
@@ -25,7 +25,7 @@ describe('dependencies', () => {
   });
 
   test('expire at the earliest of several moments', () => {
-    const dependencies = createDependencies();
+    const dependencies = new Dependencies();
     dependencies.expireAt(2_000);
     dependencies.expireAt(1_000);
     expect([
@@ -37,7 +37,7 @@ describe('dependencies', () => {
   });
 
   test('are expected to be current until the first source changes', () => {
-    const dependencies = createDependencies();
+    const dependencies = new Dependencies();
     expect(dependencies.expectedUntil()).toBe(Number.POSITIVE_INFINITY);
     dependencies.dependOn(
       () => 1,
@@ -57,7 +57,7 @@ describe('dependencies', () => {
   });
 
   test('are of final heights only if they include one and nothing that changes', () => {
-    const dependencies = createDependencies();
+    const dependencies = new Dependencies();
     expect([dependencies.areImmutable(), dependencies.areOfFinalHeights()]).toEqual([true, false]);
     dependencies.includeFinalHeight();
     expect([dependencies.areImmutable(), dependencies.areOfFinalHeights()]).toEqual([true, true]);
@@ -66,7 +66,7 @@ describe('dependencies', () => {
   });
 
   test('on the token list are immutable until it changes, but not for caches of other programs', () => {
-    const dependencies = createDependencies();
+    const dependencies = new Dependencies();
     dependencies.includeFinalHeight();
     let list = {};
     dependencies.dependOnTokens(
@@ -81,7 +81,7 @@ describe('dependencies', () => {
   });
 
   test('with a value that is only valid now are never current', () => {
-    const dependencies = createDependencies();
+    const dependencies = new Dependencies();
     expect(dependencies.expireNow('now')).toBe('now');
     expect([dependencies.areCurrent(0), dependencies.areImmutable()]).toEqual([false, false]);
   });

@@ -7,8 +7,8 @@ import { priceOfToken2 } from '../../src/domain/price.ts';
 import type { Reserves } from '../../src/domain/reserves.ts';
 import { HistoryUnavailableError } from '../../src/errors.ts';
 import type { Head } from '../../src/live/chain/head.ts';
-import { createDependencies, type Dependencies } from '../../src/loaders/dependencies.ts';
-import { createHeadPin } from '../../src/loaders/head-pin.ts';
+import { Dependencies } from '../../src/loaders/dependencies.ts';
+import { HeadPin } from '../../src/loaders/head-pin.ts';
 import { createHistoryLoader, type HistoryLoader } from '../../src/loaders/history.ts';
 import type { PriceChange } from '../../src/loaders/price-changes.ts';
 import type { TokenLoader } from '../../src/loaders/token.ts';
@@ -55,9 +55,11 @@ function chainHead(height: number, { time, reserves }: Height, branch = ''): Hea
 
 /** The history loader of one answer about a head. */
 function loaderAt(history: HistoryModel, head: Head, windowStarts: WindowStarts = createWindowStarts(history)) {
-  const dependencies = createDependencies();
-  const follower = { current: () => head, nextAt: () => undefined } as unknown as Parameters<typeof createHeadPin>[0];
-  const pinned = createHeadPin(follower, dependencies, head);
+  const dependencies = new Dependencies();
+  const follower = { current: () => head, nextAt: () => undefined } as unknown as ConstructorParameters<
+    typeof HeadPin
+  >[0];
+  const pinned = new HeadPin(follower, dependencies, head);
   const options = {
     history,
     windowStarts,

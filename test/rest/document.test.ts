@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createDependencies } from '../../src/loaders/dependencies.ts';
+import { Dependencies } from '../../src/loaders/dependencies.ts';
 import { type RestDocument, type StartedDocument, shareDocument, writeBody } from '../../src/rest/document.ts';
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -27,7 +27,7 @@ function openShared() {
   let version = 0;
 
   function start(): StartedDocument {
-    const dependencies = createDependencies();
+    const dependencies = new Dependencies();
     dependencies.dependOn(() => version, version);
     const { promise, resolve, reject } = Promise.withResolvers<RestDocument>();
     started.push({

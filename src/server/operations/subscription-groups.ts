@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { type GraphQLError, print } from 'graphql';
+import type { Instant } from '../../domain/instant.ts';
 import { createContext, type Service } from '../../graphql/context.ts';
 import { textOf } from '../../graphql/document-source.ts';
 import { maskErrors } from '../../graphql/errors.ts';
@@ -56,11 +57,12 @@ export function createSubscriptionGroups(options: SubscriptionGroupsOptions): Su
     span?.prepared('subscription', operation.definition.name?.value);
     try {
       const context = createContext(service, { head });
+      const { dependencies } = context.loaders;
       const root = stream.toUpdate(value, previous);
       const result = maskErrors(await inSpan(span, () => executor.execute(planned, root, context)), maskError);
       const update = encodeUpdate(result, stream.heightOf(value));
       span?.end({ height: head?.beaconHeight, codes: codesOf(result.errors) });
-      return { update, areCurrent: context.loaders.dependencies.areCurrent };
+      return { update, areCurrent: (now: Instant) => dependencies.areCurrent(now) };
     } catch (error) {
       const masked = maskError(error);
       span?.end({ codes: codesOf([masked]) });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { WrittenResult } from '../../../src/graphql/execution/written-result.ts';
-import { createDependencies } from '../../../src/loaders/dependencies.ts';
+import { Dependencies } from '../../../src/loaders/dependencies.ts';
 import { EncodedResponse } from '../../../src/server/operations/encoded-response.ts';
 import { createResponseCache, type ResponseCache } from '../../../src/server/operations/response-cache.ts';
 
@@ -35,12 +35,12 @@ function storeAtSecondRequest(text: string, response: EncodedResponse, version =
 }
 
 function current(bytes?: number): EncodedResponse {
-  const dependencies = createDependencies();
+  const dependencies = new Dependencies();
   dependencies.dependOn(() => head, head);
   return responseWith(dependencies, bytes);
 }
 
-const final = (bytes?: number) => responseWith(createDependencies(), bytes);
+const final = (bytes?: number) => responseWith(new Dependencies(), bytes);
 
 describe('a cached response', () => {
   test('is returned for the same text and for no other', () => {
@@ -74,7 +74,7 @@ describe('a cached response', () => {
   });
 
   test('is removed when an order book in it expires', () => {
-    const dependencies = createDependencies();
+    const dependencies = new Dependencies();
     dependencies.expireAt(1_000);
     const response = responseWith(dependencies);
     storeAtSecondRequest('a', response);
@@ -118,7 +118,7 @@ describe('the cache does not store', () => {
   });
 
   test('a response that contains an age', () => {
-    const dependencies = createDependencies();
+    const dependencies = new Dependencies();
     dependencies.expireNow(1);
     storeAtSecondRequest('a', responseWith(dependencies));
     expect(cache.get('a')).toBeUndefined();

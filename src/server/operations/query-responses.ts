@@ -86,7 +86,9 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
 
       /** Shares the execution of an equal request, if there is one. */
       function coalesce(request: Request): Outcome {
-        const execution = request.key === undefined ? undefined : inFlight.get(request.key);
+        // See `TextHash` for why a text is not looked up without need.
+        const isShareable = request.key !== undefined && inFlight.size > 0;
+        const execution = isShareable ? inFlight.get(request.key) : undefined;
         // An execution that started before the last publication may use data that is no longer current.
         if (execution?.version !== dataVersion()) return executeNow(request);
         return execution.response.then((shared) =>

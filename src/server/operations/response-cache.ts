@@ -35,16 +35,24 @@ type ResponseCacheOptions = {
 /** About the memory of an entry beside its text and its body, with its dependencies. */
 const ENTRY_BYTES = 600;
 
-/** Maximum number of cache misses that are noted, and of the characters of their texts. */
+/** Maximum number of cache misses that are noted. */
 const MAX_MISSES = 1_000;
-const MAX_MISSED_CHARACTERS = 1_000_000;
 
 /** Maximum size of one entry, as a part of its store: a few large responses must not evict all others. */
 const MAX_PART = 1 / 8;
 
 const NO_TOKENS = {};
 
-type Store = LRUCache<string, EncodedResponse>;
+/**
+ * A number that depends on a part of a text. Different texts can have the same.
+ *
+ * A text is looked up by it first. To look up a string, V8 copies it to the old generation, unless it has an equal one there: for
+ * texts that nobody repeats, that was half of the work of the garbage collector.
+ */
+type TextHash = number;
+
+/** Responses by the texts of their requests. */
+type Store = { readonly responses: LRUCache<string, EncodedResponse>; readonly hashes: Set<TextHash> };
 
 /**
  * Creates an empty cache. Half of its size is for responses about current data, which are removed with each new version of the
@@ -63,9 +71,8 @@ export function createResponseCache({
   let current = createStore(half);
   let currentVersion = dataVersion();
   let knownTokens = tokenList();
-  /** The texts of misses in the current version, and whether each was requested again. */
-  const missed = new Map<string, boolean>();
-  let missedCharacters = 0;
+  /** The misses in the current version, and whether each was requested again. */
+  const missed = new Map<TextHash, boolean>();
 
   /** The responses about current data. The version is compared with each request, so that no publication is missed. */
   function currentStore(): Store {
@@ -75,41 +82,36 @@ export function createResponseCache({
       current = createStore(half);
       if (tokenList() !== knownTokens) final = createStore(half);
       knownTokens = tokenList();
-      clearMissed();
+      missed.clear();
     }
     return current;
   }
 
   /** Most texts are requested only once. Storing their responses would make the next garbage collection longer. */
-  function noteMiss(text: string): void {
-    const isAgain = missed.has(text);
-    if (!isAgain) {
-      const isFull = missed.size >= MAX_MISSES || missedCharacters + text.length > MAX_MISSED_CHARACTERS;
-      if (isFull) clearMissed();
-      missedCharacters += text.length;
-    }
-    missed.set(text, isAgain);
-  }
-
-  function clearMissed(): void {
-    missed.clear();
-    missedCharacters = 0;
+  function noteMiss(hash: TextHash): void {
+    const isAgain = missed.has(hash);
+    if (!isAgain && missed.size >= MAX_MISSES) missed.clear();
+    missed.set(hash, isAgain);
   }
 
   return {
     get(text) {
-      const response = currentStore().get(text) ?? final.get(text);
+      const hash = hashOf(text);
+      const response = find(currentStore(), hash, text) ?? find(final, hash, text);
       if (response !== undefined && isFresh(response)) return response;
-      noteMiss(text);
+      noteMiss(hash);
       return undefined;
     },
     store(text, response, version) {
       const { dependencies } = response;
-      if (dependencies === undefined || dataVersion() !== version || !missed.get(text)) return;
+      const hash = hashOf(text);
+      if (dependencies === undefined || dataVersion() !== version || !missed.get(hash)) return;
       if (!dependencies.areCurrent(now())) return;
-      (dependencies.areImmutable() ? final : currentStore()).set(text, response);
+      const { responses, hashes } = dependencies.areImmutable() ? final : currentStore();
+      responses.set(text, response);
+      hashes.add(hash);
     },
-    bytes: () => currentStore().calculatedSize + final.calculatedSize,
+    bytes: () => currentStore().responses.calculatedSize + final.responses.calculatedSize,
   };
 
   /** Order books expire at a time of their own, and the history changes between two versions of the data. */
@@ -119,9 +121,26 @@ export function createResponseCache({
 }
 
 function createStore(maxBytes: number): Store {
-  return new LRUCache({
+  const hashes = new Set<TextHash>();
+  const responses = new LRUCache<string, EncodedResponse>({
     maxSize: maxBytes,
     maxEntrySize: Math.max(1, Math.floor(maxBytes * MAX_PART)),
     sizeCalculation: ({ bytes }, text) => bytes + text.length + ENTRY_BYTES,
+    dispose: (_response, text) => void hashes.delete(hashOf(text)),
   });
+  return { responses, hashes };
+}
+
+function find({ responses, hashes }: Store, hash: TextHash, text: string): EncodedResponse | undefined {
+  return hashes.has(hash) ? responses.get(text) : undefined;
+}
+
+/** The number of characters of a text that its hash depends on: more would take longer than to execute a query takes less. */
+const HASHED_CHARACTERS = 24;
+
+function hashOf(text: string): TextHash {
+  const step = Math.max(1, Math.floor(text.length / HASHED_CHARACTERS));
+  let hash = text.length;
+  for (let at = text.length - 1; at >= 0; at -= step) hash = (Math.imul(hash, 31) + text.charCodeAt(at)) | 0;
+  return hash;
 }

@@ -135,8 +135,8 @@ function find({ responses, hashes }: Store, hash: TextHash, text: string): Encod
   return hashes.has(hash) ? responses.get(text) : undefined;
 }
 
-/** The number of characters of a text that its hash depends on: more would take longer than to execute a query takes less. */
-const HASHED_CHARACTERS = 24;
+/** About the number of characters of a text that its hash depends on. With 24, a third of all cursors had the hash of another. */
+const HASHED_CHARACTERS = 64;
 
 function hashOf(text: string): TextHash {
   const step = Math.max(1, Math.floor(text.length / HASHED_CHARACTERS));

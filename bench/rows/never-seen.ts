@@ -24,7 +24,7 @@ const CASES: readonly QueryCase[] = [
     operations: (snapshot) =>
       [false, true].flatMap((isReversed) => snapshot.pools.map((_, index) => onePool(snapshot, index, isReversed))),
     blockMs: undefined,
-    goal: goal(0.8),
+    goal: goal(1),
   },
   {
     title: 'Variables never seen: another page of 100 each time',

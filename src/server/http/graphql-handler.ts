@@ -117,7 +117,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const plain = { exchange, account, type, key, text, body, span };
     const minimum = exchange.request.headers[MIN_HEIGHT_HEADER];
     if (!isOne) passPlainToYoga(plain);
-    else if (minimum === undefined) orFail(plain, () => respond(plain));
+    else if (minimum === undefined) orFail(plain, respond);
     else orFail(plain, () => respondAt(minimum, plain));
   }
 
@@ -162,7 +162,13 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const { exchange, type } = plain;
     if (isAllLogged || response.errors !== undefined)
       exchange.access = { label: labelOfPlain(plain), ...response.accessDetails, from };
-    batch(() => orFail(plain, () => writer.send(exchange, type, response)));
+    batch(() => {
+      try {
+        writer.send(exchange, type, response);
+      } catch (error) {
+        fail(plain, error);
+      }
+    });
   }
 
   function refusePlain(plain: PlainRequest, error: GraphQLError): undefined {
@@ -180,21 +186,22 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     writer.refuse(exchange, type ?? 'application/json', error);
   }
 
-  /** Responds with an internal error if the work fails. */
-  function orFail(plain: PlainRequest, work: () => MaybePromise<void>): void {
-    const { exchange } = plain;
-    const fail = (error: unknown) => {
-      // A batch is written in the context of one of its requests: the log names this one.
-      const masked = internalError(requestIds.run(exchange.id, () => maskError(error)));
-      if (exchange.response.headersSent) exchange.response.destroy();
-      else refusePlain(plain, masked);
-    };
+  /** Does the work of a request, and responds with an internal error if that fails. */
+  function orFail(plain: PlainRequest, work: (plain: PlainRequest) => MaybePromise<void>): void {
     try {
-      const working = work();
-      if (working instanceof Promise) working.catch(fail);
+      const working = work(plain);
+      if (working instanceof Promise) working.catch((error) => fail(plain, error));
     } catch (error) {
-      fail(error);
+      fail(plain, error);
     }
+  }
+
+  function fail(plain: PlainRequest, error: unknown): void {
+    const { exchange } = plain;
+    // A batch is written in the context of one of its requests: the log names this one.
+    const masked = internalError(requestIds.run(exchange.id, () => maskError(error)));
+    if (exchange.response.headersSent) exchange.response.destroy();
+    else refusePlain(plain, masked);
   }
 
   function passPlainToYoga({ exchange, account, body, span }: PlainRequest, prepared?: Prepared): undefined {

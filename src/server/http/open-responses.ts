@@ -51,7 +51,7 @@ export type OpenResponses = {
   isUnused(): boolean;
   /** Tracks a response until its connection has sent all of it or has closed. Then it is counted. */
   track(exchange: HttpExchange): void;
-  /** The same for a response that was written. It is counted at once if the operating system has taken all of it. */
+  /** The same for a response that was written, so no event stream. It is counted at once if the operating system has taken all of it. */
   trackWritten(exchange: HttpExchange): void;
   /** Sets what is called after each tracked response. */
   onEnd(listener: () => void): void;
@@ -99,9 +99,9 @@ export function createOpenResponses(metrics: Metrics, onResponse?: (exchange: Ht
   const connections = new Set<Socket>();
   const ended = new EventEmitter();
 
-  function end(exchange: HttpExchange): void {
+  function end(exchange: HttpExchange, isStream: boolean): void {
     const { response, startedAt, endpoint } = exchange;
-    const seconds = isEventStream(response) ? undefined : (performance.now() - startedAt) / 1_000;
+    const seconds = isStream ? undefined : (performance.now() - startedAt) / 1_000;
     metrics.recordResponse(endpoint, response.statusCode, seconds);
     onResponse?.(exchange);
   }
@@ -115,7 +115,7 @@ export function createOpenResponses(metrics: Metrics, onResponse?: (exchange: Ht
     }
     responses.add(response);
     response.on('close', () => {
-      end(exchange);
+      end(exchange, isEventStream(response));
       remove(response);
     });
   }
@@ -132,7 +132,7 @@ export function createOpenResponses(metrics: Metrics, onResponse?: (exchange: Ht
     track,
     trackWritten(exchange) {
       // Most responses are short. Tracking each would take longer than creating it.
-      if (exchange.response.writableLength === 0) end(exchange);
+      if (exchange.response.writableLength === 0) end(exchange, false);
       else track(exchange);
     },
     onEnd: (listener) => void ended.on('response', listener),

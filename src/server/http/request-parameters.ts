@@ -16,8 +16,8 @@ export function hasPlainBody({ headers }: IncomingMessage, maxBytes: number): bo
  * code leaves what it has read in `request.body`.
  */
 export function readBefore(request: IncomingMessage & { readonly body?: unknown }): Buffer | undefined {
-  const { body = '' } = request;
   if (!request.readableEnded) return undefined;
+  const { body = '' } = request;
   if (Buffer.isBuffer(body)) return body;
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }

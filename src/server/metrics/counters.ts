@@ -80,6 +80,8 @@ function createCounts<Count>(
   create: (labels: Labels) => Count & { samples(): readonly object[] },
 ): Find<Count> {
   const counts = new Map<LabelValue, Map<LabelValue | undefined, ReturnType<typeof create>>>();
+  /** The one that was found last: most requests have the same endpoint and status. */
+  let last: { readonly first: LabelValue; readonly second: LabelValue | undefined; readonly count: Count } | undefined;
 
   function add(first: LabelValue, second: LabelValue | undefined): Count {
     const values = [first, second];
@@ -93,5 +95,10 @@ function createCounts<Count>(
   // A registry needs only the name of a metric, and the function that reads its values.
   const metric = { name, get: async () => ({ name, help, type, aggregator: 'sum', values: samples() }) };
   registry.registerMetric(metric as unknown as Metric);
-  return (first, second) => counts.get(first)?.get(second) ?? add(first, second);
+  return (first, second) => {
+    if (last?.first === first && last.second === second) return last.count;
+    const count = counts.get(first)?.get(second) ?? add(first, second);
+    last = { first, second, count };
+    return count;
+  };
 }

@@ -41,6 +41,7 @@ function cacheControlOf(dependencies: Dependencies, now: Instant): string {
 
 /** Whether the client already has the response with that entity tag. Caches may list several tags, and may make them weak. */
 export function hasEtag({ headers }: IncomingMessage, etag: string): boolean {
-  const tags = headers['if-none-match']?.split(',') ?? [];
-  return tags.some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()));
+  const sent = headers['if-none-match'];
+  if (sent === undefined || sent === etag) return sent !== undefined;
+  return sent.split(',').some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()));
 }

@@ -25,8 +25,8 @@ export type VariablesReader = (sent: Arguments) => ReadVariables;
 const FEW_ERRORS = { maxErrors: 5, hideSuggestions: true };
 
 /**
- * Creates the reader of the variables of a valid operation. It looks up their types once: graphql-js does that for each request,
- * which takes as long as to coerce them. graphql-js reads variables with an error again, and reports it.
+ * Creates the reader of the variables of a valid operation. It looks up their types once, and graphql-js does that for each
+ * request. If a variable does not fit its type, graphql-js reads all of them again and reports the errors.
  */
 export function createVariablesReader(
   schema: GraphQLSchema,

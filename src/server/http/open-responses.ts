@@ -51,7 +51,10 @@ export type OpenResponses = {
   isUnused(): boolean;
   /** Tracks a response until its connection has sent all of it or has closed. Then it is counted. */
   track(exchange: HttpExchange): void;
-  /** The same for a response that was written, so no event stream. It is counted at once if the operating system has taken all of it. */
+  /**
+   * The same for a response that was written, which is no event stream. It is counted at once if the operating system has taken
+   * all of it.
+   */
   trackWritten(exchange: HttpExchange): void;
   /** Sets what is called after each tracked response. */
   onEnd(listener: () => void): void;

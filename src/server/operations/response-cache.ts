@@ -109,7 +109,8 @@ export function createResponseCache({
       if (!dependencies.areCurrent(now())) return;
       const { responses, hashes } = dependencies.areImmutable() ? final : currentStore();
       responses.set(text, response);
-      hashes.add(hash);
+      // A response that would take too much of the cache is not in it.
+      if (responses.has(text)) hashes.add(hash);
     },
     bytes: () => currentStore().responses.calculatedSize + final.responses.calculatedSize,
   };

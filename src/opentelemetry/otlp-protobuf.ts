@@ -9,7 +9,7 @@ import {
   type SpanEncoder,
   type SpanSource,
 } from './span.ts';
-import { SPAN_ID_BYTES, TRACE_ID_BYTES } from './trace-context.ts';
+import { SPAN_ID_WORDS, TRACE_ID_WORDS } from './trace-context.ts';
 
 // The tags of opentelemetry-proto 1.x: the number of a field times 8, plus its wire type.
 const REQUEST = { resourceSpans: 0x0a };
@@ -47,9 +47,9 @@ export function createProtobufEncoder({ resource, scope }: SpanSource): SpanEnco
     writer.varint(SPAN.kind, span.kind);
     writer.text(SPAN.name, span.name);
     if (span.parentSpanId !== undefined) writer.hex(SPAN.parentSpanId, span.parentSpanId);
-    if (span.knownSpanId === undefined) writer.randomId(SPAN.spanId, SPAN_ID_BYTES);
+    if (span.knownSpanId === undefined) writer.randomId(SPAN.spanId, SPAN_ID_WORDS);
     else writer.hex(SPAN.spanId, span.knownSpanId);
-    if (span.knownTraceId === undefined) writer.randomId(SPAN.traceId, TRACE_ID_BYTES);
+    if (span.knownTraceId === undefined) writer.randomId(SPAN.traceId, TRACE_ID_WORDS);
     else writer.hex(SPAN.traceId, span.knownTraceId);
     writer.endMessage(SCOPE_SPANS.spans, length);
   }

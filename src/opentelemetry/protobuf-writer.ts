@@ -1,4 +1,4 @@
-import { writeRandomId } from './trace-context.ts';
+import { randomWord } from './trace-context.ts';
 
 /** The space for a message. It grows for a longer one. */
 const INITIAL_BYTES = 600 * 1_024;
@@ -87,12 +87,10 @@ export class ProtobufWriter {
     this.#number(tag);
   }
 
-  /** Writes a random id of so many bytes. */
-  randomId(tag: number, length: number): void {
-    this.#reserve(length);
-    this.#start -= length;
-    writeRandomId(this.#bytes, this.#start, length);
-    this.#number(length);
+  /** Writes a random id of so many words, which takes less time than to create it as a text first. */
+  randomId(tag: number, words: number): void {
+    for (let word = 0; word < words; word++) this.#uint32(randomWord());
+    this.#number(4 * words);
     this.#number(tag);
   }
 

@@ -1,5 +1,3 @@
-import { randomFillSync } from 'node:crypto';
-
 /** What identifies a span, in hexadecimal. */
 export type SpanContext = { readonly traceId: string; readonly spanId: string };
 
@@ -32,43 +30,27 @@ export function isWithinShare({ traceId }: SpanContext, share: number): boolean 
   return share >= 1 || sum >>> 0 < Math.floor(share * 0xffff_ffff);
 }
 
-/** The length of the id of a trace. */
-export const TRACE_ID_BYTES = 16;
+/** The length of the id of a trace, in words of 32 bits. */
+export const TRACE_ID_WORDS = 4;
 
-/** The length of the id of a span. */
-export const SPAN_ID_BYTES = 8;
+/** The length of the id of a span, in words of 32 bits. */
+export const SPAN_ID_WORDS = 2;
 
-/** Random bytes for the next ids: one call for each of them would take longer. */
-const random = Buffer.alloc(4_096);
-let used = random.length;
+/** Creates a part of a random id. Ids are no secrets, so `Math.random` is enough, as in OpenTelemetry's own SDK. */
+export function randomWord(): number {
+  return Math.floor(Math.random() * 2 ** 32);
+}
 
 /** Creates the random id of a trace. */
 export function createTraceId(): string {
-  return randomHex(TRACE_ID_BYTES);
+  return randomHex(TRACE_ID_WORDS);
 }
 
 /** Creates the random id of a span. */
 export function createSpanId(): string {
-  return randomHex(SPAN_ID_BYTES);
+  return randomHex(SPAN_ID_WORDS);
 }
 
-/** Writes a random id, which takes less time than to create it as a text first. */
-export function writeRandomId(target: Uint8Array, start: number, bytes: number): void {
-  const from = takeRandom(bytes);
-  for (let at = 0; at < bytes; at++) target[start + at] = random[from + at] ?? 0;
-}
-
-function randomHex(bytes: number): string {
-  const from = takeRandom(bytes);
-  return random.toString('hex', from, from + bytes);
-}
-
-/** @returns where the bytes begin */
-function takeRandom(bytes: number): number {
-  if (used + bytes > random.length) {
-    randomFillSync(random);
-    used = 0;
-  }
-  used += bytes;
-  return used - bytes;
+function randomHex(words: number): string {
+  return Array.from({ length: words }, () => randomWord().toString(16).padStart(8, '0')).join('');
 }

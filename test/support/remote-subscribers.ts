@@ -5,6 +5,7 @@ import type { Network } from './network.ts';
 import type { SubscriptionTransport } from './subscribers.ts';
 import type { Command } from './subscribers-process.ts';
 
+const CHAIN = new URL('./chain-process.ts', import.meta.url);
 const START = new URL('../../src/start.js', import.meta.url);
 const SUBSCRIBERS = new URL('./subscribers-process.ts', import.meta.url);
 
@@ -23,17 +24,23 @@ export const [REMOTE_COUNT, SOME_REMOTE] = [1_000, 400];
 /** Subscribers on the machine of the gateway, which must miss nothing. */
 export const LOCAL_COUNT = 6;
 
-export const BLOCK_MS = 1_000;
-
-/** Time enough for a busy machine to send all of them a height before the next comes. */
-export const SLOW_BLOCKS = { 'sandbox-block-ms': 1_500 };
-
 /** How much longer than promised a busy machine may take. The operating system alone would try for a quarter of an hour. */
 export const SLACK_MS = 10_000;
 
+/** A gateway with subscribers on its own machine and on another one. */
+export type RemoteSubscribers = {
+  /** The process of the local subscribers, which also reads the metrics of the gateway. */
+  readonly local: ChildProcess;
+  readonly remote: ChildProcess;
+  /** The resident memory of the gateway before the remote subscribers came. */
+  readonly memoryBefore: number;
+  /** Creates a block, and waits until each local subscriber has its height. */
+  advance(): Promise<void>;
+};
+
 /**
- * Starts a gateway, remote subscribers, a thousand by default, and a few local ones, which also read its metrics. The same number of each
- * uses each transport.
+ * Starts a gateway, remote subscribers, a thousand by default, and a few local ones. The same number of each uses each
+ * transport.
  */
 export async function startRemoteSubscribers(
   network: Network,
@@ -41,9 +48,13 @@ export async function startRemoteSubscribers(
   query: string,
   settings: Readonly<Record<string, number>>,
   remoteCount = REMOTE_COUNT,
-) {
-  const flags = Object.entries({ port: 4_000, 'sandbox-block-ms': BLOCK_MS, 'head-poll-ms': 50, ...settings });
-  const args = ['--host', network.address, ...flags.flatMap(([flag, value]) => [`--${flag}`, String(value)])];
+): Promise<RemoteSubscribers> {
+  const chain = network.start('near', CHAIN, []);
+  const [upstreams] = await once(chain, 'message');
+  const { fullnodeUrl, marketDataUrl } = upstreams;
+  const flags = Object.entries({ port: 4_000, 'head-poll-ms': 50, ...settings });
+  const args = ['--host', network.address, '--fullnode-url', fullnodeUrl, '--market-data-url', marketDataUrl];
+  args.push(...flags.flatMap(([flag, value]) => [`--${flag}`, String(value)]));
   const gateway = network.start('near', START, args);
   for await (const line of gateway.stdout ?? []) if (String(line).includes('"serving"')) break;
 
@@ -54,7 +65,14 @@ export async function startRemoteSubscribers(
   const remote = network.start('far', SUBSCRIBERS, [url, String(remoteCount), query, ...transports]);
   await once(remote, 'message');
   expect(await subscriptions(local)).toBe(remoteCount + LOCAL_COUNT);
-  return { local, remote, memoryBefore };
+
+  async function advance(): Promise<void> {
+    chain.send('advance');
+    const [height] = await once(chain, 'message');
+    const newest = async () => (await ask<number[][]>(local, 'heights')).map((heights) => heights.at(-1));
+    await expect.poll(newest, { interval: 50 }).toEqual(Array(LOCAL_COUNT).fill(height));
+  }
+  return { local, remote, memoryBefore, advance };
 }
 
 /** The value of a metric of the gateway. */
@@ -63,19 +81,19 @@ export async function figure(local: ChildProcess, name: string): Promise<number>
   return Number(lines.find((line) => line.startsWith(`${name} `))?.split(' ')[1]);
 }
 
-/** @returns how long it took until only the local subscribers were left, in milliseconds */
-export function untilRemoteGone(local: ChildProcess): Promise<number> {
-  return untilLeft(() => subscriptions(local), LOCAL_COUNT);
+/** Creates blocks until only the local subscribers are left. @returns how long it took, in milliseconds */
+export function untilRemoteGone({ local, advance }: RemoteSubscribers): Promise<number> {
+  return untilLeft(() => subscriptions(local), LOCAL_COUNT, advance);
 }
 
-/** @returns the same for websockets */
-export function untilRemoteWebSocketsGone(local: ChildProcess, localCount: number): Promise<number> {
-  return untilLeft(() => figure(local, 'pdex_websockets'), localCount);
+/** The same for websockets. */
+export function untilRemoteWebSocketsGone({ local, advance }: RemoteSubscribers, localCount: number): Promise<number> {
+  return untilLeft(() => figure(local, 'pdex_websockets'), localCount, advance);
 }
 
-async function untilLeft(count: () => Promise<number>, left: number): Promise<number> {
+async function untilLeft(count: () => Promise<number>, left: number, advance: () => Promise<void>): Promise<number> {
   const from = performance.now();
-  await expect.poll(count, { interval: 100 }).toBe(left);
+  while ((await count()) !== left) await advance();
   return performance.now() - from;
 }
 

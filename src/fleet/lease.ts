@@ -22,6 +22,8 @@ export type Lease = {
   renew(chain: string): Promise<{ readonly isHeld: boolean; readonly challenger: string | undefined }>;
   /** The value of the lease; `undefined` if nobody has it. */
   holder(): Promise<string | undefined>;
+  /** The name of the chain that the fleet follows; `undefined` if Redis has none. */
+  chainName(): Promise<string | undefined>;
   /** Asks the leader for the lease, because it cannot read the nodes and this replica can. */
   challenge(): Promise<void>;
   /** Gives the lease back. */
@@ -32,7 +34,7 @@ export type Lease = {
    * @param trim the arguments of XTRIM
    * @returns the id of the entry; `undefined` if the replica no longer has the lease
    */
-  publish(stream: string, message: Buffer, trim: readonly [string, string] | undefined): Promise<string | undefined>;
+  publish(stream: string, message: Buffer, trim?: readonly [string, string]): Promise<string | undefined>;
   /** The value with which this replica holds the lease; `undefined` if it does not. */
   held(): string | undefined;
 };
@@ -102,6 +104,7 @@ export function createLease(redis: Redis, leaseMs: number): Lease {
       return { isHeld: isHeld === 1, challenger: textOf(asking) || undefined };
     },
     holder: async () => textOf(await redis.command(lease, 'GET', lease)),
+    chainName: async () => textOf(await redis.command(chainKey, 'GET', chainKey)),
     async challenge() {
       await redis.command(challenger, 'SET', challenger, id, 'PX', String(2 * leaseMs));
     },
@@ -110,7 +113,7 @@ export function createLease(redis: Redis, leaseMs: number): Lease {
       value = undefined;
       if (held !== undefined) await redis.run(RELEASE, [lease, challenger], [held]);
     },
-    async publish(stream, message, trim = undefined) {
+    async publish(stream, message, trim) {
       if (value === undefined) return undefined;
       const reply = await redis.run(PUBLISH, [lease, stream], [value, message, String(EXPIRY_MS), ...(trim ?? [])]);
       if (reply === null) value = undefined;
@@ -118,12 +121,6 @@ export function createLease(redis: Redis, leaseMs: number): Lease {
     },
     held: () => value,
   };
-}
-
-/** The name of the chain that a fleet follows; `undefined` if Redis has none. */
-export async function readChainName(redis: Redis): Promise<string | undefined> {
-  const key = redis.fleetKey('chain');
-  return textOf(await redis.command(key, 'GET', key));
 }
 
 function textOf(reply: RedisReply | undefined): string | undefined {

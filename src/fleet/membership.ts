@@ -1,9 +1,9 @@
 import type { Instant } from '../domain/instant.ts';
 import { isSettledWithin } from '../live/broadcast/wait-at-most.ts';
 import type { RefusedMessageError } from './byte-reader.ts';
-import { type Lease, readChainName } from './lease.ts';
+import type { Lease } from './lease.ts';
 import type { Publisher } from './publisher.ts';
-import type { Reader, ReceivedValues } from './reader.ts';
+import type { Reader, Received, ReceivedValues } from './reader.ts';
 import type { Redis } from './redis.ts';
 import type { RedisClock } from './redis-clock.ts';
 import { RedisUnavailableError } from './redis-connection.ts';
@@ -104,8 +104,8 @@ export function createMembership(options: MembershipOptions): Membership {
   /** When this gateway became the leader, by the monotonic clock. */
   let ledSince = 0;
   let startedAt = 0;
-  /** The last status of the leader, and when it was published. */
-  let heard: { readonly status: UpstreamStatus; readonly at: number } | undefined;
+  /** The last status that a leader has published. */
+  let leaderStatus: Received<UpstreamStatus> | undefined;
   /** Whether everything in the streams was read, and reading goes on. */
   let isReading = false;
   /** The last head that was received from the streams; `undefined` until all that they had was received. */
@@ -166,7 +166,7 @@ export function createMembership(options: MembershipOptions): Membership {
 
   /** Compares the chain of the nodes with that of the fleet, if both are known. */
   async function checkChain(): Promise<void> {
-    const theirs = await readChainName(redis);
+    const theirs = await lease.chainName();
     const isRead = chain !== undefined || (await probe(CHAIN_MS));
     isChecked = true;
     if (isRead && theirs !== undefined && theirs !== chain) refuseChain(theirs);
@@ -240,14 +240,14 @@ export function createMembership(options: MembershipOptions): Membership {
 
   /** Whether the leader can be read and has published something recently. A gateway that is alone waits until it would not serve a lower height. */
   function canFollow(): boolean {
-    if (!isReading || !reader.isReadable() || heard === undefined) return false;
-    if (performance.now() - heard.at > 2 * leaseMs) return false;
+    if (!isReading || !reader.isReadable() || leaderStatus === undefined) return false;
+    if (performance.now() - leaderStatus.publishedAt > 2 * leaseMs) return false;
     return role !== 'ALONE' || (shared.publishedHeight() ?? 0) >= (shared.newest()?.beaconHeight ?? 0);
   }
 
   /** Whether the leader cannot read the nodes. */
   function isFailing(): boolean {
-    return heard?.status.failures.head !== undefined;
+    return leaderStatus?.value.failures.head !== undefined;
   }
 
   /** Whether this gateway can read the nodes: it knows if it is alone, else it polls them once in a while. */
@@ -325,7 +325,7 @@ export function createMembership(options: MembershipOptions): Membership {
     if (isStopped) return;
     const couldFollow = canFollow();
     const { status } = values;
-    if (status !== undefined) heard = { status: status.value, at: status.publishedAt };
+    leaderStatus = status ?? leaderStatus;
     await shared.receive(values);
     if (status?.value.isLeaving || canFollow() !== couldFollow) wakeLoop();
   }
@@ -363,7 +363,7 @@ export function createMembership(options: MembershipOptions): Membership {
       role,
       since,
       leaderSince: leaderSince(),
-      fence: fenceOf(role === 'LEADER' ? lease.held() : heard?.status.lease),
+      fence: fenceOf(role === 'LEADER' ? lease.held() : leaderStatus?.value.lease),
       takeovers,
     }),
     async otherChain() {
@@ -396,8 +396,8 @@ export function createMembership(options: MembershipOptions): Membership {
 
   function leaderSince(): Instant | undefined {
     if (role === 'LEADER') return now() - (performance.now() - ledSince);
-    if (role !== 'FOLLOWER' || heard === undefined) return undefined;
-    return now() - heard.status.leadingMs - (performance.now() - heard.at);
+    if (role !== 'FOLLOWER' || leaderStatus === undefined) return undefined;
+    return now() - leaderStatus.value.leadingMs - (performance.now() - leaderStatus.publishedAt);
   }
 }
 

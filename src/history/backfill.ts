@@ -5,6 +5,7 @@ import type { ExchangeState } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { HeightNotAvailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
+import type { PastStates } from '../live/chain/past-states.ts';
 import type { Recorder } from './recorder.ts';
 import type { Coverage, FinalBlock, HeightRange, HistoryStore } from './store.ts';
 
@@ -22,14 +23,13 @@ export type Backfill = {
 type BackfillOptions = {
   readonly store: Pick<HistoryStore, 'coverage'>;
   readonly recorder: Pick<Recorder, 'record' | 'ready' | 'head' | 'firstHeight'>;
-  /** Reads a final state from a node. @throws HeightNotAvailableError, UpstreamError */
-  readonly readFinal: (height: BeaconHeight, head: Head) => Promise<ExchangeState>;
+  readonly readFinal: PastStates['readInBackground'];
   /** Whether a state has lost no pools. */
   readonly isComplete: (state: ExchangeState) => boolean;
   /** Whether it has to wait: the node is unwell or limits calls, or clients need it. */
   readonly mustPause: () => boolean;
-  /** Whether it reads at all: another replica of the fleet may. `true` by default. */
-  readonly mayRun?: () => boolean;
+  /** Whether it reads at all: another replica of the fleet may. */
+  readonly mayRun: () => boolean;
   /** How far below the newest block, by the times of blocks. */
   readonly maxAgeMs: number;
   /** Of so many heights one is read. Shorter gaps are filled completely. */
@@ -80,7 +80,7 @@ const FIRST_LOOK_AFTER_MS = 300;
 
 /** Creates the backfill. It does nothing before it is woken. */
 export function createBackfill(options: BackfillOptions): Backfill {
-  const { store, recorder, readFinal, isComplete, mustPause, mayRun = () => true, maxAgeMs, step, rate } = options;
+  const { store, recorder, readFinal, isComplete, mustPause, mayRun, maxAgeMs, step, rate } = options;
   const stopping = new AbortController();
   /** Heights that failed: how often, and when last, in milliseconds of `performance.now()`. */
   const failures = new LRUCache<BeaconHeight, { readonly times: number; readonly lastAt: number }>({
@@ -98,8 +98,7 @@ export function createBackfill(options: BackfillOptions): Backfill {
   let isImpossible = false;
 
   function wake(): void {
-    if (working !== undefined || timer !== undefined || isStopped() || isImpossible || maxAgeMs === 0) return;
-    if (!mayRun()) return;
+    if (working !== undefined || timer !== undefined || mustEnd() || isImpossible || maxAgeMs === 0) return;
     mayLookAt ??= performance.now() + FIRST_LOOK_AFTER_MS;
     timer = setTimeout(start, Math.max(0, mayLookAt - performance.now()));
   }
@@ -115,8 +114,7 @@ export function createBackfill(options: BackfillOptions): Backfill {
       });
   }
 
-  const isStopped = () => stopping.signal.aborted;
-  const mustEnd = () => isStopped() || !mayRun();
+  const mustEnd = () => stopping.signal.aborted || !mayRun();
 
   /** Reads until nothing is missing. */
   async function fill(): Promise<void> {

@@ -184,6 +184,7 @@ function fillForTest(poolsOf: (height: number, read: number) => number) {
     },
     isComplete: counts.isWhole,
     mustPause: () => false,
+    mayRun: () => true,
     maxAgeMs: 50_000,
     step: 1,
     rate: { atOnce: 1, pauseMs: 0 },

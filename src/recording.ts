@@ -53,16 +53,14 @@ export function startRecording(options: RecordingOptions): Recording {
   }
 
   const store = createStore({ database, rawDays: config.historyRawDays });
-  const { readInBackground: readFinal, isComplete } = pastStates;
   const role = historyRole(database, isLeader);
   if (isLeader !== undefined && database.kind === 'sqlite')
     log.warn('each replica of the fleet has its own history: with PostgreSQL in HISTORY_DATABASE, they share one');
-  const recorder = createRecorder({ store, readFinal, isComplete, watcher: createHistoryLog(log), role });
+  const recorder = createRecorder({ store, pastStates, watcher: createHistoryLog(log), role });
   const backfill = createBackfill({
     store,
     recorder,
-    readFinal,
-    isComplete,
+    pastStates,
     mayRun: role.readsNodes,
     mustPause: () => follower.isStale() || pastStates.isBusy() || !isAtRest(follower.current()),
     maxAgeMs: config.historyBackfillHours * HOUR_MS,
@@ -75,7 +73,7 @@ export function startRecording(options: RecordingOptions): Recording {
     sources: { history, blockTimes: createBlockTimes(history) },
     add(head) {
       recorder.add(head);
-      backfill.wake();
+      backfill.wake(head);
     },
     async close() {
       backfill.stop();

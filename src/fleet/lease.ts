@@ -18,13 +18,13 @@ export type Lease = {
    * @throws RedisUnavailableError
    */
   acquire(chain: string): Promise<{ readonly isAcquired: boolean; readonly otherChain: string | undefined }>;
-  /** Keeps the lease. @returns whether this replica still has it, and the replica that asks for it, if one does */
+  /** Keeps the lease. @returns whether this replica still has it, and the id of another one that requests it, if one does */
   renew(chain: string): Promise<{ readonly isHeld: boolean; readonly challenger: string | undefined }>;
   /** The value of the lease; `undefined` if nobody has it. */
   holder(): Promise<string | undefined>;
   /** The name of the chain that the fleet follows; `undefined` if Redis has none. */
   chainName(): Promise<string | undefined>;
-  /** Asks the leader for the lease, because it cannot read the nodes and this replica can. */
+  /** Requests the lease from the leader, because it cannot read the nodes and this replica can. */
   challenge(): Promise<void>;
   /** Gives the lease back. */
   release(): Promise<void>;
@@ -99,9 +99,9 @@ export function createLease(redis: Redis, leaseMs: number): Lease {
     async renew(chain) {
       if (value === undefined) return { isHeld: false, challenger: undefined };
       const args = [value, String(leaseMs), chain, String(EXPIRY_MS)];
-      const [isHeld, asking] = listOf(await redis.run(RENEW, [lease, challenger, chainKey], args));
+      const [isHeld, requester] = listOf(await redis.run(RENEW, [lease, challenger, chainKey], args));
       if (isHeld !== 1) value = undefined;
-      return { isHeld: isHeld === 1, challenger: textOf(asking) || undefined };
+      return { isHeld: isHeld === 1, challenger: textOf(requester) || undefined };
     },
     holder: async () => textOf(await redis.command(lease, 'GET', lease)),
     chainName: async () => textOf(await redis.command(chainKey, 'GET', chainKey)),

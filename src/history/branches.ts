@@ -84,7 +84,7 @@ export function createBranches({ store, use, readFinal, mayWrite, onDeleted }: B
         isShared = found;
       }
     }
-    // If no height agrees, nothing tells where a branch would begin.
+    // If no height agrees, it is unknown where a branch would begin.
     return (isShared && recorded[high]) || 'other chain';
   }
 

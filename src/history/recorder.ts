@@ -25,10 +25,6 @@ export type Recorder = {
   record(blocks: readonly FinalBlock[]): Promise<readonly BeaconHeight[]>;
   /** Resolves when the database has been opened and is surely of this chain. @throws HistoryDatabaseError if it cannot be */
   ready(): Promise<void>;
-  /** The newest head; `undefined` until one is published. */
-  head(): Head | undefined;
-  /** The height of the first head that was published; `undefined` until one is. */
-  firstHeight(): BeaconHeight | undefined;
   /** The heads in memory; see `History.unrecorded`. */
   unrecorded(): readonly Head[];
   version(): number;
@@ -54,9 +50,7 @@ export type RecorderStatus = {
 
 type RecorderOptions = {
   readonly store: HistoryStore;
-  readonly readFinal: PastStates['readInBackground'];
-  /** Whether a state has lost no pools. */
-  readonly isComplete: (state: ExchangeState) => boolean;
+  readonly pastStates: Pick<PastStates, 'readInBackground' | 'isComplete'>;
   readonly watcher: HistoryWatcher;
   readonly role: HistoryRole;
 };
@@ -82,7 +76,8 @@ const HOUR_MS = 3_600_000;
 const GAPS_COMPARED = 8;
 
 /** Starts to record. The database is first used when a head is published. */
-export function createRecorder({ store, readFinal, isComplete, watcher, role }: RecorderOptions): Recorder {
+export function createRecorder({ store, pastStates, watcher, role }: RecorderOptions): Recorder {
+  const { readInBackground: readFinal, isComplete } = pastStates;
   const confirmation = createConfirmation();
   const listeners: (() => void)[] = [];
   /** Final blocks that are not recorded yet. */
@@ -90,7 +85,6 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role }: 
   /** Heads whose block must be read again. */
   let doubtful: readonly (FinalHead & { readonly reads: number })[] = [];
   let newest: Head | undefined;
-  let firstHeight: BeaconHeight | undefined;
   let coverage: Coverage | undefined;
   let version = 0;
   let fills = 0;
@@ -275,7 +269,6 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role }: 
   return {
     add(head) {
       newest = head;
-      firstHeight ??= head.beaconHeight;
       const final = confirmation.add(head);
       const certain = final.filter(({ head: { exchange }, toRead }) => toRead === 'nothing' && isComplete(exchange));
       enqueue(certain.map(({ head }) => blockOf(head, head.exchange)));
@@ -286,8 +279,6 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role }: 
     },
     record,
     ready,
-    head: () => newest,
-    firstHeight: () => firstHeight,
     unrecorded: confirmation.chain,
     version: () => version,
     fills: () => fills,

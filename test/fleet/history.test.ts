@@ -55,12 +55,14 @@ function replicaOf(fleet: { leader: string; onRead?: () => void }, name: string)
   };
   const recorder = createRecorder({
     store,
-    async readFinal(height) {
-      calls.push(height - FIRST_HEIGHT);
-      fleet.onRead?.();
-      return endlessBlock(height).exchange;
+    pastStates: {
+      async readInBackground(height) {
+        calls.push(height - FIRST_HEIGHT);
+        fleet.onRead?.();
+        return endlessBlock(height).exchange;
+      },
+      isComplete: () => true,
     },
-    isComplete: () => true,
     watcher,
     role: historyRole({ kind: 'postgresql', url: server().url }, isLeader),
   });

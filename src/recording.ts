@@ -2,7 +2,7 @@ import { createBackfill, GENTLE, QUICK } from './history/backfill.ts';
 import { type BlockTimes, createBlockTimes } from './history/block-times.ts';
 import { createHistory, type History, historyOff } from './history/history.ts';
 import { createRecorder } from './history/recorder.ts';
-import { ALONE, roleInFleet } from './history/role.ts';
+import { historyRole } from './history/role.ts';
 import type { HistoryDatabase, HistoryStore } from './history/store.ts';
 import type { Head } from './live/chain/head.ts';
 import type { Sources } from './loaders/sources.ts';
@@ -53,16 +53,14 @@ export function startRecording(options: RecordingOptions): Recording {
   }
 
   const store = createStore({ database, rawDays: config.historyRawDays });
-  const { readInBackground: readFinal, isComplete } = pastStates;
-  const role = isLeader === undefined ? ALONE : roleInFleet(database, isLeader);
+  const role = historyRole(database, isLeader);
   if (isLeader !== undefined && database.kind === 'sqlite')
     log.warn('each replica of the fleet has its own history: with PostgreSQL in HISTORY_DATABASE, they share one');
-  const recorder = createRecorder({ store, readFinal, isComplete, watcher: createHistoryLog(log), role });
+  const recorder = createRecorder({ store, pastStates, watcher: createHistoryLog(log), role });
   const backfill = createBackfill({
     store,
     recorder,
-    readFinal,
-    isComplete,
+    pastStates,
     mayRun: role.readsNodes,
     mustPause: () => follower.isStale() || pastStates.isBusy() || !isAtRest(follower.current()),
     maxAgeMs: config.historyBackfillHours * HOUR_MS,
@@ -75,7 +73,7 @@ export function startRecording(options: RecordingOptions): Recording {
     sources: { history, blockTimes: createBlockTimes(history) },
     add(head) {
       recorder.add(head);
-      backfill.wake();
+      backfill.wake(head);
     },
     async close() {
       backfill.stop();

@@ -111,15 +111,10 @@ export function createExchangeReader(): ExchangeReader {
   function readChanges(reader: ByteReader): Pick<ExchangeState, 'directory' | 'reserves'> {
     const height: BeaconHeight = Number(reader.bytes(8).readBigUInt64LE());
     const pools = reader.u32();
-    const { directory, reserves: before } = previous ?? {};
-    if (
-      directory === undefined ||
-      before === undefined ||
-      height !== previous?.beaconHeight ||
-      pools !== directory.ids.length
-    )
+    if (previous?.beaconHeight !== height || previous.directory.ids.length !== pools)
       throw new RefusedMessageError('gap', 'a message has the changes of a state that is not known');
-    const reserves = before.slice();
+    const { directory } = previous;
+    const reserves = previous.reserves.slice();
     const all = bytesOf(reserves);
     const bytes = reader.rest();
     if (bytes.length % BYTES_PER_CHANGE > 0) throw new RefusedMessageError('damaged', 'a change is too short');

@@ -5,7 +5,7 @@ import type { MarketShare } from '../live/market/lists.ts';
 import type { UpstreamHealth } from '../upstream/health.ts';
 import type { RefusalReason } from './byte-reader.ts';
 import { createLease, LEASE_MS } from './lease.ts';
-import { createMembership, type FleetWatcher, type MembershipStatus } from './membership.ts';
+import { createMembership, type FleetWatcher, type Membership, type MembershipStatus } from './membership.ts';
 import { createPublisher } from './publisher.ts';
 import { createReader } from './reader.ts';
 import type { Redis } from './redis.ts';
@@ -17,27 +17,14 @@ import { createSharedSources, type FollowedSources } from './shared-sources.ts';
  * before it serves it. The others receive it. A replica that cannot use Redis, or cannot read what is in it, reads the
  * upstreams alone.
  */
-export type Fleet = {
+export type Fleet = Pick<Membership, 'otherChain' | 'untilCurrent' | 'isRecorder' | 'leave' | 'stop'> & {
   /** What the followers of the upstreams share with. */
   readonly share: { readonly head: Share<Head>; readonly market: MarketShare };
   /** Joins the fleet, with the followers of this gateway. Called once. */
   start(sources: FollowedSources): void;
-  /**
-   * Resolves when it is known whether the fleet follows the same chain, after a few seconds at most.
-   *
-   * @returns the name of the other chain; `undefined` if it is the same, or if that cannot be known now
-   */
-  otherChain(): Promise<string | undefined>;
-  /** See `Membership.untilCurrent`. */
-  untilCurrent(): Promise<void>;
   status(): FleetStatus;
   /** The health of the upstreams as the leader has it; `undefined` while this gateway reads them itself. */
   upstreams(): readonly UpstreamHealth[] | undefined;
-  /** Whether this gateway writes the history for all: it leads, or is alone. */
-  isRecorder(): boolean;
-  /** Gives the lease back. The gateway serves what the next leader publishes until it has stopped. */
-  leave(): Promise<void>;
-  stop(): void;
 };
 
 /** How this gateway takes part in its fleet, and what it has sent and received. */
@@ -70,12 +57,11 @@ export function createFleet({ redis, headsKept, now, watcher, leaseMs = LEASE_MS
   const membership = createMembership({ redis, lease, clock, reader, publisher, shared, leaseMs, now, watcher });
 
   /** While this gateway is alone, others can have served any height between two of its own. */
-  function fillIn(head: Head, previous: Head | undefined): Promise<Head> {
-    if (membership.role() === 'ALONE') shared.expectGap();
-    return shared.fillIn(head, previous);
-  }
+  const fillIn = (head: Head, previous: Head | undefined) =>
+    shared.fillIn(head, previous, membership.role() === 'ALONE');
 
   return {
+    ...membership,
     share: {
       async head(head, previous) {
         const complete = await fillIn(head, previous);
@@ -92,8 +78,6 @@ export function createFleet({ redis, headsKept, now, watcher, leaseMs = LEASE_MS
       shared.start(sources);
       membership.start();
     },
-    otherChain: membership.otherChain,
-    untilCurrent: membership.untilCurrent,
     status: () => ({
       ...membership.status(),
       lagMs: membership.role() === 'FOLLOWER' ? shared.lagMs() : undefined,
@@ -104,8 +88,5 @@ export function createFleet({ redis, headsKept, now, watcher, leaseMs = LEASE_MS
       isRedisAvailable: redis.isAvailable(),
     }),
     upstreams: () => (membership.role() === 'FOLLOWER' ? shared.upstreams() : undefined),
-    isRecorder: membership.isRecorder,
-    leave: membership.leave,
-    stop: membership.stop,
   };
 }

@@ -1,7 +1,5 @@
-import { type BeaconHeight, parseBeaconHeight } from '../domain/beacon-height.ts';
-import type { ChainInfo } from '../domain/chain.ts';
+import { parseBeaconHeight } from '../domain/beacon-height.ts';
 import type { ExchangeState } from '../domain/exchange.ts';
-import type { Instant } from '../domain/instant.ts';
 import type { Head } from '../live/chain/head.ts';
 import { readObject, readString, readTimestamp, ShapeError, type WireObject } from '../upstream/wire.ts';
 import { createByteReader, text } from './byte-reader.ts';
@@ -10,18 +8,11 @@ import { createExchangeReader, createExchangeWriter } from './exchange-codec.ts'
 import { type Message, orRefuse } from './messages.ts';
 
 /** A head as another replica has published it. */
-export type SharedHead = {
-  readonly beaconHeight: BeaconHeight;
-  readonly hash: string;
-  readonly previousHash: string | undefined;
-  readonly time: Instant;
-  readonly chainInfo: ChainInfo;
-  readonly exchange: ExchangeState;
+export type SharedHead = Omit<Head, 'previousHeight' | 'source' | 'observedAt' | 'filledIn'> & {
   /** The name of the node that it was read from. */
   readonly node: string;
   /** How long ago it had been read when it was published, in milliseconds. */
   readonly ageMs: number;
-  readonly traceparent: string | undefined;
 };
 
 /** A message of a head, or of a state that the leader has filled in, without the chain. */

@@ -18,11 +18,13 @@ export type Lease = {
    * @throws RedisUnavailableError
    */
   acquire(chain: string): Promise<{ readonly isAcquired: boolean; readonly otherChain: string | undefined }>;
-  /** Keeps the lease. @returns whether this replica still has it, and the replica that asks for it, if one does */
+  /** Keeps the lease. @returns whether this replica still has it, and the id of another one that requests it, if one does */
   renew(chain: string): Promise<{ readonly isHeld: boolean; readonly challenger: string | undefined }>;
   /** The value of the lease; `undefined` if nobody has it. */
   holder(): Promise<string | undefined>;
-  /** Asks the leader for the lease, because it cannot read the nodes and this replica can. */
+  /** The name of the chain that the fleet follows; `undefined` if Redis has none. */
+  chainName(): Promise<string | undefined>;
+  /** Requests the lease from the leader, because it cannot read the nodes and this replica can. */
   challenge(): Promise<void>;
   /** Gives the lease back. */
   release(): Promise<void>;
@@ -32,7 +34,7 @@ export type Lease = {
    * @param trim the arguments of XTRIM
    * @returns the id of the entry; `undefined` if the replica no longer has the lease
    */
-  publish(stream: string, message: Buffer, trim: readonly [string, string] | undefined): Promise<string | undefined>;
+  publish(stream: string, message: Buffer, trim?: readonly [string, string]): Promise<string | undefined>;
   /** The value with which this replica holds the lease; `undefined` if it does not. */
   held(): string | undefined;
 };
@@ -97,11 +99,12 @@ export function createLease(redis: Redis, leaseMs: number): Lease {
     async renew(chain) {
       if (value === undefined) return { isHeld: false, challenger: undefined };
       const args = [value, String(leaseMs), chain, String(EXPIRY_MS)];
-      const [isHeld, asking] = listOf(await redis.run(RENEW, [lease, challenger, chainKey], args));
+      const [isHeld, requester] = listOf(await redis.run(RENEW, [lease, challenger, chainKey], args));
       if (isHeld !== 1) value = undefined;
-      return { isHeld: isHeld === 1, challenger: textOf(asking) || undefined };
+      return { isHeld: isHeld === 1, challenger: textOf(requester) || undefined };
     },
     holder: async () => textOf(await redis.command(lease, 'GET', lease)),
+    chainName: async () => textOf(await redis.command(chainKey, 'GET', chainKey)),
     async challenge() {
       await redis.command(challenger, 'SET', challenger, id, 'PX', String(2 * leaseMs));
     },
@@ -110,7 +113,7 @@ export function createLease(redis: Redis, leaseMs: number): Lease {
       value = undefined;
       if (held !== undefined) await redis.run(RELEASE, [lease, challenger], [held]);
     },
-    async publish(stream, message, trim = undefined) {
+    async publish(stream, message, trim) {
       if (value === undefined) return undefined;
       const reply = await redis.run(PUBLISH, [lease, stream], [value, message, String(EXPIRY_MS), ...(trim ?? [])]);
       if (reply === null) value = undefined;
@@ -118,12 +121,6 @@ export function createLease(redis: Redis, leaseMs: number): Lease {
     },
     held: () => value,
   };
-}
-
-/** The name of the chain that a fleet follows; `undefined` if Redis has none. */
-export async function readChainName(redis: Redis): Promise<string | undefined> {
-  const key = redis.fleetKey('chain');
-  return textOf(await redis.command(key, 'GET', key));
 }
 
 function textOf(reply: RedisReply | undefined): string | undefined {

@@ -1,8 +1,9 @@
 import type { Instant } from '../domain/instant.ts';
+import { isSettledWithin } from '../live/broadcast/wait-at-most.ts';
 import type { RefusedMessageError } from './byte-reader.ts';
-import { type Lease, readChainName } from './lease.ts';
+import type { Lease } from './lease.ts';
 import type { Publisher } from './publisher.ts';
-import type { Reader, ReceivedValues } from './reader.ts';
+import type { Reader, Received, ReceivedValues } from './reader.ts';
 import type { Redis } from './redis.ts';
 import type { RedisClock } from './redis-clock.ts';
 import { RedisUnavailableError } from './redis-connection.ts';
@@ -32,7 +33,11 @@ export type Membership = {
   start(): void;
   role(): Role;
   status(): MembershipStatus;
-  /** See `Fleet.otherChain`. */
+  /**
+   * Resolves when it is known whether the fleet follows the same chain, after a few seconds at most.
+   *
+   * @returns the name of the other chain; `undefined` if it is the same, or if that cannot be known now
+   */
   otherChain(): Promise<string | undefined>;
   /**
    * Publishes a value that this gateway has read, if it leads.
@@ -42,8 +47,9 @@ export type Membership = {
   share<T>(value: T, publish: () => Promise<boolean>): Promise<T | undefined>;
   /** Resolves when this gateway has received all heads that were published before the call, after two seconds at most. */
   untilCurrent(): Promise<void>;
-  /** See `Fleet.isRecorder`. */
+  /** Whether this gateway writes the history for all: it leads, or is alone. */
   isRecorder(): boolean;
+  /** Gives the lease back. The gateway serves what the next leader publishes until it has stopped. */
   leave(): Promise<void>;
   stop(): void;
 };
@@ -86,9 +92,6 @@ const BLOCK_MS = 1_000;
 /** The pause after an error of Redis. */
 const PAUSE_MS = 100;
 
-/** The clocks are compared every so many renewals. */
-const MEASURE_EVERY = 10;
-
 /** Creates the membership of a gateway. */
 export function createMembership(options: MembershipOptions): Membership {
   const { redis, lease, clock, reader, publisher, shared, leaseMs, now, watcher } = options;
@@ -101,14 +104,12 @@ export function createMembership(options: MembershipOptions): Membership {
   /** When this gateway became the leader, by the monotonic clock. */
   let ledSince = 0;
   let startedAt = 0;
-  /** The last status of the leader, and when it was published. */
-  let heard: { readonly status: UpstreamStatus; readonly at: number } | undefined;
+  /** The last status that a leader has published. */
+  let leaderStatus: Received<UpstreamStatus> | undefined;
   /** Whether everything in the streams was read, and reading goes on. */
   let isReading = false;
-  /** The last head that was received from the streams while {@link isReading}. */
-  let receivedHead = '';
-  /** Whether this gateway has received what the streams had, since it started. */
-  let hasReceived = false;
+  /** The last head that was received from the streams; `undefined` until all that they had was received. */
+  let receivedHead: string | undefined;
   /** Whether this gateway reads the streams to lead after that. */
   let isTakingOver = false;
   /** When the lease was first seen vacant. */
@@ -120,7 +121,6 @@ export function createMembership(options: MembershipOptions): Membership {
   let chain: string | undefined;
   let otherChain: string | undefined;
   let isChecked = false;
-  let ticks = 0;
   let wakeLoop: () => void = () => {};
   let wakeReader: () => void = () => {};
   const joined = Promise.withResolvers<void>();
@@ -144,38 +144,29 @@ export function createMembership(options: MembershipOptions): Membership {
     shared.poll(next === 'LEADER' || next === 'ALONE');
   }
 
-  /** Runs a step of the fleet. Without Redis, this gateway is alone. */
-  async function orAlone(step: () => Promise<void>): Promise<void> {
-    try {
-      await step();
-    } catch (error) {
-      if (isStopped) return;
-      if (!(error instanceof RedisUnavailableError)) watcher.failed(error);
-      become('ALONE');
-    }
+  /** A step of the fleet has failed. Without Redis, this gateway is alone. */
+  function fail(error: unknown): void {
+    if (isStopped) return;
+    if (!(error instanceof RedisUnavailableError)) watcher.failed(error);
+    become('ALONE');
   }
 
   // The loop that decides about the role.
 
   async function decide(): Promise<void> {
-    setTimeout(joined.resolve, CHECK_MS).unref();
     await redis.ready(START_MS);
     while (!isStopped) {
-      if (redis.isAvailable() && otherChain === undefined) await orAlone(role === 'LEADER' ? keepLease : join);
+      if (redis.isAvailable() && otherChain === undefined) await (isLeader() ? keepLease() : join()).catch(fail);
       else become('ALONE');
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, tickMs);
-        wakeLoop = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
+      const { promise: woken, resolve } = Promise.withResolvers<void>();
+      wakeLoop = resolve;
+      await isSettledWithin(tickMs, woken);
     }
   }
 
   /** Compares the chain of the nodes with that of the fleet, if both are known. */
   async function checkChain(): Promise<void> {
-    const theirs = await readChainName(redis);
+    const theirs = await lease.chainName();
     const isRead = chain !== undefined || (await probe(CHAIN_MS));
     isChecked = true;
     if (isRead && theirs !== undefined && theirs !== chain) refuseChain(theirs);
@@ -192,6 +183,8 @@ export function createMembership(options: MembershipOptions): Membership {
     return true;
   }
 
+  const chainName = () => chain ?? shared.newest()?.chainInfo.chainName ?? '';
+
   function refuseChain(name: string): void {
     if (otherChain === undefined) watcher.otherChain(name);
     otherChain = name;
@@ -199,15 +192,14 @@ export function createMembership(options: MembershipOptions): Membership {
   }
 
   async function keepLease(): Promise<void> {
-    const { isHeld, challenger } = await lease.renew(chain ?? shared.chainName() ?? '');
+    const { isHeld, challenger } = await lease.renew(chainName());
     if (!isHeld) return lose();
     if (shared.isFailing() && challenger !== undefined && challenger !== lease.id) {
       standsBackUntil = performance.now() + 2 * leaseMs;
       await release();
       return;
     }
-    ticks += 1;
-    if (ticks % MEASURE_EVERY === 0) await clock.measure();
+    await clock.measure();
     await publisher.status(describe(false));
   }
 
@@ -248,20 +240,20 @@ export function createMembership(options: MembershipOptions): Membership {
 
   /** Whether the leader can be read and has published something recently. A gateway that is alone waits until it would not serve a lower height. */
   function canFollow(): boolean {
-    if (!isReading || !reader.isReadable() || heard === undefined) return false;
-    if (performance.now() - heard.at > 2 * leaseMs) return false;
-    return role !== 'ALONE' || (shared.publishedHeight() ?? 0) >= (shared.height() ?? 0);
+    if (!isReading || !reader.isReadable() || leaderStatus === undefined) return false;
+    if (performance.now() - leaderStatus.publishedAt > 2 * leaseMs) return false;
+    return role !== 'ALONE' || (shared.publishedHeight() ?? 0) >= (shared.newest()?.beaconHeight ?? 0);
   }
 
   /** Whether the leader cannot read the nodes. */
   function isFailing(): boolean {
-    return heard?.status.failures.head !== undefined;
+    return leaderStatus?.value.failures.head !== undefined;
   }
 
   /** Whether this gateway can read the nodes: it knows if it is alone, else it polls them once in a while. */
   async function canReadNodes(): Promise<boolean> {
     if (performance.now() < standsBackUntil) return false;
-    if (role === 'ALONE') return !shared.isFailing() && shared.height() !== undefined;
+    if (role === 'ALONE') return !shared.isFailing() && shared.newest() !== undefined;
     if (performance.now() < nextProbeAt) return false;
     nextProbeAt = performance.now() + leaseMs * (1 + Math.random());
     return probe(leaseMs);
@@ -274,7 +266,7 @@ export function createMembership(options: MembershipOptions): Membership {
     const isOverdue = performance.now() - vacantSince > leaseMs && performance.now() > standsBackUntil;
     nextProbeAt = 0;
     if (!(await canReadNodes()) && !isOverdue) return;
-    const { isAcquired, otherChain: theirs } = await lease.acquire(chain ?? shared.chainName() ?? '');
+    const { isAcquired, otherChain: theirs } = await lease.acquire(chainName());
     if (theirs !== undefined) return refuseChain(theirs);
     if (isAcquired) await lead();
   }
@@ -287,7 +279,7 @@ export function createMembership(options: MembershipOptions): Membership {
     try {
       await clock.measure();
       await receive(await reader.readAll());
-      hasReceived = true;
+      receivedHead = reader.lastHead();
       shared.poll(false);
       if (!(await shared.publishAll())) return lose();
       become('LEADER');
@@ -311,24 +303,19 @@ export function createMembership(options: MembershipOptions): Membership {
         continue;
       }
       try {
-        if (isReading) {
-          const values = await reader.readNext(BLOCK_MS);
-          if (!isReading) continue;
-          await receive(values);
-          receivedHead = reader.lastHead();
-        } else {
-          await clock.measure();
-          const values = await reader.readAll();
-          if (isLeader() || isTakingOver) continue;
-          await receive(values);
-          receivedHead = reader.lastHead();
-          hasReceived = true;
-          isReading = true;
-          wakeLoop();
-        }
+        const wasReading = isReading;
+        if (!wasReading) await clock.measure();
+        const values = await (wasReading ? reader.readNext(BLOCK_MS) : reader.readAll());
+        // Meanwhile this gateway may have read the streams to lead.
+        if (isLeader() || isTakingOver || isReading !== wasReading) continue;
+        await receive(values);
+        receivedHead = reader.lastHead();
+        if (wasReading) continue;
+        isReading = true;
+        wakeLoop();
       } catch (error) {
         isReading = false;
-        if (role === 'FOLLOWER') await orAlone(() => Promise.reject(error));
+        if (role === 'FOLLOWER') fail(error);
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       }
     }
@@ -338,7 +325,7 @@ export function createMembership(options: MembershipOptions): Membership {
     if (isStopped) return;
     const couldFollow = canFollow();
     const { status } = values;
-    if (status !== undefined) heard = { status: status.value, at: status.publishedAt };
+    leaderStatus = status ?? leaderStatus;
     await shared.receive(values);
     if (status?.value.isLeaving || canFollow() !== couldFollow) wakeLoop();
   }
@@ -356,7 +343,7 @@ export function createMembership(options: MembershipOptions): Membership {
 
   /** Whether this gateway cannot receive heads now. One that has just started waits for Redis first. */
   function isApart(): boolean {
-    const hasWaited = hasReceived || performance.now() - startedAt > CHECK_MS;
+    const hasWaited = receivedHead !== undefined || performance.now() - startedAt > CHECK_MS;
     return isStopped || otherChain !== undefined || (!redis.isAvailable() && hasWaited);
   }
 
@@ -376,11 +363,11 @@ export function createMembership(options: MembershipOptions): Membership {
       role,
       since,
       leaderSince: leaderSince(),
-      fence: fenceOf(role === 'LEADER' ? lease.held() : heard?.status.lease),
+      fence: fenceOf(role === 'LEADER' ? lease.held() : leaderStatus?.value.lease),
       takeovers,
     }),
     async otherChain() {
-      await joined.promise;
+      await isSettledWithin(CHECK_MS, joined.promise);
       return otherChain;
     },
     async share(value, publish) {
@@ -390,7 +377,7 @@ export function createMembership(options: MembershipOptions): Membership {
         lose();
         return undefined;
       } catch (error) {
-        await orAlone(() => Promise.reject(error));
+        fail(error);
         return value;
       }
     },
@@ -409,8 +396,8 @@ export function createMembership(options: MembershipOptions): Membership {
 
   function leaderSince(): Instant | undefined {
     if (role === 'LEADER') return now() - (performance.now() - ledSince);
-    if (role !== 'FOLLOWER' || heard === undefined) return undefined;
-    return now() - heard.status.leadingMs - (performance.now() - heard.at);
+    if (role !== 'FOLLOWER' || leaderStatus === undefined) return undefined;
+    return now() - leaderStatus.value.leadingMs - (performance.now() - leaderStatus.publishedAt);
   }
 }
 

@@ -19,9 +19,7 @@ export type Message = { readonly kind: MessageKind; readonly chain: string; read
 /** A keyframe of 100,000 pools has 5 MB. */
 const MAX_MESSAGE_BYTES = 64 * 2 ** 20;
 
-const KINDS: ReadonlyMap<number, MessageKind> = new Map(
-  Object.entries(MESSAGE_KINDS).map(([kind, number]) => [number, kind as MessageKind]),
-);
+const KINDS = Object.keys(MESSAGE_KINDS) as readonly MessageKind[];
 
 /** Writes a message: the version, a checksum of all that follows, the kind, the name of the chain, the payload. */
 export function writeMessage({ kind, chain, payload }: Message): Buffer {
@@ -46,7 +44,8 @@ export function readMessage(bytes: Buffer, chain: string | undefined): Message {
   if (crc32(body) !== checksum) throw new RefusedMessageError('damaged', 'a message has another checksum');
 
   const parts = createByteReader(body);
-  const kind = KINDS.get(parts.u8());
+  const number = parts.u8();
+  const kind = KINDS.find((each) => MESSAGE_KINDS[each] === number);
   if (kind === undefined) throw new RefusedMessageError('damaged', 'a message has an unknown kind');
   const ofChain = parts.text();
   // A leader that has not read a node yet does not know the name.

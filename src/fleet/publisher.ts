@@ -45,8 +45,8 @@ export function createPublisher({ redis, lease, headsKept }: PublisherOptions): 
   let bytes = 0;
   /** The keyframes of the heads in the stream, and how many heads were published since each. */
   let keyframes: { readonly id: string; heads: number }[] = [];
-  /** The newest keyframe of each list. */
-  let listKeyframes: { pairs?: string; tickers?: string } = {};
+  /** The newest keyframe of each list, in the order in which they were published. */
+  const listKeyframes = new Map<'pairs' | 'tickers', string>();
 
   async function publish(
     stream: StreamName,
@@ -78,11 +78,14 @@ export function createPublisher({ redis, lease, headsKept }: PublisherOptions): 
     list: SharedList<P>,
   ): Promise<boolean> {
     const { payload, isKeyframe } = await writer.write(list);
-    const { pairs, tickers } = listKeyframes;
-    const oldest = pairs !== undefined && tickers !== undefined ? older(pairs, tickers) : undefined;
-    const id = await publish('lists', { kind, payload }, oldest === undefined ? undefined : ['MINID', oldest]);
-    if (isKeyframe && id !== undefined) listKeyframes = { ...listKeyframes, [kind]: id };
-    return id !== undefined;
+    const [older, newer] = listKeyframes.values();
+    const id = await publish('lists', { kind, payload }, older && newer ? ['MINID', older] : undefined);
+    if (id === undefined) return false;
+    if (isKeyframe) {
+      listKeyframes.delete(kind);
+      listKeyframes.set(kind, id);
+    }
+    return true;
   }
 
   /** After an error, what Redis has is not known: the next message does not depend on it. */
@@ -103,7 +106,7 @@ export function createPublisher({ redis, lease, headsKept }: PublisherOptions): 
   return {
     restart() {
       keyframes = [];
-      listKeyframes = {};
+      listKeyframes.clear();
       heads.restart();
       pairs.restart();
       tickers.restart();
@@ -118,11 +121,4 @@ export function createPublisher({ redis, lease, headsKept }: PublisherOptions): 
     },
     bytes: () => bytes,
   };
-}
-
-/** The lower id of two entries. */
-function older(a: string, b: string): string {
-  const [aMs = 0, aNumber = 0] = a.split('-').map(Number);
-  const [bMs = 0, bNumber = 0] = b.split('-').map(Number);
-  return aMs < bMs || (aMs === bMs && aNumber < bNumber) ? a : b;
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RedisArgument } from '@redis/client';
+import { isSettledWithin } from '../live/broadcast/wait-at-most.ts';
 import type { RedisClient, RedisReply } from './redis-client.ts';
 
 /** Redis cannot be used now: it is not connected, did not reply in time, or cannot write. */
@@ -11,10 +12,13 @@ export class RedisUnavailableError extends Error {
 }
 
 /** One connection to Redis, which is opened again whenever it is lost. */
-type RedisConnection = {
-  /** Whether commands are sent. After one that failed, they are not until a probe succeeds. */
+export type RedisConnection = {
+  /**
+   * Whether Redis can be used now. After a command that failed, it cannot until a probe succeeds: each command fails at once
+   * with RedisUnavailableError, and nothing is queued.
+   */
   isAvailable(): boolean;
-  /** Resolves when commands are sent, and after so long if they are not. @returns whether they are */
+  /** Resolves when Redis is available, and after so long if it is not. @returns whether it is */
   ready(maxWaitMs: number): Promise<boolean>;
   /**
    * Sends a command.
@@ -137,11 +141,9 @@ export function createRedisConnection(
     async ready(maxWaitMs) {
       if (isAvailable) return true;
       const { promise, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, maxWaitMs);
       waiting.add(resolve);
-      await promise;
+      await isSettledWithin(maxWaitMs, promise);
       waiting.delete(resolve);
-      clearTimeout(timer);
       return isAvailable;
     },
     async send(key, args, timeoutMs = COMMAND_TIMEOUT_MS) {

@@ -1,19 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { RedisArgument } from '@redis/client';
 import type { RedisReply } from './redis-client.ts';
-import { COMMAND_TIMEOUT_MS, createRedisConnection, type RedisWatcher } from './redis-connection.ts';
+import {
+  COMMAND_TIMEOUT_MS,
+  createRedisConnection,
+  type RedisConnection,
+  type RedisWatcher,
+} from './redis-connection.ts';
 
 /** Redis, as the parts of the fleet use it. Values are binary: texts of replies are `Buffer`. */
-export type Redis = {
-  /**
-   * Whether Redis can be used now. While it cannot, each command fails at once with RedisUnavailableError, and nothing is
-   * queued.
-   */
-  isAvailable(): boolean;
-  /** Calls a function whenever {@link isAvailable} has changed. */
+export type Redis = Pick<RedisConnection, 'isAvailable' | 'ready' | 'close'> & {
+  /** Calls a function whenever `isAvailable` has changed. */
   onChange(listener: () => void): void;
-  /** Resolves when Redis is available, and after so long if it is not. @returns whether it is */
-  ready(maxWaitMs: number): Promise<boolean>;
   /**
    * The key of something that belongs to the fleet as a whole. All these keys are in one slot of a cluster, so that a script
    * can use several of them.
@@ -34,7 +32,6 @@ export type Redis = {
   block(waitMs: number, key: string, ...args: readonly RedisArgument[]): Promise<RedisReply>;
   /** How many commands have failed, also because Redis was not available. */
   errors(): number;
-  close(): void;
 };
 
 /** A script in Lua, which Redis runs as one step. */
@@ -85,7 +82,7 @@ export function createRedis({ urls, prefix, watcher }: RedisOptions): Redis {
     unavailable: (error) => changed(false, error),
     failed,
   });
-  let blocking: typeof commands | undefined;
+  let blocking: RedisConnection | undefined;
 
   return {
     isAvailable: commands.isAvailable,

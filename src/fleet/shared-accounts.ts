@@ -77,7 +77,7 @@ return reply
  */
 export function createSharedAccounts(
   redis: Pick<Redis, 'run' | 'fleetKey'>,
-  onSettled: (replicas: number | undefined) => void = () => {},
+  onSettled: (replicas: number | undefined) => void,
 ): SharedAccounts {
   const replica = randomUUID();
   return {

@@ -35,8 +35,6 @@ export type SharedSources = {
   start(sources: FollowedSources): void;
   /** Turns the polling of the upstreams on or off. */
   poll(isOn: boolean): void;
-  /** Another gateway can have served the heights between the last head and the next one that this gateway reads. */
-  expectGap(): void;
   /** @returns whether this gateway still leads @throws as `Publisher` */
   publishHead(head: Head): Promise<boolean>;
   /** @throws as `publishHead` */
@@ -45,8 +43,11 @@ export type SharedSources = {
   publishTickers(snapshot: MarketSnapshot<Ticker>): Promise<boolean>;
   /** Publishes what this gateway has and the streams do not: the heads that it remembers, and the lists. @throws as `publishHead` */
   publishAll(): Promise<boolean>;
-  /** Adds to the first head after {@link poll} or {@link expectGap} the states of the heights that nobody has followed. */
-  fillIn(head: Head, previous: Head | undefined): Promise<Head>;
+  /**
+   * Adds to a head the states of the heights that nobody has followed since the previous one, if it is the first after
+   * {@link poll}, or if others can have served these heights.
+   */
+  fillIn(head: Head, previous: Head | undefined, canBeServed: boolean): Promise<Head>;
   /** Serves what another replica has published. Heights never go back. */
   receive(values: ReceivedValues): Promise<void>;
   /** What this gateway knows of the upstreams, for the others. */
@@ -55,10 +56,8 @@ export type SharedSources = {
   isFailing(): boolean;
   /** Polls the nodes once. @returns the name of their chain; `undefined` if none responds within a time */
   probe(withinMs: number): Promise<string | undefined>;
-  /** The name of the chain of the newest head. */
-  chainName(): string | undefined;
-  /** The height that is served. */
-  height(): BeaconHeight | undefined;
+  /** The head that is served. */
+  newest(): Head | undefined;
   /** The highest height of the streams. */
   publishedHeight(): BeaconHeight | undefined;
   upstreams(): readonly UpstreamHealth[] | undefined;
@@ -181,9 +180,6 @@ export function createSharedSources({ publisher, clock, headsKept, now }: Shared
       const { head, market } = sources;
       for (const follower of [head, market.pairs, market.tickers]) follower.poll(isOn);
     },
-    expectGap() {
-      mustFillIn = true;
-    },
     publishHead,
     publishPairs: (snapshot) => publisher.pairs(toShared(snapshot)),
     publishTickers: (snapshot) => publisher.tickers(toShared(snapshot)),
@@ -200,10 +196,10 @@ export function createSharedSources({ publisher, clock, headsKept, now }: Shared
       const tickers = market.tickers.newest();
       return tickers === undefined || publisher.tickers(toShared(tickers));
     },
-    async fillIn(head, previous) {
-      if (!mustFillIn) return head;
+    async fillIn(head, previous, canBeServed) {
+      const hasGap = mustFillIn || canBeServed;
       mustFillIn = false;
-      if (previous === undefined) return head;
+      if (!hasGap || previous === undefined) return head;
       const lowest = Math.max(previous.beaconHeight + 1, head.beaconHeight - headsKept + 1);
       const heights = Array.from({ length: Math.max(0, head.beaconHeight - lowest) }, (_, n) => lowest + n);
       if (heights.length === 0) return head;
@@ -246,8 +242,7 @@ export function createSharedSources({ publisher, clock, headsKept, now }: Shared
       const tips = await Promise.race([sources.nodes.poll().catch(() => []), sleep(withinMs, [])]);
       return tips[0]?.tip.chainName;
     },
-    chainName: () => sources.head.newest()?.chainInfo.chainName,
-    height: () => sources.head.newest()?.beaconHeight,
+    newest: () => sources.head.newest(),
     publishedHeight: () => publishedHeight,
     upstreams() {
       if (status === undefined) return undefined;

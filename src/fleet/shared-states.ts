@@ -46,12 +46,11 @@ export function createSharedStates(options: SharedStatesOptions): ReadOnce<Final
 
   /** Makes sure that Redis has a directory. @throws Error if Redis cannot be used */
   async function writeDirectory(directory: PoolDirectory): Promise<string> {
-    const bytes = digests.has(directory) ? undefined : toBytes(directory);
-    const digest = digests.get(directory) ?? digestOf(bytes ?? Buffer.alloc(0));
+    const digest = digests.get(directory) ?? digestOf(toBytes(directory));
     digests.set(directory, digest);
     const key = keyOf(digest);
     if ((await redis.command(key, 'PEXPIRE', key, String(DIRECTORY_TTL_MS))) !== 1)
-      await redis.command(key, 'SET', key, bytes ?? toBytes(directory), 'PX', String(DIRECTORY_TTL_MS));
+      await redis.command(key, 'SET', key, toBytes(directory), 'PX', String(DIRECTORY_TTL_MS));
     return digest;
   }
 

@@ -50,19 +50,13 @@ export function readStreams(redis: Redis): StreamPosition {
     return entries;
   }
 
+  const read = (...options: readonly string[]) =>
+    ['XREAD', 'COUNT', ENTRIES_AT_ONCE, ...options, 'STREAMS', ...keys, ...ids.values()] as const;
+
   return {
     lastId: (stream) => ids.get(stream) ?? START,
-    next: async () =>
-      advance(await redis.command(key, 'XREAD', 'COUNT', ENTRIES_AT_ONCE, 'STREAMS', ...keys, ...ids.values())),
-    wait: async (ms) =>
-      advance(
-        await redis.block(
-          ms,
-          key,
-          ...['XREAD', 'COUNT', ENTRIES_AT_ONCE, 'BLOCK', String(ms), 'STREAMS'],
-          ...[...keys, ...ids.values()],
-        ),
-      ),
+    next: async () => advance(await redis.command(key, ...read())),
+    wait: async (ms) => advance(await redis.block(ms, key, ...read('BLOCK', String(ms)))),
   };
 }
 

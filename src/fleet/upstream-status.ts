@@ -9,7 +9,6 @@ import {
 import type { ShownBlock } from '../live/chain/shown-blocks.ts';
 import type { UpstreamHealth } from '../upstream/health.ts';
 import { readArray, readObject, readString, readTimestamp, ShapeError } from '../upstream/wire.ts';
-import { createByteReader } from './byte-reader.ts';
 import { orRefuse } from './messages.ts';
 
 /** What the leader knows of the upstreams. Times are ages in milliseconds: no clock of another machine counts. */
@@ -52,7 +51,7 @@ function errorToJson(error: UpstreamError | undefined): unknown {
 /** Reads the status. @throws RefusedMessageError */
 export function readStatus(payload: Buffer): UpstreamStatus {
   return orRefuse(() => {
-    const status = readObject(JSON.parse(createByteReader(payload).rest().toString()), '$');
+    const status = readObject(JSON.parse(payload.toString()), '$');
     const errors = readObject(status['failures'], '$.failures');
     const nodes = readArray(status['nodes'], '$.nodes').slice(0, MAX_NODES).map(readNode);
     return {

@@ -1,17 +1,17 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { type BeaconHeight, newestFinal } from '../domain/beacon-height.ts';
-import type { ExchangeState } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { HeightNotAvailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
+import type { PastStates } from '../live/chain/past-states.ts';
 import type { Recorder } from './recorder.ts';
 import type { Coverage, FinalBlock, HeightRange, HistoryStore } from './store.ts';
 
 /** Reads missing heights from the node: first those between recorded heights, then those below, from the newest down. */
 export type Backfill = {
-  /** Starts to look for missing heights, unless it reads already. Called when something has been recorded. */
-  wake(): void;
+  /** Starts to look for heights that are missing below a head, unless it reads already. Called with each head that is published. */
+  wake(head: Head): void;
   /** Whether it is reading missing heights now. It may pause in between. */
   isReading(): boolean;
   /** Number of heights that were read. */
@@ -21,15 +21,12 @@ export type Backfill = {
 
 type BackfillOptions = {
   readonly store: Pick<HistoryStore, 'coverage'>;
-  readonly recorder: Pick<Recorder, 'record' | 'ready' | 'head' | 'firstHeight'>;
-  /** Reads a final state from a node. @throws HeightNotAvailableError, UpstreamError */
-  readonly readFinal: (height: BeaconHeight, head: Head) => Promise<ExchangeState>;
-  /** Whether a state has lost no pools. */
-  readonly isComplete: (state: ExchangeState) => boolean;
+  readonly recorder: Pick<Recorder, 'record' | 'ready'>;
+  readonly pastStates: Pick<PastStates, 'readInBackground' | 'isComplete'>;
   /** Whether it has to wait: the node is unwell or limits calls, or clients need it. */
   readonly mustPause: () => boolean;
-  /** Whether it reads at all: another replica of the fleet may. `true` by default. */
-  readonly mayRun?: () => boolean;
+  /** Whether it reads at all: another replica of the fleet may. */
+  readonly mayRun: () => boolean;
   /** How far below the newest block, by the times of blocks. */
   readonly maxAgeMs: number;
   /** Of so many heights one is read. Shorter gaps are filled completely. */
@@ -80,12 +77,15 @@ const FIRST_LOOK_AFTER_MS = 300;
 
 /** Creates the backfill. It does nothing before it is woken. */
 export function createBackfill(options: BackfillOptions): Backfill {
-  const { store, recorder, readFinal, isComplete, mustPause, mayRun = () => true, maxAgeMs, step, rate } = options;
+  const { store, recorder, pastStates, mustPause, mayRun, maxAgeMs, step, rate } = options;
+  const { readInBackground: readFinal, isComplete } = pastStates;
   const stopping = new AbortController();
   /** Heights that failed: how often, and when last, in milliseconds of `performance.now()`. */
   const failures = new LRUCache<BeaconHeight, { readonly times: number; readonly lastAt: number }>({
     max: MAX_LEFT_OUT,
   });
+  let newest: Head | undefined;
+  let firstHeight: BeaconHeight | undefined;
   let pruned: { readonly height: BeaconHeight; readonly until: number } | undefined;
   /** The highest height that was made before the time that is read. */
   let tooOld = 0;
@@ -97,9 +97,10 @@ export function createBackfill(options: BackfillOptions): Backfill {
   /** Set for good if the states of the node have no time. */
   let isImpossible = false;
 
-  function wake(): void {
-    if (working !== undefined || timer !== undefined || isStopped() || isImpossible || maxAgeMs === 0) return;
-    if (!mayRun()) return;
+  function wake(head: Head): void {
+    newest = head;
+    firstHeight ??= head.beaconHeight;
+    if (working !== undefined || timer !== undefined || mustEnd() || isImpossible || maxAgeMs === 0) return;
     mayLookAt ??= performance.now() + FIRST_LOOK_AFTER_MS;
     timer = setTimeout(start, Math.max(0, mayLookAt - performance.now()));
   }
@@ -115,8 +116,7 @@ export function createBackfill(options: BackfillOptions): Backfill {
       });
   }
 
-  const isStopped = () => stopping.signal.aborted;
-  const mustEnd = () => isStopped() || !mayRun();
+  const mustEnd = () => stopping.signal.aborted || !mayRun();
 
   /** Reads until nothing is missing. */
   async function fill(): Promise<void> {
@@ -139,12 +139,12 @@ export function createBackfill(options: BackfillOptions): Backfill {
   /** Some of the missing heights, in the order in which they are read. */
   async function lookForMissing(): Promise<readonly BeaconHeight[]> {
     await recorder.ready();
-    const head = recorder.head();
+    const head = newest;
     const coverage = await store.coverage(GAPS_AT_ONCE);
     if (head === undefined) return [];
     const oldest = head.time - maxAgeMs;
     // The recorder itself records the heights from its first head on.
-    const highest = Math.min(newestFinal(head.beaconHeight), (recorder.firstHeight() ?? 1) - 1);
+    const highest = Math.min(newestFinal(head.beaconHeight), (firstHeight ?? 1) - 1);
     const lowest = lowestToRead();
     const isRead = (height: BeaconHeight) => height <= newestFinal(head.beaconHeight) && !isLeftOut(height);
 
@@ -201,7 +201,7 @@ export function createBackfill(options: BackfillOptions): Backfill {
   /** Waits until the node may be called. @returns the newest head; `undefined` if the backfill must end */
   async function mayRead(): Promise<Head | undefined> {
     while (mustPause() && !mustEnd()) await sleep(PAUSE_MS);
-    return mustEnd() ? undefined : recorder.head();
+    return mustEnd() ? undefined : newest;
   }
 
   /** @returns `undefined` for a height that cannot be recorded, and why a height could not be read */

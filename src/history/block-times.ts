@@ -22,7 +22,7 @@ export type BlockTimes = {
 export type ReadState = (height: BeaconHeight, head: Head) => Promise<ExchangeState>;
 
 /** A height and when its block was made. */
-type Known = { readonly height: BeaconHeight; readonly time: Instant };
+type Known = { readonly beaconHeight: BeaconHeight; readonly time: Instant };
 
 /** Times of final blocks that are remembered, because the searches of many clients begin at the same heights. */
 const MAX_TIMES = 2_000;
@@ -53,15 +53,13 @@ export function createBlockTimes(history: Pick<History, 'blockAt' | 'unrecorded'
   /** The nearest known blocks at or before a time, and after it. A database that cannot be read only costs more reads. */
   async function nearest(time: Instant, head: Head): Promise<{ below: Known | undefined; above: Known }> {
     const recorded = await history.blockAt(time).catch(() => undefined);
-    const blocks: Known[] = ancestors(head, history.unrecorded()).map(toKnown);
-    for (const block of [recorded?.block, recorded?.next]) if (block !== undefined) blocks.push(toKnown(block));
-    for (const [height, time] of times) blocks.push({ height, time });
+    const blocks: Known[] = [...ancestors(head, history.unrecorded())];
+    for (const block of [recorded?.block, recorded?.next]) if (block !== undefined) blocks.push(block);
+    for (const [beaconHeight, time] of times) blocks.push({ beaconHeight, time });
 
-    const ofChain = blocks.filter(({ height }) => height <= head.beaconHeight);
+    const ofChain = blocks.filter(({ beaconHeight }) => beaconHeight <= head.beaconHeight);
     const below = ofChain.filter((block) => block.time <= time).reduce<Known | undefined>(higher, undefined);
-    const above = ofChain
-      .filter((block) => block.time > time)
-      .reduce<Known>(lower, { height: head.beaconHeight, time: head.time });
+    const above = ofChain.filter((block) => block.time > time).reduce<Known>(lower, head);
     return { below, above };
   }
 
@@ -72,18 +70,18 @@ export function createBlockTimes(history: Pick<History, 'blockAt' | 'unrecorded'
       /** The highest height that is known to be pruned, if it is above `below`. */
       let prunedTo = 0;
 
-      for (let reads = 0; above.height - Math.max(below?.height ?? 0, prunedTo) > 1; reads++) {
+      for (let reads = 0; above.beaconHeight - Math.max(below?.beaconHeight ?? 0, prunedTo) > 1; reads++) {
         if (reads === MAX_READS)
           throw new UpstreamBadShapeError('NODE', 'its blocks are not in the order of their times');
         const height = nextHeight({ time, below, above, prunedTo, head, isEven: reads % 2 === 0 });
         const found = await timeOf(height, head, read);
         if (found === undefined) prunedTo = height;
-        else if (found <= time) below = { height, time: found };
-        else above = { height, time: found };
+        else if (found <= time) below = { beaconHeight: height, time: found };
+        else above = { beaconHeight: height, time: found };
       }
-      if (prunedTo > (below?.height ?? 0) && below !== undefined)
+      if (prunedTo > (below?.beaconHeight ?? 0) && below !== undefined)
         throw new HeightNotAvailableError(prunedTo, head.beaconHeight);
-      return below?.height;
+      return below?.beaconHeight;
     },
   };
 }
@@ -98,16 +96,12 @@ export function ancestors(head: Head, heads: readonly Head[]): readonly Head[] {
   return chain;
 }
 
-function toKnown({ beaconHeight, time }: { readonly beaconHeight: BeaconHeight; readonly time: Instant }): Known {
-  return { height: beaconHeight, time };
-}
-
 function higher(a: Known | undefined, b: Known): Known {
-  return a !== undefined && a.height > b.height ? a : b;
+  return a !== undefined && a.beaconHeight > b.beaconHeight ? a : b;
 }
 
 function lower(a: Known, b: Known): Known {
-  return a.height < b.height ? a : b;
+  return a.beaconHeight < b.beaconHeight ? a : b;
 }
 
 /** The usual time between two blocks, for the first estimate below the lowest known block. */
@@ -131,20 +125,20 @@ type Search = {
  * errors with which it responds for pruned heights.
  */
 function nextHeight({ time, below, above, prunedTo, head, isEven }: Search): BeaconHeight {
-  const lowest = Math.max(below?.height ?? 0, prunedTo);
-  const expected = above.height - Math.ceil((above.time - time) / intervalOf(below, above, head));
-  const between = (height: BeaconHeight) => Math.min(Math.max(height, lowest + 1), above.height - 1);
+  const lowest = Math.max(below?.beaconHeight ?? 0, prunedTo);
+  const expected = above.beaconHeight - Math.ceil((above.time - time) / intervalOf(below, above, head));
+  const between = (height: BeaconHeight) => Math.min(Math.max(height, lowest + 1), above.beaconHeight - 1);
   if (lowest !== prunedTo || prunedTo === 0)
-    return between(isEven ? expected : Math.floor((lowest + above.height) / 2));
+    return between(isEven ? expected : Math.floor((lowest + above.beaconHeight) / 2));
 
   if (isEven && expected > prunedTo + 1) return between(expected);
-  const step = above.height - Math.max(FIRST_STEP, 2 * (head.beaconHeight - above.height));
-  return between(step > prunedTo ? step : above.height - Math.ceil((above.height - prunedTo) / 4));
+  const step = above.beaconHeight - Math.max(FIRST_STEP, 2 * (head.beaconHeight - above.beaconHeight));
+  return between(step > prunedTo ? step : above.beaconHeight - Math.ceil((above.beaconHeight - prunedTo) / 4));
 }
 
 /** The usual time between two blocks, by the known ones. */
 function intervalOf(below: Known | undefined, above: Known, head: Head): number {
-  if (below !== undefined) return (above.time - below.time) / (above.height - below.height) || 1;
-  const heights = head.beaconHeight - above.height;
+  if (below !== undefined) return (above.time - below.time) / (above.beaconHeight - below.beaconHeight) || 1;
+  const heights = head.beaconHeight - above.beaconHeight;
   return (heights === 0 ? 0 : (head.time - above.time) / heights) || USUAL_INTERVAL_MS;
 }

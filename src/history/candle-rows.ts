@@ -1,10 +1,9 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { type CandleInterval, INTERVAL_MS, openTimeOf } from '../domain/candle-interval.ts';
 import type { Instant } from '../domain/instant.ts';
-import type { PoolReserves } from '../domain/reserves.ts';
+import type { PoolReserves, Reserves } from '../domain/reserves.ts';
 import { amountOf, numberOf, type Row, type Value } from './database.ts';
 import { areEqual, type Rollup } from './rollup.ts';
-import type { RecordedReserves } from './store.ts';
 
 /** A row of INTERVALS. */
 export type IntervalRow = {
@@ -52,7 +51,7 @@ export function toRollup(row: Row, firstHeight: BeaconHeight): Rollup {
     ...(toReserves(row, 'open') ?? EMPTY),
     beaconHeight: hasAppeared ? numberOf(row, 'appeared') : firstHeight,
   };
-  const stateOf = (column: string): RecordedReserves =>
+  const stateOf = (column: string): Reserves =>
     row[column] === null ? open : { ...(toReserves(row, column) ?? close), beaconHeight: numberOf(row, column) };
   return {
     open,
@@ -70,7 +69,7 @@ const EMPTY: PoolReserves = { reserve1: 0n, reserve2: 0n };
 /** Writes a row of CANDLES. */
 export function fromRollup(minutes: number, pool: number, opened: number, rollup: Rollup): readonly Value[] {
   const { open, high, low, close, traded1, traded2, hasAppeared } = rollup;
-  const columnsOf = (state: RecordedReserves): readonly Value[] => {
+  const columnsOf = (state: Reserves): readonly Value[] => {
     if (state.beaconHeight === open.beaconHeight) return [null, null, null];
     if (areEqual(state, close)) return [state.beaconHeight, null, null];
     return [state.beaconHeight, state.reserve1, state.reserve2];

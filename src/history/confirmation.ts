@@ -48,10 +48,9 @@ export function createConfirmation(): Confirmation {
   return {
     add(head) {
       heads = [...heads.filter(({ beaconHeight }) => beaconHeight < head.beaconHeight), head].slice(-MAX_HEADS);
-      const final = heads
-        .map((each, place) => ({ each, place }))
-        .filter(({ each: { beaconHeight: height } }) => height > decidedTo && isFinal(height, head.beaconHeight))
-        .map(({ each, place }) => decide(each, place));
+      const final = heads.flatMap((each, place) =>
+        each.beaconHeight > decidedTo && isFinal(each.beaconHeight, head.beaconHeight) ? [decide(each, place)] : [],
+      );
       decidedTo = Math.max(decidedTo, ...final.map(({ head: { beaconHeight } }) => beaconHeight));
       return final;
     },

@@ -46,7 +46,22 @@ export type Table = {
 };
 
 /** `amount` is a whole number of any size. */
-export type ColumnType = 'integer' | 'amount' | 'text';
+type ColumnType = 'integer' | 'amount' | 'text';
+
+/** Creates a table. @param types the names of the types in the kind of database */
+export function toCreate({ name, columns, keyLength }: Table, types: Readonly<Record<ColumnType, string>>): string {
+  const all = Object.entries(columns).map(([column, type]) => `${column} ${types[type]}`);
+  const key = Object.keys(columns).slice(0, keyLength);
+  return `CREATE TABLE ${name} (${all.join(', ')}, PRIMARY KEY (${key.join(', ')}))`;
+}
+
+/** Inserts rows, or replaces those with the same key. @param rows `VALUES` or `SELECT`, in the order of the columns */
+export function toUpsert({ name, columns, keyLength }: Table, rows: string): string {
+  const all = Object.keys(columns);
+  const set = all.slice(keyLength).map((column) => `${column} = excluded.${column}`);
+  const key = all.slice(0, keyLength);
+  return `INSERT INTO ${name} (${all.join(', ')}) ${rows} ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${set.join(', ')}`;
+}
 
 /** The value of a column of whole numbers. */
 export function numberOf(row: Row | undefined, column: string): number {

@@ -18,8 +18,8 @@ export type History = Pick<
   /** Whether older heights are being read from the node now, by this gateway or by the leader of its fleet. */
   isBackfilling(): boolean;
   /**
-   * The heads that are in memory and may not be recorded yet, ascending by height, each the ancestor of the next where the
-   * node tells. Use those above `recordedTo` and not above the height of the answer.
+   * The heads that are in memory and may not be recorded yet, ascending by height, each the ancestor of the next as far as
+   * the node reports hashes. Use those above `recordedTo` and not above the height of the answer.
    */
   unrecorded(): readonly Head[];
   /** Changes each time something has been recorded. What was computed from the history before may then be different. */

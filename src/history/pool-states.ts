@@ -1,7 +1,8 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import { type ExchangeState, type PoolDirectory, poolCount } from '../domain/exchange.ts';
+import type { ExchangeState } from '../domain/exchange.ts';
 import type { PoolReserves } from '../domain/reserves.ts';
-import { amountOf, numberOf, type ReadSql, type Sql } from './database.ts';
+import { toReserves } from './candle-rows.ts';
+import { numberOf, type ReadSql, type Sql } from './database.ts';
 import type { RecordedHeight } from './store.ts';
 import { POOL_BASES } from './tables.ts';
 
@@ -61,7 +62,6 @@ export const STATE_OF_POOL =
 export function createPoolMemory(): PoolMemory {
   let ids: string[] = [];
   let numbers = new Map<string, number>();
-  let numbered: { directory: PoolDirectory; numbers: Uint32Array } | undefined;
   /** By block: another process can replace the block of a height. */
   const kept = new Map<string, PoolStates>();
 
@@ -75,17 +75,6 @@ export function createPoolMemory(): PoolMemory {
       numbers.set(String(row['id']), ids.length);
       ids.push(String(row['id']));
     }
-  }
-
-  /** The numbers of the pools of a directory, in its order. Most states have the same one. */
-  async function numberAll(sql: Sql, directory: PoolDirectory): Promise<Uint32Array> {
-    if (numbered?.directory === directory) return numbered.numbers;
-    const added = directory.ids.filter((id) => !numbers.has(id));
-    const rows = added.map((id, index) => [ids.length + index, id, null, null] as const);
-    await sql.put(POOL_BASES, rows);
-    if (added.length > 0) await refresh(sql);
-    numbered = { directory, numbers: Uint32Array.from(directory.ids, (id) => numbers.get(id) ?? 0) };
-    return numbered.numbers;
   }
 
   function keep(block: RecordedHeight, states: PoolStates): void {
@@ -113,15 +102,17 @@ export function createPoolMemory(): PoolMemory {
       keep(block, states);
       return states;
     },
-    async statesOf(sql, exchange) {
+    async statesOf(sql, { directory, reserves }) {
       await refresh(sql);
-      const places = await numberAll(sql, exchange.directory);
+      const added = directory.ids.filter((id) => !numbers.has(id));
+      const rows = added.map((id, index) => [ids.length + index, id, null, null] as const);
+      await sql.put(POOL_BASES, rows);
+      if (added.length > 0) await refresh(sql);
       const states = noPoolStates(ids.length);
-      for (let place = 0; place < poolCount(exchange); place++) {
-        const pool = places[place] ?? 0;
+      for (const [place, id] of directory.ids.entries()) {
+        const pool = numbers.get(id) ?? 0;
         states.exists[pool] = 1;
-        states.reserves[pool * 2] = exchange.reserves[place * 2] ?? 0n;
-        states.reserves[pool * 2 + 1] = exchange.reserves[place * 2 + 1] ?? 0n;
+        states.reserves.set(reserves.subarray(place * 2, place * 2 + 2), pool * 2);
       }
       return states;
     },
@@ -129,7 +120,6 @@ export function createPoolMemory(): PoolMemory {
     clear() {
       ids = [];
       numbers = new Map();
-      numbered = undefined;
       kept.clear();
     },
   };
@@ -157,12 +147,10 @@ async function readStates(sql: ReadSql, height: BeaconHeight): Promise<PoolState
   );
   for (const [pool, base] of pools.entries()) {
     const [change] = changes[pool] ?? [];
-    const reserve1 = change === undefined ? amountOf(base, 'base1') : amountOf(change, 'reserve1');
-    const reserve2 = change === undefined ? amountOf(base, 'base2') : amountOf(change, 'reserve2');
-    if (reserve1 === undefined || reserve2 === undefined) continue;
-    states.exists[numberOf(base, 'pool')] = 1;
-    states.reserves[pool * 2] = reserve1;
-    states.reserves[pool * 2 + 1] = reserve2;
+    const state = change === undefined ? toReserves(base, 'base') : toReserves(change, 'reserve');
+    if (state === undefined) continue;
+    states.exists[pool] = 1;
+    states.reserves.set([state.reserve1, state.reserve2], pool * 2);
   }
   return states;
 }

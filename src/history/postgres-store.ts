@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { ColumnType, Database, Row, Sql, Table, Value } from './database.ts';
+import { type Database, type Row, type Sql, toCreate, toUpsert, type Value } from './database.ts';
 import { createDatabaseStore } from './database-store.ts';
 import { type DatabaseOptions, prepareDatabase, type Schema, type StoreOptions } from './migrations.ts';
 import { HistoryDatabaseError, type HistoryStore } from './store.ts';
@@ -119,7 +119,7 @@ function createSql(connection: pg.PoolClient): Sql {
       for (const row of await query(joined, toColumns(lists))) results[Number(row['place']) - 1]?.push(row);
       return results;
     },
-    create: async (table) => void (await query(toCreate(table), [])),
+    create: async (table) => void (await query(toCreate(table, TYPES), [])),
     run: async (text, ...values) => void (await query(text, values.map(toText))),
     async runEach(text, lists) {
       if (lists.length === 0) return;
@@ -127,7 +127,9 @@ function createSql(connection: pg.PoolClient): Sql {
       await query(withColumns(text).replace('WHERE', using), toColumns(lists));
     },
     async put(table, rows) {
-      if (rows.length > 0) await query(toUpsert(table), toColumns(rows));
+      if (rows.length === 0) return;
+      const columns = Object.values(table.columns).map((type, index) => `$${index + 1}::${TYPES[type]}[]`);
+      await query(toUpsert(table, `SELECT * FROM unnest(${columns.join(', ')})`), toColumns(rows));
     },
   };
 }
@@ -155,21 +157,7 @@ function withColumns(text: string): string {
   return text.replace(/\$(\d+)/g, 'p.v$1');
 }
 
-const TYPES: Readonly<Record<ColumnType, string>> = { integer: 'bigint', amount: 'numeric', text: 'text' };
-
-function toCreate({ name, columns, keyLength }: Table): string {
-  const all = Object.entries(columns).map(([column, type]) => `${column} ${TYPES[type]}`);
-  const key = Object.keys(columns).slice(0, keyLength);
-  return `CREATE TABLE ${name} (${all.join(', ')}, PRIMARY KEY (${key.join(', ')}))`;
-}
-
-function toUpsert({ name, columns, keyLength }: Table): string {
-  const all = Object.keys(columns);
-  const values = Object.values(columns).map((type, index) => `$${index + 1}::${TYPES[type]}[]`);
-  const set = all.slice(keyLength).map((column) => `${column} = excluded.${column}`);
-  const key = all.slice(0, keyLength).join(', ');
-  return `INSERT INTO ${name} (${all.join(', ')}) SELECT * FROM unnest(${values.join(', ')}) ON CONFLICT (${key}) DO UPDATE SET ${set.join(', ')}`;
-}
+const TYPES = { integer: 'bigint', amount: 'numeric', text: 'text' };
 
 /** Calls PostgreSQL. @throws HistoryDatabaseError in place of its errors */
 async function orFail<T>(call: () => Promise<T>): Promise<T> {

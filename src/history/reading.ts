@@ -1,12 +1,12 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { type ExchangeState, type PoolDirectory, toPoolDirectory } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
-import type { PoolReserves } from '../domain/reserves.ts';
+import type { PoolReserves, Reserves } from '../domain/reserves.ts';
 import { toReserves } from './candle-rows.ts';
 import { numberOf, type ReadSql } from './database.ts';
 import { type PoolMemory, STATE_OF_POOL } from './pool-states.ts';
 import { HEIGHT_COLUMNS, heightAtOrAbove, heightAtOrBelow, toRecordedHeight } from './recording.ts';
-import type { BlockAt, BlocksQuery, Coverage, RecordedHeight, RecordedReserves, ReservesQuery } from './store.ts';
+import type { BlockAt, BlocksQuery, Coverage, RecordedHeight, ReservesQuery } from './store.ts';
 
 /** See `HistoryStore.coverage`. */
 export async function readCoverage(sql: ReadSql, gaps: number): Promise<Coverage | undefined> {
@@ -64,13 +64,13 @@ export async function readReservesAt(
   sql: ReadSql,
   memory: PoolMemory,
   { poolIds, heights }: ReservesQuery,
-): Promise<ReadonlyMap<string, readonly (RecordedReserves | undefined)[]>> {
+): Promise<ReadonlyMap<string, readonly (Reserves | undefined)[]>> {
   const recorded: (BeaconHeight | undefined)[] = [];
   for (const height of heights) recorded.push((await heightAtOrBelow(sql, height))?.beaconHeight);
   const pools = [...(await memory.numbersOf(sql, poolIds))];
   const wanted = pools.flatMap(([, pool]) => recorded.map((height) => [pool, height ?? 0] as const));
   const states = await statesOfPools(sql, wanted);
-  const result = new Map<string, (RecordedReserves | undefined)[]>();
+  const result = new Map<string, (Reserves | undefined)[]>();
   for (const [index, [id]] of pools.entries()) {
     const own = recorded.map((beaconHeight, place) => {
       const state = states[index * recorded.length + place];

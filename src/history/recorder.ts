@@ -3,12 +3,12 @@ import type { ExchangeState } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { HeightNotAvailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
+import type { PastStates } from '../live/chain/past-states.ts';
 import { createBranches } from './branches.ts';
 import { createConfirmation, type FinalHead } from './confirmation.ts';
 import { createDatabaseHealth, type HistoryWatcher, type RecorderState } from './database-health.ts';
 import { createRetry } from './retry.ts';
-import { ALONE, type HistoryRole } from './role.ts';
-import type { ReadFinal } from './same-chain.ts';
+import type { HistoryRole } from './role.ts';
 import {
   type Coverage,
   type FinalBlock,
@@ -25,10 +25,6 @@ export type Recorder = {
   record(blocks: readonly FinalBlock[]): Promise<readonly BeaconHeight[]>;
   /** Resolves when the database has been opened and is surely of this chain. @throws HistoryDatabaseError if it cannot be */
   ready(): Promise<void>;
-  /** The newest head; `undefined` until one is published. */
-  head(): Head | undefined;
-  /** The height of the first head that was published; `undefined` until one is. */
-  firstHeight(): BeaconHeight | undefined;
   /** The heads in memory; see `History.unrecorded`. */
   unrecorded(): readonly Head[];
   version(): number;
@@ -37,9 +33,8 @@ export type Recorder = {
   isFilledByOther(): boolean;
   onRecorded(listener: () => void): void;
   status(): RecorderStatus;
-  /** Records what is final and confirmed, within a time. @param withinMs maximum time */
+  /** Stops, and records what is final and confirmed, within a time. @param withinMs maximum time */
   flush(withinMs: number): Promise<void>;
-  stop(): void;
 };
 
 /** The recorder as operators see it. */
@@ -55,12 +50,9 @@ export type RecorderStatus = {
 
 type RecorderOptions = {
   readonly store: HistoryStore;
-  readonly readFinal: ReadFinal;
-  /** Whether a state has lost no pools. */
-  readonly isComplete: (state: ExchangeState) => boolean;
+  readonly pastStates: Pick<PastStates, 'readInBackground' | 'isComplete'>;
   readonly watcher: HistoryWatcher;
-  /** That of a gateway alone by default. */
-  readonly role?: HistoryRole;
+  readonly role: HistoryRole;
 };
 
 /** Final heights that wait at most while the database fails, and heights that wait to be read again. */
@@ -84,7 +76,8 @@ const HOUR_MS = 3_600_000;
 const GAPS_COMPARED = 8;
 
 /** Starts to record. The database is first used when a head is published. */
-export function createRecorder({ store, readFinal, isComplete, watcher, role = ALONE }: RecorderOptions): Recorder {
+export function createRecorder({ store, pastStates, watcher, role }: RecorderOptions): Recorder {
+  const { readInBackground: readFinal, isComplete } = pastStates;
   const confirmation = createConfirmation();
   const listeners: (() => void)[] = [];
   /** Final blocks that are not recorded yet. */
@@ -92,7 +85,6 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
   /** Heads whose block must be read again. */
   let doubtful: readonly (FinalHead & { readonly reads: number })[] = [];
   let newest: Head | undefined;
-  let firstHeight: BeaconHeight | undefined;
   let coverage: Coverage | undefined;
   let version = 0;
   let fills = 0;
@@ -112,7 +104,7 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
 
   function openNow(): void {
     opener = undefined;
-    if (!isReady() && health.state() !== 'refused') ready().catch(() => {});
+    ready().catch(() => {});
   }
 
   function isReady(): boolean {
@@ -170,7 +162,12 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
         // Its reason is noted in `use`; other reasons, such as a node that lags, end by themselves.
         return retryDatabase.later();
       }
-      if (!(await readOneAgain()) || !(await deleteSuspected())) return;
+      try {
+        await readOneAgain();
+        await deleteSuspected();
+      } catch {
+        return retryNode.later();
+      }
     }
   }
 
@@ -228,25 +225,19 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
     return store.record(blocks);
   }
 
-  /** @returns whether to go on: `false` if a node or the database could not be read */
-  async function deleteSuspected(): Promise<boolean> {
-    if (newest === undefined || !branches.isSuspecting()) return true;
-    try {
-      await branches.deleteSuspected(newest);
-      retryNode.succeeded();
-      return true;
-    } catch {
-      retryNode.later();
-      return false;
-    }
+  /** @throws HistoryDatabaseError if a node or the database could not be read */
+  async function deleteSuspected(): Promise<void> {
+    if (newest === undefined || !branches.isSuspecting()) return;
+    await branches.deleteSuspected(newest);
+    retryNode.succeeded();
   }
 
-  /** @returns whether to go on: `false` if a node could not be read */
-  async function readOneAgain(): Promise<boolean> {
+  /** @throws UpstreamError if a node could not be read */
+  async function readOneAgain(): Promise<void> {
     const [first, ...others] = doubtful;
-    if (first === undefined || newest === undefined) return true;
+    if (first === undefined || newest === undefined) return;
     doubtful = others;
-    if (!role.readsNodes()) return true;
+    if (!role.readsNodes()) return;
     try {
       const exchange = await readFinal(first.head.beaconHeight, newest);
       retryNode.succeeded();
@@ -255,12 +246,10 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
       if (exchange.time !== undefined && exchange.time !== first.head.time)
         branches.suspectBelow(first.head.beaconHeight);
       if (block !== undefined && isComplete(exchange)) enqueue([block]);
-      return true;
     } catch (error) {
-      if (error instanceof HeightNotAvailableError) return true;
+      if (error instanceof HeightNotAvailableError) return;
       if (first.reads + 1 < MAX_READS) doubtful = [...doubtful, { ...first, reads: first.reads + 1 }];
-      retryNode.later();
-      return false;
+      throw error;
     }
   }
 
@@ -277,18 +266,9 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
     queue = all.slice(-MAX_WAITING);
   }
 
-  function stop(): void {
-    isStopped = true;
-    health.stop();
-    clearTimeout(opener);
-    retryDatabase.stop();
-    retryNode.stop();
-  }
-
   return {
     add(head) {
       newest = head;
-      firstHeight ??= head.beaconHeight;
       const final = confirmation.add(head);
       const certain = final.filter(({ head: { exchange }, toRead }) => toRead === 'nothing' && isComplete(exchange));
       enqueue(certain.map(({ head }) => blockOf(head, head.exchange)));
@@ -299,8 +279,6 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
     },
     record,
     ready,
-    head: () => newest,
-    firstHeight: () => firstHeight,
     unrecorded: confirmation.chain,
     version: () => version,
     fills: () => fills,
@@ -313,14 +291,17 @@ export function createRecorder({ store, readFinal, isComplete, watcher, role = A
       errors: health.errors(),
     }),
     async flush(withinMs) {
-      stop();
+      isStopped = true;
+      health.stop();
+      clearTimeout(opener);
+      retryDatabase.stop();
+      retryNode.stop();
       if (health.state() !== 'recording' || !isReady()) return;
       const timer = Promise.withResolvers<void>();
       const timeout = setTimeout(timer.resolve, withinMs);
       await Promise.race([(working ?? Promise.resolve()).then(recordQueue).catch(() => {}), timer.promise]);
       clearTimeout(timeout);
     },
-    stop,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { HistoryDatabase } from './store.ts';
 
-/** What a replica of a fleet does for the history. */
+/** What a gateway does for the history. */
 export type HistoryRole = {
   /** Whether it writes to the database. */
   writes(): boolean;
@@ -8,13 +8,11 @@ export type HistoryRole = {
   readsNodes(): boolean;
 };
 
-/** The role of a gateway without a fleet: it does everything. */
-export const ALONE: HistoryRole = { writes: () => true, readsNodes: () => true };
-
 /**
  * The role of a replica of a fleet: only the leader reads missing heights. All replicas share a database of PostgreSQL, so that
- * only the leader writes to it. Any other database is of one replica, which records what is published.
+ * only the leader writes to it. Any other database is of one replica, which records what is published. A gateway without a
+ * fleet does everything.
  */
-export function roleInFleet(database: HistoryDatabase, isLeader: () => boolean): HistoryRole {
+export function historyRole(database: HistoryDatabase, isLeader = () => true): HistoryRole {
   return { writes: database.kind === 'postgresql' ? isLeader : () => true, readsNodes: isLeader };
 }

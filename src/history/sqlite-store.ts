@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
-import type { ColumnType, Database, ReadSql, Row, Sql, Table, Value } from './database.ts';
+import { type Database, type ReadSql, type Row, type Sql, toCreate, toUpsert, type Value } from './database.ts';
 import { createDatabaseStore } from './database-store.ts';
 import { type DatabaseOptions, prepareDatabase, type Schema, type StoreOptions } from './migrations.ts';
 import { APPLICATION_ID, canBeHistory } from './sqlite-file.ts';
@@ -120,10 +120,13 @@ function createSql(db: DatabaseSync): Sql {
   };
   return {
     ...reads,
-    create: async (table) => orFail(() => db.exec(toCreate(table))),
+    create: async (table) => orFail(() => db.exec(`${toCreate(table, TYPES)} STRICT, WITHOUT ROWID`)),
     run: async (text, ...values) => orFail(() => run(prepare(text), values)),
     runEach: async (text, lists) => orFail(() => runEach(text, lists)),
-    put: async (table, rows) => orFail(() => runEach(toUpsert(table), rows)),
+    async put(table, rows) {
+      const values = Object.keys(table.columns).map((_, index) => `$${index + 1}`);
+      orFail(() => runEach(toUpsert(table, `VALUES (${values.join(', ')})`), rows));
+    },
   };
 }
 
@@ -137,21 +140,7 @@ function toParameters(places: readonly number[], values: readonly Value[]): read
   });
 }
 
-const TYPES: Readonly<Record<ColumnType, string>> = { integer: 'INTEGER', amount: 'ANY', text: 'TEXT' };
-
-function toCreate({ name, columns, keyLength }: Table): string {
-  const all = Object.entries(columns).map(([column, type]) => `${column} ${TYPES[type]}`);
-  const key = Object.keys(columns).slice(0, keyLength);
-  return `CREATE TABLE ${name} (${all.join(', ')}, PRIMARY KEY (${key.join(', ')})) STRICT, WITHOUT ROWID`;
-}
-
-function toUpsert({ name, columns, keyLength }: Table): string {
-  const all = Object.keys(columns);
-  const set = all.slice(keyLength).map((column) => `${column} = excluded.${column}`);
-  const key = all.slice(0, keyLength).join(', ');
-  const values = all.map((_, index) => `$${index + 1}`).join(', ');
-  return `INSERT INTO ${name} (${all.join(', ')}) VALUES (${values}) ON CONFLICT (${key}) DO UPDATE SET ${set.join(', ')}`;
-}
+const TYPES = { integer: 'INTEGER', amount: 'ANY', text: 'TEXT' };
 
 /** The primary result codes that only the operator can change: SQLITE_CORRUPT and SQLITE_NOTADB. */
 const PERMANENT = new Set([11, 26]);

@@ -36,7 +36,8 @@ type RunningWorker = {
  * Creates the store of a history. It works in a thread of its own, so that neither the database nor the comparison of states
  * blocks the event loop. The thread starts with the first call.
  *
- * Calls fail with HistoryDatabaseError while the database cannot be used, and for a while after the thread has failed. The next ones succeed as soon as the cause has ended, unless the error is permanent.
+ * Calls fail with HistoryDatabaseError while the database cannot be used, and for a while after the thread has failed. The next
+ * ones succeed as soon as the cause has ended, unless the error is permanent.
  */
 export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
   let running: RunningWorker | undefined;

@@ -49,7 +49,7 @@ export type HistoryStore = {
   /** What happened to pools after a recorded height, for each pool that has a recorded state. */
   windows(query: WindowQuery): Promise<Recorded<ReadonlyMap<string, PoolWindow>>>;
   /** The reserves of pools after several heights: for each pool one state per height, `undefined` if it did not exist. */
-  reservesAt(query: ReservesQuery): Promise<ReadonlyMap<string, readonly (RecordedReserves | undefined)[]>>;
+  reservesAt(query: ReservesQuery): Promise<ReadonlyMap<string, readonly (Reserves | undefined)[]>>;
   /**
    * Deletes a recorded block and everything above it in one transaction, because it is of a branch that was given up. What is
    * read afterwards is as if those heights had never been recorded. If another block is recorded at that height by now, or
@@ -101,9 +101,6 @@ export type BlocksQuery = { readonly upTo: BeaconHeight; readonly last: number }
 
 /** A result, and the newest height that was recorded when it was read: higher ones are added from memory. */
 export type Recorded<T> = { readonly recordedTo: BeaconHeight | undefined; readonly value: T };
-
-/** The reserves of one pool after a recorded height. */
-export type RecordedReserves = Reserves;
 
 /** Which candles are read. */
 export type CandleQuery = CandleRange & {

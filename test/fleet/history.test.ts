@@ -2,7 +2,7 @@ import { expect, onTestFinished } from 'vitest';
 import { createHistory } from '../../src/history/history.ts';
 import { createPostgresStore } from '../../src/history/postgres-store.ts';
 import { createRecorder } from '../../src/history/recorder.ts';
-import { roleInFleet } from '../../src/history/role.ts';
+import { historyRole } from '../../src/history/role.ts';
 import type { HistoryStore } from '../../src/history/store.ts';
 import type { Head } from '../../src/live/chain/head.ts';
 import { POOL_IDS } from '../history/chains.ts';
@@ -55,16 +55,18 @@ function replicaOf(fleet: { leader: string; onRead?: () => void }, name: string)
   };
   const recorder = createRecorder({
     store,
-    async readFinal(height) {
-      calls.push(height - FIRST_HEIGHT);
-      fleet.onRead?.();
-      return endlessBlock(height).exchange;
+    pastStates: {
+      async readInBackground(height) {
+        calls.push(height - FIRST_HEIGHT);
+        fleet.onRead?.();
+        return endlessBlock(height).exchange;
+      },
+      isComplete: () => true,
     },
-    isComplete: () => true,
     watcher,
-    role: roleInFleet({ kind: 'postgresql', url: server().url }, isLeader),
+    role: historyRole({ kind: 'postgresql', url: server().url }, isLeader),
   });
-  onTestFinished(recorder.stop);
+  onTestFinished(() => recorder.flush(0));
   const backfill = { wake() {}, isReading: () => false, reads: () => 0, stop() {} };
   const history = createHistory({ store, recorder, backfill, timeoutMs: 5_000 });
   const last = () => recorder.status().coverage?.last.beaconHeight;

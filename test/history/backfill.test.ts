@@ -171,25 +171,26 @@ function fillForTest(poolsOf: (height: number, read: number) => number) {
     recorder: {
       record: (blocks) => store.record(blocks),
       ready: async () => {},
-      head: () => head,
-      firstHeight: () => 101,
     },
-    async readFinal(height) {
-      const read = (reads.get(height) ?? 0) + 1;
-      reads.set(height, read);
-      const pools = Array.from({ length: poolsOf(height, read) }, (_, n) =>
-        poolOf(1n, 1n, { token1Id: tokenId('0'), token2Id: tokenId(String(n + 1)) }),
-      );
-      return exchangeStateOf(height, pools, height * 1_000);
+    pastStates: {
+      async readInBackground(height) {
+        const read = (reads.get(height) ?? 0) + 1;
+        reads.set(height, read);
+        const pools = Array.from({ length: poolsOf(height, read) }, (_, n) =>
+          poolOf(1n, 1n, { token1Id: tokenId('0'), token2Id: tokenId(String(n + 1)) }),
+        );
+        return exchangeStateOf(height, pools, height * 1_000);
+      },
+      isComplete: counts.isWhole,
     },
-    isComplete: counts.isWhole,
     mustPause: () => false,
+    mayRun: () => true,
     maxAgeMs: 50_000,
     step: 1,
     rate: { atOnce: 1, pauseMs: 0 },
   });
   onTestFinished(backfill.stop);
-  backfill.wake();
+  backfill.wake(head);
   return { store, reads, poolsAt: (height: number) => store.blocks.get(height)?.exchange.directory.ids.length };
 }
 

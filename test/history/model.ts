@@ -1,5 +1,6 @@
 import type { CandleInterval } from '../../src/domain/candle-interval.ts';
-import type { FinalBlock, PoolWindow, RecordedReserves, StoredCandle } from '../../src/history/store.ts';
+import type { Reserves } from '../../src/domain/reserves.ts';
+import type { FinalBlock, PoolWindow, StoredCandle } from '../../src/history/store.ts';
 
 /** The lengths of intervals, and which of them are kept for 90 days. */
 const MINUTES: Readonly<Record<CandleInterval, number>> = {
@@ -58,7 +59,7 @@ export function createModel(rawDays: number) {
   }
 
   function summary(id: string, heights: readonly Block[], counted: readonly Block[]) {
-    const states = heights.flatMap((block): RecordedReserves[] => {
+    const states = heights.flatMap((block): Reserves[] => {
       const state = block.pools.get(id);
       return state ? [{ beaconHeight: block.height, reserve1: state[0], reserve2: state[1] }] : [];
     });
@@ -66,7 +67,7 @@ export function createModel(rawDays: number) {
     const close = states.at(-1);
     if (open === undefined || close === undefined) return undefined;
     const priced = states.filter(({ reserve1, reserve2 }) => reserve1 !== 0n && reserve2 !== 0n);
-    const ratio = (a: RecordedReserves, b: RecordedReserves) => a.reserve1 * b.reserve2 - b.reserve1 * a.reserve2;
+    const ratio = (a: Reserves, b: Reserves) => a.reserve1 * b.reserve2 - b.reserve1 * a.reserve2;
     const best = (isBetter: (difference: bigint) => boolean) =>
       priced.reduce((found, state) => (isBetter(ratio(state, found)) ? state : found), priced[0] ?? open);
     const [traded1, traded2] = traded(id, counted);
@@ -113,7 +114,7 @@ export function createModel(rawDays: number) {
       const block = floor(height);
       return block && { height: block.height, time: block.time, pools: new Map([...block.pools].sort()) };
     },
-    reservesAt(id: string, heights: readonly number[]): (RecordedReserves | undefined)[] | undefined {
+    reservesAt(id: string, heights: readonly number[]): (Reserves | undefined)[] | undefined {
       if (!all().some((block) => block.pools.has(id))) return undefined;
       return heights.map((height) => {
         const block = floor(height);

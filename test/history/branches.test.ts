@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { ExchangeState } from '../../src/domain/exchange.ts';
 import { HeightNotAvailableError } from '../../src/errors.ts';
-import { createChainComparison } from '../../src/history/same-chain.ts';
+import { createBranches } from '../../src/history/branches.ts';
+import { HistoryDatabaseError, type RecordedHeight } from '../../src/history/store.ts';
 import { exchangeStateOf } from '../domain/pools.ts';
 import { headOf } from '../live/chain/heads.ts';
-import { createMemoryStore } from './memory-store.ts';
+import { createMemoryStore, type MemoryStore } from './memory-store.ts';
 
 const TIP = 10_000;
 const timeOf = (height: number) => height * 40_000;
@@ -19,7 +21,27 @@ type Recorded = {
   readonly retained?: number;
 };
 
-/** Compares recorded heights with those of a node. @returns what was found, and the number of reads */
+/** Compares the newest recorded height with that of a node. @returns the lowest block of a branch, which would be deleted */
+async function findBranch(store: MemoryStore, readFinal: (height: number) => Promise<ExchangeState>) {
+  let found: RecordedHeight | undefined;
+  const branches = createBranches({
+    store: {
+      ...store,
+      async deleteFrom(block) {
+        found = block;
+        return [];
+      },
+    },
+    use: (operation) => operation(),
+    readFinal,
+    mayWrite: () => true,
+    async onDeleted() {},
+  });
+  await branches.requireSameChain(head);
+  return found;
+}
+
+/** Compares recorded heights with those of a node. @returns the branch or why none was found, and the number of reads */
 async function compare({ heights, branch, retained = 1 }: Recorded) {
   const store = createMemoryStore();
   const first = heights.length - branch;
@@ -30,16 +52,12 @@ async function compare({ heights, branch, retained = 1 }: Recorded) {
     }),
   );
   let reads = 0;
-  const comparison = createChainComparison({
-    recentBlocks: store.recentBlocks,
-    blockAt: store.blockAt,
-    async readFinal(height) {
-      reads += 1;
-      if (height < retained) throw new HeightNotAvailableError(height, TIP);
-      return exchangeStateOf(height, [], timeOf(height));
-    },
-  });
-  return { found: await comparison.newest(head), reads };
+  const found = await findBranch(store, async (height) => {
+    reads += 1;
+    if (height < retained) throw new HeightNotAvailableError(height, TIP);
+    return exchangeStateOf(height, [], timeOf(height));
+  }).catch((error: unknown) => error);
+  return { found, reads };
 }
 
 const anyRecorded = fc.uniqueArray(fc.integer({ min: 1, max: TIP - 3 }), { minLength: 1, maxLength: 200 });
@@ -52,27 +70,30 @@ test('the lowest block of a branch of fewer than 64 recorded heights is found wi
       const { found, reads } = await compare({ heights, branch, retained });
       expect(reads).toBeLessThanOrEqual(7);
       const [shared, first, last] = [heights.at(-1 - branch), heights.at(-branch), heights.at(-1) ?? 0];
-      if (branch === 0 || last < retained) expect(found).toEqual({ kind: 'same chain' });
+      if (branch === 0 || last < retained) expect(found).toBeUndefined();
       else if (branch >= 64 || shared === undefined || branch === heights.length || shared < retained)
-        expect(found).toEqual({ kind: 'other chain', at: last });
-      else expect(found).toMatchObject({ kind: 'branch', from: { beaconHeight: first } });
+        expect(found).toEqual(
+          new HistoryDatabaseError(
+            `the database is of another chain: it has another block at beacon height ${last} than the node`,
+            { isPermanent: true },
+          ),
+        );
+      else expect(found).toMatchObject({ beaconHeight: first });
     }),
   );
 });
 
 test('heights that are not final yet are compared later, unless one of them is earlier than the tip', async () => {
   const near = [TIP - 4, TIP - 3, TIP - 2];
-  await expect(compare({ heights: near, branch: 0 })).rejects.toMatchObject({
-    message: 'the node has not reached the recorded heights',
-    isPermanent: false,
-  });
+  expect((await compare({ heights: near, branch: 0 })).found).toEqual(
+    new HistoryDatabaseError('the node has not reached the recorded heights'),
+  );
   const store = createMemoryStore();
   const blocks = [TIP - 4, TIP + 1].map((height) => {
     const time = Math.min(timeOf(height), head.time - 1);
     return { hash: undefined, time, exchange: exchangeStateOf(height, [], time) };
   });
   await store.record(blocks);
-  const readFinal = async (height: number) => exchangeStateOf(height, [], timeOf(height));
-  const comparison = createChainComparison({ ...store, readFinal });
-  expect(await comparison.newest(head)).toMatchObject({ kind: 'branch', from: { beaconHeight: TIP + 1 } });
+  const found = await findBranch(store, async (height) => exchangeStateOf(height, [], timeOf(height)));
+  expect(found).toMatchObject({ beaconHeight: TIP + 1 });
 });

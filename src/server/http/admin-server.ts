@@ -23,27 +23,21 @@ type AdminServerOptions = AdminPagesOptions & {
 export function createAdminServer(options: AdminServerOptions): AdminServer {
   const { metrics, accessLog, isStopping, keepAliveMs } = options;
   const responses = createOpenResponses(metrics, accessLog.onResponse);
-  const handle = createRoutes({
-    ...options,
-    hasAdminPages: true,
-    responses,
-    isLast: isStopping,
-  });
+  const handle = createRoutes({ ...options, hasAdminPages: true, responses, isLast: isStopping });
   const server = createHttpServer({ handle, responses, connections: undefined, keepAliveMs });
   let origin: string | undefined;
-  let stopAborting = () => {};
+  const stopAborting = responses.abortStalled(keepAliveMs);
 
   return {
     async listen(port, host) {
       origin = await listenOn(server, port, host);
-      stopAborting = responses.abortStalled(keepAliveMs);
       return origin;
     },
     origin: () => origin,
     async close() {
+      stopAborting();
       if (!server.listening) return;
       origin = undefined;
-      stopAborting();
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();

@@ -39,9 +39,6 @@ type GraphqlHandlerOptions = TransportOptions & {
   readonly maxBodyBytes: number;
 };
 
-/** Handles a request to the GraphQL endpoint. */
-export type GraphqlHandler = (exchange: HttpExchange) => void;
-
 /** A plain query: one operation, by GET or as a JSON body, whose client accepts JSON. */
 type PlainRequest = QueryRequest & {
   readonly exchange: HttpExchange;
@@ -58,7 +55,7 @@ type PlainRequest = QueryRequest & {
  * A plain query gets a response as on every transport (`query-responses.ts`). Yoga handles all other requests, with the same
  * pipeline.
  */
-export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
+export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange: HttpExchange) => void {
   const { yoga, pipeline, persisted, minimumHeights, writer, clients, rates, connections } = options;
   const { requestIds, maskError, corsOrigins, maxBodyBytes, tracing } = options;
   const isAllLogged = options.accessLog.isAll;

@@ -41,7 +41,7 @@ export function createTestPipeline({
     documents: createDocuments({ schema, limits, onRefused: metrics.recordRefusedOperation }),
     planner: createPlanner({ schema, limits }),
     executor,
-    groups: createSubscriptionGroups({ service, executor, metrics, maskError }),
+    subscribeToGroup: createSubscriptionGroups({ service, executor, metrics, maskError }),
     minimumHeights: { reachSent: () => undefined },
     metrics,
     maskError,

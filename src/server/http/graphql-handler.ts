@@ -8,7 +8,7 @@ import { handlePreflight, isAllowedOrigin, isPreflight, originNotAllowed } from 
 import type { ResponseSource } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import { type EncodedResponse, encodeResponse } from '../operations/encoded-response.ts';
-import { codesOf, type OperationLabel, summarizeRefusal } from '../operations/log-details.ts';
+import { codesOf, type OperationLabel, summarizeErrors } from '../operations/log-details.ts';
 import type { PersistedQueries } from '../operations/persisted-queries.ts';
 import { isSubscription, type Prepared, type SentOperation } from '../operations/pipeline.ts';
 import { keyOf, type QueryRequest } from '../operations/query-responses.ts';
@@ -61,7 +61,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
   const isAllLogged = options.accessLog.isAll;
   const acceptedType = createAcceptedTypes();
   const batch = createWriteBatch();
-  const respond = options.responses.over({ execute, send, refuse: refusePlain });
+  const respond = options.respondOver({ execute, send, refuse: refusePlain });
 
   function handle(exchange: HttpExchange): void {
     const { request, response } = exchange;
@@ -123,9 +123,9 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
     return andThen(minimumHeights.reachSent(minimum, MIN_HEIGHT_HEADER, clientOf(plain)), (refused) => {
       if (refused === undefined) return respond(plain);
       const { span, account } = plain;
-      const executed = { result: new WrittenResult(undefined, [refused]), dependencies: undefined };
+      const result = new WrittenResult(undefined, [refused]);
       span?.end({ codes: codesOf([refused]) });
-      return send(plain, encodeResponse(executed, account.paid, 0, maskError), 'executed');
+      return send(plain, encodeResponse({ result }, account.paid, 0, maskError), 'executed');
     });
   }
 
@@ -179,7 +179,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
     error: GraphQLError,
     label: OperationLabel = {},
   ): void {
-    exchange.access = { label, errors: summarizeRefusal(error) };
+    exchange.access = { label, errors: summarizeErrors([error]) };
     writer.refuse(exchange, type ?? 'application/json', error);
   }
 

@@ -1,4 +1,5 @@
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import type { WrittenResult } from '../../graphql/execution/written-result.ts';
 import { schema } from '../../graphql/schema.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
 import { type ErrorSummary, summarizeErrors } from '../operations/log-details.ts';
@@ -75,7 +76,8 @@ function useAccessLog(persisted: PersistedQueries): Plugin<object, ServerContext
     },
     onResultProcess({ result, serverContext: { exchange } }) {
       if (exchange === undefined) return;
-      const summaries = [result].flat().flatMap((each) => summarizeErrors(each as never) ?? []);
+      const results = [result].flat() as readonly Partial<WrittenResult>[];
+      const summaries = results.flatMap(({ errors, text }) => summarizeErrors(errors, text !== undefined) ?? []);
       if (summaries.length > 0) exchange.access = { ...exchange.access, errors: merge(summaries) };
     },
   };

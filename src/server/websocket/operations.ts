@@ -15,7 +15,6 @@ import { isSubscription, type Prepared, type PreparedOperation } from '../operat
 import { keyOf, type QueryRequest } from '../operations/query-responses.ts';
 import { tooManyAtOnce } from '../operations/refusal.ts';
 import type { TransportOptions } from '../transport-options.ts';
-import { trackOperation } from './graceful-close.ts';
 import type { LoggedOperation, WebSocketLog } from './log.ts';
 import { textOfPayload } from './message.ts';
 import type { ProtocolContext, ProtocolOptions } from './protocol.ts';
@@ -70,8 +69,9 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     const operation = { connection, caller, requestId, id, payload, receivedAt, key, account, span };
     log.received(operation);
 
-    const responding = hasTooMany(connection) ? [TOO_MANY_OPERATIONS] : respondAtMinimum(operation);
-    const outcome = responding instanceof Promise ? await trackOperation(socket, responding) : responding;
+    const hasTooMany = Object.keys(connection.subscriptions).length > maxSubscriptionsPerConnection;
+    const responding = hasTooMany ? [TOO_MANY_OPERATIONS] : respondAtMinimum(operation);
+    const outcome = responding instanceof Promise ? await socket.track(responding) : responding;
     if (Array.isArray(outcome)) {
       log.rejected(operation);
       span?.end({ codes: codesOf(outcome) });
@@ -157,10 +157,6 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     const unused = { rootValue: undefined, contextValue: undefined };
     releasePayload(payload);
     return { schema, document, operationName, ...unused, updates, receiver: receiverOf(operation) };
-  }
-
-  function hasTooMany({ subscriptions }: ProtocolContext): boolean {
-    return Object.keys(subscriptions).length > maxSubscriptionsPerConnection;
   }
 
   /** Adds the values of an operation to those of the open operations of its websocket. @returns why there are too many */

@@ -18,7 +18,6 @@ import { toRefusedResponse } from '../operations/refusal.ts';
 import { stagger } from '../stagger.ts';
 import { GRAPHQL_PATH } from '../yoga/yoga.ts';
 import { ClientSocket } from './client-socket.ts';
-import { closeGracefully } from './graceful-close.ts';
 import {
   createSocketOperations,
   requestIdOf,
@@ -128,7 +127,7 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
       const closed = once(sockets, 'close');
       const end = performance.now() + windowMs;
       const closeAll = (some: Iterable<ClientSocket>, withinMs: number) =>
-        stagger(some, withinMs, (socket) => closeGracefully(socket, timeoutMs));
+        stagger(some, withinMs, (socket) => socket.closeGracefully(timeoutMs));
 
       // New websockets are still accepted, and closed too: clients reconnect after 1001, but not after a refused upgrade.
       sockets.on('connection', (socket: ClientSocket) => closeAll([socket], Math.max(0, end - performance.now())));

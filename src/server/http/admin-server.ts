@@ -1,8 +1,7 @@
 import { once } from 'node:events';
-import { listenOn } from './listening.ts';
 import { createOpenResponses } from './open-responses.ts';
 import { type AdminPagesOptions, createRoutes } from './routes.ts';
-import { createHttpServer } from './server.ts';
+import { createHttpServer, listenOn } from './server.ts';
 
 /** The server of the admin port: health, readiness and metrics, without any limit of client addresses. */
 type AdminServer = {

@@ -67,10 +67,12 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
   const explorer = typeof built === 'string' ? undefined : createExplorer(built);
   const explorerPage = explorer && createRoute('explorer', explorer.page);
   const graphql = routes.get(GRAPHQL_PATH);
-  const invalidHost = createRoute('unreadable', handleInvalidHost);
+  const invalidHost = createRoute('unreadable', (_request, response) => {
+    response.writeHead(400, PLAIN_TEXT).end('The Host header of this request is invalid.\n');
+  });
   const hint = graphql ? `The GraphQL endpoint is ${GRAPHQL_PATH}.` : `This port has ${[...routes.keys()].join(', ')}.`;
   const notFound = createRoute(NOWHERE, (_request, response) => {
-    response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' }).end(`Not found. ${hint}\n`);
+    response.writeHead(404, PLAIN_TEXT).end(`Not found. ${hint}\n`);
   });
   const isValidHost = createHostCheck();
   const { onRequest } = options.accessLog;
@@ -185,10 +187,7 @@ function createHostCheck(): (host: string | undefined) => boolean {
   };
 }
 
-function handleInvalidHost(_request: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(400, { 'content-type': 'text/plain; charset=utf-8' });
-  response.end('The Host header of this request is invalid.\n');
-}
+const PLAIN_TEXT = { 'content-type': 'text/plain; charset=utf-8' };
 
 async function handleMetrics(metrics: Metrics, response: ServerResponse): Promise<void> {
   const text = await metrics.text();

@@ -37,7 +37,7 @@ export function createTestPipeline({
   const executor = createExecutor();
   return createPipeline({
     service,
-    persisted: createPersistedQueries(),
+    persisted: createPersistedQueries({ documents: new Map(), isOnly: false }),
     documents: createDocuments({ schema, limits, onRefused: metrics.recordRefusedOperation }),
     planner: createPlanner({ schema, limits }),
     executor,

@@ -43,12 +43,7 @@ const MAX_TOTAL_CHARACTERS = 500_000;
 const MAX_TOKENS_AT_ONCE = 500;
 
 /** Creates the reader of documents, with an empty cache. */
-export function createDocuments({
-  schema,
-  limits,
-  takeTurn = nextTurn,
-  onRefused = () => {},
-}: DocumentsOptions): Documents {
+export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused }: DocumentsOptions): Documents {
   const cache = new LRUCache<string, ReadDocument>({
     maxSize: MAX_TOTAL_CHARACTERS,
     maxEntrySize: MAX_CHARACTERS,
@@ -76,14 +71,14 @@ export function createDocuments({
       return read;
     }
     const errors = found.slice(0, MAX_ERRORS + 1).map((error) => toRefusal('GRAPHQL_VALIDATION_FAILED', error));
-    onRefused();
+    onRefused?.();
     return { errors };
   }
 
   function readNew(text: string): MaybePromise<ReadDocument> {
     const document = parse(text);
     if (document instanceof GraphQLError) {
-      onRefused();
+      onRefused?.();
       return { errors: [document] };
     }
     if ((document.tokenCount ?? 0) > MAX_TOKENS_AT_ONCE) return validateInSteps(text, document);

@@ -11,15 +11,13 @@ export type OperationLabel = {
   readonly hash?: string;
 };
 
-/** The part of a request that identifies its operation, unchecked. */
-export type UncheckedOperation = { readonly query?: unknown; readonly operationName?: unknown };
-
 const HASH_DIGITS = 16;
 
 const NAME = /^[_A-Za-z]\w{0,127}$/;
 
-/** Identifies an operation. */
-export function labelOf({ query, operationName }: UncheckedOperation): OperationLabel {
+/** Identifies an operation by the parameters of its request, which are unchecked. */
+export function labelOf(params: { readonly query?: unknown; readonly operationName?: unknown }): OperationLabel {
+  const { query, operationName } = params;
   const isText = typeof query === 'string';
   const sent = typeof operationName === 'string' && NAME.test(operationName) ? operationName : undefined;
   const operation = sent ?? (isText ? firstNameIn(query) : undefined);

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { ErrorCode } from '../../errors.ts';
 import type { SharedTexts } from '../../fleet/shared-texts.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
-import { labelOf, type OperationLabel, type UncheckedOperation } from './log-details.ts';
+import { labelOf, type OperationLabel } from './log-details.ts';
 import type { PersistedDocument, PersistedDocuments } from './persisted-documents.ts';
 import { badRequest, refusal } from './refusal.ts';
 
@@ -21,7 +21,7 @@ type PersistedParams = {
  */
 export type PersistedQueries = {
   /** Identifies the operation of a request in the access log. */
-  labelOf(params: UncheckedOperation & Pick<PersistedParams, 'documentId' | 'extensions'>): OperationLabel;
+  labelOf(params: Parameters<typeof labelOf>[0] & Pick<PersistedParams, 'documentId' | 'extensions'>): OperationLabel;
   /**
    * The persisted document that a request names, or the text of its query: its own, which is stored if it has a hash, or the
    * stored one with its hash, for which a fleet may be searched.
@@ -33,10 +33,9 @@ export type PersistedQueries = {
 };
 
 type PersistedQueriesOptions = {
-  /** None by default. */
-  readonly documents?: PersistedDocuments;
-  /** Whether only persisted documents are allowed; `false` by default. */
-  readonly isOnly?: boolean;
+  readonly documents: PersistedDocuments;
+  /** Whether only persisted documents are allowed. */
+  readonly isOnly: boolean;
   readonly shared?: SharedTexts | undefined;
 };
 
@@ -52,11 +51,7 @@ export function namesDocument({ documentId, extensions }: Pick<PersistedParams, 
 }
 
 /** Creates the persisted queries. No text is stored yet: a client sends the text of a query when its hash is unknown. */
-export function createPersistedQueries({
-  documents = new Map(),
-  isOnly = false,
-  shared,
-}: PersistedQueriesOptions = {}): PersistedQueries {
+export function createPersistedQueries({ documents, isOnly, shared }: PersistedQueriesOptions): PersistedQueries {
   const texts = new LRUCache<string, string>({
     maxSize: MAX_TOTAL_CHARACTERS,
     maxEntrySize: MAX_CHARACTERS,

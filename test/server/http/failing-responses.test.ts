@@ -42,7 +42,7 @@ async function serveHandler(run: () => Promise<Executed>, broken: Partial<Respon
     // The requests of these tests do not need Yoga.
     yoga: () => undefined as unknown as Yoga,
     pipeline,
-    persisted: createPersistedQueries(),
+    persisted: createPersistedQueries({ documents: new Map(), isOnly: false }),
     respondOver: createQueryResponses({ cache, dataVersion, metrics }),
     minimumHeights: { reach: () => undefined, reachSent: () => undefined },
     clients: createClientAddresses([]),

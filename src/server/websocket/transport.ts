@@ -77,10 +77,17 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
     });
   }
 
+  /** Refuses an upgrade with an HTTP response. */
   function refuse(socket: Duplex, caller: ClientIdentity, requestId: string, error: GraphQLError): void {
     log.refused(caller, requestId, error);
     metrics.recordErrors([error]);
-    refuseUpgrade(socket, error);
+    // Without a listener, a reset connection would end the process. A client that goes on writing would stay connected.
+    socket.on('error', () => socket.destroy());
+    socket.once('finish', () => socket.destroy());
+    const { status, headers, body } = toRefusedResponse(error);
+    const all = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' };
+    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
   }
 
   function refusalOf(request: IncomingMessage, socket: Duplex, caller: ClientIdentity): GraphQLError | undefined {
@@ -170,17 +177,6 @@ function subscribe(args: SubscriptionArgs): AsyncIterableIterator<never> {
 const NOT_FOUND = new GraphQLError(`The websocket endpoint is ${GRAPHQL_PATH}.`, {
   extensions: { code: 'BAD_USER_INPUT', http: { status: 404 } },
 });
-
-/** Refuses an upgrade with an HTTP response. */
-function refuseUpgrade(socket: Duplex, error: GraphQLError): void {
-  // Without a listener, a reset connection would end the process. A client that goes on writing would stay connected.
-  socket.on('error', () => socket.destroy());
-  socket.once('finish', () => socket.destroy());
-  const { status, headers, body } = toRefusedResponse(error);
-  const all = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
-}
 
 const KEPT_HEADERS = [FORWARDED_FOR_HEADER, MIN_HEIGHT_HEADER, TRACEPARENT_HEADER];
 

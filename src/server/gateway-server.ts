@@ -19,13 +19,12 @@ import { createConnectionLimits } from './clients/connection-limits.ts';
 import { createRateLimits } from './clients/rate-limits.ts';
 import { createAdminServer } from './http/admin-server.ts';
 import { createGraphqlHandler } from './http/graphql-handler.ts';
-import { listenOn } from './http/listening.ts';
 import { createOpenResponses } from './http/open-responses.ts';
 import { createRequestIds } from './http/request-id.ts';
 import { createResponseWriter } from './http/response-writer.ts';
 import { createRestRoutes } from './http/rest.ts';
 import { createRoutes, isGraphqlPath } from './http/routes.ts';
-import { createHttpServer } from './http/server.ts';
+import { createHttpServer, listenOn } from './http/server.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { createDataVersion } from './operations/data-version.ts';
 import { createDocuments } from './operations/documents.ts';
@@ -144,14 +143,14 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   const documents = createDocuments({ schema, limits, takeTurn, onRefused: metrics.recordRefusedOperation });
   const planner = createPlanner({ schema, limits });
   const executor = createExecutor(takeTurn);
-  const groups = createSubscriptionGroups({ service, executor, metrics, maskError, tracing });
+  const subscribeToGroup = createSubscriptionGroups({ service, executor, metrics, maskError, tracing });
   const minimumHeights = createMinimumHeights({
     head: sources.head,
     hasNode: service.configured.has('NODE'),
     timeoutMs: options.upstreamTimeoutMs,
     metrics,
   });
-  const steps = { service, persisted, documents, planner, executor, groups, minimumHeights };
+  const steps = { service, persisted, documents, planner, executor, subscribeToGroup, minimumHeights };
   const pipeline = createPipeline({ ...steps, metrics, maskError, takeTurn });
 
   const dataVersion = createDataVersion(sources);
@@ -162,8 +161,8 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     now,
   });
   const endpoint = { clients, rates, connections, minimumHeights, requestIds, maskError };
-  const queryResponses = createQueryResponses({ cache, dataVersion, metrics });
-  const transport = { ...endpoint, pipeline, responses: queryResponses, corsOrigins, tracing };
+  const respondOver = createQueryResponses({ cache, dataVersion, metrics });
+  const transport = { ...endpoint, pipeline, respondOver, corsOrigins, tracing };
 
   const isLast = ({ socket }: IncomingMessage) => isStopping() || connections?.isOverLimit(socket) === true;
   const responses = createOpenResponses(metrics, accessLog.onResponse);
@@ -213,7 +212,6 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   const server = createHttpServer({ handle, responses, connections, keepAliveMs });
   const webSockets = createWebSocketTransport({
     ...transport,
-    minimumHeights,
     metrics,
     log: createWebSocketLog({ accessLog, clients, log, persisted }),
     isSandbox,
@@ -250,7 +248,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       else webSockets.handleUpgrade(request, socket, head);
     },
     async listen(port, host) {
-      // Whoever waits for /ready can ask for it before the first client comes.
+      // An orchestrator that waits for /ready can request it before the first client comes.
       if (adminPort !== undefined) await admin?.listen(adminPort, adminHost ?? host);
       try {
         return `${await listenOn(server, port, host)}${GRAPHQL_PATH}`;

@@ -6,14 +6,14 @@ import type { RateLimits } from './clients/rate-limits.ts';
 import type { RequestIds } from './http/request-id.ts';
 import type { MinimumHeights } from './operations/minimum-heights.ts';
 import type { Pipeline } from './operations/pipeline.ts';
-import type { QueryResponses } from './operations/query-responses.ts';
+import type { RespondOver } from './operations/query-responses.ts';
 
 /** What all that clients request share: GraphQL on every transport, and the REST API. */
 export type EndpointOptions = {
   readonly clients: ClientAddresses;
   readonly rates: RateLimits | undefined;
   readonly connections: ConnectionLimits | undefined;
-  readonly minimumHeights: Pick<MinimumHeights, 'reachSent'>;
+  readonly minimumHeights: Pick<MinimumHeights, 'reach' | 'reachSent'>;
   readonly requestIds: RequestIds;
   readonly maskError: (error: unknown) => GraphQLError;
 };
@@ -21,7 +21,7 @@ export type EndpointOptions = {
 /** What the transports of GraphQL operations share. */
 export type TransportOptions = EndpointOptions & {
   readonly pipeline: Pipeline;
-  readonly responses: QueryResponses;
+  readonly respondOver: RespondOver;
   /** Origins whose pages may send operations and open websockets, besides the gateway's own. */
   readonly corsOrigins: readonly string[];
   readonly tracing?: Tracing | undefined;

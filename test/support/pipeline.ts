@@ -37,11 +37,11 @@ export function createTestPipeline({
   const executor = createExecutor();
   return createPipeline({
     service,
-    persisted: createPersistedQueries(),
+    persisted: createPersistedQueries({ documents: new Map(), isOnly: false }),
     documents: createDocuments({ schema, limits, onRefused: metrics.recordRefusedOperation }),
     planner: createPlanner({ schema, limits }),
     executor,
-    groups: createSubscriptionGroups({ service, executor, metrics, maskError }),
+    subscribeToGroup: createSubscriptionGroups({ service, executor, metrics, maskError }),
     minimumHeights: { reachSent: () => undefined },
     metrics,
     maskError,

@@ -12,7 +12,7 @@ export type ClientBucket = {
 
 /** The token buckets of all clients, each of which is full at first. */
 export type Buckets = {
-  /** The bucket of a client. It is used at once: later it may be that of nobody. */
+  /** The bucket of a client. It must be used at once, because it can be removed later. */
   of(client: string): ClientBucket;
   /** Ends what goes on in the background. */
   close(): void;

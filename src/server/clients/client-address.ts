@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isIP, isIPv6, type Socket } from 'node:net';
+import { isIP, isIPv6, type Socket, SocketAddress } from 'node:net';
 import proxyAddr from 'proxy-addr';
 
 /** The socket and headers that identify a client: of an HTTP request, or of the request that opened a websocket. */
@@ -81,15 +81,10 @@ function clientOf(text: string | undefined): string | undefined {
 
 /** The first 64 bits of an IPv6 address, or the IPv4 address that is mapped to it. */
 function networkOf(address: string): string {
-  // A URL normalises the address: lowercase, hexadecimal, without leading zeros.
-  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const { address: canonical } = new SocketAddress({ address, family: 'ipv6' });
+  const [, mapped] = /^::ffff:([\d.]+)$/.exec(canonical) ?? [];
+  if (mapped !== undefined) return mapped;
   const [head = [], tail = []] = canonical.split('::').map((half) => half.split(':').filter((group) => group !== ''));
   const groups = [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail];
-  const [mapped, high = '0', low = '0'] = groups.slice(5);
-  if (groups.slice(0, 5).every((group) => group === '0') && mapped === 'ffff') {
-    return [high, low]
-      .flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255])
-      .join('.');
-  }
   return `${groups.slice(0, 4).join(':')}::/64`;
 }

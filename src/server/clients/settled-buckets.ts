@@ -16,7 +16,7 @@ const SETTLE_EVERY_MS = 500;
 /** Minimum time between two settlements of clients that have spent much. */
 const MIN_PAUSE_MS = 2;
 
-/** A replica settles at least so often, so that the others count it. After a failure it waits for so long. */
+/** Maximum time between two settlements, so that the others count this replica. After a failure, it waits for this time. */
 const BEAT_MS = 1_000;
 
 /** The maximum number of clients of one settlement. */
@@ -31,7 +31,7 @@ const MUCH = 1 / 4;
 /**
  * Creates the buckets of one replica of a fleet.
  *
- * A charge is taken from the bucket in memory and waits for nobody. What was spent is settled with the other replicas shortly
+ * A charge is taken from the bucket in memory, without waiting. What was spent is settled with the other replicas shortly
  * after, many clients at a time, and the replies lower the buckets here. Until a settlement, a replica gives a client only a part
  * of what was left, and one operation more: if one replica gives all and each of the others its part, this is 1.3 times what was
  * left. What all gave too much is a debt in the account. While nothing can be settled, each replica counts alone.

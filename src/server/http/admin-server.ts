@@ -1,8 +1,7 @@
 import { once } from 'node:events';
-import { listenOn } from './listening.ts';
 import { createOpenResponses } from './open-responses.ts';
 import { type AdminPagesOptions, createRoutes } from './routes.ts';
-import { createHttpServer } from './server.ts';
+import { createHttpServer, listenOn } from './server.ts';
 
 /** The server of the admin port: health, readiness and metrics, without any limit of client addresses. */
 type AdminServer = {
@@ -23,27 +22,21 @@ type AdminServerOptions = AdminPagesOptions & {
 export function createAdminServer(options: AdminServerOptions): AdminServer {
   const { metrics, accessLog, isStopping, keepAliveMs } = options;
   const responses = createOpenResponses(metrics, accessLog.onResponse);
-  const handle = createRoutes({
-    ...options,
-    hasAdminPages: true,
-    responses,
-    isLast: isStopping,
-  });
+  const handle = createRoutes({ ...options, hasAdminPages: true, responses, isLast: isStopping });
   const server = createHttpServer({ handle, responses, connections: undefined, keepAliveMs });
   let origin: string | undefined;
-  let stopAborting = () => {};
+  const stopAborting = responses.abortStalled(keepAliveMs);
 
   return {
     async listen(port, host) {
       origin = await listenOn(server, port, host);
-      stopAborting = responses.abortStalled(keepAliveMs);
       return origin;
     },
     origin: () => origin,
     async close() {
+      stopAborting();
       if (!server.listening) return;
       origin = undefined;
-      stopAborting();
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();

@@ -1,5 +1,8 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { hasEtag } from './http-caching.ts';
+import { hasEtag, IMMUTABLE } from './http-caching.ts';
+
+/** Responds to a request for a page or a file. */
+export type Respond = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 /** The content encodings of pages and files that are compressed before they are requested. */
 export type Encoding = 'br' | 'gzip' | 'identity';
@@ -12,8 +15,6 @@ export type ServedFile = {
   /** The content as it is, and compressed if it is compressed. */
   readonly bodies: ReadonlyMap<Encoding, Buffer>;
 };
-
-const IMMUTABLE = 'public, max-age=31536000, immutable';
 
 /** Sends a file in the best encoding that it has and the client accepts, or 304 if the client already has it. */
 export function sendFile(

@@ -8,7 +8,7 @@ import { handlePreflight, isAllowedOrigin, isPreflight, originNotAllowed } from 
 import type { ResponseSource } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import { type EncodedResponse, encodeResponse } from '../operations/encoded-response.ts';
-import { codesOf, type OperationLabel, summarizeRefusal } from '../operations/log-details.ts';
+import { codesOf, type OperationLabel, summarizeErrors } from '../operations/log-details.ts';
 import type { PersistedQueries } from '../operations/persisted-queries.ts';
 import { isSubscription, type Prepared, type SentOperation } from '../operations/pipeline.ts';
 import { keyOf, type QueryRequest } from '../operations/query-responses.ts';
@@ -39,9 +39,6 @@ type GraphqlHandlerOptions = TransportOptions & {
   readonly maxBodyBytes: number;
 };
 
-/** Handles a request to the GraphQL endpoint. */
-export type GraphqlHandler = (exchange: HttpExchange) => void;
-
 /** A plain query: one operation, by GET or as a JSON body, whose client accepts JSON. */
 type PlainRequest = QueryRequest & {
   readonly exchange: HttpExchange;
@@ -58,13 +55,13 @@ type PlainRequest = QueryRequest & {
  * A plain query gets a response as on every transport (`query-responses.ts`). Yoga handles all other requests, with the same
  * pipeline.
  */
-export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
+export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange: HttpExchange) => void {
   const { yoga, pipeline, persisted, minimumHeights, writer, clients, rates, connections } = options;
   const { requestIds, maskError, corsOrigins, maxBodyBytes, tracing } = options;
   const isAllLogged = options.accessLog.isAll;
   const acceptedType = createAcceptedTypes();
   const batch = createWriteBatch();
-  const respond = options.responses.over({ execute, send, refuse: refusePlain });
+  const respond = options.respondOver({ execute, send, refuse: refusePlain });
 
   function handle(exchange: HttpExchange): void {
     const { request, response } = exchange;
@@ -126,9 +123,9 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     return andThen(minimumHeights.reachSent(minimum, MIN_HEIGHT_HEADER, clientOf(plain)), (refused) => {
       if (refused === undefined) return respond(plain);
       const { span, account } = plain;
-      const executed = { result: new WrittenResult(undefined, [refused]), dependencies: undefined };
+      const result = new WrittenResult(undefined, [refused]);
       span?.end({ codes: codesOf([refused]) });
-      return send(plain, encodeResponse(executed, account.paid, 0, maskError), 'executed');
+      return send(plain, encodeResponse({ result }, account.paid, 0, maskError), 'executed');
     });
   }
 
@@ -182,7 +179,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     error: GraphQLError,
     label: OperationLabel = {},
   ): void {
-    exchange.access = { label, errors: summarizeRefusal(error) };
+    exchange.access = { label, errors: summarizeErrors([error]) };
     writer.refuse(exchange, type ?? 'application/json', error);
   }
 

@@ -9,7 +9,9 @@ import type { JsonType } from './media-types.ts';
 type CacheHeaders = { readonly etag: string | undefined; readonly cacheControl: string };
 
 const NOT_CACHEABLE: CacheHeaders = { etag: undefined, cacheControl: 'no-store' };
-const IMMUTABLE = 'public, max-age=31536000, immutable';
+
+/** The `cache-control` of what never changes. */
+export const IMMUTABLE = 'public, max-age=31536000, immutable';
 
 /** How long caches may use a response, and the entity tag with which they revalidate it afterwards. */
 export function cacheHeadersOf(response: EncodedResponse, type: JsonType, now: Instant): CacheHeaders {

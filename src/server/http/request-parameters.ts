@@ -54,11 +54,6 @@ export function hasInvalidUtf8(url: string): boolean {
   }
 }
 
-/** The id of a persisted document in the parameters of a URL. */
-export function readDocumentId(url: string): string | undefined {
-  return URL.parse(url)?.searchParams.get('documentId') ?? undefined;
-}
-
 /** Reads the operation in the parameters of a URL; `undefined` if it is not one plain operation. */
 export function readSearchParameters(search: URLSearchParams): SentOperation | undefined {
   const json = (name: string) => {

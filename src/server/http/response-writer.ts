@@ -23,7 +23,8 @@ export type ResponseWriter = {
   begin(exchange: HttpExchange): void;
 };
 
-type ResponseWriterOptions = {
+/** What writing responses needs. */
+export type ResponseWriterOptions = {
   readonly now: () => Instant;
   readonly rates: RateLimits | undefined;
   readonly responses: OpenResponses;

@@ -1,15 +1,12 @@
-import type { IncomingMessage } from 'node:http';
 import type { GraphQLError } from 'graphql';
-import type { Instant } from '../../domain/instant.ts';
 import type { ErrorCode } from '../../errors.ts';
 import type { RestDocument } from '../../rest/document.ts';
-import type { RateLimits } from '../clients/rate-limits.ts';
-import type { Metrics } from '../metrics/metrics.ts';
 import { codesOf } from '../operations/log-details.ts';
 import { HEIGHT_HEADER, MIN_HEIGHT_HEADER, SANDBOX_HEADER } from './headers.ts';
 import { hasEtag } from './http-caching.ts';
-import type { HttpExchange, OpenResponses } from './open-responses.ts';
+import type { HttpExchange } from './open-responses.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
+import type { ResponseWriterOptions } from './response-writer.ts';
 
 /** Writes the responses of the REST API. */
 type RestWriter = {
@@ -17,24 +14,16 @@ type RestWriter = {
   send(exchange: HttpExchange, document: RestDocument): void;
   /** Sends a document that only changes with a release, or 304 if the client already has it. */
   sendFixed(exchange: HttpExchange, document: Pick<RestDocument, 'body' | 'etag'>): void;
-  /** Sends the methods, and what a CORS preflight asks for. */
+  /** Sends the methods, and what a CORS preflight requests. */
   sendMethods(exchange: HttpExchange): void;
   /** Sends an error that was masked. */
   fail(exchange: HttpExchange, error: GraphQLError): void;
 };
 
 /** What the writer needs. */
-export type RestWriterOptions = {
-  readonly rates: RateLimits | undefined;
-  readonly responses: OpenResponses;
-  readonly metrics: Pick<Metrics, 'recordErrors'>;
-  readonly now: () => Instant;
+export type RestWriterOptions = Omit<ResponseWriterOptions, 'corsOrigins'> & {
   /** How often pairs and tickers are read: how long a client waits after an error of the market-data host. */
   readonly marketPollMs: number;
-  /** Whether the data is simulated. */
-  readonly isSandbox: boolean;
-  /** Whether the response to a request is the last on its connection. */
-  readonly isLast: (request: IncomingMessage) => boolean;
 };
 
 const METHODS = 'GET, HEAD, OPTIONS';

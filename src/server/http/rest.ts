@@ -26,11 +26,15 @@ export type RestRoutes = {
   readonly base: string;
   /** By their exact paths. */
   readonly routes: ReadonlyMap<string, Route>;
-  /** The route of a path that has a slash at its end, or percent-encoded characters. */
-  similar(path: string): Route | undefined;
-  /** Handles the other paths that begin like those of the API; `undefined` for any other path. */
-  notFound(path: string): Route['handle'] | undefined;
+  /**
+   * The route of any other path that begins like those of the API: that of the path without a slash at its end and
+   * percent-encoded characters, or one that responds with 404.
+   */
+  at(path: string): Route | undefined;
 };
+
+/** The name of all paths without a route in the metrics. */
+export const NOWHERE = 'nowhere';
 
 /** What the routes need. */
 type RestOptions = EndpointOptions &
@@ -46,8 +50,8 @@ type RestRequest = { readonly exchange: HttpExchange; readonly account: Account 
 
 /** Creates the routes of the REST API. */
 export function createRestRoutes(options: RestOptions): RestRoutes {
-  const { api, partner, version, minimumHeights, clients, rates, connections, requestIds, maskError, isSandbox } =
-    options;
+  const { api, partner, version, minimumHeights, clients, rates, connections } = options;
+  const { requestIds, maskError, isSandbox } = options;
   const writer = createRestWriter(options);
   const batch = createWriteBatch();
   const paths = restPaths(partner);
@@ -64,26 +68,17 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
   function respondWith(read: (request: RestRequest) => MaybePromise<RestDocument>): Route['handle'] {
     return (exchange) =>
       admit(exchange, (account) => {
-        const request = { exchange, account };
-        const minimum = exchange.request.headers[MIN_HEIGHT_HEADER];
-        const document = minimum === undefined ? read(request) : readAt(minimum, request, read);
-        if (!(document instanceof Promise)) sendPaid(request, document, 'kept');
-        else document.then((written) => sendPaid(request, written, 'executed')).catch(failing(exchange));
+        const sent = { exchange, account };
+        const { request, response, startedAt: receivedAt } = exchange;
+        const client = { address: clients.of(request), connection: response, receivedAt };
+        const minimum = request.headers[MIN_HEIGHT_HEADER];
+        const document = andThen(minimumHeights.reachSent(minimum, MIN_HEIGHT_HEADER, client), (refused) => {
+          if (refused !== undefined) throw refused;
+          return read(sent);
+        });
+        if (!(document instanceof Promise)) sendPaid(sent, document, 'kept');
+        else document.then((written) => sendPaid(sent, written, 'executed')).catch(failing(exchange));
       });
-  }
-
-  /** Reads the document when the height is served. @throws GraphQLError if it is not reached */
-  function readAt<T>(
-    minimum: string | string[],
-    sent: RestRequest,
-    read: (request: RestRequest) => MaybePromise<T>,
-  ): MaybePromise<T> {
-    const { request, response, startedAt: receivedAt } = sent.exchange;
-    const client = { address: clients.of(request), connection: response, receivedAt };
-    return andThen(minimumHeights.reachSent(minimum, MIN_HEIGHT_HEADER, client), (refused) => {
-      if (refused !== undefined) throw refused;
-      return read(sent);
-    });
   }
 
   /** Refuses a request of an address over a limit or with another method, and charges one point. */
@@ -142,22 +137,20 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
     return (error) => requestIds.run(exchange.id, () => writer.fail(exchange, maskError(error)));
   }
 
-  function similar(path: string): Route | undefined {
-    if (!path.startsWith(REST_PREFIX)) return undefined;
-    const decoded = decodePath(path);
-    return routes.get(decoded?.endsWith('/') ? decoded.slice(0, -1) : (decoded ?? path));
-  }
-
-  const notFound: Route['handle'] = (exchange) =>
+  function sendNotFound(exchange: HttpExchange): void {
     admit(exchange, () => {
       throw new NotFoundError(`This path does not exist. ${OPEN_API_PATH} describes the paths of this gateway.`);
     });
+  }
 
   return {
     base: restBase(partner),
     routes,
-    similar,
-    notFound: (path) => (path.startsWith(REST_PREFIX) ? notFound : undefined),
+    at(path) {
+      if (!path.startsWith(REST_PREFIX)) return undefined;
+      const route = routes.get(decodePath(path).replace(/\/$/, ''));
+      return route ?? { endpoint: NOWHERE, handle: sendNotFound };
+    },
   };
 }
 
@@ -167,11 +160,11 @@ function pay(account: Account, points: number): void {
   if (unpaid !== undefined) throw unpaid;
 }
 
-/** The path without percent-encoding; `undefined` if that is malformed. */
-function decodePath(path: string): string | undefined {
+/** The path without percent-encoding, if that is not malformed. */
+function decodePath(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {
-    return undefined;
+    return path;
   }
 }

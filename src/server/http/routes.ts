@@ -9,11 +9,11 @@ import { HEALTH_PATH, handleHealth, handleReady, READY_PATH, readinessProblems, 
 import { createIndex, INDEX_PATH } from '../pages/index-page.ts';
 import { handleSchema, SCHEMA_PATH } from '../pages/schema-file.ts';
 import { GRAPHQL_PATH } from '../yoga/yoga.ts';
-import type { GraphqlHandler } from './graphql-handler.ts';
+import type { Respond } from './file-response.ts';
 import { SANDBOX_HEADER } from './headers.ts';
 import type { OpenResponses } from './open-responses.ts';
 import { REQUEST_ID_HEADER, type RequestIds } from './request-id.ts';
-import type { RestRoutes, Route } from './rest.ts';
+import { NOWHERE, type RestRoutes, type Route } from './rest.ts';
 
 /** The path of the metrics, for Prometheus. */
 const METRICS_PATH = '/metrics';
@@ -40,7 +40,7 @@ type RoutesOptions = AdminPagesOptions & {
 
 type ClientRoutes = {
   /** Handles the GraphQL endpoint. */
-  readonly graphqlHandler: GraphqlHandler;
+  readonly graphqlHandler: Route['handle'];
   /** The REST API; `undefined` if it is off. */
   readonly rest: RestRoutes | undefined;
   readonly explorer: BuiltExplorer;
@@ -67,28 +67,22 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
   const explorer = typeof built === 'string' ? undefined : createExplorer(built);
   const explorerPage = explorer && createRoute('explorer', explorer.page);
   const graphql = routes.get(GRAPHQL_PATH);
-  const invalidHost = createRoute('unreadable', handleInvalidHost);
+  const invalidHost = createRoute('unreadable', (_request, response) => {
+    response.writeHead(400, PLAIN_TEXT).end('The Host header of this request is invalid.\n');
+  });
   const hint = graphql ? `The GraphQL endpoint is ${GRAPHQL_PATH}.` : `This port has ${[...routes.keys()].join(', ')}.`;
-  const notFound = createRoute('nowhere', (_request, response) => handleNotFound(response, hint));
+  const notFound = createRoute(NOWHERE, (_request, response) => {
+    response.writeHead(404, PLAIN_TEXT).end(`Not found. ${hint}\n`);
+  });
   const isValidHost = createHostCheck();
   const { onRequest } = options.accessLog;
 
-  function clientRoutes({ graphqlHandler, graphiql, persistedOnly }: ClientRoutes): [string, Route][] {
+  function clientRoutes(clients: ClientRoutes): [string, Route][] {
+    const graphiql = clients.graphiql && !clients.persistedOnly;
+    const index = createIndex({ ...service, explorer: built, graphiql, hasAdminPages, restBase: rest?.base });
     return [
-      [GRAPHQL_PATH, { endpoint: 'graphql', handle: graphqlHandler }],
-      [
-        INDEX_PATH,
-        createRoute(
-          'index',
-          createIndex({
-            ...service,
-            explorer: built,
-            graphiql: graphiql && !persistedOnly,
-            hasAdminPages,
-            restBase: rest?.base,
-          }),
-        ),
-      ],
+      [GRAPHQL_PATH, { endpoint: 'graphql', handle: clients.graphqlHandler }],
+      [INDEX_PATH, createRoute('index', index)],
       [SCHEMA_PATH, createRoute('schema', handleSchema)],
     ];
   }
@@ -105,10 +99,7 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
   }
 
   /** A route with the headers that all responses outside of the GraphQL endpoint have. */
-  function createRoute(
-    endpoint: string,
-    handle: (request: IncomingMessage, response: ServerResponse) => unknown,
-  ): Route {
+  function createRoute(endpoint: string, handle: Respond): Route {
     return {
       endpoint,
       handle(exchange) {
@@ -127,8 +118,7 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
     const path = pathOf(request);
     if (path === INDEX_PATH && !isRead(request)) return notFound;
     if (path === INDEX_PATH && explorerPage && isNavigation(request)) return explorerPage;
-    const route =
-      routes.get(path) ?? rest?.similar(path) ?? restNotFound(path) ?? explorerRoute(request, path) ?? notFound;
+    const route = routes.get(path) ?? rest?.at(path) ?? explorerRoute(request, path) ?? notFound;
     return route === graphql && forClients?.graphiql && isNavigation(request) ? graphiql : route;
   }
 
@@ -138,19 +128,14 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
     const respond = explorer.at(path);
     if (respond) return createRoute('explorer', respond);
     const respondNotFound = isNavigation(request) ? explorer.notFoundAt(path) : undefined;
-    return respondNotFound && createRoute(notFound.endpoint, respondNotFound);
-  }
-
-  function restNotFound(path: string): Route | undefined {
-    const handle = rest?.notFound(path);
-    return handle && { endpoint: notFound.endpoint, handle };
+    return respondNotFound && createRoute(NOWHERE, respondNotFound);
   }
 
   return (request, response, next) => {
     const startedAt = performance.now();
     removeTrailingSlash(request);
     const { endpoint, handle } = routeOf(request);
-    if (next !== undefined && endpoint === notFound.endpoint) {
+    if (next !== undefined && endpoint === NOWHERE) {
       next();
       return;
     }
@@ -202,15 +187,7 @@ function createHostCheck(): (host: string | undefined) => boolean {
   };
 }
 
-function handleInvalidHost(_request: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(400, { 'content-type': 'text/plain; charset=utf-8' });
-  response.end('The Host header of this request is invalid.\n');
-}
-
-function handleNotFound(response: ServerResponse, hint: string): void {
-  response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' });
-  response.end(`Not found. ${hint}\n`);
-}
+const PLAIN_TEXT = { 'content-type': 'text/plain; charset=utf-8' };
 
 async function handleMetrics(metrics: Metrics, response: ServerResponse): Promise<void> {
   const text = await metrics.text();

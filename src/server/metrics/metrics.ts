@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import { CloseCode } from 'graphql-ws';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { type AnyUpstream, ERROR_CODES, type Upstream } from '../../errors.ts';
 import type { Service } from '../../graphql/context.ts';
 import type { UpstreamCall } from '../../upstream/health.ts';
@@ -97,8 +97,6 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
     new Counter({ name, help, labelNames, registers });
   const gauge = (name: string, help: string, ...labelNames: string[]) =>
     new Gauge({ name, help, labelNames, registers });
-  const histogram = (name: string, help: string, buckets: number[], ...labelNames: string[]) =>
-    new Histogram({ name, help, buckets, labelNames, registers });
 
   gauge(
     'pdex_build_info',
@@ -192,7 +190,7 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
     'method',
     'outcome',
   );
-  const callSeconds = histogram(
+  const callSeconds = fastHistograms(
     'pdex_upstream_call_duration_seconds',
     'Duration of requests to upstreams, successful or not, in seconds, by upstream and method.',
     UPSTREAM_SECONDS,
@@ -217,7 +215,7 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
     recordUpstreamCall({ upstream, method, outcome, seconds }, host) {
       calls.inc({ upstream, method, outcome });
       if (upstream === 'NODE') nodeCalls.inc({ host, method, outcome });
-      callSeconds.observe({ upstream, method }, seconds);
+      callSeconds(upstream, method).observe(seconds);
     },
     recordUpstreamBytes: (upstream, bytes) => bytesRead.inc({ upstream }, bytes),
     setCircuitOpen: (upstream, host, isOpen) => circuitOpen.set({ upstream, host }, Number(isOpen)),

@@ -4,8 +4,8 @@ import type { Service } from '../../graphql/context.ts';
 export type DataVersion = object;
 
 /**
- * Creates the function that returns the current version. It compares the head, the pairs, the tickers and the token list by identity each time
- * that it is called. Notifications would not do, because data that becomes too old is not published.
+ * Creates the function that returns the current version. It compares the head, the pairs, the tickers and the token list by
+ * identity each time that it is called. Notifications would not do, because data that becomes too old is not published.
  */
 export function createDataVersion({
   head,

@@ -43,12 +43,7 @@ const MAX_TOTAL_CHARACTERS = 500_000;
 const MAX_TOKENS_AT_ONCE = 500;
 
 /** Creates the reader of documents, with an empty cache. */
-export function createDocuments({
-  schema,
-  limits,
-  takeTurn = nextTurn,
-  onRefused = () => {},
-}: DocumentsOptions): Documents {
+export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused }: DocumentsOptions): Documents {
   const cache = new LRUCache<string, ReadDocument>({
     maxSize: MAX_TOTAL_CHARACTERS,
     maxEntrySize: MAX_CHARACTERS,
@@ -56,21 +51,16 @@ export function createDocuments({
   });
   const validation = createValidation(schema);
 
-  function parse(
-    text: string,
-  ): { document: DocumentNode; errors?: never } | { errors: GraphQLError[]; document?: never } {
+  function parse(text: string): DocumentNode | GraphQLError {
     const excess = findExcessInText(text);
-    if (excess !== undefined) return { errors: [excess] };
+    if (excess !== undefined) return excess;
     try {
       const document = withoutStacks(() => parseDocument(text, { maxTokens: limits.maxTokens }));
-      const excess = findExcess(document, limits);
-      return excess === undefined ? { document } : { errors: [excess] };
+      return findExcess(document, limits) ?? document;
     } catch (error) {
-      if (error instanceof RangeError) return { errors: [tooDeep()] };
+      if (error instanceof RangeError) return tooDeep();
       if (!(error instanceof GraphQLError)) throw error;
-      return {
-        errors: [isTooLong(error) ? tooMany('tokens', limits.maxTokens) : toRefusal('GRAPHQL_PARSE_FAILED', error)],
-      };
+      return isTooLong(error) ? tooMany('tokens', limits.maxTokens) : toRefusal('GRAPHQL_PARSE_FAILED', error);
     }
   }
 
@@ -81,15 +71,15 @@ export function createDocuments({
       return read;
     }
     const errors = found.slice(0, MAX_ERRORS + 1).map((error) => toRefusal('GRAPHQL_VALIDATION_FAILED', error));
-    onRefused();
+    onRefused?.();
     return { errors };
   }
 
   function readNew(text: string): MaybePromise<ReadDocument> {
-    const { document, errors } = parse(text);
-    if (document === undefined) {
-      onRefused();
-      return { errors };
+    const document = parse(text);
+    if (document instanceof GraphQLError) {
+      onRefused?.();
+      return { errors: [document] };
     }
     if ((document.tokenCount ?? 0) > MAX_TOKENS_AT_ONCE) return validateInSteps(text, document);
     return finish(text, document, validation.validate(document));
@@ -108,14 +98,14 @@ export function createDocuments({
   }
 
   function prepare(text: string): ReadDocument {
-    const { document, errors } = parse(text);
-    if (document === undefined) return { errors };
+    const document = parse(text);
+    if (document instanceof GraphQLError) return { errors: [document] };
     const found = validation.validate(document);
     if (found.length > 0) return { errors: found.map((error) => toRefusal('GRAPHQL_VALIDATION_FAILED', error)) };
     const valid = createValidDocument(schema, document, true, { schema, limits });
     const excess = document.definitions.flatMap((definition) => {
-      const name = definition.kind === Kind.OPERATION_DEFINITION ? definition.name?.value : undefined;
-      const plans = definition.kind === Kind.OPERATION_DEFINITION ? valid.operation(name)?.plans : undefined;
+      if (definition.kind !== Kind.OPERATION_DEFINITION) return [];
+      const plans = valid.operation(definition.name?.value)?.plans;
       return [...(plans?.values() ?? [])].flatMap((compiled) => compiled.excess ?? []);
     });
     return excess.length === 0 ? { valid } : { errors: excess.map(({ code, message }) => refusal(code, message)) };

@@ -56,8 +56,7 @@ export class EncodedResponse {
 
   /** What the access log says about it. */
   get accessDetails() {
-    const errors = summarizeErrors({ text: this.isExecuted ? '' : undefined, errors: this.errors });
-    return { errors, height: this.height, cost: this.points };
+    return { errors: summarizeErrors(this.errors, this.isExecuted), height: this.height, cost: this.points };
   }
 }
 
@@ -71,8 +70,7 @@ export function encodeResponse(
   try {
     return new EncodedResponse(executed, points, values);
   } catch (error) {
-    const result = new WrittenResult(undefined, [maskError(error)]);
-    return new EncodedResponse({ result, dependencies: undefined }, points, values);
+    return new EncodedResponse({ result: new WrittenResult(undefined, [maskError(error)]) }, points, values);
   }
 }
 

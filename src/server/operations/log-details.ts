@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
 import { Lexer, Source, type Token, TokenKind } from 'graphql';
 import type { ErrorCode } from '../../errors.ts';
-import type { WrittenResult } from '../../graphql/execution/written-result.ts';
 
 /** Identifies an operation in the access log, without its text and its variables. */
 export type OperationLabel = {
@@ -12,15 +11,13 @@ export type OperationLabel = {
   readonly hash?: string;
 };
 
-/** The part of a request that identifies its operation, unchecked. */
-export type UncheckedOperation = { readonly query?: unknown; readonly operationName?: unknown };
-
 const HASH_DIGITS = 16;
 
 const NAME = /^[_A-Za-z]\w{0,127}$/;
 
-/** Identifies an operation. */
-export function labelOf({ query, operationName }: UncheckedOperation): OperationLabel {
+/** Identifies an operation by the parameters of its request, which are unchecked. */
+export function labelOf(params: { readonly query?: unknown; readonly operationName?: unknown }): OperationLabel {
+  const { query, operationName } = params;
   const isText = typeof query === 'string';
   const sent = typeof operationName === 'string' && NAME.test(operationName) ? operationName : undefined;
   const operation = sent ?? (isText ? firstNameIn(query) : undefined);
@@ -67,27 +64,15 @@ const INTERNAL: ErrorCode = 'INTERNAL_SERVER_ERROR';
 /** Not the code of a refusal: the client sends the query with its next request. */
 export const EXPECTED_CODE: ErrorCode = 'PERSISTED_QUERY_NOT_FOUND';
 
-/** Summarizes the errors of a result; `undefined` if it has none. A result without data was not executed. */
-export function summarizeErrors({
-  text,
-  errors,
-}: Partial<Pick<WrittenResult, 'text' | 'errors'>>): ErrorSummary | undefined {
-  if (errors === undefined || errors.length === 0) return undefined;
+/** Summarizes the errors of an operation, which is refused if it was not executed; `undefined` if there are none. */
+export function summarizeErrors(errors: readonly GraphQLError[] = [], isExecuted = false): ErrorSummary | undefined {
+  if (errors.length === 0) return undefined;
   const codes = codesOf(errors);
-  const isRefused = text === undefined && !codes.includes(EXPECTED_CODE);
+  const isRefused = !isExecuted && !codes.includes(EXPECTED_CODE);
   return { codes, isNotable: isRefused || codes.includes(INTERNAL) };
 }
 
 /** The codes of errors, without duplicates. */
 export function codesOf(errors: readonly GraphQLError[] = []): readonly string[] {
-  return [...new Set(errors.map(codeOf))];
-}
-
-/** Summarizes the error of a request that is refused. */
-export function summarizeRefusal(error: GraphQLError): ErrorSummary {
-  return { codes: [codeOf(error)], isNotable: true };
-}
-
-function codeOf({ extensions: { code } }: GraphQLError): string {
-  return typeof code === 'string' ? code : 'UNKNOWN';
+  return [...new Set(errors.map(({ extensions: { code } }) => (typeof code === 'string' ? code : 'UNKNOWN')))];
 }

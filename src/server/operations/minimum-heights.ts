@@ -6,7 +6,7 @@ import type { Head } from '../../live/chain/head.ts';
 import type { HeadFollower } from '../../live/chain/head-follower.ts';
 import { isFarAhead, MAX_HEIGHTS_AHEAD } from '../../live/chain/recent-heads.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
-import type { MinimumHeightOutcome } from '../metrics/metrics.ts';
+import type { Metrics, MinimumHeightOutcome } from '../metrics/metrics.ts';
 import { badRequest, heightNotReached } from './refusal.ts';
 
 /** Who names a minimum height. */
@@ -41,10 +41,7 @@ type MinimumHeightsOptions = {
   readonly hasNode: boolean;
   /** How long an operation waits at most. */
   readonly timeoutMs: number;
-  readonly metrics: {
-    recordMinimumHeight(outcome: MinimumHeightOutcome): void;
-    addWaitingForHeight(difference: 1 | -1): void;
-  };
+  readonly metrics: Pick<Metrics, 'recordMinimumHeight' | 'addWaitingForHeight'>;
 };
 
 /** Maximum number of operations that wait, of all clients and of one. One more is refused. */

@@ -141,10 +141,11 @@ export function overlappingFields(context: ValidationContext): ASTVisitor {
 
   function checkEach(uses: readonly Use[], conflictOf: (first: Use, other: Use) => string | undefined): void {
     const [first, ...others] = uses;
-    for (const other of first === undefined ? [] : others) {
+    if (first === undefined) return;
+    for (const other of others) {
       step();
-      const reason = first && conflictOf(first, other);
-      if (first === undefined || reason === undefined || reported.has(other.node)) continue;
+      const reason = conflictOf(first, other);
+      if (reason === undefined || reported.has(other.node)) continue;
       reported.add(other.node);
       const name = (first.node.alias ?? first.node.name).value;
       const advice = 'Use different aliases on the fields to fetch both if this was intentional.';

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { ErrorCode } from '../../errors.ts';
 import type { SharedTexts } from '../../fleet/shared-texts.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
-import { labelOf, type OperationLabel, type UncheckedOperation } from './log-details.ts';
+import { labelOf, type OperationLabel } from './log-details.ts';
 import type { PersistedDocument, PersistedDocuments } from './persisted-documents.ts';
 import { badRequest, refusal } from './refusal.ts';
 
@@ -21,22 +21,21 @@ type PersistedParams = {
  */
 export type PersistedQueries = {
   /** Identifies the operation of a request in the access log. */
-  labelOf(params: UncheckedOperation & Pick<PersistedParams, 'documentId' | 'extensions'>): OperationLabel;
+  labelOf(params: Parameters<typeof labelOf>[0] & Pick<PersistedParams, 'documentId' | 'extensions'>): OperationLabel;
   /**
    * The persisted document that a request names, or the text of its query: its own, which is stored if it has a hash, or the
    * stored one with its hash, for which a fleet may be searched.
    *
-   * @throws GraphQLError, or rejects with it, if the id or the hash is unknown, does not match the text, or is malformed, or if only persisted
-   *   documents are allowed and the request names none
+   * @throws GraphQLError, or rejects with it, if the id or the hash is unknown, does not match the text, or is malformed, or if
+   *   only persisted documents are allowed and the request names none
    */
   resolve(params: PersistedParams): MaybePromise<PersistedDocument | string>;
 };
 
 type PersistedQueriesOptions = {
-  /** None by default. */
-  readonly documents?: PersistedDocuments;
-  /** Whether only persisted documents are allowed; `false` by default. */
-  readonly isOnly?: boolean;
+  readonly documents: PersistedDocuments;
+  /** Whether only persisted documents are allowed. */
+  readonly isOnly: boolean;
   readonly shared?: SharedTexts | undefined;
 };
 
@@ -52,15 +51,11 @@ export function namesDocument({ documentId, extensions }: Pick<PersistedParams, 
 }
 
 /** Creates the persisted queries. No text is stored yet: a client sends the text of a query when its hash is unknown. */
-export function createPersistedQueries({
-  documents = new Map(),
-  isOnly = false,
-  shared,
-}: PersistedQueriesOptions = {}): PersistedQueries {
+export function createPersistedQueries({ documents, isOnly, shared }: PersistedQueriesOptions): PersistedQueries {
   const texts = new LRUCache<string, string>({
     maxSize: MAX_TOTAL_CHARACTERS,
     maxEntrySize: MAX_CHARACTERS,
-    sizeCalculation: (text, hash) => text.length + hash.length,
+    sizeCalculation: (text, id) => text.length + id.length,
   });
 
   /** The document with the `documentId` of a request, which may contain its text too. */
@@ -73,35 +68,35 @@ export function createPersistedQueries({
   }
 
   /** Searches the fleet. @throws GraphQLError if no replica knows the hash */
-  async function findShared(hash: string, { find }: SharedTexts): Promise<string> {
-    const text = await find(hash);
+  async function findShared(id: string, { find }: SharedTexts): Promise<string> {
+    const text = await find(id);
     // Whoever writes to what the replicas share cannot give a hash another text.
-    if (text === undefined || sha256(text) !== hash) throw notFound();
-    texts.set(hash, text);
+    if (text === undefined || hash('sha256', text) !== id) throw notFound();
+    texts.set(id, text);
     return text;
   }
 
   /** The document or the text with the hash of a request, which may contain its text too. */
   function byHash(
-    { version, sha256Hash: hash }: PersistedQuery,
+    { version, sha256Hash: id }: PersistedQuery,
     query: string | undefined,
   ): MaybePromise<PersistedDocument | string> {
-    if (version !== 1 || typeof hash !== 'string') throw badRequest(400, UNKNOWN_VERSION);
-    const document = documents.get(hash);
+    if (version !== 1 || typeof id !== 'string') throw badRequest(400, UNKNOWN_VERSION);
+    const document = documents.get(id);
     if (document !== undefined) {
       if (query !== undefined && query !== document.text) throw badRequest(400, OTHER_TEXT);
       return document;
     }
     if (isOnly) throw query === undefined ? notInList() : persistedOnly();
     if (query === undefined) {
-      const known = texts.get(hash);
+      const known = texts.get(id);
       if (known !== undefined) return known;
-      if (shared === undefined || !HASH.test(hash)) throw notFound();
-      return findShared(hash, shared);
+      if (shared === undefined || !HASH.test(id)) throw notFound();
+      return findShared(id, shared);
     }
-    if (sha256(query) !== hash) throw badRequest(400, OTHER_TEXT);
-    if (shared !== undefined && query.length <= MAX_CHARACTERS && !texts.has(hash)) shared.store(hash, query);
-    texts.set(hash, query);
+    if (hash('sha256', query) !== id) throw badRequest(400, OTHER_TEXT);
+    if (shared !== undefined && query.length <= MAX_CHARACTERS && !texts.has(id)) shared.store(id, query);
+    texts.set(id, query);
     return query;
   }
 
@@ -124,10 +119,6 @@ export function createPersistedQueries({
 }
 
 const HASH = /^[0-9a-f]{64}$/;
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
-}
 
 const UNKNOWN_VERSION = 'A persisted query must have version 1 and a string sha256Hash.';
 const OTHER_TEXT = 'provided sha does not match query';

@@ -31,7 +31,7 @@ import type { HeightClient, MinimumHeights } from './minimum-heights.ts';
 import type { PersistedDocument } from './persisted-documents.ts';
 import type { PersistedQueries } from './persisted-queries.ts';
 import { badRequest, refusal } from './refusal.ts';
-import type { SubscriptionGroups } from './subscription-groups.ts';
+import type { SubscribeToGroup } from './subscription-groups.ts';
 
 /** An operation as a client sends it. */
 export type SentOperation = {
@@ -89,7 +89,7 @@ export function isSubscription(prepared: Prepared): prepared is PreparedOperatio
 export type Executed = {
   readonly result: WrittenResult;
   /** What the data depends on; `undefined` if it must not be cached. */
-  readonly dependencies: Dependencies | undefined;
+  readonly dependencies?: Dependencies | undefined;
   /** The beacon height that the data describes, if it depends on a head. */
   readonly height?: BeaconHeight | undefined;
   /** The name of the operation. */
@@ -125,7 +125,7 @@ type PipelineOptions = {
   readonly documents: Documents;
   readonly planner: Planner;
   readonly executor: Executor;
-  readonly groups: SubscriptionGroups;
+  readonly subscribeToGroup: SubscribeToGroup;
   readonly minimumHeights: Pick<MinimumHeights, 'reachSent'>;
   readonly metrics: Metrics;
   readonly maskError: (error: unknown) => GraphQLError;
@@ -139,8 +139,8 @@ const MAX_VALUES_AT_ONCE = 5_000;
 
 /** Creates the pipeline. */
 export function createPipeline(options: PipelineOptions): Pipeline {
-  const { service, persisted, documents, planner, executor, groups, minimumHeights, metrics, maskError, takeTurn } =
-    options;
+  const { service, persisted, documents, planner, executor, subscribeToGroup, minimumHeights } = options;
+  const { metrics, maskError, takeTurn } = options;
   const { limits } = service;
 
   /** Long operations wait for a turn of the event loop before each long step. */
@@ -247,11 +247,11 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   }
 
   function run(prepared: Prepared): MaybePromise<Executed> {
-    if (prepared.errors !== undefined) return notExecuted(prepared.errors);
+    if (prepared.errors !== undefined) return { result: new WrittenResult(undefined, prepared.errors) };
     const refused = admit(prepared);
     if (refused === undefined) return execute(prepared);
     const extensions = refused.extensions['code'] === 'RATE_LIMITED' ? costExtension(prepared) : undefined;
-    return notExecuted([refused], extensions);
+    return { result: new WrittenResult(undefined, [refused], extensions) };
   }
 
   function execute(prepared: PreparedOperation): MaybePromise<Executed> {
@@ -274,7 +274,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       const facts = { height, operationName };
       if (extensions === undefined && masked.errors === undefined)
         return { result: masked, dependencies: context.loaders.dependencies, ...facts, persistedName };
-      return { result: new WrittenResult(masked.text, masked.errors, extensions), dependencies: undefined, ...facts };
+      return { result: new WrittenResult(masked.text, masked.errors, extensions), ...facts };
     });
   }
 
@@ -293,7 +293,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     const { address, lastEventId } = client;
     const stream = await openSourceStream(planned, createContext(service, { client: address, lastEventId }));
     if ('errors' in stream) return new WrittenResult(undefined, stream.errors.map(maskError));
-    return groups.subscribe({ operation, planned, stream });
+    return subscribeToGroup({ operation, planned, stream });
   }
 
   return { prepare, admit, run, execute, subscribe };
@@ -302,11 +302,6 @@ export function createPipeline(options: PipelineOptions): Pipeline {
 /** Points for reading a document. */
 function pointsOfDocument(text: string): number {
   return Math.max(1, Math.ceil(text.length / CHARACTERS_PER_POINT));
-}
-
-/** The result of an operation that is not executed. */
-function notExecuted(errors: readonly GraphQLError[], extensions?: ResultExtensions): Executed {
-  return { result: new WrittenResult(undefined, errors, extensions), dependencies: undefined };
 }
 
 /** The cost of an operation, for a client that has requested it. */

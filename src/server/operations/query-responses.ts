@@ -31,14 +31,10 @@ type QueryTransport<Request extends QueryRequest, Other> = {
   refuse(request: Request, error: GraphQLError): Other;
 };
 
-/** Responds to a request. */
-type Respond<Request extends QueryRequest, Other> = (request: Request) => MaybePromise<Other>;
-
-/** The responses to queries, which all transports share. */
-export type QueryResponses = {
-  /** Creates the function that responds on a transport. */
-  over<Request extends QueryRequest, Other>(transport: QueryTransport<Request, Other>): Respond<Request, Other>;
-};
+/** Creates the function that responds to requests on a transport. All transports share the responses. */
+export type RespondOver = <Request extends QueryRequest, Other>(
+  transport: QueryTransport<Request, Other>,
+) => (request: Request) => MaybePromise<Other>;
 
 /** What the responses need. */
 type QueryResponsesOptions = {
@@ -63,7 +59,7 @@ export function keyOf(text: string): string | undefined {
  * Creates the responses. A request is answered from the response cache, shares the execution of an equal request, or is
  * executed: on whatever transport the equal request came.
  */
-export function createQueryResponses({ cache, dataVersion, metrics }: QueryResponsesOptions): QueryResponses {
+export function createQueryResponses({ cache, dataVersion, metrics }: QueryResponsesOptions): RespondOver {
   /** Executions in progress, for requests with the same text (single flight). */
   const inFlight = new Map<string, Execution>();
 
@@ -74,60 +70,58 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
     execution.response.then(end, end);
   }
 
-  return {
-    over({ execute, send, refuse }) {
-      type Request = Parameters<typeof execute>[0];
-      type Outcome = MaybePromise<ReturnType<typeof refuse>>;
+  return ({ execute, send, refuse }) => {
+    type Request = Parameters<typeof execute>[0];
+    type Outcome = MaybePromise<ReturnType<typeof refuse>>;
 
-      function respond(request: Request): Outcome {
-        const cached = request.key === undefined ? undefined : cache.get(request.key);
-        return cached === undefined ? coalesce(request) : sendAgain(request, cached, 'kept');
-      }
+    function respond(request: Request): Outcome {
+      const cached = request.key === undefined ? undefined : cache.get(request.key);
+      return cached === undefined ? coalesce(request) : sendAgain(request, cached, 'kept');
+    }
 
-      /** Shares the execution of an equal request, if there is one. */
-      function coalesce(request: Request): Outcome {
-        // See `TextHash` for why a text is not looked up without need.
-        const isShareable = request.key !== undefined && inFlight.size > 0;
-        const execution = isShareable ? inFlight.get(request.key) : undefined;
-        // An execution that started before the last publication may use data that is no longer current.
-        if (execution?.version !== dataVersion()) return executeNow(request);
-        return execution.response.then((shared) =>
-          // The other client may have no points left, or its operation may be a subscription.
-          shared instanceof EncodedResponse && shared.isExecuted
-            ? sendAgain(request, shared, 'shared')
-            : executeNow(request),
-        );
-      }
+    /** Shares the execution of an equal request, if there is one. */
+    function coalesce(request: Request): Outcome {
+      // See `TextHash` for why a text is not looked up without need.
+      const isShareable = request.key !== undefined && inFlight.size > 0;
+      const execution = isShareable ? inFlight.get(request.key) : undefined;
+      // An execution that started before the last publication may use data that is no longer current.
+      if (execution?.version !== dataVersion()) return executeNow(request);
+      return execution.response.then((shared) =>
+        // The other client may have no points left, or its operation may be a subscription.
+        shared instanceof EncodedResponse && shared.isExecuted
+          ? sendAgain(request, shared, 'shared')
+          : executeNow(request),
+      );
+    }
 
-      function executeNow(request: Request): Outcome {
-        const { key } = request;
-        const version = dataVersion();
-        const executing = execute(request);
-        if (executing instanceof Promise && key !== undefined) share(key, { version, response: executing });
-        return andThen(executing, (response) => {
-          if (!(response instanceof EncodedResponse)) return response;
-          if (key !== undefined) cache.store(key, response, version);
-          return sendFrom(request, response, 'executed');
-        });
-      }
+    function executeNow(request: Request): Outcome {
+      const { key } = request;
+      const version = dataVersion();
+      const executing = execute(request);
+      if (executing instanceof Promise && key !== undefined) share(key, { version, response: executing });
+      return andThen(executing, (response) => {
+        if (!(response instanceof EncodedResponse)) return response;
+        if (key !== undefined) cache.store(key, response, version);
+        return sendFrom(request, response, 'executed');
+      });
+    }
 
-      /** Sends the response to an equal request, for the same number of points. */
-      function sendAgain(request: Request, response: EncodedResponse, from: ResponseSource) {
-        const unpaid = request.account.charge(response.points);
-        if (unpaid !== undefined) return refuse(request, unpaid);
-        request.span?.prepared('query', response.operationName, response.points);
-        if (response.persistedName !== undefined) metrics.recordPersistedOperation(response.persistedName);
-        return sendFrom(request, response, from);
-      }
+    /** Sends the response to an equal request, for the same number of points. */
+    function sendAgain(request: Request, response: EncodedResponse, from: ResponseSource) {
+      const unpaid = request.account.charge(response.points);
+      if (unpaid !== undefined) return refuse(request, unpaid);
+      request.span?.prepared('query', response.operationName, response.points);
+      if (response.persistedName !== undefined) metrics.recordPersistedOperation(response.persistedName);
+      return sendFrom(request, response, from);
+    }
 
-      function sendFrom(request: Request, response: EncodedResponse, from: ResponseSource) {
-        metrics.recordResponseSource(from);
-        const sent = send(request, response, from);
-        request.span?.end({ from, height: response.height, codes: codesOf(response.errors) });
-        return sent;
-      }
+    function sendFrom(request: Request, response: EncodedResponse, from: ResponseSource) {
+      metrics.recordResponseSource(from);
+      const sent = send(request, response, from);
+      request.span?.end({ from, height: response.height, codes: codesOf(response.errors) });
+      return sent;
+    }
 
-      return respond;
-    },
+    return respond;
   };
 }

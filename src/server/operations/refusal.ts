@@ -2,6 +2,7 @@ import { GraphQLError } from 'graphql';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { type ErrorCode, withoutStacks } from '../../errors.ts';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
+import type { JsonType } from '../http/media-types.ts';
 
 /**
  * The error of an operation that is not executed.
@@ -65,22 +66,9 @@ export function internalError(masked: GraphQLError): GraphQLError {
   return new GraphQLError(masked.message, { extensions: { ...masked.extensions, http: { status: 500 } } });
 }
 
-/** An HTTP response to a request that is refused before its operation is known. */
-type RefusedResponse = {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-};
-
-/** Encodes the error of a refused request, in a media type that the client accepts. */
-export function toRefusedResponse(error: GraphQLError, accept: string | null | undefined): RefusedResponse {
+/** The status, headers and body of the HTTP response to a request that is refused before its operation is known. */
+export function toRefusedResponse(error: GraphQLError, type: JsonType = 'application/json') {
   const { http } = error.extensions as { http: { status: number; headers?: Readonly<Record<string, string>> } };
-  const type = accept?.includes(GRAPHQL_RESPONSE) ? GRAPHQL_RESPONSE : 'application/json';
-  return {
-    status: http.status,
-    headers: { ...http.headers, 'content-type': `${type}; charset=utf-8` },
-    body: new WrittenResult(undefined, [error]).toText(),
-  };
+  const headers: Readonly<Record<string, string>> = { ...http.headers, 'content-type': `${type}; charset=utf-8` };
+  return { status: http.status, headers, body: new WrittenResult(undefined, [error]).toText() };
 }
-
-const GRAPHQL_RESPONSE = 'application/graphql-response+json';

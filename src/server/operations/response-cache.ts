@@ -28,7 +28,7 @@ type ResponseCacheOptions = {
   /** The current version of the data. */
   readonly dataVersion: () => DataVersion;
   /** The token list, which is a part of that version. Responses about final heights depend on it, because prices do. */
-  readonly tokenList?: () => object;
+  readonly tokenList: () => object;
   readonly now: () => Instant;
 };
 
@@ -40,8 +40,6 @@ const MAX_MISSES = 1_000;
 
 /** Maximum size of one entry, as a part of its store: a few large responses must not evict all others. */
 const MAX_PART = 1 / 8;
-
-const NO_TOKENS = {};
 
 /**
  * A number that depends on a part of a text. Different texts can have the same.
@@ -58,12 +56,7 @@ type Store = { readonly responses: LRUCache<string, EncodedResponse>; readonly h
  * Creates an empty cache. Half of its size is for responses about current data, which are removed with each new version of the
  * data. The other half is for responses that are about final heights only, which stay until the token list changes.
  */
-export function createResponseCache({
-  maxBytes,
-  dataVersion,
-  tokenList = () => NO_TOKENS,
-  now,
-}: ResponseCacheOptions): ResponseCache {
+export function createResponseCache({ maxBytes, dataVersion, tokenList, now }: ResponseCacheOptions): ResponseCache {
   const half = Math.floor(maxBytes / 2);
   if (half === 0) return { get: () => undefined, store() {}, bytes: () => 0 };
 

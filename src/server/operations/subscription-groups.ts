@@ -22,11 +22,11 @@ type OpenSubscription = {
   readonly stream: SourceStream;
 };
 
-/** The groups of all open subscriptions, on all transports: one for each distinct operation. */
-export type SubscriptionGroups = {
-  /** Joins the group of the operation when the returned function is called. */
-  subscribe(subscription: OpenSubscription): Subscribe<EncodedUpdate>;
-};
+/**
+ * Joins the group of an operation when the returned function is called. Each distinct operation has one group, for its
+ * subscriptions on all transports.
+ */
+export type SubscribeToGroup = (subscription: OpenSubscription) => Subscribe<EncodedUpdate>;
 
 /** What groups need. */
 type SubscriptionGroupsOptions = {
@@ -44,7 +44,7 @@ const EXECUTED_PER_TURN = 4;
 const SENT_PER_TURN = 16;
 
 /** Creates the groups; there are none yet. */
-export function createSubscriptionGroups(options: SubscriptionGroupsOptions): SubscriptionGroups {
+export function createSubscriptionGroups(options: SubscriptionGroupsOptions): SubscribeToGroup {
   const { service, executor, metrics, maskError, tracing } = options;
   const groups = new Map<string, SubscriptionGroup>();
   const executing = createTurnLimit(EXECUTED_PER_TURN);
@@ -86,13 +86,11 @@ export function createSubscriptionGroups(options: SubscriptionGroupsOptions): Su
     return group;
   }
 
-  return {
-    subscribe(subscription) {
-      const key = keyOf(subscription);
-      const { stream } = subscription;
-      // The source stream of each member may start differently: with an error that earlier members did not receive.
-      return (subscriber) => (groups.get(key) ?? open(key, subscription)).join(subscriber, stream.subscribe);
-    },
+  return (subscription) => {
+    const key = keyOf(subscription);
+    const { stream } = subscription;
+    // The source stream of each member may start differently: with an error that earlier members did not receive.
+    return (subscriber) => (groups.get(key) ?? open(key, subscription)).join(subscriber, stream.subscribe);
   };
 }
 

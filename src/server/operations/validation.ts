@@ -15,6 +15,7 @@ import {
   validate,
 } from 'graphql';
 import { MAX_ERRORS, TooManyErrorsError, withoutStacks } from '../../errors.ts';
+import { placeError } from '../../graphql/errors.ts';
 import { tooDeep, tooManyComparisons } from './document-bounds.ts';
 import { overlappingFields, TooManyComparisonsError } from './overlapping-fields.ts';
 import { valuesOfCorrectType } from './values-of-correct-type.ts';
@@ -70,7 +71,8 @@ function validateBy(
 ): readonly GraphQLError[] {
   try {
     const errors = withoutStacks(() => validate(schema, document, rules, { maxErrors: MAX_ERRORS }));
-    return errors.some(isAborted)
+    // graphql-js aborts for documents whose fragments take long to validate.
+    return errors.some(({ message }) => message === 'Validation aborted.')
       ? [tooManyComparisons()]
       : errors.map((error, index) => (index < MAX_ERRORS ? error : tooManyErrors())).map(explainDirective);
   } catch (error) {
@@ -79,11 +81,6 @@ function validateBy(
     if (error instanceof RangeError) return [tooDeep()];
     throw error;
   }
-}
-
-/** graphql-js aborts for documents whose fragments take long to validate. */
-function isAborted({ message }: GraphQLError): boolean {
-  return message === 'Validation aborted.';
 }
 
 /** The last error. graphql-js stops at the maximum, so the number of further errors is not known. */
@@ -101,12 +98,7 @@ function explainDirective(error: GraphQLError): GraphQLError {
   const [, name] = UNKNOWN.exec(error.message) ?? [];
   if (name === undefined) return error;
   const message = `Unknown directive "@${name}": the gateway does not support incremental delivery. Remove the directive to receive the complete response.`;
-  return new GraphQLError(message, {
-    nodes: error.nodes ?? null,
-    source: error.source ?? null,
-    positions: error.positions ?? null,
-    extensions: error.extensions,
-  });
+  return placeError(message, error, error.extensions);
 }
 
 const UNKNOWN = /^Unknown directive "@(defer|stream)"\.$/;

@@ -1,9 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { sendFile } from '../http/file-response.ts';
+import type { OutgoingHttpHeaders } from 'node:http';
+import { type Respond, type ServedFile, sendFile } from '../http/file-response.ts';
 import { ASSETS_PREFIX, type ExplorerFiles } from './explorer-files.ts';
-
-/** Responds with a file of the explorer. */
-type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** The explorer: a page for browsers at several paths, and the files that it loads. */
 export type Explorer = {
@@ -48,18 +45,18 @@ export function createExplorer({ page, assets }: ExplorerFiles): Explorer {
   const fileHeaders = { ...SECURITY_HEADERS, vary: 'accept-encoding' };
   // A program gets something else at some of the paths of the page.
   const pageHeaders = { ...SECURITY_HEADERS, vary: 'accept, accept-encoding, sec-fetch-mode' };
-  const sendPage: Respond = (request, response) => sendFile(request, response, page, { headers: pageHeaders });
-  const sendNotFound: Respond = (request, response) =>
-    sendFile(request, response, page, { headers: pageHeaders, status: 404 });
-
-  function respondWithFile(path: string): Respond | undefined {
-    const file = assets.get(path);
-    return file && ((request, response) => sendFile(request, response, file, { headers: fileHeaders }));
-  }
+  const respondWith =
+    (file: ServedFile, headers: OutgoingHttpHeaders, status = 200): Respond =>
+    (request, response) =>
+      sendFile(request, response, file, { headers, status });
+  const respondWithPage = respondWith(page, pageHeaders);
 
   return {
-    page: sendPage,
-    at: (path) => (PAGE_PATH.test(path) ? sendPage : respondWithFile(path)),
-    notFoundAt: (path) => (path.startsWith(ASSETS_PREFIX) ? undefined : sendNotFound),
+    page: respondWithPage,
+    at(path) {
+      const file = assets.get(path);
+      return PAGE_PATH.test(path) ? respondWithPage : file && respondWith(file, fileHeaders);
+    },
+    notFoundAt: (path) => (path.startsWith(ASSETS_PREFIX) ? undefined : respondWith(page, pageHeaders, 404)),
   };
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { GraphiQLOptions } from 'graphql-yoga';
-import { type ServedFile, sendFile } from '../http/file-response.ts';
+import { type Respond, type ServedFile, sendFile } from '../http/file-response.ts';
 import { createEtag } from '../http/http-caching.ts';
 import { GRAPHIQL_TABS } from './graphiql-tabs.ts';
 
@@ -17,9 +17,7 @@ const pages = new Map<string, Promise<ServedFile>>();
  * Creates the handler of GraphiQL. The page of 9 MB is rendered at the first request and sent compressed. A browser that has
  * it gets status 304. Pages of other origins cannot show it in a frame, where it would send operations for them.
  */
-export function createGraphiqlHandler(
-  title: string,
-): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+export function createGraphiqlHandler(title: string): Respond {
   return async (request, response) => {
     const page = pages.get(title) ?? renderPage(title);
     pages.set(title, page);

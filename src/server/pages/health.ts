@@ -17,12 +17,6 @@ export const READY_PATH = '/ready';
 /** The reason while the gateway closes its connections. */
 export const STOPPING: Problem = { code: 'STOPPING', message: 'the gateway is stopping' };
 
-/** What operators may want to know although the gateway is ready. It never contains an address. */
-type Note = {
-  readonly code: 'PUSH_FAILING' | 'HISTORY_FAILING' | 'TOKENS_FAILING' | 'FLEET_ALONE';
-  readonly message: string;
-};
-
 /**
  * Responds with 200 if there is no reason against it, otherwise with 503 and the reasons; with notes, if there are any; with
  * the role in the fleet; and whether the data is simulated.
@@ -43,27 +37,26 @@ export function handleReady(reasons: readonly Problem[], service: Service, respo
 }
 
 /**
+ * What operators may want to know although the gateway is ready. It never contains an address.
+ *
  * A node that does not push its blocks is polled, so the data is as fresh as without push. A database that fails takes only the
  * history away. Without the token service, its last list is served.
  */
-function notesOf({ sources: { pushes, history, tokens }, fleet }: Service): readonly Note[] {
-  const notes: Note[] = [];
+function notesOf({ sources: { pushes, history, tokens }, fleet }: Service) {
   const failing = pushes.filter(({ status }) => status().isFailing).length;
-  if (failing > 0) {
-    const message = `${failing} of ${pushes.length} websockets of nodes do not push new blocks: the gateway polls instead`;
-    notes.push({ code: 'PUSH_FAILING', message });
-  }
   const { state } = history.status();
-  if (state === 'failing' || state === 'refused')
-    notes.push({ code: 'HISTORY_FAILING', message: 'the database of the recorded history cannot be used' });
-  if (fleet?.().role === 'ALONE') {
-    const message =
-      'Redis, or what the leader of the fleet publishes, cannot be used: the gateway reads the upstreams itself';
-    notes.push({ code: 'FLEET_ALONE', message });
-  }
-  if (tokens.service?.isFailing())
-    notes.push({ code: 'TOKENS_FAILING', message: 'the token service cannot be read: the last token list is served' });
-  return notes;
+  const messages = {
+    PUSH_FAILING:
+      failing > 0 &&
+      `${failing} of ${pushes.length} websockets of nodes do not push new blocks: the gateway polls instead`,
+    HISTORY_FAILING:
+      (state === 'failing' || state === 'refused') && 'the database of the recorded history cannot be used',
+    FLEET_ALONE:
+      fleet?.().role === 'ALONE' &&
+      'Redis, or what the leader of the fleet publishes, cannot be used: the gateway reads the upstreams itself',
+    TOKENS_FAILING: tokens.service?.isFailing() && 'the token service cannot be read: the last token list is served',
+  };
+  return Object.entries(messages).flatMap(([code, message]) => (message ? [{ code, message }] : []));
 }
 
 /** Why the gateway is not ready for clients: the data of each configured upstream must be fresh. Empty if it is ready. */

@@ -1,5 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { OPEN_API_PATH } from '../../rest/paths.ts';
+import type { Respond } from '../http/file-response.ts';
 import { GRAPHQL_PATH } from '../yoga/yoga.ts';
 import { BUILD_EXPLORER_COMMAND, type BuiltExplorer } from './explorer-files.ts';
 import { isNavigation } from './graphiql.ts';
@@ -23,16 +24,15 @@ type IndexOptions = {
 };
 
 type Link = { readonly path: string; readonly title: string; readonly text: string };
-type Body = { readonly type: string; readonly text: string };
 
 /** Creates the handler of `/`: HTML for browsers, plain text for clients that prefer it, otherwise JSON, with the same links. */
-export function createIndex(options: IndexOptions): (request: IncomingMessage, response: ServerResponse) => void {
+export function createIndex(options: IndexOptions): Respond {
   const links = linksOf(options);
   const page = { type: 'text/html; charset=utf-8', text: pageOf(options, links) };
   const plain = { type: 'text/plain; charset=utf-8', text: plainOf(options, links) };
   const json = { type: 'application/json', text: jsonOf(options, links) };
 
-  function bodyFor(request: IncomingMessage): Body {
+  function bodyFor(request: IncomingMessage) {
     if (isNavigation(request)) return page;
     return /^\s*text\/plain\b/i.test(request.headers.accept ?? '') ? plain : json;
   }
@@ -51,26 +51,18 @@ export function createIndex(options: IndexOptions): (request: IncomingMessage, r
 }
 
 function linksOf({ explorer, graphiql, restBase, hasAdminPages }: IndexOptions): readonly Link[] {
-  const live = [
-    { path: INDEX_PATH, title: 'Explorer', text: 'Markets, the chain and this gateway, live, in a browser.' },
-  ];
-  const editor = [
-    { path: GRAPHQL_PATH, title: 'GraphiQL', text: 'Write queries and run them, with examples and live prices.' },
-    { path: `${GRAPHQL_PATH}#docs`, title: 'Documentation', text: 'Every type and field, in GraphiQL’s docs panel.' },
-  ];
+  const hasExplorer = typeof explorer !== 'string';
   const restText = `Pairs, tickers and order books below ${restBase}, for listing sites, described by OpenAPI.`;
-  const rest = [{ path: OPEN_API_PATH, title: 'REST', text: restText }];
-  const checks = [
-    { path: HEALTH_PATH, title: 'Health', text: 'Whether the process runs.' },
-    { path: READY_PATH, title: 'Readiness', text: 'Whether the data is fresh, and if not, why.' },
-  ];
+  const page = (path: string, title: string, text: string, isThere = true) => (isThere ? [{ path, title, text }] : []);
   return [
-    ...(typeof explorer === 'string' ? [] : live),
-    ...(graphiql ? editor : []),
-    { path: SCHEMA_PATH, title: 'Schema', text: 'All types and fields as a file, for code generators.' },
-    ...(restBase === undefined ? [] : rest),
-    ...(hasAdminPages ? checks : []),
-  ];
+    page(INDEX_PATH, 'Explorer', 'Markets, the chain and this gateway, live, in a browser.', hasExplorer),
+    page(GRAPHQL_PATH, 'GraphiQL', 'Write queries and run them, with examples and live prices.', graphiql),
+    page(`${GRAPHQL_PATH}#docs`, 'Documentation', 'Every type and field, in GraphiQL’s docs panel.', graphiql),
+    page(SCHEMA_PATH, 'Schema', 'All types and fields as a file, for code generators.'),
+    page(OPEN_API_PATH, 'REST', restText, restBase !== undefined),
+    page(HEALTH_PATH, 'Health', 'Whether the process runs.', hasAdminPages),
+    page(READY_PATH, 'Readiness', 'Whether the data is fresh, and if not, why.', hasAdminPages),
+  ].flat();
 }
 
 const SENTENCE = 'A GraphQL API over a blockchain node and the market data of its exchange.';

@@ -1,8 +1,12 @@
+import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import type { WebSocket as ProtocolSocket } from 'graphql-ws';
 import { WebSocket } from 'ws';
 
 /** Maximum size of the messages that wait for a client before nothing more is read from it. */
 const MAX_WAITING_BYTES = 16 * 2 ** 20;
+
+/** How long a client may take to complete the closing handshake. */
+const HANDSHAKE_MS = 1_000;
 
 /** The websocket of a client. Its state is in fields and its listeners use `this`, because there can be many thousands. */
 export class ClientSocket extends WebSocket {
@@ -17,6 +21,39 @@ export class ClientSocket extends WebSocket {
   override close(code?: number, reason?: string | Buffer): void {
     this.sentCode ??= code;
     super.close(code, reason);
+  }
+
+  /** Notes an operation that is prepared or executed, until it settles. @returns the operation */
+  track<T>(operation: Promise<T>): Promise<T> {
+    this.inProgress ??= new Set();
+    this.inProgress.add(operation);
+    const remove = () => {
+      this.inProgress?.delete(operation);
+      if (this.inProgress?.size === 0) this.inProgress = undefined;
+    };
+    operation.then(remove, remove);
+    return operation;
+  }
+
+  /**
+   * Closes the websocket with 1001 when its operations in progress have been answered, and terminates it if its client does not
+   * complete the closing handshake: both within about this time.
+   */
+  async closeGracefully(timeoutMs: number): Promise<void> {
+    await Promise.race([this.untilIdle(), sleep(timeoutMs - HANDSHAKE_MS, undefined, { ref: false })]);
+    if (this.readyState === this.CLOSED) return;
+    const timer = setTimeout(() => this.terminate(), HANDSHAKE_MS);
+    this.once('close', () => clearTimeout(timer));
+    this.close(1001, 'Going away');
+  }
+
+  /** Resolves when no operation is in progress. */
+  async untilIdle(): Promise<void> {
+    while (this.inProgress !== undefined) {
+      await Promise.allSettled(this.inProgress);
+      // In this turn of the event loop, graphql-ws sends the errors of operations that are refused.
+      await immediate();
+    }
   }
 
   /** While a client sends operations without reading their results, nothing more is read from it: they would fill the memory. */

@@ -1,4 +1,4 @@
-/** The header of an unmasked frame with a complete text message of so many bytes, in Latin-1: RFC 6455, section 5.2. */
+/** The header of an unmasked frame with a complete text message of this length, in Latin-1: RFC 6455, section 5.2. */
 export function frameHeader(bytes: number): string {
   if (bytes < 126) return String.fromCharCode(FINAL_TEXT, bytes);
   if (bytes < 2 ** 16) return String.fromCharCode(FINAL_TEXT, 126, bytes >> 8, bytes & 0xff);

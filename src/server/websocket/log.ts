@@ -1,5 +1,4 @@
 import type { GraphQLError } from 'graphql';
-
 import type { SubscribePayload } from 'graphql-ws';
 import type { Log } from '../../log.ts';
 import { type AccessLog, msSince } from '../access-log.ts';
@@ -7,11 +6,11 @@ import type { ClientAddresses, ClientIdentity } from '../clients/client-address.
 import type { AccessDetails } from '../http/open-responses.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
 import type { EncodedResponse } from '../operations/encoded-response.ts';
-import { type OperationLabel, summarizeErrors, summarizeRefusal } from '../operations/log-details.ts';
+import { type OperationLabel, summarizeErrors } from '../operations/log-details.ts';
 import type { PersistedQueries } from '../operations/persisted-queries.ts';
 
-/** An operation on a websocket. */
-type SocketOperation = {
+/** An operation on a websocket, as far as the log knows it. */
+export type LoggedOperation = {
   readonly caller: ClientIdentity;
   readonly requestId: string;
   readonly id: string;
@@ -24,15 +23,15 @@ export type WebSocketLog = {
   refused(caller: ClientIdentity, requestId: string, error: GraphQLError): void;
   opened(caller: ClientIdentity, requestId: string): void;
   /** A client has sent an operation. */
-  received(operation: SocketOperation): void;
+  received(operation: LoggedOperation): void;
   /** An operation is refused before it is executed. `failed` is called with its errors. */
-  rejected(operation: SocketOperation): void;
+  rejected(operation: LoggedOperation): void;
   /** An operation ends with an `error` message: it is refused, or a subscription that had started has failed. */
-  failed(operation: SocketOperation, errors: readonly GraphQLError[], hadStarted: boolean): void;
+  failed(operation: LoggedOperation, errors: readonly GraphQLError[], hadStarted: boolean): void;
   /** An operation has a result. */
-  answered(operation: SocketOperation, response: EncodedResponse, from: ResponseSource): void;
-  /** A subscription has started, which costs so many points. Its payload is released afterwards. */
-  started(operation: SocketOperation, cost: number): void;
+  answered(operation: LoggedOperation, response: EncodedResponse, from: ResponseSource): void;
+  /** A subscription has started. Its payload is released afterwards. @param cost the points that it costs */
+  started(operation: LoggedOperation, cost: number): void;
   /** A subscription was completed, by the client or by the gateway. */
   completed(caller: ClientIdentity, id: string): void;
   closed(caller: ClientIdentity, code: number | undefined): void;
@@ -80,13 +79,8 @@ export function createWebSocketLog({ accessLog, clients, log, persisted }: WebSo
   return {
     refused(caller, requestId, error) {
       const status = (error.extensions['http'] as { status?: number } | undefined)?.status;
-      onEvent?.({
-        message: 'websocket refused',
-        requestId,
-        client: caller,
-        errors: summarizeRefusal(error),
-        facts: { status },
-      });
+      const errors = summarizeErrors([error]);
+      onEvent?.({ message: 'websocket refused', requestId, client: caller, errors, facts: { status } });
     },
     opened(caller, requestId) {
       if (!logsSockets) return;
@@ -104,7 +98,7 @@ export function createWebSocketLog({ accessLog, clients, log, persisted }: WebSo
     },
     failed({ caller, requestId, id, payload }, graphQLErrors, hadStarted) {
       if (onEvent === undefined) return;
-      const errors = summarizeErrors({ errors: graphQLErrors });
+      const errors = summarizeErrors(graphQLErrors);
       // The payload of a subscription that had started is released.
       const label = hadStarted ? open.get(caller)?.operations.get(id)?.label : labelOf(payload);
       const message = hadStarted ? 'websocket subscription failed' : 'websocket operation refused';
@@ -112,16 +106,10 @@ export function createWebSocketLog({ accessLog, clients, log, persisted }: WebSo
     },
     answered({ caller, requestId, id, payload }, { accessDetails: details, bytes }, from) {
       if (onEvent === undefined) return;
-      const operation = open.get(caller)?.operations.get(id);
-      if (operation !== undefined) logEnd(caller, id, { ...details, from }, bytes);
-      else if (details.errors?.isNotable)
-        onEvent({
-          message: 'websocket operation failed',
-          requestId,
-          client: caller,
-          label: labelOf(payload),
-          ...details,
-        });
+      if (open.get(caller)?.operations.has(id)) return logEnd(caller, id, { ...details, from }, bytes);
+      if (!details.errors?.isNotable) return;
+      const label = labelOf(payload);
+      onEvent({ message: 'websocket operation failed', requestId, client: caller, label, ...details });
     },
     started({ caller, requestId, id }, cost) {
       const operation = open.get(caller)?.operations.get(id);

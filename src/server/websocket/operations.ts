@@ -6,33 +6,27 @@ import { schema } from '../../graphql/schema.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { inSpan, traceparentOf } from '../../tracing.ts';
-import type { ClientIdentity } from '../clients/client-address.ts';
 import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import { type EncodedResponse, encodeResponse } from '../operations/encoded-response.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
 import { codesOf } from '../operations/log-details.ts';
-import type { MinimumHeights } from '../operations/minimum-heights.ts';
 import { isSubscription, type Prepared, type PreparedOperation } from '../operations/pipeline.ts';
 import { keyOf, type QueryRequest } from '../operations/query-responses.ts';
 import { tooManyAtOnce } from '../operations/refusal.ts';
 import type { TransportOptions } from '../transport-options.ts';
-import { trackOperation } from './graceful-close.ts';
-import type { WebSocketLog } from './log.ts';
+import type { LoggedOperation, WebSocketLog } from './log.ts';
 import { textOfPayload } from './message.ts';
-import type { ProtocolContext } from './protocol.ts';
+import type { ProtocolContext, ProtocolOptions } from './protocol.ts';
 import { type Receiver, sendResult, untilWritten } from './sending.ts';
 
 /** An operation on a websocket. */
-type SocketOperation = QueryRequest & {
-  readonly connection: ProtocolContext;
-  readonly caller: ClientIdentity;
-  readonly requestId: string;
-  readonly id: string;
-  readonly payload: SubscribePayload;
-  /** In `performance.now()`. */
-  readonly receivedAt: number;
-};
+type SocketOperation = QueryRequest &
+  LoggedOperation & {
+    readonly connection: ProtocolContext;
+    /** In `performance.now()`. */
+    readonly receivedAt: number;
+  };
 
 /** A subscription that has started, as graphql-ws hands it from `onSubscribe` to `subscribe`. */
 export type SubscriptionArgs = ExecutionArgs & {
@@ -40,16 +34,8 @@ export type SubscriptionArgs = ExecutionArgs & {
   readonly receiver: Receiver;
 };
 
-/** The callback of graphql-ws for an operation that a client sends. */
-type OnSubscribe = (
-  connection: ProtocolContext,
-  id: string,
-  payload: SubscribePayload,
-) => Promise<SubscriptionArgs | GraphQLError[]>;
-
 /** What operations need. */
 export type SocketOperationsOptions = TransportOptions & {
-  readonly minimumHeights: Pick<MinimumHeights, 'reach'>;
   readonly limits: Limits;
   readonly metrics: Pick<Metrics, 'recordErrors'>;
   readonly log: WebSocketLog;
@@ -67,10 +53,10 @@ const OVER = [new GraphQLError('The result was sent.')];
  * Creates the handler of operations. It sends the results of queries itself, and hands subscriptions to graphql-ws: it would
  * need the data of a result as an object, and encode it again.
  */
-export function createSocketOperations(options: SocketOperationsOptions): OnSubscribe {
+export function createSocketOperations(options: SocketOperationsOptions): NonNullable<ProtocolOptions['onSubscribe']> {
   const { pipeline, minimumHeights, limits, clients, rates, metrics, requestIds, log, maskError, tracing } = options;
   const { maxSubscriptionsPerConnection, maxValuesPerConnection } = limits;
-  const respond = options.responses.over<SocketOperation, Outcome>({ execute, send, refuse: (_, error) => [error] });
+  const respond = options.respondOver<SocketOperation, Outcome>({ execute, send, refuse: (_, error) => [error] });
 
   async function onSubscribe(connection: ProtocolContext, id: string, payload: SubscribePayload) {
     const { caller, socket } = connection.extra;
@@ -83,8 +69,9 @@ export function createSocketOperations(options: SocketOperationsOptions): OnSubs
     const operation = { connection, caller, requestId, id, payload, receivedAt, key, account, span };
     log.received(operation);
 
-    const responding = hasTooMany(connection) ? [TOO_MANY_OPERATIONS] : respondAtMinimum(operation);
-    const outcome = responding instanceof Promise ? await trackOperation(socket, responding) : responding;
+    const hasTooMany = Object.keys(connection.subscriptions).length > maxSubscriptionsPerConnection;
+    const responding = hasTooMany ? [TOO_MANY_OPERATIONS] : respondAtMinimum(operation);
+    const outcome = responding instanceof Promise ? await socket.track(responding) : responding;
     if (Array.isArray(outcome)) {
       log.rejected(operation);
       span?.end({ codes: codesOf(outcome) });
@@ -100,13 +87,11 @@ export function createSocketOperations(options: SocketOperationsOptions): OnSubs
 
   /** Responds when the minimum height of the websocket is served, if it has one that was not reached before. */
   function respondAtMinimum(operation: SocketOperation): MaybePromise<Outcome> {
-    const { connection, caller, receivedAt, account } = operation;
-    const { extra } = connection;
+    const { extra } = operation.connection;
     if (extra.minHeight === undefined) return respond(operation);
-    const unpaid = account.charge(1);
+    const unpaid = operation.account.charge(1);
     if (unpaid !== undefined) return [unpaid];
-    const client = { address: clients.of(caller), connection: extra.socket, receivedAt };
-    return andThen(minimumHeights.reach(extra.minHeight, client), (refused) => {
+    return andThen(minimumHeights.reach(extra.minHeight, clientOf(operation)), (refused) => {
       if (refused !== undefined) return [refused];
       extra.minHeight = undefined;
       return respond(operation);
@@ -114,18 +99,16 @@ export function createSocketOperations(options: SocketOperationsOptions): OnSubs
   }
 
   function execute(operation: SocketOperation): MaybePromise<EncodedResponse | Outcome> {
-    const { connection, caller, receivedAt, account, payload, span } = operation;
-    const client = {
-      address: clients.of(caller),
-      connection: connection.extra.socket,
-      receivedAt,
-      account,
-      wantsCost: false,
-      span,
-    };
+    const client = clientOf(operation);
     return requestIds.run(operation.requestId, () =>
-      inSpan(span, () => andThen(pipeline.prepare(payload, client), (prepared) => run(operation, prepared))),
+      inSpan(operation.span, () =>
+        andThen(pipeline.prepare(operation.payload, client), (prepared) => run(operation, prepared)),
+      ),
     );
+  }
+
+  function clientOf({ connection: { extra }, caller, receivedAt, account, span }: SocketOperation) {
+    return { address: clients.of(caller), connection: extra.socket, receivedAt, account, wantsCost: false, span };
   }
 
   function run(operation: SocketOperation, prepared: Prepared): MaybePromise<EncodedResponse | Outcome> {
@@ -137,7 +120,7 @@ export function createSocketOperations(options: SocketOperationsOptions): OnSubs
     if (excess !== undefined) return [excess];
     if (refusal === undefined && isSubscription(prepared)) return prepared;
     const executing =
-      refusal === undefined ? pipeline.execute(prepared) : toExecuted(new WrittenResult(undefined, [refusal]));
+      refusal === undefined ? pipeline.execute(prepared) : { result: new WrittenResult(undefined, [refusal]) };
     return andThen(executing, (executed) =>
       encodeResponse(executed, Math.max(operation.account.paid, prepared.points), values, maskError),
     );
@@ -165,7 +148,7 @@ export function createSocketOperations(options: SocketOperationsOptions): OnSubs
     const updates = await requestIds.run(requestId, () => inSpan(span, () => pipeline.subscribe(prepared)));
     span?.end({ codes: updates instanceof WrittenResult ? codesOf(updates.errors) : [] });
     if (updates instanceof WrittenResult) {
-      send(operation, encodeResponse(toExecuted(updates), 0, 0, maskError), 'executed');
+      send(operation, encodeResponse({ result: updates }, 0, 0, maskError), 'executed');
       return undefined;
     }
     log.started(operation, prepared.points);
@@ -174,10 +157,6 @@ export function createSocketOperations(options: SocketOperationsOptions): OnSubs
     const unused = { rootValue: undefined, contextValue: undefined };
     releasePayload(payload);
     return { schema, document, operationName, ...unused, updates, receiver: receiverOf(operation) };
-  }
-
-  function hasTooMany({ subscriptions }: ProtocolContext): boolean {
-    return Object.keys(subscriptions).length > maxSubscriptionsPerConnection;
   }
 
   /** Adds the values of an operation to those of the open operations of its websocket. @returns why there are too many */
@@ -209,10 +188,6 @@ const MAX_LOGGED_ID = 64;
 
 function receiverOf({ connection, caller, id }: SocketOperation): Receiver {
   return { socket: connection.extra.socket, wire: caller.socket, id };
-}
-
-function toExecuted(result: WrittenResult) {
-  return { result, dependencies: undefined };
 }
 
 /** Releases the members of a payload, which graphql-ws references for as long as its subscription is open. */

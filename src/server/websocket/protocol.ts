@@ -67,18 +67,14 @@ export function runProtocol(server: Server<typeof ClientSocket>, options: Protoc
   }
 
   function fail(socket: WebSocket, error: unknown): void {
-    if (isUnexpectedMessage(error)) {
+    // A message that only servers send. graphql-ws throws for it. In the protocol it is 4400.
+    if (error instanceof Error && error.message.startsWith('Unexpected message of type')) {
       socket.close(CloseCode.BadRequest, 'Unexpected message received');
     } else {
       internal(error);
       socket.close(CloseCode.InternalServerError, 'Internal server error');
     }
   }
-}
-
-/** A message that only servers send. graphql-ws throws for it. In the protocol it is 4400. */
-function isUnexpectedMessage(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('Unexpected message of type');
 }
 
 function ignore(): void {}

@@ -18,7 +18,6 @@ import { toRefusedResponse } from '../operations/refusal.ts';
 import { stagger } from '../stagger.ts';
 import { GRAPHQL_PATH } from '../yoga/yoga.ts';
 import { ClientSocket } from './client-socket.ts';
-import { closeGracefully } from './graceful-close.ts';
 import {
   createSocketOperations,
   requestIdOf,
@@ -59,13 +58,13 @@ type WebSocketTransportOptions = SocketOperationsOptions & {
 /** Accepts websockets. graphql-ws implements the protocol. Every operation takes the same steps as over HTTP. */
 export function createWebSocketTransport(options: WebSocketTransportOptions): WebSocketTransport {
   const { rates, connections, limits, metrics, requestIds, corsOrigins, keepAliveMs } = options;
-  const { isSandbox, log, internal, tracing } = options;
+  const { isSandbox, log, internal } = options;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxBodyBytes, WebSocket: ClientSocket });
   if (isSandbox) sockets.on('headers', (headers) => headers.push(SANDBOX_HEADER.join(': ')));
 
   function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const requestId = requestIds.of(request);
-    const caller = toCaller(request, requestId, tracing !== undefined);
+    const caller = toCaller(request, requestId);
     const refused = refusalOf(request, socket, caller);
     if (refused !== undefined) {
       refuse(socket, caller, requestId, refused);
@@ -78,10 +77,17 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
     });
   }
 
+  /** Refuses an upgrade with an HTTP response. */
   function refuse(socket: Duplex, caller: ClientIdentity, requestId: string, error: GraphQLError): void {
     log.refused(caller, requestId, error);
     metrics.recordErrors([error]);
-    refuseUpgrade(socket, error);
+    // Without a listener, a reset connection would end the process. A client that goes on writing would stay connected.
+    socket.on('error', () => socket.destroy());
+    socket.once('finish', () => socket.destroy());
+    const { status, headers, body } = toRefusedResponse(error);
+    const all = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' };
+    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
   }
 
   function refusalOf(request: IncomingMessage, socket: Duplex, caller: ClientIdentity): GraphQLError | undefined {
@@ -122,13 +128,13 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
     handleUpgrade,
     refusePath(request, socket) {
       const requestId = requestIds.of(request);
-      refuse(socket, toCaller(request, requestId, false), requestId, NOT_FOUND);
+      refuse(socket, toCaller(request, requestId), requestId, NOT_FOUND);
     },
     async close(windowMs, timeoutMs) {
       const closed = once(sockets, 'close');
       const end = performance.now() + windowMs;
       const closeAll = (some: Iterable<ClientSocket>, withinMs: number) =>
-        stagger(some, withinMs, (socket) => closeGracefully(socket, timeoutMs));
+        stagger(some, withinMs, (socket) => socket.closeGracefully(timeoutMs));
 
       // New websockets are still accepted, and closed too: clients reconnect after 1001, but not after a refused upgrade.
       sockets.on('connection', (socket: ClientSocket) => closeAll([socket], Math.max(0, end - performance.now())));
@@ -172,24 +178,11 @@ const NOT_FOUND = new GraphQLError(`The websocket endpoint is ${GRAPHQL_PATH}.`,
   extensions: { code: 'BAD_USER_INPUT', http: { status: 404 } },
 });
 
-/** Refuses an upgrade with an HTTP response. */
-function refuseUpgrade(socket: Duplex, error: GraphQLError): void {
-  // Without a listener, a reset connection would end the process. A client that goes on writing would stay connected.
-  socket.on('error', () => socket.destroy());
-  socket.once('finish', () => socket.destroy());
-  const { status, headers, body } = toRefusedResponse(error, undefined);
-  const all = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
-}
-
-const KEPT_HEADERS = [FORWARDED_FOR_HEADER, MIN_HEIGHT_HEADER];
-const TRACED_HEADERS = [...KEPT_HEADERS, TRACEPARENT_HEADER];
+const KEPT_HEADERS = [FORWARDED_FOR_HEADER, MIN_HEIGHT_HEADER, TRACEPARENT_HEADER];
 
 /** The parts of an upgrade request that are needed later. The request itself would take more memory for each open websocket. */
-function toCaller({ headers, socket }: IncomingMessage, requestId: string, isTraced: boolean): ClientIdentity {
+function toCaller({ headers, socket }: IncomingMessage, requestId: string): ClientIdentity {
   const kept: IncomingHttpHeaders = { [REQUEST_ID_HEADER]: requestId };
-  for (const name of isTraced ? TRACED_HEADERS : KEPT_HEADERS)
-    if (headers[name] !== undefined) kept[name] = headers[name];
+  for (const name of KEPT_HEADERS) if (headers[name] !== undefined) kept[name] = headers[name];
   return { headers: kept, socket };
 }

@@ -64,18 +64,17 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
     if (exchange === undefined || prepared.errors !== undefined) return undefined;
     const values = Math.ceil((exchange.values ?? 0) + prepared.cost.values);
     // An operation that exceeds a limit by itself has an error of its own.
-    if (exchange.values !== undefined && values > maxValues)
-      return refusal(
-        'QUERY_TOO_COMPLEX',
-        `The operations of the array have too many values. The maximum is ${maxValues}.`,
-      );
+    if (exchange.values !== undefined && values > maxValues) {
+      metrics.recordRefusedOperation();
+      const message = `The operations of the array have too many values. The maximum is ${maxValues}.`;
+      return refusal('QUERY_TOO_COMPLEX', message);
+    }
     exchange.values = values;
     return undefined;
   }
 
   async function run(prepared: Prepared, exchange?: HttpExchange): Promise<WrittenResult | Subscribe<EncodedUpdate>> {
     const excess = findExcess(prepared, exchange);
-    if (excess !== undefined) metrics.recordRefusedOperation();
     if (excess !== undefined) return new WrittenResult(undefined, [excess]);
     if (!isSubscription(prepared)) {
       const { result, height } = await pipeline.run(prepared);

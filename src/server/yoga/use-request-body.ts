@@ -2,7 +2,7 @@ import { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { TakeTurn } from '../../graphql/execution/time-slice.ts';
 import { readContentType } from '../http/media-types.ts';
-import { hasInvalidUtf8, readDocumentId } from '../http/request-parameters.ts';
+import { hasInvalidUtf8 } from '../http/request-parameters.ts';
 import { badRequest } from '../operations/refusal.ts';
 
 /**
@@ -17,7 +17,8 @@ export function useRequestBody(takeTurn: TakeTurn): Plugin {
         setRequestParser(async (received) => {
           if (hasInvalidUtf8(received.url)) throw badRequest(400, 'The URL is not valid UTF-8.');
           const params = await orBadRequest('A parameter of the URL is not valid JSON.', () => parseSearch(received));
-          return Object.assign(params, { documentId: readDocumentId(received.url) });
+          const documentId = URL.parse(received.url)?.searchParams.get('documentId');
+          return Object.assign(params, { documentId });
         });
       }
       if (request.method !== 'POST') return;

@@ -85,7 +85,7 @@ export function useResponses({ keepAliveMs, trackStream, metrics, internal }: Us
       const accept = request.headers.get('accept') ?? undefined;
       if (acceptedType(accept) !== undefined || accepts(accept, EVENT_STREAM) || accepts(accept, MULTIPART)) return;
       metrics.recordErrors([NOT_ACCEPTED]);
-      const { status, headers, body } = toRefusedResponse(NOT_ACCEPTED, undefined);
+      const { status, headers, body } = toRefusedResponse(NOT_ACCEPTED);
       endResponse(new fetchAPI.Response(body, { status, headers }));
     },
     onResultProcess({ request, result, setResultProcessor, serverContext }) {

@@ -1,7 +1,8 @@
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import type { WrittenResult } from '../../graphql/execution/written-result.ts';
 import { schema } from '../../graphql/schema.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
-import { type ErrorSummary, summarizeErrors } from '../operations/log-details.ts';
+import { summarizeErrors } from '../operations/log-details.ts';
 import type { PersistedQueries } from '../operations/persisted-queries.ts';
 import { type ServerContext, type UseOperationsOptions, useOperations } from './use-operations.ts';
 import { useRequestBody } from './use-request-body.ts';
@@ -75,15 +76,11 @@ function useAccessLog(persisted: PersistedQueries): Plugin<object, ServerContext
     },
     onResultProcess({ result, serverContext: { exchange } }) {
       if (exchange === undefined) return;
-      const summaries = [result].flat().flatMap((each) => summarizeErrors(each as never) ?? []);
-      if (summaries.length > 0) exchange.access = { ...exchange.access, errors: merge(summaries) };
+      const results = [result].flat() as readonly Partial<WrittenResult>[];
+      const summaries = results.flatMap(({ errors, text }) => summarizeErrors(errors, text !== undefined) ?? []);
+      const codes = [...new Set(summaries.flatMap((summary) => summary.codes))];
+      const isNotable = summaries.some((summary) => summary.isNotable);
+      if (codes.length > 0) exchange.access = { ...exchange.access, errors: { codes, isNotable } };
     },
-  };
-}
-
-function merge(summaries: readonly ErrorSummary[]): ErrorSummary {
-  return {
-    codes: [...new Set(summaries.flatMap(({ codes }) => codes))],
-    isNotable: summaries.some(({ isNotable }) => isNotable),
   };
 }

@@ -34,14 +34,17 @@ async function serveHandler(run: () => Promise<Executed>, broken: Partial<Respon
   const pipeline = { prepare: () => prepared, run } as unknown as Pipeline;
   const metrics = createMetrics('test');
   const requestIds = createRequestIds();
-  const cache = { ...createResponseCache({ maxBytes: 1_000_000, dataVersion, now: () => 0 }), ...broken };
+  const cache = {
+    ...createResponseCache({ maxBytes: 1_000_000, dataVersion, tokenList: dataVersion, now: () => 0 }),
+    ...broken,
+  };
   const handler = createGraphqlHandler({
     // The requests of these tests do not need Yoga.
     yoga: () => undefined as unknown as Yoga,
     pipeline,
-    persisted: createPersistedQueries(),
-    responses: createQueryResponses({ cache, dataVersion, metrics }),
-    minimumHeights: { reachSent: () => undefined },
+    persisted: createPersistedQueries({ documents: new Map(), isOnly: false }),
+    respondOver: createQueryResponses({ cache, dataVersion, metrics }),
+    minimumHeights: { reach: () => undefined, reachSent: () => undefined },
     clients: createClientAddresses([]),
     rates: undefined,
     accessLog: { isAll: false },

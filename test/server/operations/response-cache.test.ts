@@ -9,13 +9,15 @@ const MAX_BYTES = 200_000;
 let head = { height: 1 };
 let dataVersion = {};
 let now = 0;
+const tokens = {};
+const tokenList = () => tokens;
 let cache: ResponseCache;
 
 beforeEach(() => {
   head = { height: 1 };
   dataVersion = {};
   now = 0;
-  cache = createResponseCache({ maxBytes: MAX_BYTES, dataVersion: () => dataVersion, now: () => now });
+  cache = createResponseCache({ maxBytes: MAX_BYTES, dataVersion: () => dataVersion, tokenList, now: () => now });
 });
 
 function publish(): void {
@@ -141,7 +143,7 @@ describe('the cache does not store', () => {
   });
 
   test('anything if its size is 0', () => {
-    const none = createResponseCache({ maxBytes: 0, dataVersion: () => dataVersion, now: () => now });
+    const none = createResponseCache({ maxBytes: 0, dataVersion: () => dataVersion, tokenList, now: () => now });
     none.store('a', final(), dataVersion);
     expect([none.get('a'), none.bytes()]).toEqual([undefined, 0]);
   });

@@ -1,5 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { hasEtag, IMMUTABLE } from './http-caching.ts';
+import { createEtag, hasEtag, IMMUTABLE } from './http-caching.ts';
 
 /** Responds to a request for a page or a file. */
 export type Respond = (request: IncomingMessage, response: ServerResponse) => unknown;
@@ -15,6 +15,12 @@ export type ServedFile = {
   /** The content as it is, and compressed if it is compressed. */
   readonly bodies: ReadonlyMap<Encoding, Buffer>;
 };
+
+/** Creates a file. Its encodings have different entity tags, because their bytes differ. */
+export function createFile(type: string, bodies: ReadonlyMap<Encoding, Buffer>): ServedFile {
+  const etags = [...bodies].map(([encoding, body]) => [encoding, createEtag(type, body)] as const);
+  return { type, bodies, etags: new Map(etags) };
+}
 
 /** Sends a file in the best encoding that it has and the client accepts, or 304 if the client already has it. */
 export function sendFile(

@@ -1,8 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Encoding, ServedFile } from '../http/file-response.ts';
-import { createEtag } from '../http/http-caching.ts';
+import { createFile, type Encoding, type ServedFile } from '../http/file-response.ts';
 
 /** The built explorer. */
 export type ExplorerFiles = {
@@ -76,6 +75,5 @@ function toFile(path: string, contents: ReadonlyMap<string, Buffer>): ServedFile
   };
   const bodies = new Map<Encoding, Buffer>();
   for (const [encoding, body] of Object.entries(named)) if (body) bodies.set(encoding as Encoding, body);
-  const toEtag = ([encoding, body]: [Encoding, Buffer]) => [encoding, createEtag(type, body)] as const;
-  return { type, bodies, etags: path.startsWith(ASSETS_PREFIX) ? undefined : new Map([...bodies].map(toEtag)) };
+  return path.startsWith(ASSETS_PREFIX) ? { type, bodies, etags: undefined } : createFile(type, bodies);
 }

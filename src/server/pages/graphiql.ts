@@ -3,8 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { GraphiQLOptions } from 'graphql-yoga';
-import { type Respond, type ServedFile, sendFile } from '../http/file-response.ts';
-import { createEtag } from '../http/http-caching.ts';
+import { createFile, type Respond, type ServedFile, sendFile } from '../http/file-response.ts';
 import { GRAPHIQL_TABS } from './graphiql-tabs.ts';
 
 /** Quality 5 of 11 compresses nearly as well as 11 in a fraction of its time. */
@@ -44,8 +43,7 @@ async function renderPage(title: string): Promise<ServedFile> {
   const html = Buffer.from(await renderGraphiqlPage(title));
   const [br, gz] = await Promise.all([promisify(brotliCompress)(html, BROTLI), promisify(gzip)(html)]);
   const bodies = new Map([['br', br] as const, ['gzip', gz] as const, ['identity', html] as const]);
-  const etag = createEtag('text/html', html);
-  return { type: 'text/html; charset=utf-8', bodies, etags: new Map([...bodies.keys()].map((each) => [each, etag])) };
+  return createFile('text/html; charset=utf-8', bodies);
 }
 
 /**

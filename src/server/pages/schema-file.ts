@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { printSchema } from 'graphql';
 import { schema } from '../../graphql/schema.ts';
-import { type ServedFile, sendFile } from '../http/file-response.ts';
-import { createEtag } from '../http/http-caching.ts';
+import { createFile, type ServedFile, sendFile } from '../http/file-response.ts';
 
 /** The path of the schema in GraphQL's schema definition language. */
 export const SCHEMA_PATH = '/schema.graphql';
@@ -19,10 +18,5 @@ export function handleSchema(request: IncomingMessage, response: ServerResponse)
 }
 
 function print(): ServedFile {
-  const body = Buffer.from(`${printSchema(schema)}\n`);
-  return {
-    type: MEDIA_TYPE,
-    etags: new Map([['identity', createEtag(MEDIA_TYPE, body)]]),
-    bodies: new Map([['identity', body]]),
-  };
+  return createFile(MEDIA_TYPE, new Map([['identity', Buffer.from(`${printSchema(schema)}\n`)]]));
 }

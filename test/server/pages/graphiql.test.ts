@@ -29,6 +29,8 @@ describe('the page of GraphiQL', () => {
     const etag = String(br.headers['etag']);
     const again = await get(url, { ...BROWSER_HEADERS, 'accept-encoding': 'br', 'if-none-match': etag });
     expect([again.status, again.bytes.length]).toEqual([304, 0]);
+    // Different bytes have different strong entity tags (RFC 9110).
+    expect(new Set([plain, br, gzip].map(({ headers }) => headers['etag'])).size).toBe(3);
   });
 
   test('is the response to a browser that opens a query as a page, and the query is not executed', async () => {

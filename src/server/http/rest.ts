@@ -2,6 +2,7 @@ import { BadUserInputError, MethodNotAllowedError, NotFoundError } from '../../e
 import { listOf } from '../../graphql/complexity.ts';
 import { ORDER_BOOK } from '../../graphql/limits.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import { percentDecoded } from '../../percent-encoding.ts';
 import type { RestDocument } from '../../rest/document.ts';
 import { createOpenApi } from '../../rest/openapi.ts';
 import { readOrderBookParameters } from '../../rest/parameters.ts';
@@ -144,8 +145,7 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
 
   function similar(path: string): Route | undefined {
     if (!path.startsWith(REST_PREFIX)) return undefined;
-    const decoded = decodePath(path);
-    return routes.get(decoded?.endsWith('/') ? decoded.slice(0, -1) : (decoded ?? path));
+    return routes.get(percentDecoded(path).replace(/\/$/, ''));
   }
 
   const notFound: Route['handle'] = (exchange) =>
@@ -165,13 +165,4 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
 function pay(account: Account, points: number): void {
   const unpaid = account.charge(points);
   if (unpaid !== undefined) throw unpaid;
-}
-
-/** The path without percent-encoding; `undefined` if that is malformed. */
-function decodePath(path: string): string | undefined {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return undefined;
-  }
 }

@@ -98,7 +98,8 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
       }
       const account = new Account(rates, request, 'http');
       pay(account, 1);
-      if (request.method !== 'GET' && request.method !== 'HEAD') throw new MethodNotAllowedError();
+      if (request.method !== 'GET' && request.method !== 'HEAD')
+        throw new MethodNotAllowedError('Send a GET, HEAD or OPTIONS request.');
       next(account);
     } catch (error) {
       failing(exchange)(error);

@@ -1,7 +1,12 @@
 import type { Random } from '../src/sandbox/chain/random.ts';
-import type { FaultTarget, HttpFault, MarketDataFault, NodeFault } from '../src/sandbox/faults.ts';
-import type { MarketDataCall } from '../src/sandbox/market-data-host.ts';
-import type { NodeCall } from '../src/sandbox/node-host.ts';
+import type {
+  FaultTarget,
+  HttpFault,
+  MarketDataCall,
+  MarketDataFault,
+  NodeCall,
+  NodeFault,
+} from '../src/sandbox/faults.ts';
 import { pick } from './context.ts';
 
 /** A fault of a node with its target; or `stopped`, for a node that does not listen. */

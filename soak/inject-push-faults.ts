@@ -1,6 +1,5 @@
 import type { Random } from '../src/sandbox/chain/random.ts';
-import type { FaultTarget, PushFault } from '../src/sandbox/faults.ts';
-import type { PushCall } from '../src/sandbox/push-host.ts';
+import type { FaultTarget, PushCall, PushFault } from '../src/sandbox/faults.ts';
 import type { Sandbox } from '../src/sandbox/sandbox.ts';
 import { pause, pick } from './context.ts';
 import type { Judge } from './judge.ts';

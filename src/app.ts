@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import type { Instant } from './domain/instant.ts';
-import type { Upstream } from './errors.ts';
 import { readExplorer } from './explorer.ts';
 import type { Fleet } from './fleet/fleet.ts';
 import type { Service } from './graphql/context.ts';
@@ -177,7 +176,7 @@ export function createApp({
     limits: { ...mapLimits((name) => config[name]), ...addressLimitsOf(config) },
     sources,
     now,
-    configured: configuredIn(config),
+    configured: { NODE: config.fullnodeUrls.length > 0, MARKET_DATA: config.marketDataUrl !== undefined },
     upstreams: () => fleet?.upstreams() ?? upstreams(),
     fleet: fleet?.status,
   };
@@ -238,11 +237,4 @@ function addressLimitsOf({ rateLimitPerSecond, rateLimitBurst, maxConnectionsPer
     burst: rateLimitBurst ?? Math.min(DEFAULT_BURST_SECONDS * rateLimitPerSecond, MAX_INT32),
   };
   return { rate: rate || undefined, maxConnectionsPerAddress };
-}
-
-function configuredIn({ fullnodeUrls, marketDataUrl }: Config): ReadonlySet<Upstream> {
-  return new Set<Upstream>([
-    ...(fullnodeUrls.length > 0 ? (['NODE'] as const) : []),
-    ...(marketDataUrl === undefined ? [] : (['MARKET_DATA'] as const)),
-  ]);
 }

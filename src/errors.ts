@@ -170,10 +170,6 @@ export class NotFoundError extends GatewayError {
 /** The REST API only reads. */
 export class MethodNotAllowedError extends GatewayError {
   readonly code = 'METHOD_NOT_ALLOWED';
-
-  constructor() {
-    super('Send a GET, HEAD or OPTIONS request.');
-  }
 }
 
 /** An operation exceeds a limit. */

@@ -8,19 +8,12 @@ import { redactorOf } from './settings/secrets.ts';
 import type { Config } from './settings/settings.ts';
 import { findUnknownVariables } from './settings/unknown-variables.ts';
 
+/** @throws ConfigError if settings are wrong */
 async function main(args: readonly string[]): Promise<void> {
-  const config = readConfigOrExit(args);
+  const config = readConfig(args, process.env);
   if (config === 'help') return void process.stdout.write(helpText());
   if (config === 'version') return void process.stdout.write(`${readVersion()}\n`);
   await serve(config);
-}
-
-function readConfigOrExit(args: readonly string[]): ReturnType<typeof readConfig> {
-  try {
-    return readConfig(args, process.env);
-  } catch (error) {
-    return exitWithProblems(error);
-  }
 }
 
 /** Prints what is wrong with the settings, a line each, and exits with 2. @throws any other error again */
@@ -37,7 +30,7 @@ async function serve(config: Config): Promise<void> {
     process.exit(1);
   });
   for (const unknown of findUnknownVariables(process.env)) log.warn(unknown);
-  const app = await startApp(config, log).catch(exitWithProblems);
+  const app = await startApp(config, log);
   onStopSignal(async (signal) => {
     log.info({ signal }, 'stopping');
     await app.close();
@@ -72,4 +65,4 @@ function onStopSignal(stop: (signal: NodeJS.Signals) => Promise<void>): void {
 }
 
 if (existsSync('.env')) process.loadEnvFile();
-void main(process.argv.slice(2));
+main(process.argv.slice(2)).catch(exitWithProblems);

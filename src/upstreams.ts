@@ -60,8 +60,10 @@ type ConnectedUpstream<Name extends keyof Sources> = {
 };
 
 /** A state of the main network has 30 MB; this leaves room to grow. */
-const MAX_NODE_RESPONSE_BYTES = 128 * 2 ** 20;
-const MAX_MARKET_DATA_RESPONSE_BYTES = 32 * 2 ** 20;
+const MAX_STATE_BYTES = 128 * 2 ** 20;
+
+/** Of the market-data host and of the token service. */
+const MAX_LIST_BYTES = 32 * 2 ** 20;
 
 /** The time between two calls to a node after it has first rejected one with status 429. */
 const FIRST_SPACE_MS = 250;
@@ -90,7 +92,7 @@ export function connectNodes(
   const { fullnodeUrls, headPollMs: pollMs, upstreamTimeoutMs: timeoutMs } = config;
   const http = httpOf(options, {
     upstream: 'NODE',
-    maxBytes: MAX_NODE_RESPONSE_BYTES,
+    maxBytes: MAX_STATE_BYTES,
     keepAlive: false,
     headers: config.fullnodeHeaders,
   });
@@ -166,10 +168,9 @@ export function connectMarketData(
   if (baseUrl === undefined) return notConfigured(marketDataNotConfigured(), health);
 
   const { marketPollMs: pollMs, marketMaxAgeMs: maxAgeMs, orderBookTtlMs: ttlMs } = config;
-  const maxBytes = MAX_MARKET_DATA_RESPONSE_BYTES;
   const http = httpOf(options, {
     upstream: 'MARKET_DATA',
-    maxBytes,
+    maxBytes: MAX_LIST_BYTES,
     keepAlive: true,
     headers: config.marketDataHeaders,
   });
@@ -207,8 +208,6 @@ function healthOf<Name extends AnyUpstream>(
   });
 }
 
-const MAX_TOKENS_RESPONSE_BYTES = 32 * 2 ** 20;
-
 /** Starts to follow the token service, if there is one. */
 export function connectTokens(options: SourceOptions): Omit<ConnectedUpstream<'tokens'>, 'health'> {
   const { config, log, now, tracing } = options;
@@ -217,8 +216,7 @@ export function connectTokens(options: SourceOptions): Omit<ConnectedUpstream<'t
   if (url === undefined)
     return { sources: { tokens: fixedTokens([...known, ...configured]) }, disconnect: async () => {} };
 
-  const maxBytes = MAX_TOKENS_RESPONSE_BYTES;
-  const http = httpOf(options, { upstream: 'TOKENS', maxBytes, keepAlive: false });
+  const http = httpOf(options, { upstream: 'TOKENS', maxBytes: MAX_LIST_BYTES, keepAlive: false });
   const host = createTokenService({ http, url, health: healthOf(options, 'TOKENS', url.host) });
   const watcher = createTokenLog(log);
   const tokens = followTokens({ host, known, configured, pollMs, timeoutMs, now, watcher, tracing });

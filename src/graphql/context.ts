@@ -17,8 +17,8 @@ export type Service = {
   readonly limits: Limits & AddressLimits;
   readonly sources: Sources;
   readonly now: () => Instant;
-  /** The upstreams that are configured. */
-  readonly configured: ReadonlySet<Upstream>;
+  /** Whether each upstream is configured. */
+  readonly configured: Readonly<Record<Upstream, boolean>>;
   upstreams(): readonly UpstreamHealth[];
   /** How the gateway takes part in its fleet; `undefined` if it is alone. */
   readonly fleet?: (() => FleetStatus) | undefined;

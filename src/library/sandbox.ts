@@ -1,4 +1,14 @@
-import type { Faults, MarketDataFault, NodeFault, PushFault, TokenServiceFault } from '../sandbox/faults.ts';
+import type {
+  Faults,
+  MarketDataCall,
+  MarketDataFault,
+  NodeCall,
+  NodeFault,
+  PushCall,
+  PushFault,
+  TokenCall,
+  TokenServiceFault,
+} from '../sandbox/faults.ts';
 import { createSandbox as createHosts } from '../sandbox/sandbox.ts';
 
 /** The options of a sandbox. */
@@ -10,18 +20,6 @@ export type SandboxOptions = {
   /** Number of pools; 54 by default. */
   readonly pools?: number | undefined;
 };
-
-/** A method of the node. */
-export type NodeCall = 'getblockchaininfo' | 'getbeaconbeststatedetail' | 'getpdestate';
-
-/** An endpoint of the market-data host. */
-export type MarketDataCall = 'pairs' | 'tickers' | 'orderbook';
-
-/** What happens on the websocket of the node. */
-export type PushCall = 'upgrade' | 'subscribe' | 'unsubscribe' | 'block' | 'ping';
-
-/** The endpoint of the token service. */
-export type TokenCall = 'tokenlist';
 
 /** A simulated node, market-data host and token service, on free ports of 127.0.0.1. */
 export type Sandbox = {
@@ -46,11 +44,7 @@ export type Sandbox = {
 
 /** Starts a sandbox, for tests of code that uses a gateway. It has a day of blocks, the newest from now. */
 export async function createSandbox({ seed, blockMs, pools }: SandboxOptions = {}): Promise<Sandbox> {
-  const sandbox = await createHosts({
-    blockMs,
-    ...(seed !== undefined && { seed }),
-    ...(pools !== undefined && { pools }),
-  });
+  const sandbox = await createHosts({ seed, blockMs, pools });
   return {
     fullnodeUrl: sandbox.nodeUrl,
     marketDataUrl: sandbox.marketDataUrl,

@@ -2,15 +2,14 @@ import type { ExchangeState, PoolDirectory } from '../domain/exchange.ts';
 import { poolPairAt } from '../domain/exchange.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import type { Head } from '../live/chain/head.ts';
+import type { Sources } from '../loaders/sources.ts';
+import { createListLoaders, TICKER_HOURS } from './lists.ts';
 
 /** A pool at two heights of the 24 hours up to a head: those with its highest and its lowest ratio of reserves. */
 export type DayRange = { readonly highest: PoolPair; readonly lowest: PoolPair };
 
-/**
- * Reads the ranges of pools of a head, in their order, from what is recorded. `undefined` for a pool of which too little is
- * recorded.
- */
-export type ReadDayRanges = (head: Head, pools: readonly PoolPair[]) => Promise<readonly (DayRange | undefined)[]>;
+/** Reads the ranges of pools of a head, in their order. `undefined` for a pool of which too little is recorded. */
+type ReadDayRanges = (head: Head, pools: readonly PoolPair[]) => Promise<readonly (DayRange | undefined)[]>;
 
 /** The ranges of pools as they were last read. Nobody waits for them. */
 export type DayRanges = {
@@ -86,5 +85,24 @@ export function createDayRanges({ read, recordedVersion }: DayRangesOptions): Da
       // If the history cannot be read, the rest of the documents does not depend on it.
       readAll(head, places).then(end, () => end(NO_RANGES));
     },
+  };
+}
+
+/**
+ * Creates the function that reads ranges from the recorded history and the heads in memory. A pool has no range while the history
+ * does not reach back for 24 hours and older heights are still being read: its range would be that of a shorter time.
+ */
+export function createRangeReader(sources: Sources): ReadDayRanges {
+  return async (head, pools) => {
+    const { history } = createListLoaders(sources, head);
+    const isBackfilling = history.isBackfilling();
+    return Promise.all(
+      pools.map(async (pool) => {
+        const change = await history.change(pool, { hours: TICKER_HOURS });
+        if (change === undefined || (isBackfilling && !change.start.isAtStart)) return undefined;
+        const { high, low } = await history.window(change);
+        return { highest: { ...pool, ...high }, lowest: { ...pool, ...low } };
+      }),
+    );
   };
 }

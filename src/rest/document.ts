@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Dependencies } from '../loaders/dependencies.ts';
+import type { Sources } from '../loaders/sources.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 
 /** A JSON document of the REST API, as bytes that all clients share. */
@@ -21,6 +22,15 @@ export type RestDocument = {
 
 /** Resolves in a later turn of the event loop. */
 export type TakeTurn = () => Promise<void>;
+
+/** What the documents are written from. */
+export type DocumentOptions = {
+  readonly sources: Sources;
+  readonly now: () => Instant;
+  /** How old the head may become while the node fails. After that, tickers have no pool prices. */
+  readonly maxAgeMs: number;
+  readonly takeTurn: TakeTurn;
+};
 
 /** Bytes that are written in one turn of the event loop: less than a millisecond of work. */
 const PIECE_BYTES = 131_072;

@@ -1,17 +1,6 @@
-import type { Instant } from '../domain/instant.ts';
 import type { Head } from '../live/chain/head.ts';
 import { Loaders } from '../loaders/loaders.ts';
 import type { Sources } from '../loaders/sources.ts';
-import type { TakeTurn } from './document.ts';
-
-/** What the documents of the two lists are written from. */
-export type ListOptions = {
-  readonly sources: Sources;
-  readonly now: () => Instant;
-  /** How old data may become while its upstream fails. After that, it is left out. */
-  readonly maxAgeMs: number;
-  readonly takeTurn: TakeTurn;
-};
 
 /** The hours of the high and low of a ticker. */
 export const TICKER_HOURS = 24;

@@ -1,7 +1,7 @@
 import { ERROR_CODES } from '../errors.ts';
 
 const price = (description: string) => ({ type: 'number', minimum: 0, description });
-const volume = (description: string) => ({ type: ['number', 'null'], minimum: 0, description });
+const nullable = (description: string) => ({ type: ['number', 'null'], minimum: 0, description });
 
 const TICKER_ID = {
   type: 'string',
@@ -25,11 +25,9 @@ const DOCUMENTED_TICKER = {
   ...IDS,
   base_currency: { type: 'string', description: 'Symbol of the base token. Symbols of bridged tokens start with `p`.' },
   target_currency: { type: 'string', description: 'Symbol of the target token.' },
-  last_price: {
-    ...volume('Price of one base token in target tokens in the last trade. Null if the host sends none.'),
-  },
-  base_volume: volume('Traded volume of the last 24 hours, in whole base tokens. Null if the host sends none.'),
-  target_volume: volume('Traded volume of the last 24 hours, in whole target tokens. Null if the host sends none.'),
+  last_price: nullable('Price of one base token in target tokens in the last trade. Null if the host sends none.'),
+  base_volume: nullable('Traded volume of the last 24 hours, in whole base tokens. Null if the host sends none.'),
+  target_volume: nullable('Traded volume of the last 24 hours, in whole target tokens. Null if the host sends none.'),
 };
 
 const KNOWN_OF_TICKER = {
@@ -51,10 +49,10 @@ const PAIR = {
   target: { type: 'string', description: 'Symbol of the target token.' },
 };
 
-/** What the REST API sends for an error of the gateway. */
+/** Codes that the REST API never sends, although they are not named like those of operations. */
 const CODES_OF_OPERATIONS = ['AMBIGUOUS_TICKER', 'ORIGIN_NOT_ALLOWED', 'UPSTREAM_RPC_ERROR'];
 
-/** The codes of errors that can be sent. The others are about operations of GraphQL. */
+/** The codes of errors that the REST API can send. The others are about operations of GraphQL. */
 const CODES = Object.keys(ERROR_CODES).filter(
   (code) => !(CODES_OF_OPERATIONS.includes(code) || /^(GRAPHQL|QUERY|PERSISTED|TOO_MANY|HISTORY)_/.test(code)),
 );

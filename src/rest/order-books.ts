@@ -1,11 +1,9 @@
-import type { Instant } from '../domain/instant.ts';
-import { atDepth, exactPrice, exactQuantity, type Offer, type Sides } from '../domain/order-book.ts';
+import { atDepth, exactPrice, exactQuantity, type Offer, type OrderBook, type Sides } from '../domain/order-book.ts';
 import { uncross } from '../domain/uncrossed-book.ts';
 import type { OrderBookSnapshot } from '../live/market/order-books.ts';
 import { Dependencies } from '../loaders/dependencies.ts';
-import type { Sources } from '../loaders/sources.ts';
 import type { Requester } from '../upstream/fair-queue.ts';
-import { type RestDocument, type TakeTurn, writeBody } from './document.ts';
+import { type DocumentOptions, type RestDocument, type TakeTurn, writeBody } from './document.ts';
 
 /** Which order book a client requests. */
 export type OrderBookRequest = {
@@ -19,13 +17,11 @@ export type OrderBookRequest = {
 /** Reads the document of an order book; `undefined` for a ticker that does not exist. @throws UpstreamError */
 export type ReadOrderBook = (book: OrderBookRequest, requester: Requester) => Promise<RestDocument | undefined>;
 
-type OrderBookOptions = { readonly sources: Sources; readonly takeTurn: TakeTurn };
-
 /** Maximum number of documents of one snapshot that are kept: one for each combination of parameters. */
 const MAX_DOCUMENTS = 8;
 
 /** Creates the documents of order books. The documents of a snapshot are written once for all clients. */
-export function createOrderBookDocuments({ sources, takeTurn }: OrderBookOptions): ReadOrderBook {
+export function createOrderBookDocuments({ sources, takeTurn }: DocumentOptions): ReadOrderBook {
   const { market, orderBooks } = sources;
   const documents = new WeakMap<OrderBookSnapshot, Map<string, Promise<RestDocument>>>();
 
@@ -56,8 +52,7 @@ async function writeBook(
 ): Promise<RestDocument> {
   const dependencies = new Dependencies();
   dependencies.expireAt(freshUntil);
-  const { bids, asks } = atDepth<Sides>(isUncrossed ? uncross(book) : book, depth);
-  const texts = bookTexts({ ...book, bids, asks });
+  const texts = bookTexts(book, atDepth<Sides>(isUncrossed ? uncross(book) : book, depth));
   // A snapshot is read again when it is no longer fresh, or else the request fails: it is never stale.
   return {
     ...(await writeBody(texts, takeTurn)),
@@ -68,15 +63,7 @@ async function writeBook(
   };
 }
 
-type WrittenBook = {
-  readonly message: string;
-  readonly tickerId: string;
-  readonly time: Instant;
-  readonly bids: readonly Offer[];
-  readonly asks: readonly Offer[];
-};
-
-function* bookTexts({ message, tickerId, time, bids, asks }: WrittenBook): Generator<string> {
+function* bookTexts({ message, tickerId, time }: OrderBook, { bids, asks }: Sides): Generator<string> {
   const head = JSON.stringify({ message, ticker_id: tickerId, timestamp: Math.trunc(time) });
   yield `${head.slice(0, -1)},"bids":[`;
   yield* sideTexts(bids);

@@ -1,9 +1,9 @@
 import type { Pair } from '../domain/market.ts';
-import { type StartedDocument, writeBody } from './document.ts';
-import { createListLoaders, type ListOptions, listTexts } from './lists.ts';
+import { type DocumentOptions, type StartedDocument, writeBody } from './document.ts';
+import { createListLoaders, listTexts } from './lists.ts';
 
 /** Starts to write the document of `/pairs`. It rejects with the UpstreamError if pairs cannot be read. */
-export function startPairs({ sources, takeTurn }: ListOptions): StartedDocument {
+export function startPairs({ sources, takeTurn }: DocumentOptions): StartedDocument {
   const loaders = createListLoaders(sources);
   const { dependencies } = loaders;
   const { pairs } = sources.market;

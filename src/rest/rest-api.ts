@@ -1,10 +1,8 @@
 import type { MaybePromise } from '../maybe-promise.ts';
-import { createDayRanges } from './day-ranges.ts';
-import { type RestDocument, shareDocument } from './document.ts';
-import type { ListOptions } from './lists.ts';
+import { createDayRanges, createRangeReader } from './day-ranges.ts';
+import { type DocumentOptions, type RestDocument, shareDocument } from './document.ts';
 import { createOrderBookDocuments, type ReadOrderBook } from './order-books.ts';
 import { startPairs } from './pairs.ts';
-import { createRangeReader } from './recorded-ranges.ts';
 import { createTickerTexts } from './ticker-texts.ts';
 import { startTickers } from './tickers.ts';
 
@@ -21,13 +19,13 @@ export type RestApi = {
 };
 
 /** Creates the REST API. */
-export function createRestApi(options: ListOptions): RestApi {
+export function createRestApi(options: DocumentOptions): RestApi {
   const { now, sources } = options;
   const dayRanges = createDayRanges({ read: createRangeReader(sources), recordedVersion: sources.history.version });
-  const texts = createTickerTexts();
+  const textOf = createTickerTexts();
   return {
     pairs: shareDocument(() => startPairs(options), now),
-    tickers: shareDocument(() => startTickers({ ...options, texts, dayRanges }), now),
+    tickers: shareDocument(() => startTickers({ ...options, textOf, dayRanges }), now),
     orderBook: createOrderBookDocuments(options),
   };
 }

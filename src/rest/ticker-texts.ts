@@ -1,5 +1,4 @@
 import { toDecimal } from '../domain/decimal.ts';
-import { type ExchangeState, findPlace, type PoolDirectory } from '../domain/exchange.ts';
 import type { Pair, Ticker } from '../domain/market.ts';
 import { liquidityIn, type PoolPair } from '../domain/pool-pair.ts';
 import { basePrice } from '../domain/price.ts';
@@ -16,37 +15,22 @@ type KnownOfTicker = {
   readonly range: DayRange | undefined;
 };
 
-/** Writes tickers as JSON. */
-export type TickerTexts = {
-  /** The place of the pool of the two tokens of a ticker. */
-  placeOf(ticker: Ticker, exchange: ExchangeState): number | undefined;
-  textOf(ticker: Ticker, known: KnownOfTicker): string;
-};
+/** Writes a ticker as JSON. */
+export type TickerText = (ticker: Ticker, known: KnownOfTicker) => string;
 
 /**
- * Creates the texts of tickers. Most pools do not change from one height to the next, so the last text of a ticker is kept, and so
- * is the place of its pool.
+ * Creates the function that writes tickers. Most pools do not change from one height to the next, so the last text of a ticker is
+ * kept.
  */
-export function createTickerTexts(): TickerTexts {
-  const places = new WeakMap<Ticker, { readonly directory: PoolDirectory; readonly place: number | undefined }>();
+export function createTickerTexts(): TickerText {
   const written = new WeakMap<Ticker, { readonly known: KnownOfTicker; readonly text: string }>();
 
-  return {
-    placeOf(ticker, exchange) {
-      let found = places.get(ticker);
-      if (found?.directory !== exchange.directory) {
-        found = { directory: exchange.directory, place: findPlace(exchange, ticker.baseId, ticker.targetId) };
-        places.set(ticker, found);
-      }
-      return found.place;
-    },
-    textOf(ticker, known) {
-      const before = written.get(ticker);
-      if (before !== undefined && areSame(before.known, known)) return before.text;
-      const text = write(ticker, known);
-      written.set(ticker, { known, text });
-      return text;
-    },
+  return (ticker, known) => {
+    const before = written.get(ticker);
+    if (before !== undefined && areSame(before.known, known)) return before.text;
+    const text = write(ticker, known);
+    written.set(ticker, { known, text });
+    return text;
   };
 }
 

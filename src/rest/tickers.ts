@@ -1,12 +1,12 @@
-import { poolPairAt } from '../domain/exchange.ts';
+import { findPlace, poolPairAt } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Ticker } from '../domain/market.ts';
 import { bestAsk, bestBid, type OrderBook } from '../domain/order-book.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { DayRanges } from './day-ranges.ts';
-import { type StartedDocument, writeBody } from './document.ts';
-import { createListLoaders, type ListOptions, listTexts } from './lists.ts';
-import type { TickerTexts } from './ticker-texts.ts';
+import { type DocumentOptions, type StartedDocument, writeBody } from './document.ts';
+import { createListLoaders, listTexts } from './lists.ts';
+import type { TickerText } from './ticker-texts.ts';
 
 /** A book that was read longer ago says nothing about the current bid and ask. */
 const MAX_BOOK_AGE_MS = 60_000;
@@ -16,17 +16,14 @@ const MAX_SHORT_LIST = 500;
 const LONG_LIST_MS = 1_000;
 
 /** What the document of `/tickers` is written from. */
-type TickersOptions = ListOptions & {
-  readonly texts: TickerTexts;
-  readonly dayRanges: DayRanges;
-};
+type TickersOptions = DocumentOptions & { readonly textOf: TickerText; readonly dayRanges: DayRanges };
 
 /**
  * Starts to write the document of `/tickers`. It rejects with the UpstreamError if tickers cannot be read. Everything else is
  * left out where it is not known: no client waits for it, and no upstream is called.
  */
 export function startTickers(options: TickersOptions): StartedDocument {
-  const { sources, now, maxAgeMs, takeTurn, texts, dayRanges } = options;
+  const { sources, now, maxAgeMs, takeTurn, textOf, dayRanges } = options;
   const loaders = createListLoaders(sources);
   const { dependencies, tokens } = loaders;
   const { orderBooks } = sources;
@@ -55,12 +52,12 @@ export function startTickers(options: TickersOptions): StartedDocument {
       return snapshot?.book;
     }
 
-    function textOf(ticker: Ticker): string {
+    function tickerText(ticker: Ticker): string {
       const book = bookOf(ticker);
-      const place = head && texts.placeOf(ticker, head.exchange);
+      const place = head && findPlace(head.exchange, ticker.baseId, ticker.targetId);
       const pool = place === undefined ? undefined : head && poolPairAt(head.exchange, place);
       if (place !== undefined) places.add(place);
-      return texts.textOf(ticker, {
+      return textOf(ticker, {
         bid: book && bestBid(book),
         ask: book && bestAsk(book),
         pool,
@@ -70,7 +67,7 @@ export function startTickers(options: TickersOptions): StartedDocument {
       });
     }
 
-    const body = await writeBody(listTexts('tickers', rows.values().map(textOf)), takeTurn);
+    const body = await writeBody(listTexts('tickers', rows.values().map(tickerText)), takeTurn);
     if (head) dayRanges.refresh(head, places);
     return {
       ...body,

@@ -104,6 +104,18 @@ export type PushFault =
   /** Sends so many bytes more. */
   | { readonly kind: 'large-frame'; readonly bytes: number };
 
+/** A method of a node. */
+export type NodeCall = 'getblockchaininfo' | 'getbeaconbeststatedetail' | 'getpdestate';
+
+/** An endpoint of a market-data host. */
+export type MarketDataCall = 'pairs' | 'tickers' | 'orderbook';
+
+/** The endpoint of a token service. */
+export type TokenCall = 'tokenlist';
+
+/** What happens on the websocket of a node. Each fault applies to one of these. */
+export type PushCall = 'upgrade' | 'subscribe' | 'unsubscribe' | 'block' | 'ping';
+
 /** A fault of any host. */
 export type AnyFault = NodeFault | MarketDataFault | TokenServiceFault | PushFault;
 

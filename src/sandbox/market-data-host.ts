@@ -2,14 +2,11 @@ import type { Block } from './chain/block.ts';
 import type { Chain } from './chain/chain.ts';
 import { ordersOf } from './chain/order-book.ts';
 import { figuresOf } from './chain/tickers.ts';
-import type { MarketDataFault } from './faults.ts';
+import type { MarketDataCall, MarketDataFault } from './faults.ts';
 import { createHost, type HostControl } from './http/host.ts';
 import type { Address } from './http/listen.ts';
 import { type Answer, createWebWriter } from './http/response-writer.ts';
 import { orderBookAnswer, pairsAnswer, tickersAnswer } from './market-data/answers.ts';
-
-/** The calls of a market-data host. */
-export type MarketDataCall = (typeof MARKET_DATA_CALLS)[number];
 
 /** What tests see of a market-data host. */
 export type MarketDataControl = HostControl<MarketDataFault, MarketDataCall>;
@@ -23,7 +20,7 @@ export type MarketDataBehaviour = {
   readonly malformedBooks: readonly string[];
 };
 
-const MARKET_DATA_CALLS = ['pairs', 'tickers', 'orderbook'] as const;
+const MARKET_DATA_CALLS: readonly MarketDataCall[] = ['pairs', 'tickers', 'orderbook'];
 const PATH = /^\/api\/v1\/public\/[^/]+\/(pairs|tickers|orderbook)$/;
 const LISTS = { pairs: ['pairs'], tickers: ['tickers'], orderbook: ['bids', 'asks'] } as const;
 

@@ -1,6 +1,6 @@
 import type { Block } from './chain/block.ts';
 import type { Chain } from './chain/chain.ts';
-import type { NodeFault } from './faults.ts';
+import type { NodeCall, NodeFault } from './faults.ts';
 import { createHost, type HostControl, type RecordedRequest } from './http/host.ts';
 import type { Address } from './http/listen.ts';
 import { type Answer, createNodeWriter, type Headers } from './http/response-writer.ts';
@@ -13,13 +13,10 @@ import { printGo, toGo } from './node/go-json.ts';
 import { parseRpcRequest, printEnvelope, type RpcOutcome } from './node/rpc.ts';
 import { blockNotFound, heightInvalid, payloadInvalid, stateError, statePruned } from './node/rpc-errors.ts';
 
-/** The calls of a node. */
-export type NodeCall = (typeof NODE_CALLS)[number];
-
 /** What tests see of a node. */
 export type NodeControl = HostControl<NodeFault, NodeCall>;
 
-const NODE_CALLS = ['getblockchaininfo', 'getbeaconbeststatedetail', 'getpdestate'] as const;
+const NODE_CALLS: readonly NodeCall[] = ['getblockchaininfo', 'getbeaconbeststatedetail', 'getpdestate'];
 
 const CORS_HEADERS: Headers = [
   ['Access-Control-Allow-Credentials', 'true'],

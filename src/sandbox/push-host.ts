@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, STATUS_CO
 import type { Duplex } from 'node:stream';
 import type { Chain } from './chain/chain.ts';
 import { createRandom } from './chain/random.ts';
-import { createFaults, type Faults, isCombined, type PushFault } from './faults.ts';
+import { createFaults, type Faults, isCombined, type PushCall, type PushFault } from './faults.ts';
 import { type Address, listen, listenAgain, urlOf } from './http/listen.ts';
 import { ServerSocket } from './http/websocket.ts';
 import {
@@ -17,9 +17,6 @@ import {
   SUBSCRIBE_METHOD,
   type SubscriptionRequest,
 } from './node/subscriptions.ts';
-
-/** What happens on the websocket of a node. Each fault applies to one of these. */
-export type PushCall = 'upgrade' | 'subscribe' | 'unsubscribe' | 'block' | 'ping';
 
 /** What tests see of the websocket of a node. */
 export type PushControl = {

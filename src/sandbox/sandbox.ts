@@ -9,7 +9,7 @@ import { createTokenHost, TOKEN_LIST_PATH, type TokenServiceControl } from './to
 /** Options of a sandbox. Two sandboxes with the same `seed` and `startTime` send the same responses, byte for byte. */
 export type SandboxOptions = Partial<MarketDataBehaviour> & {
   /** 1 by default. */
-  readonly seed?: number;
+  readonly seed?: number | undefined;
   /**
    * The time of the first tip, as a date or in Unix seconds. Each later block is 40 s after the previous one. By default, each
    * block has the current time when it is created.
@@ -33,7 +33,7 @@ export type SandboxOptions = Partial<MarketDataBehaviour> & {
     readonly tokens?: number;
   };
   /** Number of pools of the node; by default 54, the whole catalogue. */
-  readonly pools?: number;
+  readonly pools?: number | undefined;
   /** Number of liquidity providers of each pool; 6 by default. */
   readonly sharesPerPool?: number;
   /** Maximum number of random trades in a block; 10 by default. Trades of markets that follow their pool come on top. */

@@ -1,12 +1,9 @@
 import type { ChainToken } from './chain/tokens.ts';
 import { marketSymbol } from './chain/tokens.ts';
-import type { TokenServiceFault } from './faults.ts';
+import type { TokenCall, TokenServiceFault } from './faults.ts';
 import { createHost, type HostControl } from './http/host.ts';
 import type { Address } from './http/listen.ts';
 import { type Answer, createWebWriter } from './http/response-writer.ts';
-
-/** The call of a token service. */
-export type TokenCall = 'tokenlist';
 
 /** What tests see of a token service. */
 export type TokenServiceControl = HostControl<TokenServiceFault, TokenCall>;

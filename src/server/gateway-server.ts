@@ -146,7 +146,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   const subscribeToGroup = createSubscriptionGroups({ service, executor, metrics, maskError, tracing });
   const minimumHeights = createMinimumHeights({
     head: sources.head,
-    hasNode: service.configured.has('NODE'),
+    hasNode: service.configured.NODE,
     timeoutMs: options.upstreamTimeoutMs,
     metrics,
   });

@@ -22,7 +22,6 @@ export function readConfig(args: readonly string[], env: NodeJS.ProcessEnv): Con
   if (flags['help']) return 'help';
   if (flags['version']) return 'version';
 
-  const nothingIsSet = env['NODE_ENV'] === 'production' ? 'NODE_ENV is production' : undefined;
   return toConfig(problems, {
     read(setting) {
       const flag = flags[flagOf(setting)];
@@ -30,7 +29,7 @@ export function readConfig(args: readonly string[], env: NodeJS.ProcessEnv): Con
       return { name: setting.variable, text: env[setting.variable] || setting.default };
     },
     nameOf: ({ variable }) => variable,
-    whyNoSandbox: nothingIsSet,
+    whyNoSandbox: env['NODE_ENV'] === 'production' ? 'NODE_ENV is production' : undefined,
     sandboxHint: `--${flagOf(SETTINGS.sandbox)} (${SETTINGS.sandbox.variable}=true)`,
     misspelt: () => findUnknownVariables(env),
   });

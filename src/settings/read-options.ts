@@ -1,5 +1,5 @@
 import { toConfig } from './read-config.ts';
-import { type Config, type OptionKind, optionDefaultOf, optionOf, SETTINGS, type Setting } from './settings.ts';
+import { type Config, type OptionKind, optionOf, SETTINGS, type Setting } from './settings.ts';
 import { nearestOf } from './unknown-variables.ts';
 
 /**
@@ -16,8 +16,10 @@ export function readOptions(options: object): Config {
     read(setting) {
       const name = optionOf(setting);
       const value = values.get(name);
-      const text = value === undefined ? optionDefaultOf(setting) : toText(value, setting.kind);
-      if (text === undefined) problems.push(`${name}: expected ${EXPECTED[wordOf(setting.kind)]}`);
+      if (value === undefined) return { name, text: setting.optionDefault ?? setting.default };
+      const { expected, toText } = typeOf(setting);
+      const text = toText(value);
+      if (text === undefined) problems.push(`${name}: expected ${expected}`);
       return { name, text: text ?? setting.default };
     },
     nameOf: optionOf,
@@ -31,42 +33,43 @@ function unknownOption(name: string, names: readonly string[]): string {
   return `${name} is not an option${meant === undefined ? '' : `: did you mean ${meant}?`}`;
 }
 
-/** The text of an option as on the command line; `undefined` if it has another type than the option. */
-function toText(value: unknown, kind: OptionKind = 'text'): string | undefined {
-  if (typeof value === 'number') return kind === 'number' ? String(value) : undefined;
-  if (typeof value === 'boolean') return kind === 'boolean' ? String(value) : undefined;
-  if (typeof value === 'string') return isOneOf(wordOf(kind), ['text', 'texts', 'word']) ? value : undefined;
-  if (Array.isArray(value))
-    return isOneOf(kind, ['texts', 'list']) && value.every(isText) ? value.join(',') : undefined;
-  return kind === 'headers' ? toHeaderLines(value) : undefined;
+/** The type of an option. */
+type OptionType = {
+  readonly expected: string;
+  /** The text of a value as on the command line; `undefined` if it has another type. */
+  toText(value: unknown): string | undefined;
+};
+
+const TYPES: Readonly<Record<Extract<OptionKind, string>, OptionType>> = {
+  text: { expected: 'a string', toText },
+  texts: { expected: 'a string or an array of strings', toText: (value) => toText(value) ?? toCommas(value) },
+  list: { expected: 'an array of strings', toText: toCommas },
+  headers: {
+    expected: 'an object of header names and values, which are strings without line breaks',
+    toText: toHeaderLines,
+  },
+  number: { expected: 'a number', toText: (value) => (typeof value === 'number' ? String(value) : undefined) },
+  boolean: { expected: 'true or false', toText: (value) => (typeof value === 'boolean' ? String(value) : undefined) },
+};
+
+function typeOf({ kind = 'text' }: Setting): OptionType {
+  return typeof kind === 'string' ? TYPES[kind] : TYPES.text;
+}
+
+function toText(value: unknown): string | undefined {
+  return isText(value) ? value : undefined;
+}
+
+function toCommas(value: unknown): string | undefined {
+  return Array.isArray(value) && value.every(isText) ? value.join(',') : undefined;
 }
 
 /** Header values with a line break would be several headers. */
 function toHeaderLines(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const headers = Object.entries(value);
   const isValid = headers.every(([, text]) => isText(text) && !/[\r\n]|\\n/.test(text));
   return isValid ? headers.map(([name, text]) => `${name}: ${text}`).join('\n') : undefined;
-}
-
-type KindName = Extract<OptionKind, string> | 'word';
-
-const EXPECTED: Readonly<Record<KindName, string>> = {
-  text: 'a string',
-  texts: 'a string or an array of strings',
-  list: 'an array of strings',
-  headers: 'an object of header names and values, which are strings without line breaks',
-  number: 'a number',
-  boolean: 'true or false',
-  word: 'a string',
-};
-
-function wordOf(kind: OptionKind = 'text'): KindName {
-  return typeof kind === 'string' ? kind : 'word';
-}
-
-function isOneOf(kind: unknown, kinds: readonly KindName[]): boolean {
-  return kinds.some((each) => each === kind);
 }
 
 function isText(value: unknown): value is string {

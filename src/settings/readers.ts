@@ -1,22 +1,13 @@
 import { readFileSync } from 'node:fs';
 import proxyAddr from 'proxy-addr';
 import { parseTokens, type Token } from '../domain/token.ts';
+import { percentDecoded } from '../percent-encoding.ts';
 
 /** The maximum of GraphQL's Int, and of a timer of Node in milliseconds. */
 export const MAX_INT32 = 2 ** 31 - 1;
 
 /** Minimum of intervals. Shorter ones would only load the upstreams. */
 export const MIN_INTERVAL_MS = 50;
-
-/** Reads a time in milliseconds. @throws Error that says what was expected */
-export function readMilliseconds(text: string, min = 1): number {
-  return readWhole(text, min, MAX_INT32);
-}
-
-/** Reads the interval at which something is repeated, in milliseconds. @throws Error that says what was expected */
-export function readInterval(text: string): number {
-  return readMilliseconds(text, MIN_INTERVAL_MS);
-}
 
 /** Reads a whole number from `min` to `max`. @throws Error that says what was expected */
 export function readWhole(text: string, min: number, max: number): number {
@@ -55,32 +46,22 @@ export function readUrl(text: string): URL {
   return url;
 }
 
-/** Reads URLs separated by commas. @throws Error that says which URL is wrong and what was expected, without its text */
-export function readUrls(text: string): readonly URL[] {
-  const texts = text.split(',');
-  return texts.map((url, index) => {
-    try {
-      return readUrl(url.trim());
-    } catch (error) {
-      const { message } = error as Error;
-      throw texts.length === 1 ? error : new Error(`URL ${index + 1} of ${texts.length}: ${message}`);
-    }
-  });
-}
-
 /**
- * Reads URLs of websockets separated by commas. An empty part stands for none.
+ * Reads URLs separated by commas; none if the text is empty.
  *
  * @throws Error that says which URL is wrong and what was expected, without its text
  */
+export function readUrls(text: string): readonly URL[] {
+  return readEachUrl(text, readUrl);
+}
+
+/** Reads URLs of websockets like {@link readUrls}. An empty part stands for none. */
 export function readWebSocketUrls(text: string): readonly (URL | undefined)[] {
-  const texts = text === '' ? [] : text.split(',').map((part) => part.trim());
-  return texts.map((part, index) => {
-    const of = texts.length === 1 ? '' : `URL ${index + 1} of ${texts.length}: `;
-    const url = URL.parse(part);
+  return readEachUrl(text, (part, index, parts) => {
     if (part === '') return undefined;
-    if (url === null || !['ws:', 'wss:'].includes(url.protocol)) throw new Error(`${of}expected a URL with ws or wss`);
-    if (texts.indexOf(part) < index) throw new Error(`${of}expected another one: each node has one websocket`);
+    const url = URL.parse(part);
+    if (url === null || !['ws:', 'wss:'].includes(url.protocol)) throw new Error('expected a URL with ws or wss');
+    if (parts.indexOf(part) < index) throw new Error('expected another one: each node has one websocket');
     return url;
   });
 }
@@ -88,36 +69,44 @@ export function readWebSocketUrls(text: string): readonly (URL | undefined)[] {
 /** Of Redis itself, of a node of its cluster, or of a Sentinel; with `rediss` over TLS. */
 const REDIS_PROTOCOL = /^rediss?(\+cluster|\+sentinel)?:$/;
 
-/**
- * Reads URLs of Redis separated by commas; none if the text is empty.
- *
- * @throws Error that says which URL is wrong and what was expected, without its text
- */
+/** Reads URLs of Redis like {@link readUrls}. */
 export function readRedisUrls(text: string): readonly URL[] {
-  const urls = readList(text, (part) => URL.parse(part));
-  for (const [index, url] of urls.entries()) {
-    const fail = (problem: string) =>
-      new Error(`${urls.length === 1 ? '' : `URL ${index + 1} of ${urls.length}: `}${problem}`);
+  return readEachUrl(text, (part, _index, [first = '']) => {
+    const url = URL.parse(part);
     if (url === null || !REDIS_PROTOCOL.test(url.protocol) || url.hostname === '')
-      throw fail('expected a URL with redis or rediss, or one with +cluster or +sentinel appended to that');
-    if (url.protocol !== urls[0]?.protocol) throw fail('expected the same scheme as that of the first URL');
+      throw new Error('expected a URL with redis or rediss, or one with +cluster or +sentinel appended to that');
+    if (url.protocol !== URL.parse(first)?.protocol)
+      throw new Error('expected the same scheme as that of the first URL');
     const isSentinel = url.protocol.endsWith('+sentinel:');
     if (isSentinel && !/^\/[^/]+(\/\d+)?$/.test(url.pathname))
-      throw fail('expected the name of the primary as the path, such as redis+sentinel://host:26379/mymaster');
-    if (!isSentinel && !/^(\/\d*)?$/.test(url.pathname)) throw fail('expected no path, or the number of a database');
-    if ([url.username, url.password, url.pathname].some((part) => !isPercentEncoded(part)))
-      throw fail('expected % only before two hexadecimal digits');
-  }
-  return urls.filter((url) => url !== null);
+      throw new Error('expected the name of the primary as the path, such as redis+sentinel://host:26379/mymaster');
+    if (!isSentinel && !/^(\/\d*)?$/.test(url.pathname))
+      throw new Error('expected no path, or the number of a database');
+    if (/%(?![\da-f]{2})/i.test(url.username + url.password + url.pathname))
+      throw new Error('expected % only before two hexadecimal digits');
+    return url;
+  });
 }
 
-function isPercentEncoded(text: string): boolean {
-  return !/%(?![\da-f]{2})/i.test(text);
+/** Reads URLs separated by commas. An error of `read` says which of several URLs it is about. */
+function readEachUrl<Url>(
+  text: string,
+  read: (part: string, index: number, parts: readonly string[]) => Url,
+): readonly Url[] {
+  const parts = readList(text, (part) => part);
+  return parts.map((part, index) => {
+    try {
+      return read(part, index, parts);
+    } catch (error) {
+      const { message } = error as Error;
+      throw parts.length === 1 ? error : new Error(`URL ${index + 1} of ${parts.length}: ${message}`);
+    }
+  });
 }
 
-/** Reads what the keys of a fleet start with. @throws Error that says what was expected */
-export function readRedisPrefix(text: string): string {
-  if (!/^[\w.:-]{1,64}$/.test(text)) throw new Error('expected 1 to 64 letters, digits and - . _ :');
+/** Reads a text that matches a pattern. @throws Error that says what was expected */
+export function readMatching(text: string, pattern: RegExp, expected: string): string {
+  if (!pattern.test(text)) throw new Error(`expected ${expected}`);
   return text;
 }
 
@@ -191,41 +180,10 @@ export function readShare(text: string): number {
   return share;
 }
 
-function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-/** Reads an address to listen on. @throws Error that says what was expected */
-export function readHost(text: string): string {
-  if (text === '') throw new Error('expected an address');
-  return text;
-}
-
-/** Reads a port; 0 is one that the system chooses. @throws Error that says what was expected */
-export function readPort(text: string): number {
-  return readWhole(text, 0, 65_535);
-}
-
-/** Reads one segment of a path. @throws Error that says what was expected */
-export function readSegment(text: string): string {
-  if (!/^[\w.~-]+$/.test(text) || /^\.\.?$/.test(text))
-    throw new Error('expected one segment of a path: letters, digits and - . _ ~');
-  return text;
-}
-
 /** Reads true or false. @throws Error that says what was expected */
 export function readBoolean(text: string): boolean {
   if (text !== 'true' && text !== 'false') throw new Error('expected true or false');
   return text === 'true';
-}
-
-/** Reads true or false; `undefined` if the text is empty. @throws Error that says what was expected */
-export function readOptionalBoolean(text: string): boolean | undefined {
-  return text === '' ? undefined : readBoolean(text);
 }
 
 /** Reads the origin of a page, or `*` for all. @throws Error that says what was expected */

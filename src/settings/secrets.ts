@@ -1,3 +1,4 @@
+import { percentDecoded } from '../percent-encoding.ts';
 import { createRedactor, MIN_SECRET_LENGTH, type Redact, type Secret } from '../redact.ts';
 import type { HttpHeaders } from './readers.ts';
 import { type Config, SETTINGS, type Setting } from './settings.ts';
@@ -31,23 +32,18 @@ function secretsOfDatabase({ password, search }: URL): Secret[] {
 }
 
 function secretsOf(value: URL | readonly (URL | undefined)[] | HttpHeaders | undefined): Secret[] {
-  if (value === undefined) return [];
-  if (value instanceof URL) return secretsOfUrl(value);
-  if (!isList(value)) return secretsOfHeaders(value);
-  return value.filter((url) => url !== undefined).flatMap(secretsOfUrl);
-}
-
-/** Array.isArray does not narrow types to readonly arrays. */
-function isList(value: readonly (URL | undefined)[] | HttpHeaders): value is readonly (URL | undefined)[] {
-  return Array.isArray(value);
+  return [value].flat().flatMap((each) => {
+    if (each === undefined) return [];
+    return each instanceof URL ? secretsOfUrl(each) : secretsOfHeaders(each);
+  });
 }
 
 function secretsOfUrl({ username, password, pathname, searchParams, hash }: URL): Secret[] {
   return [
-    ...secretsOfCredentials(decoded(username), decoded(password)),
-    ...pathname.split('/').map(decoded).flatMap(secretsOfSegment),
+    ...secretsOfCredentials(percentDecoded(username), percentDecoded(password)),
+    ...pathname.split('/').map(percentDecoded).flatMap(secretsOfSegment),
     ...[...searchParams].map(([name, value]) => ({ text: secretOfPair(name, value) })),
-    { text: decoded(hash.slice(1)) },
+    { text: percentDecoded(hash.slice(1)) },
   ];
 }
 
@@ -91,12 +87,3 @@ function secretsOfHeaders(headers: HttpHeaders): Secret[] {
 }
 
 const AUTHENTICATION_SCHEME = /^(?:basic|bearer|digest|token|api-?key)$/i;
-
-/** Decodes percent-encoding; a text with an invalid `%` stays as it is. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}

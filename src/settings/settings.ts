@@ -10,20 +10,14 @@ import {
   readBoolean,
   readHeaderPairs,
   readHeaders,
-  readHost,
-  readInterval,
   readList,
-  readMilliseconds,
+  readMatching,
   readOneOf,
-  readOptionalBoolean,
   readOptionalLimit,
   readOrigin,
   readPairs,
-  readPort,
   readProxy,
-  readRedisPrefix,
   readRedisUrls,
-  readSegment,
   readShare,
   readTokensFile,
   readUrl,
@@ -71,20 +65,27 @@ const HEADER_LINES = 'Written as `name: value` lines, separated by line breaks o
 
 // What the settings of one type have in common.
 const BOOLEAN = { kind: 'boolean', read: readBoolean } as const;
-const MILLISECONDS = { kind: 'number', read: readMilliseconds } as const;
-const INTERVAL = { kind: 'number', read: readInterval } as const;
+const PORT = whole(0, 65_535);
+const MILLISECONDS = whole(1);
+const INTERVAL = whole(MIN_INTERVAL_MS);
 const OPTIONAL_LIMIT = { kind: 'number', default: '', read: readOptionalLimit } as const;
 const HEADERS = { kind: 'headers', default: '', ofText: HEADER_LINES, isSecret: true, read: readHeaders } as const;
 const LIST = { kind: 'list', default: '', ofText: COMMAS } as const;
 const URLS = { kind: 'texts', default: '', ofText: COMMAS, isSecret: true } as const;
-const OPTIONAL_URL = {
-  default: '',
-  isSecret: true,
-  read: (text: string) => (text === '' ? undefined : readUrl(text)),
-} as const;
+const OPTIONAL_URL = { default: '', isSecret: true, read: optional(readUrl) } as const;
 
 function oneOf<Word extends string>(words: readonly Word[]) {
   return { kind: words, read: (text: string) => readOneOf(text, words) };
+}
+
+/** A whole number in this range. */
+function whole(min: number, max = MAX_INT32) {
+  return { kind: 'number', read: (text: string) => readWhole(text, min, max) } as const;
+}
+
+/** Reads `undefined` from an empty text. */
+function optional<Value>(read: (text: string) => Value) {
+  return (text: string) => (text === '' ? undefined : read(text));
 }
 
 const ESSENTIAL = {
@@ -92,7 +93,7 @@ const ESSENTIAL = {
     ...URLS,
     variable: 'FULLNODE_URL',
     meaning: "URL of the full node's JSON-RPC API, or several URLs.",
-    read: (text) => (text === '' ? [] : readUrls(text)),
+    read: readUrls,
   },
   marketDataUrl: {
     ...OPTIONAL_URL,
@@ -104,14 +105,13 @@ const ESSENTIAL = {
     variable: 'HOST',
     default: '127.0.0.1',
     meaning: 'Address to listen on.',
-    read: readHost,
+    read: (text) => readMatching(text, /./, 'an address'),
   },
   port: {
+    ...PORT,
     variable: 'PORT',
-    kind: 'number',
     default: '4000',
     meaning: 'Port to listen on. With 0, the system chooses a free port, which the log contains.',
-    read: readPort,
   },
   tokens: {
     variable: 'TOKENS_FILE',
@@ -157,7 +157,7 @@ const UPSTREAMS = {
     default: 'market-data',
     meaning:
       'Path segment that names the partner, unless `MARKET_DATA_URL` contains one. The paths of the REST API always contain it.',
-    read: readSegment,
+    read: (text) => readMatching(text, /^(?!\.\.?$)[\w.~-]+$/, 'one segment of a path: letters, digits and - . _ ~'),
   },
   upstreamTimeoutMs: {
     ...MILLISECONDS,
@@ -166,19 +166,17 @@ const UPSTREAMS = {
     meaning: 'Maximum time for a complete response of an upstream, in milliseconds.',
   },
   upstreamMaxConnections: {
+    ...whole(RESERVED_CONNECTIONS + 1),
     variable: 'UPSTREAM_MAX_CONNECTIONS',
-    kind: 'number',
     default: '16',
     meaning: `Maximum number of connections to one upstream host. Minimum ${RESERVED_CONNECTIONS + 1}, because ${RESERVED_CONNECTIONS} are reserved for polling.`,
-    read: (text) => readWhole(text, RESERVED_CONNECTIONS + 1, MAX_INT32),
   },
   upstreamMaxWaiting: {
+    ...whole(0),
     variable: 'UPSTREAM_MAX_WAITING',
-    kind: 'number',
     default: '1000',
     meaning:
       'Maximum number of client requests queued for an upstream. When the queue is full, the newest request of the client with the most queued requests fails with `UPSTREAM_BUSY`.',
-    read: (text) => readWhole(text, 0, MAX_INT32),
   },
   upstreamMaxPauseMs: {
     ...MILLISECONDS,
@@ -255,7 +253,7 @@ const SERVER = {
     default: '',
     meaning:
       'Path of a manifest of persisted documents, as `relay-compiler` or `generate-persisted-query-manifest` of Apollo write it.',
-    read: (path) => (path === '' ? undefined : readPersistedManifest(path)),
+    read: optional(readPersistedManifest),
   },
   persistedOnly: {
     ...BOOLEAN,
@@ -270,7 +268,7 @@ const SERVER = {
     default: '',
     meaning:
       'Port for `/health`, `/ready` and `/metrics`, which are then no longer on `PORT`. With 0, the system chooses a free port, which the log contains. By default, there is no such port.',
-    read: (text) => (text === '' ? undefined : readPort(text)),
+    read: optional(PORT.read),
   },
   adminHost: {
     variable: 'ADMIN_HOST',
@@ -279,11 +277,10 @@ const SERVER = {
     read: (text) => text || undefined,
   },
   answerCacheBytes: {
+    ...whole(0),
     variable: 'ANSWER_CACHE_BYTES',
-    kind: 'number',
     default: '33554432',
     meaning: 'Maximum size of the response cache, in bytes. 0 turns it off.',
-    read: (text) => readWhole(text, 0, MAX_INT32),
   },
   keepAliveMs: {
     ...INTERVAL,
@@ -292,19 +289,17 @@ const SERVER = {
     meaning: `How often the gateway pings websockets and idle event streams, in milliseconds. It disconnects a client that does not respond within two such intervals. Minimum ${MIN_INTERVAL_MS}.`,
   },
   stopWindowMs: {
+    ...whole(0),
     variable: 'STOP_WINDOW_MS',
-    kind: 'number',
     default: '3000',
     meaning:
       'After a stop signal: how long the gateway still accepts requests while it closes websockets and streams one after another, in milliseconds.',
-    read: (text) => readMilliseconds(text, 0),
   },
   stopTimeoutMs: {
+    ...whole(0),
     variable: 'STOP_TIMEOUT_MS',
-    kind: 'number',
     default: '3000',
     meaning: 'After `STOP_WINDOW_MS`: maximum time for pending requests to finish, in milliseconds.',
-    read: (text) => readMilliseconds(text, 0),
   },
   logLevel: {
     ...oneOf(LOG_LEVELS),
@@ -407,27 +402,25 @@ const HISTORY = {
     read: readHistoryDatabase,
   },
   historyRawDays: {
+    ...whole(1, MAX_DAYS),
     variable: 'HISTORY_RAW_DAYS',
-    kind: 'number',
     default: '7',
     meaning:
       'How long each change of a pool is stored, in days by the times of blocks. Candles are stored for longer: up to a quarter of an hour for 90 days, longer ones for ever.',
-    read: (text) => readWhole(text, 1, MAX_DAYS),
   },
   historyBackfillHours: {
+    ...whole(0, MAX_DAYS * 24),
     variable: 'HISTORY_BACKFILL_HOURS',
-    kind: 'number',
     default: '24',
     meaning:
       'How far below the newest block missing heights are read from the node, in hours by the times of blocks. 0 turns it off.',
-    read: (text) => readWhole(text, 0, MAX_DAYS * 24),
   },
   historyBackfillStep: {
     variable: 'HISTORY_BACKFILL_STEP',
     kind: 'number',
     default: '',
     meaning: `Every how many heights one is read from the node. Gaps that are shorter are filled completely. By default ${DEFAULT_BACKFILL_STEP}, and 1 with the built-in sandbox.`,
-    read: (text) => (text === '' ? undefined : readWhole(text, 1, MAX_INT32)),
+    read: optional(whole(1).read),
   },
 } satisfies Settings;
 
@@ -444,7 +437,7 @@ const FLEET = {
     default: 'pdex',
     meaning:
       'What all keys in Redis start with. Gateways with the same `REDIS_URL` and the same prefix are one fleet, and must follow the same chain.',
-    read: readRedisPrefix,
+    read: (text) => readMatching(text, /^[\w.:-]{1,64}$/, '1 to 64 letters, digits and - . _ :'),
   },
 } satisfies Settings;
 
@@ -456,7 +449,7 @@ const SANDBOX = {
     meaning:
       'Whether to serve simulated data of the built-in sandbox: true or false. By default, true if no upstream is configured.',
     ofText: 'With `NODE_ENV=production`, false by default.',
-    read: readOptionalBoolean,
+    read: optional(readBoolean),
   },
   sandboxBlockMs: {
     ...MILLISECONDS,
@@ -507,11 +500,6 @@ export function descriptionOf({ meaning, ofText }: Setting): string {
   return ofText === undefined ? meaning : `${meaning} ${ofText}`;
 }
 
-/** The text of the default of a setting as an option of the library. */
-export function optionDefaultOf({ default: byDefault, optionDefault = byDefault }: Setting): string {
-  return optionDefault;
-}
-
 /** The name of a setting as an option of the library. */
 export function optionOf({ variable }: Setting): string {
   return variable.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
@@ -520,10 +508,9 @@ export function optionOf({ variable }: Setting): string {
 /** A limit has the same name as a variable and as a field of `service.limits`. */
 function limitSetting(name: keyof Limits): Setting<number> {
   return {
+    ...whole(1),
     variable: name.replace(/[A-Z]/g, '_$&').toUpperCase(),
-    kind: 'number',
     default: String(LIMITS[name].default),
     meaning: LIMITS[name].meaning,
-    read: (text) => readWhole(text, 1, MAX_INT32),
   };
 }

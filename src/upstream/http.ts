@@ -8,6 +8,7 @@ import {
   UpstreamTimeoutError,
   UpstreamUnreachableError,
 } from '../errors.ts';
+import { percentDecoded } from '../percent-encoding.ts';
 import type { CallSpan, Tracing } from '../tracing.ts';
 import { createAgent } from './agent.ts';
 import { type Body, type BodyOptions, type ResponseReader, readBody } from './body.ts';
@@ -212,13 +213,4 @@ export function authorization({ username, password }: URL): Record<string, strin
   if (username === '' && password === '') return {};
   const credentials = `${percentDecoded(username)}:${percentDecoded(password)}`;
   return { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
-}
-
-/** Decodes a part of a URL, which may have a `%` that begins no escape. */
-function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

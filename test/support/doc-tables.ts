@@ -2,7 +2,6 @@ import { ERROR_CODES } from '../../src/errors.ts';
 import {
   descriptionOf,
   flagOf,
-  optionDefaultOf,
   optionOf,
   SETTING_GROUPS,
   SETTINGS,
@@ -81,7 +80,7 @@ export function optionsType(): string {
   const options = new Map(Object.values<Setting>(SETTINGS).map((setting) => [setting.variable, optionOf(setting)]));
   const entries = Object.values<Setting>(SETTINGS).map((setting) => {
     const { kind = 'text' } = setting;
-    const byDefault = optionDefaultOf(setting);
+    const byDefault = setting.optionDefault ?? setting.default;
     const types = typeof kind === 'string' ? [OPTION_TYPES[kind]] : kind.map((word) => `'${word}'`);
     const meaning = setting.meaning.replace(
       /`([A-Z_]+)`/g,

@@ -4,7 +4,7 @@ import { ServiceDocument, type ServiceQuery } from './service.generated.ts';
 /** What the gateway says about itself. */
 export type ServiceStatus = ServiceQuery['service'];
 
-/** Nothing is pushed when an upstream stops answering, so the gateway is asked now and then. */
+/** Nothing is pushed when an upstream stops answering, so the status is requested again at this interval. */
 const REFRESH_MS = 5_000;
 
 const NO_VARIABLES = {};

@@ -13,14 +13,14 @@ export type Connection = {
   readonly state: Store<ConnectionState>;
   /** Starts a subscription. It survives a lost connection. @returns a function that ends it */
   subscribe(payload: SubscribePayload, sink: Sink<FormattedExecutionResult>): () => void;
-  /** Is called each time that the connection was lost and is there again. @returns a function that ends it */
+  /** Calls a listener each time the connection is restored. @returns a function that ends it */
   onRestored(listener: () => void): () => void;
   /** Connects now instead of waiting for the next attempt. */
   retryNow(): void;
   dispose(): void;
 };
 
-/** A socket that is open but silent for this long is asked for a sign of life. */
+/** How often an open websocket is pinged, and how long the pong may take. */
 const PING_AFTER_MS = 12_000;
 const PONG_WITHIN_MS = 5_000;
 
@@ -35,7 +35,7 @@ export function createConnection(url: string, random: () => number = Math.random
   const state = createStore<ConnectionState>({ name: 'connecting' });
   const restored = new Set<() => void>();
   let endWait = () => {};
-  /** The gateway has closed the connection for a reason that a retry does not mend. */
+  /** The gateway has closed the connection for a reason for which a retry does not help. */
   let isOver = false;
   let givingUp: ReturnType<typeof setTimeout> | undefined;
   let waitingForPong: ReturnType<typeof setTimeout> | undefined;

@@ -42,10 +42,10 @@ export function createHeightExchange({ tracker, clock, onOtherChain }: HeightOpt
   }
 
   /**
-   * Lets a query name the newest height that the page shows: behind a load balancer, a gateway that is behind waits for it. What
-   * tells whether the chain is another one names none, because that chain may never have this height.
+   * Adds the newest height that the page shows to a query: behind a load balancer, a gateway that is behind waits for it. A query
+   * that selects `service` finds out whether the chain is another one. It has no height, because that chain may never reach it.
    */
-  function nameHeight(operation: Operation): Operation {
+  function addHeight(operation: Operation): Operation {
     const height = tracker.height();
     if (operation.kind !== 'query' || height === 0 || selects(operation, 'service')) return operation;
     const { context } = operation;
@@ -106,7 +106,7 @@ export function createHeightExchange({ tracker, clock, onOtherChain }: HeightOpt
   const exchange: Exchange =
     ({ forward }) =>
     (operations) =>
-      pipe(merge([pipe(operations, tap(forget)), again.source]), map(nameHeight), forward, filter(accept));
+      pipe(merge([pipe(operations, tap(forget)), again.source]), map(addHeight), forward, filter(accept));
 
   return { exchange, heights: heights as AnswerHeights };
 }

@@ -22,8 +22,9 @@ const ids = (sort: TokenSort, { search = '', direction = firstDirection(sort) } 
   listTokens(TOKENS, { search, sort, direction }).map(({ tokenId }) => tokenId);
 
 describe('the list of tokens', () => {
-  test('by name: without regard to case, equal names by id, those without a symbol last', () => {
+  test('by name: without regard to case, equal names by id, those without a symbol last in both directions', () => {
     expect(ids('name')).toEqual(['aa01', 'bb05', 'bb02', 'dd04', 'cc03']);
+    expect(ids('name', { direction: 'descending' })).toEqual(['dd04', 'bb02', 'bb05', 'aa01', 'cc03']);
   });
 
   test('by a number: the largest first, those without one last in both directions', () => {

@@ -23,7 +23,7 @@ const UpstreamStatusRef = builder.objectRef<UpstreamHealth>('UpstreamStatus').im
     configured: t.boolean({
       description:
         'True if the gateway has an address for the upstream. Otherwise its fields are UPSTREAM_NOT_CONFIGURED.',
-      resolve: ({ upstream }, _args, { service }) => service.configured.has(upstream),
+      resolve: ({ upstream }, _args, { service }) => service.configured[upstream],
     }),
     healthy: t.exposeBoolean('healthy', {
       description: 'True if the upstream is configured and the last request to it succeeded.',

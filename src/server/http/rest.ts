@@ -2,6 +2,7 @@ import { BadUserInputError, MethodNotAllowedError, NotFoundError } from '../../e
 import { listOf } from '../../graphql/complexity.ts';
 import { ORDER_BOOK } from '../../graphql/limits.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import { percentDecoded } from '../../percent-encoding.ts';
 import type { RestDocument } from '../../rest/document.ts';
 import { createOpenApi } from '../../rest/openapi.ts';
 import { readOrderBookParameters } from '../../rest/parameters.ts';
@@ -92,7 +93,8 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
       }
       const account = new Account(rates, request, 'http');
       pay(account, 1);
-      if (request.method !== 'GET' && request.method !== 'HEAD') throw new MethodNotAllowedError();
+      if (request.method !== 'GET' && request.method !== 'HEAD')
+        throw new MethodNotAllowedError('Send a GET, HEAD or OPTIONS request.');
       next(account);
     } catch (error) {
       failing(exchange)(error);
@@ -148,7 +150,7 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
     routes,
     at(path) {
       if (!path.startsWith(REST_PREFIX)) return undefined;
-      const route = routes.get(decodePath(path).replace(/\/$/, ''));
+      const route = routes.get(percentDecoded(path).replace(/\/$/, ''));
       return route ?? { endpoint: NOWHERE, handle: sendNotFound };
     },
   };
@@ -158,13 +160,4 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
 function pay(account: Account, points: number): void {
   const unpaid = account.charge(points);
   if (unpaid !== undefined) throw unpaid;
-}
-
-/** The path without percent-encoding, if that is not malformed. */
-function decodePath(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }

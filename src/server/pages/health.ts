@@ -62,12 +62,12 @@ function notesOf({ sources: { pushes, history, tokens }, fleet }: Service) {
 /** Why the gateway is not ready for clients: the data of each configured upstream must be fresh. Empty if it is ready. */
 export function readinessProblems({ sources: { head, market }, configured }: Service): readonly Problem[] {
   const reasons: Problem[] = [];
-  if (configured.has('NODE')) {
+  if (configured.NODE) {
     if (head.current() === undefined)
       reasons.push({ code: 'HEAD_NOT_READ', message: 'no beacon height has been read yet' });
     else reasons.push(...head.problems());
   }
-  if (configured.has('MARKET_DATA')) {
+  if (configured.MARKET_DATA) {
     const freshness = market.freshness();
     if (freshness === undefined)
       reasons.push({ code: 'MARKET_DATA_NOT_READ', message: 'pairs and tickers have not been read yet' });

@@ -1,6 +1,6 @@
 import styles from './chain.module.css';
 
-/** Which members of the committee have signed a block. The node tells their indexes, not how many members there are. */
+/** Which members of the committee have signed a block. The node sends their indexes, and not the number of members. */
 export function Signers({ indexes }: { readonly indexes: readonly number[] | undefined }) {
   if (indexes === undefined) return <span className={styles.muted}>not readable</span>;
   if (indexes.length === 0) return <span className={styles.muted}>nobody</span>;

@@ -37,7 +37,7 @@ export function useRowDetails(
 ): RowsInView {
   const wanted = useMemo(() => JSON.stringify(wantedOf(rows)), [rows]);
   const [settled, setSettled] = useState(wanted);
-  // What rushes by is not read.
+  // Rows that the reader scrolls past are not read.
   if (!isScrolling && settled !== wanted) setSettled(wanted);
 
   const { ids, pools } = useMemo(() => JSON.parse(settled) as Wanted, [settled]);

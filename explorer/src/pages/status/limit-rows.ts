@@ -6,7 +6,7 @@ type Limits = LimitsQuery['service']['limits'];
 /** A limit as a row of the table. */
 export type LimitRow = { readonly name: keyof Limits; readonly meaning: string; readonly value: string };
 
-/** What each limit means, in the order of the table: first what a request may ask for, then what a client may do. */
+/** What each limit means, in the order of the table: first those of a request, then those of a client. */
 const MEANINGS = {
   maxPageSize: 'Entries of one page',
   maxCandles: 'Candles of one chart',

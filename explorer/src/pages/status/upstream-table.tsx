@@ -61,5 +61,5 @@ export function explainUpstream({ upstream, lastErrorCode }: UpstreamFieldsFragm
 function stateOf({ configured, healthy, lastSuccessAt, lastErrorAt }: UpstreamFieldsFragment): readonly [Tone, string] {
   if (!configured) return ['neutral', 'not configured'];
   if (healthy) return ['good', 'answers'];
-  return lastSuccessAt === null && lastErrorAt === null ? ['neutral', 'not asked yet'] : ['bad', 'fails'];
+  return lastSuccessAt === null && lastErrorAt === null ? ['neutral', 'not called yet'] : ['bad', 'fails'];
 }

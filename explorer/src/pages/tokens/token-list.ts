@@ -33,14 +33,14 @@ export function listTokens(
 }
 
 function compare(a: TokenRowFragment, b: TokenRowFragment, sort: TokenSort, sign: number): number {
-  if (sort === 'name') return byName(a, b);
+  if (sort === 'name') return byName(a, b, sign);
   const [first, second] = [numberOf[sort](a), numberOf[sort](b)];
   if (first === null || second === null) return first === second ? 0 : first === null ? sign : -sign;
   return first - second;
 }
 
-/** Tokens without a symbol come after all others, by their ids. */
-function byName(a: TokenRowFragment, b: TokenRowFragment): number {
-  if ((a.symbol === null) !== (b.symbol === null)) return a.symbol === null ? 1 : -1;
+/** Tokens without a symbol come after all others in each order, by their ids. */
+function byName(a: TokenRowFragment, b: TokenRowFragment, sign = 1): number {
+  if ((a.symbol === null) !== (b.symbol === null)) return a.symbol === null ? sign : -sign;
   return NAMES.compare(nameOfToken(a), nameOfToken(b)) || NAMES.compare(a.tokenId, b.tokenId);
 }

@@ -72,7 +72,9 @@ export function useCandles(market: Market, { interval }: Interval, pause: boolea
     () => mergeCandles(olderOfKey?.candles ?? NO_CANDLES, loaded, ofKey),
     [olderOfKey, loaded, ofKey],
   );
-  const isAtStart = olderOfKey?.isAtStart ?? (answer.data !== undefined && loaded.length < PAGE);
+  // Candles without a price are among those of a page, and not among those that are shown.
+  const found = answer.data?.poolPair?.candles ?? [];
+  const isAtStart = olderOfKey?.isAtStart ?? (answer.data !== undefined && found.length < PAGE);
 
   const underWay = useRef<string>(undefined);
   const [loadingKey, setLoadingKey] = useState<string>();
@@ -95,12 +97,12 @@ export function useCandles(market: Market, { interval }: Interval, pause: boolea
     if (underWay.current === key) underWay.current = undefined;
     if (!isMounted.current) return;
     setLoadingKey((current) => (current === key ? undefined : current));
-    const found = result.data?.poolPair?.candles;
-    if (found == null || readErrors(result.error).length > 0) return;
+    const page = result.data?.poolPair?.candles;
+    if (page == null || readErrors(result.error).length > 0) return;
     setOlder((current) => ({
       key,
-      candles: mergeCandles(current?.key === key ? current.candles : NO_CANDLES, convert(found)),
-      isAtStart: found.length < PAGE,
+      candles: mergeCandles(current?.key === key ? current.candles : NO_CANDLES, convert(page)),
+      isAtStart: page.length < PAGE,
     }));
   }
 

@@ -98,7 +98,7 @@ export function SwapPanel({ market }: { readonly market: Market }) {
   );
 }
 
-/** Follows the quote of what the URL asks for. */
+/** Follows the quote of the swap in the URL. */
 function useQuote(market: Market, state: SwapState, pause: boolean): Latest<SwapQuoteSubscription> {
   const [paid, received] = tokensOf(market, state.side);
   const amount = readAmount(state.amount, amountToken(state.exact === 'pay' ? paid : received));

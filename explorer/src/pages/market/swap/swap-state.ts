@@ -1,4 +1,4 @@
-/** What the form asks for, as it is in the URL. */
+/** The values of the form, as they are in the URL. */
 export type SwapState = {
   /** Whether the trader buys or sells the base token of the market. */
   readonly side: 'buy' | 'sell';
@@ -39,7 +39,7 @@ export function writeSwapState(parameters: URLSearchParams, state: SwapState): U
   return next;
 }
 
-/** Whether two forms ask for the same. */
+/** Whether two forms have the same values. */
 export function isSameState(one: SwapState, other: SwapState): boolean {
   return (
     one.side === other.side &&

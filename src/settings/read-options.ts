@@ -17,8 +17,8 @@ export function readOptions(options: object): Config {
       const name = optionOf(setting);
       const value = values.get(name);
       const text = value === undefined ? optionDefaultOf(setting) : toText(value, setting.kind);
-      if (text === undefined) problems.push(`${name}: expected ${EXPECTED[wordOf(setting.kind)]}`);
-      return { name, text: text ?? setting.default };
+      const expected = text === undefined ? EXPECTED[wordOf(setting.kind)] : undefined;
+      return { name, text: text ?? setting.default, expected };
     },
     nameOf: optionOf,
     sandboxHint: 'sandbox: true',
@@ -26,7 +26,8 @@ export function readOptions(options: object): Config {
   });
 }
 
-function unknownOption(name: string, names: readonly string[]): string {
+/** What is wrong with an option that does not exist, with the name that was probably meant. */
+export function unknownOption(name: string, names: readonly string[]): string {
   const meant = names.find((known) => known.toLowerCase() === name.toLowerCase()) ?? nearestOf(name, names);
   return `${name} is not an option${meant === undefined ? '' : `: did you mean ${meant}?`}`;
 }

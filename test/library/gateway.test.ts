@@ -66,6 +66,18 @@ describe('the options', () => {
     });
   });
 
+  test('are checked together too, except for those that are invalid', async () => {
+    const options = { port: '4000', adminPort: 4000, maxDepth: 0, fullnodeWsUrl: 'ws://a', persistedOnly: true };
+    await expect(createGateway(options as object)).rejects.toMatchObject({
+      problems: [
+        'port: expected a number',
+        'maxDepth is "0": expected a whole number from 1 to 2147483647',
+        'persistedOnly is true, but persistedDocuments is not set: no operation could be executed',
+        'fullnodeWsUrl is set, but fullnodeUrl is not: a pushed block is read from the node',
+      ],
+    });
+  });
+
   test('that are empty mean the sandbox, unless it is switched off', async () => {
     const gateway = await gatewayForTest({ fullnodeUrl: undefined });
     expect(await ask(gateway, '{ service { sandbox } }')).toEqual({ data: { service: { sandbox: true } } });

@@ -78,6 +78,21 @@ describe('the options', () => {
     });
   });
 
+  test('of a sandbox are checked too', async () => {
+    const options = { sed: 1, seed: 1.5, blockMs: '100', pools: -1 };
+    await expect(createSandbox(options as object)).rejects.toMatchObject({
+      name: 'ConfigError',
+      problems: [
+        'sed is not an option',
+        'seed: expected a whole number from 0 to 9007199254740991',
+        'blockMs: expected a whole number from 0 to 2147483647',
+        'pools: expected a whole number from 0 to 100000',
+      ],
+    });
+    await expect(createSandbox({ blockms: 1 } as object)).rejects.toThrow('did you mean blockMs?');
+    await (await createSandbox({ seed: undefined, blockMs: 0, pools: 0 })).close();
+  });
+
   test('that are empty mean the sandbox, unless it is switched off', async () => {
     const gateway = await gatewayForTest({ fullnodeUrl: undefined });
     expect(await ask(gateway, '{ service { sandbox } }')).toEqual({ data: { service: { sandbox: true } } });

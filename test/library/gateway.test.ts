@@ -177,6 +177,17 @@ describe('a gateway', () => {
     expect(await without.listen({ port: 0 })).toMatchObject({ adminUrl: undefined });
   });
 
+  test('refuses to listen on an invalid port, and can listen on another one then', async () => {
+    const gateway = await gatewayForTest({ port: 0 });
+    for (const port of ['', 'x', Number.NaN, 65_536])
+      await expect(gateway.listen({ port: port as number })).rejects.toMatchObject({
+        name: 'ConfigError',
+        message: expect.stringMatching(/^port.*expected a/),
+      });
+    const { url } = await gateway.listen({});
+    expect((await fetch(new URL('/health', url))).status).toBe(200);
+  });
+
   test('closes once, and answers nothing afterwards', async () => {
     const gateway = await gatewayForTest();
     const origin = await serve(createServer(gateway.handler));
@@ -186,6 +197,14 @@ describe('a gateway', () => {
     expect((await fetch(`${origin}/health`)).status).toBe(503);
     expect((await gateway.fetch(new Request('http://gateway/graphql'))).status).toBe(503);
     await expect(gateway.listen()).rejects.toThrow('The gateway is closed.');
+  });
+
+  test.each([{}, { adminPort: 0 }])('closes also while it begins to listen: %o', async (options) => {
+    const gateway = await gatewayForTest(options);
+    const listening = gateway.listen({ port: 0 });
+    await gateway.close();
+    const { url, adminUrl = url } = await listening;
+    for (const closed of [url, adminUrl]) await expect(fetch(closed)).rejects.toThrow('fetch failed');
   });
 
   test('closes after the requests in progress of another server and of fetch', async () => {

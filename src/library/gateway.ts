@@ -63,6 +63,7 @@ export type Gateway = {
    * also starts the server of `/health`, `/ready` and `/metrics`.
    *
    * @returns the URL of the GraphQL endpoint, and that of the admin port
+   * @throws ConfigError if the port or the host is invalid
    * @throws Error with a `code` such as `EADDRINUSE` if a port is not available, or if the gateway already listens
    */
   listen(address?: { readonly port?: number; readonly host?: string }): Promise<Listening>;
@@ -83,6 +84,7 @@ export type Gateway = {
 export async function createGateway({ logger, ...options }: GatewayOptions = {}): Promise<Gateway> {
   const config = readOptions(options);
   const app = await startApp(config, createLog(logger, config, redactorOf(config)));
+  let listening: Promise<string> | undefined;
   let closing: Promise<void> | undefined;
 
   return {
@@ -90,13 +92,15 @@ export async function createGateway({ logger, ...options }: GatewayOptions = {})
     fetch: (request) => app.fetch(request),
     handler: app.handle,
     handleUpgrade: app.handleUpgrade,
-    async listen({ port = config.port, host = config.host } = {}) {
+    async listen(address = {}) {
       if (closing) throw new Error('The gateway is closed.');
-      const url = await app.listen(port, host);
-      return { url, adminUrl: app.adminUrl() };
+      const { port, host } = readOptions({ port: address.port ?? config.port, host: address.host ?? config.host });
+      listening = app.listen(port, host);
+      return { url: await listening, adminUrl: app.adminUrl() };
     },
     close() {
-      closing ??= app.close();
+      // A server that does not listen yet cannot be closed.
+      closing ??= Promise.allSettled([listening]).then(() => app.close());
       return closing;
     },
   };

@@ -10,6 +10,9 @@ import type {
   TokenServiceFault,
 } from '../sandbox/faults.ts';
 import { createSandbox as createHosts } from '../sandbox/sandbox.ts';
+import { ConfigError } from '../settings/config-error.ts';
+import { unknownOption } from '../settings/read-options.ts';
+import { MAX_INT32 } from '../settings/readers.ts';
 
 /** The options of a sandbox. */
 export type SandboxOptions = {
@@ -42,8 +45,15 @@ export type Sandbox = {
   close(): Promise<void>;
 };
 
-/** Starts a sandbox, for tests of code that uses a gateway. It has a day of blocks, the newest from now. */
-export async function createSandbox({ seed, blockMs, pools }: SandboxOptions = {}): Promise<Sandbox> {
+/**
+ * Starts a sandbox, for tests of code that uses a gateway. It has a day of blocks, the newest from now.
+ *
+ * @throws ConfigError that lists everything that is wrong with the options
+ */
+export async function createSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const problems = Object.entries(options).flatMap(([name, value]) => problemsOf(name, value));
+  if (problems.length > 0) throw new ConfigError(problems);
+  const { seed, blockMs, pools } = options;
   const sandbox = await createHosts({ seed, blockMs, pools });
   return {
     fullnodeUrl: sandbox.nodeUrl,
@@ -58,4 +68,18 @@ export async function createSandbox({ seed, blockMs, pools }: SandboxOptions = {
     },
     close: sandbox.close,
   };
+}
+
+/** The maximum of each option. */
+const MAXIMA: Readonly<Record<keyof SandboxOptions, number>> = {
+  seed: Number.MAX_SAFE_INTEGER,
+  blockMs: MAX_INT32,
+  pools: 100_000,
+};
+
+function problemsOf(name: string, value: unknown): string[] {
+  const max = new Map(Object.entries(MAXIMA)).get(name);
+  if (max === undefined) return [unknownOption(name, Object.keys(MAXIMA))];
+  const isValid = value === undefined || (Number.isInteger(value) && Number(value) >= 0 && Number(value) <= max);
+  return isValid ? [] : [`${name}: expected a whole number from 0 to ${max}`];
 }

@@ -44,8 +44,30 @@ function parse(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch (error) {
-    const [, line] = /\(line (\d+) column \d+\)/.exec((error as Error).message) ?? [];
-    throw new Error(`the file is not JSON${line === undefined ? '' : `, see line ${line}`}`, { cause: error });
+    throw new Error(`the file is not JSON, see line ${lineOfError(json)}`, { cause: error });
+  }
+}
+
+/** The line in which a text stops to be JSON; the last one of a text that ends early. V8 has the line of few errors only. */
+function lineOfError(json: string): number {
+  const ends = [...json.matchAll(/\n|$/g)].map(({ index }) => index + 1);
+  let [line, last] = [0, ends.length - 1];
+  while (line < last) {
+    const middle = Math.floor((line + last) / 2);
+    if (isBeginning(json.slice(0, ends[middle]))) line = middle + 1;
+    else last = middle;
+  }
+  return line + 1;
+}
+
+/** Whether a text can be continued to JSON: the parser fails at its end, if at all. */
+function isBeginning(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch (error) {
+    const { message } = error as Error;
+    return message === 'Unexpected end of JSON input' || message.includes(` at position ${text.length} (`);
   }
 }
 
@@ -54,9 +76,11 @@ function entriesOf(manifest: unknown, json: string): readonly Entry[] {
   const { format, version, operations } = manifest as Readonly<Record<string, unknown>>;
   if (format === undefined && !Array.isArray(operations)) return membersOf(json);
   if (format !== APOLLO || version !== 1 || !Array.isArray(operations)) throw unknownFormat();
+  const begins = [...valuesOf(json)].filter(({ depth, name }) => depth === 2 && name === 'operations');
+  const lineOf = (index: number) => lineAt(json, begins[index]?.offset ?? 0);
   return operations.map((operation: unknown, index) => {
     const { id, body } = (operation ?? {}) as Readonly<Record<string, unknown>>;
-    return { id, text: body, placeOf: (part) => `at $.operations[${index}].${part}` };
+    return { id, text: body, placeOf: (part) => `in line ${lineOf(index)}, at $.operations[${index}].${part}` };
   });
 }
 
@@ -69,26 +93,29 @@ function unknownFormat(): Error {
 /** A string, a character of the structure, or another value, in valid JSON. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|[[\]{}:,]|[^\s"[\]{}:,]+/g;
 
-/**
- * The members of an object in valid JSON, with their lines. `JSON.parse` would drop all but the last of several members with
- * the same name.
- */
 function membersOf(json: string): readonly Entry[] {
-  const entries: Entry[] = [];
+  const members = [...valuesOf(json)].filter(({ depth }) => depth === 1);
+  return members.map(({ name, token, offset }) => ({
+    id: name,
+    text: token.startsWith('"') ? JSON.parse(token) : undefined,
+    placeOf: () => `in line ${lineAt(json, offset)}`,
+  }));
+}
+
+/** A value in a member of the object that a text of JSON is. */
+type Value = { readonly depth: number; readonly name: string; readonly token: string; readonly offset: number };
+
+/** The members at depth 1, and what is in them. `JSON.parse` would drop all but the last of several with the same name. */
+function* valuesOf(json: string): Generator<Value> {
   let depth = 0;
-  let key: string | undefined;
-  for (const { 0: token, index } of json.matchAll(TOKEN)) {
-    if (depth === 1 && key === undefined && token.startsWith('"')) {
-      key = token;
-    } else if (depth === 1 && key !== undefined && token !== ':') {
-      const text: unknown = token.startsWith('"') ? JSON.parse(token) : undefined;
-      entries.push({ id: JSON.parse(key), text, placeOf: () => `in line ${lineAt(json, index)}` });
-      key = undefined;
-    }
-    if (token === '{' || token === '[') depth += 1;
+  let name: string | undefined;
+  for (const { 0: token, index: offset } of json.matchAll(TOKEN)) {
     if (token === '}' || token === ']') depth -= 1;
+    else if (depth === 1 && token === ',') name = undefined;
+    else if (depth === 1 && name === undefined) name = JSON.parse(token);
+    else if (name !== undefined && !',:'.includes(token)) yield { depth, name, token, offset };
+    if (token === '{' || token === '[') depth += 1;
   }
-  return entries;
 }
 
 function lineAt(json: string, index: number): number {

@@ -37,8 +37,8 @@ export function readConfig(args: readonly string[], env: NodeJS.ProcessEnv): Con
 
 /** Where the texts of settings come from, and how messages name it. */
 type SettingsSource = {
-  /** @returns the text of a setting, and the name under which it was set */
-  read(setting: Setting): { readonly name: string; readonly text: string };
+  /** @returns the text of a setting, the name under which it was set, and what was expected if its value is of another type */
+  read(setting: Setting): { readonly name: string; readonly text: string; readonly expected?: string | undefined };
   nameOf(setting: Setting): string;
   /** Why the sandbox is not used when nothing is configured; `undefined` if it is used. */
   readonly whyNoSandbox?: string | undefined;
@@ -55,28 +55,37 @@ type SettingsSource = {
  * @throws ConfigError with all problems of all settings
  */
 export function toConfig(problems: string[], source: SettingsSource): Config {
+  const invalid = new Set<string>();
   const values = Object.entries<Setting>(SETTINGS).map(([key, setting]) => {
-    const { name, text } = source.read(setting);
+    const { name, text, expected } = source.read(setting);
     try {
-      return [key, setting.read(text)];
+      if (expected === undefined) return [key, setting.read(text)];
+      problems.push(`${name}: expected ${expected}`);
     } catch (error) {
       const shown = setting.isSecret ? HIDDEN : `is ${JSON.stringify(redactUrls(text))}`;
       problems.push(`${name} ${shown}: ${error instanceof Error ? error.message : error}`);
-      return [key, setting.read(setting.default)];
     }
+    invalid.add(key);
+    return [key, setting.read(setting.default)];
   });
   const config: Config = Object.fromEntries(values);
-  if (problems.length > 0) throw new ConfigError(problems.map(redactorOf(config)));
-  problems.push(
-    ...sandboxProblems(config, source),
-    ...persistedProblems(config, source),
-    ...portProblems(config, source),
-    ...pushProblems(config, source),
-    ...historyProblems(config, source),
-  );
+  for (const [keys, problemsOf] of CHECKS)
+    if (!keys.some((key) => invalid.has(key))) problems.push(...problemsOf(config, source));
   if (problems.length > 0) throw new ConfigError(problems.map(redactorOf(config)));
   return config;
 }
+
+/** What several settings must fulfil together. An invalid one is reported alone, because its default stands in for it. */
+const CHECKS: readonly (readonly [
+  keys: readonly (keyof Config)[],
+  problemsOf: (config: Config, source: SettingsSource) => readonly string[],
+])[] = [
+  [['sandbox', 'fullnodeUrls', 'marketDataUrl'], sandboxProblems],
+  [['persistedOnly', 'persistedDocuments'], persistedProblems],
+  [['port', 'adminPort'], portProblems],
+  [['fullnodeUrls', 'fullnodeWsUrls'], pushProblems],
+  [['historyDatabase', 'fullnodeUrls'], historyProblems],
+];
 
 /** Replaces a text that may contain a secret. */
 const HIDDEN = '(not shown, it may contain a secret)';

@@ -19,8 +19,7 @@ export function readOptions(options: object): Config {
       if (value === undefined) return { name, text: setting.optionDefault ?? setting.default };
       const { expected, toText } = typeOf(setting);
       const text = toText(value);
-      if (text === undefined) problems.push(`${name}: expected ${expected}`);
-      return { name, text: text ?? setting.default };
+      return text === undefined ? { name, text: '', expected } : { name, text };
     },
     nameOf: optionOf,
     sandboxHint: 'sandbox: true',
@@ -28,7 +27,8 @@ export function readOptions(options: object): Config {
   });
 }
 
-function unknownOption(name: string, names: readonly string[]): string {
+/** What is wrong with an option that does not exist, with the name that was probably meant. */
+export function unknownOption(name: string, names: readonly string[]): string {
   const meant = names.find((known) => known.toLowerCase() === name.toLowerCase()) ?? nearestOf(name, names);
   return `${name} is not an option${meant === undefined ? '' : `: did you mean ${meant}?`}`;
 }

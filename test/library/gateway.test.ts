@@ -66,6 +66,33 @@ describe('the options', () => {
     });
   });
 
+  test('are checked together too, except for those that are invalid', async () => {
+    const options = { port: '4000', adminPort: 4000, maxDepth: 0, fullnodeWsUrl: 'ws://a', persistedOnly: true };
+    await expect(createGateway(options as object)).rejects.toMatchObject({
+      problems: [
+        'port: expected a number',
+        'maxDepth is "0": expected a whole number from 1 to 2147483647',
+        'persistedOnly is true, but persistedDocuments is not set: no operation could be executed',
+        'fullnodeWsUrl is set, but fullnodeUrl is not: a pushed block is read from the node',
+      ],
+    });
+  });
+
+  test('of a sandbox are checked too', async () => {
+    const options = { sed: 1, seed: 1.5, blockMs: '100', pools: -1 };
+    await expect(createSandbox(options as object)).rejects.toMatchObject({
+      name: 'ConfigError',
+      problems: [
+        'sed is not an option',
+        'seed: expected a whole number from 0 to 9007199254740991',
+        'blockMs: expected a whole number from 0 to 2147483647',
+        'pools: expected a whole number from 0 to 100000',
+      ],
+    });
+    await expect(createSandbox({ blockms: 1 } as object)).rejects.toThrow('did you mean blockMs?');
+    await (await createSandbox({ seed: undefined, blockMs: 0, pools: 0 })).close();
+  });
+
   test('that are empty mean the sandbox, unless it is switched off', async () => {
     const gateway = await gatewayForTest({ fullnodeUrl: undefined });
     expect(await ask(gateway, '{ service { sandbox } }')).toEqual({ data: { service: { sandbox: true } } });
@@ -150,6 +177,17 @@ describe('a gateway', () => {
     expect(await without.listen({ port: 0 })).toMatchObject({ adminUrl: undefined });
   });
 
+  test('refuses to listen on an invalid port, and can listen on another one then', async () => {
+    const gateway = await gatewayForTest({ port: 0 });
+    for (const port of ['', 'x', Number.NaN, 65_536])
+      await expect(gateway.listen({ port: port as number })).rejects.toMatchObject({
+        name: 'ConfigError',
+        message: expect.stringMatching(/^port.*expected a/),
+      });
+    const { url } = await gateway.listen({});
+    expect((await fetch(new URL('/health', url))).status).toBe(200);
+  });
+
   test('closes once, and answers nothing afterwards', async () => {
     const gateway = await gatewayForTest();
     const origin = await serve(createServer(gateway.handler));
@@ -159,6 +197,14 @@ describe('a gateway', () => {
     expect((await fetch(`${origin}/health`)).status).toBe(503);
     expect((await gateway.fetch(new Request('http://gateway/graphql'))).status).toBe(503);
     await expect(gateway.listen()).rejects.toThrow('The gateway is closed.');
+  });
+
+  test.each([{}, { adminPort: 0 }])('closes also while it begins to listen: %o', async (options) => {
+    const gateway = await gatewayForTest(options);
+    const listening = gateway.listen({ port: 0 });
+    await gateway.close();
+    const { url, adminUrl = url } = await listening;
+    for (const closed of [url, adminUrl]) await expect(fetch(closed)).rejects.toThrow('fetch failed');
   });
 
   test('closes after the requests in progress of another server and of fetch', async () => {

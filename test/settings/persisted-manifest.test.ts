@@ -24,6 +24,7 @@ function read(text: string): unknown {
 const apollo = (operations: unknown, members: object = {}) =>
   JSON.stringify({ format: 'apollo-persisted-query-manifest', version: 1, operations, ...members });
 const operation = (id: unknown, body: unknown) => ({ id, name: 'A', type: 'query', body });
+const sameIds = JSON.parse(apollo([operation('a', '{ a }'), operation('a', '{ b }')]));
 
 describe('a manifest', () => {
   test.each([
@@ -42,7 +43,12 @@ describe('a manifest', () => {
 
   test.each([
     ['is not JSON', '{\n "a": "{ a }",\n}', 'the file is not JSON, see line 3'],
-    ['ends early', '{', 'the file is not JSON'],
+    ['has a word in place of a text', '{\n "a": nope\n}', 'the file is not JSON, see line 2'],
+    ['has a part of a word', '{\n "a":\n tru\n}', 'the file is not JSON, see line 3'],
+    ['has a line break in a text', '{\n "a": "{ a\n}"\n}', 'the file is not JSON, see line 2'],
+    ['goes on after its end', `{"a": "{ a }"}\n\n\nmore${' and more'.repeat(9)}\n`, 'the file is not JSON, see line 4'],
+    ['ends early', '{\n"a":\n', 'the file is not JSON, see line 3'],
+    ['is empty', '', 'the file is not JSON, see line 1'],
     ['is an array', '[]', FORMATS],
     ['is null', 'null', FORMATS],
     ['has another format', apollo([], { format: 'other' }), FORMATS],
@@ -58,19 +64,19 @@ describe('a manifest', () => {
     [
       'has an id of Apollo that is not a string',
       apollo([operation(1, '{ a }')]),
-      'expected a non-empty string as id at $.operations[0].id',
+      'expected a non-empty string as id in line 1, at $.operations[0].id',
     ],
     [
       'has an empty id of Apollo',
       apollo([operation('', '{ a }')]),
-      'expected a non-empty string as id at $.operations[0].id',
+      'expected a non-empty string as id in line 1, at $.operations[0].id',
     ],
-    ['has null as an operation', apollo([null]), 'expected a non-empty string as id at $.operations[0].id'],
-    ['has no text', apollo([{ id: 'a' }]), 'expected a string as text at $.operations[0].body'],
+    ['has null as an operation', apollo([null]), 'expected a non-empty string as id in line 1, at $.operations[0].id'],
+    ['has no text', apollo([{ id: 'a' }]), 'expected a string as text in line 1, at $.operations[0].body'],
     [
       'has two texts for one id of Apollo',
-      apollo([operation('a', '{ a }'), operation('a', '{ b }')]),
-      'the id "a" has two texts, the second one at $.operations[1].body',
+      JSON.stringify({ others: [{ operations: [1] }], ...sameIds }, null, 1),
+      'the id "a" has two texts, the second one in line 18, at $.operations[1].body',
     ],
   ])('that %s is refused with its place', (_, text, problem) => {
     const found = read(text);

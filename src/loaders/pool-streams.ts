@@ -9,13 +9,14 @@ import type { Head } from '../live/chain/head.ts';
 import type { CandleMoment } from './closed-intervals.ts';
 import type { HeadStep } from './head-steps.ts';
 import { noPool } from './history-arguments.ts';
+import type { Loaders } from './loaders.ts';
 import { toSeveral } from './several-values.ts';
 import { createSourceStream, type SourceStream } from './source-stream.ts';
 import type { Sources } from './sources.ts';
-import { type StreamOptions, subscribeTo } from './stream-starts.ts';
+import { subscribeTo } from './stream-starts.ts';
 
 /** The two tokens of a pool, in either order. */
-export type PoolTokens = { readonly token1Id: TokenId; readonly token2Id: TokenId };
+type PoolTokens = { readonly token1Id: TokenId; readonly token2Id: TokenId };
 
 /** The bounds of `priceCrossed`. */
 export type BoundsArguments = {
@@ -30,7 +31,7 @@ export type PriceCrossing = CrossedBound & { readonly poolPair: PoolPair };
 export async function createCandleStream(
   pool: PoolTokens,
   interval: CandleInterval,
-  { sources, afterEvent }: StreamOptions,
+  { sources, options: { afterEvent } }: Pick<Loaders, 'sources' | 'options'>,
 ): Promise<SourceStream<CandleMoment, CandleMoment>> {
   const subscribe = await subscribeTo(sources.head);
   requirePool(sources, pool);
@@ -59,7 +60,7 @@ export async function createCandleStream(
 export async function createPriceCrossingStream(
   pool: PoolTokens,
   { above, below }: BoundsArguments,
-  { sources, afterEvent }: StreamOptions,
+  { sources, options: { afterEvent } }: Pick<Loaders, 'sources' | 'options'>,
 ): Promise<SourceStream<HeadStep, PriceCrossing>> {
   const bounds = { above: above ?? undefined, below: below ?? undefined };
   // The first head is the one that the client saw last: the next one is compared with it.

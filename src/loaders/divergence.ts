@@ -79,14 +79,8 @@ export function createDivergenceSelector(
   requireAtLeast(0, 'minPercent', least);
   const size = readPageSize({ first }, maxPageSize);
 
-  return ({ pairs }) => {
-    const selected: Pair[] = [];
-    for (const { pair, maxPercent: percent } of pairs) {
-      if (percent < least || selected.length === size) break;
-      selected.push(pair);
-    }
-    return selected;
-  };
+  // The largest differences come first.
+  return ({ pairs }) => pairs.slice(0, size).flatMap((each) => (each.maxPercent >= least ? [each.pair] : []));
 }
 
 /** The larger distance of the two prices from the pool's, in percent. @throws UpstreamError if one cannot be read */

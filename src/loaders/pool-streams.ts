@@ -29,8 +29,7 @@ export type PriceCrossing = CrossedBound & { readonly poolPair: PoolPair };
 
 /** Which candle of a pool is sent next. @throws BadUserInputError for a pool that does not exist */
 export async function createCandleStream(
-  pool: PoolTokens,
-  interval: CandleInterval,
+  { interval, ...pool }: PoolTokens & { readonly interval: CandleInterval },
   { sources, options: { afterEvent } }: Pick<Loaders, 'sources' | 'options'>,
 ): Promise<SourceStream<CandleMoment, CandleMoment>> {
   const subscribe = await subscribeTo(sources.head);
@@ -58,8 +57,7 @@ export async function createCandleStream(
  * @throws BadUserInputError for a pool that does not exist or has tokens with unknown decimals
  */
 export async function createPriceCrossingStream(
-  pool: PoolTokens,
-  { above, below }: BoundsArguments,
+  { above, below, ...pool }: PoolTokens & BoundsArguments,
   { sources, options: { afterEvent } }: Pick<Loaders, 'sources' | 'options'>,
 ): Promise<SourceStream<HeadStep, PriceCrossing>> {
   const bounds = { above: above ?? undefined, below: below ?? undefined };

@@ -131,7 +131,7 @@ builder.subscriptionField('candles', (t) =>
       ...intervalArg,
       ...decimalsArgs,
     },
-    subscribe: (_root, { interval, ...tokens }, { loaders }) => createCandleStream(tokens, interval, loaders),
+    subscribe: (_root, args, { loaders }) => createCandleStream(args, loaders),
     resolve: (moment, args, { loaders }) =>
       andThen(loaders.exchange.poolPair(args.token1Id, args.token2Id), (pool) =>
         loaders.history.candleAt(pool, moment, args),

@@ -43,8 +43,7 @@ builder.subscriptionField('priceCrossed', (t) =>
         description: 'The price below which an update is sent, in token 1 of the pool per token 2.',
       }),
     },
-    subscribe: (_root, { above, below, ...tokens }, { loaders }) =>
-      createPriceCrossingStream(tokens, { above, below }, loaders),
+    subscribe: (_root, args, { loaders }) => createPriceCrossingStream(args, loaders),
     resolve: (crossing) => crossing,
   }),
 );

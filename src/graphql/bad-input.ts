@@ -11,12 +11,9 @@ type Arguments = Readonly<Record<string, unknown>>;
  * value instead, and only the field with the argument fails. The extension `refuse` of a field is a function that throws
  * BadUserInputError for the arguments that the field refuses. Arguments are checked once, not for each object of a list.
  */
-export function findBadInput(field: AnyField, args: Arguments): Error | undefined {
-  return findBadScalar(args, '') ?? findRefused(field, args);
-}
-
-function findRefused({ extensions: { refuse } }: AnyField, args: Arguments): Error | undefined {
-  if (refuse === undefined) return undefined;
+export function findBadInput({ extensions: { refuse } }: AnyField, args: Arguments): Error | undefined {
+  const badScalar = findBadScalar(args, '');
+  if (badScalar !== undefined || refuse === undefined) return badScalar;
   try {
     (refuse as (args: Arguments) => unknown)(args);
     return undefined;

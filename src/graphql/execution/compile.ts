@@ -1,7 +1,6 @@
 import {
   type DocumentNode,
   type FieldNode,
-  type FragmentDefinitionNode,
   GraphQLError,
   type GraphQLField,
   type GraphQLObjectType,
@@ -44,7 +43,8 @@ const MAX_STEPS = 50_000;
 
 /** Compiles a validated operation. @throws QueryTooComplexError for an operation with too many fields, or nested too deeply */
 export function compile({ schema, document, operation, variables, limits }: Compiled): OperationPlan {
-  const fragments = Object.fromEntries(document.definitions.filter(isFragment).map((node) => [node.name.value, node]));
+  const definitions = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
+  const fragments = Object.fromEntries(definitions.map((node) => [node.name.value, node]));
   const known = new Map<SelectionSetNode, Map<GraphQLObjectType, ObjectPlan>>();
   const readers: ((variables: VariableValues) => Arguments)[] = [];
   let size = 0;
@@ -203,7 +203,3 @@ function complexityOf(field: GraphQLField<unknown, unknown>): FieldPlan['complex
 
 const NO_ARGUMENTS = Object.freeze({});
 const NO_VARIABLES: VariableValues = { sources: {}, coerced: {} };
-
-function isFragment(definition: DocumentNode['definitions'][number]): definition is FragmentDefinitionNode {
-  return definition.kind === Kind.FRAGMENT_DEFINITION;
-}

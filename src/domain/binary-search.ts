@@ -1,6 +1,6 @@
 /**
- * The first index below a length at which a condition is true, by binary search; the length if there is none. Once the condition
- * is true, it is true for all later indexes.
+ * The first index below a length at which a condition is true, by binary search; the length if there is none. Once the
+ * condition is true, it is true for all later indexes.
  */
 export function firstIndexWhere(length: number, isTrue: (index: number) => boolean): number {
   let low = 0;

@@ -1,3 +1,4 @@
+import { firstIndexWhere } from './binary-search.ts';
 import { nativeLiquidity, type PoolPair, poolPairId } from './pool-pair.ts';
 
 /** `NATIVE_LIQUIDITY_DESC`: descending by the reserve of the native coin; pools without it last, by id. */
@@ -60,7 +61,10 @@ export function comparePositions(a: PoolPairPosition, b: PoolPairPosition, order
 export function cutPage(pools: PoolPairList, request: PageRequest, order: PoolPairOrder): Page<PoolPair> {
   const { after, before, size, fromEnd } = request;
   const firstFrom = (position: PoolPairPosition, atLeast: 0 | 1) =>
-    firstIndex(pools, (pool) => comparePositions(positionOf(pool), position, order) >= atLeast);
+    firstIndexWhere(
+      pools.length,
+      (index) => comparePositions(positionOf(pools.at(index) as PoolPair), position, order) >= atLeast,
+    );
 
   const low = after === undefined ? 0 : firstFrom(after, 1);
   const high = before === undefined ? pools.length : Math.max(low, firstFrom(before, 0));
@@ -73,17 +77,4 @@ export function cutPage(pools: PoolPairList, request: PageRequest, order: PoolPa
     hasNextPage: end < pools.length,
     hasPreviousPage: start > 0,
   };
-}
-
-/** The first index of a pool that passes, by binary search: all pools behind it pass too. The length if none passes. */
-function firstIndex(pools: PoolPairList, passes: (pool: PoolPair) => boolean): number {
-  let low = 0;
-  let high = pools.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const pool = pools.at(middle);
-    if (pool === undefined || passes(pool)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

@@ -8,20 +8,12 @@ type Arguments = Readonly<Record<string, unknown>>;
  * Finds an error in the arguments of a field: a value that its scalar could not parse, or one that the field refuses.
  *
  * A scalar that throws would fail the whole operation before it starts. The scalars of this schema return the error as the
- * value instead, and only the field with the argument fails. A field declares in its extensions what it refuses, see
- * {@link refusing}. Arguments are checked once, not for each object of a list.
+ * value instead, and only the field with the argument fails. The extension `refuse` of a field is a function that throws
+ * BadUserInputError for the arguments that the field refuses. Arguments are checked once, not for each object of a list.
  */
-export function findBadInput(field: AnyField, args: Arguments): Error | undefined {
-  return findBadScalar(args, '') ?? findRefused(field, args);
-}
-
-/** The extensions of a field that refuses some arguments. @param check throws BadUserInputError for these */
-export function refusing(check: (args: never) => unknown): { readonly refuse: (args: never) => unknown } {
-  return { refuse: check };
-}
-
-function findRefused({ extensions: { refuse } }: AnyField, args: Arguments): Error | undefined {
-  if (refuse === undefined) return undefined;
+export function findBadInput({ extensions: { refuse } }: AnyField, args: Arguments): Error | undefined {
+  const badScalar = findBadScalar(args, '');
+  if (badScalar !== undefined || refuse === undefined) return badScalar;
   try {
     (refuse as (args: Arguments) => unknown)(args);
     return undefined;

@@ -7,8 +7,8 @@ import { DEFAULT_DEPTH, type Depth } from '../loaders/order-book.ts';
 import { DEFAULT_PAGE_SIZE } from '../loaders/page-arguments.ts';
 import { DEFAULT_MAX_HOPS, type QuoteArguments } from '../loaders/quote.ts';
 import type { Service } from './context.ts';
-
 import { ASSUMED_LIST_SIZE, EARLIER_HEIGHT, HISTORY, ORDER_BOOK, POOLS_PER_OBJECT, VALUE } from './limits.ts';
+
 /** What a field adds to the complexity of an operation, in objects. */
 export type Complexity = {
   /** Its own objects, and the work to find them. */
@@ -125,7 +125,7 @@ export function complexityOfQuote(
 export const DIVERGENCE: Complexity = { field: 1, multiplier: 1, unlessRead: ORDER_BOOK };
 
 /** The complexity of a list of pairs by divergence: at most the existing pairs, and the work of comparing all. */
-export function divergentPairs(first: number | null | undefined, { sources }: Service): Complexity {
+export function complexityOfDivergentPairs(first: number | null | undefined, { sources }: Service): Complexity {
   const pairs = sources.market.pairs.current()?.market.rows.length ?? ASSUMED_LIST_SIZE;
   const { field, multiplier } = objects(Math.min(first ?? DEFAULT_PAGE_SIZE, pairs));
   return { field: field + Math.min(ALL_PAIRS, pairs), multiplier, hasRead: true };

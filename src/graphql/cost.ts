@@ -183,12 +183,10 @@ const HEIGHT_READERS: ReadonlyMap<string, (value: unknown) => readonly unknown[]
 function addNamedHeights(args: Arguments, measurement: Measurement): void {
   for (const name in args) {
     const named = args[name] == null ? undefined : HEIGHT_READERS.get(name)?.(args[name]);
-    for (const height of named ?? NO_HEIGHTS)
+    for (const height of named ?? [])
       if (typeof height === 'number') measurement.heights = (measurement.heights ?? new Set()).add(height);
   }
 }
-
-const NO_HEIGHTS: readonly unknown[] = [];
 
 function heightOfId(id: unknown): number | undefined {
   const height = /@(\d+)$/.exec(String(id))?.[1];

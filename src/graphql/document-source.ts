@@ -1,4 +1,5 @@
 import { type DocumentNode, type GraphQLError, type ParseOptions, parse, Source, type SourceLocation } from 'graphql';
+import { firstIndexWhere } from '../domain/binary-search.ts';
 
 /**
  * The source of a document, with its text beside it and not in it.
@@ -29,32 +30,18 @@ export function textOf({ loc }: DocumentNode): string | undefined {
   return loc?.source instanceof DocumentSource ? loc.source.text : undefined;
 }
 
-/** The lines and columns of an error, in the order of its nodes. */
+/** The lines and columns of an error, counted from 1, in the order of its nodes. */
 export function locationsOf({ source, positions, locations }: GraphQLError): readonly SourceLocation[] | undefined {
   if (!(source instanceof DocumentSource) || positions === undefined) return locations;
   source.lineStarts ??= findLineStarts(source.text);
   const { lineStarts } = source;
   return positions.map((position) => {
-    const line = findLine(lineStarts, position);
+    const line = firstIndexWhere(lineStarts.length, (index) => (lineStarts[index] ?? 0) > position);
     return { line, column: position + 1 - (lineStarts[line - 1] ?? 0) };
   });
 }
 
 /** The offsets at which the lines of a text begin, by GraphQL's definition of a line. */
 function findLineStarts(text: string): readonly number[] {
-  const starts = [0];
-  for (const { index, 0: lineBreak } of text.matchAll(/\r\n|\n|\r/g)) starts.push(index + lineBreak.length);
-  return starts;
-}
-
-/** The number of the line that contains an offset, counted from 1, by binary search. */
-function findLine(lineStarts: readonly number[], offset: number): number {
-  let low = 0;
-  let high = lineStarts.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((lineStarts[middle] ?? 0) <= offset) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return [0, ...text.matchAll(/\r\n|\n|\r/g).map(({ index, 0: lineBreak }) => index + lineBreak.length)];
 }

@@ -1,4 +1,4 @@
-import { type ConstValueNode, type FloatValueNode, type IntValueNode, Kind, type StringValueNode } from 'graphql';
+import type { ConstValueNode } from 'graphql';
 import { GraphQLDateTimeISO } from 'graphql-scalars';
 import { parseAmount } from '../domain/amount.ts';
 import { type BeaconHeight, parseBeaconHeight } from '../domain/beacon-height.ts';
@@ -8,12 +8,12 @@ import { parseTokenId, type TokenId } from '../domain/token.ts';
 import { BadUserInputError, withoutStacks } from '../errors.ts';
 import { builder } from './builder.ts';
 
-const AMOUNT = 'an unsigned 64-bit integer as a decimal string, such as "1000000000"';
-
 /** The extensions of a scalar or a field whose values have only letters, digits, points and signs, which JSON does not escape. */
 export const PLAIN_TEXT = { isPlainText: true };
 
+const NO_AMOUNT = badInput('an unsigned 64-bit integer as a decimal string, such as "1000000000"');
 const NO_DECIMAL = badInput('a decimal number, such as "0.5"');
+const NO_DATE_TIME = badInput('a date and time such as 2026-01-31T12:00:00Z');
 const NO_TOKEN_ID = badInput('a token id: 64 lowercase hexadecimal characters');
 const NO_BEACON_HEIGHT = badInput('a beacon height: an integer from 1 to 9007199254740991');
 
@@ -22,10 +22,8 @@ builder.scalarType('BigInt', {
     'An unsigned 64-bit integer as a decimal string. Amounts are in the smallest unit of the token. Arguments can also be integers, as JSON numbers up to 2^53 - 1. Any other value is BAD_USER_INPUT.',
   serialize: String,
   extensions: PLAIN_TEXT,
-  coerceInputValue: (value): bigint => parseAmount(value) ?? badInput(AMOUNT),
-  // The digits as they are written: JavaScript would round a large integer.
-  coerceInputLiteral: (node): bigint =>
-    (node.kind === Kind.INT || node.kind === Kind.STRING ? parseAmount(node.value) : undefined) ?? badInput(AMOUNT),
+  coerceInputValue: (value): bigint => parseAmount(value) ?? NO_AMOUNT,
+  coerceInputLiteral: (node): bigint => parseAmount(writtenValueOf(node)) ?? NO_AMOUNT,
 });
 
 builder.scalarType('Decimal', {
@@ -34,12 +32,12 @@ builder.scalarType('Decimal', {
   serialize: String,
   extensions: PLAIN_TEXT,
   coerceInputValue: (value): string => parseDecimal(typeof value === 'number' ? String(value) : value),
-  // The digits as they are written: JavaScript would round a long number.
-  coerceInputLiteral: (node): string => parseDecimal(isNumberOrText(node) ? node.value : undefined),
+  coerceInputLiteral: (node): string => parseDecimal(writtenValueOf(node)),
 });
 
-function isNumberOrText(node: ConstValueNode): node is IntValueNode | FloatValueNode | StringValueNode {
-  return node.kind === Kind.INT || node.kind === Kind.FLOAT || node.kind === Kind.STRING;
+/** A number or a text as it is written: JavaScript would round a long number. */
+function writtenValueOf(node: ConstValueNode): unknown {
+  return 'value' in node ? node.value : undefined;
 }
 
 /** A number without exponent and trailing zeros: equal numbers are equal texts. */
@@ -52,7 +50,7 @@ builder.scalarType('DateTime', {
   description:
     'Date and time as an RFC 3339 string, in UTC in responses. As an argument, any offset is accepted, and any other text is BAD_USER_INPUT.',
   serialize: (instant) => GraphQLDateTimeISO.coerceOutputValue(instant) as string,
-  parseValue: (value): Instant => parseDateTime(value) ?? badInput('a date and time such as 2026-01-31T12:00:00Z'),
+  parseValue: (value): Instant => parseDateTime(value) ?? NO_DATE_TIME,
 });
 
 /** The instant of an RFC 3339 text. The scalar throws for any other value. */

@@ -13,14 +13,15 @@ import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import { priceOfToken1 } from '../domain/price.ts';
 import { HistoryUnavailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
+import { requireWithin } from './argument-ranges.ts';
 import type { CandleMoment } from './closed-intervals.ts';
-import { type CandlesArguments, DEFAULT_CANDLES, noPool, requireWithin } from './history-arguments.ts';
+import { type CandlesArguments, DEFAULT_CANDLES, noPool } from './history-arguments.ts';
 import { type HistoryReads, reservesIn } from './history-view.ts';
 import { createPoolBatches } from './pool-batches.ts';
 import { createPriceOf, type PriceOf } from './pool-price.ts';
 
 /** A candle, and how its prices are computed: of token 2 in token 1, and of token 1 in token 2. */
-export type PricedCandle = { readonly candle: Candle; readonly priceOf: PriceOf; readonly inversePriceOf: PriceOf };
+export type PricedCandle = Candle & { readonly priceOf: PriceOf; readonly inversePriceOf: PriceOf };
 
 /** The candles of the pools of one answer. Both throw HistoryUnavailableError. */
 export type CandleLoader = {
@@ -110,7 +111,7 @@ export function createCandleLoader({ view, tokens, limits }: HistoryReads): Cand
     const key = { pool, interval, from: from ?? undefined, to: to ?? undefined, last };
     const priceOf = createPriceOf(pool, args, tokens);
     const inversePriceOf = createPriceOf(pool, args, tokens, priceOfToken1);
-    return (await load(key)).map((candle) => ({ candle, priceOf, inversePriceOf }));
+    return (await load(key)).map((candle) => ({ ...candle, priceOf, inversePriceOf }));
   }
 
   return {

@@ -1,8 +1,7 @@
-import { type PoolDepth, poolDepths } from '../domain/depth.ts';
 import { type DepthLadder, depthLadder, type LadderSteps, wholeReserves } from '../domain/depth-ladder.ts';
 import type { Pair } from '../domain/market.ts';
-import type { PoolPair } from '../domain/pool-pair.ts';
 import { BadUserInputError } from '../errors.ts';
+import { requireBetween } from './argument-ranges.ts';
 import type { Loaders } from './loaders.ts';
 import { pairPrice } from './pool-price.ts';
 
@@ -21,11 +20,6 @@ export const DEFAULT_STEPS: LadderSteps = { levels: 20, stepPercent: 0.25 };
 
 const MAX_PERCENTS = 100;
 const MAX_LEVELS = 200;
-
-/** What it takes to move the price of a pool by each of these percentages. @throws BadUserInputError */
-export function depthOf(pool: PoolPair, args: DepthArguments): readonly PoolDepth[] {
-  return poolDepths(pool, readPercents(args));
-}
 
 /** The percentages that the arguments mean. @throws BadUserInputError */
 export function readPercents({ percents }: DepthArguments): readonly number[] {
@@ -58,8 +52,7 @@ export async function ladderOf(
 export function readSteps(args: LadderArguments): LadderSteps {
   const levels = args.levels ?? DEFAULT_STEPS.levels;
   const stepPercent = args.stepPercent ?? DEFAULT_STEPS.stepPercent;
-  if (!(levels >= 1 && levels <= MAX_LEVELS))
-    throw new BadUserInputError(`levels is ${levels}. It must be from 1 to ${MAX_LEVELS}.`);
+  requireBetween(1, MAX_LEVELS, 'levels', levels);
   if (!(stepPercent > 0)) throw new BadUserInputError(`stepPercent is ${stepPercent}. It must be above 0.`);
   if (!(levels * stepPercent < 100)) {
     throw new BadUserInputError(

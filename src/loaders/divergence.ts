@@ -2,18 +2,12 @@ import { maxPercent } from '../domain/divergence.ts';
 import type { Pair } from '../domain/market.ts';
 import { midPrice } from '../domain/order-book.ts';
 import { basePrice } from '../domain/price.ts';
-import { BadUserInputError } from '../errors.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
-import type { Dependencies } from './dependencies.ts';
+import { requireAtLeast } from './argument-ranges.ts';
 import type { DivergenceRanking } from './divergence-ranking.ts';
-import type { ExchangeLoader } from './exchange.ts';
-import type { HeadPin } from './head-pin.ts';
-import type { MarketLoader } from './market.ts';
-import type { OrderBookLoader } from './order-book.ts';
+import type { Loaders } from './loaders.ts';
 import { readPageSize } from './page-arguments.ts';
 import { poolPrice } from './pool-price.ts';
-import type { Sources } from './sources.ts';
-import type { TokenLoader } from './token.ts';
 
 /** The prices of a pair from its three sources. Those of the market-data host are read when a field needs them. */
 export type PairPrices = {
@@ -33,64 +27,47 @@ export type DivergenceArguments = {
 /** The divergence from which a pair is listed if the argument is not set, in percent. */
 export const DEFAULT_MIN_PERCENT = 1;
 
-/** How far the sources of pairs differ, in one answer. */
-export type DivergenceLoader = {
-  /** The prices of a pair; `undefined` without a pool. @throws UpstreamError */
-  of(pair: Pair): MaybePromise<PairPrices | undefined>;
-  /**
-   * The pairs whose sources differ most. Of order books, it uses those that are followed already.
-   *
-   * @throws BadUserInputError, UpstreamError
-   */
-  select(args: DivergenceArguments): Promise<readonly Pair[]>;
-};
+/** The prices of a pair; `undefined` without a pool. @throws UpstreamError */
+export function pricesOf(
+  pair: Pair,
+  { exchange, market, orderBooks, tokens }: Pick<Loaders, 'exchange' | 'market' | 'orderBooks' | 'tokens'>,
+): MaybePromise<PairPrices | undefined> {
+  const { divergence: known } = pair;
+  if (known !== undefined)
+    return { ...known, lastPrice: () => known.lastPrice, bookMidPrice: () => known.bookMidPrice };
 
-type DivergenceLoaderOptions = {
-  readonly head: HeadPin;
-  readonly dependencies: Dependencies;
-  readonly market: MarketLoader;
-  readonly exchange: ExchangeLoader;
-  readonly tokens: TokenLoader;
-  readonly orderBooks: OrderBookLoader;
-  readonly sources: Pick<Sources, 'divergences' | 'orderBooks'>;
-  readonly maxPageSize: number;
-};
+  return andThen(
+    exchange.poolPair(pair.baseId, pair.targetId),
+    (pool) =>
+      pool && {
+        poolPrice: poolPrice((_pool, d1, d2) => basePrice(pool, pair.baseId, d1, d2), pool, {}, tokens),
+        lastPrice: () => andThen(market.tickers.byPoolId(pair.poolId), (ticker) => ticker?.lastPrice),
+        bookMidPrice: () => orderBooks.complete(pair.tickerId).then((book) => book && midPrice(book)),
+      },
+  );
+}
 
-/** Creates the divergence loader of one answer. */
-export function createDivergenceLoader(options: DivergenceLoaderOptions): DivergenceLoader {
-  const { head, dependencies, market, exchange, tokens, orderBooks, sources, maxPageSize } = options;
+/**
+ * The pairs whose sources differ most. Of order books, it uses those that are followed already.
+ *
+ * @throws BadUserInputError, UpstreamError
+ */
+export async function divergentPairs(
+  args: DivergenceArguments,
+  { head, dependencies, market, sources, options }: Loaders,
+): Promise<readonly Pair[]> {
   const followed = () => sources.orderBooks.followedBooks();
-
-  return {
-    of(pair) {
-      const { divergence: known } = pair;
-      if (known !== undefined)
-        return { ...known, lastPrice: () => known.lastPrice, bookMidPrice: () => known.bookMidPrice };
-
-      return andThen(
-        exchange.poolPair(pair.baseId, pair.targetId),
-        (pool) =>
-          pool && {
-            poolPrice: poolPrice((_pool, d1, d2) => basePrice(pool, pair.baseId, d1, d2), pool, {}, tokens),
-            lastPrice: () => andThen(market.tickers.byPoolId(pair.poolId), (ticker) => ticker?.lastPrice),
-            bookMidPrice: () => orderBooks.complete(pair.tickerId).then((book) => book && midPrice(book)),
-          },
-      );
-    },
-    async select(args) {
-      const select = createDivergenceSelector(args, maxPageSize);
-      const [newest, pairs, tickers] = await Promise.all([head.get(), market.pairs.all(), market.tickers.all()]);
-      const { books, freshUntil } = followed();
-      dependencies.dependOn(
-        () => followed().books,
-        books,
-        () => freshUntil,
-      );
-      // A response is stored until then at the latest: it does not notice that a book changes.
-      dependencies.expireAt(freshUntil);
-      return select(await sources.divergences.rank({ head: newest, pairs, tickers, books }));
-    },
-  };
+  const select = createDivergenceSelector(args, options.maxPageSize);
+  const [newest, pairs, tickers] = await Promise.all([head.get(), market.pairs.all(), market.tickers.all()]);
+  const { books, freshUntil } = followed();
+  dependencies.dependOn(
+    () => followed().books,
+    books,
+    () => freshUntil,
+  );
+  // A response is stored until then at the latest: it does not notice that a book changes.
+  dependencies.expireAt(freshUntil);
+  return select(await sources.divergences.rank({ head: newest, pairs, tickers, books }));
 }
 
 /** Creates the function that selects the pairs that the arguments mean. @throws BadUserInputError */
@@ -99,17 +76,11 @@ export function createDivergenceSelector(
   maxPageSize: number,
 ): (ranking: DivergenceRanking) => readonly Pair[] {
   const least = minPercent ?? DEFAULT_MIN_PERCENT;
-  if (!(least >= 0)) throw new BadUserInputError(`minPercent is ${least}. It must be 0 or greater.`);
+  requireAtLeast(0, 'minPercent', least);
   const size = readPageSize({ first }, maxPageSize);
 
-  return ({ pairs }) => {
-    const selected: Pair[] = [];
-    for (const { pair, maxPercent: percent } of pairs) {
-      if (percent < least || selected.length === size) break;
-      selected.push(pair);
-    }
-    return selected;
-  };
+  // The largest differences come first.
+  return ({ pairs }) => pairs.slice(0, size).flatMap((each) => (each.maxPercent >= least ? [each.pair] : []));
 }
 
 /** The larger distance of the two prices from the pool's, in percent. @throws UpstreamError if one cannot be read */

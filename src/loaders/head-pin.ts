@@ -4,22 +4,20 @@ import type { HeadFollower } from '../live/chain/head-follower.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { Dependencies } from './dependencies.ts';
 
+type Heads = Pick<HeadFollower, 'current' | 'get' | 'nextAt'>;
+
 /**
  * Pins an answer to the one head that it describes: the initial one, or the one that is current when a field first needs it.
  * Reading it adds it to the dependencies of the answer.
  */
 export class HeadPin {
-  readonly #follower: Pick<HeadFollower, 'current' | 'get' | 'nextAt'>;
+  readonly #follower: Heads;
   readonly #dependencies: Dependencies;
   #pinned: Head | undefined;
   #first: Promise<Head> | undefined;
   #isUsed = false;
 
-  constructor(
-    follower: Pick<HeadFollower, 'current' | 'get' | 'nextAt'>,
-    dependencies: Dependencies,
-    initial: Head | undefined,
-  ) {
+  constructor(follower: Heads, dependencies: Dependencies, initial: Head | undefined) {
     this.#follower = follower;
     this.#dependencies = dependencies;
     this.#pinned = initial;

@@ -1,6 +1,7 @@
 import type { CandleInterval } from '../domain/candle-interval.ts';
 import type { Instant } from '../domain/instant.ts';
 import { BadUserInputError } from '../errors.ts';
+import { requireAtLeast, requireBetween } from './argument-ranges.ts';
 import { type DecimalsArguments, requireDecimals } from './pool-price.ts';
 
 /** The arguments of `PoolPair.candles`. */
@@ -29,6 +30,9 @@ export const DEFAULT_POINTS = 24;
 /** How many gaps are returned if `first` is not set. */
 export const DEFAULT_GAPS = 100;
 
+/** How many blocks are returned if `last` is not set. */
+export const DEFAULT_BLOCKS = 60;
+
 /** An hour, in milliseconds. */
 export const HOUR_MS = 3_600_000;
 
@@ -53,21 +57,7 @@ export function requireChangeArguments(args: ChangeArguments): void {
 /** Checks what no limit decides about. @throws BadUserInputError */
 export function requireSparklineArguments(args: SparklineArguments): void {
   requireChangeArguments(args);
-  const { points } = args;
-  if (points != null && !(points >= MIN_POINTS && points <= MAX_POINTS))
-    throw new BadUserInputError(`points is ${points}. It must be from ${MIN_POINTS} to ${MAX_POINTS}.`);
-}
-
-/** @throws BadUserInputError for a number below the minimum */
-export function requireAtLeast(min: number, name: string, value: number | null | undefined): void {
-  if (value == null || value >= min) return;
-  throw new BadUserInputError(`${name} is ${value}. It must be ${min} or greater.`);
-}
-
-/** @throws BadUserInputError for a number above a limit of this gateway */
-export function requireWithin(max: number, name: string, value: number): void {
-  if (value <= max) return;
-  throw new BadUserInputError(`${name} is ${value}. The maximum is ${max}.`);
+  requireBetween(MIN_POINTS, MAX_POINTS, 'points', args.points);
 }
 
 /** The error of two tokens that have no pool. */

@@ -8,6 +8,7 @@ import type { Head } from '../live/chain/head.ts';
 import type { HeadFollower } from '../live/chain/head-follower.ts';
 import type { Dependencies, HistoryUse } from './dependencies.ts';
 import type { HeadPin } from './head-pin.ts';
+import type { Sources } from './sources.ts';
 import type { TokenLoader } from './token.ts';
 import type { WindowStarts } from './window-starts.ts';
 
@@ -33,18 +34,26 @@ export type HistoryReads = {
   readonly view: HistoryView;
   readonly windowStarts: WindowStarts;
   readonly tokens: TokenLoader;
-  readonly limits: { readonly maxCandles: number; readonly maxHistoryHours: number };
+  readonly limits: HistoryLimits;
 };
 
-type HistoryViewOptions = {
-  readonly history: History;
+/** The limits of what one field reads of the history. */
+export type HistoryLimits = {
+  readonly maxCandles: number;
+  readonly maxHistoryHours: number;
+  readonly maxPageSize: number;
+};
+
+/** What the history loader of one answer reads from, and where it notes what the answer depends on. */
+export type HistoryLoaderOptions = Pick<HistoryReads, 'tokens' | 'limits'> & {
+  readonly sources: Pick<Sources, 'history' | 'windowStarts'> & { readonly head: Pick<HeadFollower, 'get' | 'nextAt'> };
   readonly head: HeadPin;
   readonly dependencies: Dependencies;
-  readonly follower: Pick<HeadFollower, 'nextAt'>;
 };
 
 /** Creates the view of one answer. */
-export function createHistoryView({ history, head, dependencies, follower }: HistoryViewOptions): HistoryView {
+export function createHistoryView({ sources, head, dependencies }: HistoryLoaderOptions): HistoryView {
+  const { history, head: follower } = sources;
   let dependsOnVersion = false;
   let dependsOnFills = false;
 

@@ -1,15 +1,12 @@
-import type { History } from '../history/history.ts';
-import type { Coverage } from '../history/store.ts';
-import type { HeadFollower } from '../live/chain/head-follower.ts';
+import { ancestors } from '../history/block-times.ts';
+import type { Coverage, RecordedHeight } from '../history/store.ts';
+import { requireAtLeast, requireWithin } from './argument-ranges.ts';
 import { type CandleLoader, createCandleLoader } from './candles.ts';
-import type { Dependencies, HistoryUse } from './dependencies.ts';
-import type { HeadPin } from './head-pin.ts';
-import { DEFAULT_GAPS, requireAtLeast, requireWithin } from './history-arguments.ts';
-import { createHistoryView } from './history-view.ts';
+import type { HistoryUse } from './dependencies.ts';
+import { DEFAULT_BLOCKS, DEFAULT_GAPS } from './history-arguments.ts';
+import { createHistoryView, type HistoryLoaderOptions } from './history-view.ts';
 import { createPriceChangeLoader, type PriceChangeLoader } from './price-changes.ts';
 import { createSparklineLoader, type SparklineLoader } from './sparklines.ts';
-import type { TokenLoader } from './token.ts';
-import type { WindowStarts } from './window-starts.ts';
 
 /** What is recorded of the pools of one answer, with the heads in memory. All methods throw HistoryUnavailableError. */
 export type HistoryLoader = CandleLoader &
@@ -19,6 +16,13 @@ export type HistoryLoader = CandleLoader &
     coverage(): Promise<Coverage | undefined>;
     /** The newest gaps of the history. @throws BadUserInputError for a number below 0, or above the limit */
     gaps(coverage: Coverage, first: number | null | undefined): Promise<readonly HeightRange[]>;
+    /**
+     * The newest known blocks up to the head of the answer, ascending: the recorded ones, and those that are not final yet.
+     * Heights that are not known are missing.
+     *
+     * @throws BadUserInputError for a number below 0, or above the limit, UpstreamError
+     */
+    blocks(last: number | null | undefined): Promise<readonly BeaconBlock[]>;
     isBackfilling(): boolean;
     /** What of the history can change the values that were read. */
     uses(): HistoryUse;
@@ -26,33 +30,20 @@ export type HistoryLoader = CandleLoader &
     use(used: HistoryUse): void;
   };
 
+/** A block of the beacon chain: its height, hash and time. */
+export type BeaconBlock = RecordedHeight;
+
 /** What is recorded. */
 export type HistoryCoverage = Coverage;
 
 /** A range of heights; both are included. */
 export type HeightRange = Coverage['gaps'][number];
 
-/** The limits of what one field reads of the history. */
-export type HistoryLimits = {
-  readonly maxCandles: number;
-  readonly maxHistoryHours: number;
-  readonly maxPageSize: number;
-};
-
-type HistoryLoaderOptions = {
-  readonly history: History;
-  readonly windowStarts: WindowStarts;
-  readonly head: HeadPin;
-  readonly dependencies: Dependencies;
-  readonly tokens: TokenLoader;
-  readonly limits: HistoryLimits;
-  readonly follower: Pick<HeadFollower, 'get' | 'nextAt'>;
-};
-
 /** Creates the history loader of one answer. The pools of an answer are read together. */
 export function createHistoryLoader(options: HistoryLoaderOptions): HistoryLoader {
-  const { history, windowStarts, head, dependencies, tokens, limits, follower } = options;
-  const view = createHistoryView({ history, head, dependencies, follower });
+  const { sources, head, dependencies, tokens, limits } = options;
+  const { history, windowStarts, head: follower } = sources;
+  const view = createHistoryView(options);
   const read = { view, windowStarts, tokens, limits };
 
   return {
@@ -71,6 +62,19 @@ export function createHistoryLoader(options: HistoryLoaderOptions): HistoryLoade
       requireWithin(limits.maxPageSize, 'first', max);
       const all = max > DEFAULT_GAPS && gaps.length === DEFAULT_GAPS ? await history.coverage(max) : undefined;
       return (all?.gaps ?? gaps).slice(0, max);
+    },
+    async blocks(requested) {
+      requireAtLeast(0, 'last', requested);
+      const last = requested ?? DEFAULT_BLOCKS;
+      requireWithin(limits.maxPageSize, 'last', last);
+      const newest = await head.get();
+      const version = history.version();
+      // Before the store is read: what is recorded meanwhile is in both.
+      const inMemory = ancestors(newest, history.unrecorded()).toReversed();
+      const [lowest = newest] = inMemory;
+      const recorded = await history.recentBlocks({ upTo: lowest.beaconHeight - 1, last });
+      view.dependOnVersion(version);
+      return [...recorded, ...inMemory].slice(Math.max(0, recorded.length + inMemory.length - last));
     },
     uses: view.uses,
     use({ version, fills }) {

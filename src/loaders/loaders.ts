@@ -1,22 +1,28 @@
+import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Head } from '../live/chain/head.ts';
-import { type BlockTimesLoader, createBlockTimesLoader } from './block-times.ts';
+import type { Requester } from '../upstream/fair-queue.ts';
 import { Dependencies } from './dependencies.ts';
-import { createDivergenceLoader, type DivergenceLoader } from './divergence.ts';
 import { ExchangeLoader } from './exchange.ts';
 import { HeadPin } from './head-pin.ts';
-import { createHistoryLoader, type HistoryLimits, type HistoryLoader } from './history.ts';
+import { createHistoryLoader, type HistoryLoader } from './history.ts';
+import type { HistoryLimits } from './history-view.ts';
 import type { JsonValidity } from './json-validity.ts';
 import { createMarketLoader, type MarketLoader } from './market.ts';
 import { createOrderBookLoader, type OrderBookLoader } from './order-book.ts';
-import { createQuoteLoader, type QuoteLoader } from './quote.ts';
-import { createRecentBlocksLoader, type RecentBlocksLoader } from './recent-blocks.ts';
-import { createSourceStreams, type SourceStreams, type SourceStreamsOptions } from './source-streams.ts';
+import { QuoteLoader } from './quote.ts';
 import type { Sources } from './sources.ts';
 import { TokenLoader } from './token.ts';
 
-/** The limits of what loaders return, whose requests they are, and after which event its streams resume. */
-type LoaderOptions = Omit<SourceStreamsOptions, 'sources'> & HistoryLimits;
+/** The limits of what loaders return, whose requests they are, and after which event streams resume. */
+type LoaderOptions = HistoryLimits & {
+  readonly requester: Requester;
+  /**
+   * The height in the header `Last-Event-ID`. It takes precedence over `afterHeight`, which an event source repeats each time
+   * that it reconnects.
+   */
+  readonly afterEvent: BeaconHeight | undefined;
+};
 
 /**
  * Everything that one answer reads. An answer describes one beacon height: that of the parameter `head`, or of the head that
@@ -29,79 +35,54 @@ type LoaderOptions = Omit<SourceStreamsOptions, 'sources'> & HistoryLimits;
 export class Loaders {
   readonly dependencies = new Dependencies();
   readonly head: HeadPin;
-  readonly #sources: Sources;
-  readonly #options: LoaderOptions;
+  readonly sources: Sources;
+  readonly options: LoaderOptions;
   #market: MarketLoader | undefined;
   #tokens: TokenLoader | undefined;
   #exchange: ExchangeLoader | undefined;
   #orderBooks: OrderBookLoader | undefined;
   #quotes: QuoteLoader | undefined;
-  #divergences: DivergenceLoader | undefined;
   #history: HistoryLoader | undefined;
   #included: JsonValidity | undefined;
 
   constructor(sources: Sources, options: LoaderOptions, head?: Head) {
-    this.#sources = sources;
-    this.#options = options;
+    this.sources = sources;
+    this.options = options;
     this.head = new HeadPin(sources.head, this.dependencies, head);
   }
 
   get market(): MarketLoader {
-    this.#market ??= createMarketLoader(this.#sources.market, this.dependencies);
+    this.#market ??= createMarketLoader(this.sources.market, this.dependencies);
     return this.#market;
   }
 
   get tokens(): TokenLoader {
-    this.#tokens ??= new TokenLoader(this.#sources.tokens, this.head, this.market, this.dependencies);
+    this.#tokens ??= new TokenLoader(this.sources.tokens, this.head, this.market, this.dependencies);
     return this.#tokens;
   }
 
   get exchange(): ExchangeLoader {
     const { head, dependencies, tokens } = this;
-    const { pastStates, pools } = this.#sources;
-    const { maxPageSize, requester } = this.#options;
+    const { pastStates, pools } = this.sources;
+    const { maxPageSize, requester } = this.options;
     this.#exchange ??= new ExchangeLoader({ head, dependencies, tokens, pastStates, pools, maxPageSize, requester });
     return this.#exchange;
   }
 
   get orderBooks(): OrderBookLoader {
-    const { requester } = this.#options;
-    this.#orderBooks ??= createOrderBookLoader(this.#sources.orderBooks, this.dependencies, requester);
+    const { requester } = this.options;
+    this.#orderBooks ??= createOrderBookLoader(this.sources.orderBooks, this.dependencies, requester);
     return this.#orderBooks;
   }
 
   get quotes(): QuoteLoader {
-    this.#quotes ??= createQuoteLoader(this.exchange);
+    this.#quotes ??= new QuoteLoader(this.exchange);
     return this.#quotes;
   }
 
-  get divergences(): DivergenceLoader {
-    const { head, dependencies, market, exchange, tokens, orderBooks } = this;
-    const read = { head, dependencies, market, exchange, tokens, orderBooks, sources: this.#sources };
-    this.#divergences ??= createDivergenceLoader({ ...read, ...this.#options });
-    return this.#divergences;
-  }
-
-  get blockTimes(): BlockTimesLoader {
-    return createBlockTimesLoader(this.head, this.#sources, this.#options.requester);
-  }
-
-  get recentBlocks(): RecentBlocksLoader {
-    return createRecentBlocksLoader(this.head, this.dependencies, this.#sources, this.#options.maxPageSize);
-  }
-
   get history(): HistoryLoader {
-    const { head, dependencies, tokens } = this;
-    const { history, windowStarts, head: follower } = this.#sources;
-    this.#history ??= createHistoryLoader({
-      history,
-      windowStarts,
-      head,
-      dependencies,
-      tokens,
-      follower,
-      limits: this.#options,
-    });
+    const { head, dependencies, tokens, sources, options } = this;
+    this.#history ??= createHistoryLoader({ sources, head, dependencies, tokens, limits: options });
     return this.#history;
   }
 
@@ -133,10 +114,5 @@ export class Loaders {
     if (!this.dependencies.areCurrent(now)) return false;
     this.#included = validity;
     return true;
-  }
-
-  /** Used once per operation, by the field of a subscription. */
-  get sourceStreams(): SourceStreams {
-    return createSourceStreams({ sources: this.#sources, ...this.#options });
   }
 }

@@ -56,7 +56,7 @@ class MarketList<P extends Pair> {
 
   /** @throws BadUserInputError without an id, AmbiguousTickerError if several rows have the ticker id, UpstreamError */
   async find(ids: PairIds): Promise<P | undefined> {
-    return findOne(await this.all(), requireOne(ids));
+    return findOne(await this.all(), ids);
   }
 
   /** Waits only if the list has not been read yet. @throws UpstreamError */
@@ -90,22 +90,14 @@ export function toFilter(filter: PairFilterInput | null | undefined): PairFilter
   return Object.fromEntries(Object.entries(filter ?? {}).filter(([, value]) => value !== null));
 }
 
-function requireOne(ids: PairIds): PairIds {
-  if (ids.tickerId == null && ids.poolId == null) throw new BadUserInputError('Set tickerId, poolId or both.');
-  return ids;
-}
-
 function findOne<P extends Pair>(market: Market<P>, { tickerId, poolId }: PairIds): P | undefined {
   if (poolId != null) {
     const row = market.byPoolId.get(poolId);
     return tickerId == null || row?.tickerId === tickerId ? row : undefined;
   }
-  const rows = market.byTickerId.get(tickerId ?? '') ?? [];
-  if (rows.length > 1) {
-    throw new AmbiguousTickerError(
-      tickerId ?? '',
-      rows.map((row) => row.poolId),
-    );
-  }
+  if (tickerId == null) throw new BadUserInputError('Set tickerId, poolId or both.');
+  const rows = market.byTickerId.get(tickerId) ?? [];
+  const poolIds = rows.map((row) => row.poolId);
+  if (poolIds.length > 1) throw new AmbiguousTickerError(tickerId, poolIds);
   return rows[0];
 }

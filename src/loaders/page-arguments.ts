@@ -2,6 +2,7 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { type Cursor, parseCursor } from '../domain/cursor.ts';
 import type { PageRequest } from '../domain/page.ts';
 import { BadUserInputError } from '../errors.ts';
+import { requireAtLeast, requireWithin } from './argument-ranges.ts';
 
 /** The arguments of a page, as defined by the Relay connection specification, and the height to read. */
 export type PageArguments = {
@@ -47,8 +48,8 @@ function agreeOnHeight(named: readonly (BeaconHeight | null | undefined)[]): Bea
 export function readPageSize({ first, last }: Pick<PageArguments, 'first' | 'last'>, maxPageSize: number): number {
   const size = first ?? last ?? Math.min(DEFAULT_PAGE_SIZE, maxPageSize);
   const name = first == null ? 'last' : 'first';
-  if (size < 0) throw new BadUserInputError(`${name} is ${size}. It must be 0 or greater.`);
-  if (size > maxPageSize) throw new BadUserInputError(`${name} is ${size}. The maximum is ${maxPageSize}.`);
+  requireAtLeast(0, name, size);
+  requireWithin(maxPageSize, name, size);
   return size;
 }
 

@@ -12,34 +12,14 @@ export function createPoolBatches<K extends { readonly pool: PoolPair }, V>(
   groupOf: (key: K) => string,
   read: (keys: readonly K[]) => Promise<readonly V[]>,
 ): (key: K) => Promise<V> {
-  let loader: DataLoader<K, V, string> | undefined;
+  /** The loaders of the groups, each created when it is first needed: most answers load nothing. */
+  const loaders = new Map<string, DataLoader<K, V, string>>();
 
   return (key) => {
-    // Most answers load nothing, and each pool of a page can have loaders of its own.
-    loader ??= new DataLoader<K, V, string>((keys) => readGroups(keys, groupOf, read), {
-      cacheKeyFn: (each) => `${poolPairId(each.pool)} ${groupOf(each)}`,
-    });
+    const group = groupOf(key);
+    const loader =
+      loaders.get(group) ?? new DataLoader<K, V, string>(read, { cacheKeyFn: ({ pool }) => poolPairId(pool) });
+    loaders.set(group, loader);
     return loader.load(key);
   };
-}
-
-/** Reads keys in groups, each group at once. @returns the values in the order of the keys */
-async function readGroups<K, V>(
-  keys: readonly K[],
-  groupOf: (key: K) => string,
-  read: (keys: readonly K[]) => Promise<readonly V[]>,
-): Promise<(V | Error)[]> {
-  const groups = Map.groupBy(keys, groupOf);
-  const values = new Map<K, V | Error>();
-  await Promise.all(
-    [...groups.values()].map(async (group) => {
-      try {
-        const found = await read(group);
-        for (const [index, key] of group.entries()) values.set(key, found[index] as V);
-      } catch (error) {
-        for (const key of group) values.set(key, error as Error);
-      }
-    }),
-  );
-  return keys.map((key) => values.get(key) as V | Error);
 }

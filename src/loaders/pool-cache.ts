@@ -142,7 +142,7 @@ type PoolJsonCache = {
 /** The characters of ten thousand pools with all their fields. */
 const MAX_CHARACTERS = 6_000_000;
 
-/** Creates a cache of so many characters. When it is full, it starts again empty: what is used often is soon back. */
+/** Creates a cache of at most that many characters. When it is full, it is emptied: what is used often is soon cached again. */
 export function createPoolJsonCache(maxCharacters = MAX_CHARACTERS): PoolJsonCache {
   const texts = new Map<object, Map<PoolPair, PoolJson>>();
   let characters = 0;

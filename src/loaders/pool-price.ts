@@ -1,11 +1,11 @@
-import { areDecimals, MAX_DECIMALS } from '../domain/decimal.ts';
+import { MAX_DECIMALS } from '../domain/decimal.ts';
 import type { Pair } from '../domain/market.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import { priceOfToken1, priceOfToken2 } from '../domain/price.ts';
 import type { Reserves } from '../domain/reserves.ts';
 import type { TokenId } from '../domain/token.ts';
-import { BadUserInputError } from '../errors.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
+import { requireBetween } from './argument-ranges.ts';
 import type { ExchangeLoader } from './exchange.ts';
 import type { TokenLoader } from './token.ts';
 
@@ -40,14 +40,11 @@ export type PriceOf = (reserves: Reserves | undefined) => number | undefined;
  */
 export function createPriceOf(
   pool: PoolPair,
-  { decimals1, decimals2 }: DecimalsArguments,
+  args: DecimalsArguments,
   tokens: TokenLoader,
   formula: typeof priceOfToken2 = priceOfToken2,
 ): PriceOf {
-  const d1 = decimals1 ?? tokens.decimalsOf(pool.token1Id);
-  const d2 = decimals2 ?? tokens.decimalsOf(pool.token2Id);
-  if (d1 === undefined || d2 === undefined) return () => undefined;
-  return (reserves) => reserves && formula(reserves, d1, d2);
+  return (reserves) => reserves && poolPrice((_pool, d1, d2) => formula(reserves, d1, d2), pool, args, tokens);
 }
 
 /** Creates the function that computes the prices of one token of a pool in the other. */
@@ -79,11 +76,6 @@ export function pairPrice<Price>(
 
 /** Checks the arguments of a price. @throws BadUserInputError */
 export function requireDecimals({ decimals1, decimals2 }: DecimalsArguments): void {
-  requireDecimalsOf('decimals1', decimals1);
-  requireDecimalsOf('decimals2', decimals2);
-}
-
-function requireDecimalsOf(name: string, decimals: number | null | undefined): void {
-  if (decimals == null || areDecimals(decimals)) return;
-  throw new BadUserInputError(`${name} is ${decimals}. It must be from 0 to ${MAX_DECIMALS}.`);
+  requireBetween(0, MAX_DECIMALS, 'decimals1', decimals1);
+  requireBetween(0, MAX_DECIMALS, 'decimals2', decimals2);
 }

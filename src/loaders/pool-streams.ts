@@ -9,13 +9,14 @@ import type { Head } from '../live/chain/head.ts';
 import type { CandleMoment } from './closed-intervals.ts';
 import type { HeadStep } from './head-steps.ts';
 import { noPool } from './history-arguments.ts';
+import type { Loaders } from './loaders.ts';
 import { toSeveral } from './several-values.ts';
 import { createSourceStream, type SourceStream } from './source-stream.ts';
 import type { Sources } from './sources.ts';
-import { type StreamOptions, subscribeTo } from './stream-starts.ts';
+import { subscribeTo } from './stream-starts.ts';
 
 /** The two tokens of a pool, in either order. */
-export type PoolTokens = { readonly token1Id: TokenId; readonly token2Id: TokenId };
+type PoolTokens = { readonly token1Id: TokenId; readonly token2Id: TokenId };
 
 /** The bounds of `priceCrossed`. */
 export type BoundsArguments = {
@@ -28,9 +29,8 @@ export type PriceCrossing = CrossedBound & { readonly poolPair: PoolPair };
 
 /** Which candle of a pool is sent next. @throws BadUserInputError for a pool that does not exist */
 export async function createCandleStream(
-  pool: PoolTokens,
-  interval: CandleInterval,
-  { sources, afterEvent }: StreamOptions,
+  { interval, ...pool }: PoolTokens & { readonly interval: CandleInterval },
+  { sources, options: { afterEvent } }: Pick<Loaders, 'sources' | 'options'>,
 ): Promise<SourceStream<CandleMoment, CandleMoment>> {
   const subscribe = await subscribeTo(sources.head);
   requirePool(sources, pool);
@@ -57,9 +57,8 @@ export async function createCandleStream(
  * @throws BadUserInputError for a pool that does not exist or has tokens with unknown decimals
  */
 export async function createPriceCrossingStream(
-  pool: PoolTokens,
-  { above, below }: BoundsArguments,
-  { sources, afterEvent }: StreamOptions,
+  { above, below, ...pool }: PoolTokens & BoundsArguments,
+  { sources, options: { afterEvent } }: Pick<Loaders, 'sources' | 'options'>,
 ): Promise<SourceStream<HeadStep, PriceCrossing>> {
   const bounds = { above: above ?? undefined, below: below ?? undefined };
   // The first head is the one that the client saw last: the next one is compared with it.

@@ -5,7 +5,8 @@ import { areConsecutive, extendWindow, type PoolWindow } from '../domain/price-c
 import type { Reserves } from '../domain/reserves.ts';
 import type { TokenId } from '../domain/token.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
-import { type ChangeArguments, DEFAULT_HOURS, HOUR_MS, requireWithin } from './history-arguments.ts';
+import { requireWithin } from './argument-ranges.ts';
+import { type ChangeArguments, DEFAULT_HOURS, HOUR_MS } from './history-arguments.ts';
 import { type HistoryReads, newerHead, reservesIn } from './history-view.ts';
 import { createPoolBatches } from './pool-batches.ts';
 import { createPriceOfBase, type PriceOf } from './pool-price.ts';
@@ -53,8 +54,8 @@ export function createPriceChangeLoader({ view, windowStarts, tokens, limits }: 
     const poolIds = keys.map((key) => poolPairId(key.pool));
     // Whether heights are missing is the same for all pools. A pool that is new has no window in the store.
     const oldPool = start.exchange.directory.ids[0];
-    const asked = oldPool === undefined ? poolIds : [...new Set([...poolIds, oldPool])];
-    const { value, recordedTo = fromHeight } = await history.windows({ poolIds: asked, fromHeight, toHeight });
+    const requested = oldPool === undefined ? poolIds : [...new Set([...poolIds, oldPool])];
+    const { value, recordedTo = fromHeight } = await history.windows({ poolIds: requested, fromHeight, toHeight });
 
     const recorded = Math.min(toHeight, Math.max(recordedTo, fromHeight));
     const later = heads.filter(({ beaconHeight }) => beaconHeight > recorded);

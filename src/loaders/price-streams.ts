@@ -6,10 +6,11 @@ import { BadUserInputError, HeightNotAvailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
 import { isFarAhead } from '../live/chain/recent-heads.ts';
 import type { TokenSource } from '../live/tokens.ts';
+import type { Loaders } from './loaders.ts';
 import type { PoolCache } from './pool-cache.ts';
 import { withFilledIn } from './several-values.ts';
 import { createSourceStream, type SourceStream } from './source-stream.ts';
-import { type StreamOptions, subscribeTo } from './stream-starts.ts';
+import { subscribeTo } from './stream-starts.ts';
 
 /** The prices at one height, as one subscriber gets them. */
 export type PriceUpdate = {
@@ -35,7 +36,7 @@ export type PricesArguments = {
  */
 export async function createPriceStream(
   { poolPairs, tokenIds, onlyChanged, afterHeight }: PricesArguments,
-  { sources, afterEvent }: StreamOptions,
+  { sources, options: { afterEvent } }: Pick<Loaders, 'sources' | 'options'>,
 ): Promise<SourceStream<Head, PriceUpdate>> {
   if (poolPairs?.length === 0)
     throw new BadUserInputError('poolPairs is empty. List at least one pool, or omit the argument.');

@@ -3,9 +3,10 @@ import { MAX_HOPS } from '../domain/best-route.ts';
 import { bestQuote, type Quote, type QuoteRequest } from '../domain/quote.ts';
 import type { TokenId } from '../domain/token.ts';
 import { BadUserInputError } from '../errors.ts';
-import { createTurnQueue, type TurnLimit } from '../live/broadcast/turn-limit.ts';
+import { createTurnQueue } from '../live/broadcast/turn-limit.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
+import { requireBetween } from './argument-ranges.ts';
 import type { ExchangeLoader, PoolsOfState } from './exchange.ts';
 
 /** The arguments of a quote. */
@@ -19,6 +20,8 @@ export type QuoteArguments = {
   readonly at?: BeaconHeight | null | undefined;
 };
 
+type SlippageArguments = { readonly slippagePercent?: number | null | undefined };
+
 /** Maximum number of pools of a route if the argument is not set. */
 export const DEFAULT_MAX_HOPS = 3;
 
@@ -26,42 +29,37 @@ export const DEFAULT_MAX_HOPS = 3;
 export const DEFAULT_SLIPPAGE_PERCENT = 0.5;
 
 /** The quotes of one answer. */
-export type QuoteLoader = {
+export class QuoteLoader {
+  readonly #exchange: ExchangeLoader;
+  readonly #turns = createTurnQueue();
+
+  constructor(exchange: ExchangeLoader) {
+    this.#exchange = exchange;
+  }
+
   /**
    * The best quote at the height of the answer, or at an earlier one; `undefined` if there is none.
    *
    * @throws BadUserInputError, HeightNotAvailableError, UpstreamError
    */
-  find(args: QuoteArguments): MaybePromise<Quote | undefined>;
-  /** The same for an update of a subscription. @throws the error that the update has in place of a head */
-  findForUpdate(head: Head | Error, args: QuoteArguments): MaybePromise<Quote | undefined>;
-};
+  find(args: QuoteArguments): MaybePromise<Quote | undefined> {
+    const request = readQuoteArguments(args);
+    const pools = this.#exchange.allPools(args.at);
+    return pools instanceof Promise ? this.#inTurn(pools, request) : quoteIn(pools, request);
+  }
 
-/** Creates the quote loader of one answer. */
-export function createQuoteLoader(exchange: ExchangeLoader): QuoteLoader {
-  let turns: TurnLimit | undefined;
+  /** The same for an update of a subscription. @throws the error that the update has in place of a head */
+  findForUpdate(head: Head | Error, args: QuoteArguments): MaybePromise<Quote | undefined> {
+    if (head instanceof Error) throw head;
+    return this.find(args);
+  }
 
   /** Quotes that wait for the same state get it in the same turn of the event loop, and are computed one in each turn. */
-  async function inTurn(awaited: Promise<PoolsOfState>, request: QuoteRequest): Promise<Quote | undefined> {
+  async #inTurn(awaited: Promise<PoolsOfState>, request: QuoteRequest): Promise<Quote | undefined> {
     const pools = await awaited;
-    turns ??= createTurnQueue();
-    await turns.wait();
+    await this.#turns.wait();
     return quoteIn(pools, request);
   }
-
-  function find(args: QuoteArguments): MaybePromise<Quote | undefined> {
-    const request = readQuoteArguments(args);
-    const pools = exchange.allPools(args.at);
-    return pools instanceof Promise ? inTurn(pools, request) : quoteIn(pools, request);
-  }
-
-  return {
-    find,
-    findForUpdate(head, args) {
-      if (head instanceof Error) throw head;
-      return find(args);
-    },
-  };
 }
 
 function quoteIn({ exchange, graph, at }: PoolsOfState, request: QuoteRequest): Quote | undefined {
@@ -73,18 +71,13 @@ export function readQuoteArguments(args: QuoteArguments): QuoteRequest {
   const { sellTokenId, buyTokenId, sellAmount, buyAmount } = args;
   if (sellTokenId === buyTokenId) throw new BadUserInputError('sellTokenId and buyTokenId are the same token.');
 
-  const route = { sellTokenId, buyTokenId, maxHops: readMaxHops(args.maxHops) };
+  const maxHops = args.maxHops ?? DEFAULT_MAX_HOPS;
+  requireBetween(1, MAX_HOPS, 'maxHops', maxHops);
+  const route = { sellTokenId, buyTokenId, maxHops };
   if (sellAmount != null && buyAmount != null) throw new BadUserInputError('Set sellAmount or buyAmount, not both.');
   if (sellAmount != null) return { ...route, sellAmount: aboveZero('sellAmount', sellAmount) };
   if (buyAmount != null) return { ...route, buyAmount: aboveZero('buyAmount', buyAmount) };
   throw new BadUserInputError('Set sellAmount or buyAmount.');
-}
-
-/** The maximum number of pools that an argument means. @throws BadUserInputError */
-function readMaxHops(maxHops: number | null | undefined): number {
-  const hops = maxHops ?? DEFAULT_MAX_HOPS;
-  if (hops >= 1 && hops <= MAX_HOPS) return hops;
-  throw new BadUserInputError(`maxHops is ${maxHops}. It must be from 1 to ${MAX_HOPS}.`);
 }
 
 function aboveZero(name: string, amount: bigint): bigint {
@@ -92,9 +85,9 @@ function aboveZero(name: string, amount: bigint): bigint {
   throw new BadUserInputError(`${name} is ${amount}. It must be greater than 0.`);
 }
 
-/** The slippage that an argument means. @throws BadUserInputError */
-export function readSlippagePercent(slippagePercent: number | null | undefined): number {
+/** The slippage that an argument means, in percent. @throws BadUserInputError */
+export function readSlippagePercent({ slippagePercent }: SlippageArguments): number {
   const percent = slippagePercent ?? DEFAULT_SLIPPAGE_PERCENT;
-  if (percent >= 0 && percent <= 100) return percent;
-  throw new BadUserInputError(`slippagePercent is ${slippagePercent}. It must be from 0 to 100.`);
+  requireBetween(0, 100, 'slippagePercent', percent);
+  return percent;
 }

@@ -1,16 +1,7 @@
-import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { UpstreamError, UpstreamNotConfiguredError } from '../errors.ts';
 import type { Subscribe } from '../live/broadcast/broadcast.ts';
 import type { Follower } from '../live/broadcast/follower.ts';
 import type { Head } from '../live/chain/head.ts';
-import type { Sources } from './sources.ts';
-
-/** What a stream of heads reads from, and where it starts. */
-export type StreamOptions = {
-  readonly sources: Sources;
-  /** The height in the header `Last-Event-ID`. */
-  readonly afterEvent: BeaconHeight | undefined;
-};
 
 /** The values of a followed source, with an error first if it has no current value. */
 export async function subscribeTo<T>(

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
+import { firstIndexWhere } from '../domain/binary-search.ts';
 import type { ExchangeState } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { History } from '../history/history.ts';
@@ -108,14 +109,7 @@ export function createWindowStarts(
 
   /** The index of the first span whose block was made after a moment. */
   function firstAfter(moment: Instant): number {
-    let low = 0;
-    let high = spans.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((spans[middle] as Span).block.time > moment) high = middle;
-      else low = middle + 1;
-    }
-    return low;
+    return firstIndexWhere(spans.length, (index) => (spans[index] as Span).block.time > moment);
   }
 
   function addSpan(span: Span): void {

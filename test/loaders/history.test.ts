@@ -61,13 +61,11 @@ function loaderAt(history: HistoryModel, head: Head, windowStarts: WindowStarts 
   >[0];
   const pinned = new HeadPin(follower, dependencies, head);
   const options = {
-    history,
-    windowStarts,
+    sources: { history, windowStarts, head: { get: async () => head, nextAt: () => undefined } },
     head: pinned,
     dependencies,
     tokens: TOKENS,
     limits: LIMITS,
-    follower: { get: async () => head, nextAt: () => undefined },
   };
   return { loader: createHistoryLoader(options), dependencies };
 }
@@ -170,7 +168,7 @@ describe('candles', () => {
                 )
                 .slice(-last);
               expect(
-                found.map(({ candle }) => withoutHeights(candle)),
+                found.map(({ priceOf: _, inversePriceOf: __, ...candle }) => withoutHeights(candle)),
                 `known ${isKnown}`,
               ).toEqual(expected.map(withoutHeights));
             }
@@ -401,7 +399,7 @@ describe('an answer', () => {
       const pool = poolsOf(head)[0] as PoolPair;
       const [newest] = await loader.candles(pool, { interval: 'ONE_DAY', last: 1 });
       const window = await loader.window((await loader.change(pool, {})) as PriceChange);
-      expect([newest?.candle.close.reserve1, newest?.candle.heights]).toEqual([pool.reserve1, 60]);
+      expect([newest?.close.reserve1, newest?.heights]).toEqual([pool.reserve1, 60]);
       expect([window.high.reserve1, window.isComplete]).toEqual([pool.reserve1, false]);
     }
     const deeper = chainHead(59, { time: 58 * 40_000, reserves: [[888n, 9n]] }, ' of another branch');
@@ -411,7 +409,7 @@ describe('an answer', () => {
     const pool = poolsOf(tip)[0] as PoolPair;
     const [newest] = await loader.candles(pool, { interval: 'ONE_DAY', last: 1 });
     // The height below the head is unknown on this branch.
-    expect(newest?.candle).toMatchObject({ close: { reserve1: 60n }, high: { reserve1: 60n }, isComplete: false });
+    expect(newest).toMatchObject({ close: { reserve1: 60n }, high: { reserve1: 60n }, isComplete: false });
   });
 
   test('has candles in their order, also if a recorded block is later than those above it', async () => {
@@ -424,7 +422,7 @@ describe('an answer', () => {
     const shown = async (head: Head) => {
       const { loader } = loaderAt(history, head);
       const candles = await loader.candles(poolsOf(head)[0] as PoolPair, { interval: 'ONE_MINUTE' });
-      return candles.map(({ candle }) => [
+      return candles.map((candle) => [
         ...[candle.openTime / 1_000, candle.firstHeight, candle.lastHeight, candle.heights],
         ...[candle.open, candle.high, candle.low, candle.close].map(({ reserve1 }) => Number(reserve1)),
         candle.isComplete,
@@ -445,7 +443,7 @@ describe('an answer', () => {
     other.add(at(5, 110, 2n));
     const { loader } = loaderAt(other, at(5, 110, 2n));
     const candles = await loader.candles(poolsOf(at(5, 110, 2n))[0] as PoolPair, { interval: 'ONE_MINUTE' });
-    expect(candles.map(({ candle }) => [candle.openTime, candle.heights, candle.isComplete])).toEqual([
+    expect(candles.map(({ openTime, heights, isComplete }) => [openTime, heights, isComplete])).toEqual([
       [0, 1, false],
       [60_000, 1, false],
     ]);
@@ -459,7 +457,7 @@ describe('an answer', () => {
     const { previousHash: _, ...head } = chainHead(60, { time: 55 * 40_000 - 1, reserves: [[60n, 9n]] });
     const { loader } = loaderAt(history, head);
     const [newest] = await loader.candles(poolsOf(head)[0] as PoolPair, { interval: 'ONE_DAY', last: 1 });
-    expect(newest?.candle).toMatchObject({ close: { reserve1: 60n }, heights: 56, isComplete: false });
+    expect(newest).toMatchObject({ close: { reserve1: 60n }, heights: 56, isComplete: false });
   });
 
   test('about a height below the final ones never expires if nothing is missing in it', async () => {

@@ -1,7 +1,6 @@
 import {
   type DocumentNode,
   type FieldNode,
-  type FragmentDefinitionNode,
   GraphQLError,
   type GraphQLField,
   type GraphQLObjectType,
@@ -44,9 +43,9 @@ const MAX_STEPS = 50_000;
 
 /** Compiles a validated operation. @throws QueryTooComplexError for an operation with too many fields, or nested too deeply */
 export function compile({ schema, document, operation, variables, limits }: Compiled): OperationPlan {
-  const fragments = Object.fromEntries(document.definitions.filter(isFragment).map((node) => [node.name.value, node]));
+  const definitions = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
+  const fragments = Object.fromEntries(definitions.map((node) => [node.name.value, node]));
   const known = new Map<SelectionSetNode, Map<GraphQLObjectType, ObjectPlan>>();
-  const infos = new Map<GraphQLField<unknown, unknown>, GraphQLResolveInfo>();
   const readers: ((variables: VariableValues) => Arguments)[] = [];
   let size = 0;
   let steps = 0;
@@ -80,7 +79,6 @@ export function compile({ schema, document, operation, variables, limits }: Comp
       fields.length >= MIN_CACHED_FIELDS &&
       !fields.some(({ isAwaited }) => isAwaited);
     const plan = {
-      typename: type.name,
       fields,
       failure,
       hasVariables: seesVariables,
@@ -119,9 +117,8 @@ export function compile({ schema, document, operation, variables, limits }: Comp
     const isTypename = node.name.value === '__typename';
     if (field === undefined) throw new Error(`There is no field ${node.name.value} of ${type.name}.`);
 
-    const info =
-      infos.get(field) ?? infoOf({ fieldName: field.name, returnType: field.type, parentType: type, schema });
-    infos.set(field, info);
+    // All executions share it, so it has nothing that differs between them, such as a path. The resolvers do not use that.
+    const info = { fieldName: field.name, returnType: field.type, parentType: type, schema } as GraphQLResolveInfo;
     const args = field.args.length === 0 ? NO_ARGUMENTS : planArguments(field, node);
     const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     const selections: ObjectPlan[] = [];
@@ -206,29 +203,3 @@ function complexityOf(field: GraphQLField<unknown, unknown>): FieldPlan['complex
 
 const NO_ARGUMENTS = Object.freeze({});
 const NO_VARIABLES: VariableValues = { sources: {}, coerced: {} };
-
-/**
- * The `info` of a resolver. All fields of a plan with the same definition share it, so it has nothing that differs between
- * them or between executions. The resolvers of this schema do not use that, and one that did would get an error.
- */
-function infoOf(known: Partial<GraphQLResolveInfo>): GraphQLResolveInfo {
-  return Object.assign(Object.create(NOT_SHARED), known);
-}
-
-const NOT_SHARED = Object.defineProperties(
-  {},
-  Object.fromEntries(
-    ['path', 'fieldNodes', 'variableValues', 'rootValue', 'operation', 'fragments'].map((name) => [
-      name,
-      {
-        get(): never {
-          throw new Error(`The info of a resolver has no ${name}: it is shared.`);
-        },
-      },
-    ]),
-  ),
-);
-
-function isFragment(definition: DocumentNode['definitions'][number]): definition is FragmentDefinitionNode {
-  return definition.kind === Kind.FRAGMENT_DEFINITION;
-}

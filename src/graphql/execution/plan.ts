@@ -17,7 +17,6 @@ export type OperationPlan = {
 
 /** How an object of one type is written, for one selection. */
 export type ObjectPlan = {
-  readonly typename: string;
   readonly fields: readonly FieldPlan[];
   /** The error of an invalid directive: its objects cannot be written. */
   readonly failure: GraphQLError | undefined;

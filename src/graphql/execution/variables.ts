@@ -38,13 +38,17 @@ export function createVariablesReader(
     const largeObject = findLargeObject(definitions, sent);
     if (largeObject !== undefined) return { errors: [largeObject] };
     const coerced: Record<string, unknown> = Object.create(null);
-    for (const { name, type, isRequired, initial } of variables) {
+    /** As they were sent. Only scalars with variables inside of their literals need that. */
+    const sources: Record<string, VariableValues['sources'][string]> = Object.create(null);
+    for (const signature of variables) {
+      const { name, type, isRequired, initial } = signature;
       const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
+      sources[name] = value === undefined ? { signature } : { signature, value };
       if (value === undefined && initial === undefined && !isRequired) continue;
       coerced[name] = value === undefined ? initial : coerceInputValue(value, type);
       if (coerced[name] === undefined) return readAll(sent);
     }
-    return { values: new CoercedVariables(variables, sent, coerced) };
+    return { values: { sources, coerced } };
   };
 
   function readAll(sent: Arguments): ReadVariables {
@@ -73,30 +77,6 @@ function createVariable(
   const initial = defaultValue && withoutStacks(() => coerceInputLiteral(defaultValue, type));
   const isRequired = isNonNullType(type) || (defaultValue !== undefined && initial === undefined);
   return { name: variable.name.value, type, isRequired, default: defaultValue && { literal: defaultValue }, initial };
-}
-
-/** The variables of a request, as graphql-js represents them. */
-class CoercedVariables implements VariableValues {
-  readonly coerced: VariableValues['coerced'];
-  readonly #variables: readonly Variable[];
-  readonly #sent: Arguments;
-
-  constructor(variables: readonly Variable[], sent: Arguments, coerced: VariableValues['coerced']) {
-    this.#variables = variables;
-    this.#sent = sent;
-    this.coerced = coerced;
-  }
-
-  /** As they were sent. Only scalars with variables inside of their literals need that. */
-  get sources(): VariableValues['sources'] {
-    const sources: Record<string, VariableValues['sources'][string]> = Object.create(null);
-    for (const signature of this.#variables) {
-      const { name } = signature;
-      const value = Object.hasOwn(this.#sent, name) ? this.#sent[name] : undefined;
-      sources[name] = value === undefined ? { signature } : { signature, value };
-    }
-    return sources;
-  }
 }
 
 /** Maximum number of fields of an input object in a variable. The types of the schema have far fewer. */

@@ -1,8 +1,7 @@
-import type { Reserves } from '../../domain/reserves.ts';
 import type { PricedCandle } from '../../loaders/candles.ts';
-import { type CandlesArguments, DEFAULT_CANDLES, requireCandleArguments } from '../../loaders/history-arguments.ts';
+import { DEFAULT_CANDLES, requireCandleArguments } from '../../loaders/history-arguments.ts';
+import { createCandleStream } from '../../loaders/pool-streams.ts';
 import { andThen } from '../../maybe-promise.ts';
-import { refusing } from '../bad-input.ts';
 import { builder } from '../builder.ts';
 import { recordedObjects } from '../complexity.ts';
 import { decimalsArgs } from './pool-pair.ts';
@@ -27,83 +26,63 @@ const CandleRef = builder.objectRef<PricedCandle>('Candle').implement({
   description:
     'The price of a pool in one interval. A change of the reserves counts at the height whose block contains it, and belongs to the interval in which that block was made.',
   fields: (t) => {
-    const price = (description: string, reservesOf: (candle: PricedCandle['candle']) => Reserves) =>
-      t.float({
-        nullable: true,
-        description: `${description} ${NO_PRICE}`,
-        resolve: ({ candle, priceOf }) => priceOf(reservesOf(candle)),
-      });
-    const inversePrice = (description: string, reservesOf: (candle: PricedCandle['candle']) => Reserves) =>
-      t.float({
-        nullable: true,
-        description: `${description} ${NO_PRICE}`,
-        resolve: ({ candle, inversePriceOf }) => inversePriceOf(reservesOf(candle)),
-      });
+    const price = (description: string, resolve: (candle: PricedCandle) => number | undefined) =>
+      t.float({ nullable: true, description: `${description} ${NO_PRICE}`, resolve });
     return {
-      openTime: t.field({
+      openTime: t.expose('openTime', {
         type: 'DateTime',
         description: 'When the interval begins. A block made at this time belongs to it.',
-        resolve: ({ candle }) => candle.openTime,
       }),
-      closeTime: t.field({
+      closeTime: t.expose('closeTime', {
         type: 'DateTime',
         description: 'When the interval ends. A block made at this time belongs to the next interval.',
-        resolve: ({ candle }) => candle.closeTime,
       }),
-      open: price('`PoolPair.price` after the first height of the interval.', ({ open }) => open),
+      open: price('`PoolPair.price` after the first height of the interval.', ({ open, priceOf }) => priceOf(open)),
       high: price(
         '`PoolPair.price` after the height with the highest ratio of the reserves, token 1 to token 2. Heights with an empty side are left out unless there are no others.',
-        ({ high }) => high,
+        ({ high, priceOf }) => priceOf(high),
       ),
       low: price(
         '`PoolPair.price` after the height with the lowest ratio of the reserves, token 1 to token 2. Heights with an empty side are left out unless there are no others.',
-        ({ low }) => low,
+        ({ low, priceOf }) => priceOf(low),
       ),
-      close: price('`PoolPair.price` after the last height of the interval.', ({ close }) => close),
-      inverseOpen: inversePrice('`PoolPair.inversePrice` at the height of `open`.', ({ open }) => open),
-      inverseHigh: inversePrice(
+      close: price('`PoolPair.price` after the last height of the interval.', ({ close, priceOf }) => priceOf(close)),
+      inverseOpen: price('`PoolPair.inversePrice` at the height of `open`.', ({ open, inversePriceOf }) =>
+        inversePriceOf(open),
+      ),
+      inverseHigh: price(
         '`PoolPair.inversePrice` at the height of `low`, where it is the highest one.',
-        ({ low }) => low,
+        ({ low, inversePriceOf }) => inversePriceOf(low),
       ),
-      inverseLow: inversePrice(
+      inverseLow: price(
         '`PoolPair.inversePrice` at the height of `high`, where it is the lowest one.',
-        ({ high }) => high,
+        ({ high, inversePriceOf }) => inversePriceOf(high),
       ),
-      inverseClose: inversePrice('`PoolPair.inversePrice` at the height of `close`.', ({ close }) => close),
-      tradedToken1: t.field({
+      inverseClose: price('`PoolPair.inversePrice` at the height of `close`.', ({ close, inversePriceOf }) =>
+        inversePriceOf(close),
+      ),
+      tradedToken1: t.expose('traded1', {
         type: 'BigInt',
         description:
           'How much of token 1 changed hands, at least, in the smallest unit: the sum over heights of the net change of its reserve, where one reserve rose and the other fell. Several trades in one block show as their net. A change across heights that are not recorded counts at the first height after them. A sum may exceed 2^64 - 1.',
-        resolve: ({ candle }) => candle.traded1,
       }),
-      tradedToken2: t.field({
-        type: 'BigInt',
-        description: 'The same of token 2.',
-        resolve: ({ candle }) => candle.traded2,
-      }),
-      firstHeight: t.field({
+      tradedToken2: t.expose('traded2', { type: 'BigInt', description: 'The same of token 2.' }),
+      firstHeight: t.expose('firstHeight', {
         type: 'BeaconHeight',
         description: 'The first known height of the interval: one that is recorded, or in memory until it is.',
-        resolve: ({ candle }) => candle.firstHeight,
       }),
-      lastHeight: t.field({
+      lastHeight: t.expose('lastHeight', {
         type: 'BeaconHeight',
         description: 'The last known height of the interval.',
-        resolve: ({ candle }) => candle.lastHeight,
       }),
-      heights: t.int({
-        description: 'Number of known heights of the interval.',
-        resolve: ({ candle }) => candle.heights,
-      }),
-      isComplete: t.boolean({
+      heights: t.exposeInt('heights', { description: 'Number of known heights of the interval.' }),
+      isComplete: t.exposeBoolean('isComplete', {
         description:
           'True if every height of the interval is known; so far, while it is open. False next to a gap, because the times of missing heights are not known.',
-        resolve: ({ candle }) => candle.isComplete,
       }),
-      isClosed: t.boolean({
+      isClosed: t.exposeBoolean('isClosed', {
         description:
           'True if the interval is over and its last height is final. It is over when a block made at or after `closeTime` is known: the clock does not count. A closed candle changes only if missing heights are read later.',
-        resolve: ({ candle }) => candle.isClosed,
       }),
     };
   },
@@ -113,14 +92,12 @@ const intervalArg = builder.args((t) => ({
   interval: t.field({ type: CandleIntervalEnum, required: true, description: 'Length of each candle.' }),
 }));
 
-const refusingCandles = refusing((args: CandlesArguments) => requireCandleArguments(args));
-
 builder.objectField(PoolPairRef, 'candles', (t) =>
   t.field({
     type: [CandleRef],
     nullable: true,
     complexity: ({ last }) => recordedObjects(last ?? DEFAULT_CANDLES),
-    extensions: { ...refusingCandles, isAwaited: true },
+    extensions: { refuse: requireCandleArguments, isAwaited: true },
     description:
       'Candles of `price` up to the height of this pool, oldest first: the last `last` of those whose `openTime` is at or after `from` and before `to`. Intervals without a known height are left out. Heights that are not final yet are included from memory. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read.',
     args: {
@@ -145,7 +122,7 @@ builder.subscriptionField('candles', (t) =>
   t.field({
     type: CandleRef,
     complexity: recordedObjects(1),
-    extensions: refusingCandles,
+    extensions: { refuse: requireCandleArguments },
     description:
       'Sends the candle under way of a pool, now and at each beacon height. When the last height of an ended interval becomes final, its candle is sent once more with `isClosed: true`, before the candle under way. A slow subscriber skips heights, but no closed candle of the last 64 intervals. A pool that does not exist is BAD_USER_INPUT. While the recorded history cannot be read, each update is HISTORY_UNAVAILABLE with null data, and the subscription stays open.',
     args: {
@@ -154,7 +131,7 @@ builder.subscriptionField('candles', (t) =>
       ...intervalArg,
       ...decimalsArgs,
     },
-    subscribe: (_root, { interval, ...tokens }, { loaders }) => loaders.sourceStreams.candles(tokens, interval),
+    subscribe: (_root, args, { loaders }) => createCandleStream(args, loaders),
     resolve: (moment, args, { loaders }) =>
       andThen(loaders.exchange.poolPair(args.token1Id, args.token2Id), (pool) =>
         loaders.history.candleAt(pool, moment, args),

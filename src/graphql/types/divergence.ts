@@ -1,9 +1,10 @@
 import { percentAbove } from '../../domain/divergence.ts';
-import { DEFAULT_MIN_PERCENT, maxPercentOf, type PairPrices } from '../../loaders/divergence.ts';
+import { DEFAULT_MIN_PERCENT, divergentPairs, maxPercentOf, type PairPrices } from '../../loaders/divergence.ts';
 import { DEFAULT_PAGE_SIZE } from '../../loaders/page-arguments.ts';
+import { createDivergenceStream } from '../../loaders/source-streams.ts';
 import { andThen } from '../../maybe-promise.ts';
 import { builder } from '../builder.ts';
-import { divergentPairs } from '../complexity.ts';
+import { complexityOfDivergentPairs } from '../complexity.ts';
 import { PairRef } from './refs.ts';
 
 export const DivergenceRef = builder.objectRef<PairPrices>('Divergence').implement({
@@ -61,22 +62,22 @@ builder.queryField('divergentPairs', (t) =>
   t.field({
     type: [PairRef],
     nullable: true,
-    complexity: (args, { service }) => divergentPairs(args.first, service),
+    complexity: (args, { service }) => complexityOfDivergentPairs(args.first, service),
     description:
       'Pairs whose pool, last trade and order book differ by at least `minPercent`, the largest difference first. It reads no order book: those that a subscription follows count, and for other pairs only pool and last trade are compared. The field `divergence` of these pairs shows the prices that were compared. Null with an error if pairs, tickers or the exchange state cannot be read.',
     args: divergentPairsArgs,
-    resolve: (_root, args, { loaders }) => loaders.divergences.select(args),
+    resolve: (_root, args, { loaders }) => divergentPairs(args, loaders),
   }),
 );
 
 builder.subscriptionField('divergentPairs', (t) =>
   t.field({
     type: [PairRef],
-    complexity: (args, { service }) => divergentPairs(args.first, service),
+    complexity: (args, { service }) => complexityOfDivergentPairs(args.first, service),
     description:
       'Sends the list of `Query.divergentPairs` first, then the list each time that it changes. It is computed again at each new beacon height and at each response of the market-data host with pairs or tickers. An update is sent if it differs from the one before in any selected field: a client that selects only ids gets an update when pairs enter, leave or change places. A slow subscriber skips changes and receives the newest list. If the data could not be read yet, the first update is an error with null data, and the subscription stays open.',
     args: divergentPairsArgs,
-    subscribe: (_root, args, { loaders }) => loaders.sourceStreams.divergentPairs(args),
+    subscribe: (_root, args, { loaders }) => createDivergenceStream(args, loaders),
     resolve: (pairs) => pairs,
   }),
 );

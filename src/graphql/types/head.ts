@@ -1,4 +1,6 @@
 import type { Head } from '../../live/chain/head.ts';
+import { heightAt } from '../../loaders/block-times.ts';
+import { createHeadStream } from '../../loaders/source-streams.ts';
 import { andThen } from '../../maybe-promise.ts';
 import { builder } from '../builder.ts';
 import { HEIGHT_AT_A_TIME } from '../complexity.ts';
@@ -55,7 +57,7 @@ builder.queryField('beaconHeightAt', (t) =>
     description:
       'The newest beacon height whose block was produced at or before `time`, exactly. The gateway finds it in the recorded history, or reads a few states from the node. A time after the newest block gives the newest height. Null before the first block that the node still has and the history contains. Null with HEIGHT_NOT_AVAILABLE if the node has pruned the heights around the time and the history lacks them.',
     args: { time: t.arg({ type: 'DateTime', required: true, description: 'The moment, with any offset from UTC.' }) },
-    resolve: (_root, { time }, { loaders }) => loaders.blockTimes.heightAt(time),
+    resolve: (_root, { time }, { loaders }) => heightAt(time, loaders),
   }),
 );
 
@@ -64,7 +66,7 @@ builder.subscriptionField('head', (t) =>
     type: HeadRef,
     description:
       'Sends the current beacon height first, then each new one. A slow subscriber skips heights and receives the newest. If no height could be read yet, the first update is an error with null data, and the subscription stays open.',
-    subscribe: (_root, _args, { loaders }) => loaders.sourceStreams.head(),
+    subscribe: (_root, _args, { loaders }) => createHeadStream(loaders),
     resolve: (head) => head,
   }),
 );

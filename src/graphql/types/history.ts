@@ -1,6 +1,5 @@
-import type { HeightRange, HistoryCoverage } from '../../loaders/history.ts';
-import { DEFAULT_GAPS } from '../../loaders/history-arguments.ts';
-import { type BeaconBlock, DEFAULT_BLOCKS } from '../../loaders/recent-blocks.ts';
+import type { BeaconBlock, HeightRange, HistoryCoverage } from '../../loaders/history.ts';
+import { DEFAULT_BLOCKS, DEFAULT_GAPS } from '../../loaders/history-arguments.ts';
 import { builder } from '../builder.ts';
 import { objects, recordedObjects } from '../complexity.ts';
 
@@ -73,7 +72,7 @@ const HistoryRef = builder.objectRef<HistoryCoverage>('History').implement({
           description: 'Maximum number of blocks, from 0 to `service.limits.maxPageSize`.',
         }),
       },
-      resolve: (_coverage, { last }, { loaders }) => loaders.recentBlocks.newest(last),
+      resolve: (_coverage, { last }, { loaders }) => loaders.history.blocks(last),
     }),
     isBackfilling: t.boolean({
       description: 'True if the gateway is reading older heights from the node now.',

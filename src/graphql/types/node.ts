@@ -40,14 +40,6 @@ function findNode(globalId: string, loaders: Loaders): MaybePromise<object | und
   });
 }
 
-/** The objects with these ids, one after another: the executor yields to the event loop within a long list. */
-function* findNodes(
-  globalIds: readonly string[],
-  loaders: Loaders,
-): Generator<MaybePromise<object | undefined>, undefined> {
-  for (const globalId of globalIds) yield findNode(globalId, loaders);
-}
-
 /** Finds the current pool, or the pool at the height after the `@`. The token ids must be in the order of the pool. */
 function findPoolPair(id: string, { exchange }: Loaders): ReturnType<Finder> {
   const [pools = '', height, ...rest] = id.split('@');
@@ -80,6 +72,7 @@ builder.queryFields((t) => ({
     complexity: ({ ids }) => objects(ids.length),
     description: 'Finds objects by their ids, in the order of the ids. An entry is null in the same cases as `node`.',
     args: { ids: t.arg.idList({ required: true, description: 'Ids of the objects.' }) },
-    resolve: (_root, { ids }, { loaders }) => findNodes(ids, loaders),
+    // One after another: the executor yields to the event loop within a long list.
+    resolve: (_root, { ids }, { loaders }) => ids.values().map((id) => findNode(id, loaders)),
   }),
 }));

@@ -9,7 +9,7 @@ import {
   spread,
 } from '../../domain/order-book.ts';
 import { type CutOrderBook, DEFAULT_DEPTH, readOrderBookArguments } from '../../loaders/order-book.ts';
-import { refusing } from '../bad-input.ts';
+import { createOrderBookStream } from '../../loaders/source-streams.ts';
 import { builder } from '../builder.ts';
 import { objects, orderBook } from '../complexity.ts';
 import { ASSUMED_PAIRS } from '../limits.ts';
@@ -88,9 +88,6 @@ const orderBookOfTickerArgs = builder.args((t) => ({
   tickerId: t.string({ required: true, description: 'Ticker id, `<base symbol>_<target symbol>`.' }),
   ...orderBookArgs,
 }));
-
-/** The extensions of a field that refuses a negative depth, and a grouping that is not valid. */
-export const refusingOrderBook = refusing(readOrderBookArguments);
 
 export const OrderBookRef = builder.objectRef<CutOrderBook>('OrderBook').implement({
   description:
@@ -172,7 +169,7 @@ builder.queryField('orderBook', (t) =>
     type: OrderBookRef,
     nullable: true,
     complexity: ({ depth }) => orderBook(depth),
-    extensions: refusingOrderBook,
+    extensions: { refuse: readOrderBookArguments },
     description:
       'Order book of one ticker id. Null without an error if the ticker does not exist. Null with an error if the book cannot be read.',
     args: orderBookOfTickerArgs,
@@ -184,11 +181,11 @@ builder.subscriptionField('orderBook', (t) =>
   t.field({
     type: OrderBookRef,
     complexity: ({ depth }) => orderBook(depth),
-    extensions: refusingOrderBook,
+    extensions: { refuse: readOrderBookArguments },
     description:
       'Sends the current order book first, then each change. A ticker that does not exist is BAD_USER_INPUT. A slow subscriber skips changes and receives the newest book. If the book could not be read yet, the first update is an error with null data, and the subscription stays open.',
     args: orderBookOfTickerArgs,
-    subscribe: (_root, { tickerId, ...args }, { loaders }) => loaders.sourceStreams.orderBook(tickerId, args),
+    subscribe: (_root, { tickerId, ...args }, { loaders }) => createOrderBookStream(tickerId, args, loaders),
     resolve: (book) => book,
   }),
 );

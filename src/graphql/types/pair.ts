@@ -1,12 +1,13 @@
 import { basePrice, exactBasePrice } from '../../domain/price.ts';
 import { DEFAULT_STEPS, ladderOf, readSteps } from '../../loaders/depth.ts';
+import { pricesOf } from '../../loaders/divergence.ts';
+import { readOrderBookArguments } from '../../loaders/order-book.ts';
 import { pairPrice } from '../../loaders/pool-price.ts';
-import { refusing } from '../bad-input.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { DIVERGENCE, ladder, orderBook, POOL_PRICE, selectedPairs } from '../complexity.ts';
 import { DepthLadderRef } from './depth-ladder.ts';
 import { DivergenceRef } from './divergence.ts';
-import { OrderBookRef, orderBookArgs, refusingOrderBook } from './order-book.ts';
+import { OrderBookRef, orderBookArgs } from './order-book.ts';
 import { PairRef, PoolPairRef, TickerRef } from './refs.ts';
 import { TokenRef } from './token.ts';
 
@@ -65,7 +66,7 @@ PairRef.implement({
       complexity: DIVERGENCE,
       description:
         "How far the node's pool of the same two tokens, the last trade and the order book are apart. Null if there is no such pool. Null with an error if the exchange state cannot be read.",
-      resolve: (pair, _args, { loaders }) => loaders.divergences.of(pair),
+      resolve: (pair, _args, { loaders }) => pricesOf(pair, loaders),
     }),
     depthLadder: t.field({
       type: DepthLadderRef,
@@ -84,7 +85,7 @@ PairRef.implement({
             'Distance between two levels, in percent of `midPrice`. It must be above 0, and `levels * stepPercent` below 100. Otherwise it is BAD_USER_INPUT.',
         }),
       },
-      extensions: refusing(readSteps),
+      extensions: { refuse: readSteps },
       resolve: (pair, args, { loaders }) => ladderOf(pair, args, loaders),
     }),
   }),
@@ -122,7 +123,7 @@ for (const ref of [PairRef, TickerRef]) {
       type: OrderBookRef,
       nullable: true,
       complexity: ({ depth }) => orderBook(depth),
-      extensions: refusingOrderBook,
+      extensions: { refuse: readOrderBookArguments },
       description:
         'Order book of this ticker id. Pairs with the same ticker id share one order book. Null with an error if the order book cannot be read.',
       args: orderBookArgs,

@@ -1,8 +1,8 @@
+import { poolDepths } from '../../domain/depth.ts';
 import { poolPairId, poolPairKey } from '../../domain/pool-pair.ts';
 import { exactPriceOfToken2, priceOfToken1, priceOfToken2, spotPriceOfToken2 } from '../../domain/price.ts';
-import { DEFAULT_PERCENTS, depthOf, readPercents } from '../../loaders/depth.ts';
+import { DEFAULT_PERCENTS, readPercents } from '../../loaders/depth.ts';
 import { poolPrice, requireDecimals } from '../../loaders/pool-price.ts';
-import { refusing } from '../bad-input.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { objects, objectsAt } from '../complexity.ts';
 import { ASSUMED_PAIRS } from '../limits.ts';
@@ -73,7 +73,7 @@ PoolPairRef.implement({
       description:
         'Amount of token 1 that buys one whole token 2: `(T1 - x) / 10^d1`, where `x = ceil((T2 * T1) / (T2 + 10^d2))`, T1 and T2 are the reserves, and d1 and d2 are the decimals. Computed in floating point, exactly as the specification defines it. Null if a reserve is 0, or if the decimals of a token are unknown and not set by an argument.',
       args: decimalsArgs,
-      extensions: refusing(requireDecimals),
+      extensions: { refuse: requireDecimals },
       resolve: (pool, args, { loaders }) => poolPrice(priceOfToken2, pool, args, loaders.tokens),
     }),
     exactPrice: t.field({
@@ -82,7 +82,7 @@ PoolPairRef.implement({
       description:
         'Same as `price`, but in exact integer arithmetic, with all decimals of token 1. Null in the same cases as `price`.',
       args: decimalsArgs,
-      extensions: refusing(requireDecimals),
+      extensions: { refuse: requireDecimals },
       resolve: (pool, args, { loaders }) => poolPrice(exactPriceOfToken2, pool, args, loaders.tokens),
     }),
     inversePrice: t.float({
@@ -90,7 +90,7 @@ PoolPairRef.implement({
       description:
         'Amount of token 2 that buys one whole token 1: the formula of `price` with the two tokens swapped. Null in the same cases as `price`.',
       args: decimalsArgs,
-      extensions: refusing(requireDecimals),
+      extensions: { refuse: requireDecimals },
       resolve: (pool, args, { loaders }) => poolPrice(priceOfToken1, pool, args, loaders.tokens),
     }),
     spotPrice: t.float({
@@ -98,7 +98,7 @@ PoolPairRef.implement({
       description:
         'Ratio of the reserves, in token 1 per token 2: the price of an infinitely small trade. Null in the same cases as `price`.',
       args: decimalsArgs,
-      extensions: refusing(requireDecimals),
+      extensions: { refuse: requireDecimals },
       resolve: (pool, args, { loaders }) => poolPrice(spotPriceOfToken2, pool, args, loaders.tokens),
     }),
     depth: t.field({
@@ -114,8 +114,8 @@ PoolPairRef.implement({
             'Percentages, each above 0 and below 100, at most 100 of them. Any other percentage is BAD_USER_INPUT.',
         }),
       },
-      extensions: refusing(readPercents),
-      resolve: (pool, args) => depthOf(pool, args),
+      extensions: { refuse: readPercents },
+      resolve: (pool, args) => poolDepths(pool, readPercents(args)),
     }),
     current: t.field({
       type: PoolPairRef,

@@ -5,9 +5,8 @@ import {
   requireChangeArguments,
   requireSparklineArguments,
 } from '../../loaders/history-arguments.ts';
-import { changeOf, sparklineOf } from '../../loaders/pair-history.ts';
 import type { PriceChange } from '../../loaders/price-changes.ts';
-import { refusing } from '../bad-input.ts';
+import { andThen } from '../../maybe-promise.ts';
 import { builder } from '../builder.ts';
 import { recordedObjects, recordedValues } from '../complexity.ts';
 import { decimalsArgs } from './pool-pair.ts';
@@ -100,7 +99,7 @@ builder.objectFields(PoolPairRef, (t) => ({
     type: PriceChangeRef,
     nullable: true,
     complexity: recordedObjects(1),
-    extensions: refusing(requireChangeArguments),
+    extensions: { refuse: requireChangeArguments },
     description:
       'What happened to `price` in the hours up to the height of this pool: from the newest recorded height at or before the start of the window, or from the first recorded one. Null while nothing is recorded up to this height. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read.',
     args: { ...windowArgs, ...decimalsArgs },
@@ -110,7 +109,7 @@ builder.objectFields(PoolPairRef, (t) => ({
     type: ['Float'],
     nullable: { list: true, items: true },
     complexity: ({ points }) => recordedValues(points ?? DEFAULT_POINTS),
-    extensions: { ...refusing(requireSparklineArguments), isAwaited: true },
+    extensions: { refuse: requireSparklineArguments, isAwaited: true },
     description:
       '`price` at evenly spaced moments, oldest first, for small charts. Each value is from the newest recorded height at or before its moment, the last one from this pool itself. The moments are `T - hours * (n - 1 - i) / (n - 1)` for i from 0 to n - 1, where T is the time of the block of this pool and n is `points`. A value is null if nothing is recorded at its moment, and in the cases in which `price` is null. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read.',
     args: { ...sparklineArgs, ...decimalsArgs },
@@ -123,20 +122,28 @@ builder.objectFields(PairRef, (t) => ({
     type: PriceChangeRef,
     nullable: true,
     complexity: recordedObjects(1),
-    extensions: refusing(requireChangeArguments),
+    extensions: { refuse: requireChangeArguments },
     description:
       "What happened to `poolPrice` in the last hours: `PoolPair.change` of the node's pool of the same two tokens, in target tokens per base token. Null if there is no such pool, or while nothing is recorded. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read, and with an error if the exchange state cannot be read.",
     args: windowArgs,
-    resolve: (pair, args, { loaders }) => changeOf(pair, args, loaders),
+    resolve: ({ baseId, targetId }, args, { loaders }) =>
+      andThen(
+        loaders.exchange.poolPair(baseId, targetId),
+        (pool) => pool && loaders.history.change(pool, args, baseId),
+      ),
   }),
   sparkline: t.field({
     type: ['Float'],
     nullable: { list: true, items: true },
     complexity: ({ points }) => recordedValues(points ?? DEFAULT_POINTS),
-    extensions: { ...refusing(requireSparklineArguments), isAwaited: true },
+    extensions: { refuse: requireSparklineArguments, isAwaited: true },
     description:
       "`poolPrice` at evenly spaced moments, oldest first: `PoolPair.sparkline` of the node's pool of the same two tokens, in target tokens per base token. Null if there is no such pool. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read, and with an error if the exchange state cannot be read.",
     args: sparklineArgs,
-    resolve: (pair, args, { loaders }) => sparklineOf(pair, args, loaders),
+    resolve: ({ baseId, targetId }, args, { loaders }) =>
+      andThen(
+        loaders.exchange.poolPair(baseId, targetId),
+        (pool) => pool && loaders.history.sparkline(pool, args, baseId),
+      ),
   }),
 }));

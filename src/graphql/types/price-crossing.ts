@@ -1,6 +1,6 @@
 import { BadUserInputError } from '../../errors.ts';
-import type { BoundsArguments, PriceCrossing } from '../../loaders/pool-streams.ts';
-import { refusing } from '../bad-input.ts';
+import { requireAtLeast } from '../../loaders/argument-ranges.ts';
+import { type BoundsArguments, createPriceCrossingStream, type PriceCrossing } from '../../loaders/pool-streams.ts';
 import { builder } from '../builder.ts';
 import { PoolPairRef } from './refs.ts';
 
@@ -23,14 +23,14 @@ const PriceCrossingRef = builder.objectRef<PriceCrossing>('PriceCrossing').imple
 /** @throws BadUserInputError if no bound is set, or if no price can cross one */
 function requireBounds({ above, below }: BoundsArguments): void {
   if (above == null && below == null) throw new BadUserInputError('Set above or below, or both.');
-  for (const [name, bound] of Object.entries({ above, below }))
-    if (bound != null && bound < 0) throw new BadUserInputError(`${name} is ${bound}. It must be 0 or greater.`);
+  requireAtLeast(0, 'above', above);
+  requireAtLeast(0, 'below', below);
 }
 
 builder.subscriptionField('priceCrossed', (t) =>
   t.field({
     type: PriceCrossingRef,
-    extensions: refusing(requireBounds),
+    extensions: { refuse: requireBounds },
     description:
       'Sends an update each time `price` of a pool rises above `above` or falls below `below`. Each height is compared with the one before, so nothing is sent at the start. At least one bound is needed. A price that reaches a bound exactly has not crossed it yet. A slow subscriber skips heights: the newest price is compared with the last one that was compared for this subscriber. A pool that does not exist, or whose tokens have unknown decimals, is BAD_USER_INPUT. If no height could be read yet, the first update is an error with null data, and the subscription stays open.',
     args: {
@@ -43,8 +43,7 @@ builder.subscriptionField('priceCrossed', (t) =>
         description: 'The price below which an update is sent, in token 1 of the pool per token 2.',
       }),
     },
-    subscribe: (_root, { above, below, ...tokens }, { loaders }) =>
-      loaders.sourceStreams.priceCrossed(tokens, { above, below }),
+    subscribe: (_root, args, { loaders }) => createPriceCrossingStream(args, loaders),
     resolve: (crossing) => crossing,
   }),
 );

@@ -1,6 +1,6 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { NATIVE_TOKEN_ID } from '../../domain/token.ts';
-import type { PricesArguments, PriceUpdate } from '../../loaders/price-streams.ts';
+import { createPriceStream, type PricesArguments, type PriceUpdate } from '../../loaders/price-streams.ts';
 import { builder } from '../builder.ts';
 import { type Complexity, listOf, objects, objectsOf, poolsNow } from '../complexity.ts';
 import type { Service } from '../context.ts';
@@ -96,7 +96,7 @@ builder.subscriptionField('prices', (t) =>
           'Resumes after this height, the last one that the client received. The subscriber first receives the later heights in order, at most the newest `service.limits.maxResumedHeights`, then each new height, and no height twice. `missedHeights` of the first update counts older heights that were skipped. A height far in the future is HEIGHT_NOT_AVAILABLE, but is ignored if no height could be read yet. With server-sent events, the header `Last-Event-ID` has the same effect and takes precedence. A height far in the future in that header is ignored: the subscription starts with the newest prices.',
       }),
     },
-    subscribe: (_root, args, { loaders }) => loaders.sourceStreams.prices(args),
+    subscribe: (_root, args, { loaders }) => createPriceStream(args, loaders),
     resolve: (update) => update,
   }),
 );

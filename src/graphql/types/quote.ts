@@ -3,11 +3,10 @@ import { minimumReceived, priceImpactPercent, type Quote, type QuoteStep, quoted
 import {
   DEFAULT_MAX_HOPS,
   DEFAULT_SLIPPAGE_PERCENT,
-  type QuoteArguments,
   readQuoteArguments,
   readSlippagePercent,
 } from '../../loaders/quote.ts';
-import { refusing } from '../bad-input.ts';
+import { createHeadStream } from '../../loaders/source-streams.ts';
 import { builder } from '../builder.ts';
 import { complexityOfQuote } from '../complexity.ts';
 import { atArg } from './pool-pair.ts';
@@ -86,10 +85,8 @@ const QuoteRef = builder.objectRef<Quote>('Quote').implement({
             'Slippage that the trader accepts, in percent from 0 to 100. It is read as the decimal number that it is written as.',
         }),
       },
-      extensions: refusing((args: { readonly slippagePercent?: number | null }) =>
-        readSlippagePercent(args.slippagePercent),
-      ),
-      resolve: ({ buyAmount }, { slippagePercent }) => minimumReceived(buyAmount, readSlippagePercent(slippagePercent)),
+      extensions: { refuse: readSlippagePercent },
+      resolve: ({ buyAmount }, args) => minimumReceived(buyAmount, readSlippagePercent(args)),
     }),
     price: t.field({
       type: 'Decimal',
@@ -136,14 +133,12 @@ const quoteArgs = builder.args((t) => ({
 /** When a quote is null, and what is refused. */
 const QUOTE_LIMITS = `Null if there is no route, if the best one gives 0, or if more than 2^64 - 1 would have to be paid. The same token twice, no amount, both amounts, an amount of 0 and a \`maxHops\` outside 1 to ${MAX_HOPS} are BAD_USER_INPUT.`;
 
-const quoteExtensions = refusing((args: QuoteArguments) => readQuoteArguments(args));
-
 builder.queryField('quote', (t) =>
   t.field({
     type: QuoteRef,
     nullable: true,
     complexity: (args, { service }) => complexityOfQuote(args, service),
-    extensions: quoteExtensions,
+    extensions: { refuse: readQuoteArguments },
     description: `The best way to change one token for another: of all routes of at most \`maxHops\` pools on which no token comes twice, the one that gives the most for \`sellAmount\`, or asks the least for \`buyAmount\`. Of equally good routes, the shortest one, then by the ids of their pools. A pool gives \`R2 - ceil(R1 * R2 / (R1 + sent))\`, in exact integers: R1 is its reserve of the token that is sent, and R2 that of the other token. Empty pools are not used. The exchange's trading fee is not part of the quote: the trader bids it separately. The exchange stores reserves as unsigned 64-bit integers; the quote does not check that R1 + sent fits. ${QUOTE_LIMITS} Null with an error if the exchange state cannot be read.`,
     args: { ...quoteArgs, ...atArg },
     resolve: (_root, args, { loaders }) => loaders.quotes.find(args),
@@ -155,10 +150,10 @@ builder.subscriptionField('quote', (t) =>
     type: QuoteRef,
     nullable: true,
     complexity: (args, { service }) => complexityOfQuote(args, service),
-    extensions: quoteExtensions,
+    extensions: { refuse: readQuoteArguments },
     description: `Sends the quote of \`Query.quote\` at the current beacon height first, then at each new one. The exchange's trading fee is not part of it. ${QUOTE_LIMITS} A slow subscriber skips heights and receives the newest quote. If no height could be read yet, the first update is an error with null data, and the subscription stays open.`,
     args: quoteArgs,
-    subscribe: (_root, _args, { loaders }) => loaders.sourceStreams.head(),
+    subscribe: (_root, _args, { loaders }) => createHeadStream(loaders),
     resolve: (head, args, { loaders }) => loaders.quotes.findForUpdate(head, args),
   }),
 );

@@ -1,14 +1,8 @@
-import type { PairFilterInput } from '../../loaders/market.ts';
+import { createTickerStream } from '../../loaders/source-streams.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
-import { type Complexity, selectedPairs } from '../complexity.ts';
-import type { Service } from '../context.ts';
+import { selectedPairs } from '../complexity.ts';
 import { pairFilterArg, pairIdArgs } from './pair.ts';
 import { PairRef, TickerRef } from './refs.ts';
-
-/** The complexity of the tickers that a filter selects. */
-function complexityOfTickers(filter: PairFilterInput | null | undefined, { sources }: Service): Complexity {
-  return selectedPairs(filter, sources.market.tickers.current()?.market);
-}
 
 // The fields that tickers share with pairs are in pair.ts.
 TickerRef.implement({
@@ -44,7 +38,7 @@ TickerRef.implement({
 builder.queryFields((t) => ({
   tickers: t.field({
     type: [TickerRef],
-    complexity: ({ filter }, { service }) => complexityOfTickers(filter, service),
+    complexity: ({ filter }, { service }) => selectedPairs(filter, service.sources.market.tickers.current()?.market),
     nullable: true,
     description:
       'All tickers that match the filter, in the order of the market-data host. Null with an error if tickers cannot be read.',
@@ -64,11 +58,11 @@ builder.queryFields((t) => ({
 builder.subscriptionField('tickers', (t) =>
   t.field({
     type: [TickerRef],
-    complexity: ({ filter }, { service }) => complexityOfTickers(filter, service),
+    complexity: ({ filter }, { service }) => selectedPairs(filter, service.sources.market.tickers.current()?.market),
     description:
       'Sends the current tickers first, then the list each time a ticker changes. A slow subscriber skips changes and receives the newest list. If tickers could not be read yet, the first update is an error with null data, and the subscription stays open.',
     args: pairFilterArg,
-    subscribe: (_root, { filter }, { loaders }) => loaders.sourceStreams.tickers(filter),
+    subscribe: (_root, { filter }, { loaders }) => createTickerStream(filter, loaders),
     resolve: (tickers) => tickers,
   }),
 );

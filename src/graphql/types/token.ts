@@ -62,12 +62,7 @@ builder.queryFields((t) => ({
 }));
 
 /** The number of tokens in the token list and in the pools. */
-function countTokens({ sources }: Service): number {
-  const { head } = sources;
-  const tokens = sources.tokens.current();
-  const ofPools = head.current()?.exchange.directory.placesOfToken;
-  if (ofPools === undefined) return tokens.size;
-  let count = ofPools.size;
-  for (const tokenId of tokens.keys()) if (!ofPools.has(tokenId)) count += 1;
-  return count;
+function countTokens({ sources: { head, tokens } }: Service): number {
+  const inPools = head.current()?.exchange.directory.placesOfToken.keys() ?? [];
+  return new Set([...tokens.current().keys(), ...inPools]).size;
 }

@@ -1,5 +1,5 @@
 /** Lets only a few callers proceed in each turn of the event loop, so that other work is done between them. */
-export type TurnLimit = {
+type TurnLimit = {
   /** Resolves when the caller may proceed. */
   wait(): Promise<void>;
 };

@@ -6,7 +6,6 @@ import type { ObjectPlan } from '../../../src/graphql/execution/plan.ts';
 import { startGatewayForTest, type TestGatewayOptions } from '../../support/gateway.ts';
 
 const PLAN: ObjectPlan = {
-  typename: 'PoolPair',
   fields: [],
   failure: undefined,
   hasVariables: false,

@@ -39,7 +39,7 @@ type ListReader<P extends Pair> = {
   read(payload: Buffer): Promise<SharedList<P>>;
 };
 
-/** Every so many messages one has all rows. */
+/** Number of messages from one with all rows to the next. */
 const MESSAGES_PER_KEYFRAME = 30;
 
 /** Rows that are written or read in one turn of the event loop: a millisecond of work. */

@@ -86,7 +86,7 @@ const BLOCK_MS = 1_000;
 /** The pause after an error of Redis. */
 const PAUSE_MS = 100;
 
-/** The clocks are compared every so many renewals. */
+/** Number of renewals from one comparison of the clocks to the next. */
 const MEASURE_EVERY = 10;
 
 /** Creates the membership of a gateway. */

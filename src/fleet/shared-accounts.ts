@@ -25,7 +25,7 @@ export type SharedAccounts = {
 /** The accounts after a settlement, and the number of replicas that settled within the last seconds. */
 export type Settled = { readonly left: readonly number[]; readonly replicas: number };
 
-/** A replica that has not settled for so long does not count any more. */
+/** A replica that has not settled for this time is not counted any more. */
 const REPLICA_TTL_MS = 5_000;
 
 /**

@@ -48,7 +48,7 @@ type SharedReadsOptions<Value> = {
   readonly watcher: SharedReadsWatcher;
 };
 
-/** A lock that its replica does not renew for so long is free: the replica was stopped. */
+/** A lock that its replica has not renewed for this time is free: the replica was stopped. */
 const LOCK_MS = 1_500;
 const RENEW_EVERY_MS = 400;
 

@@ -17,7 +17,7 @@ export class Account {
     this.#transport = transport;
   }
 
-  /** Charges what is missing to so many points. @returns the error if the client does not have them */
+  /** Charges the points that are missing to this number. @returns the error if the client does not have them */
   charge(points: number): GraphQLError | undefined {
     if (this.#rates === undefined || this.#caller === undefined || points <= this.paid) return undefined;
     const refusal = this.#rates.charge(this.#caller, this.#transport, points, this.paid);

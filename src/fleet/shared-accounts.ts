@@ -114,6 +114,6 @@ function readReply(reply: RedisReply, accounts: number): Settled {
   const numbers = listOf(reply).map((each) => Number(String(each)));
   const [replicas, ...left] = numbers;
   if (replicas === undefined || left.length !== accounts || !numbers.every(Number.isSafeInteger))
-    throw new Error('Redis replied with something else than the accounts');
+    throw new Error('the reply of Redis does not contain the accounts');
   return { replicas, left };
 }

@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * The tests of whole systems: they start browsers, servers of other programs or the gateway as a process, or wait until
+ * The system tests: they start browsers, servers of other programs or the gateway as a process, or wait until
  * failing upstreams reach a timeout. They take three times as long as the quick tests, which are all others.
  */
 const SYSTEM_TESTS = [

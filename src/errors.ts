@@ -67,7 +67,7 @@ export const ERROR_CODES = {
   QUERY_TOO_COMPLEX: { cause: 'The operation exceeds a limit. Nothing was executed.', remedy: 'Request less.' },
   RATE_LIMITED: {
     cause: "The client's address has too few points left, or too many connections or open operations.",
-    remedy: 'Wait for `extensions.retryAfterMs` if it is there. Otherwise close some.',
+    remedy: 'If `extensions.retryAfterMs` is there, wait that long. Otherwise close connections or operations.',
     retryable: true,
   },
   ORIGIN_NOT_ALLOWED: {
@@ -76,7 +76,7 @@ export const ERROR_CODES = {
   },
   TOO_MANY_ERRORS: {
     cause: `A response has more than ${MAX_ERRORS} errors. This is the last one. It has no \`path\`, and its message has the number of the errors that are not reported.`,
-    remedy: 'Correct the first ones.',
+    remedy: 'Correct the reported errors.',
   },
   PERSISTED_QUERY_NOT_FOUND: {
     cause: 'The gateway does not have the text for this hash, or no longer has it.',

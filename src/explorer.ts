@@ -15,6 +15,6 @@ export async function readExplorer({ explorer, persistedOnly }: Config, log: Log
     const files = await readExplorerFiles(folder);
     if (files !== undefined) return files;
   }
-  log.warn(`the explorer is not built: ${BUILD_EXPLORER_COMMAND} builds it for the next start`);
+  log.warn(`the explorer is not built: run ${BUILD_EXPLORER_COMMAND}, then start the gateway again`);
   return 'not built';
 }

@@ -73,7 +73,7 @@ export function createTokenLog(log: Log): TokenWatcher {
     ...createUpstreamLog(log, 'TOKENS')(),
     skipped(entries) {
       const level = entries > 0 ? 'warn' : 'info';
-      log[level]({ upstream: 'TOKENS', entries }, 'entries of the token service that were skipped as invalid');
+      log[level]({ upstream: 'TOKENS', entries }, 'invalid entries of the token service are skipped');
     },
   };
 }
@@ -135,12 +135,12 @@ export function createHistoryLog(log: Log): HistoryWatcher {
     leftOut: (heights) =>
       log.warn(
         { heights },
-        'heights are not in the history, because they are earlier than recorded ones below them, or later than those above: a node has shown another branch of the chain',
+        'heights are not recorded, because their times do not fit the times of the recorded heights around them: a node has shown another branch of the chain',
       ),
     deleted: (heights) =>
       log.warn(
         { heights },
-        'heights were deleted from the history, because the node has other blocks there: they were of a branch of the chain that was given up, and are read from the node again',
+        'heights were deleted from the history, because their blocks belong to an abandoned branch of the chain: the gateway reads these heights from the node again',
       ),
   };
 }
@@ -162,7 +162,7 @@ export function createFleetLog(log: Log): FleetWatcher {
       log[level]({ role, before }, ROLE_MESSAGES[role]);
     },
     refused: (stream, { reason, message }) =>
-      log.warn({ stream, reason, error: message }, 'a message of the fleet is ignored, and those after it like it'),
+      log.warn({ stream, reason, error: message }, 'the gateway ignores messages of the fleet that it cannot use'),
     otherChain: (chain) =>
       log.error({ chain }, 'Redis has the fleet of another chain: the gateway works alone; see REDIS_PREFIX'),
     failed: (error) => log.error({ error: messageOf(error) }, 'Redis refuses a command of the fleet'),

@@ -58,6 +58,6 @@ try {
   }
 } catch (problem) {
   const refusal = Array.isArray(problem) ? problem[0].message : undefined;
-  console.error(refusal ?? `No gateway answers at ${url}. Start one, or pass the address of another.`);
+  console.error(refusal ?? `No gateway responds at ${url}. Start one, or pass another URL.`);
 }
 process.exitCode = 1; // The board goes on until it is stopped.

@@ -90,7 +90,7 @@ for (;;) {
     }
   } catch (problem) {
     const isNetwork = problem instanceof TypeError;
-    console.error(isNetwork ? `No gateway answers at ${url}.` : (problem as Error).message);
+    console.error(isNetwork ? `No gateway responds at ${url}.` : (problem as Error).message);
     if (!isConnected) process.exit(1);
   }
   console.error('The connection is lost. Connecting again.');

@@ -16,7 +16,7 @@ export type RefusalReason = 'version' | 'damaged' | 'size' | 'chain' | 'gap';
 export type ByteReader = {
   u8(): number;
   u32(): number;
-  /** So many bytes, without copying them. */
+  /** Reads this number of bytes, without copying them. */
   bytes(length: number): Buffer;
   /** A text with its length before it. */
   text(): string;

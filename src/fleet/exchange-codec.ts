@@ -120,7 +120,7 @@ export function createExchangeReader(): ExchangeReader {
     if (bytes.length % BYTES_PER_CHANGE > 0) throw new RefusedMessageError('damaged', 'a change is too short');
     for (let at = 0; at < bytes.length; at += BYTES_PER_CHANGE) {
       const place = bytes.readUInt32LE(at);
-      if (place >= pools) throw new RefusedMessageError('damaged', 'a change is of no pool');
+      if (place >= pools) throw new RefusedMessageError('damaged', 'a change names a pool that does not exist');
       bytes.copy(all, place * BYTES_PER_POOL, at + 4, at + BYTES_PER_CHANGE);
     }
     return { directory, reserves };
@@ -131,7 +131,7 @@ export function createExchangeReader(): ExchangeReader {
       const reader = createByteReader(bytes);
       const kind = reader.u8();
       if (kind !== KEYFRAME && kind !== CHANGES)
-        throw new RefusedMessageError('damaged', 'a state is of no known kind');
+        throw new RefusedMessageError('damaged', 'a state has an unknown kind');
       const state = { beaconHeight, time, ...(kind === KEYFRAME ? readKeyframe(reader) : readChanges(reader)) };
       reader.end();
       previous = state;

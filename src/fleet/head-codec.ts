@@ -35,7 +35,7 @@ type HeadReader = {
   filled(payload: Buffer): ExchangeState;
 };
 
-/** Every so many messages one is a keyframe. */
+/** Number of messages from one keyframe to the next. */
 const MESSAGES_PER_KEYFRAME = 32;
 
 /** Creates a writer, whose first message is a keyframe. */

@@ -42,7 +42,7 @@ export type Lease = {
 /** A leader renews its lease three times in this time. */
 export const LEASE_MS = 3_000;
 
-/** What the fleet has in Redis is deleted so long after its last replica has stopped. */
+/** Time after which the data of a fleet in Redis expires, once its last replica has stopped. */
 const EXPIRY_MS = 3_600_000;
 
 /**

@@ -39,7 +39,7 @@ type ListReader<P extends Pair> = {
   read(payload: Buffer): Promise<SharedList<P>>;
 };
 
-/** Every so many messages one has all rows. */
+/** Number of messages from one with all rows to the next. */
 const MESSAGES_PER_KEYFRAME = 30;
 
 /** Rows that are written or read in one turn of the event loop: a millisecond of work. */
@@ -138,7 +138,7 @@ export function createListReader<P extends Pair>({ read: readRow }: RowCodec<P>)
       if (step === 0) changed.push(readRow(row));
       else changed[placeOf(row[0], count)] = readRow(row.slice(1));
     }
-    if (changed.length !== count) throw new RefusedMessageError('damaged', 'a list has another number of rows');
+    if (changed.length !== count) throw new RefusedMessageError('damaged', 'a list has the wrong number of rows');
     const rows = lines === '' && step > 0 && before !== undefined ? before.rows : changed;
     last = { keyframe, step, rows };
     return {
@@ -161,6 +161,6 @@ export function createListReader<P extends Pair>({ read: readRow }: RowCodec<P>)
 
 function placeOf(index: unknown, count: number): number {
   const place = readInteger(index, '$[0]');
-  if (place >= count) throw new RefusedMessageError('damaged', 'a change is of no row');
+  if (place >= count) throw new RefusedMessageError('damaged', 'a change names a row that does not exist');
   return place;
 }

@@ -41,7 +41,7 @@ export function readMessage(bytes: Buffer, chain: string | undefined): Message {
     throw new RefusedMessageError('version', `a message has the format version ${version}, not ${FORMAT_VERSION}`);
   const checksum = reader.u32();
   const body = reader.rest();
-  if (crc32(body) !== checksum) throw new RefusedMessageError('damaged', 'a message has another checksum');
+  if (crc32(body) !== checksum) throw new RefusedMessageError('damaged', 'the checksum of a message is wrong');
 
   const parts = createByteReader(body);
   const number = parts.u8();
@@ -50,7 +50,7 @@ export function readMessage(bytes: Buffer, chain: string | undefined): Message {
   const ofChain = parts.text();
   // A leader that has not read a node yet does not know the name.
   if (chain !== undefined && ofChain !== '' && ofChain !== chain)
-    throw new RefusedMessageError('chain', `a message is of the chain ${JSON.stringify(ofChain)}`);
+    throw new RefusedMessageError('chain', `a message belongs to the chain ${JSON.stringify(ofChain)}`);
   return { kind, chain: ofChain, payload: parts.rest() };
 }
 

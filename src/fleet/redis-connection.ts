@@ -45,7 +45,7 @@ export const COMMAND_TIMEOUT_MS = 500;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
 
-/** After so many probes without a reply, the connection is opened again. */
+/** Number of probes without a reply after which the connection is opened again. */
 const PROBES_UNTIL_REOPENED = 3;
 
 /** How long a client may take to connect, with the discovery of a cluster. */

@@ -25,7 +25,7 @@ export type SharedAccounts = {
 /** The accounts after a settlement, and the number of replicas that settled within the last seconds. */
 export type Settled = { readonly left: readonly number[]; readonly replicas: number };
 
-/** A replica that has not settled for so long does not count any more. */
+/** A replica that has not settled for this time is not counted any more. */
 const REPLICA_TTL_MS = 5_000;
 
 /**
@@ -114,6 +114,6 @@ function readReply(reply: RedisReply, accounts: number): Settled {
   const numbers = listOf(reply).map((each) => Number(String(each)));
   const [replicas, ...left] = numbers;
   if (replicas === undefined || left.length !== accounts || !numbers.every(Number.isSafeInteger))
-    throw new Error('Redis replied with something else than the accounts');
+    throw new Error('the reply of Redis does not contain the accounts');
   return { replicas, left };
 }

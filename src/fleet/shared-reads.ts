@@ -48,7 +48,7 @@ type SharedReadsOptions<Value> = {
   readonly watcher: SharedReadsWatcher;
 };
 
-/** A lock that its replica does not renew for so long is free: the replica was stopped. */
+/** A lock that its replica has not renewed for this time is free: the replica was stopped. */
 const LOCK_MS = 1_500;
 const RENEW_EVERY_MS = 400;
 
@@ -205,6 +205,6 @@ type Look = { readonly redisNow: number; readonly isLocked: boolean; readonly va
 function readLook(reply: RedisReply): Look {
   const [time, lock, value] = listOf(reply);
   const redisNow = Number(String(time));
-  if (!Number.isSafeInteger(redisNow)) throw new Error('Redis replied with something else than a value or a lock');
+  if (!Number.isSafeInteger(redisNow)) throw new Error('the reply of Redis contains neither a value nor a lock');
   return { redisNow, isLocked: lock === 1, value: Buffer.isBuffer(value) ? value : undefined };
 }

@@ -29,7 +29,7 @@ type BackfillOptions = {
   readonly mayRun: () => boolean;
   /** How far below the newest block, by the times of blocks. */
   readonly maxAgeMs: number;
-  /** Of so many heights one is read. Shorter gaps are filled completely. */
+  /** The step between the heights that are read in a long gap. Shorter gaps are filled completely. */
   readonly step: number;
   readonly rate: BackfillRate;
 };
@@ -61,7 +61,7 @@ const PAUSE_MS = 250;
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 60_000;
 
-/** A height that failed so often is left out for a time: nodes may be mended, or replaced. */
+/** After this number of failures, a height is left out for a time: nodes may be repaired or replaced. */
 const MAX_FAILURES = 3;
 const LEFT_OUT_FOR_MS = 3_600_000;
 const MAX_LEFT_OUT = 1_000;
@@ -72,7 +72,7 @@ const PRUNED_FOR_MS = 3_600_000;
 /** Minimum time between two looks for missing heights. */
 const LOOK_EVERY_MS = 2_000;
 
-/** The first look comes so long after the first head, because clients wait for their first answers then. */
+/** Time from the first head to the first search, because clients wait for their first responses in that time. */
 const FIRST_LOOK_AFTER_MS = 300;
 
 /** Creates the backfill. It does nothing before it is woken. */

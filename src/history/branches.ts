@@ -100,7 +100,7 @@ export function createBranches({ store, use, readFinal, mayWrite, onDeleted }: B
   const deleteBelow = async (height: BeaconHeight, head: Head) => deleteBranch(await compareBelow(height, head));
 
   function refuse(height: BeaconHeight): Promise<never> {
-    const problem = `the database is of another chain: it has another block at beacon height ${height} than the node`;
+    const problem = `the database belongs to another chain: it has another block at beacon height ${height} than the node`;
     return use(() => Promise.reject(new HistoryDatabaseError(problem, { isPermanent: true })));
   }
 

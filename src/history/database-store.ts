@@ -46,7 +46,7 @@ export function createDatabaseStore(open: (chainName: string) => Promise<Databas
   return {
     async useChain(chainName) {
       if (chain !== undefined && chain !== chainName)
-        throw new HistoryDatabaseError(`The history is of the chain ${chain}, not of ${chainName}.`, {
+        throw new HistoryDatabaseError(`The history belongs to the chain ${chain}, not to ${chainName}.`, {
           isPermanent: true,
         });
       chain = chainName;

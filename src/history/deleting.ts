@@ -20,9 +20,12 @@ export async function deleteFrom(sql: Sql, block: RecordedHeight): Promise<reado
   if (first?.beaconHeight !== from || first.hash !== block.hash || first.time !== block.time) return [];
   const last = await heightAtOrBelow(sql, from - 1);
   if (last === undefined || first.time < (await readDeletedBefore(sql)))
-    throw new HistoryDatabaseError(`The heights from ${from} on cannot be deleted: too little is left below them.`, {
-      isPermanent: true,
-    });
+    throw new HistoryDatabaseError(
+      `The heights from ${from} on cannot be deleted: the history has too few heights below them.`,
+      {
+        isPermanent: true,
+      },
+    );
 
   const pools = (await sql.all('SELECT pool FROM pools ORDER BY pool')).map((row) => numberOf(row, 'pool'));
   const cuts: Cut[] = [];

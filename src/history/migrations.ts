@@ -58,7 +58,7 @@ async function requireVersion(sql: ReadSql, chainName: string, newest: number): 
   }
   const chain = facts.get('chain');
   if (chain === chainName) return version;
-  throw refusal(`The history database is of the chain ${chain}, and the node is of ${chainName}.`);
+  throw refusal(`The history database belongs to the chain ${chain}, but the node belongs to ${chainName}.`);
 }
 
 /** What a database is opened with. */

@@ -61,7 +61,7 @@ const MAX_WAITING = 64;
 /** Blocks that are given to the database together. */
 const BLOCKS_AT_ONCE = 16;
 
-/** The database is opened so long after the first head, because clients wait for their first answers then. */
+/** Time from the first head until the database is opened, because clients wait for their first responses in that time. */
 const OPEN_AFTER_MS = 100;
 
 /** How often a height is read again before it is left to the backfill. */

@@ -97,7 +97,7 @@ function requireSame(recorded: RecordedHeight, hash: string | undefined, time: I
   const isSameHash = recorded.hash === undefined || hash === undefined || recorded.hash === hash;
   if (isSameHash && recorded.time === time) return;
   throw new HistoryDatabaseError(
-    `The history is of another chain: it has another block at beacon height ${recorded.beaconHeight}.`,
+    `The history belongs to another chain: it has another block at beacon height ${recorded.beaconHeight}.`,
     { isPermanent: true },
   );
 }

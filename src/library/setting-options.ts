@@ -14,9 +14,9 @@ export type SettingOptions = {
   readonly tokensFile?: string | undefined;
   /** Origins of pages that can send requests and open websockets, besides the gateway's own, or `*` for all. */
   readonly corsOrigins?: readonly string[] | undefined;
-  /** URL of the websocket on which the full node pushes new blocks, or as many URLs as `fullnodeUrl` has, in the same order. An empty one is a node without a websocket. By default, the gateway only polls. */
+  /** URL of the websocket on which the full node pushes new blocks, or as many URLs as `fullnodeUrl` has, in the same order. An empty entry means a node without a websocket. By default, the gateway only polls. */
   readonly fullnodeWsUrl?: string | readonly string[] | undefined;
-  /** HTTP headers of every request to a node, also of the one that opens its websocket. */
+  /** HTTP headers of every request to a node, also of the request that opens its websocket. */
   readonly fullnodeHeaders?: Readonly<Record<string, string>> | undefined;
   /** HTTP headers of every request to the market-data host. */
   readonly marketDataHeaders?: Readonly<Record<string, string>> | undefined;
@@ -116,11 +116,11 @@ export type SettingOptions = {
   readonly otelExporterOtlpHeaders?: string | undefined;
   /** Encoding of traces: http/protobuf, http/json. gRPC is not supported. Default: `http/protobuf`. */
   readonly otelExporterOtlpProtocol?: 'http/protobuf' | 'http/json' | undefined;
-  /** Name of the gateway in traces. By default the name among `otelResourceAttributes`, or `pdex-gateway`. */
+  /** Name of the gateway in traces. By default, service.name in `otelResourceAttributes`, or else `pdex-gateway`. */
   readonly otelServiceName?: string | undefined;
   /** Further attributes of the gateway in traces. Written as `name=value` pairs, percent-encoded and separated by commas. */
   readonly otelResourceAttributes?: string | undefined;
-  /** Which traces are recorded: always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off, parentbased_traceidratio. With `parentbased_`, the trace context of the client decides if there is one. Default: `parentbased_always_on`. */
+  /** Which traces are recorded: always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off, parentbased_traceidratio. With `parentbased_`, a client that sends a trace context decides. Default: `parentbased_always_on`. */
   readonly otelTracesSampler?:
     | 'always_on'
     | 'always_off'
@@ -131,19 +131,19 @@ export type SettingOptions = {
     | undefined;
   /** Share of traces that the samplers with `traceidratio` record, from 0 to 1. Default: `1`. */
   readonly otelTracesSamplerArg?: number | undefined;
-  /** Whether traces are off although a receiver is set: true or false. Default: `false`. */
+  /** Whether traces are off even if a receiver is set: true or false. Default: `false`. */
   readonly otelSdkDisabled?: boolean | undefined;
   /** Where the history of the exchange is recorded: the path of a SQLite file, a `postgres://` URL, `memory`, or `off`. By default `memory` with the built-in sandbox, otherwise `pdex-history.sqlite` in the working directory. */
   readonly historyDatabase?: string | undefined;
-  /** How long each change of a pool is stored, in days by the times of blocks. Candles are stored for longer: up to a quarter of an hour for 90 days, longer ones for ever. Default: `7`. */
+  /** How long each change of a pool is stored, in days by the times of blocks. Candles of up to 15 minutes are stored for at least 90 days, and longer candles forever. Default: `7`. */
   readonly historyRawDays?: number | undefined;
-  /** How far below the newest block missing heights are read from the node, in hours by the times of blocks. 0 turns it off. Default: `24`. */
+  /** How far back the gateway reads missing heights from the node, in hours before the newest block. 0 turns this off. Default: `24`. */
   readonly historyBackfillHours?: number | undefined;
-  /** Every how many heights one is read from the node. Gaps that are shorter are filled completely. By default 12, and 1 with the built-in sandbox. */
+  /** Step between the missing heights that the gateway reads from the node: with 12, it reads every twelfth height. It fills shorter gaps completely. By default 12, and 1 with the built-in sandbox. */
   readonly historyBackfillStep?: number | undefined;
-  /** URL of Redis, through which several gateways work as one fleet: `redis://` or, over TLS, `rediss://`. Several URLs are nodes of a cluster. For the only endpoint of a cluster the scheme is `redis+cluster://`, and for Sentinels `redis+sentinel://host:26379/<name of the primary>`. By default, the gateway is alone. */
+  /** URL of the Redis that the gateways of a fleet share: `redis://`, or `rediss://` over TLS. Several URLs are nodes of a cluster. For a cluster with one endpoint, the scheme is `redis+cluster://`. For Sentinels, the URL is `redis+sentinel://host:26379/<name of the primary>`. By default, the gateway works alone. */
   readonly redisUrl?: string | readonly string[] | undefined;
-  /** What all keys in Redis start with. Gateways with the same `redisUrl` and the same prefix are one fleet, and must follow the same chain. Default: `pdex`. */
+  /** Prefix of all keys in Redis. Gateways with the same `redisUrl` and the same prefix are one fleet, and must follow the same chain. Default: `pdex`. */
   readonly redisPrefix?: string | undefined;
   /** Whether to serve simulated data of the built-in sandbox: true or false. By default, true if no upstream is configured. */
   readonly sandbox?: boolean | undefined;

@@ -11,13 +11,13 @@ import { isFarAhead } from '../live/chain/recent-heads.ts';
 export type CandleMoment = {
   /** The head that is current. */
   readonly head: Head;
-  /** The `openTime` of an interval that is closed; `undefined` for the candle under way. */
+  /** The `openTime` of an interval that is closed; `undefined` for the current candle. */
   readonly closed: Instant | undefined;
 };
 
 /** Which intervals are closed: a later block is known, and the last height of the interval is final. */
 export type ClosedIntervals = {
-  /** What happened up to a head after the height that a subscriber received last: what was closed first, then the candle under way. */
+  /** The changes up to a head since the height that a subscriber received last: closed candles first, then the current candle. */
   momentsAt(head: Head, interval: CandleInterval, after: BeaconHeight | undefined): readonly CandleMoment[];
 };
 

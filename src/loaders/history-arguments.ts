@@ -44,7 +44,7 @@ export function requireCandleArguments(args: CandlesArguments): void {
   requireDecimals(args);
   const { from, to, last } = args;
   if (from != null && to != null && from >= to)
-    throw new BadUserInputError('from is not before to. An interval that begins at to is not included.');
+    throw new BadUserInputError('from is not before to. An interval that begins at to is not part of the result.');
   requireAtLeast(1, 'last', last);
 }
 

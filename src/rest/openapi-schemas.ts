@@ -20,7 +20,7 @@ const IDS = {
   pool_id: POOL_ID,
 };
 
-/** The documented fields are in every document. All others are left out where they are not known. */
+/** The documented fields are in every document. All other fields are left out if they are not known. */
 const DOCUMENTED_TICKER = {
   ...IDS,
   base_currency: { type: 'string', description: 'Symbol of the base token. Symbols of bridged tokens start with `p`.' },
@@ -32,11 +32,13 @@ const DOCUMENTED_TICKER = {
 
 const KNOWN_OF_TICKER = {
   bid: price('Highest bid of the order book. Only if the gateway has read the book within the last minute.'),
-  ask: price('Lowest ask of the order book. Below `bid` if the book is crossed. Only where `bid` can be known.'),
-  high: price(
-    'Highest pool price of the last 24 hours, of the recorded heights, in target tokens. Only with a history.',
+  ask: price(
+    'Lowest ask of the order book. Below `bid` if the book is crossed. Only if the gateway has read the book within the last minute.',
   ),
-  low: price('Lowest pool price of the last 24 hours, of the recorded heights, in target tokens. Only with a history.'),
+  high: price(
+    'Highest pool price at the recorded heights of the last 24 hours, in target tokens. Only with a history.',
+  ),
+  low: price('Lowest pool price at the recorded heights of the last 24 hours, in target tokens. Only with a history.'),
   pool_price: price(
     'Price of one base token in target tokens, from the pool of the two tokens on the chain, by the documented formula. The same as `Pair.poolPrice` in GraphQL.',
   ),

@@ -37,7 +37,7 @@ export function createOpenApi({ paths, version, isSandbox }: OpenApiOptions): ob
   };
 }
 
-const DESCRIPTION = `The gateway reads the market-data host and the node once for all clients, and answers from memory. All paths also accept HEAD and OPTIONS. Pages of all origins may read the answers. Parameters that are not described here are ignored. Numbers can have an exponent.`;
+const DESCRIPTION = `The gateway reads the market-data host and the node once for all clients, and responds from memory. All paths also accept HEAD and OPTIONS. Pages of all origins may read the responses. Unknown parameters are ignored. Numbers can have an exponent.`;
 
 const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
 
@@ -98,7 +98,7 @@ const TICKERS = {
   tags: ['market'],
   summary: 'Prices and volumes of all pairs',
   description:
-    'The last price and the 24-hour volumes of each pair, in the order of the market-data host. The gateway adds what it knows itself: the best prices of order books that it has read within the last minute, the 24-hour high and low, and the price and liquidity of the pool on the chain. All pools are of one beacon height.',
+    'The last price and the 24-hour volumes of each pair, in the order of the market-data host. The gateway adds fields from other data that it has: the best prices of order books that it has read within the last minute, the 24-hour high and low, and the price and liquidity of the pool on the chain. All pools have the same beacon height.',
   parameters: [ref('parameters', 'IfNoneMatch'), ref('parameters', 'MinHeight')],
   responses: {
     200: success('The tickers.', 'TickerList', EXAMPLES.tickers, { 'X-Pdex-Height': ref('headers', 'Height') }),
@@ -111,7 +111,7 @@ const ORDER_BOOK = {
   tags: ['market'],
   summary: 'The order book of a ticker',
   description:
-    'The order book of one ticker id. Bids are sorted by descending price and asks by ascending price. Entries with the same price are merged. All clients get the same snapshot for a while (`ORDER_BOOK_TTL_MS`). Pairs with the same ticker id share one book.',
+    'The order book of one ticker id. Bids are sorted by descending price and asks by ascending price. Entries with the same price are merged. All clients get the same snapshot for the time of the setting `ORDER_BOOK_TTL_MS`. Pairs with the same ticker id share one book.',
   parameters: [
     ref('parameters', 'TickerId'),
     ref('parameters', 'Depth'),
@@ -157,7 +157,7 @@ const PARAMETERS = {
     name: 'depth',
     in: 'query',
     description:
-      'Maximum number of entries, both sides together: 100 is 50 bids and 50 asks. An odd number is rounded up. 0 is the complete book.',
+      'Maximum number of entries on both sides together: 100 returns up to 50 bids and 50 asks. An odd number is rounded up. 0 returns the complete book.',
     schema: { type: 'integer', minimum: 0, maximum: 999_999_999, default: 0 },
     example: 100,
   },
@@ -165,7 +165,7 @@ const PARAMETERS = {
     name: 'uncrossed',
     in: 'query',
     description:
-      'Whether orders that cross are matched with each other first, the highest bid with the lowest ask. The highest bid is then below the lowest ask. Without it, a crossed book is shown as the host has it.',
+      'If true, the gateway first matches crossing orders, the highest bid with the lowest ask. Then the highest bid is below the lowest ask. Otherwise, a crossed book stays crossed.',
     schema: { type: 'boolean', default: false },
   },
   IfNoneMatch: {
@@ -178,7 +178,7 @@ const PARAMETERS = {
     name: 'X-Pdex-Min-Height',
     in: 'header',
     description:
-      'The newest beacon height that the client has seen, also from another gateway. The gateway responds when it has that height.',
+      'The newest beacon height that the client has seen, also from another gateway. The gateway waits until it has that height.',
     schema: { type: 'integer', minimum: 0 },
     example: 1_640_000,
   },
@@ -188,7 +188,7 @@ const integerText = { type: 'string', pattern: '^\\d+$' };
 
 const HEADERS = {
   RequestId: {
-    description: 'The id of the request, which the log of the gateway has too. A client can send its own.',
+    description: 'The id of the request. The log of the gateway contains it too. A client can send its own id.',
     schema: { type: 'string' },
   },
   Sandbox: { description: '`true` if the data is simulated.', schema: { const: 'true' } },
@@ -203,16 +203,17 @@ const HEADERS = {
   },
   ETag: { description: 'Equal documents have equal tags.', schema: { type: 'string' } },
   Age: {
-    description: 'Only if data is stale: the age of the oldest, in seconds. Its upstream cannot be read now.',
+    description:
+      'Present only if data is stale, because its upstream cannot be read now: the age of the oldest data, in seconds.',
     schema: integerText,
     example: '42',
   },
   Height: {
-    description: 'The beacon height of the pool prices. Only if the node is known.',
+    description: 'The beacon height of the pool prices. Present only if the gateway has read the node.',
     schema: integerText,
     example: '1640000',
   },
-  RetryAfter: { description: 'How many seconds to wait before the next request.', schema: integerText, example: '10' },
+  RetryAfter: { description: 'Number of seconds to wait before the next request.', schema: integerText, example: '10' },
   RateLimitPolicy: {
     description: 'The rate limit of this client address, if there is one: `q` points in `w` seconds.',
     schema: { type: 'string' },

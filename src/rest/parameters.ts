@@ -32,6 +32,6 @@ function readFlag(name: string, text = 'false'): boolean {
 
 function readOnce(parameters: URLSearchParams, name: string): string | undefined {
   const [text, ...others] = parameters.getAll(name);
-  if (others.length > 0) throw new BadUserInputError(`${name} is there more than once.`);
+  if (others.length > 0) throw new BadUserInputError(`${name} is set more than once.`);
   return text;
 }

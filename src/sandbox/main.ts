@@ -116,7 +116,7 @@ curl -s '${tokensUrl}'
 
 New blocks are pushed on ${pushUrls.join(', ')}.
 
-The gateway on top of it:
+To start a gateway that reads from it:
 ${variables.join(' ')} npm start
 `;
 }

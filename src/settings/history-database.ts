@@ -6,7 +6,7 @@ import type { HistoryDatabase } from '../history/store.ts';
 /** The file of the history if `HISTORY_DATABASE` is not set, in the working directory. */
 export const DEFAULT_HISTORY_FILE = 'pdex-history.sqlite';
 
-/** Every how many heights a real node is read if `HISTORY_BACKFILL_STEP` is not set. */
+/** The step between missing heights that are read from a real node if `HISTORY_BACKFILL_STEP` is not set. */
 export const DEFAULT_BACKFILL_STEP = 12;
 
 /**
@@ -50,7 +50,7 @@ export function requireDatabaseFile(path: string): void {
   // SQLite creates further files beside the database.
   requireWritable(folder, `${named('the folder', folder)} cannot be written`);
   if (file === undefined) return;
-  if (!file.isFile()) throw new Error(`${named('the path', path)} is not that of a file`);
+  if (!file.isFile()) throw new Error(`${named('the path', path)} is not a file`);
   requireWritable(path, `${named('the file', path)} cannot be written`);
   if (!canBeHistory(path)) throw new Error(`${named('the file', path)} is not a history of the gateway`);
 }

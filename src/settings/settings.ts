@@ -133,13 +133,13 @@ const UPSTREAMS = {
     ...URLS,
     variable: 'FULLNODE_WS_URL',
     meaning:
-      'URL of the websocket on which the full node pushes new blocks, or as many URLs as `FULLNODE_URL` has, in the same order. An empty one is a node without a websocket. By default, the gateway only polls.',
+      'URL of the websocket on which the full node pushes new blocks, or as many URLs as `FULLNODE_URL` has, in the same order. An empty entry means a node without a websocket. By default, the gateway only polls.',
     read: readWebSocketUrls,
   },
   fullnodeHeaders: {
     ...HEADERS,
     variable: 'FULLNODE_HEADERS',
-    meaning: 'HTTP headers of every request to a node, also of the one that opens its websocket.',
+    meaning: 'HTTP headers of every request to a node, also of the request that opens its websocket.',
   },
   marketDataHeaders: {
     ...HEADERS,
@@ -363,7 +363,8 @@ const TRACES = {
   traceServiceName: {
     variable: 'OTEL_SERVICE_NAME',
     default: '',
-    meaning: 'Name of the gateway in traces. By default the name among `OTEL_RESOURCE_ATTRIBUTES`, or `pdex-gateway`.',
+    meaning:
+      'Name of the gateway in traces. By default, service.name in `OTEL_RESOURCE_ATTRIBUTES`, or else `pdex-gateway`.',
     read: (text) => text,
   },
   traceResource: {
@@ -376,7 +377,7 @@ const TRACES = {
     ...oneOf(TRACE_SAMPLERS),
     variable: 'OTEL_TRACES_SAMPLER',
     default: 'parentbased_always_on',
-    meaning: `Which traces are recorded: ${TRACE_SAMPLERS.join(', ')}. With \`parentbased_\`, the trace context of the client decides if there is one.`,
+    meaning: `Which traces are recorded: ${TRACE_SAMPLERS.join(', ')}. With \`parentbased_\`, a client that sends a trace context decides.`,
   },
   traceSamplerArg: {
     variable: 'OTEL_TRACES_SAMPLER_ARG',
@@ -389,7 +390,7 @@ const TRACES = {
     ...BOOLEAN,
     variable: 'OTEL_SDK_DISABLED',
     default: 'false',
-    meaning: 'Whether traces are off although a receiver is set: true or false.',
+    meaning: 'Whether traces are off even if a receiver is set: true or false.',
   },
 } satisfies Settings;
 
@@ -406,20 +407,20 @@ const HISTORY = {
     variable: 'HISTORY_RAW_DAYS',
     default: '7',
     meaning:
-      'How long each change of a pool is stored, in days by the times of blocks. Candles are stored for longer: up to a quarter of an hour for 90 days, longer ones for ever.',
+      'How long each change of a pool is stored, in days by the times of blocks. Candles of up to 15 minutes are stored for at least 90 days, and longer candles forever.',
   },
   historyBackfillHours: {
     ...whole(0, MAX_DAYS * 24),
     variable: 'HISTORY_BACKFILL_HOURS',
     default: '24',
     meaning:
-      'How far below the newest block missing heights are read from the node, in hours by the times of blocks. 0 turns it off.',
+      'How far back the gateway reads missing heights from the node, in hours before the newest block. 0 turns this off.',
   },
   historyBackfillStep: {
     variable: 'HISTORY_BACKFILL_STEP',
     kind: 'number',
     default: '',
-    meaning: `Every how many heights one is read from the node. Gaps that are shorter are filled completely. By default ${DEFAULT_BACKFILL_STEP}, and 1 with the built-in sandbox.`,
+    meaning: `Step between the missing heights that the gateway reads from the node: with 12, it reads every twelfth height. It fills shorter gaps completely. By default ${DEFAULT_BACKFILL_STEP}, and 1 with the built-in sandbox.`,
     read: optional(whole(1).read),
   },
 } satisfies Settings;
@@ -429,14 +430,14 @@ const FLEET = {
     ...URLS,
     variable: 'REDIS_URL',
     meaning:
-      'URL of Redis, through which several gateways work as one fleet: `redis://` or, over TLS, `rediss://`. Several URLs are nodes of a cluster. For the only endpoint of a cluster the scheme is `redis+cluster://`, and for Sentinels `redis+sentinel://host:26379/<name of the primary>`. By default, the gateway is alone.',
+      'URL of the Redis that the gateways of a fleet share: `redis://`, or `rediss://` over TLS. Several URLs are nodes of a cluster. For a cluster with one endpoint, the scheme is `redis+cluster://`. For Sentinels, the URL is `redis+sentinel://host:26379/<name of the primary>`. By default, the gateway works alone.',
     read: readRedisUrls,
   },
   redisPrefix: {
     variable: 'REDIS_PREFIX',
     default: 'pdex',
     meaning:
-      'What all keys in Redis start with. Gateways with the same `REDIS_URL` and the same prefix are one fleet, and must follow the same chain.',
+      'Prefix of all keys in Redis. Gateways with the same `REDIS_URL` and the same prefix are one fleet, and must follow the same chain.',
     read: (text) => readMatching(text, /^[\w.:-]{1,64}$/, '1 to 64 letters, digits and - . _ :'),
   },
 } satisfies Settings;

@@ -35,7 +35,7 @@ export type Body = {
   readonly failure: unknown;
 };
 
-/** After so much work on chunks that have already arrived, the reader yields to the event loop. */
+/** Time of work on chunks that have already arrived, after which the reader yields to the event loop. */
 const WORK_AT_ONCE_MS = 2;
 
 /**

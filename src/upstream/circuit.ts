@@ -40,7 +40,7 @@ type CircuitOptions = {
   readonly onChange?: (isOpen: boolean) => void;
 };
 
-/** The circuit opens after so many outages in a row. */
+/** Number of outages in a row after which the circuit opens. */
 const OUTAGES_UNTIL_OPEN = 3;
 const DOUBLINGS = 5;
 

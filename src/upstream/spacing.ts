@@ -29,7 +29,7 @@ type SpacingOptions = {
 
 const MAX_SPACE_MS = 5_000;
 
-/** A rejected call is repeated so often. */
+/** Number of times that a rejected call is repeated. */
 const MAX_RETRIES = 2;
 
 /** Each space is up to this much longer, so that several gateways do not call at the same moments. */

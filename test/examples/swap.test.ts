@@ -76,5 +76,5 @@ test.each([
 
 test('the example says that there is no gateway, and exits with 1', async () => {
   const { ended, errors } = startSwap('PRV', 'BTC', '1', 'http://127.0.0.1:1/graphql');
-  expect([await errors, await ended]).toEqual(['No gateway answers at http://127.0.0.1:1/graphql.\n', 1]);
+  expect([await errors, await ended]).toEqual(['No gateway responds at http://127.0.0.1:1/graphql.\n', 1]);
 });

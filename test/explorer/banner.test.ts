@@ -30,7 +30,7 @@ const STATES: readonly {
     start: quiet(),
     fail: ({ sandbox }) => sandbox.marketData.faults.set({ kind: 'status', status: 500 }),
     notices: [
-      /^Market data is stale\. The market-data host cannot be read since [\w:, ]+: it answers with an error status\./,
+      /^Market data is stale\. The market-data host cannot be read since [\w:, ]+: it responds with an error status\./,
     ],
   },
   { name: 'no node', start: { ...quiet(), without: 'NODE' }, notices: [/^No node\. /, /^No history\. /] },

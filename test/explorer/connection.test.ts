@@ -21,7 +21,7 @@ describeInBrowser('the connection of the explorer', (browser) => {
     await lost.waitFor();
     await expect
       .poll(() => lost.textContent())
-      .toMatch(/^Reconnecting\. The gateway cannot be reached since \d\d:\d\d:\d\d\./);
+      .toMatch(/^Reconnecting\. The page has not reached the gateway since \d\d:\d\d:\d\d\./);
     await page.getByRole('link', { name: 'Chain', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'Chain' }).waitFor();
     await expectAccessible(page);

@@ -14,7 +14,7 @@ const PAGES = [
 const NODE =
   /^Chain data is stale\. The node cannot be read since [\w:, ]+: it cannot be reached\. Pools, swaps and the/;
 const HOST =
-  /^Market data is stale\. The market-data host cannot be read since [\w:, ]+: it answers with an error status/;
+  /^Market data is stale\. The market-data host cannot be read since [\w:, ]+: it responds with an error status/;
 
 describeInBrowser('stale data', (browser) => {
   test('is shown on each page, which says what is stale, since when and why, until it is fresh again', async () => {
@@ -40,7 +40,7 @@ describeInBrowser('stale data', (browser) => {
       .poll(() => freshness.getByRole('listitem').filter({ hasText: 'stale' }).allTextContents())
       .toEqual([
         expect.stringMatching(/^Chainstaleheight 1,640,000, .* read .*\. The node cannot be reached\.$/),
-        expect.stringMatching(/^Market datastaleread .*\. The market-data host does not answer as it should\.$/),
+        expect.stringMatching(/^Market datastaleread .*\. The market-data host does not respond correctly\.$/),
       ]);
 
     node.faults.clear();

@@ -228,7 +228,7 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
     const other = create({ rawDays: 7 });
     onTestFinished(() => other.close());
     await expect(other.useChain('other')).rejects.toMatchObject({
-      message: 'The history database is of the chain test, and the node is of other.',
+      message: 'The history database belongs to the chain test, but the node belongs to other.',
       isPermanent: true,
     });
     await expect(other.coverage(1)).rejects.toMatchObject({ isPermanent: true });

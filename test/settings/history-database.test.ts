@@ -32,7 +32,7 @@ describe('where the history is stored', () => {
   test.each([
     ['mysql://host/pdex', 'expected the path of a file, a postgres:// URL, memory or off'],
     [join(folder, 'missing', 'history.sqlite'), `the folder ${join(folder, 'missing')} does not exist`],
-    [folder, `the path ${folder} is not that of a file`],
+    [folder, `the path ${folder} is not a file`],
     ['postgres:/me:swordfish@host/pdex', 'expected the path of a file, a postgres:// URL, memory or off'],
     ['me:swordfish@host/pdex', 'the folder does not exist'],
     [fileWith('notes.txt', 'No database, but something that somebody needs.'), 'is not a history of the gateway'],

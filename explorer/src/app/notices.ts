@@ -30,15 +30,15 @@ export function noticesOf({ connection, service, beganAgainAt, now }: NoticeInpu
       key: connection.name,
       tone: connection.name === 'disconnected' ? 'danger' : 'warning',
       title: connection.name === 'disconnected' ? 'Disconnected' : 'Reconnecting',
-      text: `The gateway cannot be reached since ${since}. The page shows what it knew then, and tries again by itself.`,
+      text: `The page has not reached the gateway since ${since}. It shows the data from then, and tries again by itself.`,
     });
   }
   if (beganAgainAt !== undefined && now - beganAgainAt < BEGAN_AGAIN_SHOWN_MS) {
     notices.push({
       key: 'began-again',
       tone: 'warning',
-      title: 'The chain began again',
-      text: 'The gateway shows another chain, or a much lower height, than before. The page has started over with it.',
+      title: 'The chain has changed',
+      text: 'The gateway shows another chain or a much lower height than before. The page has loaded all data again.',
     });
   }
   if (service === undefined) return notices;
@@ -51,7 +51,7 @@ export function noticesOf({ connection, service, beganAgainAt, now }: NoticeInpu
       title: service.historyStatus === 'OFF' ? 'No history' : 'History unavailable',
       text:
         service.historyStatus === 'OFF'
-          ? 'This gateway records no prices, so there are no candles, sparklines and changes.'
+          ? 'This gateway records no prices, so there are no candles, sparklines or price changes.'
           : 'The database of recorded prices cannot be used now. Live prices are not affected.',
     });
   }
@@ -94,8 +94,8 @@ function upstreamNotices(service: ServiceStatus, now: number): Notice[] {
         tone: 'warning',
         title: upstream === 'NODE' ? 'Chain data is stale' : 'Market data is stale',
         text: healthy
-          ? `The ${name} answers, but has sent nothing new${sinceText}.`
-          : `The ${name} cannot be read${sinceText}${reason(lastErrorCode)}. ${SHOWS[upstream]} are as they were then.`,
+          ? `The ${name} responds, but has sent nothing new${sinceText}.`
+          : `The ${name} cannot be read${sinceText}${reason(lastErrorCode)}. ${SHOWS[upstream]} are not updated.`,
       },
     ];
   });
@@ -103,12 +103,12 @@ function upstreamNotices(service: ServiceStatus, now: number): Notice[] {
 
 const REASONS: Readonly<Record<string, string>> = {
   UPSTREAM_UNREACHABLE: 'it cannot be reached',
-  UPSTREAM_TIMEOUT: 'it does not answer in time',
-  UPSTREAM_BAD_STATUS: 'it answers with an error status',
-  UPSTREAM_FILTERED: 'a traffic filter stands in front of it',
-  UPSTREAM_RPC_ERROR: 'it answers with an error',
-  UPSTREAM_BAD_SHAPE: 'its answers are not as documented',
-  UPSTREAM_BUSY: 'too many requests wait for it',
+  UPSTREAM_TIMEOUT: 'it does not respond in time',
+  UPSTREAM_BAD_STATUS: 'it responds with an error status',
+  UPSTREAM_FILTERED: 'a traffic filter blocks the requests',
+  UPSTREAM_RPC_ERROR: 'it responds with an error',
+  UPSTREAM_BAD_SHAPE: 'its responses do not match its documented interface',
+  UPSTREAM_BUSY: 'too many requests are queued for it',
 };
 
 function reason(code: string | null): string {

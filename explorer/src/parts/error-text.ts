@@ -29,11 +29,15 @@ export function explainError({ code, message, upstream, retryAfterMs }: GatewayE
     case 'UPSTREAM_TIMEOUT':
       return {
         title: `The ${name} is too slow`,
-        text: 'It did not answer in time. The gateway keeps trying.',
+        text: 'It did not respond in time. The gateway keeps trying.',
         ...later,
       };
     case 'UPSTREAM_BUSY':
-      return { title: `The ${name} is busy`, text: 'Too many requests wait for it. The page tries again.', ...later };
+      return {
+        title: `The ${name} is busy`,
+        text: 'Too many requests are queued for it. The page tries again.',
+        ...later,
+      };
     case 'HISTORY_UNAVAILABLE':
       return {
         title: 'There is no price history',
@@ -54,12 +58,12 @@ export function explainError({ code, message, upstream, retryAfterMs }: GatewayE
     case 'AMBIGUOUS_TICKER':
       return { title: 'Several markets have this name', text: message, retries: false };
     case 'BAD_USER_INPUT':
-      return { title: 'This is not possible', text: message, retries: false };
+      return { title: 'The input is not valid', text: message, retries: false };
     case 'QUERY_TOO_COMPLEX':
-      return { title: 'This is more than the gateway answers at once', text: message, retries: false };
+      return { title: 'The query is too large', text: message, retries: false };
     default:
       return code.startsWith('UPSTREAM_')
-        ? { title: `The ${name} does not answer as it should`, text: 'The gateway keeps trying.', ...later }
-        : { title: 'The gateway could not answer', text: message, ...later };
+        ? { title: `The ${name} does not respond correctly`, text: 'The gateway keeps trying.', ...later }
+        : { title: 'The gateway could not respond', text: message, ...later };
   }
 }

@@ -54,7 +54,7 @@ describe('the connection', () => {
   test('says since when it is lost', () => {
     const since = NOW - 90_000;
     expect(notices({}, { connection: { name: 'reconnecting', since } })).toEqual([
-      'warning: Reconnecting. The gateway cannot be reached since 12:28:30. The page shows what it knew then, and tries again by itself.',
+      'warning: Reconnecting. The page has not reached the gateway since 12:28:30. It shows the data from then, and tries again by itself.',
     ]);
     expect(notices({}, { connection: { name: 'disconnected', since } })).toEqual([
       expect.stringMatching(/^danger: Disconnected\. /),
@@ -63,7 +63,7 @@ describe('the connection', () => {
 
   test('says for a while that the page began again', () => {
     expect(notices({}, { beganAgainAt: NOW - 1_000 })).toEqual([
-      expect.stringMatching(/^warning: The chain began again\. /),
+      expect.stringMatching(/^warning: The chain has changed\. /),
     ]);
     expect(notices({}, { beganAgainAt: NOW - 60_000 })).toEqual([]);
   });
@@ -74,13 +74,13 @@ describe('an upstream', () => {
     const upstreams = [{ ...node, healthy: false, lastErrorCode: 'UPSTREAM_TIMEOUT' }, marketData];
     const head = WELL.head && { ...WELL.head, stale: true, observedAt: at(NOW - 60_000) };
     expect(notices({ head, upstreams })).toEqual([
-      'warning: Chain data is stale. The node cannot be read since 12:29:00: it does not answer in time. Pools, swaps and the chain are as they were then.',
+      'warning: Chain data is stale. The node cannot be read since 12:29:00: it does not respond in time. Pools, swaps and the chain are not updated.',
     ]);
   });
 
   test('that answers, but sends nothing new, makes them stale too', () => {
     expect(notices({ marketData: { observedAt: at(NOW - 60_000), stale: true } })).toEqual([
-      'warning: Market data is stale. The market-data host answers, but has sent nothing new since 12:29:00.',
+      'warning: Market data is stale. The market-data host responds, but has sent nothing new since 12:29:00.',
     ]);
   });
 

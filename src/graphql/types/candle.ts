@@ -64,9 +64,12 @@ const CandleRef = builder.objectRef<PricedCandle>('Candle').implement({
       tradedToken1: t.expose('traded1', {
         type: 'BigInt',
         description:
-          'How much of token 1 changed hands, at least, in the smallest unit: the sum over heights of the net change of its reserve, where one reserve rose and the other fell. Several trades in one block show as their net. A change across heights that are not recorded counts at the first height after them. A sum may exceed 2^64 - 1.',
+          'Traded amount of token 1 in its smallest unit, at least: the sum of the net changes of its reserve, over the heights at which one reserve rose and the other fell. Several trades in one block count as their net change. A change across heights that are not recorded counts at the first height after them. The sum can exceed 2^64 - 1.',
       }),
-      tradedToken2: t.expose('traded2', { type: 'BigInt', description: 'The same of token 2.' }),
+      tradedToken2: t.expose('traded2', {
+        type: 'BigInt',
+        description: 'Traded amount of token 2 in its smallest unit, at least. It is computed as `tradedToken1`.',
+      }),
       firstHeight: t.expose('firstHeight', {
         type: 'BeaconHeight',
         description: 'The first known height of the interval: one that is recorded, or in memory until it is.',
@@ -78,7 +81,7 @@ const CandleRef = builder.objectRef<PricedCandle>('Candle').implement({
       heights: t.exposeInt('heights', { description: 'Number of known heights of the interval.' }),
       isComplete: t.exposeBoolean('isComplete', {
         description:
-          'True if every height of the interval is known; so far, while it is open. False next to a gap, because the times of missing heights are not known.',
+          'True if every height of the interval is known. While the interval is open, this means every height so far. False next to a gap, because the times of missing heights are not known.',
       }),
       isClosed: t.exposeBoolean('isClosed', {
         description:
@@ -124,7 +127,7 @@ builder.subscriptionField('candles', (t) =>
     complexity: recordedObjects(1),
     extensions: { refuse: requireCandleArguments },
     description:
-      'Sends the candle under way of a pool, now and at each beacon height. When the last height of an ended interval becomes final, its candle is sent once more with `isClosed: true`, before the candle under way. A slow subscriber skips heights, but no closed candle of the last 64 intervals. A pool that does not exist is BAD_USER_INPUT. While the recorded history cannot be read, each update is HISTORY_UNAVAILABLE with null data, and the subscription stays open.',
+      'Sends the current candle of a pool first, then again at each new beacon height. When an interval has ended and its last height becomes final, its candle is sent once more with `isClosed: true`, before the current candle. A slow subscriber skips heights, but no closed candle of the last 64 intervals. A pool that does not exist is BAD_USER_INPUT. While the recorded history cannot be read, each update is HISTORY_UNAVAILABLE with null data, and the subscription stays open.',
     args: {
       token1Id: t.arg({ type: 'TokenId', required: true, description: 'Id of one of the two tokens.' }),
       token2Id: t.arg({ type: 'TokenId', required: true, description: 'Id of the other token.' }),

@@ -24,7 +24,7 @@ export const DivergenceRef = builder.objectRef<PairPrices>('Divergence').impleme
     bookMidPrice: t.float({
       nullable: true,
       description:
-        'Average of best bid and best ask, as `OrderBook.midPrice`. Null if there is no such book, or if it has no bids or no asks. In `divergentPairs`, also null if nobody follows the book.',
+        'Average of best bid and best ask, as `OrderBook.midPrice`. Null if there is no such book, or if it has no bids or no asks. In `divergentPairs`, also null if no subscription follows the book.',
       resolve: (prices) => prices.bookMidPrice(),
     }),
     lastPercent: t.float({
@@ -40,7 +40,7 @@ export const DivergenceRef = builder.objectRef<PairPrices>('Divergence').impleme
     maxPercent: t.float({
       nullable: true,
       description:
-        'The larger absolute value of `lastPercent` and `bookPercent`. The other one if one is null, and null if both are. Null with an error if one of the two prices cannot be read.',
+        'The larger absolute value of `lastPercent` and `bookPercent`. If one of them is null, the absolute value of the other one. Null if both are null. Null with an error if one of the two prices cannot be read.',
       resolve: (prices) => maxPercentOf(prices),
     }),
   }),
@@ -64,7 +64,7 @@ builder.queryField('divergentPairs', (t) =>
     nullable: true,
     complexity: (args, { service }) => complexityOfDivergentPairs(args.first, service),
     description:
-      'Pairs whose pool, last trade and order book differ by at least `minPercent`, the largest difference first. It reads no order book: those that a subscription follows count, and for other pairs only pool and last trade are compared. The field `divergence` of these pairs shows the prices that were compared. Null with an error if pairs, tickers or the exchange state cannot be read.',
+      'Pairs whose pool, last trade and order book differ by at least `minPercent`, the largest difference first. The list causes no read of an order book. It uses the order books that subscriptions follow. For all other pairs, it compares only the pool and the last trade. The field `divergence` of these pairs shows the prices that were compared. Null with an error if pairs, tickers or the exchange state cannot be read.',
     args: divergentPairsArgs,
     resolve: (_root, args, { loaders }) => divergentPairs(args, loaders),
   }),
@@ -75,7 +75,7 @@ builder.subscriptionField('divergentPairs', (t) =>
     type: [PairRef],
     complexity: (args, { service }) => complexityOfDivergentPairs(args.first, service),
     description:
-      'Sends the list of `Query.divergentPairs` first, then the list each time that it changes. It is computed again at each new beacon height and at each response of the market-data host with pairs or tickers. An update is sent if it differs from the one before in any selected field: a client that selects only ids gets an update when pairs enter, leave or change places. A slow subscriber skips changes and receives the newest list. If the data could not be read yet, the first update is an error with null data, and the subscription stays open.',
+      'Sends the list of `Query.divergentPairs` first, then the list each time that it changes. The gateway computes the list again at each new beacon height, and at each response of the market-data host with pairs or tickers. It sends an update if a selected field differs from the previous update: a client that selects only ids gets an update when pairs enter, leave or change places. A slow subscriber skips changes and receives the newest list. If the data could not be read yet, the first update is an error with null data, and the subscription stays open.',
     args: divergentPairsArgs,
     subscribe: (_root, args, { loaders }) => createDivergenceStream(args, loaders),
     resolve: (pairs) => pairs,

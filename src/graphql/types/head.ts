@@ -55,7 +55,7 @@ builder.queryField('beaconHeightAt', (t) =>
     nullable: true,
     complexity: HEIGHT_AT_A_TIME,
     description:
-      'The newest beacon height whose block was produced at or before `time`, exactly. The gateway finds it in the recorded history, or reads a few states from the node. A time after the newest block gives the newest height. Null before the first block that the node still has and the history contains. Null with HEIGHT_NOT_AVAILABLE if the node has pruned the heights around the time and the history lacks them.',
+      'The newest beacon height whose block was produced at or before `time`, exactly. The gateway finds it in the recorded history, or reads a few states from the node. A time after the newest block gives the newest height. Null if `time` is before all blocks that the node still has and the history contains. Null with HEIGHT_NOT_AVAILABLE if the block is in a gap of the history, and the node has pruned it.',
     args: { time: t.arg({ type: 'DateTime', required: true, description: 'The moment, with any offset from UTC.' }) },
     resolve: (_root, { time }, { loaders }) => heightAt(time, loaders),
   }),

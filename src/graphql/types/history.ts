@@ -14,18 +14,18 @@ const HeightRangeRef = builder.objectRef<HeightRange>('HeightRange').implement({
 const BeaconBlockRef = builder.objectRef<BeaconBlock>('BeaconBlock').implement({
   description: 'A block of the beacon chain.',
   fields: (t) => ({
-    beaconHeight: t.expose('beaconHeight', { type: 'BeaconHeight', description: 'Its height.' }),
+    beaconHeight: t.expose('beaconHeight', { type: 'BeaconHeight', description: 'Height of the block.' }),
     hash: t.exposeString('hash', {
       nullable: true,
-      description: 'Its hash: 64 hexadecimal characters. Null if the gateway read the height only after it was final.',
+      description:
+        'Hash of the block: 64 hexadecimal characters. Null if the gateway read the height only after it was final.',
     }),
     time: t.expose('time', { type: 'DateTime', description: 'Time at which the block was produced.' }),
   }),
 });
 
 const HistoryRef = builder.objectRef<HistoryCoverage>('History').implement({
-  description:
-    'What the recorded history covers. What is recorded of a height was read or confirmed when the height was final.',
+  description: 'The range of the recorded history. The gateway records only final heights.',
   fields: (t) => ({
     firstHeight: t.field({
       type: 'BeaconHeight',
@@ -87,7 +87,7 @@ builder.queryField('history', (t) =>
     nullable: true,
     complexity: recordedObjects(1),
     description:
-      'What the recorded history covers: every final height that the gateway has read, and which reserves changed at it. It counts recorded heights only. Null while nothing is recorded. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read.',
+      'The range of the recorded history. It contains each final height that the gateway has read, with the reserves that changed. Null while nothing is recorded. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read.',
     resolve: (_root, _args, { loaders }) => loaders.history.coverage(),
   }),
 );

@@ -16,12 +16,12 @@ const UNKNOWN_DECIMALS = 'or if the decimals of a token are unknown and not set 
 
 const PriceChangeRef = builder.objectRef<PriceChange>('PriceChange').implement({
   description:
-    'What happened to the price of a pool in the hours up to its height: to `price` in `PoolPair.change`, to `poolPrice` in `Pair.change`.',
+    'How the price of a pool changed in the hours up to its height. The price is `price` in `PoolPair.change`, and `poolPrice` in `Pair.change`.',
   fields: (t) => ({
     fromHeight: t.field({
       type: 'BeaconHeight',
       description:
-        'The newest recorded height at or before the start of the window. The first recorded one, if nothing older is recorded.',
+        'The newest recorded height at or before the start of the window. If there is none, the first recorded height.',
       resolve: ({ start }) => start.beaconHeight,
     }),
     fromTime: t.field({
@@ -41,12 +41,12 @@ const PriceChangeRef = builder.objectRef<PriceChange>('PriceChange').implement({
     }),
     high: t.float({
       nullable: true,
-      description: `The price at the height where the ratio of the reserves makes it highest, from \`fromHeight\` on. Null if the pool had an empty side at all of them, ${UNKNOWN_DECIMALS}.`,
+      description: `The highest price from \`fromHeight\` on, judged by the ratio of the reserves. Null if the pool had an empty side at all these heights, ${UNKNOWN_DECIMALS}.`,
       resolve: async (change, _args, { loaders }) => change.priceOf((await loaders.history.window(change)).high),
     }),
     low: t.float({
       nullable: true,
-      description: `The price at the height where the ratio of the reserves makes it lowest, from \`fromHeight\` on. Null if the pool had an empty side at all of them, ${UNKNOWN_DECIMALS}.`,
+      description: `The lowest price from \`fromHeight\` on, judged by the ratio of the reserves. Null if the pool had an empty side at all these heights, ${UNKNOWN_DECIMALS}.`,
       resolve: async (change, _args, { loaders }) => change.priceOf((await loaders.history.window(change)).low),
     }),
     absolute: t.float({
@@ -62,12 +62,12 @@ const PriceChangeRef = builder.objectRef<PriceChange>('PriceChange').implement({
     tradedToken1: t.field({
       type: 'BigInt',
       description:
-        'How much of token 1 changed hands after `fromHeight`, at least, in the smallest unit. It is counted as in `Candle.tradedToken1`.',
+        'Traded amount of token 1 after `fromHeight` in its smallest unit, at least. It is computed as `Candle.tradedToken1`.',
       resolve: async (change, _args, { loaders }) => (await loaders.history.window(change)).traded1,
     }),
     tradedToken2: t.field({
       type: 'BigInt',
-      description: 'The same of token 2.',
+      description: 'Traded amount of token 2 after `fromHeight` in its smallest unit, at least.',
       resolve: async (change, _args, { loaders }) => (await loaders.history.window(change)).traded2,
     }),
     isComplete: t.boolean({
@@ -101,7 +101,7 @@ builder.objectFields(PoolPairRef, (t) => ({
     complexity: recordedObjects(1),
     extensions: { refuse: requireChangeArguments },
     description:
-      'What happened to `price` in the hours up to the height of this pool: from the newest recorded height at or before the start of the window, or from the first recorded one. Null while nothing is recorded up to this height. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read.',
+      'How `price` changed in the hours up to the height of this pool. The change counts from `fromHeight`. Null while nothing is recorded up to this height. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read.',
     args: { ...windowArgs, ...decimalsArgs },
     resolve: (pool, args, { loaders }) => loaders.history.change(pool, args),
   }),
@@ -124,7 +124,7 @@ builder.objectFields(PairRef, (t) => ({
     complexity: recordedObjects(1),
     extensions: { refuse: requireChangeArguments },
     description:
-      "What happened to `poolPrice` in the last hours: `PoolPair.change` of the node's pool of the same two tokens, in target tokens per base token. Null if there is no such pool, or while nothing is recorded. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read, and with an error if the exchange state cannot be read.",
+      "How `poolPrice` changed in the last hours: `PoolPair.change` of the node's pool of the same two tokens, in target tokens per base token. Null if there is no such pool, or while nothing is recorded. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read, and with an error if the exchange state cannot be read.",
     args: windowArgs,
     resolve: ({ baseId, targetId }, args, { loaders }) =>
       andThen(

@@ -14,7 +14,7 @@ import { PoolPairRef } from './refs.ts';
 import { TokenRef } from './token.ts';
 
 const QuoteStepRef = builder.objectRef<QuoteStep>('QuoteStep').implement({
-  description: 'One pool of a route: what the trader sends to it, and what it gives for that.',
+  description: 'One pool of a route, with the amount that the trader sends to it and the amount that it gives.',
   fields: (t) => ({
     poolPair: t.field({
       type: PoolPairRef,
@@ -38,7 +38,7 @@ const QuoteStepRef = builder.objectRef<QuoteStep>('QuoteStep').implement({
     buyAmount: t.expose('buyAmount', {
       type: 'BigInt',
       description:
-        'Amount that the pool gives for it. In a quote for `buyAmount`, the amount that the next step needs: because whole units are rounded, the pool can give a little more.',
+        'Amount that the pool gives for `sellAmount`. In a quote for `buyAmount`, the amount that the next step needs: the pool can give a little more, because whole units are rounded.',
     }),
     priceImpactPercent: t.float({
       description: 'Price impact in this pool alone, in percent.',
@@ -68,7 +68,7 @@ const QuoteRef = builder.objectRef<Quote>('Quote').implement({
     sellAmount: t.expose('sellAmount', {
       type: 'BigInt',
       description:
-        'Amount that the trader sends. With the argument `buyAmount`, the smallest amount for which at least that is received.',
+        'Amount that the trader sends. With the argument `buyAmount`, the smallest amount for which the trader receives at least `buyAmount`.',
     }),
     buyAmount: t.expose('buyAmount', {
       type: 'BigInt',
@@ -77,12 +77,12 @@ const QuoteRef = builder.objectRef<Quote>('Quote').implement({
     minimumReceived: t.field({
       type: 'BigInt',
       description:
-        '`buyAmount` less that many percent, in exact arithmetic and rounded down: what the trader accepts at least if other trades come first. A percentage below 0 or above 100 is BAD_USER_INPUT.',
+        '`buyAmount` minus `slippagePercent`, in exact arithmetic and rounded down: the least that the trader accepts if other trades come first. A percentage below 0 or above 100 is BAD_USER_INPUT.',
       args: {
         slippagePercent: t.arg.float({
           defaultValue: DEFAULT_SLIPPAGE_PERCENT,
           description:
-            'Slippage that the trader accepts, in percent from 0 to 100. It is read as the decimal number that it is written as.',
+            'Slippage that the trader accepts, in percent from 0 to 100. The calculation uses its exact decimal value.',
         }),
       },
       extensions: { refuse: readSlippagePercent },
@@ -101,12 +101,12 @@ const QuoteRef = builder.objectRef<Quote>('Quote').implement({
     }),
     priceImpactPercent: t.float({
       description:
-        'How much less the trader receives than at the spot prices along the route, in percent, including the rounding of whole units: `100 * (1 - buyAmount / (sellAmount * product of the spot prices))`. 0 for an infinitely small trade, towards 100 for one that empties a pool.',
+        'How much less the trader receives than at the spot prices along the route, in percent, including the rounding of whole units: `100 * (1 - buyAmount / (sellAmount * product of the spot prices))`. It is 0 for an infinitely small trade, and near 100 for a trade that nearly empties a pool.',
       resolve: ({ route }) => priceImpactPercent(route),
     }),
     route: t.field({
       type: [QuoteStepRef],
-      description: 'The pools in the order of the trade, at least one. No token comes twice.',
+      description: 'The pools in the order of the trade, at least one. No token is repeated.',
       resolve: ({ route }) => route,
     }),
   }),
@@ -122,7 +122,8 @@ const quoteArgs = builder.args((t) => ({
   }),
   buyAmount: t.field({
     type: 'BigInt',
-    description: 'Amount that the trader wants, in smallest units and above 0. The best route asks the least for it.',
+    description:
+      'Amount that the trader wants, in smallest units and above 0. The best route requires the least for it.',
   }),
   maxHops: t.int({
     defaultValue: DEFAULT_MAX_HOPS,
@@ -131,7 +132,7 @@ const quoteArgs = builder.args((t) => ({
 }));
 
 /** When a quote is null, and what is refused. */
-const QUOTE_LIMITS = `Null if there is no route, if the best one gives 0, or if more than 2^64 - 1 would have to be paid. The same token twice, no amount, both amounts, an amount of 0 and a \`maxHops\` outside 1 to ${MAX_HOPS} are BAD_USER_INPUT.`;
+const QUOTE_LIMITS = `Null if there is no route, if the best route gives 0, or if it requires more than 2^64 - 1. The same token twice, no amount, both amounts, an amount of 0 and a \`maxHops\` outside 1 to ${MAX_HOPS} are BAD_USER_INPUT.`;
 
 builder.queryField('quote', (t) =>
   t.field({
@@ -139,7 +140,7 @@ builder.queryField('quote', (t) =>
     nullable: true,
     complexity: (args, { service }) => complexityOfQuote(args, service),
     extensions: { refuse: readQuoteArguments },
-    description: `The best way to change one token for another: of all routes of at most \`maxHops\` pools on which no token comes twice, the one that gives the most for \`sellAmount\`, or asks the least for \`buyAmount\`. Of equally good routes, the shortest one, then by the ids of their pools. A pool gives \`R2 - ceil(R1 * R2 / (R1 + sent))\`, in exact integers: R1 is its reserve of the token that is sent, and R2 that of the other token. Empty pools are not used. The exchange's trading fee is not part of the quote: the trader bids it separately. The exchange stores reserves as unsigned 64-bit integers; the quote does not check that R1 + sent fits. ${QUOTE_LIMITS} Null with an error if the exchange state cannot be read.`,
+    description: `The best way to change one token for another: the route that gives the most for \`sellAmount\`, or requires the least for \`buyAmount\`. A route has at most \`maxHops\` pools and no repeated token. Of equally good routes, the gateway takes the shortest, then the first by the ids of the pools. A pool gives \`R2 - ceil(R1 * R2 / (R1 + sent))\`, in exact integers: R1 is its reserve of the token that is sent, and R2 its reserve of the other token. Empty pools are not used. The exchange's trading fee is not part of the quote: the trader bids it separately. The exchange stores reserves as unsigned 64-bit integers, and the quote does not check that R1 + sent fits. ${QUOTE_LIMITS} Null with an error if the exchange state cannot be read.`,
     args: { ...quoteArgs, ...atArg },
     resolve: (_root, args, { loaders }) => loaders.quotes.find(args),
   }),

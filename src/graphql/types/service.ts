@@ -69,7 +69,8 @@ const MarketDataReadingRef = builder.objectRef<Freshness>('MarketDataReading').i
   fields: (t) => ({
     observedAt: t.expose('observedAt', {
       type: 'DateTime',
-      description: 'Time at which the gateway read pairs and tickers from the host; the earlier of the two times.',
+      description:
+        'Time at which the gateway read pairs and tickers from the host. If the two times differ, the earlier one.',
     }),
     ageMs: t.float({
       description: 'Milliseconds since `observedAt`.',
@@ -98,11 +99,11 @@ const FleetRef = builder.objectRef<FleetStatus>('Fleet').implement({
   description: 'How this gateway takes part in its fleet: several gateways that share what one of them reads.',
   fields: (t) => ({
     role: t.expose('role', { type: FleetRoleEnum, description: 'What this gateway does.' }),
-    since: t.expose('since', { type: 'DateTime', description: 'Time since which it has this role.' }),
+    since: t.expose('since', { type: 'DateTime', description: 'Time at which this gateway took its role.' }),
     leaderSince: t.expose('leaderSince', {
       type: 'DateTime',
       nullable: true,
-      description: 'Time since which the leader leads. Null while this gateway knows no leader.',
+      description: 'Time at which the current leader became the leader. Null while this gateway knows no leader.',
     }),
   }),
 });
@@ -140,7 +141,7 @@ const ServiceRef = builder.objectRef<Service>('Service').implement({
     time: t.field({
       type: 'DateTime',
       description:
-        'Current time of the clock of the gateway. A client whose clock differs can show the age of other times by it.',
+        "Current time by the gateway's clock. A client can compute the age of other times from it, because the clock of the client may differ.",
       resolve: (service) => service.now(),
     }),
     sandbox: t.exposeBoolean('isSandbox', {

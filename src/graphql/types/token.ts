@@ -19,7 +19,7 @@ export const TokenRef = builder.objectRef<Token>('Token').implement({
     symbol: t.exposeString('symbol', {
       nullable: true,
       description:
-        'Symbol of the token, from the token list or else from the market data. Not unique. Null if neither contains it.',
+        'Symbol of the token, from the token list, or otherwise from the market data. Not unique. Null if neither contains it.',
     }),
     decimals: t.exposeInt('decimals', {
       nullable: true,
@@ -30,7 +30,7 @@ export const TokenRef = builder.objectRef<Token>('Token').implement({
       nullable: true,
       complexity: POOL_PRICE,
       description:
-        'Native coins (PRV) needed to buy one whole token, from the pool of the two, at the height of this response, by the formula of `PoolPair.price`. Null if there is no such pool, as for the native coin itself, if a reserve is 0, or if the decimals of a token are unknown. Null with an error if the exchange state cannot be read.',
+        'Amount of the native coin (PRV) that buys one whole token, from the pool of both at the height of this response. The formula is that of `PoolPair.price`. Null for the native coin itself, if there is no such pool, if a reserve is 0, or if the decimals of a token are unknown. Null with an error if the exchange state cannot be read.',
       resolve: ({ tokenId }, _args, { loaders }) =>
         pairPrice(basePrice, { baseId: tokenId, targetId: NATIVE_TOKEN_ID }, loaders),
     }),

@@ -26,7 +26,7 @@ export type Block = {
  */
 export type ReadBlock = (tip: ChainInfo, signal: AbortSignal) => Promise<Block>;
 
-/** A block can arrive between two calls: the source with the lower height is read again so often. */
+/** A block can arrive between two calls: number of times that the source with the lower height is read again. */
 const RETRIES_TO_AGREE = 2;
 
 /**
@@ -36,10 +36,10 @@ const RETRIES_TO_AGREE = 2;
 const ERRORS_AT_TIP = { burst: 12, perMinute: 1 };
 const ERRORS_PER_BLOCK = 2;
 
-/** A block can be replaced while it is read: then its state is read again so often. */
+/** A block can be replaced while it is read: number of times that its state is read again then. */
 const RETRIES_OF_STATE = 3;
 
-/** Behind a load balancer the state can be of another block than the tip: the tip is requested again so often. */
+/** Behind a load balancer the state can be of another block than the tip: number of times that the tip is requested again. */
 const TIPS_FOR_A_STATE = 4;
 
 /**

@@ -2,10 +2,10 @@ import { UpstreamTimeoutError } from '../../errors.ts';
 import type { Head } from './head.ts';
 import type { Nodes, NodeTip } from './nodes.ts';
 
-/** Another block at the head's height takes its place only when the tip was polled again so often and always shows it. */
+/** Number of further polls that must all show another block at the head's height before it replaces the head. */
 const POLLS_AGAIN = 3;
 
-/** The same if the head's node has shown both blocks in turn: so many polls in a row must not show the head's block. */
+/** The same number if the head's node has shown both blocks in turn. None of these polls may show the head's block. */
 const POLLS_IF_UNCERTAIN = 16;
 
 /**

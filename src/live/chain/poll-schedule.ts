@@ -38,8 +38,8 @@ type PollScheduleOptions = {
 const PUSHED_POLL_MS = 10_000;
 
 /**
- * So many polls are started by frames at once, and one for each poll interval afterwards. A node that is syncing pushes many
- * blocks a second: then the tips are polled as often as without push.
+ * Number of polls that frames can start in a row. Afterwards, they start one in each poll interval. A node that is syncing pushes
+ * many blocks a second: then the tips are polled as often as without push.
  */
 const POLLS_AT_ONCE = 5;
 
@@ -49,7 +49,7 @@ const POLLS_AT_ONCE = 5;
  */
 const AGAIN_MS = [50, 100, 200, 400, 800];
 
-/** After so many heads that no frame announced, the polls no longer rely on the frames, until the next one. */
+/** Number of heads without a frame after which the polls no longer rely on frames, until the next frame. */
 const SILENT_HEADS = 2;
 
 /** Creates the schedule. Without websockets, each interval is `pollMs`. */

@@ -15,7 +15,7 @@ export function registerFleetMetrics(
     'role',
     () => (status === undefined ? [] : [[status().role, 1]]),
   );
-  gauge('pdex_fleet_role_seconds', 'Time since which the gateway has its role in the fleet, in seconds.', () =>
+  gauge('pdex_fleet_role_seconds', 'Time since the gateway took its role in the fleet, in seconds.', () =>
     status === undefined ? undefined : Math.max(0, (now() - status().since) / 1_000),
   );
   gauge(

@@ -183,6 +183,6 @@ const REASONS: Readonly<
   late: (height, timeoutMs) => `The gateway did not reach the minimum height ${height} within ${timeoutMs} ms.`,
   ahead: (height) => `The minimum height ${height} is more than ${MAX_HEIGHTS_AHEAD} heights ahead of the gateway.`,
   full: (height) => `Too many operations wait for a height, so this one does not wait for ${height}.`,
-  left: (height) => `The client has disconnected before the gateway reached the minimum height ${height}.`,
+  left: (height) => `The client disconnected before the gateway reached the minimum height ${height}.`,
   stopping: (height) => `The gateway is stopping, and has not reached the minimum height ${height}.`,
 };

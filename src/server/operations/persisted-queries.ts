@@ -122,7 +122,7 @@ const HASH = /^[0-9a-f]{64}$/;
 
 const UNKNOWN_VERSION = 'A persisted query must have version 1 and a string sha256Hash.';
 const OTHER_TEXT = 'provided sha does not match query';
-const OTHER_DOCUMENT = 'The query is not the text of the document that documentId names. Send one of them.';
+const OTHER_DOCUMENT = 'The query differs from the persisted document with this documentId. Send only one of the two.';
 
 /** The message and the status of Apollo Server. A cache could store a 404 as a page that does not exist. */
 function notFound(): GraphQLError {

@@ -148,7 +148,7 @@ query Pages($after: String) {
   },
   {
     query: `# A swap: the best route for 1,000 PRV, and what
-# each pool gives. Without the exchange's fee.
+# each pool gives, without the exchange's fee.
 query Swap(
   $sell: TokenId!
   $buy: TokenId!
@@ -178,9 +178,9 @@ query Swap(
     variables: json({ sell: NATIVE_TOKEN_ID, buy: ETH, amount: '1000000000000' }),
   },
   {
-    query: `# Depth: what moves the pool's price by these
-# percentages, and pool and order book as one
-# ladder. divergence compares the three prices.
+    query: `# Depth: the trades that move the pool's price,
+# and pool and order book in one ladder.
+# divergence compares the three prices.
 query Depth($tickerId: String!) {
   pair(tickerId: $tickerId) {
     divergence { lastPercent bookPercent }
@@ -239,8 +239,8 @@ query History($interval: CandleInterval!) {
     variables: json({ interval: 'ONE_HOUR' }),
   },
   {
-    query: `# The candle under way, now and at each height.
-# A candle that is closed is sent once more.
+    query: `# The current candle, again at each new height.
+# A closed candle is sent once more.
 subscription LiveCandles(
   $token1: TokenId!
   $token2: TokenId!
@@ -262,8 +262,8 @@ subscription LiveCandles(
     variables: json({ token1: NATIVE_TOKEN_ID, token2: ETH }),
   },
   {
-    query: `# Live prices over a websocket: now, then at
-# each new beacon height. The button stops it.
+    query: `# Live prices over a websocket, again at each
+# new beacon height. The stop button ends them.
 subscription LivePrices($tokenIds: [TokenId!]) {
   prices(tokenIds: $tokenIds) {
     beaconHeight

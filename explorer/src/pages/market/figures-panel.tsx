@@ -74,7 +74,7 @@ export function FiguresPanel({ market, figures, query, poolErrors }: FiguresPane
             </Figure>
           )}
           {change != null && (
-            <Figure name="24 h through the pool" meaning="what changed hands, at least">
+            <Figure name="24 h through the pool" meaning="traded amounts, at least">
               {formatAmount(market.isInverse ? change.tradedToken1 : change.tradedToken2, market.base.decimals)}{' '}
               {unitOfAmount(market.base)}
             </Figure>

@@ -16,7 +16,7 @@ export function MarketsPage() {
   return (
     <Page
       title="Markets"
-      description="Prices are those of the pools, in the second token per first token"
+      description="Prices come from the pools, in units of the second token per unit of the first"
       actions={<SearchField label="Search markets" placeholder="Symbol, ticker or token id" />}
     >
       <MarketsPanel list={list} view={view} hasHistory={hasHistory} />

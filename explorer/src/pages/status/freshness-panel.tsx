@@ -92,6 +92,6 @@ function readingOf(
 }
 
 function whyStale(upstream: Service['upstreams'][number] | undefined): string {
-  if (upstream?.healthy) return 'The upstream answers, but sends nothing new.';
+  if (upstream?.healthy) return 'The upstream responds, but sends nothing new.';
   return upstream?.lastErrorCode ? `${explainUpstream(upstream)}.` : 'The upstream cannot be read.';
 }

@@ -25,7 +25,7 @@ export function TokensPage() {
   return (
     <Page
       title="Tokens"
-      description="Prices are in PRV, the native coin, from the pool of the two"
+      description="Prices are in PRV, the native coin, from the pool of the token and PRV"
       actions={<SearchField label="Search tokens" placeholder="Symbol or token id" />}
     >
       <Panel title="Tokens" query={answer.query} freshness={<Freshness height={answer.height} />} isFlush>

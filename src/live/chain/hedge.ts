@@ -33,18 +33,15 @@ export async function hedge<T>(
       const attempt = await next();
       if (attempt !== undefined) attempts.push(attempt(end.signal));
       const result = Promise.any(attempts);
-      const isSettled = await isSettledWithin(delayMs, result);
-      if (isSettled && (attempt === undefined || (await isFulfilled(result)))) return await result;
+      if (!(await isSettledWithin(delayMs, result))) continue;
+      try {
+        return await result;
+      } catch (error) {
+        if (attempt === undefined) throw error;
+      }
     }
   } finally {
     clearTimeout(deadline);
     end.abort(new Error('another attempt was faster'));
   }
-}
-
-function isFulfilled(promise: Promise<unknown>): Promise<boolean> {
-  return promise.then(
-    () => true,
-    () => false,
-  );
 }

@@ -99,7 +99,7 @@ export function connectNodes(
     const name = nameOf(url, fullnodeUrls.slice(0, n));
     const health = healthOf(options, 'NODE', name);
     const circuit = circuitOf(options, 'NODE', name);
-    const spacing = createSpacing({ firstMs: Math.min(FIRST_SPACE_MS, config.upstreamMaxPauseMs) });
+    const spacing = createSpacing(Math.min(FIRST_SPACE_MS, config.upstreamMaxPauseMs));
     return createNodeClient({ name, http, url, health, circuit, spacing, stateReader });
   });
   if (first === undefined) {

@@ -23,11 +23,10 @@ import { type Circuit, createCircuit } from './upstream/circuit.ts';
 import { createHealthRecord, type HealthRecord, healthOfAll, type UpstreamHealth } from './upstream/health.ts';
 import { createHttpClient, type HttpClient, type HttpClientOptions } from './upstream/http.ts';
 import { createMarketDataClient } from './upstream/market-data/client.ts';
-import { createBlockPush } from './upstream/node/block-push.ts';
+import { type BlockPush, createBlockPush } from './upstream/node/block-push.ts';
 import { createNodeClient } from './upstream/node/client.ts';
 import { createPoolDirectories } from './upstream/node/state-builder.ts';
 import { createStateReader } from './upstream/node/state-reader.ts';
-import { createSwitchedPush, type SwitchedPush } from './upstream/node/switched-push.ts';
 import { createSpacing } from './upstream/spacing.ts';
 import { createTokenService } from './upstream/token-service.ts';
 import {
@@ -102,7 +101,7 @@ export function connectNodes(
     const name = nameOf(url, fullnodeUrls.slice(0, n));
     const health = healthOf(options, 'NODE', name);
     const circuit = circuitOf(options, 'NODE', name);
-    const spacing = createSpacing({ firstMs: Math.min(FIRST_SPACE_MS, config.upstreamMaxPauseMs) });
+    const spacing = createSpacing(Math.min(FIRST_SPACE_MS, config.upstreamMaxPauseMs));
     return createNodeClient({ name, http, url, health, circuit, spacing, stateReader });
   });
   if (first === undefined) {
@@ -135,15 +134,15 @@ export function connectNodes(
   });
   const readOnce = shared?.states(directories.of);
   const pastStates = createPastStates({ nodes, bulkhead: bulkheadOf(options, 'NODE'), poolCounts, readOnce });
-  const pushes: readonly SwitchedPush[] = config.fullnodeWsUrls.flatMap((url, n) => {
+  const pushes: readonly BlockPush[] = config.fullnodeWsUrls.flatMap((url, n) => {
     const name = nodes.all[n]?.name;
     if (url === undefined || name === undefined) return [];
     const { received: onBlock, changed: onChange } = head.push;
     const headers = config.fullnodeHeaders;
     const watcher = createPushLog(log, name);
-    const start = () => createBlockPush({ name, url, headers, timeoutMs, onBlock, onChange, watcher });
     // Of a fleet, only the gateway that reads the nodes subscribes.
-    return [createSwitchedPush(name, start, options.share === undefined)];
+    const isOn = options.share === undefined;
+    return [createBlockPush({ name, url, headers, timeoutMs, isOn, onBlock, onChange, watcher })];
   });
   return {
     sources: { head, nodes, pastStates, pushes },

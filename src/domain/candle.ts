@@ -1,7 +1,15 @@
 import { type BeaconHeight, isFinal } from './beacon-height.ts';
 import { type CandleInterval, INTERVAL_MS, openTimeOf } from './candle-interval.ts';
 import type { Instant } from './instant.ts';
-import { addTraded, type RatioRange, type Reserves, type Traded, tradedBetween, widenRange } from './reserves.ts';
+import {
+  addTraded,
+  NOTHING_TRADED,
+  type RatioRange,
+  type Reserves,
+  type Traded,
+  tradedBetween,
+  widenRange,
+} from './reserves.ts';
 
 /** The heights of one interval that are known. They are the same for all pools. */
 type IntervalHeights = {
@@ -79,10 +87,9 @@ export function extendCandles(
     heights = addHeight(heights, { openTime, beaconHeight, isNext });
     if (now !== undefined) {
       const candle = extended.at(-1)?.openTime === heights.openTime ? extended.pop() : undefined;
-      const traded = tradedBetween(before, now);
-      extended.push(
-        candle === undefined ? openCandle(heights, now, traded) : addToCandle(candle, heights, now, traded),
-      );
+      const start = candle ?? { open: now, high: now, low: now, ...NOTHING_TRADED };
+      const traded = addTraded(start, tradedBetween(before, now));
+      extended.push({ ...heights, open: start.open, ...widenRange(start, now), close: now, ...traded });
       before = now;
     }
     previousHeight = beaconHeight;
@@ -98,23 +105,8 @@ function addHeight(
 ): IntervalHeights {
   if (heights?.openTime !== openTime)
     return { openTime, firstHeight: beaconHeight, lastHeight: beaconHeight, heights: 1, isComplete: isNext };
-  const { firstHeight, isComplete } = heights;
-  return {
-    openTime,
-    firstHeight,
-    lastHeight: beaconHeight,
-    heights: heights.heights + 1,
-    isComplete: isComplete && isNext,
-  };
-}
-
-function openCandle(heights: IntervalHeights, reserves: Reserves, traded: Traded): PoolCandle {
-  return { ...heights, open: reserves, high: reserves, low: reserves, close: reserves, ...traded };
-}
-
-function addToCandle(candle: PoolCandle, heights: IntervalHeights, reserves: Reserves, traded: Traded): PoolCandle {
-  const { open } = candle;
-  return { ...heights, open, ...widenRange(candle, reserves), close: reserves, ...addTraded(candle, traded) };
+  const isComplete = heights.isComplete && isNext;
+  return { ...heights, lastHeight: beaconHeight, heights: heights.heights + 1, isComplete };
 }
 
 /** Removes the candles of later intervals. */

@@ -10,14 +10,9 @@ export type Divergence = {
   readonly bookMidPrice: number | undefined;
 };
 
-/** How far a price is from the pool's, in percent of the latter: positive if it is higher. `undefined` if one is missing, or 0. */
-export function percentAbove(price: number | undefined, poolPrice: number | undefined): number | undefined {
-  return percentChange(poolPrice, price);
-}
-
 /** The larger distance of the two prices from the pool's, in percent; `undefined` without both. */
 export function maxPercent({ poolPrice, lastPrice, bookMidPrice }: Divergence): number | undefined {
-  const percents = [percentAbove(lastPrice, poolPrice), percentAbove(bookMidPrice, poolPrice)];
+  const percents = [lastPrice, bookMidPrice].map((price) => percentChange(poolPrice, price));
   const known = percents.filter((percent) => percent !== undefined);
   return known.length === 0 ? undefined : Math.max(...known.map(Math.abs));
 }

@@ -13,10 +13,10 @@ import { type Instant, type TimestampUnit, timestampUnit, toInstant } from './in
 export type Offer = {
   readonly price: number;
   readonly quantity: number;
-  /** The price as an exact decimal; not set if that is the shortest text of {@link price}. */
-  readonly priceText?: string;
+  /** The price as an exact decimal; `undefined` if that is the shortest text of {@link price}. */
+  readonly priceText?: string | undefined;
   /** The same of the quantity. */
-  readonly quantityText?: string;
+  readonly quantityText?: string | undefined;
 };
 
 /** The response of the market-data host for one ticker, not sorted yet. */
@@ -173,12 +173,10 @@ function merge(offer: Offer, other: Offer): Offer {
 function accumulate(offers: readonly Offer[]): OrderBookEntry[] {
   let cumulativeQuantity = 0;
   let cumulativeTotal = 0;
-  return offers.map((offer) => {
-    cumulativeQuantity += offer.quantity;
-    cumulativeTotal += offer.price * offer.quantity;
-    const { price, quantity, priceText, quantityText } = offer;
-    const isPlain = priceText === undefined && quantityText === undefined;
-    return { ...(isPlain ? { price, quantity } : offer), cumulativeQuantity, cumulativeTotal };
+  return offers.map(({ price, quantity, priceText, quantityText }) => {
+    cumulativeQuantity += quantity;
+    cumulativeTotal += price * quantity;
+    return { price, quantity, priceText, quantityText, cumulativeQuantity, cumulativeTotal };
   });
 }
 
@@ -205,28 +203,21 @@ function mergeGroup(price: ExactDecimal, members: readonly Offer[]): Offer {
   if (first === undefined) throw new Error('a group has an entry');
   if (others.length === 0 && compareExact(priceOf(first), price) === 0) return first;
 
-  const text = formatExactDecimal(price);
-  const rounded = { price: Number(text), ...textOf('priceText', Number(text), text) };
-  if (others.length === 0) {
-    const { price: _price, priceText: _priceText, ...quantity } = first;
-    return { ...rounded, ...quantity };
-  }
+  const number = Number(formatExactDecimal(price));
+  const rounded = { ...first, price: number, priceText: textOf(number, price) };
+  if (others.length === 0) return rounded;
   const sum = others.reduce((total, other) => addExact(total, quantityOf(other)), quantityOf(first));
-  return withQuantity({ ...rounded, quantity: 0 }, Number(formatExactDecimal(sum)), sum);
+  return withQuantity(rounded, Number(formatExactDecimal(sum)), sum);
 }
 
-function withQuantity({ price, priceText }: Offer, quantity: number, exact: ExactDecimal): Offer {
-  return {
-    price,
-    quantity,
-    ...(priceText !== undefined && { priceText }),
-    ...textOf('quantityText', quantity, formatExactDecimal(exact)),
-  };
+function withQuantity(offer: Offer, quantity: number, exact: ExactDecimal): Offer {
+  return { ...offer, quantity, quantityText: textOf(quantity, exact) };
 }
 
-/** A field with the text of a number, unless that is its shortest text. */
-function textOf<Name extends 'priceText' | 'quantityText'>(name: Name, number: number, text: string) {
-  return text === String(number) ? {} : ({ [name]: text } as { readonly [N in Name]: string });
+/** The text of an exact decimal; `undefined` if it is the shortest text of that number. */
+function textOf(number: number, exact: ExactDecimal): string | undefined {
+  const text = formatExactDecimal(exact);
+  return text === String(number) ? undefined : text;
 }
 
 /** Different decimals can be the same double. If their doubles differ, the decimals differ in the same direction. */

@@ -14,10 +14,9 @@ export type PoolWindow = RatioRange & Traded & { readonly close: Reserves; reado
 
 /** A window with the reserves of one more height. @param window `undefined` if the pool did not exist before */
 export function extendWindow(window: PoolWindow | undefined, reserves: Reserves): PoolWindow {
-  if (window === undefined)
-    return { high: reserves, low: reserves, close: reserves, ...NOTHING_TRADED, isComplete: true };
-  const traded = addTraded(window, tradedBetween(window.close, reserves));
-  return { ...widenRange(window, reserves), close: reserves, ...traded, isComplete: window.isComplete };
+  const before = window ?? { high: reserves, low: reserves, close: reserves, ...NOTHING_TRADED, isComplete: true };
+  const traded = addTraded(before, tradedBetween(before.close, reserves));
+  return { ...before, ...widenRange(before, reserves), close: reserves, ...traded };
 }
 
 /** Whether every height above `from` up to `to` is one of these ascending ones. */

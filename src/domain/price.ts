@@ -1,6 +1,7 @@
 import { MAX_DECIMALS, toDecimal } from './decimal.ts';
 import { isNonEmpty, type PoolPair } from './pool-pair.ts';
 import type { Reserves } from './reserves.ts';
+import { amountReceived } from './swap.ts';
 import type { TokenId } from './token.ts';
 
 const POWERS_OF_10 = Array.from({ length: MAX_DECIMALS + 1 }, (_, exponent) => Number(`1e${exponent}`));
@@ -72,10 +73,7 @@ function documentedPrice(paid: bigint, bought: bigint, decimalsPaid: number, dec
 function exactPrice(paid: bigint, bought: bigint, decimalsPaid: number, decimalsBought: number) {
   if (paid === 0n || bought === 0n) return undefined;
 
-  const enlarged = bought + 10n ** BigInt(decimalsBought);
-  const remaining = (paid * bought + enlarged - 1n) / enlarged;
-
-  return toDecimal(paid - remaining, decimalsPaid);
+  return toDecimal(amountReceived(bought, paid, 10n ** BigInt(decimalsBought)), decimalsPaid);
 }
 
 /** The double nearest to 10^exponent. `**` is not exact for some exponents above 22, which differ between runtimes. */

@@ -63,12 +63,9 @@ export function marketDataNotConfigured(): { market: MarketFollower; orderBooks:
 function emptyFollower<T>(error: UpstreamNotConfiguredError): Follower<T> {
   const latest = createBroadcast<T>();
   return {
-    get: () => Promise.reject(error),
-    current: latest.current,
+    ...latest,
     newest: latest.current,
-    subscribe: latest.subscribe,
-    subscribers: latest.subscribers,
-    skippedValues: latest.skippedValues,
+    get: () => Promise.reject(error),
     isFailing: () => false,
     failure: () => undefined,
     readNow: () => false,

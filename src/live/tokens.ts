@@ -1,6 +1,5 @@
 import type { Instant } from '../domain/instant.ts';
 import { type Token, type TokenList, toTokenList } from '../domain/token.ts';
-import { UpstreamTimeoutError } from '../errors.ts';
 import type { Tracing } from '../tracing.ts';
 import type { ServiceToken, TokenService } from '../upstream/token-service.ts';
 import { createFollower, type Follower, type Watcher } from './broadcast/follower.ts';
@@ -80,8 +79,8 @@ export function followTokens(options: TokenFollowerOptions): TokenSource {
       return rows === previous?.rows ? previous : { rows, list: toTokenList([...known, ...best(rows), ...configured]) };
     },
     intervalMs,
-    maxWaitMs: timeoutMs,
-    timeoutError: () => new UpstreamTimeoutError('TOKENS', timeoutMs, {}),
+    upstream: 'TOKENS',
+    timeoutMs,
     watcher,
     published() {
       changedAt = now();

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createByteBuffer } from './byte-buffer.ts';
+import { type ByteBuffer, createByteBuffer } from './byte-buffer.ts';
 import { isSpace } from './json-parts.ts';
 import { TooLargeError } from './wire.ts';
 
@@ -48,20 +48,20 @@ export async function readBody(
   body: AsyncIterable<Buffer>,
   { write, beginningBytes, maxBytes }: BodyOptions,
 ): Promise<Body> {
-  const beginning = createBeginning(beginningBytes);
+  const beginning = createByteBuffer(beginningBytes);
   let bytes = 0;
   let failure: unknown;
   let workedMs = 0;
   for await (const chunk of body) {
     const startedAt = performance.now();
     bytes += chunk.length;
-    beginning.write(chunk);
+    appendBeginning(beginning, chunk, beginningBytes);
     if (bytes > maxBytes) {
       failure ??= new TooLargeError(`${maxBytes} bytes`);
       break;
     }
     failure ??= failureOf(write, chunk);
-    if ((write === undefined || failure !== undefined) && beginning.isFull()) break;
+    if ((write === undefined || failure !== undefined) && beginning.length() === beginningBytes) break;
 
     release(chunk);
     workedMs += performance.now() - startedAt;
@@ -91,14 +91,8 @@ function failureOf(write: BodyOptions['write'], chunk: Buffer): unknown {
 }
 
 /** Collects the first bytes of a body without leading white space. */
-function createBeginning(maxBytes: number) {
-  const bytes = createByteBuffer(maxBytes);
-  return {
-    isFull: () => bytes.length() === maxBytes,
-    write(chunk: Buffer): void {
-      const first = bytes.length() > 0 ? 0 : chunk.findIndex((byte) => !isSpace(byte));
-      if (first >= 0) bytes.append(chunk, first, Math.min(chunk.length, first + maxBytes - bytes.length()));
-    },
-    text: () => bytes.text(),
-  };
+function appendBeginning(beginning: ByteBuffer, chunk: Buffer, maxBytes: number): void {
+  const length = beginning.length();
+  const first = length > 0 ? 0 : chunk.findIndex((byte) => !isSpace(byte));
+  if (first >= 0) beginning.append(chunk, first, Math.min(chunk.length, first + maxBytes - length));
 }

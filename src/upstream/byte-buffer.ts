@@ -1,7 +1,7 @@
 import { TooLargeError } from './wire.ts';
 
 /** A buffer that grows, up to a maximum size. */
-type ByteBuffer = {
+export type ByteBuffer = {
   length(): number;
   /** @throws TooLargeError */
   push(byte: number): void;

@@ -3,6 +3,7 @@ import {
   CircuitState,
   ConsecutiveBreaker,
   circuitBreaker,
+  DelegateBackoff,
   ExponentialBackoff,
   halfJitterGenerator,
   handleWhen,
@@ -53,11 +54,19 @@ const MAX_RETRY_AFTER_MS = 5 * 60_000;
  */
 export function createCircuit({ maxPauseMs, isPolled = () => true, onChange = () => {} }: CircuitOptions): Circuit {
   let last: unknown;
+  /** At least as long as the host requests. */
+  const pauses = new DelegateBackoff<unknown, IBackoffFactory<unknown>>((_, before = createBackOff(maxPauseMs)) => {
+    const pause = before.next(undefined);
+    return { delay: Math.max(pause.duration, retryAfterOf(last)), state: pause };
+  });
   const policy = circuitBreaker(handleWhen(isFailure), {
     breaker: openAtOnceIf(new ConsecutiveBreaker(OUTAGES_UNTIL_OPEN), () => retryAfterOf(last) > 0),
-    halfOpenAfter: pauses(createBackOff(maxPauseMs), () => retryAfterOf(last)),
+    halfOpenAfter: pauses,
   });
 
+  policy.onFailure(({ reason }) => {
+    if ('error' in reason && isOutage(reason.error)) last = reason.error;
+  });
   policy.onBreak(() => onChange(true));
   policy.onReset(() => onChange(false));
 
@@ -68,18 +77,9 @@ export function createCircuit({ maxPauseMs, isPolled = () => true, onChange = ()
 
   async function run<T>(call: () => Promise<T>): Promise<T> {
     try {
-      return await policy.execute(() => noteOutage(call));
+      return await policy.execute(call);
     } catch (error) {
       throw error instanceof BrokenCircuitError ? last : error;
-    }
-  }
-
-  async function noteOutage<T>(call: () => Promise<T>): Promise<T> {
-    try {
-      return await call();
-    } catch (error) {
-      if (isOutage(error)) last = error;
-      throw error;
     }
   }
 
@@ -119,16 +119,6 @@ function openAtOnceIf(breaker: IBreaker, isRequested: () => boolean): IBreaker {
     state: breaker.state,
     success: (state) => breaker.success(state),
     failure: (state) => breaker.failure(state) || isRequested(),
-  };
-}
-
-/** Pauses that are at least as long as the host requests. */
-function pauses(factory: IBackoffFactory<unknown>, minMs: () => number): IBackoffFactory<unknown> {
-  return {
-    next() {
-      const backoff = factory.next(undefined);
-      return { duration: Math.max(backoff.duration, minMs()), ...pauses(backoff, minMs) };
-    },
   };
 }
 

@@ -70,13 +70,13 @@ export function createFairQueue<T>(): FairQueue<T> {
     itemToRefuse() {
       const newestFirst = [...requestersOf]
         .reverse()
-        .map(([item, requesters]) => ({ item, requesters, owner: firstOf(requesters) }));
-      const client = mostFrequent(newestFirst.map(({ owner }) => owner.client));
-      const ofClient = newestFirst.filter(({ owner }) => owner.client === client);
-      const operation = mostFrequent(ofClient.map(({ owner }) => owner));
-      const candidates = ofClient.filter(({ owner }) => owner === operation);
-      const unshared = candidates.find(({ requesters }) => requesters.values().every((each) => each.client === client));
-      return (unshared ?? candidates[0])?.item;
+        .map(([item, requesters]) => ({ item, requesters: [...requesters] }));
+      const ofClient = largestGroup(newestFirst, ({ requesters: [owner] }) => owner?.client);
+      const ofOperation = largestGroup(ofClient, ({ requesters: [owner] }) => owner);
+      const unshared = ofOperation.find(({ requesters: [owner, ...others] }) =>
+        others.every(({ client }) => client === owner?.client),
+      );
+      return (unshared ?? ofOperation[0])?.item;
     },
   };
 }
@@ -94,16 +94,8 @@ function rotate<Value>(rotation: Rotation<Value>): Value | undefined {
   return value;
 }
 
-function firstOf(requesters: ReadonlySet<Requester>): Requester {
-  const [first] = requesters;
-  if (first === undefined) throw new Error('no operation waits for this item');
-  return first;
-}
-
-/** The most frequent value; among equals the one that comes first. */
-function mostFrequent<Value>(values: readonly Value[]): Value | undefined {
-  const counts = new Map<Value, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  const most = Math.max(...counts.values());
-  return counts.keys().find((value) => counts.get(value) === most);
+/** The largest group of values with the same key; among equals the one that comes first. */
+function largestGroup<Value>(values: readonly Value[], keyOf: (value: Value) => unknown): readonly Value[] {
+  const groups = Map.groupBy(values, keyOf).values();
+  return groups.reduce<readonly Value[]>((largest, group) => (group.length > largest.length ? group : largest), []);
 }

@@ -2,7 +2,6 @@ import { handleWhen, retry } from 'cockatiel';
 import type { Dispatcher } from 'undici';
 import {
   type AnyUpstream,
-  type ErrorDetails,
   UpstreamBadShapeError,
   UpstreamError,
   UpstreamTimeoutError,
@@ -84,47 +83,33 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   });
 
   async function request<T>(sent: HttpRequest, reader: ResponseReader<T>): Promise<T> {
-    const span = tracing?.startCall(sent.name ?? methodOf(sent), upstream, sent.url);
-    if (span === undefined) return requestNow(sent, reader);
-    try {
-      const value = await requestNow(sent, reader, span);
-      span.end();
-      return value;
-    } catch (error) {
-      span.end(error instanceof UpstreamError ? error.code : ABORTED);
-      throw error;
-    }
-  }
-
-  async function requestNow<T>(sent: HttpRequest, reader: ResponseReader<T>, span?: CallSpan): Promise<T> {
-    const { url, body, signal } = sent;
-    const details = { host: url.host };
+    const { url, signal } = sent;
+    const span = tracing?.startCall(sent.name ?? methodOf(sent), upstream, url);
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), timeoutMs);
     const end = signal === undefined ? deadline.signal : AbortSignal.any([deadline.signal, signal]);
     try {
-      const response = await retryReset.execute(() => send(url, body, end, span));
-      return await read(response, reader, url, details, span);
+      const response = await retryReset.execute(() => send(sent, end, span));
+      const value = await read(response, reader, url, span);
+      span?.end();
+      return value;
     } catch (error) {
-      if (signal?.aborted) throw signal.reason;
-      throw toUpstreamError(error, details, deadline.signal.aborted);
+      const failure = signal?.aborted ? signal.reason : toUpstreamError(error, url, deadline.signal.aborted);
+      span?.end(failure instanceof UpstreamError ? failure.code : ABORTED);
+      throw failure;
     } finally {
       clearTimeout(timer);
     }
   }
 
-  function send(
-    url: URL,
-    body: string | undefined,
-    signal: AbortSignal,
-    span: CallSpan | undefined,
-  ): Promise<Dispatcher.ResponseData> {
+  function send(request: HttpRequest, signal: AbortSignal, span: CallSpan | undefined) {
+    const { url, body } = request;
     span?.sent();
     return agent.request({
       origin: url.origin,
       path: url.pathname + url.search,
       signal,
-      method: methodOf({ body }),
+      method: methodOf(request),
       body: body ?? null,
       headers: {
         accept: 'application/json',
@@ -142,7 +127,6 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     response: Dispatcher.ResponseData,
     reader: ResponseReader<T>,
     url: URL,
-    details: ErrorDetails,
     span: CallSpan | undefined,
   ): Promise<T> {
     const { statusCode: status, headers } = response;
@@ -156,11 +140,10 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     span?.received(status, bytes);
 
     // Redacted before it is cut: half of a secret would not be found.
-    const logged = { ...details, body: redact(beginning.slice(0, BEGINNING_BYTES)).slice(0, LOGGED_CHARACTERS) };
-    const responseError = toResponseError(
-      { upstream, url, status, headers, beginning },
-      { ...logged, path: redact(url.pathname) },
-    );
+    const body = redact(beginning.slice(0, BEGINNING_BYTES)).slice(0, LOGGED_CHARACTERS);
+    const logged = { host: url.host, body };
+    const received = { upstream, url, status, headers, beginning };
+    const responseError = toResponseError(received, { ...logged, path: redact(url.pathname) });
     if (responseError !== undefined) throw responseError;
     try {
       if (failure !== undefined) throw failure;
@@ -174,10 +157,9 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     }
   }
 
-  function toUpstreamError(error: unknown, details: ErrorDetails, isTimeout: boolean): unknown {
-    if (isTimeout) return new UpstreamTimeoutError(upstream, timeoutMs, details);
-    if (error instanceof UpstreamError) return error;
-    return new UpstreamUnreachableError(upstream, details, error);
+  function toUpstreamError(error: unknown, { host }: URL, isTimeout: boolean): UpstreamError {
+    if (isTimeout) return new UpstreamTimeoutError(upstream, timeoutMs, { host });
+    return error instanceof UpstreamError ? error : new UpstreamUnreachableError(upstream, { host }, error);
   }
 
   return { request, close: () => agent.destroy() };
@@ -201,7 +183,7 @@ function isReset(error: unknown): boolean {
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET';
 }
 
-function methodOf({ body }: Pick<HttpRequest, 'body'>): 'GET' | 'POST' {
+function methodOf({ body }: HttpRequest): 'GET' | 'POST' {
   return body === undefined ? 'GET' : 'POST';
 }
 

@@ -22,11 +22,6 @@ export type SpacedCall = {
   readonly signal?: AbortSignal | undefined;
 };
 
-type SpacingOptions = {
-  /** The space after the first rejected call, unless the host sends `Retry-After`. It doubles with each further one. */
-  readonly firstMs: number;
-};
-
 const MAX_SPACE_MS = 5_000;
 
 /** Number of times that a rejected call is repeated. */
@@ -42,8 +37,12 @@ const MIN_WAIT_MS = 1;
 const SPACES_UNTIL_EASED = 8;
 const MAX_UNTIL_EASED_MS = 10 * 60_000;
 
-/** Creates the spacing of one host, which is not spaced yet. */
-export function createSpacing({ firstMs }: SpacingOptions): Spacing {
+/**
+ * Creates the spacing of one host, which is not spaced yet.
+ *
+ * @param firstMs the space after the first rejected call, unless the host sends `Retry-After`. It doubles with each further one
+ */
+export function createSpacing(firstMs: number): Spacing {
   /** The waiting calls that follow the chain. */
   let following = 0;
   /** Methods that succeeded since the space last grew: a method that is always rejected is not rejected for its rate. */

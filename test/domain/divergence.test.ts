@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { maxPercent, percentAbove } from '../../src/domain/divergence.ts';
+import { maxPercent } from '../../src/domain/divergence.ts';
+import { percentChange } from '../../src/domain/price-change.ts';
 
 describe('how far a price is from the one of the pool', () => {
   test.each([
@@ -8,7 +9,7 @@ describe('how far a price is from the one of the pool', () => {
     [100, 100, 0],
     [0, 100, -100],
   ])('%d against %d is %d percent', (price, poolPrice, percent) => {
-    expect(percentAbove(price, poolPrice)).toBeCloseTo(percent, 12);
+    expect(percentChange(poolPrice, price)).toBeCloseTo(percent, 12);
   });
 
   test.each([
@@ -18,7 +19,7 @@ describe('how far a price is from the one of the pool', () => {
     [0, 0],
     [1e300, 1e-300],
   ])('%d against %d is unknown', (price, poolPrice) => {
-    expect(percentAbove(price, poolPrice)).toBeUndefined();
+    expect(percentChange(poolPrice, price)).toBeUndefined();
   });
 
   test.each([

@@ -43,7 +43,7 @@ export function nodeAt(
   const health = createHealthRecord('NODE', () => 100);
   const stateReader = createStateReader();
   const circuit = circuitForTest();
-  const spacing = createSpacing({ firstMs: 1 });
+  const spacing = createSpacing(1);
   return {
     client: createNodeClient({
       name: new URL(url).host,

@@ -14,7 +14,7 @@ afterEach(() => {
 
 /** A host that allows so many calls a second, one at once, and the spacing in front of it. */
 function hostWith(perSecond: number, retryAfterMs?: number) {
-  const spacing = createSpacing({ firstMs: FIRST_MS });
+  const spacing = createSpacing(FIRST_MS);
   const outcomes: ('answered' | 'refused')[] = [];
   const answeredAt: number[] = [];
   let tokens = 1;
@@ -125,7 +125,7 @@ describe('errors that are no rate limit', () => {
     ['a page with another status', new UpstreamFilteredError('NODE', 403, {})],
     ['no answer', new UpstreamTimeoutError('NODE', 5, {})],
   ])('%s: the call fails at once', async (_, error) => {
-    const spacing = createSpacing({ firstMs: FIRST_MS });
+    const spacing = createSpacing(FIRST_MS);
     let calls = 0;
     const fail = async () => {
       calls += 1;
@@ -136,7 +136,7 @@ describe('errors that are no rate limit', () => {
   });
 
   test('a method that is always rejected does not make the others wait longer and longer', async () => {
-    const spacing = createSpacing({ firstMs: FIRST_MS });
+    const spacing = createSpacing(FIRST_MS);
     const refuse = () => Promise.reject(tooMany());
     for (let calls = 0; calls < 5; calls++) {
       await settle(spacing.run(refuse, { method: 'refused', isForClient: true }));
@@ -146,7 +146,7 @@ describe('errors that are no rate limit', () => {
   });
 
   test('an HTML page with status 429 is one', async () => {
-    const spacing = createSpacing({ firstMs: FIRST_MS });
+    const spacing = createSpacing(FIRST_MS);
     const answers = [() => Promise.reject(new UpstreamFilteredError('NODE', 429, {})), async () => 'answer'];
     expect(await settle(spacing.run(() => (answers.shift() ?? refused)(), { method: 'm', isForClient: false }))).toBe(
       'answer',

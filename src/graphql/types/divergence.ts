@@ -1,4 +1,4 @@
-import { percentAbove } from '../../domain/divergence.ts';
+import { percentChange } from '../../domain/price-change.ts';
 import { DEFAULT_MIN_PERCENT, divergentPairs, maxPercentOf, type PairPrices } from '../../loaders/divergence.ts';
 import { DEFAULT_PAGE_SIZE } from '../../loaders/page-arguments.ts';
 import { createDivergenceStream } from '../../loaders/source-streams.ts';
@@ -30,12 +30,12 @@ export const DivergenceRef = builder.objectRef<PairPrices>('Divergence').impleme
     lastPercent: t.float({
       nullable: true,
       description: '`100 * (lastPrice / poolPrice - 1)`. Null if one of the two is null, or if `poolPrice` is 0.',
-      resolve: (prices) => andThen(prices.lastPrice(), (price) => percentAbove(price, prices.poolPrice)),
+      resolve: (prices) => andThen(prices.lastPrice(), (price) => percentChange(prices.poolPrice, price)),
     }),
     bookPercent: t.float({
       nullable: true,
       description: '`100 * (bookMidPrice / poolPrice - 1)`. Null if one of the two is null, or if `poolPrice` is 0.',
-      resolve: (prices) => andThen(prices.bookMidPrice(), (price) => percentAbove(price, prices.poolPrice)),
+      resolve: (prices) => andThen(prices.bookMidPrice(), (price) => percentChange(prices.poolPrice, price)),
     }),
     maxPercent: t.float({
       nullable: true,

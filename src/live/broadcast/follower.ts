@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GatewayError } from '../../errors.ts';
+import { type AnyUpstream, GatewayError, UpstreamTimeoutError } from '../../errors.ts';
 import type { PollSpan, Published } from '../../tracing.ts';
 import { type Broadcast, createBroadcast } from './broadcast.ts';
 import { isSettledWithin } from './wait-at-most.ts';
@@ -7,7 +7,7 @@ import { isSettledWithin } from './wait-at-most.ts';
 /**
  * Something at an upstream that is polled, one read at a time, for all clients. While reads fail, the last good value stays.
  */
-export type Follower<T> = {
+export type Follower<T> = Pick<Broadcast<T>, 'subscribe' | 'subscribers' | 'skippedValues'> & {
   /**
    * The last good value, unless it has become too old. If there is none, it waits for the read under way.
    *
@@ -18,10 +18,6 @@ export type Follower<T> = {
   current(): T | undefined;
   /** The last good value, however old. */
   newest(): T | undefined;
-  /** Sends the current value first, then each new one. */
-  subscribe: Broadcast<T>['subscribe'];
-  subscribers: Broadcast<T>['subscribers'];
-  skippedValues: Broadcast<T>['skippedValues'];
   /** Whether the last read failed. */
   isFailing(): boolean;
   /** Why the last read failed; `undefined` if it did not. */
@@ -43,9 +39,10 @@ export type FollowerOptions<T> = {
   readonly read: (previous: T | undefined) => Promise<T>;
   /** From the end of one read to the start of the next. */
   readonly intervalMs: () => number;
-  /** How long a caller waits for the first value, and the error that it gets then. */
-  readonly maxWaitMs: number;
-  readonly timeoutError: () => Error;
+  /** The upstream that is read, for the error of a caller that waits too long. */
+  readonly upstream: AnyUpstream;
+  /** How long a caller waits for the first value. */
+  readonly timeoutMs: number;
   /** Whether a value is too old to be returned while reads fail; by default it never is. */
   readonly isTooOld?: (value: T) => boolean;
   readonly watcher: Watcher;
@@ -77,17 +74,7 @@ const MS_UNTIL_NEXT_READ = 10;
 
 /** Starts to poll at once, unless values are shared, until it is stopped. */
 export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
-  const {
-    read,
-    intervalMs,
-    maxWaitMs,
-    timeoutError,
-    isTooOld = () => false,
-    watcher,
-    published,
-    share,
-    trace,
-  } = options;
+  const { read, intervalMs, upstream, timeoutMs, isTooOld = () => false, watcher, published, share, trace } = options;
   const latest = createBroadcast<T>();
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -200,13 +187,13 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
   return {
     async get() {
       if (failure !== undefined && latest.current() !== undefined && current() === undefined) throw failure.error;
-      const deadline = performance.now() + maxWaitMs;
+      const deadline = performance.now() + timeoutMs;
       const isSettled = () => current() !== undefined || failure !== undefined || stopped;
       // A read can be replaced by that of another gateway.
       do {
         if (current() !== undefined) break;
         if (!(await isSettledWithin(deadline - performance.now(), Promise.race([underWay, received.promise])))) {
-          timeout ??= timeoutError();
+          timeout ??= new UpstreamTimeoutError(upstream, timeoutMs, {});
           throw timeout;
         }
         if (!isSettled()) await sleep(MS_UNTIL_NEXT_READ);

@@ -1,7 +1,6 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { type ExchangeState, isUnchanged } from '../../domain/exchange.ts';
 import type { Instant } from '../../domain/instant.ts';
-import { UpstreamTimeoutError } from '../../errors.ts';
 import type { Tracing } from '../../tracing.ts';
 import type { Subscribe } from '../broadcast/broadcast.ts';
 import { createFollower, type Follower, type Share, type Watcher } from '../broadcast/follower.ts';
@@ -125,8 +124,8 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
   const follower: Follower<Head> = createFollower<Head>({
     read,
     intervalMs: schedule.intervalMs,
-    maxWaitMs: timeoutMs,
-    timeoutError: () => new UpstreamTimeoutError('NODE', timeoutMs, {}),
+    upstream: 'NODE',
+    timeoutMs,
     watcher,
     share,
     published(head, previous) {

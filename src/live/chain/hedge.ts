@@ -1,3 +1,4 @@
+import { UpstreamTimeoutError } from '../../errors.ts';
 import { isSettledWithin } from '../broadcast/wait-at-most.ts';
 
 /** One attempt to read something. The signal aborts it when its result is no longer needed. */
@@ -9,8 +10,6 @@ export type HedgeOptions = {
   readonly delayMs: number;
   /** For all attempts together. */
   readonly timeoutMs: number;
-  /** What attempts fail with that have not ended by then. */
-  readonly timeoutError: () => Error;
 };
 
 /**
@@ -23,28 +22,25 @@ export type HedgeOptions = {
  */
 export async function hedge<T>(
   next: () => Promise<Attempt<T> | undefined>,
-  { delayMs, timeoutMs, timeoutError }: HedgeOptions,
+  { delayMs, timeoutMs }: HedgeOptions,
 ): Promise<T> {
   const end = new AbortController();
-  const deadline = setTimeout(() => end.abort(timeoutError()), timeoutMs);
+  const deadline = setTimeout(() => end.abort(new UpstreamTimeoutError('NODE', timeoutMs, {})), timeoutMs);
   const attempts: Promise<T>[] = [];
   try {
     for (;;) {
       const attempt = await next();
       if (attempt !== undefined) attempts.push(attempt(end.signal));
       const result = Promise.any(attempts);
-      const isSettled = await isSettledWithin(delayMs, result);
-      if (isSettled && (attempt === undefined || (await isFulfilled(result)))) return await result;
+      if (!(await isSettledWithin(delayMs, result))) continue;
+      try {
+        return await result;
+      } catch (error) {
+        if (attempt === undefined) throw error;
+      }
     }
   } finally {
     clearTimeout(deadline);
     end.abort(new Error('another attempt was faster'));
   }
-}
-
-function isFulfilled(promise: Promise<unknown>): Promise<boolean> {
-  return promise.then(
-    () => true,
-    () => false,
-  );
 }

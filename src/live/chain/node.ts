@@ -61,9 +61,7 @@ type ReadHealth = {
 /** A node as operators see it. */
 export type NodeStatus = {
   readonly name: string;
-  /** The beacon height of its tip; `undefined` if the last poll failed. */
-  readonly height: BeaconHeight | undefined;
-  /** The block of that tip. */
+  /** The block of its tip; `undefined` if the last poll failed. */
   readonly tip: ShownBlock | undefined;
   /** The highest height that it is known to have pruned; `undefined` if none is known. */
   readonly prunedHeight: BeaconHeight | undefined;
@@ -163,7 +161,6 @@ export function createNode(client: NodeClient, { isRightChain, graceMs, maxPause
     pastReads: createReadHealth(maxPauseMs),
     status: () => ({
       name,
-      height: (tip?.beacon ?? received)?.height,
       tip: tip?.beacon ?? received,
       prunedHeight: pastStates.prunedUpTo(),
       spaceMs: client.spaceMs(),

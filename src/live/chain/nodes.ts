@@ -1,5 +1,5 @@
 import type { ChainInfo } from '../../domain/chain.ts';
-import { UpstreamBadShapeError, UpstreamTimeoutError } from '../../errors.ts';
+import { UpstreamBadShapeError } from '../../errors.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
 import { isInFuture, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
 import { isSettledWithin } from '../broadcast/wait-at-most.ts';
@@ -82,10 +82,7 @@ export function createNodes({ clients, timeoutMs, graceMs, maxPauseMs, watch }: 
   }
 
   function firstSuccess<T>(next: () => Promise<Attempt<T> | undefined>, calls = 1): Promise<T> {
-    const allCallsMs = calls * timeoutMs;
-    const timeoutError = () => new UpstreamTimeoutError('NODE', allCallsMs, {});
-    const options = { delayMs: timeoutMs / all.length, timeoutMs: allCallsMs, timeoutError };
-    return orMostSignificantError(hedge(next, options));
+    return orMostSignificantError(hedge(next, { delayMs: timeoutMs / all.length, timeoutMs: calls * timeoutMs }));
   }
 
   return {

@@ -52,8 +52,13 @@ type PastStatesOptions = {
   readonly bulkhead: Bulkhead;
   readonly poolCounts: PoolCounts;
   /** Reads a final state for a client; alone by default. */
-  readonly readOnce?: ReadOnce<FinalHeight, ExchangeState> | undefined;
+  readonly readOnce?: ReadState | undefined;
 };
+
+type ReadState = ReadOnce<FinalHeight, ExchangeState>;
+
+/** A state, or a read of it that waits or is under way. */
+type QueuedState = QueuedCall<ExchangeState>;
 
 /** Enough for a page of history, or for the points of a chart. */
 const MAX_FINAL_STATES = 64;
@@ -86,17 +91,17 @@ const MAX_STATES_UNDER_A_HEAD = 1_000;
  */
 export function createPastStates(options: PastStatesOptions): PastStates {
   const { nodes, bulkhead, poolCounts, readOnce = readAlone } = options;
-  const final = new LRUCache<BeaconHeight, QueuedCall<ExchangeState>>({ max: MAX_FINAL_STATES });
-  const finalUnderWay: States = new Map();
-  const underHead = new WeakMap<Head, States>();
+  const final = new LRUCache<BeaconHeight, QueuedState>({ max: MAX_FINAL_STATES });
+  const finalUnderWay = new Map<BeaconHeight, QueuedState>();
+  const underHead = new WeakMap<Head, LRUCache<BeaconHeight, QueuedState>>();
 
-  function statesUnder(head: Head): States {
+  function statesUnder(head: Head): LRUCache<BeaconHeight, QueuedState> {
     const states = underHead.get(head) ?? new LRUCache({ max: MAX_STATES_UNDER_A_HEAD });
     underHead.set(head, states);
     return states;
   }
 
-  function knownRead(height: BeaconHeight, head: Head): QueuedCall<ExchangeState> | undefined {
+  function knownRead(height: BeaconHeight, head: Head): QueuedState | undefined {
     return final.get(height) ?? finalUnderWay.get(height) ?? statesUnder(head).get(height);
   }
 
@@ -136,11 +141,7 @@ export function createPastStates(options: PastStatesOptions): PastStates {
     return known.includes('unknown') && !known.includes('retained');
   }
 
-  function queueFinal(
-    height: BeaconHeight,
-    head: Head,
-    readFor: ReadOnce<FinalHeight, ExchangeState>,
-  ): QueuedCall<ExchangeState> {
+  function queueFinal(height: BeaconHeight, head: Head, readFor: ReadState): QueuedState {
     const { chainName } = head.chainInfo;
     const rank = ({ pastStates }: Node) => STANDINGS.indexOf(pastStates.standing(height));
     return queueRead(height, head, {
@@ -155,7 +156,7 @@ export function createPastStates(options: PastStatesOptions): PastStates {
     });
   }
 
-  function readFinal(height: BeaconHeight, head: Head): QueuedCall<ExchangeState> {
+  function readFinal(height: BeaconHeight, head: Head): QueuedState {
     const queued = queueFinal(height, head, readOnce);
     finalUnderWay.set(height, queued);
     queued.answer
@@ -168,7 +169,7 @@ export function createPastStates(options: PastStatesOptions): PastStates {
     return queued;
   }
 
-  function readNearTip(height: BeaconHeight, head: Head): QueuedCall<ExchangeState> {
+  function readNearTip(height: BeaconHeight, head: Head): QueuedState {
     const states = statesUnder(head);
     const queued = queueRead(height, head, {
       isAccepted: (block) => block.hash === head.hash,
@@ -185,25 +186,35 @@ export function createPastStates(options: PastStatesOptions): PastStates {
     return queued;
   }
 
-  function queueRead(height: BeaconHeight, head: Head, plan: ReadPlan): QueuedCall<ExchangeState> {
+  function queueRead(height: BeaconHeight, head: Head, plan: ReadPlan): QueuedState {
     const sharing = () => nodes.sharingBlock(head.source, plan.isAccepted);
 
-    async function readFrom(node: Node, signal: AbortSignal): Promise<ExchangeState> {
-      if (!sharing().includes(node)) await node.pollTip().catch(() => {});
-      if (!sharing().includes(node)) throw plan.notSharing(node);
-      return plan.readFrom(node, signal);
+    /** Reads, and records in the health of the node how it went. @param slower the nodes that were called before */
+    async function readFrom(node: Node, slower: readonly Node[], signal: AbortSignal): Promise<ExchangeState> {
+      try {
+        if (!sharing().includes(node)) await node.pollTip().catch(() => {});
+        if (!sharing().includes(node)) throw plan.notSharing(node);
+        const state = await plan.readFrom(node, signal);
+        node.pastReads.succeeded();
+        for (const overtaken of slower)
+          if (overtaken.pastStates.standing(height) !== 'pruned') overtaken.pastReads.overtaken();
+        return state;
+      } catch (error) {
+        // That the node does not have a state is an answer. That the gateway does not call it is no fault of the node.
+        const isFailure = whyStateIsMissing(error) === undefined && !(error instanceof UpstreamBusyError);
+        if (isFailure && !signal.aborted) node.pastReads.failed(error);
+        throw error;
+      }
     }
 
     async function readFromAny(): Promise<ExchangeState> {
-      const order = [...new Set([...plan.inOrder(sharing()), ...plan.others()])];
-      const left = order.toSorted((a, b) => Number(a.pastReads.isPaused()) - Number(b.pastReads.isPaused()));
-      const called: Node[] = [];
+      const all = [...new Set([...plan.inOrder(sharing()), ...plan.others()])];
+      const order = all.toSorted((a, b) => Number(a.pastReads.isPaused()) - Number(b.pastReads.isPaused()));
+      const left = order.entries();
       try {
         return await nodes.firstSuccess(async () => {
-          const node = left.shift();
-          if (node === undefined) return undefined;
-          called.push(node);
-          return (signal) => readAndRecord({ node, called, height }, readFrom, signal);
+          const [place, node] = left.next().value ?? [];
+          return node && ((signal) => readFrom(node, order.slice(0, place), signal));
         }, plan.calls);
       } catch (error) {
         throw whyStateIsMissing(error) === 'pruned' ? new HeightNotAvailableError(height, head.beaconHeight) : error;
@@ -226,26 +237,6 @@ export function createPastStates(options: PastStatesOptions): PastStates {
   };
 }
 
-/** Reads, and records in the health of the node how it went, also for nodes that were called before and were slower. */
-async function readAndRecord(
-  { node, called, height }: { node: Node; called: readonly Node[]; height: BeaconHeight },
-  readFrom: ReadFrom,
-  signal: AbortSignal,
-): Promise<ExchangeState> {
-  try {
-    const state = await readFrom(node, signal);
-    node.pastReads.succeeded();
-    for (const overtaken of called.slice(0, called.indexOf(node)))
-      if (overtaken.pastStates.standing(height) !== 'pruned') overtaken.pastReads.overtaken();
-    return state;
-  } catch (error) {
-    // That the node does not have a state is an answer. That the gateway does not call it is no fault of the node.
-    const isFailure = whyStateIsMissing(error) === undefined && !(error instanceof UpstreamBusyError);
-    if (isFailure && !signal.aborted) node.pastReads.failed(error);
-    throw error;
-  }
-}
-
 /** From which nodes a state is read, and how. */
 type ReadPlan = {
   /** A node that has shown one of these blocks, as the head's node has, has the state of the head's chain. */
@@ -257,14 +248,7 @@ type ReadPlan = {
   readonly notSharing: (node: Node) => Error;
   /** How many calls a read makes, one after another. */
   readonly calls: number;
-  readonly readFrom: ReadFrom;
+  readonly readFrom: (node: Node, signal: AbortSignal) => Promise<ExchangeState>;
   /** Reads it, or takes what another replica has read. */
   readonly readOnce: (read: () => Promise<ExchangeState>) => Promise<ExchangeState>;
-};
-
-type ReadFrom = (node: Node, signal: AbortSignal) => Promise<ExchangeState>;
-
-/** States, and reads of states under way, by height. */
-type States = Pick<Map<BeaconHeight, QueuedCall<ExchangeState>>, 'get' | 'delete'> & {
-  set(height: BeaconHeight, queued: QueuedCall<ExchangeState>): unknown;
 };

@@ -39,9 +39,8 @@ export function createPoolCounts(onLost: (lost: LostPools) => void): PoolCounts 
       // pools before the first one is created.
       if (pools === 0 && steps.length > 0) return false;
       if (pools > before) {
-        const isAbove = (step: { height: BeaconHeight; pools: number }) => step.height >= height && step.pools > pools;
-        const below = steps.filter((step) => step.height < height);
-        steps = [...below, { height, pools }, ...steps.filter(isAbove)];
+        const others = steps.filter((step) => step.height < height || step.pools > pools);
+        steps = [{ height, pools }, ...others].sort((a, b) => a.height - b.height);
       }
       return true;
     },

@@ -1,6 +1,5 @@
 import type { Instant } from '../../domain/instant.ts';
 import { createMarketBuilder, type Market, type Pair, type Ticker } from '../../domain/market.ts';
-import { UpstreamTimeoutError } from '../../errors.ts';
 import type { Tracing } from '../../tracing.ts';
 import type { MarketDataClient } from '../../upstream/market-data/client.ts';
 import type { Rows } from '../../upstream/rows.ts';
@@ -99,8 +98,8 @@ function followList<P extends Pair>(
       return { market, observedAt, nextAt: observedAt + pollMs, dropped, read: { beganAt, endedAt } };
     },
     intervalMs: () => pollMs,
-    maxWaitMs: timeoutMs,
-    timeoutError: () => new UpstreamTimeoutError('MARKET_DATA', timeoutMs, {}),
+    upstream: 'MARKET_DATA',
+    timeoutMs,
     isTooOld: ({ observedAt }) => now() - observedAt > maxAgeMs,
     watcher: watch(),
     share,

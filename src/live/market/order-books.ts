@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import type { Instant } from '../../domain/instant.ts';
 import { type OrderBook, type RawOrderBook, toOrderBook } from '../../domain/order-book.ts';
-import { BadUserInputError, UpstreamBadShapeError, UpstreamBusyError, UpstreamTimeoutError } from '../../errors.ts';
+import { BadUserInputError, UpstreamBadShapeError, UpstreamBusyError } from '../../errors.ts';
 import type { Tracing } from '../../tracing.ts';
 import type { Bulkhead, QueuedCall } from '../../upstream/bulkhead.ts';
 import type { Requester } from '../../upstream/fair-queue.ts';
@@ -174,8 +174,8 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
         return previous ?? noTicker(tickerId);
       },
       intervalMs: () => pauseMs,
-      maxWaitMs: timeoutMs,
-      timeoutError: () => new UpstreamTimeoutError('MARKET_DATA', timeoutMs, {}),
+      upstream: 'MARKET_DATA',
+      timeoutMs,
       watcher,
       published: onChange,
       trace: tracing && { start: () => tracing.startPoll('order book') },

@@ -63,7 +63,7 @@ export function registerSourceMetrics(service: Service, registry: Registry): voi
     'pdex_node_beacon_height',
     'Newest beacon height that a node reported in the last check. 0 if the node did not respond.',
     'host',
-    () => nodes.status().map(({ name, height }) => [name, height ?? 0]),
+    () => nodes.status().map(({ name, tip }) => [name, tip?.height ?? 0]),
   );
   gaugeOfEach(
     'pdex_node_pruned_beacon_height',

@@ -89,14 +89,7 @@ function readSide(value: unknown, path: string): Rows<Offer> {
     if (!Array.isArray(entry) || entry.length !== 2) return [];
     const [price, quantity] = entry.map(readDecimal);
     if (price === undefined || quantity === undefined) return [];
-    return [
-      {
-        price: price.number,
-        quantity: quantity.number,
-        ...(price.text !== undefined && { priceText: price.text }),
-        ...(quantity.text !== undefined && { quantityText: quantity.text }),
-      },
-    ];
+    return [{ price: price.number, quantity: quantity.number, priceText: price.text, quantityText: quantity.text }];
   });
   return { rows, dropped: entries.length - rows.length };
 }

@@ -2,17 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PushedBlock } from './push-frames.ts';
 import { openPushSession, type PushSession, type PushSessionOptions } from './push-session.ts';
 
-/** The subscription to the new blocks of one node: one websocket at a time, which is opened again when it ends. */
+/**
+ * The subscription to the new blocks of one node, which can be turned on and off: one websocket at a time, which is opened again
+ * when it ends.
+ */
 export type BlockPush = {
   /** The name of the node in the log and the metrics. */
   readonly name: string;
   status(): PushStatus;
-  /** Unsubscribes and closes the socket. It takes at most two seconds. */
+  /** Subscribes, or unsubscribes and closes the socket. */
+  turn(isOn: boolean): void;
+  /** Turns it off, and resolves when the socket is closed. It takes at most two seconds. */
   close(): Promise<void>;
 };
 
 /** How the websocket of a node is. */
-export type PushStatus = {
+type PushStatus = {
   /** The websocket is open, and the node was asked to push. */
   readonly isOpen: boolean;
   /** It could not be opened or has ended, and no block has come since. */
@@ -26,6 +31,8 @@ export type PushStatus = {
 /** What a push needs, and what it reports. */
 export type BlockPushOptions = Pick<PushSessionOptions, 'url' | 'headers' | 'timeoutMs' | 'onBlock'> & {
   readonly name: string;
+  /** Whether it is on at first. */
+  readonly isOn: boolean;
   /** The websocket has opened or closed. */
   onChange(): void;
   /** Is notified when the node cannot push, and when its first block has come: each once, not at every attempt. */
@@ -43,16 +50,18 @@ const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 5 * 60_000;
 const JITTER = 0.25;
 
-/** Starts to connect at once. */
+/** Starts to connect at once, if it is on. */
 export function createBlockPush(options: BlockPushOptions): BlockPush {
   const { name, onChange, onBlock, watcher, pingMs = PING_MS, firstPauseMs = FIRST_PAUSE_MS } = options;
-  const stopped = new AbortController();
+  /** Ends the connections; `undefined` while it is off. */
+  let running: AbortController | undefined;
+  let ended = Promise.resolve();
   let session: PushSession | undefined;
   let isOpen = false;
   /** Whether the watcher was notified of a failure or of a block last; `undefined` for neither. */
   let isFailing: boolean | undefined;
   let frames = 0;
-  let attempts = 0;
+  let reconnects = 0;
   /** Sessions in a row that brought no block. */
   let failures = 0;
 
@@ -76,26 +85,37 @@ export function createBlockPush(options: BlockPushOptions): BlockPush {
     isFailing = true;
   }
 
-  async function run(): Promise<void> {
-    while (!stopped.signal.aborted) {
-      attempts += 1;
+  async function run({ signal }: AbortController): Promise<void> {
+    while (!signal.aborted) {
       session = openPushSession({ ...options, pingMs, onOpen: () => setOpen(true), onBlock: receive });
       const error = await session.ended;
       setOpen(false);
-      if (stopped.signal.aborted) return;
+      if (signal.aborted) return;
       fail(error);
-      await sleep(pauseMs(failures - 1, firstPauseMs), undefined, { signal: stopped.signal }).catch(() => {});
+      await sleep(pauseMs(failures - 1, firstPauseMs), undefined, { signal }).catch(() => {});
+      if (!signal.aborted) reconnects += 1;
     }
   }
 
-  const running = run();
+  function turn(isOn: boolean): void {
+    if (isOn === (running !== undefined)) return;
+    running?.abort();
+    session?.leave();
+    const next = isOn ? new AbortController() : undefined;
+    running = next;
+    isFailing = undefined;
+    failures = 0;
+    if (next !== undefined) ended = ended.then(() => run(next));
+  }
+
+  turn(options.isOn);
   return {
     name,
-    status: () => ({ isOpen, isFailing: isFailing === true, frames, reconnects: attempts - 1 }),
+    status: () => ({ isOpen: isOpen && running !== undefined, isFailing: isFailing === true, frames, reconnects }),
+    turn,
     close() {
-      stopped.abort();
-      session?.leave();
-      return running;
+      turn(false);
+      return ended;
     },
   };
 }

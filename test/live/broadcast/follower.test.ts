@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { UpstreamTimeoutError } from '../../../src/errors.ts';
 import { createFollower, type FollowerOptions, type Watcher } from '../../../src/live/broadcast/follower.ts';
 import { toAsyncValues } from '../../support/async-values.ts';
 
@@ -18,8 +19,8 @@ function follow<T>(read: FollowerOptions<T>['read'], options: Partial<FollowerOp
   const follower = createFollower<T>({
     read,
     intervalMs: () => 1,
-    maxWaitMs: 10_000,
-    timeoutError: () => new Error('too late'),
+    upstream: 'NODE',
+    timeoutMs: 10_000,
     watcher,
     ...options,
   });
@@ -73,8 +74,8 @@ describe('what a follower returns', () => {
   });
 
   test('the timeout error to a caller that waits too long', async () => {
-    const { follower } = follow(script<string>(), { maxWaitMs: 1 });
-    await expect(follower.get()).rejects.toThrow('too late');
+    const { follower } = follow(script<string>(), { timeoutMs: 1 });
+    await expect(follower.get()).rejects.toThrow('The node did not respond within 1 ms.');
   });
 
   test('an error to a caller that waits when it is stopped', async () => {
@@ -172,9 +173,9 @@ describe('the error of reads that fail', () => {
   });
 
   test('is the same object for all who wait too long for one read', async () => {
-    const { follower } = follow(script<string>(), { maxWaitMs: 5 });
+    const { follower } = follow(script<string>(), { timeoutMs: 5 });
     const [first, second] = await Promise.all([reasonOf(follower.get()), reasonOf(follower.get())]);
-    expect([first, second === first]).toEqual([new Error('too late'), true]);
+    expect([first, second === first]).toEqual([new UpstreamTimeoutError('NODE', 5, {}), true]);
   });
 });
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { UpstreamTimeoutError } from '../../../src/errors.ts';
 import { type Attempt, type HedgeOptions, hedge } from '../../../src/live/chain/hedge.ts';
 
-const timeoutError = () => new Error('too late');
-const PATIENT = { delayMs: 10_000, timeoutMs: 20_000, timeoutError };
+const PATIENT = { delayMs: 10_000, timeoutMs: 20_000 };
 
 /** Attempts that succeed, fail, or hang: which were made, and which were aborted. */
 function several(...answers: (string | Error | undefined)[]) {
@@ -92,10 +92,9 @@ describe('if no attempt succeeds', () => {
 
   test('those that have not ended in time are aborted with the timeout', async () => {
     const { attempts, made } = several(undefined, new Error('two'), undefined);
-    const error = await first(attempts, { delayMs: 5, timeoutMs: 30, timeoutError }).catch(
-      (reason: AggregateError) => reason.errors,
-    );
-    expect(error).toEqual([new Error('too late'), new Error('two'), new Error('too late')]);
+    const late = new UpstreamTimeoutError('NODE', 30, {});
+    const error = await first(attempts, { delayMs: 5, timeoutMs: 30 }).catch((reason: AggregateError) => reason.errors);
+    expect(error).toEqual([late, new Error('two'), late]);
     expect(made).toEqual([0, 1, 2]);
   });
 });

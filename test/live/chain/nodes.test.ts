@@ -94,7 +94,7 @@ describe('which node is read', () => {
       [0, 2],
       [0, 2],
     ]);
-    expect(nodes.status().map(({ height }) => height)).toEqual([tip, undefined, tip]);
+    expect(nodes.status().map((status) => status.tip?.height)).toEqual([tip, undefined, tip]);
     expect(notified).toEqual([['failed', 1]]);
     second.faults.clear();
     await expect.poll(order).toEqual([0, 1, 2]);
@@ -241,7 +241,7 @@ describe('a node that cannot give the state of its tip', () => {
     hanging.control.isHanging = true;
     for (const height of [11, 12, 13]) {
       hanging.control.height = height;
-      await expect.poll(() => nodes.status().map((status) => status.height)).toEqual([height, height - 1]);
+      await expect.poll(() => nodes.status().map((status) => status.tip?.height)).toEqual([height, height - 1]);
       slower.control.height = height;
       expect(await next()).toMatchObject({ beaconHeight: height, source: { client: slower.node } });
       expect(head.isStale()).toBe(false);

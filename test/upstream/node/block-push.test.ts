@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { UpstreamError } from '../../../src/errors.ts';
@@ -13,6 +14,7 @@ function record(url: string, options: Partial<BlockPushOptions> = {}) {
     url: new URL(url),
     headers: {},
     timeoutMs: 5_000,
+    isOn: true,
     firstPauseMs: 1,
     onBlock: ({ height }) => heights.push(height - 1_640_000),
     onChange() {},
@@ -31,6 +33,7 @@ async function subscribed(options?: Partial<BlockPushOptions>) {
   const sandbox = await fixedSandbox({ history: 30 });
   onTestFinished(sandbox.close);
   const recorded = record(sandbox.pushUrl, options);
+  recorded.push.turn(true);
   await expect.poll(sandbox.push.subscribers).toBe(1);
   return { sandbox, ...recorded };
 }
@@ -78,13 +81,33 @@ describe('a push', () => {
 
   test('can be closed while it connects, and between two attempts', async () => {
     const server = createServer((socket) => void socket.on('error', () => {}));
+    const isConnecting = once(server, 'connection');
     const connecting = record(await listen(server));
+    await isConnecting;
     await connecting.push.close();
     const waiting = record('ws://127.0.0.1:1', { firstPauseMs: 600_000 });
     await expect.poll(() => waiting.notified).toEqual(['The node cannot be reached.']);
-    await waiting.push.close();
     expect(waiting.push.status()).toEqual({ isOpen: false, isFailing: true, frames: 0, reconnects: 0 });
+    await waiting.push.close();
+    expect(waiting.push.status()).toEqual({ isOpen: false, isFailing: false, frames: 0, reconnects: 0 });
   });
+});
+
+test('a push can be turned off and on, and goes on counting', async () => {
+  const { sandbox, push, heights, notified } = await subscribed({ isOn: false });
+  sandbox.advance();
+  await expect.poll(() => heights).toEqual([1]);
+  push.turn(false);
+  expect(push.status()).toEqual({ isOpen: false, isFailing: false, frames: 1, reconnects: 0 });
+  // The first socket is closed before the second one is opened.
+  push.turn(true);
+  await expect.poll(() => sandbox.push.upgrades.length).toBe(2);
+  await expect.poll(sandbox.push.subscribers).toBe(1);
+  expect([sandbox.push.calls('unsubscribe'), sandbox.push.openSockets()]).toEqual([1, 1]);
+  sandbox.advance();
+  await expect.poll(() => heights).toEqual([1, 2]);
+  expect(push.status()).toEqual({ isOpen: true, isFailing: false, frames: 2, reconnects: 0 });
+  expect(notified).toEqual(['pushing', 'pushing']);
 });
 
 describe('a push connects again', () => {

@@ -74,7 +74,7 @@ test('the lowest block of a branch of fewer than 64 recorded heights is found wi
       else if (branch >= 64 || shared === undefined || branch === heights.length || shared < retained)
         expect(found).toEqual(
           new HistoryDatabaseError(
-            `the database is of another chain: it has another block at beacon height ${last} than the node`,
+            `the database belongs to another chain: it has another block at beacon height ${last} than the node`,
             { isPermanent: true },
           ),
         );

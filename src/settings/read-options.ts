@@ -5,14 +5,15 @@ import { nearestOf } from './unknown-variables.ts';
 /**
  * Reads all settings from options of the library, with the same checks as on the command line. No environment variable is read.
  *
+ * @param found what is wrong already, a line each
  * @throws ConfigError with all problems of all options
  */
-export function readOptions(options: object): Config {
+export function readOptions(options: object, found: readonly string[] = []): Config {
   const values = new Map(Object.entries(options));
   const names = Object.values<Setting>(SETTINGS).map(optionOf);
-  const problems = [...values.keys()].filter((name) => !names.includes(name)).map((name) => unknownOption(name, names));
+  const unknown = [...values.keys()].filter((name) => !names.includes(name)).map((name) => unknownOption(name, names));
 
-  return toConfig(problems, {
+  return toConfig([...found, ...unknown], {
     read(setting) {
       const name = optionOf(setting);
       const value = values.get(name);

@@ -67,9 +67,18 @@ describe('the options', () => {
   });
 
   test('are checked together too, except for those that are invalid', async () => {
-    const options = { port: '4000', adminPort: 4000, maxDepth: 0, fullnodeWsUrl: 'ws://a', persistedOnly: true };
+    const logger = { info() {} };
+    const options = {
+      logger,
+      port: '4000',
+      adminPort: 4000,
+      maxDepth: 0,
+      fullnodeWsUrl: 'ws://a',
+      persistedOnly: true,
+    };
     await expect(createGateway(options as object)).rejects.toMatchObject({
       problems: [
+        'logger: expected an object with the methods debug, info, warn and error',
         'port: expected a number',
         'maxDepth is "0": expected a whole number from 1 to 2147483647',
         'persistedOnly is true, but persistedDocuments is not set: no operation could be executed',

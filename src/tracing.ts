@@ -35,7 +35,7 @@ export type Tracing = {
   startCall(name: string, upstream: string, url: URL): CallSpan | undefined;
   /** The trace context of the span on whose behalf code runs. */
   current(): string | undefined;
-  /** Sends what is recorded, and waits for that at most so long. */
+  /** Sends what is recorded, and waits for that at most for this time. */
   close(timeoutMs: number): Promise<void>;
 };
 

@@ -20,7 +20,7 @@ export function toDecimal(units: bigint, decimals: number): string {
 }
 
 /**
- * Writes `numerator / denominator` as a decimal of so many significant digits, rounded half up, without an exponent and without
+ * Writes `numerator / denominator` as a decimal with a number of significant digits, rounded half up, without an exponent and without
  * zeros at the end of its fraction: `toSignificantDecimal(2n, 3n, 4)` is `0.6667`.
  *
  * @param numerator above 0

@@ -61,7 +61,7 @@ export type FleetWatcher = {
   refused(stream: StreamName, error: RefusedMessageError): void;
   /** Redis has the fleet of another chain. */
   otherChain(name: string): void;
-  /** Redis has replied with an error that only an operator can mend. */
+  /** Redis has replied with an error that only an operator can resolve. */
   failed(error: unknown): void;
 };
 

@@ -27,7 +27,7 @@ export type ReceivedValues = {
 export type Reader = {
   /** Reads everything that the streams have, from their start. @throws RedisUnavailableError */
   readAll(): Promise<ReceivedValues>;
-  /** Reads what comes next, and waits for it at most so long. @throws RedisUnavailableError */
+  /** Reads the next values, and waits for them at most for this time. @throws RedisUnavailableError */
   readNext(waitMs: number): Promise<ReceivedValues>;
   /** The id of the last head that was read. */
   lastHead(): string;

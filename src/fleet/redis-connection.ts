@@ -18,7 +18,7 @@ export type RedisConnection = {
    * with RedisUnavailableError, and nothing is queued.
    */
   isAvailable(): boolean;
-  /** Resolves when Redis is available, and after so long if it is not. @returns whether it is */
+  /** Resolves when Redis is available, or when the time is over. @returns whether it is available */
   ready(maxWaitMs: number): Promise<boolean>;
   /**
    * Sends a command.
@@ -169,7 +169,7 @@ export function createRedisConnection(
 }
 
 /**
- * Waits at most for so long. When the time is over, replies that have already arrived still count: the event loop of the
+ * Waits at most for this time. When it is over, replies that have already arrived still count: the event loop of the
  * gateway may have been busy, and not Redis.
  */
 function within<T>(timeoutMs: number, result: Promise<T>): Promise<T> {

@@ -28,7 +28,7 @@ export type Redis = Pick<RedisConnection, 'isAvailable' | 'ready' | 'close'> & {
   command(key: string, ...args: readonly RedisArgument[]): Promise<RedisReply>;
   /** Runs a script with `EVALSHA`, and with `EVAL` where Redis does not know it. @throws as `command` */
   run(script: RedisScript, keys: readonly [string, ...string[]], args: readonly RedisArgument[]): Promise<RedisReply>;
-  /** Sends a command that may wait in Redis for so long, on a connection of its own. @throws as `command` */
+  /** Sends a command that may wait in Redis for this time, on a connection of its own. @throws as `command` */
   block(waitMs: number, key: string, ...args: readonly RedisArgument[]): Promise<RedisReply>;
   /** How many commands have failed, also because Redis was not available. */
   errors(): number;

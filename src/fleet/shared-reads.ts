@@ -18,9 +18,9 @@ type ReadOutcome = 'hit' | 'waited' | 'read' | 'alone';
 /** Is notified of what happens to the values in Redis. */
 export type SharedReadsWatcher = {
   ended(kind: SharedKind, outcome: ReadOutcome): void;
-  /** A read waited so long for another replica. */
+  /** A read has waited for another replica, for this time. */
   waited(kind: SharedKind, seconds: number): void;
-  /** A value of so many bytes was read from Redis or written to it. */
+  /** A value with this number of bytes was read from Redis or written to it. */
   moved(kind: SharedKind, direction: 'in' | 'out', bytes: number): void;
   /** A value could not be used: it is damaged, or of another version or chain. */
   damaged(kind: SharedKind): void;

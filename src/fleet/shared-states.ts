@@ -17,10 +17,10 @@ type SharedStatesOptions = {
 
 /** Each replica has the states that it used last in memory, for longer. */
 const TTL_MS = 10 * 60_000;
-/** The ids of the pools are stored once for many states. Each state that is written keeps them for so long. */
+/** The ids of the pools are stored once for many states. They expire this time after the last state that was written. */
 const DIRECTORY_TTL_MS = 2 * TTL_MS;
 
-/** How many states are in Redis: as many as have so many bytes together, within two limits. */
+/** The number of states in Redis: as many as fit into this number of bytes, within two limits. */
 const MAX_TOTAL_BYTES = 64 * 2 ** 20;
 const MAX_STATES = 1_024;
 const MIN_STATES = 16;

@@ -20,7 +20,7 @@ export type StreamEntry = {
 type StreamPosition = {
   /** The next entries, at once. @throws RedisUnavailableError */
   next(): Promise<readonly StreamEntry[]>;
-  /** Waits for the next entries, at most so long. @throws RedisUnavailableError */
+  /** Waits for the next entries, at most for this time. @throws RedisUnavailableError */
   wait(ms: number): Promise<readonly StreamEntry[]>;
   /** The id of the last entry of a stream that was returned. */
   lastId(stream: StreamName): string;

@@ -12,14 +12,14 @@ type DatabaseHealth = {
   stop(): void;
 };
 
-/** `refused` if only the operator can mend the database. */
+/** `refused` if only the operator can resolve the problem of the database. */
 export type RecorderState = 'starting' | 'recording' | 'failing' | 'refused';
 
 /** Is notified when the database begins to fail, and when it works again: once each. */
 export type HistoryWatcher = {
   failed(error: unknown): void;
   recovered(): void;
-  /** The database cannot be used until the operator has mended it. */
+  /** The database cannot be used until the operator has resolved its problem. */
   refused(error: unknown): void;
   /** Final heights were dropped, because too many waited. They are read from the node later. */
   dropped(heights: number): void;

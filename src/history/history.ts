@@ -33,7 +33,7 @@ export type History = Pick<
 
 /** The history as operators see it. */
 export type HistoryStatus = Pick<RecorderStatus, 'coverage' | 'waiting'> & {
-  /** `refused` if only the operator can mend the database, such as one of another chain. */
+  /** `refused` if only the operator can resolve the problem, such as a database of another chain. */
   readonly state: RecorderState | 'off';
   /** Number of operations of the database that failed. */
   readonly databaseErrors: number;

@@ -135,7 +135,7 @@ export type ReservesQuery = { readonly poolIds: readonly string[]; readonly heig
 /** Why a database cannot be used now. The message is for the log; clients get HISTORY_UNAVAILABLE. */
 export class HistoryDatabaseError extends Error {
   override readonly name = 'HistoryDatabaseError';
-  /** Whether it can only be mended by the operator: another chain, a newer version, not a database of the gateway. */
+  /** Whether only the operator can resolve it: another chain, a newer version, not a database of the gateway. */
   readonly isPermanent: boolean;
 
   constructor(message: string, options: ErrorOptions & { readonly isPermanent?: boolean } = {}) {

@@ -10,10 +10,10 @@ type Batches = {
   close(): Promise<void>;
 };
 
-/** A batch is sent when it has so many bytes: a request costs as much as the encoding of some hundred spans. */
+/** A batch is sent when it has this number of bytes: a request costs as much as the encoding of some hundred spans. */
 const BATCH_BYTES = 512 * 1_024;
 
-/** So many spans are encoded together: one after the other, each takes a part of the time that it takes alone. */
+/** The number of spans that are encoded together: one after the other, each takes a part of the time that it takes alone. */
 const GROUP = 32;
 
 /** The longest time that a span waits, as in OpenTelemetry's SDKs. */

@@ -87,7 +87,7 @@ export class ProtobufWriter {
     this.#number(tag);
   }
 
-  /** Writes a random id of so many words, which takes less time than to create it as a text first. */
+  /** Writes a random id with this number of words, which takes less time than to create it as a text first. */
   randomId(tag: number, words: number): void {
     for (let word = 0; word < words; word++) this.#uint32(randomWord());
     this.#number(4 * words);
@@ -157,7 +157,7 @@ export class ProtobufWriter {
     bytes[start + 3] = value >>> 24;
   }
 
-  /** Ensures that so many bytes fit before those that are written. */
+  /** Ensures that this number of bytes fits before those that are written. */
   #reserve(bytes: number): void {
     if (this.#start >= bytes) return;
     const { length } = this;

@@ -48,7 +48,7 @@ export async function startTracing(options: TracingOptions): Promise<Tracing | u
 /** Maximum time to send a batch of spans. */
 const TIMEOUT_MS = 5_000;
 
-/** At most one line of the log says so often that spans are lost. */
+/** Minimum time between two lines of the log that say that spans are lost. */
 const LOG_INTERVAL_MS = 60_000;
 
 /** Creates the HTTP client of the receiver. */

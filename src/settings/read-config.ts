@@ -13,7 +13,7 @@ const ALL = Object.values<Setting>(SETTINGS);
  * Reads all settings. A flag overrides its variable, and an empty variable is not set.
  *
  * @param args the command line after the name of the program
- * @returns `'help'` or `'version'` if the command line asks for it
+ * @returns `'help'` or `'version'` if the command line requests it
  * @throws ConfigError with all problems of all settings
  */
 export function readConfig(args: readonly string[], env: NodeJS.ProcessEnv): Config | 'help' | 'version' {

@@ -17,7 +17,7 @@ export function createTurnQueue(): TurnLimit {
   };
 }
 
-/** Creates a limit of so many callers in each turn. */
+/** Creates a limit of the number of callers in each turn. */
 export function createTurnLimit(perTurn: number): TurnLimit {
   const waiting: (() => void)[] = [];
   let left = perTurn;

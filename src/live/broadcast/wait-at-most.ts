@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits until a promise is settled, at most for so long. @returns whether it is settled */
+/** Waits until a promise is settled, at most for this time. @returns whether it is settled */
 export async function isSettledWithin(ms: number, promise: Promise<unknown>): Promise<boolean> {
   const waiting = new AbortController();
   const settled = Promise.allSettled([promise]).then(() => true);

@@ -41,7 +41,10 @@ export type NodePastStates = {
 const TOO_MANY_ERRORS =
   'responded with too many errors in the last minutes, so the gateway limits reads of earlier states';
 
-/** Behind a load balancer a state can be that of another block: it is requested so often until it has the block's time. */
+/**
+ * Behind a load balancer a state can be that of another block. It is requested at most this number of times, until it has the
+ * time of the block.
+ */
 const CALLS_FOR_A_BLOCK = 4;
 
 /** Maximum number of risky calls at once: calls that may well fail. What they show, the others need not call for. */

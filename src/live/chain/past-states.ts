@@ -33,7 +33,7 @@ export type PastStates = {
    * @throws as `read`
    */
   readInBackground(height: BeaconHeight, head: Head): Promise<ExchangeState>;
-  /** Whether so many states are being read for clients that reads in the background should come later. */
+  /** Whether reads in the background should wait, because clients are waiting for many states. */
   isBusy(): boolean;
   /** Whether a state has lost no pools, as far as other heights show. An incomplete one is read again when it is next requested. */
   isComplete(state: ExchangeState): boolean;

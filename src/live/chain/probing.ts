@@ -53,12 +53,12 @@ export async function readProbing<T>(
   return Promise.all(heights.map((height) => reads.get(height) as Promise<T | Error>));
 }
 
-/** So many elements of a list at even distances, with the first and the last. */
+/** The given number of elements of a list at even distances, with the first and the last. */
 function evenly<T>(list: readonly T[], count: number): T[] {
   return Array.from({ length: count }, (_, n) => list[Math.round((n * (list.length - 1)) / (count - 1))] as T);
 }
 
-/** So many elements of a list, which divide it into equal parts. */
+/** The given number of elements of a list, which divide it into equal parts. */
 function between<T>(list: readonly T[], count: number): T[] {
   return Array.from({ length: count }, (_, n) => list[Math.floor(((n + 1) * list.length) / (count + 1))] as T);
 }

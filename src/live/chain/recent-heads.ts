@@ -20,7 +20,7 @@ type RecentHeads = {
 /** Subscribers that resume in one turn of the event loop: each may do much with a head. */
 const RESUMED_PER_TURN = 4;
 
-/** Remembers so many heads. */
+/** Maximum number of heads in memory. */
 export function createRecentHeads(max: number): RecentHeads {
   const resumed = createTurnLimit(RESUMED_PER_TURN);
   let heads: readonly Head[] = [];
@@ -40,7 +40,7 @@ export function createRecentHeads(max: number): RecentHeads {
   };
 }
 
-/** A client that comes from another gateway can be ahead of this one, but not by so many heights. */
+/** A client that comes from another gateway can be ahead of this one, but not by more heights. */
 export const MAX_HEIGHTS_AHEAD = 100;
 
 /** Whether a height is so far above a head that it is of another chain. */

@@ -44,7 +44,7 @@ const PROBE_AGAIN_MS = 30_000;
 
 /** Clients cause at most 20 errors at once and 120 an hour at one node. */
 const ERRORS = { burst: 20, perMinute: 2 };
-/** While so many are left, no probe is needed. */
+/** While at least this number is left, no probe is needed. */
 const MANY_ERRORS = 16;
 /** Errors reserved for heights in the upper half of the unknown ones, and for heights that are known to be retained. */
 const KEPT_FROM_UNLIKELY = 8;

@@ -120,7 +120,7 @@ export function createBlockPush(options: BlockPushOptions): BlockPush {
   };
 }
 
-/** The pause after so many failures in a row before. */
+/** The pause after a number of failures in a row. */
 function pauseMs(failures: number, firstMs: number): number {
   return Math.min(MAX_PAUSE_MS, firstMs * 2 ** failures * (1 + Math.random() * JITTER));
 }

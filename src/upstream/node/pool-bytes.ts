@@ -78,7 +78,7 @@ const ID_LENGTH = 129;
 const TOKEN_ID_LENGTH = 64;
 
 const [ZERO, NINE] = [0x30, 0x39];
-/** So many digits always fit into a double. A number is read as two such parts. */
+/** The number of digits that always fit into a double. A number is read as two such parts. */
 const DIGITS_OF_A_PART = 15;
 const MAX_DIGITS = 20;
 

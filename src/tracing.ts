@@ -18,11 +18,17 @@ export type TraceSampler = (typeof TRACE_SAMPLERS)[number];
  * then nothing was created for it.
  */
 export type Tracing = {
-  /** Starts the span of an operation of a client. @param traceparent the trace context of its request, unchecked */
+  /**
+   * Starts the span of an operation of a client.
+   *
+   * @param traceparent the trace context of its request, unchecked
+   * @param startedAt when its request arrived, in `performance.now()`; now by default
+   */
   startOperation(
     transport: string,
     requestId: string | undefined,
     traceparent: string | undefined,
+    startedAt?: number,
   ): OperationSpan | undefined;
   /**
    * Starts the span of an update that is executed for all its subscribers. It is linked to the read of its head, and sampled

@@ -34,7 +34,9 @@ export function createBatches(encoder: SpanEncoder, send: SendSpans): Batches {
   /** Encodes the spans of the group. @returns how many bytes the batch has */
   function encode(): number {
     let bytes = 0;
-    for (const span of ended) bytes = encoder.add(span);
+    // Again for each group, because the clock of the machine can be corrected.
+    const timeOrigin = Date.now() - performance.now();
+    for (const span of ended) bytes = encoder.add(span, timeOrigin);
     waiting += ended.length;
     ended.length = 0;
     return bytes;

@@ -18,8 +18,8 @@ export function createJsonEncoder({ resource, scope }: SpanSource): SpanEncoder 
 
   return {
     contentType: 'application/json',
-    add(span) {
-      const text = JSON.stringify(toJson(span));
+    add(span, timeOrigin) {
+      const text = JSON.stringify(toJson(span, timeOrigin));
       spans.push(text);
       length += text.length;
       return length;
@@ -34,15 +34,15 @@ export function createJsonEncoder({ resource, scope }: SpanSource): SpanEncoder 
 }
 
 /** A span as the JSON mapping of protobuf has it: 64-bit integers are texts. */
-function toJson(span: EndedSpan) {
+function toJson(span: EndedSpan, timeOrigin: number) {
   return {
     traceId: span.knownTraceId ?? createTraceId(),
     spanId: span.knownSpanId ?? createSpanId(),
     parentSpanId: span.parentSpanId,
     name: span.name,
     kind: span.kind,
-    startTimeUnixNano: toNanoseconds(span.startedAtMs),
-    endTimeUnixNano: toNanoseconds(span.endedAtMs),
+    startTimeUnixNano: toNanoseconds(timeOrigin + span.startedAt),
+    endTimeUnixNano: toNanoseconds(timeOrigin + span.endedAt),
     attributes: toPairs(span.attributes),
     links: span.links.map(({ traceId, spanId }) => ({ traceId, spanId })),
     status: { code: span.status },

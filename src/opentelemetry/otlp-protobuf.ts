@@ -31,7 +31,7 @@ const ARRAY_VALUE = { values: 0x0a };
 export function createProtobufEncoder({ resource, scope }: SpanSource): SpanEncoder {
   const writer = new ProtobufWriter();
 
-  function writeSpan(span: EndedSpan): void {
+  function writeSpan(span: EndedSpan, timeOrigin: number): void {
     const { length } = writer;
     writer.fixed32(SPAN.flags, flagsOf(span));
     if (span.status !== SPAN_STATUS.unset) writeStatus(span.status);
@@ -42,8 +42,8 @@ export function createProtobufEncoder({ resource, scope }: SpanSource): SpanEnco
       writer.endMessage(SPAN.links, length);
     }
     writeAttributes(SPAN.attributes, span.attributes);
-    writer.fixed64(SPAN.end, span.endedAtMs * 1e6);
-    writer.fixed64(SPAN.start, span.startedAtMs * 1e6);
+    writer.fixed64(SPAN.end, (timeOrigin + span.endedAt) * 1e6);
+    writer.fixed64(SPAN.start, (timeOrigin + span.startedAt) * 1e6);
     writer.varint(SPAN.kind, span.kind);
     writer.text(SPAN.name, span.name);
     if (span.parentSpanId !== undefined) writer.hex(SPAN.parentSpanId, span.parentSpanId);
@@ -85,8 +85,8 @@ export function createProtobufEncoder({ resource, scope }: SpanSource): SpanEnco
 
   return {
     contentType: 'application/x-protobuf',
-    add(span) {
-      writeSpan(span);
+    add(span, timeOrigin) {
+      writeSpan(span, timeOrigin);
       return writer.length;
     },
     take() {

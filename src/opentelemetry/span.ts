@@ -20,9 +20,9 @@ export type EndedSpan = {
   readonly parentSpanId: string | undefined;
   readonly name: string;
   readonly kind: (typeof SPAN_KIND)[keyof typeof SPAN_KIND];
-  /** Milliseconds since 1970. */
-  readonly startedAtMs: number;
-  readonly endedAtMs: number;
+  /** In `performance.now()`. */
+  readonly startedAt: number;
+  readonly endedAt: number;
   readonly attributes: Attributes;
   /** Spans of other traces that led to it. */
   readonly links: readonly SpanContext[];
@@ -51,8 +51,8 @@ export type SpanSource = {
 /** Encodes the body of a request with spans. */
 export type SpanEncoder = {
   readonly contentType: string;
-  /** Adds a span. @returns about how many bytes the body has */
-  add(span: EndedSpan): number;
+  /** Adds a span. @param timeOrigin when `performance.now()` was 0, in milliseconds since 1970 @returns about how many bytes the body has */
+  add(span: EndedSpan, timeOrigin: number): number;
   /** The body with all spans that were added since the last one. */
   take(): Uint8Array;
   /** Takes back a body that nobody reads any more. */
@@ -65,9 +65,12 @@ export type SpanOptions = {
   readonly kind: EndedSpan['kind'];
   readonly parent?: SpanContext | undefined;
   readonly links?: readonly SpanContext[];
+  /** In `performance.now()`; now by default. */
+  readonly startedAt?: number | undefined;
 };
 
 const NOTHING: readonly never[] = Object.freeze([]);
+const NO_ATTRIBUTES: Attributes = Object.freeze({});
 
 /** A span that is recorded and sent. */
 export class RecordedSpan implements EndedSpan, SpanContext {
@@ -75,22 +78,29 @@ export class RecordedSpan implements EndedSpan, SpanContext {
   name: string;
   readonly kind: EndedSpan['kind'];
   readonly links: readonly SpanContext[];
-  attributes: Attributes = {};
+  readonly startedAt: number;
   status: EndedSpan['status'] = SPAN_STATUS.unset;
-  readonly startedAtMs = Date.now();
-  endedAtMs = 0;
-  readonly #startedAt = performance.now();
+  endedAt = 0;
+  #describe = () => NO_ATTRIBUTES;
   readonly #onEnd: (span: EndedSpan) => void;
   knownTraceId: string | undefined;
   knownSpanId: string | undefined = undefined;
 
-  constructor(onEnd: (span: EndedSpan) => void, { name, kind, parent, links = NOTHING }: SpanOptions) {
+  constructor(
+    onEnd: (span: EndedSpan) => void,
+    { name, kind, parent, links = NOTHING, startedAt = performance.now() }: SpanOptions,
+  ) {
     this.#onEnd = onEnd;
     this.#parent = parent;
     this.knownTraceId = parent?.traceId;
     this.name = name;
     this.kind = kind;
     this.links = links;
+    this.startedAt = startedAt;
+  }
+
+  get attributes(): Attributes {
+    return this.#describe();
   }
 
   /** Like the other id, it is created when something else needs it, such as a child. Most spans have none. */
@@ -119,12 +129,13 @@ export class RecordedSpan implements EndedSpan, SpanContext {
   /**
    * Ends the span, so that it is sent.
    *
-   * @param attributes all of them: setting them one by one would take longer
+   * @param describe returns its attributes. It is called when the span is encoded, together with others: among the code of
+   *   requests, code that runs for one request in ten takes several times as long
    * @param at when it has ended, in `performance.now()`
    */
-  finish(attributes: Attributes, at = performance.now()): void {
-    this.attributes = attributes;
-    this.endedAtMs = this.startedAtMs + Math.max(0, at - this.#startedAt);
+  finish(describe: () => Attributes, at = performance.now()): void {
+    this.#describe = describe;
+    this.endedAt = Math.max(this.startedAt, at);
     this.#onEnd(this);
   }
 }

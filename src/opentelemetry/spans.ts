@@ -72,11 +72,15 @@ export function createTracing(options: SpansOptions): Tracing {
       this.#points = points;
     }
 
-    end({ from, height, codes = [] }: OperationOutcome = {}): void {
+    end(outcome: OperationOutcome = {}): void {
       if (!this.isOpen) return;
       this.isOpen = false;
-      if (codes.some(isFault)) this.fail();
-      this.finish({
+      if (outcome.codes?.some(isFault)) this.fail();
+      this.finish(() => this.#describe(outcome));
+    }
+
+    #describe({ from, height, codes }: OperationOutcome): Attributes {
+      return {
         'network.protocol.name': this.#transport,
         'pdex.request_id': this.#requestId,
         'graphql.operation.type': this.#type,
@@ -84,21 +88,21 @@ export function createTracing(options: SpansOptions): Tracing {
         'pdex.cost_points': this.#points,
         'pdex.response_source': from,
         'pdex.beacon_height': height,
-        'error.type': codes[0],
-        'pdex.error_codes': codes.length > 0 ? codes : undefined,
-      });
+        'error.type': codes?.[0],
+        'pdex.error_codes': codes?.length ? codes : undefined,
+      };
     }
   }
 
   return {
-    startOperation(transport, requestId, traceparent) {
+    startOperation(transport, requestId, traceparent, startedAt) {
       let parent: RemoteContext | undefined;
       if (traceparent !== undefined) {
         if (sampler.mayIgnore(traceparent)) return undefined;
         parent = parseTraceparent(traceparent);
       }
       if (!(parent === undefined ? sampler.startsTrace() : sampler.continues(parent))) return undefined;
-      return new Operation({ name: NOT_PREPARED, kind: SPAN_KIND.server, parent }, transport, requestId);
+      return new Operation({ name: NOT_PREPARED, kind: SPAN_KIND.server, parent, startedAt }, transport, requestId);
     },
 
     startUpdate(head) {
@@ -117,7 +121,7 @@ export function createTracing(options: SpansOptions): Tracing {
         scope.isOpen = false;
         for (const endCall of scope.held ?? []) endCall();
         scope.held = undefined;
-        span.finish(attributes);
+        span.finish(() => attributes);
       }
 
       return {
@@ -162,8 +166,8 @@ export function createTracing(options: SpansOptions): Tracing {
             'error.type': code,
           };
           const at = performance.now();
-          if (scope.held === undefined) span.finish(attributes, at);
-          else scope.held.push(() => span.finish(attributes, at));
+          if (scope.held === undefined) span.finish(() => attributes, at);
+          else scope.held.push(() => span.finish(() => attributes, at));
         },
       };
     },

@@ -110,7 +110,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
     const key = wantsCost(exchange.request) ? undefined : keyOf(text);
     // A URL begins with a slash, so it equals no body.
     const isOne = body === undefined || body[0] === OPENING_BRACE;
-    const span = isOne ? tracing?.startOperation('http', exchange.id, traceparentOf(exchange.request)) : undefined;
+    const { id, request, startedAt } = exchange;
+    const span = isOne ? tracing?.startOperation('http', id, traceparentOf(request), startedAt) : undefined;
     const plain = { exchange, account, type, key, text, body, span };
     const minimum = exchange.request.headers[MIN_HEIGHT_HEADER];
     if (!isOne) passPlainToYoga(plain);

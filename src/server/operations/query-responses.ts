@@ -118,7 +118,7 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
     function sendFrom(request: Request, response: EncodedResponse, from: ResponseSource) {
       metrics.recordResponseSource(from);
       const sent = send(request, response, from);
-      request.span?.end({ from, height: response.height, codes: codesOf(response.errors) });
+      request.span?.end({ from, height: response.height, codes: response.errors && codesOf(response.errors) });
       return sent;
     }
 

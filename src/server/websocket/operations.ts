@@ -64,8 +64,8 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     const account = new Account(rates, caller, 'websocket');
     const text = textOfPayload(payload);
     const key = text === undefined ? undefined : keyOf(text);
-    const span = tracing?.startOperation('websocket', requestId, traceparentOf(caller));
     const receivedAt = performance.now();
+    const span = tracing?.startOperation('websocket', requestId, traceparentOf(caller), receivedAt);
     const operation = { connection, caller, requestId, id, payload, receivedAt, key, account, span };
     log.received(operation);
 

@@ -35,7 +35,8 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
   function spanOf({ headers }: Request, exchange: HttpExchange | undefined): OperationSpan | undefined {
     const { span } = exchange ?? {};
     if (exchange !== undefined) exchange.span = undefined;
-    return span ?? tracing?.startOperation('http', exchange?.id, headers.get(TRACEPARENT_HEADER) ?? undefined);
+    const traceparent = headers.get(TRACEPARENT_HEADER) ?? undefined;
+    return span ?? tracing?.startOperation('http', exchange?.id, traceparent, exchange?.startedAt);
   }
 
   function clientOf(request: Request, exchange: HttpExchange | undefined, span: OperationSpan | undefined): Client {

@@ -51,7 +51,12 @@ export type SpanSource = {
 /** Encodes the body of a request with spans. */
 export type SpanEncoder = {
   readonly contentType: string;
-  /** Adds a span. @param timeOrigin when `performance.now()` was 0, in milliseconds since 1970 @returns about how many bytes the body has */
+  /**
+   * Adds a span.
+   *
+   * @param timeOrigin when `performance.now()` was 0, in milliseconds since 1970
+   * @returns about how many bytes the body has
+   */
   add(span: EndedSpan, timeOrigin: number): number;
   /** The body with all spans that were added since the last one. */
   take(): Uint8Array;

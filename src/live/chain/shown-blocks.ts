@@ -23,36 +23,33 @@ const BLOCKS_REMEMBERED = 64;
 
 /** Creates the record of a node that has shown nothing yet. */
 export function createShownBlocks(): ShownBlocks {
-  let shown: readonly RememberedBlock[] = [];
+  let shown: readonly ShownBlock[] = [];
   let tips = 0;
+  /** For each of these blocks, by its hash, the number of the last tip that it was. */
+  const lastTips = new Map<string, number>();
+  /** Heights at which a block was shown again after another. */
+  let uncertain: readonly BeaconHeight[] = [];
 
   return {
     add({ height, hash, time }) {
-      tips += 1;
       const atHeight = shown.filter((block) => block.height === height);
-      const known = atHeight.find((block) => block.hash === hash);
-      if (known === undefined) {
-        shown = [...shown, { height, hash, time, lastTip: tips, cameBack: false }].slice(-BLOCKS_REMEMBERED);
-      } else {
-        known.lastTip = tips;
-        known.cameBack ||= known !== atHeight.at(-1);
-      }
+      tips += 1;
+      const isKnown = atHeight.some((block) => block.hash === hash);
+      if (!isKnown) shown = [...shown, { height, hash, time }].slice(-BLOCKS_REMEMBERED);
+      else if (atHeight.at(-1)?.hash !== hash && !uncertain.includes(height)) uncertain = [...uncertain, height];
+      const oldest = shown[0]?.height ?? 0;
+      if (uncertain.some((each) => each < oldest)) uncertain = uncertain.filter((each) => each >= oldest);
+      lastTips.set(hash, tips);
+      if (lastTips.size > 2 * BLOCKS_REMEMBERED)
+        for (const old of lastTips.keys()) if (!shown.some((block) => block.hash === old)) lastTips.delete(old);
     },
     all: () => shown,
     blockAt(height) {
-      const uncertain = shown.filter((block) => block.cameBack).map((block) => block.height);
       if (uncertain.length === 0) return undefined;
       // If a height was not shown, the next one above it shows whether the chain branches at or below it.
       const nearest = Math.min(...shown.map((block) => block.height).filter((each) => each >= height));
       return uncertain.includes(nearest) ? 'uncertain' : shown.findLast((block) => block.height === height);
     },
-    tipsSince: (hash) => tips - (shown.find((block) => block.hash === hash)?.lastTip ?? 0),
+    tipsSince: (hash) => tips - (lastTips.get(hash) ?? 0),
   };
 }
-
-type RememberedBlock = ShownBlock & {
-  /** The number of the last tip that it was. */
-  lastTip: number;
-  /** Whether it was shown again after another block of its height. */
-  cameBack: boolean;
-};

@@ -29,7 +29,7 @@ async function openForked(order: BalancerOrder) {
   const { chain, nodes } = sandbox;
   await ask('{ beaconHeight }');
   const from = chain.tip.height + 1;
-  nodes[1]?.faults.set({ kind: 'fork', from });
+  const endBranch = nodes[1]?.faults.set({ kind: 'fork', from }) ?? (() => {});
 
   /** The blocks of a height: the chain's, and the branch's. */
   const blocksAt = (height: number) =>
@@ -44,8 +44,18 @@ async function openForked(order: BalancerOrder) {
     return blocksAt(height).find((block) => isMeant(block) && reservesOf(block).join() === shown(pools).join());
   }
 
-  return { ...gateway, from, blockOf };
+  /** Waits until the gateway has polled the tip a few times. Until the next block, it does that often. */
+  async function untilPolled(times: number): Promise<void> {
+    const calls = () => nodes.reduce((sum, node) => sum + node.calls('getblockchaininfo'), 0);
+    const until = calls() + times;
+    await expect.poll(calls).toBeGreaterThanOrEqual(until);
+  }
+
+  return { ...gateway, from, blockOf, endBranch, untilPolled };
 }
+
+const POOLS_AT =
+  'query ($at: BeaconHeight!) { bestBlock { hash } poolPairs(first: 100, at: $at) { nodes { token1PoolValue token2PoolValue } } }';
 
 describe.each(['alternate', 'random'] as const)('two nodes behind one URL with different tips, %s', (order) => {
   test('each answer is of one block whole, and each height is published', async () => {
@@ -85,23 +95,15 @@ describe.each(['alternate', 'random'] as const)('two nodes behind one URL with d
   });
 
   test('an earlier state near the tip is never that of the other branch', async () => {
-    const { sandbox, ask, advance, blockOf, from } = await openForked(order);
+    const { sandbox, ask, advance, blockOf, from, untilPolled } = await openForked(order);
     const { chain } = sandbox;
     const outcomes = new Map<string, number>();
-    const calls = () => sandbox.nodes.reduce((sum, node) => sum + node.calls('getblockchaininfo'), 0);
-    /** Blocks come far apart: until the next, the tip is requested often. */
-    async function looks(): Promise<void> {
-      const until = calls() + 8;
-      await expect.poll(calls).toBeGreaterThanOrEqual(until);
-    }
     for (let blocks = 0; blocks < 10; blocks++) {
       await advance();
-      await looks();
+      await untilPolled(8);
       for (let below = 1; below <= 2; below++) {
         const at = chain.tip.height - below;
-        const query =
-          'query ($at: BeaconHeight!) { bestBlock { hash } poolPairs(first: 100, at: $at) { nodes { token1PoolValue token2PoolValue } } }';
-        const { data, errors } = await ask(query, { at });
+        const { data, errors } = await ask(POOLS_AT, { at });
         const isOfChain = data.bestBlock.hash === chain.tip.hash;
         const own = isOfChain ? chain.block(at) : chain.branchBlock(from, at);
         if (errors === undefined) expect(blockOf(at, data.poolPairs.nodes, (block) => block === own)).toBe(own);
@@ -113,5 +115,26 @@ describe.each(['alternate', 'random'] as const)('two nodes behind one URL with d
     // Of the height below the branch, which is requested twice, it is certain; of that below it only if the tip is as before.
     expect([2, 3]).toContain(outcomes.get('answered'));
     expect(outcomes.get('refused')).toBeGreaterThanOrEqual(17);
+  });
+
+  test('a final state is never that of a branch, and is read when the branch is given up', async () => {
+    const { sandbox, ask, advance, blockOf, from, endBranch, untilPolled } = await openForked(order);
+    const { chain } = sandbox;
+    for (let blocks = 0; blocks < 6; blocks++) {
+      await advance();
+      await untilPolled(8);
+    }
+    const [common, branched] = [from - 1, from + 1];
+    const refused = await ask(POOLS_AT, { at: branched });
+    expect(refused.errors).toMatchObject([{ extensions: { code: 'UPSTREAM_BAD_SHAPE' } }]);
+    const below = await ask(POOLS_AT, { at: common });
+    expect(blockOf(common, below.data.poolPairs.nodes, (block) => block === chain.block(common))).toBeDefined();
+
+    endBranch();
+    await advance();
+    await untilPolled(40);
+    const { data, errors } = await ask(POOLS_AT, { at: branched });
+    expect(errors).toBeUndefined();
+    expect(blockOf(branched, data.poolPairs.nodes, (block) => block === chain.block(branched))).toBeDefined();
   });
 });

@@ -117,6 +117,9 @@ export function createNodePastStates(node: NodeClient, shown: ShownBlocks, watch
   return {
     standing,
     async readFinal(height, newest, signal) {
+      const common = shown.commonHeight();
+      if (common !== undefined && height > common)
+        throw new UpstreamBadShapeError('NODE', `it shows two chains in turn above beacon height ${common}`);
       for (let isProbed = false; ; isProbed = true) {
         // Nothing is awaited from here to the call, so no more calls begin than may.
         while (hasToWait(height, retained.errorsToKeep(height, newest))) await Promise.race(riskyCalls).catch(() => {});

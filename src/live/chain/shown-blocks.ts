@@ -12,6 +12,11 @@ export type ShownBlocks = {
    * no block of that height was shown, and for all other URLs: their states and their tip are of one chain.
    */
   blockAt(height: BeaconHeight): ShownBlock | 'uncertain' | undefined;
+  /**
+   * The height up to which the URL surely has one chain. Only while it shows two chains in turn, as a load balancer does while
+   * one of its nodes is on a branch; `undefined` otherwise.
+   */
+  commonHeight(): BeaconHeight | undefined;
   /** How many tips were shown since a block last was the tip. */
   tipsSince(hash: string): number;
 };
@@ -21,6 +26,9 @@ export type ShownBlock = Pick<BestBlock, 'height' | 'hash' | 'time'>;
 
 const BLOCKS_REMEMBERED = 64;
 
+/** Number of tips after which a block that is not shown any more is of a branch that was given up. */
+const TIPS_UNTIL_UNITED = 16;
+
 /** Creates the record of a node that has shown nothing yet. */
 export function createShownBlocks(): ShownBlocks {
   let shown: readonly ShownBlock[] = [];
@@ -29,6 +37,8 @@ export function createShownBlocks(): ShownBlocks {
   const lastTips = new Map<string, number>();
   /** Heights at which a block was shown again after another. */
   let uncertain: readonly BeaconHeight[] = [];
+
+  const tipsSince = (hash: string) => tips - (lastTips.get(hash) ?? 0);
 
   return {
     add({ height, hash, time }) {
@@ -50,6 +60,13 @@ export function createShownBlocks(): ShownBlocks {
       const nearest = Math.min(...shown.map((block) => block.height).filter((each) => each >= height));
       return uncertain.includes(nearest) ? 'uncertain' : shown.findLast((block) => block.height === height);
     },
-    tipsSince: (hash) => tips - (lastTips.get(hash) ?? 0),
+    commonHeight() {
+      const recent = shown.filter(({ hash }) => tipsSince(hash) < TIPS_UNTIL_UNITED);
+      if (recent.length < 2 || !recent.some(({ height }) => uncertain.includes(height))) return undefined;
+      const lowest = Math.min(...uncertain);
+      const below = shown.map(({ height }) => height).filter((height) => height < lowest);
+      return Math.max(...below, lowest - BLOCKS_REMEMBERED);
+    },
+    tipsSince,
   };
 }

@@ -35,6 +35,7 @@ type LoaderOptions = HistoryLimits & {
 export class Loaders {
   readonly dependencies = new Dependencies();
   readonly head: HeadPin;
+  /** For the functions of this folder. A resolver that read from it could mix heights. */
   readonly sources: Sources;
   readonly options: LoaderOptions;
   #market: MarketLoader | undefined;

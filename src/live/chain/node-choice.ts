@@ -1,12 +1,10 @@
 import { UpstreamTimeoutError } from '../../errors.ts';
 import type { Head } from './head.ts';
 import type { Nodes, NodeTip } from './nodes.ts';
+import { TIPS_UNTIL_UNITED } from './shown-blocks.ts';
 
 /** Number of further polls that must all show another block at the head's height before it replaces the head. */
 const POLLS_AGAIN = 3;
-
-/** The same number if the head's node has shown both blocks in turn. None of these polls may show the head's block. */
-const POLLS_IF_UNCERTAIN = 16;
 
 /**
  * Polls the tips of the nodes. Behind a load balancer a node can show two blocks of one height in turn, for as long as its
@@ -22,7 +20,7 @@ export async function pollTips(nodes: Pick<Nodes, 'poll'>, head: Head | undefine
   let tips = await nodes.poll(source);
   for (let polls = 0; polls < POLLS_AGAIN && isReplaced(head, tips) && !isUncertain(); polls++)
     tips = await nodes.poll(source);
-  const isSure = !isReplaced(head, tips) || !isUncertain() || source.shown.tipsSince(hash) >= POLLS_IF_UNCERTAIN;
+  const isSure = !isReplaced(head, tips) || !isUncertain() || source.shown.tipsSince(hash) >= TIPS_UNTIL_UNITED;
   return isSure ? tips : tips.map((each) => (each.node === source ? { node: source, tip: chainInfo } : each));
 }
 

@@ -26,8 +26,8 @@ export type ShownBlock = Pick<BestBlock, 'height' | 'hash' | 'time'>;
 
 const BLOCKS_REMEMBERED = 64;
 
-/** Number of tips after which a block that is not shown any more is of a branch that was given up. */
-const TIPS_UNTIL_UNITED = 16;
+/** If a URL has shown two blocks of a height in turn, one of them is given up when this number of tips has not shown it. */
+export const TIPS_UNTIL_UNITED = 16;
 
 /** Creates the record of a node that has shown nothing yet. */
 export function createShownBlocks(): ShownBlocks {

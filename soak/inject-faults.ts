@@ -107,7 +107,7 @@ export async function injectForks(
   while (!signal.aborted) {
     await pause(random, ...UNITED_MS, signal);
     const branch = shown.branch();
-    const end = outages.fork();
+    const end = outages.fork(branch.from);
     const clear = node.faults.set({ kind: 'fork', from: branch.from });
     await pause(random, ...FORKED_MS, signal);
     clear();

@@ -1,3 +1,5 @@
+import { isFinal } from '../src/domain/beacon-height.ts';
+
 /** One of the two upstreams of the gateway. */
 export type Upstream = 'NODE' | 'MARKET_DATA';
 
@@ -28,14 +30,20 @@ export type Outages = {
   /**
    * Records that one of the nodes behind a URL follows a branch of the chain. The URL can still be read.
    *
+   * @param height the height of its first block
    * @returns a function that records the end: when all heights of the branch are final
    */
-  fork(): () => void;
+  fork(height: number): () => void;
   /**
    * Whether a tip was replaced between two times or shortly before, so that the gateway could read parts of two blocks; or
    * whether the nodes behind a URL were on two branches then.
    */
   explainsReplaced(from: number, to: number): boolean;
+  /**
+   * Whether the nodes behind a URL were on two branches between two times or shortly before, so that the head could be of one
+   * that no other URL has. Then its states can be read nowhere, down to those that are final under the last common block.
+   */
+  explainsBranch(height: number, from: number, to: number): boolean;
   /** Whether the gateway could read an upstream at all times between two times. */
   couldBeRead(upstream: Upstream, from: number, to: number): boolean;
   /** Whether no host of an upstream had a fault between two times or shortly before. */
@@ -75,7 +83,7 @@ type Outage = { readonly host: HostName; readonly kind: string; readonly from: n
 export function createOutages(nodes: number): Outages {
   const outages: Outage[] = [];
   const replacedAt: number[] = [];
-  const forks: { readonly from: number; to: number }[] = [];
+  const forks: { readonly height: number; readonly from: number; to: number }[] = [];
   const counts = new Map<string, number>();
   const ofFleet: { readonly kind: string; readonly from: number; to: number }[] = [];
   const fleetFaults = (from: number, to: number) =>
@@ -98,12 +106,10 @@ export function createOutages(nodes: number): Outages {
   const hides = (found: readonly Outage[]) => found.some(({ kind }) => HIDING_BLOCKS.has(kind));
   const ofUpstream = (upstream: Upstream, found: readonly Outage[]) =>
     found.filter(({ host }) => (host === 'market data') === (upstream === 'MARKET_DATA'));
-  function areBlocksReplaced(from: number, to: number): boolean {
-    const since = from - AFTER_EFFECT_MS;
-    return (
-      replacedAt.some((at) => at >= since && at <= to) || forks.some((fork) => fork.from <= to && fork.to >= since)
-    );
-  }
+  const forksDuring = (from: number, to: number) =>
+    forks.filter((fork) => fork.from <= to && fork.to >= from - AFTER_EFFECT_MS);
+  const areBlocksReplaced = (from: number, to: number) =>
+    replacedAt.some((at) => at >= from - AFTER_EFFECT_MS && at <= to) || forksDuring(from, to).length > 0;
 
   const ofMarketData = (found: readonly Outage[]) => found.some(({ host }) => host === 'market data');
 
@@ -140,15 +146,16 @@ export function createOutages(nodes: number): Outages {
       return isEveryNodeAmong(found) || hides(found) || isReplaced;
     },
     replaceTip: () => void replacedAt.push(performance.now()),
-    fork() {
+    fork(height) {
       counts.set(FORK, (counts.get(FORK) ?? 0) + 1);
-      const fork = { from: performance.now(), to: Number.POSITIVE_INFINITY };
+      const fork = { height, from: performance.now(), to: Number.POSITIVE_INFINITY };
       forks.push(fork);
       return () => {
         fork.to = performance.now();
       };
     },
     explainsReplaced: areBlocksReplaced,
+    explainsBranch: (height, from, to) => forksDuring(from, to).some((fork) => !isFinal(height, fork.height - 1)),
     hasFailedStates: (at) => failedStates(at).length > 0,
     explainsTooManyErrors: (from, to) => isEveryNodeAmong([...failedStates(to), ...during(from - AFTER_EFFECT_MS, to)]),
     isWell(upstream, from, to) {

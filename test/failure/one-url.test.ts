@@ -120,11 +120,13 @@ describe.each(['alternate', 'random'] as const)('two nodes behind one URL with d
   test('a final state is never that of a branch, and is read when the branch is given up', async () => {
     const { sandbox, ask, advance, blockOf, from, endBranch, untilPolled } = await openForked(order);
     const { chain } = sandbox;
+    // So many tips show that the URL has one chain up to here.
+    await untilPolled(20);
     for (let blocks = 0; blocks < 6; blocks++) {
       await advance();
       await untilPolled(8);
     }
-    const [common, branched] = [from - 1, from + 1];
+    const [common, branched] = [from - 2, from + 1];
     const refused = await ask(POOLS_AT, { at: branched });
     expect(refused.errors).toMatchObject([{ extensions: { code: 'UPSTREAM_BAD_SHAPE' } }]);
     const below = await ask(POOLS_AT, { at: common });

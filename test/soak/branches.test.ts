@@ -40,9 +40,9 @@ test('the chain of one branch with the pools of the other is wrong', async () =>
   expect(served.mismatch(from, now(), (block) => only(main)(block) ?? only(own)(block))).toBeDefined();
 });
 
-test('a fork explains blocks that were replaced while they were read, and no other error', () => {
+test('a fork explains blocks that were replaced while they were read, states of its heights, and no other error', () => {
   const outages = createOutages(1);
-  const end = outages.fork();
+  const end = outages.fork(100);
   const moment = performance.now();
   expect([
     outages.explainsReplaced(moment, moment),
@@ -50,7 +50,10 @@ test('a fork explains blocks that were replaced while they were read, and no oth
     outages.isWell('NODE', moment, moment),
     outages.couldBeRead('NODE', moment, moment),
   ]).toEqual([true, false, true, true]);
+  // Block 99 is common, and makes 96 final.
+  expect([96, 97].map((height) => outages.explainsBranch(height, moment, moment))).toEqual([false, true]);
   end();
   const later = performance.now() + 6_000;
   expect(outages.explainsReplaced(later, later)).toBe(false);
+  expect(outages.explainsBranch(97, later, later)).toBe(false);
 });

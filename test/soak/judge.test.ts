@@ -52,6 +52,17 @@ describe('an error is wrong', () => {
     expect(judged(errorOf('UPSTREAM_UNREACHABLE', 'NODE'), both)).toEqual({});
   });
 
+  test('but not if it is about a height of a branch that only one URL has', () => {
+    const branchOf = (height: number) => {
+      const { errors, ...rest } = errorOf('UPSTREAM_BAD_SHAPE', 'NODE');
+      const message = `The node sent an invalid response: its state of beacon height ${height} can be of a branch.`;
+      return { ...rest, errors: errors.map((error) => ({ ...error, message })) };
+    };
+    expect(judged(branchOf(97))).toEqual({ 'an error without a cause': 1 });
+    expect(judged(branchOf(97), ({ fork }) => void fork(100))).toEqual({});
+    expect(judged(branchOf(96), ({ fork }) => void fork(100))).toEqual({ 'an error without a cause': 1 });
+  });
+
   test('once per response, with the operation', () => {
     const judge = createJudge(createOutages(2), () => {});
     const errors = ['UPSTREAM_TIMEOUT', 'UPSTREAM_BAD_STATUS'].flatMap((code) => errorOf(code, 'NODE').errors);

@@ -41,6 +41,9 @@ export type NodePastStates = {
 const TOO_MANY_ERRORS =
   'responded with too many errors in the last minutes, so the gateway limits reads of earlier states';
 
+const twoChains = (height: BeaconHeight, common: BeaconHeight) =>
+  `its state of beacon height ${height} can be of a branch, because it shows two chains in turn above beacon height ${common}`;
+
 /**
  * Behind a load balancer a state can be that of another block. It is requested at most this number of times, until it has the
  * time of the block.
@@ -118,8 +121,7 @@ export function createNodePastStates(node: NodeClient, shown: ShownBlocks, watch
     standing,
     async readFinal(height, newest, signal) {
       const common = shown.commonHeight();
-      if (common !== undefined && height > common)
-        throw new UpstreamBadShapeError('NODE', `it shows two chains in turn above beacon height ${common}`);
+      if (common !== undefined && height > common) throw new UpstreamBadShapeError('NODE', twoChains(height, common));
       for (let isProbed = false; ; isProbed = true) {
         // Nothing is awaited from here to the call, so no more calls begin than may.
         while (hasToWait(height, retained.errorsToKeep(height, newest))) await Promise.race(riskyCalls).catch(() => {});

@@ -13,8 +13,8 @@ export type ShownBlocks = {
    */
   blockAt(height: BeaconHeight): ShownBlock | 'uncertain' | undefined;
   /**
-   * The height up to which the URL surely has one chain. Only while it shows two chains in turn, as a load balancer does while
-   * one of its nodes is on a branch; `undefined` otherwise.
+   * The height up to which the URL has one chain. Only while it shows two chains in turn, as a load balancer does while one of
+   * its nodes is on a branch; `undefined` otherwise.
    */
   commonHeight(): BeaconHeight | undefined;
   /** How many tips were shown since a block last was the tip. */
@@ -26,7 +26,10 @@ export type ShownBlock = Pick<BestBlock, 'height' | 'hash' | 'time'>;
 
 const BLOCKS_REMEMBERED = 64;
 
-/** If a URL has shown two blocks of a height in turn, one of them is given up when this number of tips has not shown it. */
+/**
+ * If a URL has shown two blocks of a height in turn, one of them is given up when this number of tips has not shown it. Behind
+ * a load balancer, a node that is not among this number of tips was not there yet, or had no other chain yet.
+ */
 export const TIPS_UNTIL_UNITED = 16;
 
 /** Creates the record of a node that has shown nothing yet. */
@@ -37,8 +40,19 @@ export function createShownBlocks(): ShownBlocks {
   const lastTips = new Map<string, number>();
   /** Heights at which a block was shown again after another. */
   let uncertain: readonly BeaconHeight[] = [];
+  /** Where the URL has one chain, while it shows two. */
+  let common: BeaconHeight | undefined;
 
   const tipsSince = (hash: string) => tips - (lastTips.get(hash) ?? 0);
+
+  /** The URL shows two chains from the first height with blocks in turn on, until no height has two recent blocks. */
+  function findCommonHeight(): void {
+    const recent = shown.filter(({ hash }) => tipsSince(hash) < TIPS_UNTIL_UNITED).map((block) => block.height);
+    const withTwo = recent.filter((height, place) => recent.indexOf(height) < place);
+    if (withTwo.length === 0) common = undefined;
+    else if (common === undefined && withTwo.some((height) => uncertain.includes(height)))
+      common = Math.min(...recent) - (tips > TIPS_UNTIL_UNITED ? 1 : BLOCKS_REMEMBERED);
+  }
 
   return {
     add({ height, hash, time }) {
@@ -52,6 +66,7 @@ export function createShownBlocks(): ShownBlocks {
       lastTips.set(hash, tips);
       if (lastTips.size > 2 * BLOCKS_REMEMBERED)
         for (const old of lastTips.keys()) if (!shown.some((block) => block.hash === old)) lastTips.delete(old);
+      findCommonHeight();
     },
     all: () => shown,
     blockAt(height) {
@@ -60,13 +75,7 @@ export function createShownBlocks(): ShownBlocks {
       const nearest = Math.min(...shown.map((block) => block.height).filter((each) => each >= height));
       return uncertain.includes(nearest) ? 'uncertain' : shown.findLast((block) => block.height === height);
     },
-    commonHeight() {
-      const recent = shown.filter(({ hash }) => tipsSince(hash) < TIPS_UNTIL_UNITED);
-      if (recent.length < 2 || !recent.some(({ height }) => uncertain.includes(height))) return undefined;
-      const lowest = Math.min(...uncertain);
-      const below = shown.map(({ height }) => height).filter((height) => height < lowest);
-      return Math.max(...below, lowest - BLOCKS_REMEMBERED);
-    },
+    commonHeight: () => common,
     tipsSince,
   };
 }

@@ -38,36 +38,52 @@ test('it is forgotten with the blocks, of which 64 are remembered', () => {
 });
 
 describe('the common height', () => {
-  const common = (...tips: readonly Tip[]) => shownBlocks(...tips).commonHeight();
   const again = (count: number, ...tip: Tip) => Array.from({ length: count }, () => tip);
+  /** The common height after two blocks for each of heights 1 to 20, and these tips. */
+  const common = (...tips: readonly Tip[]) => {
+    const before = Array.from({ length: 20 }, (_, n) => again(2, n + 1, `block ${n + 1}`)).flat();
+    return shownBlocks(...before, ...tips).commonHeight();
+  };
+  const split: Tip[] = [
+    [21, 'b'],
+    [21, 'c'],
+    [21, 'b'],
+  ];
 
   test('is not known for a URL that shows one chain, also if a block replaced another', () => {
-    expect(common([5, 'a'], [6, 'b'], [6, 'c'], [6, 'c'], [7, 'd'])).toBeUndefined();
+    expect(common([21, 'b'], [21, 'c'], [21, 'c'], [22, 'd'])).toBeUndefined();
   });
 
-  test('is that of the last block before two chains were shown in turn', () => {
-    expect(common([5, 'a'], [6, 'b'], [6, 'c'], [6, 'b'])).toBe(5);
-    expect(common([5, 'a'], [6, 'b'], [6, 'c'], [6, 'b'], [7, 'd'], [7, 'e'], [7, 'd'])).toBe(5);
-    expect(common([3, 'a'], [9, 'b'], [9, 'c'], [9, 'b'])).toBe(3);
+  test('is below the last sixteen tips before two chains were shown in turn', () => {
+    // These are three tips of height 21, twelve of heights 15 to 20, and one of height 14.
+    expect(common(...split)).toBe(13);
+    expect(common(...split, [22, 'd'], [22, 'e'], [22, 'd'])).toBe(13);
+    expect(common(...again(16, 21, 'b'), ...split)).toBe(20);
+    expect(common(...again(16, 21, 'b'), [30, 'c'], [30, 'd'], [30, 'c'])).toBe(20);
   });
 
   test('is far below if two chains were shown from the start on', () => {
-    expect(common([100, 'b'], [100, 'c'], [100, 'b'])).toBe(36);
+    expect(shownBlocks([100, 'b'], [100, 'c'], [100, 'b']).commonHeight()).toBe(36);
+    expect(shownBlocks(...again(13, 99, 'a'), [100, 'b'], [100, 'c'], [100, 'b']).commonHeight()).toBe(35);
+    expect(shownBlocks(...again(14, 99, 'a'), [100, 'b'], [100, 'c'], [100, 'b']).commonHeight()).toBe(98);
   });
 
-  test('stays while the branch is shown, also if the other chain goes on', () => {
-    const split: Tip[] = [
-      [5, 'a'],
-      [6, 'b'],
-      [6, 'c'],
-      [6, 'b'],
-    ];
-    expect(common(...split, ...again(14, 7, 'd'))).toBe(5);
-    expect(common(...split, ...again(14, 7, 'd'), [6, 'c'], ...again(14, 8, 'e'))).toBe(5);
+  test('stays while both chains are shown, also if one goes on', () => {
+    expect(common(...split, ...again(13, 22, 'd'))).toBe(13);
+    expect(common(...split, ...again(13, 22, 'd'), [21, 'c'], [21, 'b'], ...again(13, 23, 'e'))).toBe(13);
+    expect(common(...split, [22, 'd'], [22, 'e'], ...again(13, 23, 'f'))).toBe(13);
   });
 
   test('is not known any more when sixteen tips have shown one chain', () => {
-    expect(common([5, 'a'], [6, 'b'], [6, 'c'], ...again(16, 6, 'b'))).toBeUndefined();
-    expect(common([5, 'a'], [6, 'b'], [6, 'c'], [6, 'b'], ...again(16, 7, 'd'))).toBeUndefined();
+    expect(common([21, 'b'], [21, 'c'], ...again(16, 21, 'b'))).toBeUndefined();
+    expect(common(...split, ...again(16, 22, 'd'))).toBeUndefined();
+    expect(common(...split, [22, 'd'], [22, 'e'], ...again(16, 23, 'f'))).toBeUndefined();
+  });
+
+  test('is above an earlier branch that was given up', () => {
+    const united = [...split, ...again(16, 22, 'd')];
+    expect(common(...united, [23, 'e'], [23, 'f'], [23, 'e'])).toBe(21);
+    // The first branch is shown again.
+    expect(common(...again(16, 21, 'b'), [21, 'c'], ...again(16, 21, 'b'), [21, 'c'])).toBe(20);
   });
 });

@@ -23,7 +23,7 @@ export type Outages = {
   explains(upstream: Upstream, from: number, to: number): boolean;
   /** Whether any node responded to requests for states with errors -8000 in the minutes before a time, so that it is called less. */
   hasFailedStates(at: number): boolean;
-  /** Whether each node did that, or could not be read between two times. */
+  /** Whether each node did that, could not be read between two times, or had different blocks behind its URL then. */
   explainsTooManyErrors(from: number, to: number): boolean;
   /** Records that the tip is replaced now. */
   replaceTip(): void;
@@ -79,11 +79,14 @@ const FORK = 'node: fork behind one URL';
 
 type Outage = { readonly host: HostName; readonly kind: string; readonly from: number; to: number };
 
+/** A fork behind the first URL. */
+type Fork = { readonly host: 0; readonly height: number; readonly from: number; to: number };
+
 /** Creates the record of a run with this number of nodes. */
 export function createOutages(nodes: number): Outages {
   const outages: Outage[] = [];
   const replacedAt: number[] = [];
-  const forks: { readonly height: number; readonly from: number; to: number }[] = [];
+  const forks: Fork[] = [];
   const counts = new Map<string, number>();
   const ofFleet: { readonly kind: string; readonly from: number; to: number }[] = [];
   const fleetFaults = (from: number, to: number) =>
@@ -98,7 +101,7 @@ export function createOutages(nodes: number): Outages {
     return found;
   }
 
-  function isEveryNodeAmong(found: readonly Outage[]): boolean {
+  function isEveryNodeAmong(found: readonly Pick<Outage, 'host'>[]): boolean {
     return new Set(found.map(({ host }) => host).filter((host) => host !== 'market data')).size === nodes;
   }
 
@@ -148,7 +151,7 @@ export function createOutages(nodes: number): Outages {
     replaceTip: () => void replacedAt.push(performance.now()),
     fork(height) {
       counts.set(FORK, (counts.get(FORK) ?? 0) + 1);
-      const fork = { height, from: performance.now(), to: Number.POSITIVE_INFINITY };
+      const fork: Fork = { host: 0, height, from: performance.now(), to: Number.POSITIVE_INFINITY };
       forks.push(fork);
       return () => {
         fork.to = performance.now();
@@ -157,7 +160,8 @@ export function createOutages(nodes: number): Outages {
     explainsReplaced: areBlocksReplaced,
     explainsBranch: (height, from, to) => forksDuring(from, to).some((fork) => !isFinal(height, fork.height - 1)),
     hasFailedStates: (at) => failedStates(at).length > 0,
-    explainsTooManyErrors: (from, to) => isEveryNodeAmong([...failedStates(to), ...during(from - AFTER_EFFECT_MS, to)]),
+    explainsTooManyErrors: (from, to) =>
+      isEveryNodeAmong([...failedStates(to), ...during(from - AFTER_EFFECT_MS, to), ...forksDuring(from, to)]),
     isWell(upstream, from, to) {
       if (fleetFaults(from, to).length > 0) return false;
       return ofUpstream(upstream, during(from - AFTER_EFFECT_MS, to)).length === 0;

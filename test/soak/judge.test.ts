@@ -99,6 +99,19 @@ describe('an error is wrong', () => {
     expect(judged(busy, undefined, { ...OPERATION, mayFailWith: ['UPSTREAM_BUSY'] })).toEqual({});
   });
 
+  test('if the errors of a node are limited, unless each node responds with many, cannot be read or has a fork', () => {
+    const message = 'The node responded with too many errors in the last minutes.';
+    const { data, errors } = errorOf('UPSTREAM_BUSY', 'NODE');
+    const limited = { data, errors: errors.map((error) => ({ ...error, message })) };
+    const fails = ({ begin }: ReturnType<typeof createOutages>) => void begin(1, 'state-missing');
+    const forked = ({ fork }: ReturnType<typeof createOutages>) => void fork(100);
+    const both = (outages: ReturnType<typeof createOutages>) =>
+      [fails, forked].forEach((inject) => void inject(outages));
+    expect(judged(limited, fails)).toEqual({ 'an error without a cause': 1 });
+    expect(judged(limited, forked)).toEqual({ 'an error without a cause': 1 });
+    expect(judged(limited, both)).toEqual({});
+  });
+
   test('if it is not the expected one, unless the upstream that determines it has a fault', () => {
     const timeout = errorOf('UPSTREAM_TIMEOUT', 'NODE');
     const bothHang = (outages: ReturnType<typeof createOutages>) =>

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type { PersistedManifest } from '../server/operations/persisted-documents.ts';
+import { parseJson, readTextFile } from './json-file.ts';
 
 const APOLLO = 'apollo-persisted-query-manifest';
 
@@ -18,10 +18,10 @@ type Entry = {
  * @throws Error that lists all problems of the file, with their places
  */
 export function readPersistedManifest(path: string): PersistedManifest {
-  const json = readText(path);
+  const json = readTextFile(path);
   const texts = new Map<string, string>();
   const problems: string[] = [];
-  for (const { id, text, placeOf } of entriesOf(parse(json), json)) {
+  for (const { id, text, placeOf } of entriesOf(parseJson(json), json)) {
     if (typeof id !== 'string' || id === '') problems.push(`expected a non-empty string as id ${placeOf('id')}`);
     else if (typeof text !== 'string') problems.push(`expected a string as text ${placeOf('body')}`);
     else if (texts.has(id) && texts.get(id) !== text)
@@ -30,45 +30,6 @@ export function readPersistedManifest(path: string): PersistedManifest {
   }
   if (problems.length > 0) throw new Error(problems.join('; '));
   return { path, texts };
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new Error('the file cannot be read', { cause: error });
-  }
-}
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch (error) {
-    throw new Error(`the file is not JSON, see line ${lineOfError(json)}`, { cause: error });
-  }
-}
-
-/** The line in which a text stops to be JSON; the last one of a text that ends early. V8 has the line of few errors only. */
-function lineOfError(json: string): number {
-  const ends = [...json.matchAll(/\n|$/g)].map(({ index }) => index + 1);
-  let [line, last] = [0, ends.length - 1];
-  while (line < last) {
-    const middle = Math.floor((line + last) / 2);
-    if (isBeginning(json.slice(0, ends[middle]))) line = middle + 1;
-    else last = middle;
-  }
-  return line + 1;
-}
-
-/** Whether a text can be continued to JSON: the parser fails at its end, if at all. */
-function isBeginning(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch (error) {
-    const { message } = error as Error;
-    return message === 'Unexpected end of JSON input' || message.includes(` at position ${text.length} (`);
-  }
 }
 
 function entriesOf(manifest: unknown, json: string): readonly Entry[] {

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import proxyAddr from 'proxy-addr';
 import { parseTokens, type Token } from '../domain/token.ts';
 import { percentDecoded } from '../percent-encoding.ts';
+import { parseJson, readTextFile } from './json-file.ts';
 
 /** The maximum of GraphQL's Int, and of a timer of Node in milliseconds. */
 export const MAX_INT32 = 2 ** 31 - 1;
@@ -203,17 +203,7 @@ export function readOneOf<Word extends string>(text: string, words: readonly Wor
 
 /** Reads a tokens file. @throws Error that lists all its problems */
 export function readTokensFile(path: string): readonly Token[] {
-  const read = parseTokens(readJsonFile(path));
+  const read = parseTokens(parseJson(readTextFile(path)));
   if ('problems' in read) throw new Error(read.problems.join('; '));
   return read.tokens;
-}
-
-function readJsonFile(path: string): unknown {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    throw new Error(error instanceof SyntaxError ? 'the file is not JSON' : 'the file cannot be read', {
-      cause: error,
-    });
-  }
 }

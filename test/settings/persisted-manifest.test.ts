@@ -87,7 +87,7 @@ describe('a manifest', () => {
 
   test('that cannot be read is refused', () => {
     const args = ['--persisted-documents', join(folder, 'missing.json')];
-    expect(() => readConfig(args, {})).toThrow(/missing\.json": the file cannot be read$/);
+    expect(() => readConfig(args, {})).toThrow(/missing\.json": the file cannot be read: no such file or directory$/);
   });
 });
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createJudge, type Operation } from '../../soak/judge.ts';
 import { createOutages } from '../../soak/outages.ts';
 
@@ -52,7 +52,7 @@ describe('an error is wrong', () => {
     expect(judged(errorOf('UPSTREAM_UNREACHABLE', 'NODE'), both)).toEqual({});
   });
 
-  test('but not if it is about a height of a branch that only one URL has', () => {
+  test('but not if it is about a height of a branch that only one URL has, or the others are limited', () => {
     const branchOf = (height: number) => {
       const { errors, ...rest } = errorOf('UPSTREAM_BAD_SHAPE', 'NODE');
       const message = `The node sent an invalid response: its state of beacon height ${height} can be of a branch.`;
@@ -61,6 +61,14 @@ describe('an error is wrong', () => {
     expect(judged(branchOf(97))).toEqual({ 'an error without a cause': 1 });
     expect(judged(branchOf(97), ({ fork }) => void fork(100))).toEqual({});
     expect(judged(branchOf(96), ({ fork }) => void fork(100))).toEqual({ 'an error without a cause': 1 });
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const otherIsLimited = ({ fork, begin }: ReturnType<typeof createOutages>) => {
+      begin(1, 'state-missing')();
+      vi.advanceTimersByTime(60_000);
+      fork(100);
+    };
+    expect(judged(branchOf(96), otherIsLimited)).toEqual({});
   });
 
   test('once per response, with the operation', () => {

@@ -45,13 +45,12 @@ export function createShownBlocks(): ShownBlocks {
 
   const tipsSince = (hash: string) => tips - (lastTips.get(hash) ?? 0);
 
-  /** The URL shows two chains from the first height with blocks in turn on, until no height has two recent blocks. */
+  /** The URL shows two chains as long as two recent blocks of some height were shown in turn. */
   function findCommonHeight(): void {
     const recent = shown.filter(({ hash }) => tipsSince(hash) < TIPS_UNTIL_UNITED).map((block) => block.height);
-    const withTwo = recent.filter((height, place) => recent.indexOf(height) < place);
-    if (withTwo.length === 0) common = undefined;
-    else if (common === undefined && withTwo.some((height) => uncertain.includes(height)))
-      common = Math.min(...recent) - (tips > TIPS_UNTIL_UNITED ? 1 : BLOCKS_REMEMBERED);
+    const isSplit = recent.some((height, place) => recent.indexOf(height) < place && uncertain.includes(height));
+    if (!isSplit) common = undefined;
+    else common ??= Math.min(...recent) - (tips > TIPS_UNTIL_UNITED ? 1 : BLOCKS_REMEMBERED);
   }
 
   return {

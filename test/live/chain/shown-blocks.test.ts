@@ -71,13 +71,15 @@ describe('the common height', () => {
   test('stays while both chains are shown, also if one goes on', () => {
     expect(common(...split, ...again(13, 22, 'd'))).toBe(13);
     expect(common(...split, ...again(13, 22, 'd'), [21, 'c'], [21, 'b'], ...again(13, 23, 'e'))).toBe(13);
-    expect(common(...split, [22, 'd'], [22, 'e'], ...again(13, 23, 'f'))).toBe(13);
+    expect(common(...split, [22, 'd'], [22, 'e'], [22, 'd'], ...again(13, 23, 'f'))).toBe(13);
   });
 
   test('is not known any more when sixteen tips have shown one chain', () => {
     expect(common([21, 'b'], [21, 'c'], ...again(16, 21, 'b'))).toBeUndefined();
     expect(common(...split, ...again(16, 22, 'd'))).toBeUndefined();
-    expect(common(...split, [22, 'd'], [22, 'e'], ...again(16, 23, 'f'))).toBeUndefined();
+    expect(common(...split, [22, 'd'], [22, 'e'], [22, 'd'], ...again(16, 23, 'f'))).toBeUndefined();
+    // The block at height 22 was only replaced.
+    expect(common(...split, ...again(7, 22, 'd'), ...again(8, 22, 'e'), [23, 'f'])).toBeUndefined();
   });
 
   test('is above an earlier branch that was given up', () => {

@@ -2,7 +2,7 @@ import type { Random } from '../src/sandbox/chain/random.ts';
 import type { Sandbox } from '../src/sandbox/sandbox.ts';
 import { pause } from './context.ts';
 import { createFaultDeck, type SoakMarketDataFault, type SoakNodeFault } from './faults.ts';
-import type { HostName, Outages } from './outages.ts';
+import { BLOCKS_UNTIL_FINAL, type HostName, type Outages } from './outages.ts';
 import type { ShownBlocks } from './shown-blocks.ts';
 
 /** Durations of phases, in milliseconds. Phases without faults are so long that faults explain nothing in their second half. */
@@ -17,9 +17,6 @@ export const BALANCED_NODES = 2;
 /** Durations of the phases in which these nodes are on different branches, and on the same one. */
 const FORKED_MS = [1_500, 5_000] as const;
 const UNITED_MS = [1_000, 4_000] as const;
-
-/** Number of blocks after which a branch is not visible any more. */
-const BLOCKS_UNTIL_FINAL = 3;
 
 /** Injects random faults into all hosts until the signal aborts. Then it clears all faults. */
 export async function injectFaults(

@@ -1,5 +1,3 @@
-import { isFinal } from '../src/domain/beacon-height.ts';
-
 /** One of the two upstreams of the gateway. */
 export type Upstream = 'NODE' | 'MARKET_DATA';
 
@@ -55,6 +53,9 @@ export type Outages = {
   /** The number of faults, by kind of host and kind of fault. */
   readonly counts: ReadonlyMap<string, number>;
 };
+
+/** The number of blocks above a height that make it final. */
+export const BLOCKS_UNTIL_FINAL = 3;
 
 /** How long a fault has effects after its end: a pending request, an open circuit. */
 const AFTER_EFFECT_MS = 5_000;
@@ -158,7 +159,8 @@ export function createOutages(nodes: number): Outages {
       };
     },
     explainsReplaced: areBlocksReplaced,
-    explainsBranch: (height, from, to) => forksDuring(from, to).some((fork) => !isFinal(height, fork.height - 1)),
+    explainsBranch: (height, from, to) =>
+      forksDuring(from, to).some((fork) => height > fork.height - 1 - BLOCKS_UNTIL_FINAL),
     hasFailedStates: (at) => failedStates(at).length > 0,
     explainsTooManyErrors: (from, to) =>
       isEveryNodeAmong([...failedStates(to), ...during(from - AFTER_EFFECT_MS, to), ...forksDuring(from, to)]),

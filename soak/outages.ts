@@ -54,7 +54,7 @@ export type Outages = {
   readonly counts: ReadonlyMap<string, number>;
 };
 
-/** The number of blocks above a height that make it final. */
+/** A height is final, and is recorded, when so many blocks are above it. */
 export const BLOCKS_UNTIL_FINAL = 3;
 
 /** How long a fault has effects after its end: a pending request, an open circuit. */

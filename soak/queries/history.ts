@@ -4,12 +4,10 @@ import { pick, type SoakContext } from '../context.ts';
 import { type ExpectedWindow, expectedWindow, priceAt } from '../expected/candle.ts';
 import { listMismatch } from '../expected/market.ts';
 import type { Operation } from '../judge.ts';
+import { BLOCKS_UNTIL_FINAL } from '../outages.ts';
 
 const INTERVALS = { ONE_MINUTE: 1, FIVE_MINUTES: 5, FIFTEEN_MINUTES: 15, ONE_HOUR: 60 } as const;
 const MINUTE_MS = 60_000;
-
-/** A height is final, and is recorded, when so many blocks are above it. */
-const BLOCKS_UNTIL_FINAL = 3;
 
 /** What a candle and a change have in common. */
 const WINDOW = 'high low tradedToken1 tradedToken2 isComplete';

@@ -100,8 +100,6 @@ export function createJudge(outages: Outages, onFinding: (finding: string) => vo
     if (message.includes('changed while the gateway read them')) return outages.explainsReplaced(from, to);
     const [, branched] = /state of beacon height (\d+) can be of a branch/.exec(message) ?? [];
     if (branched !== undefined && outages.explainsBranch(Number(branched), from, to)) return true;
-    // The other nodes may have been limited, and the error is that of the first node.
-    if (branched !== undefined && outages.explainsTooManyErrors(from, to)) return true;
     if (message.includes(TOO_MANY_ERRORS)) return outages.explainsTooManyErrors(from, to);
     // A client that requests very much lists this code in `mayFailWith`. For others, only a slow upstream explains it.
     if (code === 'UPSTREAM_BUSY' && upstream !== undefined) return !outages.isWell(upstream, from, to);

@@ -21,7 +21,7 @@ export type Outages = {
   explains(upstream: Upstream, from: number, to: number): boolean;
   /** Whether any node responded to requests for states with errors -8000 in the minutes before a time, so that it is called less. */
   hasFailedStates(at: number): boolean;
-  /** Whether each node did that, could not be read between two times, or had different blocks behind its URL then. */
+  /** Whether each node did that, could not be read between two times, or had a fork. */
   explainsTooManyErrors(from: number, to: number): boolean;
   /** Records that the tip is replaced now. */
   replaceTip(): void;
@@ -38,8 +38,9 @@ export type Outages = {
    */
   explainsReplaced(from: number, to: number): boolean;
   /**
-   * Whether the nodes behind a URL were on two branches between two times or shortly before, so that the head could be of one
-   * that no other URL has. Then its states can be read nowhere, down to those that are final under the last common block.
+   * Whether a state of the first URL can be of a branch, and no other URL has it: between two times or shortly before, the head
+   * could be of a branch that no other URL has, and the height is not final under the last common block; or the other nodes
+   * could not be read, or are called less.
    */
   explainsBranch(height: number, from: number, to: number): boolean;
   /** Whether the gateway could read an upstream at all times between two times. */
@@ -110,6 +111,9 @@ export function createOutages(nodes: number): Outages {
   const hides = (found: readonly Outage[]) => found.some(({ kind }) => HIDING_BLOCKS.has(kind));
   const ofUpstream = (upstream: Upstream, found: readonly Outage[]) =>
     found.filter(({ host }) => (host === 'market data') === (upstream === 'MARKET_DATA'));
+  /** A URL that had a fork may not be read for heights that can be of a branch. */
+  const isNoneLeft = (from: number, to: number) =>
+    isEveryNodeAmong([...failedStates(to), ...during(from - AFTER_EFFECT_MS, to), ...forks.slice(0, 1)]);
   const forksDuring = (from: number, to: number) =>
     forks.filter((fork) => fork.from <= to && fork.to >= from - AFTER_EFFECT_MS);
   const areBlocksReplaced = (from: number, to: number) =>
@@ -159,11 +163,12 @@ export function createOutages(nodes: number): Outages {
       };
     },
     explainsReplaced: areBlocksReplaced,
-    explainsBranch: (height, from, to) =>
-      forksDuring(from, to).some((fork) => height > fork.height - 1 - BLOCKS_UNTIL_FINAL),
+    explainsBranch(height, from, to) {
+      const isOfBranch = (fork: Fork) => height > fork.height - 1 - BLOCKS_UNTIL_FINAL;
+      return forksDuring(from, to).some(isOfBranch) || isNoneLeft(from, to);
+    },
     hasFailedStates: (at) => failedStates(at).length > 0,
-    explainsTooManyErrors: (from, to) =>
-      isEveryNodeAmong([...failedStates(to), ...during(from - AFTER_EFFECT_MS, to), ...forksDuring(from, to)]),
+    explainsTooManyErrors: isNoneLeft,
     isWell(upstream, from, to) {
       if (fleetFaults(from, to).length > 0) return false;
       return ofUpstream(upstream, during(from - AFTER_EFFECT_MS, to)).length === 0;

@@ -41,7 +41,7 @@ test('the chain of one branch with the pools of the other is wrong', async () =>
 });
 
 test('a fork explains blocks that were replaced while they were read, states of its heights, and no other error', () => {
-  const outages = createOutages(1);
+  const outages = createOutages(2);
   const end = outages.fork(100);
   const moment = performance.now();
   expect([

@@ -42,7 +42,7 @@ const TOO_MANY_ERRORS =
   'responded with too many errors in the last minutes, so the gateway limits reads of earlier states';
 
 const twoChains = (height: BeaconHeight, common: BeaconHeight) =>
-  `its state of beacon height ${height} can be of a branch, because it shows two chains in turn above beacon height ${common}`;
+  `its state of beacon height ${height} can be of a branch, because it has shown two chains, which may differ above ${common}`;
 
 /**
  * Behind a load balancer a state can be that of another block. It is requested at most this number of times, until it has the

@@ -13,11 +13,11 @@ export type ShownBlocks = {
    */
   blockAt(height: BeaconHeight): ShownBlock | 'uncertain' | undefined;
   /**
-   * The height up to which the URL has one chain. Only while it shows two chains in turn, as a load balancer does while one of
-   * its nodes is on a branch; `undefined` otherwise.
+   * The height up to which the URL surely has one chain. Only for a URL that has shown two blocks of some height in turn;
+   * `undefined` for all others.
    */
   commonHeight(): BeaconHeight | undefined;
-  /** How many tips were shown since a block last was the tip. */
+  /** How many tips were shown since a block last was the tip. Tips of new heights do not count: they show only one block. */
   tipsSince(hash: string): number;
 };
 
@@ -35,28 +35,33 @@ export const TIPS_UNTIL_UNITED = 16;
 /** Creates the record of a node that has shown nothing yet. */
 export function createShownBlocks(): ShownBlocks {
   let shown: readonly ShownBlock[] = [];
+  /** Counts the tips of heights that were shown before: they show whether there is another block. */
   let tips = 0;
   /** For each of these blocks, by its hash, the number of the last tip that it was. */
   const lastTips = new Map<string, number>();
   /** Heights at which a block was shown again after another. */
   let uncertain: readonly BeaconHeight[] = [];
-  /** Where the URL has one chain, while it shows two. */
+  /** Both chains have the heights up to this one. */
   let common: BeaconHeight | undefined;
 
   const tipsSince = (hash: string) => tips - (lastTips.get(hash) ?? 0);
 
-  /** The URL shows two chains as long as two recent blocks of some height were shown in turn. */
-  function findCommonHeight(): void {
+  /**
+   * A branch is not older than the tips that could have shown it. The height stays as long as two blocks of one height are
+   * recent, because then there still are two chains.
+   */
+  function commonHeight(): BeaconHeight | undefined {
+    if (uncertain.length === 0) return undefined;
     const recent = shown.filter(({ hash }) => tipsSince(hash) < TIPS_UNTIL_UNITED).map((block) => block.height);
-    const isSplit = recent.some((height, place) => recent.indexOf(height) < place && uncertain.includes(height));
-    if (!isSplit) common = undefined;
-    else common ??= Math.min(...recent) - (tips > TIPS_UNTIL_UNITED ? 1 : BLOCKS_REMEMBERED);
+    const isSplit = new Set(recent).size < recent.length;
+    const below = Math.min(...recent) - (tips > TIPS_UNTIL_UNITED ? 1 : BLOCKS_REMEMBERED);
+    return isSplit && common !== undefined ? Math.min(common, below) : below;
   }
 
   return {
     add({ height, hash, time }) {
       const atHeight = shown.filter((block) => block.height === height);
-      tips += 1;
+      if (atHeight.length > 0) tips += 1;
       const isKnown = atHeight.some((block) => block.hash === hash);
       if (!isKnown) shown = [...shown, { height, hash, time }].slice(-BLOCKS_REMEMBERED);
       else if (atHeight.at(-1)?.hash !== hash && !uncertain.includes(height)) uncertain = [...uncertain, height];
@@ -65,7 +70,7 @@ export function createShownBlocks(): ShownBlocks {
       lastTips.set(hash, tips);
       if (lastTips.size > 2 * BLOCKS_REMEMBERED)
         for (const old of lastTips.keys()) if (!shown.some((block) => block.hash === old)) lastTips.delete(old);
-      findCommonHeight();
+      common = commonHeight();
     },
     all: () => shown,
     blockAt(height) {

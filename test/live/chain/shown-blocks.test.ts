@@ -54,38 +54,42 @@ describe('the common height', () => {
     expect(common([21, 'b'], [21, 'c'], [21, 'c'], [22, 'd'])).toBeUndefined();
   });
 
-  test('is below the last sixteen tips before two chains were shown in turn', () => {
-    // These are three tips of height 21, twelve of heights 15 to 20, and one of height 14.
-    expect(common(...split)).toBe(13);
-    expect(common(...split, [22, 'd'], [22, 'e'], [22, 'd'])).toBe(13);
+  test('is below the blocks of the last sixteen tips that could have shown two chains', () => {
+    // The second tip of a height could have shown another block: these are two of height 21, and one of each of 7 to 20.
+    expect(common(...split)).toBe(6);
     expect(common(...again(16, 21, 'b'), ...split)).toBe(20);
     expect(common(...again(16, 21, 'b'), [30, 'c'], [30, 'd'], [30, 'c'])).toBe(20);
   });
 
   test('is far below if two chains were shown from the start on', () => {
     expect(shownBlocks([100, 'b'], [100, 'c'], [100, 'b']).commonHeight()).toBe(36);
-    expect(shownBlocks(...again(13, 99, 'a'), [100, 'b'], [100, 'c'], [100, 'b']).commonHeight()).toBe(35);
-    expect(shownBlocks(...again(14, 99, 'a'), [100, 'b'], [100, 'c'], [100, 'b']).commonHeight()).toBe(98);
+    expect(shownBlocks(...again(15, 99, 'a'), [100, 'b'], [100, 'c'], [100, 'b']).commonHeight()).toBe(35);
+    expect(shownBlocks(...again(16, 99, 'a'), [100, 'b'], [100, 'c'], [100, 'b']).commonHeight()).toBe(98);
   });
 
-  test('stays while both chains are shown, also if one goes on', () => {
-    expect(common(...split, ...again(13, 22, 'd'))).toBe(13);
-    expect(common(...split, ...again(13, 22, 'd'), [21, 'c'], [21, 'b'], ...again(13, 23, 'e'))).toBe(13);
-    expect(common(...split, [22, 'd'], [22, 'e'], [22, 'd'], ...again(13, 23, 'f'))).toBe(13);
+  test('stays while two chains are shown, also if one goes on', () => {
+    expect(common(...split, [22, 'd'], [22, 'e'], [22, 'd'])).toBe(6);
+    expect(common(...split, ...again(15, 22, 'd'))).toBe(6);
+    expect(common(...split, ...again(15, 22, 'd'), [21, 'c'], [21, 'b'], ...again(15, 23, 'e'))).toBe(6);
+    expect(common(...split, [22, 'd'], [22, 'e'], ...again(15, 23, 'f'))).toBe(6);
   });
 
-  test('is not known any more when sixteen tips have shown one chain', () => {
-    expect(common([21, 'b'], [21, 'c'], ...again(16, 21, 'b'))).toBeUndefined();
-    expect(common(...split, ...again(16, 22, 'd'))).toBeUndefined();
-    expect(common(...split, [22, 'd'], [22, 'e'], [22, 'd'], ...again(16, 23, 'f'))).toBeUndefined();
-    // The block at height 22 was only replaced.
-    expect(common(...split, ...again(7, 22, 'd'), ...again(8, 22, 'e'), [23, 'f'])).toBeUndefined();
+  test('rises when sixteen tips have shown one chain', () => {
+    expect(common(...split, ...again(17, 22, 'd'))).toBe(21);
+    expect(common(...split, [22, 'd'], [22, 'e'], ...again(17, 23, 'f'))).toBe(22);
+  });
+
+  test('does not rise with tips that are the first of their heights: a branch is not seen in them', () => {
+    expect(common(...split, ...again(17, 22, 'd'), [23, 'e'], [24, 'f'], [26, 'g'], [27, 'h'])).toBe(21);
   });
 
   test('is above an earlier branch that was given up', () => {
-    const united = [...split, ...again(16, 22, 'd')];
-    expect(common(...united, [23, 'e'], [23, 'f'], [23, 'e'])).toBe(21);
-    // The first branch is shown again.
-    expect(common(...again(16, 21, 'b'), [21, 'c'], ...again(16, 21, 'b'), [21, 'c'])).toBe(20);
+    expect(common(...split, ...again(17, 22, 'd'), [23, 'e'], [23, 'f'], [23, 'e'])).toBe(21);
+  });
+
+  test('is forgotten with the blocks that were shown in turn', () => {
+    const later = Array.from({ length: 70 }, (_, n) => again(2, n + 22, `block ${n + 22}`)).flat();
+    expect(common(...split, ...later.slice(0, 60))).toBe(35);
+    expect(common(...split, ...later)).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { hasOpenssl, makeCertificate } from '../support/certificate.ts';
 import { startFleet, until } from '../support/fleet.ts';
 import { startSandbox } from '../support/gateway.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
+import { startGatewayProcess, untilSettled } from '../support/gateway-process.ts';
 import { freePort } from '../support/ports.ts';
 import { hasRedis, type RedisServer, startRedis, startSentinel } from '../support/redis.ts';
 
@@ -26,10 +26,8 @@ describe.skipIf(!hasRedis)('a fleet', () => {
       onTestFinished(of.close);
 
       const trusting = { of, redisUrl, prefix: 'secure', env: { NODE_EXTRA_CA_CERTS: certFile } };
-      const first = await startGatewayProcess(trusting);
-      await until(async () => (await first.role()) === 'LEADER');
-      const second = await startGatewayProcess(trusting);
-      await until(async () => (await second.role()) === 'FOLLOWER');
+      const [first, second] = [await startGatewayProcess(trusting), await startGatewayProcess(trusting)];
+      await untilSettled(first, second);
 
       const stranger = await startGatewayProcess({ of, redisUrl, prefix: 'secure' });
       await until(async () => (await stranger.role()) === 'ALONE');

@@ -13,10 +13,11 @@ describe.skipIf(!hasRedis)('when replicas fail', () => {
   afterAll(() => redis.close());
 
   /** Two replicas, each in front of a node of its own. */
-  async function start() {
+  async function start(options: { readonly leaseMs?: number } = {}) {
     let node = 0;
     prefix = `replicas-${++fleets}`;
     const fleet = await startFleet(redis, {
+      ...options,
       prefix,
       sandbox: { nodes: 2 },
       configOf: ({ nodeUrls }) => ({ fullnodeUrls: [new URL(nodeUrls[node++] ?? '')] }),
@@ -49,7 +50,7 @@ describe.skipIf(!hasRedis)('when replicas fail', () => {
   });
 
   test('a leader that is cut off from the nodes makes room for a replica that is not, and serves on', async () => {
-    const { fleet, leader, follower, nodeOf } = await start();
+    const { fleet, leader, follower, nodeOf } = await start({ leaseMs: 1_500 });
     nodeOf(leader).faults.set({ kind: 'status', status: 503 });
     await untilRole(follower, 'LEADER');
     await untilRole(leader, 'FOLLOWER');
@@ -85,7 +86,7 @@ describe.skipIf(!hasRedis)('when replicas fail', () => {
     await fleet.advance(2);
     expect(await heightOf(follower)).toBe(fleet.sandbox.chain.tip.height);
     follower.link.restore();
-    await untilRole(follower, 'FOLLOWER');
+    await fleet.settled();
     await fleet.advance();
     expect(await heightOf(follower)).toBe(fleet.sandbox.chain.tip.height);
   });
@@ -115,7 +116,7 @@ describe.skipIf(!hasRedis)('when replicas fail', () => {
       await untilRole(follower, 'ALONE');
       expect(follower.lines).toContainEqual(expect.objectContaining({ level: 40, stream: 'heads', reason }));
       await fleet.advance();
-      await untilRole(follower, 'FOLLOWER');
+      await fleet.settled();
       await fleet.advance();
       expect(follower.app.fleet?.status().refused.get(reason as 'damaged')).toBeGreaterThan(0);
     },

@@ -5,7 +5,7 @@ import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { readEvents } from '../support/events.ts';
 import { until } from '../support/fleet.ts';
 import { type Answer, startSandbox } from '../support/gateway.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
+import { type GatewayProcess, startGatewayProcess, untilSettled } from '../support/gateway-process.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 
 /** Collects the heights that a subscriber of `prices` gets, from now on. */
@@ -44,10 +44,7 @@ describe.skipIf(!hasRedis)('gateways in processes of their own', { timeout: 60_0
   test('a leader that is paused does not publish over its successor; one that is killed is replaced; no height is lost', async () => {
     const sandbox = await startSandbox();
     onTestFinished(sandbox.close);
-    const first = await start(sandbox);
-    await until(async () => (await first.role()) === 'LEADER');
-    const second = await start(sandbox);
-    await until(async () => (await second.role()) === 'FOLLOWER');
+    const [first, second] = await untilSettled(await start(sandbox), await start(sandbox));
     const [atFirst, atSecond] = [heightsAt(first), heightsAt(second)];
     await until(() => atFirst.length > 0 && atSecond.length > 0);
     const { height } = sandbox.chain.tip;

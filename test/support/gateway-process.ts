@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 
@@ -64,4 +65,17 @@ export async function startGatewayProcess({
     return { child, url: graphql, output: () => output, role };
   }
   throw new Error('the gateway has ended');
+}
+
+/** Waits until one of two gateways leads and the other follows. @returns the leader first */
+export async function untilSettled(
+  ...gateways: readonly [GatewayProcess, GatewayProcess]
+): Promise<readonly [GatewayProcess, GatewayProcess]> {
+  const [one, other] = gateways;
+  for (;;) {
+    const roles = [await one.role(), await other.role()];
+    if (roles.join() === 'LEADER,FOLLOWER') return gateways;
+    if (roles.join() === 'FOLLOWER,LEADER') return [other, one];
+    await sleep(5);
+  }
 }

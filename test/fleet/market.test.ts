@@ -18,7 +18,10 @@ async function slowWayTo({ marketDataUrl }: Sandbox) {
     if (holds) await new Promise<void>((resolve) => held.push(resolve));
     response.writeHead(statusCode, { 'content-type': String(headers['content-type']) }).end(text);
   };
-  const server = createServer(({ url = '' }, response) => void forward(url, response));
+  const server = createServer(({ url = '' }, response) => {
+    // A request can be on its way when the sandbox ends.
+    forward(url, response).catch(() => response.destroy());
+  });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.closeAllConnections();

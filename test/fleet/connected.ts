@@ -15,22 +15,24 @@ export async function connectForTest({ url }: Pick<RedisServer | RedisLink, 'url
 /** The same for a test that is not about a slow Redis: on a busy machine, a command is sent again. */
 export async function connectPatiently(server: Pick<RedisServer, 'url'>): Promise<Redis> {
   const redis = await connectForTest(server);
-  async function untilDone<T>(send: () => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await send();
-      } catch (error) {
-        if (!(error instanceof RedisUnavailableError)) throw error;
-        await redis.ready(1_000);
-      }
-    }
-  }
   return {
     ...redis,
     isAvailable: () => true,
-    command: (...command) => untilDone(() => redis.command(...command)),
-    run: (...script) => untilDone(() => redis.run(...script)),
+    command: (...command) => patiently(redis, () => redis.command(...command)),
+    run: (...script) => patiently(redis, () => redis.run(...script)),
   };
+}
+
+/** Sends something again until Redis was available for it. */
+export async function patiently<T>(redis: Redis, send: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await send();
+    } catch (error) {
+      if (!(error instanceof RedisUnavailableError)) throw error;
+      await redis.ready(1_000);
+    }
+  }
 }
 
 /** A watcher that keeps how the reads went, in order, and what was damaged. */

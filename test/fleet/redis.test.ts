@@ -4,6 +4,7 @@ import { createRedis, createScript, type Redis } from '../../src/fleet/redis.ts'
 import { RedisUnavailableError } from '../../src/fleet/redis-connection.ts';
 import { freePort } from '../support/ports.ts';
 import { hasRedis, linkRedis, type RedisServer, startRedis, startSentinel } from '../support/redis.ts';
+import { patiently } from './connected.ts';
 
 /** The longest time until a Redis that can be used is available: only for what hangs. */
 const READY_MS = 60_000;
@@ -97,7 +98,7 @@ describe.skipIf(!hasRedis)('the connection to Redis', () => {
     onTestFinished(link.close);
     const { redis } = connect([link.url]);
     await redis.ready(READY_MS);
-    link.delay(700);
+    link.delay(10_000);
     await expect(redis.command('a', 'GET', 'a')).rejects.toThrow(RedisUnavailableError);
     expect(await redis.ready(1_000)).toBe(false);
     link.delay(0);
@@ -119,9 +120,9 @@ describe.skipIf(!hasRedis)('the connection to Redis', () => {
     const { redis } = connect([server.url]);
     await redis.ready(READY_MS);
     const list = redis.fleetKey('list');
-    const waiting = redis.block(60_000, list, 'BLPOP', list, '60');
+    const waiting = patiently(redis, () => redis.block(60_000, list, 'BLPOP', list, '60'));
     while (!server.cli('client', 'list').includes('cmd=blpop')) await sleep(5);
-    await redis.command(list, 'RPUSH', list, 'a');
+    await patiently(redis, () => redis.command(list, 'RPUSH', list, 'a'));
     expect(await waiting).toEqual([Buffer.from(list), Buffer.from('a')]);
   });
 

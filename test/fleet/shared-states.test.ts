@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { ExchangeState } from '../../src/domain/exchange.ts';
 import type { Redis } from '../../src/fleet/redis.ts';
@@ -47,6 +48,14 @@ describe.skipIf(!hasRedis && process.env['CI'] === undefined)('final states of a
   const valueKey = (height: number) => `test:state:{main-${height}}`;
   const isStored = (height: number) => server.cli('exists', valueKey(height)) === '1';
 
+  /** Reads a state, and waits until Redis has it. A replica that was paused has lost the lock, and reads it again. */
+  async function store(replica: ReturnType<typeof replicaOf> | undefined, height: number): Promise<void> {
+    while (!isStored(height)) {
+      await replica?.read(height, async () => stateAt(height));
+      for (let looks = 0; looks < 100 && !isStored(height); looks++) await sleep(5);
+    }
+  }
+
   test('are read once by replicas that need one at the same time', async () => {
     const all = await replicas(4);
     const { promise: response, resolve: respond } = Promise.withResolvers<ExchangeState>();
@@ -65,8 +74,7 @@ describe.skipIf(!hasRedis && process.env['CI'] === undefined)('final states of a
 
   test('are read once by replicas that need one later, and share their directories', async () => {
     const [one, other] = await replicas(2);
-    for (const height of [97, 98]) await one?.read(height, async () => stateAt(height));
-    await until(() => isStored(98));
+    for (const height of [97, 98]) await store(one, height);
     const states = [await other?.read(97, never), await other?.read(98, never)];
     expect(states).toEqual([stateAt(97), stateAt(98)]);
     expect(states[0]?.directory).toBe(states[1]?.directory);
@@ -77,8 +85,7 @@ describe.skipIf(!hasRedis && process.env['CI'] === undefined)('final states of a
 
   test('are of one height and one chain', async () => {
     const [one, other] = await replicas(2);
-    await one?.read(97, async () => stateAt(97));
-    await until(() => isStored(97));
+    await store(one, 97);
     expect(await other?.read(98, async () => stateAt(98))).toEqual(stateAt(98));
     expect(await other?.read(97, async () => stateAt(97), 'test')).toEqual(stateAt(97));
     expect(other?.outcomes).toEqual(['read', 'read']);
@@ -86,7 +93,7 @@ describe.skipIf(!hasRedis && process.env['CI'] === undefined)('final states of a
 
   test('expire, and are limited in number', async () => {
     const [one] = await replicas(1);
-    await one?.read(97, async () => stateAt(97));
+    await store(one, 97);
     await until(() => server.cli('exists', '{test}:state:index') === '1');
     const scanned = server.cli('--scan').split('\n');
     const keys = scanned.filter((key) => key !== '{test}:probe');
@@ -160,8 +167,7 @@ describe.skipIf(!hasRedis && process.env['CI'] === undefined)('final states of a
     ],
   ])('are ignored and overwritten if they are %s', async (_name, damage) => {
     const [one, other, third] = await replicas(3);
-    for (const height of [97, 98]) await one?.read(height, async () => stateAt(height));
-    await until(() => isStored(98));
+    for (const height of [97, 98]) await store(one, height);
     damage(valueKey(97));
     expect(await other?.read(97, async () => stateAt(97))).toEqual(stateAt(97));
     expect(other?.outcomes).toEqual(['read']);
@@ -171,11 +177,9 @@ describe.skipIf(!hasRedis && process.env['CI'] === undefined)('final states of a
 
   test('are read again after Redis was wiped', async () => {
     const [one, other] = await replicas(2);
-    await one?.read(97, async () => stateAt(97));
-    await until(() => isStored(97));
+    await store(one, 97);
     server.flush();
-    await one?.read(98, async () => stateAt(98));
-    await until(() => isStored(98));
+    await store(one, 98);
     expect(await other?.read(98, never)).toEqual(stateAt(98));
   });
 

@@ -171,7 +171,7 @@ describe.skipIf(!hasRedis && process.env['CI'] === undefined)('final states of a
     damage(valueKey(97));
     expect(await other?.read(97, async () => stateAt(97))).toEqual(stateAt(97));
     expect(other?.outcomes).toEqual(['read']);
-    await until(() => isStored(97));
+    await store(other, 97);
     expect(await third?.read(97, never)).toEqual(stateAt(97));
   });
 

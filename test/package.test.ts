@@ -156,7 +156,7 @@ installed('the command serves a query, GraphiQL and the explorer, and exits with
     if (url !== '') break;
   }
   const answer = await fetch(`${url}?query={beaconHeight service{version}}`, { headers: { connection: 'close' } });
-  expect(await answer.json()).toEqual({ data: { beaconHeight: 1_640_000, service: { version } } });
+  expect(await answer.json()).toEqual({ data: { beaconHeight: expect.any(Number), service: { version } } });
   // Node's own fetch sends the `Sec-Fetch` headers of a script.
   const page = await request(url, { headers: { accept: 'text/html' }, reset: true });
   expect(await page.body.text()).toContain('toStartOptions');

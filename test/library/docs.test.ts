@@ -66,28 +66,29 @@ test('the other programs answer beside routes of their own, and nothing of them 
   const { child, exit, output, errors } = run(programOf(programs, ports));
   await Promise.all(ports.slice(1).map((port) => expectAnswers(`http://127.0.0.1:${port}`)));
   child.kill('SIGTERM');
-  expect([await exit, await output, await errors]).toEqual([[0, null], '1640000\n', '']);
+  expect([await exit, await output, await errors]).toEqual([[0, null], expect.stringMatching(/^16400\d\d\n$/), '']);
 });
+
+/** What the sandbox answers, which makes a block every four seconds. */
+const ANSWER = /\{"data":\{"beaconHeight":16400\d\d\}\}/;
 
 async function expectAnswers(origin: string): Promise<void> {
   const hello = () => fetch(`${origin}/hello`).then(({ status }) => status, String);
   await expect.poll(hello).toBe(200);
   expect(await (await fetch(`${origin}/hello`)).text()).toBe('hello');
 
-  const answer = { data: { beaconHeight: 1_640_000 } };
   const post = (accept: string) => {
     const headers = { 'content-type': 'application/json', accept };
     return fetch(`${origin}/graphql`, { method: 'POST', headers, body: '{"query":"{ beaconHeight }"}' });
   };
-  expect(await (await post('application/json')).json()).toEqual(answer);
-  expect(await (await post('text/event-stream')).text()).toContain(JSON.stringify(answer));
-  const got = await fetch(`${origin}/graphql?query={beaconHeight}`);
-  expect(await got.json()).toEqual(answer);
+  for (const accept of ['application/json', 'text/event-stream'])
+    expect(await (await post(accept)).text()).toMatch(ANSWER);
+  expect(await (await fetch(`${origin}/graphql?query={beaconHeight}`)).text()).toMatch(ANSWER);
   expect((await fetch(`${origin}/nowhere`)).status).toBe(404);
 
   const client = createClient({ url: `${origin.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket });
-  for await (const { data } of client.iterate({ query: 'subscription { head { beaconHeight } }' })) {
-    expect(data).toEqual({ head: { beaconHeight: 1_640_000 } });
+  for await (const result of client.iterate({ query: 'subscription { head { beaconHeight } }' })) {
+    expect(JSON.stringify(result)).toMatch(/^\{"data":\{"head":\{"beaconHeight":16400\d\d\}\}\}$/);
     break;
   }
   await client.dispose();

@@ -48,8 +48,3 @@ export function keptOutcomes(): SharedReadsWatcher & { readonly outcomes: string
     moved() {},
   };
 }
-
-/** Waits until a condition is met. */
-export async function until(isMet: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isMet())) await new Promise((resolve) => setTimeout(resolve, 5));
-}

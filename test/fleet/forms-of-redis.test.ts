@@ -1,10 +1,11 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { hasOpenssl, makeCertificate } from '../support/certificate.ts';
-import { startFleet, until } from '../support/fleet.ts';
+import { startFleet } from '../support/fleet.ts';
 import { startSandbox } from '../support/gateway.ts';
 import { startGatewayProcess, untilSettled } from '../support/gateway-process.ts';
 import { freePort } from '../support/ports.ts';
 import { hasRedis, type RedisServer, startRedis, startSentinel } from '../support/redis.ts';
+import { until } from '../support/until.ts';
 
 async function start(args: readonly string[] = []): Promise<RedisServer> {
   const server = await startRedis(args);

@@ -9,7 +9,7 @@ import { POOL_IDS } from '../history/chains.ts';
 import { branchBlock, endlessBlock, FIRST_HEIGHT } from '../history/endless-chain.ts';
 import { headOf } from '../live/chain/heads.ts';
 import { usePostgres } from '../support/postgres.ts';
-import { until } from './connected.ts';
+import { until } from '../support/until.ts';
 
 const { test, server, query } = usePostgres();
 

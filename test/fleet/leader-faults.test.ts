@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type Replica, startFleet, startReplica, until, untilRole } from '../support/fleet.ts';
+import { type Replica, startFleet, startReplica, untilRole } from '../support/fleet.ts';
 import { startSandbox } from '../support/gateway.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
 
 describe.skipIf(!hasRedis)('when replicas fail', () => {
   let redis: RedisServer;
@@ -86,7 +87,7 @@ describe.skipIf(!hasRedis)('when replicas fail', () => {
     await fleet.advance(2);
     expect(await heightOf(follower)).toBe(fleet.sandbox.chain.tip.height);
     follower.link.restore();
-    await fleet.settled();
+    await untilRole(follower, 'FOLLOWER');
     await fleet.advance();
     expect(await heightOf(follower)).toBe(fleet.sandbox.chain.tip.height);
   });
@@ -116,7 +117,7 @@ describe.skipIf(!hasRedis)('when replicas fail', () => {
       await untilRole(follower, 'ALONE');
       expect(follower.lines).toContainEqual(expect.objectContaining({ level: 40, stream: 'heads', reason }));
       await fleet.advance();
-      await fleet.settled();
+      await untilRole(follower, 'FOLLOWER');
       await fleet.advance();
       expect(follower.app.fleet?.status().refused.get(reason as 'damaged')).toBeGreaterThan(0);
     },

@@ -2,10 +2,11 @@ import { createServer, type ServerResponse } from 'node:http';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { startReplica, until, untilRole } from '../support/fleet.ts';
+import { startReplica, untilRole } from '../support/fleet.ts';
 import { startSandbox } from '../support/gateway.ts';
 import { freePort } from '../support/ports.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
 
 /** A slow way to the market-data host: it holds back the responses of the host, until a test releases them. */
 async function slowWayTo({ marketDataUrl }: Sandbox) {

@@ -5,10 +5,10 @@ import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { readEvents } from '../support/events.ts';
-import { until } from '../support/fleet.ts';
 import { type Answer, startSandbox } from '../support/gateway.ts';
 import { type GatewayProcess, startGatewayProcess, untilSettled } from '../support/gateway-process.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
 
 /** Collects the heights that a subscriber of `prices` gets, from now on. */
 function heightsAt({ url }: GatewayProcess, afterHeight?: number): number[] {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Config } from '../../src/settings/settings.ts';
 import { startGatewayForTest, type TestGateway } from '../support/gateway.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
-import { until } from './connected.ts';
+import { until } from '../support/until.ts';
 
 describe.skipIf(!hasRedis && process.env['CI'] === undefined)('the replicas of a fleet', () => {
   let server: RedisServer;

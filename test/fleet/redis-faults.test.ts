@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { startFleet, type TestFleet, until, untilRole } from '../support/fleet.ts';
+import { startFleet, type TestFleet, untilRole } from '../support/fleet.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
 
 describe.skipIf(!hasRedis)('when Redis fails', () => {
   let redis: RedisServer;

@@ -4,7 +4,8 @@ import type { Redis } from '../../src/fleet/redis.ts';
 import { createSharedAccounts } from '../../src/fleet/shared-accounts.ts';
 import { createSettledBuckets } from '../../src/server/clients/settled-buckets.ts';
 import { hasRedis, linkRedis, type RedisServer, startRedis } from '../support/redis.ts';
-import { connectForTest, until } from './connected.ts';
+import { until } from '../support/until.ts';
+import { connectForTest } from './connected.ts';
 
 /** So slow that no test regains a point. */
 const RATE: RateLimit = { pointsPerSecond: 1, burst: 1_000 };

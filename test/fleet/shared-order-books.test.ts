@@ -3,7 +3,8 @@ import type { RawOrderBook } from '../../src/domain/order-book.ts';
 import type { Redis } from '../../src/fleet/redis.ts';
 import { createSharedOrderBooks } from '../../src/fleet/shared-order-books.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
-import { connectPatiently, keptOutcomes, until } from './connected.ts';
+import { until } from '../support/until.ts';
+import { connectPatiently, keptOutcomes } from './connected.ts';
 
 const TTL_MS = 60_000;
 

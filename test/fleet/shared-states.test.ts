@@ -6,7 +6,8 @@ import { createSharedStates } from '../../src/fleet/shared-states.ts';
 import { createPoolDirectories } from '../../src/upstream/node/state-builder.ts';
 import { exchangeStateOf, MAX_RESERVE, poolOf, tokenId } from '../domain/pools.ts';
 import { hasRedis, linkRedis, type RedisServer, startRedis } from '../support/redis.ts';
-import { connectForTest, connectPatiently, keptOutcomes, until } from './connected.ts';
+import { until } from '../support/until.ts';
+import { connectForTest, connectPatiently, keptOutcomes } from './connected.ts';
 
 /** The exchange after a height, with two pools. */
 function stateAt(height: number): ExchangeState {

@@ -1,11 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import type { Role } from '../../src/fleet/membership.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { startGateway, startSandbox, type TestGateway, type TestGatewayOptions } from './gateway.ts';
 import { linkRedis, type RedisLink, type RedisServer } from './redis.ts';
+import { until } from './until.ts';
 
-/** The lease in tests, which a busy machine does not lose. Tests in which it has to expire set a shorter one. */
+/** The lease in tests, which a leader keeps also on a busy machine. A test that waits for several times of a lease sets a shorter one. */
 const TEST_LEASE_MS = 10_000;
 
 /** A gateway of a fleet, with a connection to Redis of its own that can be slow or cut. */
@@ -44,11 +44,6 @@ export async function startReplica(
     return status.role;
   };
   return { ...gateway, link, role, close };
-}
-
-/** Waits until something is true. */
-export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isTrue())) await sleep(5);
 }
 
 /** Replicas in front of one sandbox, of which one leads. */

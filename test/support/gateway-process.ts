@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { until } from './until.ts';
 
 /** A gateway in a process of its own. */
 export type GatewayProcess = {
@@ -68,14 +68,11 @@ export async function startGatewayProcess({
 }
 
 /** Waits until one of two gateways leads and the other follows. @returns the leader first */
-export async function untilSettled(
-  ...gateways: readonly [GatewayProcess, GatewayProcess]
-): Promise<readonly [GatewayProcess, GatewayProcess]> {
-  const [one, other] = gateways;
-  for (;;) {
-    const roles = [await one.role(), await other.role()];
-    if (roles.join() === 'LEADER,FOLLOWER') return gateways;
-    if (roles.join() === 'FOLLOWER,LEADER') return [other, one];
-    await sleep(5);
-  }
+export async function untilSettled(one: GatewayProcess, other: GatewayProcess) {
+  let roles = '';
+  await until(async () => {
+    roles = `${await one.role()}, ${await other.role()}`;
+    return ['LEADER, FOLLOWER', 'FOLLOWER, LEADER'].includes(roles);
+  });
+  return roles.startsWith('LEADER') ? ([one, other] as const) : ([other, one] as const);
 }

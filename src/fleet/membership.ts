@@ -278,10 +278,11 @@ export function createMembership(options: MembershipOptions): Membership {
     isReading = false;
     try {
       await clock.measure();
-      await receive(await reader.readAll());
+      const values = await reader.readAll();
+      await receive(values);
       receivedHead = reader.lastHead();
       shared.poll(false);
-      if (!(await shared.publishAll())) return lose();
+      if (!(await shared.publishAll(values.heads.at(-1)?.value.beaconHeight))) return lose();
       become('LEADER');
     } finally {
       isTakingOver = false;

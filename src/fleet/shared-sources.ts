@@ -41,8 +41,13 @@ export type SharedSources = {
   publishPairs(snapshot: MarketSnapshot<Pair>): Promise<boolean>;
   /** @throws as `publishHead` */
   publishTickers(snapshot: MarketSnapshot<Ticker>): Promise<boolean>;
-  /** Publishes what this gateway has and the streams do not: the heads that it remembers, and the lists. @throws as `publishHead` */
-  publishAll(): Promise<boolean>;
+  /**
+   * Publishes what this gateway has and the streams do not: the heads that it remembers, and the lists.
+   *
+   * @param streamHeight the highest height that the streams have now: a Redis that was replaced can have lost some or all heads
+   * @throws as `publishHead`
+   */
+  publishAll(streamHeight: BeaconHeight | undefined): Promise<boolean>;
   /**
    * Adds to a head the states of the heights that nobody has followed since the previous one, if it is the first after
    * {@link poll}, or if others can have served these heights.
@@ -183,9 +188,10 @@ export function createSharedSources({ publisher, clock, headsKept, now }: Shared
     publishHead,
     publishPairs: (snapshot) => publisher.pairs(toShared(snapshot)),
     publishTickers: (snapshot) => publisher.tickers(toShared(snapshot)),
-    async publishAll() {
+    async publishAll(streamHeight) {
       const { head, market } = sources;
       publisher.restart();
+      publishedHeight = streamHeight;
       const newest = head.newest();
       if (newest !== undefined) publisher.setChain(newest.chainInfo.chainName);
       // One by one: the replicas receive them in this order.

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { startFleet, type TestFleet, untilRole } from '../support/fleet.ts';
+import { collect } from '../support/events.ts';
+import { type Replica, startFleet, startReplica, type TestFleet, untilRole } from '../support/fleet.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 
@@ -17,15 +18,10 @@ describe.skipIf(!hasRedis)('when Redis fails', () => {
   const untilAlone = (fleet: TestFleet) => Promise.all(fleet.all.map((replica) => untilRole(replica, 'ALONE')));
 
   /** Collects the heights that a subscriber of `prices` gets at a replica. */
-  function heightsAt(fleet: TestFleet, place = 0): number[] {
-    const heights: number[] = [];
-    const replica = fleet.all[place];
-    const stream = replica?.subscribe('subscription { prices { beaconHeight } }');
-    onTestFinished(() => void stream?.return(undefined));
-    void (async () => {
-      for await (const { data } of stream ?? []) heights.push(data.prices.beaconHeight);
-    })().catch(() => {});
-    return heights;
+  function heightsAt({ all }: TestFleet, place: 0 | 1 = 0): readonly number[] {
+    const replica = all[place] as Replica;
+    const updates = replica.subscribe('subscription { prices { beaconHeight } }');
+    return collect(updates, ({ prices }) => prices.beaconHeight);
   }
 
   const untilReceived = (heights: readonly number[], fleet: TestFleet) =>
@@ -51,6 +47,25 @@ describe.skipIf(!hasRedis)('when Redis fails', () => {
     // A replica that starts now can resume subscribers: the leader has published again what it remembers.
     const heads = redis.cli('xlen', `{faults-${fleets}}:heads`);
     expect(Number(heads)).toBeGreaterThan(1);
+  });
+
+  test.each([
+    ['comes back without keys', () => redis.restart()],
+    ['is wiped', () => redis.flush()],
+  ])('it %s, and no block follows: a replica that starts then serves all heads', async (_, lose) => {
+    const fleet = await start();
+    await fleet.advance();
+    await lose();
+    const prefix = `faults-${fleets}`;
+    // The replicas notice it when one renews the lease.
+    await until(() => Number(redis.cli('xlen', `{${prefix}}:heads`)) > 1);
+    await fleet.settled();
+    const started = await startReplica(redis, { prefix, of: fleet.sandbox });
+    await started.untilReady();
+    const { height } = fleet.sandbox.chain.tip;
+    const resumed = started.subscribe(`subscription { prices(afterHeight: ${height - 1}) { beaconHeight } }`);
+    expect((await resumed.next()).value).toEqual({ data: { prices: { beaconHeight: height } } });
+    await resumed.return(undefined);
   });
 
   test('it is stopped without closing connections: nobody waits for it', async () => {

@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest';
 import type { Answer } from './gateway.ts';
 
 /** A response of `fetch` or of undici. */
@@ -46,4 +47,44 @@ export function keepEvents(events: AsyncGenerator<Answer, undefined>): ReceivedE
   };
   read();
   return { answers, isOpen: () => isOpen };
+}
+
+/**
+ * The data of a subscription. An update with errors and without data is printed, and the next one is waited for: a subscriber
+ * gets it while an upstream fails, and it may pass.
+ *
+ * @throws Error with the codes if the subscription was refused, which does not pass
+ */
+export async function* dataOf<Data>(updates: AsyncIterable<Answer<Data>>): AsyncGenerator<Data, undefined> {
+  for await (const { data, errors = [] } of updates) {
+    const described = errors.map(({ message, extensions }) => `${extensions.code}: ${message}`).join('; ');
+    if (data === undefined) throw new Error(`the subscription was refused: ${described}`);
+    if (data === null) console.warn(`an update with errors: ${described}`);
+    else yield data;
+  }
+  return undefined;
+}
+
+/**
+ * Collects a value of each update with data until the test ends. The connection may be lost meanwhile.
+ *
+ * @returns the values so far
+ */
+export function collect<Data, Value>(
+  updates: AsyncGenerator<Answer<Data>, undefined>,
+  pick: (data: Data) => Value,
+): readonly Value[] {
+  const values: Value[] = [];
+  let isOver = false;
+  onTestFinished(() => {
+    isOver = true;
+    void updates.return(undefined).catch(() => {});
+  });
+  const read = async () => {
+    for await (const data of dataOf(updates)) values.push(pick(data));
+  };
+  read().catch((error) => {
+    if (!isOver) console.warn(`a subscription has ended: ${error}`);
+  });
+  return values;
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { dataOf } from '../support/events.ts';
 import { type Replica, startFleet, startReplica, untilRole } from '../support/fleet.ts';
 import type { Answer } from '../support/gateway.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
@@ -84,9 +85,9 @@ describe.skipIf(!hasRedis)('a fleet', () => {
   async function resumeAt(replica: Replica, afterHeight: number, tip: number): Promise<unknown[]> {
     const received: unknown[] = [];
     const query = `subscription { prices(afterHeight: ${afterHeight}) { beaconHeight previousHeight } }`;
-    for await (const { data } of replica.subscribe(query)) {
-      received.push(data.prices);
-      if (data.prices.beaconHeight === tip) break;
+    for await (const { prices } of dataOf(replica.subscribe(query))) {
+      received.push(prices);
+      if (prices.beaconHeight === tip) break;
     }
     return received;
   }

@@ -2,6 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { collect } from '../support/events.ts';
 import { startReplica, untilRole } from '../support/fleet.ts';
 import { startSandbox } from '../support/gateway.ts';
 import { freePort } from '../support/ports.ts';
@@ -59,12 +60,8 @@ describe.skipIf(!hasRedis)('the lists of a fleet', () => {
     const other = await start(way.url);
     const alone = await start(new URL(sandbox.marketDataUrl));
 
-    const received: string[] = [];
     const updates = alone.subscribe('subscription { tickers { lastPrice baseVolume } }');
-    onTestFinished(() => void updates.return(undefined));
-    void (async () => {
-      for await (const { data } of updates) received.push(JSON.stringify(data.tickers));
-    })().catch(() => {});
+    const received = collect(updates, ({ tickers }) => JSON.stringify(tickers));
     await until(() => received.length > 0);
 
     alone.link.cut();

@@ -4,33 +4,30 @@ import { createInterface } from 'node:readline';
 import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { readEvents } from '../support/events.ts';
+import { collect, readEvents } from '../support/events.ts';
 import { type Answer, startSandbox } from '../support/gateway.ts';
 import { type GatewayProcess, startGatewayProcess, untilSettled } from '../support/gateway-process.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 
 /** Collects the heights that a subscriber of `prices` gets, from now on. */
-function heightsAt({ url }: GatewayProcess, afterHeight?: number): number[] {
-  const heights: number[] = [];
+function heightsAt({ url }: GatewayProcess, afterHeight?: number): readonly number[] {
   const leaving = new AbortController();
   onTestFinished(() => leaving.abort());
   const query = 'subscription ($afterHeight: BeaconHeight) { prices(afterHeight: $afterHeight) { beaconHeight } }';
-  void (async () => {
+  async function* subscribe(): AsyncGenerator<Answer<Prices>, undefined> {
     const response = await fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
       body: JSON.stringify({ query, variables: { afterHeight } }),
       signal: leaving.signal,
     });
-    for await (const { data } of readEvents(response)) heights.push(toPrices(data).beaconHeight);
-  })().catch(() => {});
-  return heights;
+    yield* readEvents(response) as AsyncGenerator<Answer<Prices>>;
+  }
+  return collect(subscribe(), ({ prices }) => prices.beaconHeight);
 }
 
-function toPrices(data: Answer['data']): { readonly beaconHeight: number } {
-  return data?.['prices'] as { readonly beaconHeight: number };
-}
+type Prices = { readonly prices: { readonly beaconHeight: number } };
 
 const ROOT = new URL('../..', import.meta.url);
 

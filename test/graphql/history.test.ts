@@ -6,7 +6,14 @@ import { HistoryDatabaseError } from '../../src/history/store.ts';
 import { chainHeights } from '../history/of-chain.ts';
 import { CANDLE, shownCandle } from '../history/shown-candles.ts';
 import { createStoreModel, expectedCandles, reservesAt, type StoreModel } from '../history/store-model.ts';
-import { startGateway, startGatewayForTest, type TestGateway, type TestGatewayOptions } from '../support/gateway.ts';
+import { dataOf } from '../support/events.ts';
+import {
+  type Answer,
+  startGateway,
+  startGatewayForTest,
+  type TestGateway,
+  type TestGatewayOptions,
+} from '../support/gateway.ts';
 import { BTC, NOBODYS, PRV } from '../support/tokens.ts';
 import { connect } from '../support/websocket.ts';
 
@@ -411,7 +418,8 @@ describe('priceCrossed', () => {
     const subscribed = [connect(url), connect(url)].map((client) => {
       const updates = client.iterate({ query });
       (async () => {
-        for await (const { data } of updates) received.push((data as { priceCrossed: object }).priceCrossed);
+        for await (const { priceCrossed } of dataOf(updates as AsyncIterable<Answer<{ priceCrossed: object }>>))
+          received.push(priceCrossed);
       })().catch(() => {});
       return updates;
     });

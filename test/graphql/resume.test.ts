@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { dataOf } from '../support/events.ts';
 import { startGatewayForTest, type TestGateway } from '../support/gateway.ts';
 import { connect } from '../support/websocket.ts';
 
@@ -11,8 +12,8 @@ const PRICES = `subscription Prices($after: BeaconHeight, $onlyChanged: Boolean!
 /** The first updates of a subscriber that resumes. */
 async function updatesAfter(gateway: TestGateway, after: number, count: number, onlyChanged = false) {
   const updates = [];
-  for await (const { data } of gateway.subscribe(PRICES, { after, onlyChanged })) {
-    updates.push(data.prices);
+  for await (const { prices } of dataOf(gateway.subscribe(PRICES, { after, onlyChanged }))) {
+    updates.push(prices);
     if (updates.length === count) break;
   }
   return updates;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { HistoryDatabaseError } from '../../src/history/store.ts';
+import { dataOf } from '../support/events.ts';
 import { createMemoryStore } from './memory-store.ts';
 import { allRecorded, recordForTest } from './recorded.ts';
 
@@ -41,8 +42,8 @@ describe('what is recorded', () => {
     const { sandbox, store, advanceEach, untilRecorded, subscribe } = await recordForTest();
     await advanceEach(2);
     sandbox.replaceTip();
-    for await (const { data } of subscribe('subscription { head { hash } }'))
-      if (data.head.hash === sandbox.chain.tip.hash) break;
+    for await (const { head } of dataOf(subscribe('subscription { head { hash } }')))
+      if (head.hash === sandbox.chain.tip.hash) break;
     await advanceEach(5);
     await untilRecorded(TIP + 2);
     await untilRecorded(TIP + 4);

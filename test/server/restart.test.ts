@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { createClient } from 'graphql-ws';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { dataOf } from '../support/events.ts';
 import { type Answer, startGatewayForTest } from '../support/gateway.ts';
 import { freePort } from '../support/ports.ts';
 import { openSubscribers, type SubscriptionTransport } from '../support/subscribers.ts';
@@ -59,10 +60,7 @@ describe('the clients of a gateway that stops', () => {
 });
 
 async function untilHeight(stream: AsyncIterable<Answer>, height: number): Promise<void> {
-  for await (const { data } of stream) {
-    if (data === undefined || data === null) throw new Error('an answer without data');
-    if (isDeepStrictEqual(data, { head: { beaconHeight: height } })) return;
-  }
+  for await (const data of dataOf(stream)) if (isDeepStrictEqual(data, { head: { beaconHeight: height } })) return;
   throw new Error('the subscription has ended');
 }
 

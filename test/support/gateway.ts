@@ -12,7 +12,7 @@ import type { BuiltExplorer } from '../../src/server/pages/explorer-files.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
 import { redactorOf } from '../../src/settings/secrets.ts';
 import type { Config } from '../../src/settings/settings.ts';
-import { readEvents } from './events.ts';
+import { dataOf, readEvents } from './events.ts';
 import { createKeptLog, type LogLine } from './log.ts';
 
 /** What a test gets as an answer: anything of it can be looked at, nothing is typed unless the document is. */
@@ -154,9 +154,9 @@ export async function startGateway(
   }
 
   async function untilHeight(height: number): Promise<void> {
-    for await (const { data } of subscribe('subscription { head { beaconHeight } }')) {
-      if (data.head.beaconHeight >= height) return;
-    }
+    for await (const { head } of dataOf(subscribe('subscription { head { beaconHeight } }')))
+      if (head.beaconHeight >= height) return;
+    throw new Error(`the subscription has ended before height ${height}`);
   }
 
   async function advance(blocks = 1): Promise<void> {

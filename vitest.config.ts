@@ -1,89 +1,28 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/**
- * The system tests: they start browsers, servers of other programs or the gateway as a process, or wait until
- * failing upstreams reach a timeout. They take three times as long as the quick tests, which are all others.
- */
-const SYSTEM_TESTS = [
-  'test/{clients,deploy,examples,explorer,failure,fleet}/**/*.test.ts',
-  'test/history/killed.test.ts',
+/** Tests that start processes, browsers, Redis or PostgreSQL: one file at a time. `test/architecture.test.ts` finds any that is missing. */
+export const PROCESSES = [
+  'test/{deploy,examples,explorer,fleet}/**/*.test.ts',
+  'test/clients/{codegen,docs,persisted-documents,relay}.test.ts',
+  'test/failure/push-over-tls.test.ts',
+  'test/history/{default-file,killed,postgres-store,sqlite-store,store-killed,stores}.test.ts',
   'test/library/docs.test.ts',
   'test/opentelemetry/start.test.ts',
   'test/package.test.ts',
   'test/sandbox/main.test.ts',
-  'test/server/http/behind-a-cache.test.ts',
-  'test/server/pages/graphiql.test.ts',
-  'test/server/process-secrets.test.ts',
-  'test/server/process.test.ts',
-  'test/server/remote-subscribers.test.ts',
-  'test/server/thousand-subscribers.test.ts',
+  'test/server/clients/foreign-pages.test.ts',
+  'test/server/http/{behind-a-cache,event-source}.test.ts',
+  'test/server/metrics/metrics.test.ts',
+  'test/server/operations/persisted-documents.test.ts',
+  'test/server/pages/{explorer,graphiql,index-page}.test.ts',
+  'test/server/{process,process-secrets,remote-subscribers}.test.ts',
+  'test/soak/figures.test.ts',
   'test/start-flags.test.ts',
 ];
 
-/**
- * The files that take longest start first: a long file that starts last keeps one worker busy alone. Those that mostly wait
- * stand between those that mostly work. The files with a thousand clients are the first and the last, to run apart.
- */
-const LONGEST = [
-  'remote-subscribers',
-  'dockerfile',
-  'history/killed',
-  'package',
-  'server/process',
-  'library/docs',
-  'no-response',
-  'pages/graphiql',
-  'clients/docs',
-  'explorer/market',
-  'explorer/markets',
-  'explorer/leaks',
-  'explorer/stale',
-  'explorer/banner',
-  'backfill',
-  'history/branch',
-  'history/stores',
-  'behind-a-cache',
-  'stalled-connections',
-  'several-nodes',
-  'slow-response',
-  'status',
-  'examples/swap',
-  'request-rate',
-  'opentelemetry/start',
-  'one-url',
-  'store-killed',
-  'honest',
-  'restart',
-  'server/stopping',
-  'foreign-pages',
-  'recorder',
-  'graphql/history',
-  'start-flags',
-  'execution/execute',
-  'outages',
-  'clients/codegen',
-  'trade-direction',
-  'sizes',
-  'connection',
-  'abusive',
-  'slow-subscribers',
-  'process-secrets',
-  'state-reader',
-  'sandbox/main',
-  'thousand-subscribers',
-];
-
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification) => {
-      const place = LONGEST.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
-      return place < 0 ? LONGEST.length : place;
-    };
-    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
-  }
-}
+/** Tests that wait until a failing upstream reaches a timeout, or have a thousand clients. They run beside the processes. */
+const SLOW = ['test/{clients,failure}/**/*.test.ts', 'test/server/thousand-subscribers.test.ts'];
 
 export default defineConfig({
   // Packages are resolved as Node does it: with Vite's own conditions, graphql would be loaded twice.
@@ -92,15 +31,19 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'quick', include: ['test/**/*.test.ts', 'explorer/test/**/*.test.ts'], exclude: SYSTEM_TESTS },
+        test: {
+          name: 'quick',
+          include: ['test/**/*.test.ts', 'explorer/test/**/*.test.ts'],
+          exclude: [...SLOW, ...PROCESSES],
+        },
       },
-      { extends: true, test: { name: 'system', include: SYSTEM_TESTS } },
+      { extends: true, test: { name: 'slow', include: SLOW, exclude: PROCESSES } },
+      { extends: true, test: { name: 'processes', include: PROCESSES, maxWorkers: 1, sequence: { groupOrder: 1 } } },
     ],
     // A worker loads the gateway once, not once for each file: that takes a second.
     isolate: false,
     // More than CI has cores: half of the tests wait for a timeout or for another process.
     maxWorkers: Math.max(4, availableParallelism()),
-    sequence: { sequencer: LongestFirst },
     // Only for what hangs: on a busy machine, everything takes ten times as long.
     testTimeout: 120_000,
     hookTimeout: 120_000,

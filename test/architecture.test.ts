@@ -1,7 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, join, matchesGlob, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { PROCESSES } from '../vitest.config.ts';
 
 type Import = { readonly from: string; readonly isType: boolean };
 type SourceFile = { readonly path: string; readonly text: string; readonly imports: readonly Import[] };
@@ -246,6 +247,28 @@ describe('what does the source take from outside', () => {
   });
 });
 
+describe('which tests run one file at a time', () => {
+  const files = readSources('{test,explorer/test,soak}/**/*.ts');
+  const byPath = new Map(files.map((file) => [file.path, file]));
+
+  /** Whether a file, or one of those that it imports outside of the source, can start a process. */
+  function startsProcesses(path: string, seen = new Set<string>()): boolean {
+    const file = byPath.get(path);
+    if (file === undefined || seen.has(path)) return false;
+    seen.add(path);
+    return file.imports
+      .filter(({ isType }) => !isType)
+      .some(({ from }) => STARTS_PROCESSES.has(from) || startsProcesses(join(dirname(path), from), seen));
+  }
+
+  test('all that start processes, browsers, Redis or PostgreSQL', () => {
+    const starting = files.filter(({ path }) => path.endsWith('.test.ts') && startsProcesses(path));
+    expect(starting.length).toBeGreaterThan(40);
+    const beside = starting.filter(({ path }) => !PROCESSES.some((pattern) => matchesGlob(path, pattern)));
+    expect(beside.map(({ path }) => path)).toEqual([]);
+  });
+});
+
 describe('how is the source written', () => {
   const written = [...sources, ...soak, ...bench];
 
@@ -313,6 +336,8 @@ const BUNDLED = [
 ];
 
 const TELEMETRY_START = 'src/opentelemetry/start.ts';
+
+const STARTS_PROCESSES = new Set(['node:child_process', 'playwright-core']);
 
 const VAGUE = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'lib', 'core', 'manager', 'misc']);
 

@@ -1,0 +1,102 @@
+#!/usr/bin/env node
+import { writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { startVitest, type TestModule, type Vitest } from 'vitest/node';
+
+/*
+ * Runs the system tests: those that start processes, one file at a time, and the slow ones beside them. A file that fails is run
+ * once more, alone, after the others. If it passes then, its name and its first error are printed at the end and written to the file
+ * that the first argument names. The status is 1 if a file fails twice, if more than five fail at first, if an error belongs to no
+ * file, or if a test is skipped in CI.
+ */
+
+/** More files than these are not a matter of luck. */
+const MAX_REPEATED = 5;
+
+/** What a run of Vitest has found. */
+type Outcome = {
+  /** The first error of each file that failed, by its path. */
+  readonly failed: ReadonlyMap<string, string>;
+  readonly passed: number;
+  /** The names of the tests that were skipped. */
+  readonly skipped: readonly string[];
+};
+
+const NO_TESTS = ['(no tests)', 'Vitest has not run a test'] as const;
+
+/** @param path runs this file only */
+async function runTests(project: 'processes' | 'slow', path?: string): Promise<Outcome> {
+  const vitest = await startVitest(path === undefined ? [] : [path], { project: [project], watch: false });
+  const modules = vitest.state.getTestModules();
+  const tests = modules.flatMap((each) => [...each.children.allTests()]);
+  return {
+    failed: new Map([
+      ...unhandledErrorsOf(vitest),
+      ...failuresOf(modules),
+      ...(modules.length === 0 ? [NO_TESTS] : []),
+    ]),
+    passed: tests.filter((test) => test.result().state === 'passed').length,
+    skipped: tests
+      .filter((test) => test.result().state === 'skipped')
+      .map((test) => `${nameOf(test.module.moduleId)} > ${test.fullName}`),
+  };
+}
+
+function failuresOf(modules: readonly TestModule[]): [string, string][] {
+  return modules
+    .filter((module) => !module.ok())
+    .map((module) => {
+      const [ofTest] = module.children.allTests('failed');
+      const [error] = ofTest?.result().errors ?? module.errors();
+      return [nameOf(module.moduleId), firstLine(`${ofTest?.fullName ?? ''}: ${error?.message}`)];
+    });
+}
+
+/** Errors outside of any test, such as rejected promises that nobody handles, by the file that ran then. */
+function unhandledErrorsOf({ state }: Vitest): [string, string][] {
+  return state.getUnhandledErrors().map((error) => {
+    const { message, VITEST_TEST_PATH: path } = error as Error & { readonly VITEST_TEST_PATH?: string };
+    return [path === undefined ? '(no file)' : nameOf(path), firstLine(`unhandled: ${message}`)];
+  });
+}
+
+function nameOf(path: string): string {
+  return relative(process.cwd(), path);
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? '';
+}
+
+function print(title: string, lines: readonly string[]): void {
+  if (lines.length > 0) process.stdout.write(`\n${title}:\n${lines.map((line) => `  ${line}\n`).join('')}`);
+}
+
+const [reportFile] = process.argv.slice(2);
+const [processes, slow] = await Promise.all([runTests('processes'), runTests('slow')]);
+const failed = [...processes.failed, ...slow.failed];
+const skipped = process.env['CI'] === undefined ? [] : [...processes.skipped, ...slow.skipped];
+
+const failedTwice: string[] = [];
+const repeated: string[] = [];
+if (failed.length <= MAX_REPEATED) {
+  for (const [path, error] of failed) {
+    const { failed: again } = await runTests(processes.failed.has(path) ? 'processes' : 'slow', path);
+    if (again.size > 0) failedTwice.push(path);
+    else repeated.push(`${path}: ${error}`);
+  }
+}
+
+const isPassed = failed.length <= MAX_REPEATED && failedTwice.length === 0 && skipped.length === 0;
+if (failed.length > MAX_REPEATED)
+  print(
+    'failed, too many to be run again',
+    failed.map(([path]) => path),
+  );
+print('failed twice', failedTwice);
+print('skipped, although CI has all that it needs', skipped);
+print('passed at the second attempt', repeated);
+if (reportFile !== undefined) writeFileSync(reportFile, repeated.map((line) => `${line}\n`).join(''));
+const passed = processes.passed + slow.passed;
+process.stdout.write(`\n${passed} passed, ${failed.length - repeated.length} failed, ${skipped.length} skipped\n`);
+process.exit(isPassed ? 0 : 1);

@@ -140,7 +140,10 @@ export async function startGateway(
 
   // biome-ignore lint/suspicious/noExplicitAny: what an untyped query answers is asserted, not typed
   async function* subscribe(query: string, variables?: object): AsyncGenerator<Answer<any>, undefined> {
-    yield* readEvents(await post(query, variables, 'text/event-stream'));
+    const response = await post(query, variables, 'text/event-stream');
+    if (response.headers['content-type'] !== 'text/event-stream')
+      throw new Error(`the subscription was refused: ${response.statusCode} ${await response.body.text()}`);
+    yield* readEvents(response);
   }
 
   async function untilReady(): Promise<void> {

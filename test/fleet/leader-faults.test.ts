@@ -115,7 +115,8 @@ describe.skipIf(!hasRedis)('when replicas fail', () => {
       const escaped = hex.replace(/../g, (byte) => `\\${String(Number.parseInt(byte, 16)).padStart(3, '0')}`);
       redis.cli('eval', `return redis.call('XADD', KEYS[1], '*', 'm', "${escaped}")`, '1', `{${prefix}}:heads`);
       await untilRole(follower, 'ALONE');
-      expect(follower.lines).toContainEqual(expect.objectContaining({ level: 40, stream: 'heads', reason }));
+      const refused = expect.objectContaining({ level: 40, stream: 'heads', reason });
+      await expect.poll(() => follower.lines).toContainEqual(refused);
       await fleet.advance();
       await untilRole(follower, 'FOLLOWER');
       await fleet.advance();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { collect } from '../support/events.ts';
+import { collect, dataOf } from '../support/events.ts';
 import { type Replica, startFleet, startReplica, type TestFleet, untilRole } from '../support/fleet.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
@@ -43,7 +43,7 @@ describe.skipIf(!hasRedis)('when Redis fails', () => {
     await fleet.advance();
     await Promise.all(received.map((heights) => untilReceived(heights, fleet)));
     for (const heights of received) expect(heights).toSatisfy(isConsecutive);
-    expect(fleet.followers()).toHaveLength(1);
+    await expect.poll(fleet.followers).toHaveLength(1);
     // A replica that starts now can resume subscribers: the leader has published again what it remembers.
     const heads = redis.cli('xlen', `{faults-${fleets}}:heads`);
     expect(Number(heads)).toBeGreaterThan(1);
@@ -63,8 +63,8 @@ describe.skipIf(!hasRedis)('when Redis fails', () => {
     const started = await startReplica(redis, { prefix, of: fleet.sandbox });
     await started.untilReady();
     const { height } = fleet.sandbox.chain.tip;
-    const resumed = started.subscribe(`subscription { prices(afterHeight: ${height - 1}) { beaconHeight } }`);
-    expect((await resumed.next()).value).toEqual({ data: { prices: { beaconHeight: height } } });
+    const resumed = dataOf(started.subscribe(`subscription { prices(afterHeight: ${height - 1}) { beaconHeight } }`));
+    expect((await resumed.next()).value).toEqual({ prices: { beaconHeight: height } });
     await resumed.return(undefined);
   });
 
@@ -93,10 +93,9 @@ describe.skipIf(!hasRedis)('when Redis fails', () => {
     follower.link.delay(700);
     await untilRole(follower, 'ALONE');
     await fleet.advance();
-    expect(follower.role()).toBe('ALONE');
+    await untilRole(follower, 'ALONE');
     follower.link.delay(0);
-    await fleet.settled();
-    expect(follower.role()).toBe('FOLLOWER');
+    await untilRole(follower, 'FOLLOWER');
   });
 
   test('it is wiped: one leads again, and no height is lost', async () => {
@@ -140,6 +139,6 @@ describe.skipIf(!hasRedis)('when Redis fails', () => {
     await late.restart();
     const fleet = await starting;
     await fleet.advance();
-    expect(fleet.followers()).toHaveLength(1);
+    await expect.poll(fleet.followers).toHaveLength(1);
   });
 });

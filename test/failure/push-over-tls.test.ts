@@ -78,12 +78,16 @@ describe.skipIf(!hasOpenssl)('a node that pushes new blocks over wss', () => {
     expect(await served()).toEqual({ data: { beaconHeight: height } });
     sandbox.advance();
     await expect.poll(served).toEqual({ data: { beaconHeight: height + 1 } });
+    const warnings = () => lines.filter(({ level }) => level >= WARN);
+    await expect.poll(warnings).toHaveLength(1);
 
     child.kill('SIGTERM');
     expect(await once(child, 'close')).toEqual([0, null]);
+    // What the process has sent can still be on its way through the proxy.
+    await expect.poll(sandbox.push.openSockets).toBe(0);
     expect([sandbox.push.calls('unsubscribe'), sandbox.push.leaked()]).toEqual([1, 0]);
     expect(sandbox.pushes[1]?.upgrades).toEqual([]);
-    expect(lines.filter(({ level }) => level >= WARN)).toEqual([
+    expect(warnings()).toEqual([
       expect.objectContaining({
         ...NO_PUSH,
         node: new URL(sandbox.nodeUrls[1] ?? '').host,

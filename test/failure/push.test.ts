@@ -149,7 +149,7 @@ describe('a node that does not push', () => {
   test('is polled as without push, and is ready with a note, until it pushes', async () => {
     const gateway = await startGatewayForTest({
       configOf: urlsOf,
-      before: ({ push }) => void push.faults.set({ kind: 'refused', status: 503, times: 1 }),
+      before: ({ push }) => void push.faults.set({ kind: 'refused', status: 503 }),
     });
     const { sandbox, advance, app, lines, untilReady } = gateway;
     await untilReady();
@@ -166,6 +166,7 @@ describe('a node that does not push', () => {
       ],
       sandbox: true,
     });
+    sandbox.push.faults.clear();
     await expect.poll(sandbox.push.subscribers).toBe(1);
     await advance();
     await expect.poll(ready).toEqual({ status: 'ready', sandbox: true });

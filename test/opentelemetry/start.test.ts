@@ -28,6 +28,7 @@ async function modulesLoadedWith(env: Readonly<Record<string, string>>): Promise
     },
   );
   onTestFinished(() => void child.kill('SIGKILL'));
+  const closed = once(child, 'close');
   let loaded = '';
   child.stderr.on('data', (chunk) => {
     loaded += chunk;
@@ -38,7 +39,7 @@ async function modulesLoadedWith(env: Readonly<Record<string, string>>): Promise
     await (await fetch(`${graphql}?query={beaconHeight}`)).text();
     child.kill('SIGTERM');
   }
-  if (child.exitCode === null) await once(child, 'exit');
+  await closed;
   return loaded.split('\n').filter((url) => url !== '');
 }
 

@@ -43,7 +43,7 @@ async function untilBackfilled({ ask, advance }: TestGateway): Promise<void> {
   for (let block = 0; block < 4; block++) await advance();
   await vi.waitUntil(async () => {
     const { beaconHeight, history } = (await ask('{ beaconHeight history { lastHeight gaps { from } } }')).data;
-    return history.gaps.length === 0 && history.lastHeight === beaconHeight - 3;
+    return history?.gaps.length === 0 && history.lastHeight === beaconHeight - 3;
   }, OFTEN);
 }
 

@@ -162,10 +162,12 @@ describe('a database that fails', () => {
       sandbox: { seed: 8, startTime: 1_767_225_607, startHeight: TIP + 20 },
     });
     await advanceEach(6);
+    await expect
+      .poll(() => lines.filter(({ msg }) => msg.includes('history')))
+      .toEqual([
+        expect.objectContaining({ level: 50, error: expect.stringContaining('another block at beacon height') }),
+      ]);
     expect(store.order).toEqual(range(TIP, TIP + 3));
-    expect(lines.filter(({ msg }) => msg.includes('history'))).toEqual([
-      expect.objectContaining({ level: 50, error: expect.stringContaining('another block at beacon height') }),
-    ]);
   });
 
   test('is refused at once if the chain was begun again, as that of a restarted sandbox', async () => {

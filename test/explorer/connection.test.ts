@@ -120,6 +120,6 @@ describeInBrowser('the connection of the explorer', (browser) => {
       await advanceOnPage({ page, gateway });
     }
     expect(sockets).toEqual([gateway.webSocketUrl]);
-    expect(heads).toEqual([1_640_000, 1_640_001, 1_640_002, 1_640_003, 1_640_004]);
+    await expect.poll(() => heads).toEqual([1_640_000, 1_640_001, 1_640_002, 1_640_003, 1_640_004]);
   });
 });

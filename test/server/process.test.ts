@@ -170,7 +170,7 @@ describe('the process', () => {
 
   test('prints everything that is wrong with its settings, and exits with 2', async () => {
     const child = run(['--port', 'x', '--nothing', '--head-poll-ms=49'], { FULLNODE_URL: 'ftp://x' });
-    expect(await once(child, 'exit')).toEqual([2, null]);
+    expect(await once(child, 'close')).toEqual([2, null]);
     const output = child.output();
     for (const part of ['--port', '--nothing', '--head-poll-ms', 'FULLNODE_URL']) expect(output).toContain(part);
     expect(output.trim().split('\n')).toHaveLength(4);

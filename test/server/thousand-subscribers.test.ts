@@ -76,7 +76,7 @@ describe('a thousand subscribers at once', () => {
     const ends = readers.map(({ socket }) => once(socket, 'close'));
     for (const reader of readers) reader.misbehave('halfClose');
     await Promise.all(ends);
-    expect(gateway.app.service.sources.head.subscribers()).toBe(0);
+    await expect.poll(gateway.app.service.sources.head.subscribers).toBe(0);
   });
 });
 

@@ -62,9 +62,9 @@ async function startProcess(sandbox: Sandbox, folder: string, env: Record<string
       const served = async () => (await ask('{ beaconHeight }')).data.beaconHeight;
       await expect.poll(served).toBe(sandbox.chain.tip.height);
     },
-    /** Ends the process with a signal, and waits until it has ended. */
+    /** Ends the process with a signal, and waits until it has ended and all of its output was read. */
     async end(signal: NodeJS.Signals) {
-      const ended = once(child, 'exit');
+      const ended = once(child, 'close');
       child.kill(signal);
       return ended;
     },

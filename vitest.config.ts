@@ -45,8 +45,8 @@ export default defineConfig({
     // More than CI has cores: half of the tests wait for a timeout or for another process.
     maxWorkers: Math.max(4, availableParallelism()),
     // Only for what hangs: on a busy machine, everything takes ten times as long.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 60_000, interval: 20 } },
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000, interval: 20 } },
   },
 });

@@ -31,7 +31,7 @@ type Prices = { readonly prices: { readonly beaconHeight: number } };
 
 const ROOT = new URL('../..', import.meta.url);
 
-describe.skipIf(!hasRedis)('gateways in processes of their own', { timeout: 60_000 }, () => {
+describe.skipIf(!hasRedis)('gateways in processes of their own', () => {
   let redis: RedisServer;
   beforeAll(async () => {
     redis = await startRedis();

@@ -7,6 +7,7 @@ export type {
   HttpFault,
   MarketDataCall,
   MarketDataFault,
+  MarketDataForm,
   NodeCall,
   NodeFault,
   PushCall,

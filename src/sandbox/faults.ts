@@ -71,7 +71,24 @@ export type NodeFault =
 export type MarketDataFault =
   | HttpFault
   /** Responds with status 200, the message "no data", and null instead of lists. */
-  | { readonly kind: 'no-data' };
+  | { readonly kind: 'no-data' }
+  /** Writes the response in the form of another host. The content is the same. */
+  | ({ readonly kind: 'form' } & MarketDataForm);
+
+/** How other hosts write the same data. What is not set stays as it is. */
+export type MarketDataForm = {
+  /** Writes prices, quantities and volumes as decimal strings: 5 as `"5.00000000"`. */
+  readonly decimals?: 'strings';
+  /** Writes entries of order books as `[price, quantity, count, state]`, or as `{price, quantity}`. */
+  readonly entries?: 'longer' | 'objects';
+  /** Writes the timestamp of order books in this unit, as a number or with `asText` as a string; `date-time` is RFC 3339. */
+  readonly timestamp?: {
+    readonly unit: 'seconds' | 'milliseconds' | 'microseconds' | 'nanoseconds' | 'date-time';
+    readonly asText?: boolean;
+  };
+  /** Leaves out these members of the response. */
+  readonly without?: readonly ('message' | 'ticker_id')[];
+};
 
 /** Faults of a token service. */
 export type TokenServiceFault =
@@ -147,6 +164,7 @@ type FaultsOfHost<Fault, Name extends string> = Faults<Fault, Name> & {
 const COMBINED: ReadonlySet<AnyFault['kind']> = new Set([
   'delay',
   'rate-limit',
+  'form',
   'lag',
   'compressed',
   'fork',

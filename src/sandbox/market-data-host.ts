@@ -7,6 +7,7 @@ import { createHost, type HostControl } from './http/host.ts';
 import type { Address } from './http/listen.ts';
 import { type Answer, createWebWriter } from './http/response-writer.ts';
 import { orderBookAnswer, pairsAnswer, tickersAnswer } from './market-data/answers.ts';
+import { writeInForm } from './market-data/form.ts';
 
 /** What tests see of a market-data host. */
 export type MarketDataControl = HostControl<MarketDataFault, MarketDataCall>;
@@ -62,6 +63,18 @@ export function createMarketDataHost(
     return json(200, { ...book, bids });
   }
 
+  function answerTo(name: MarketDataCall, params: unknown): Answer {
+    refresh();
+    if (name === 'pairs') return pairs;
+    if (name === 'tickers') return tickers;
+
+    const tickerId = tickerIdOf(params);
+    if (tickerId === '') return json(400, { message: 'ticker_id is required' });
+    const book = books.get(tickerId) ?? bookOf(tickerId);
+    if (books.size < chain.markets.length) books.set(tickerId, book);
+    return book;
+  }
+
   return createHost<MarketDataFault, MarketDataCall>(address, {
     identify(method, path) {
       const url = URL.parse(path, 'http://host');
@@ -73,15 +86,9 @@ export function createMarketDataHost(
     answer({ name, params }, _body, faults) {
       if (!name) return json(404, { message: 'not found' });
       if (faults.some(({ kind }) => kind === 'no-data')) return noData(name);
-      refresh();
-      if (name === 'pairs') return pairs;
-      if (name === 'tickers') return tickers;
-
-      const tickerId = tickerIdOf(params);
-      if (tickerId === '') return json(400, { message: 'ticker_id is required' });
-      const book = books.get(tickerId) ?? bookOf(tickerId);
-      if (books.size < chain.markets.length) books.set(tickerId, book);
-      return book;
+      const form = faults.find((fault) => fault.kind === 'form');
+      const answer = answerTo(name, params);
+      return form === undefined ? answer : { ...answer, body: [Buffer.from(writeInForm(contentOf(answer), form))] };
     },
     createWriter: createWebWriter,
     keepsAlive: true,
@@ -91,6 +98,10 @@ export function createMarketDataHost(
 function tickerIdOf(params: unknown): string {
   const { ticker_id: tickerId = '' } = params as { readonly ticker_id?: string };
   return tickerId;
+}
+
+function contentOf({ body }: Answer): object {
+  return JSON.parse(Buffer.concat(body).toString());
 }
 
 function noData(name: MarketDataCall): Answer {

@@ -104,6 +104,30 @@ describe('orderbook', () => {
     expect((await read('orderbook?ticker_id=pBTC_PRV', other.marketDataUrl)).timestamp).toBe(noon * 1_000);
   });
 
+  test('is the same in the form of another host', async () => {
+    await using other = await fixedSandbox({ history: 5 });
+    const { faults, url } = other.marketData;
+    const plain = await read('orderbook?ticker_id=pBTC_PRV', url);
+    const [price, quantity] = plain.bids[0] ?? [];
+    faults.set({
+      kind: 'form',
+      decimals: 'strings',
+      entries: 'objects',
+      timestamp: { unit: 'nanoseconds', asText: true },
+      without: ['message'],
+    });
+    const { bids, asks, ...others } = await read('orderbook?ticker_id=pBTC_PRV', url);
+    expect(others).toEqual({ ticker_id: 'pBTC_PRV', timestamp: `${noon}000000000` });
+    expect([bids.length, asks.length]).toEqual([plain.bids.length, plain.asks.length]);
+    expect(bids[0]).toEqual({ price: String(price), quantity: String(quantity) });
+
+    faults.clear();
+    faults.set({ kind: 'form', entries: 'longer', timestamp: { unit: 'date-time' } });
+    const longer = await read('orderbook?ticker_id=pBTC_PRV', url);
+    expect(longer).toMatchObject({ message: 'OK', timestamp: new Date(noon * 1_000).toISOString() });
+    expect(longer.bids[0]).toEqual([price, quantity, 1, 'open']);
+  });
+
   test('has an entry that is not two numbers with that option', async () => {
     await using other = await fixedSandbox({ history: 5, malformedBooks: ['pETH_PRV'] });
     expect((await read('orderbook?ticker_id=pETH_PRV', other.marketDataUrl)).bids[0]).toEqual(['n/a', null]);

@@ -31,7 +31,7 @@ export function logOptions(level: LogLevel, redact: Redact): LoggerOptions {
   return {
     level,
     base: null,
-    serializers: { message: shorten, because: shorten, cause: shorten },
+    serializers: { message: shorten, because: shorten, cause: shorten, example: shorten },
     hooks: { streamWrite: (line) => redactLine(line, redact) },
   };
 }

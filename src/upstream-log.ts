@@ -10,6 +10,7 @@ import type { LostPools } from './live/chain/pool-counts.ts';
 import type { TokenWatcher } from './live/tokens.ts';
 import { describeError, type Log } from './log.ts';
 import type { UpstreamCall } from './upstream/health.ts';
+import type { Endpoint } from './upstream/market-data/client.ts';
 import type { NodeClient } from './upstream/node/client.ts';
 
 /**
@@ -75,6 +76,27 @@ export function createTokenLog(log: Log): TokenWatcher {
       const level = entries > 0 ? 'warn' : 'info';
       log[level]({ upstream: 'TOKENS', entries }, 'invalid entries of the token service are skipped');
     },
+  };
+}
+
+/** Minimum time between two lines about what cannot be read of one list: it is read every few seconds. */
+const UNREADABLE_LOG_INTERVAL_MS = 60_000;
+
+/**
+ * Logs an example of what cannot be read of pairs, of tickers and of order books: each at once, and again once a minute.
+ *
+ * @param now the time in milliseconds
+ */
+export function createUnreadableLog(log: Log, now: () => number) {
+  const loggedAt = new Map<Endpoint, number>();
+
+  return (list: Endpoint, problem: string, example: unknown): void => {
+    if (Math.abs(now() - (loggedAt.get(list) ?? Number.NEGATIVE_INFINITY)) < UNREADABLE_LOG_INTERVAL_MS) return;
+    loggedAt.set(list, now());
+    log.warn(
+      { upstream: 'MARKET_DATA', list, problem, example },
+      'parts of a response cannot be read and are left out',
+    );
   };
 }
 

@@ -36,6 +36,7 @@ import {
   createNodeLog,
   createPushLog,
   createTokenLog,
+  createUnreadableLog,
   createUpstreamLog,
 } from './upstream-log.ts';
 
@@ -174,7 +175,8 @@ export function connectMarketData(
     headers: config.marketDataHeaders,
   });
   const circuit = circuitOf(options, 'MARKET_DATA', baseUrl.host);
-  const host = createMarketDataClient({ http, baseUrl, partner, health, circuit });
+  const report = createUnreadableLog(log, now);
+  const host = createMarketDataClient({ http, baseUrl, partner, health, circuit, report });
   const watch = createUpstreamLog(log, 'MARKET_DATA');
   const market = createMarketFollower({ host, pollMs, timeoutMs, maxAgeMs, now, watch, tracing, share: options.share });
   const isListed = (tickerId: string) =>

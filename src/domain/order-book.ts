@@ -23,11 +23,11 @@ export type Offer = {
 export type RawOrderBook = {
   readonly tickerId: string;
   readonly message: string;
-  /** Unix time, in seconds or milliseconds. */
+  /** Unix time, in a unit that its magnitude shows: see `toInstant`. */
   readonly timestamp: number;
   readonly bids: readonly Offer[];
   readonly asks: readonly Offer[];
-  /** How many entries of the response were not two numbers. */
+  /** How many entries of the response could not be read. */
   readonly entriesDropped: number;
 };
 

@@ -52,6 +52,7 @@ export function marketDataNotConfigured(): { market: MarketFollower; orderBooks:
       subscribe: () => createBroadcast<never>().subscribe,
       newest: () => undefined,
       reads: () => 0,
+      unreadableEntries: () => 0,
       followedBooks: () => ({ books: new Map(), freshUntil: Number.POSITIVE_INFINITY }),
       followed: () => 0,
       subscribers: () => 0,

@@ -28,35 +28,41 @@ function toExactInteger(_key: string, value: unknown, context?: { source?: strin
   return INTEGER.test(source) ? BigInt(source) : value;
 }
 
-/** A number in an array whose text is not the shortest text of its double, such as `1.50` or 20 digits. */
+/** A number whose text is not the shortest text of its double, such as `1.50` or 20 digits. */
 export class NumberText {
   readonly text: string;
 
   constructor(text: string) {
     this.text = text;
   }
+
+  /** As a string, because `JSON.stringify` would round the number. */
+  toJSON(): string {
+    return this.text;
+  }
 }
 
 /**
  * {@link parseJson}, with the numbers in arrays as they were written: a number whose text is not the shortest text of its double
- * becomes a {@link NumberText}.
+ * becomes a {@link NumberText}. So do the numbers of some members of objects.
  *
  * Most documents have no such number. Then writing the document again gives the same text, which is several times faster
  * than a reviver.
  *
+ * @param members the names of these members
  * @throws SyntaxError for a text that is not JSON
  */
-export function parseJsonWithTexts(text: string): unknown {
+export function parseJsonWithTexts(text: string, members: readonly string[] = []): unknown {
+  function toNumberText(this: unknown, key: string, value: unknown, context?: { source?: string }): unknown {
+    if (typeof value !== 'number') return value;
+    if (!Array.isArray(this) && !members.includes(key)) return toExactInteger(key, value, context);
+    const source = context?.source ?? '';
+    return source === String(value) ? value : new NumberText(source);
+  }
+
   const document: unknown = JSON.parse(text);
   const rewritten = JSON.stringify(document);
   return rewritten === text || rewritten === text.replace(/\s+/g, '') ? document : JSON.parse(text, toNumberText);
-}
-
-function toNumberText(this: unknown, key: string, value: unknown, context?: { source?: string }): unknown {
-  if (typeof value !== 'number') return value;
-  if (!Array.isArray(this)) return toExactInteger(key, value, context);
-  const source = context?.source ?? '';
-  return source === String(value) ? value : new NumberText(source);
 }
 
 /** Creates the reader of a small document, which is collected and parsed as a whole. */

@@ -6,15 +6,20 @@ import { readArray, readObject, ShapeError, type WireObject } from './wire.ts';
 /** Bytes that are kept beside the rows: enough for a message. */
 const MAX_KEPT_BYTES = 2 ** 20;
 
-/** The rows of a list, and how many rows of the response could not be read. */
+/** The rows of a list, and how many rows of the response could not be read, or not completely. */
 export type Rows<T> = { readonly rows: readonly T[]; readonly dropped: number };
+
+/** Receives why the first part of a response could not be read, and that part. */
+export type ReportUnreadable = (problem: string, example: unknown) => void;
 
 /** How a response with a list is read. */
 type RowsOptions<T> = {
   /** The name of the list in the document. */
   readonly name: string;
-  /** Decodes one row, or throws ShapeError. */
-  readonly read: (value: unknown) => T;
+  /** Decodes one row, or throws ShapeError. It reports parts of a row that it leaves out. */
+  readonly read: (value: unknown, leaveOut: (problem: ShapeError) => void) => T;
+  /** Called once at the end if not all rows could be read completely. */
+  readonly report?: ReportUnreadable | undefined;
   /** The rows of the response before. */
   readonly previous?: readonly T[] | undefined;
   /** The other members of the document that `check` needs. */
@@ -30,22 +35,32 @@ type RowsOptions<T> = {
  * replaced by it, and an unchanged list by the previous list. So whether something has changed is a comparison of references.
  */
 export function createRowsReader<T extends object>(options: RowsOptions<T>): ResponseReader<Rows<T>> {
-  const { name, read, previous = [], keep = [], check } = options;
+  const { name, read, report, previous = [], keep = [], check } = options;
   let rows: T[] = [];
   let dropped = 0;
   let isSame = true;
+  /** Of the current row. */
+  let problem: ShapeError | undefined;
+  let first: { readonly problem: ShapeError; readonly row: string } | undefined;
+  const leaveOut = (left: ShapeError) => {
+    problem ??= left;
+  };
 
-  function add(value: unknown): void {
+  function add(text: string): void {
+    problem = undefined;
     try {
-      const row = read(value);
+      const row = read(parseJson(text), leaveOut);
       const before = previous[rows.length];
       const isKnown = before !== undefined && areEqual(row, before);
       rows.push(isKnown ? before : row);
       isSame &&= isKnown;
     } catch (error) {
       if (!(error instanceof ShapeError)) throw error;
-      dropped += 1;
+      problem = error;
     }
+    if (problem === undefined) return;
+    dropped += 1;
+    first ??= { problem, row: text };
   }
 
   const parts = {
@@ -56,14 +71,16 @@ export function createRowsReader<T extends object>(options: RowsOptions<T>): Res
       rows = [];
       dropped = 0;
       isSame = true;
+      first = undefined;
     },
-    take: (row: Buffer) => add(parseJson(row.toString())),
+    take: (row: Buffer) => add(row.toString()),
   };
 
   return createFilteredReader({ keep, parts, maxBytes: MAX_KEPT_BYTES }, (value) => {
     const document = readObject(value, '$');
     check?.(document);
     readArray(document[name], `$.${name}`);
+    if (first !== undefined) report?.(first.problem.message, first.row);
     return { rows: isSame && rows.length === previous.length ? previous : rows, dropped };
   });
 }

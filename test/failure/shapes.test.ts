@@ -132,7 +132,16 @@ describe('a response of the market-data host with a wrong shape affects only its
       ]);
       const metrics = await (await fetch(new URL('/metrics', await app.listen(0, '127.0.0.1')))).text();
       expect(sample(metrics, `pdex_market_data_dropped_rows{list="${on}"}`)).toBe(1);
-      expect(lines).toEqual([]);
+      expect(lines).toEqual([
+        {
+          level: WARN,
+          msg: 'parts of a response cannot be read and are left out',
+          upstream: 'MARKET_DATA',
+          list: on,
+          problem: `expected a string at $.${on}[…].pool_id`,
+          example: expect.stringContaining('"ticker_id"'),
+        },
+      ]);
     },
   );
 });

@@ -19,7 +19,7 @@ const readers: [string, () => ResponseReader<unknown>][] = [
   ['node/error', ofDocument((document) => readResult(document, 1))],
   ['market-data/pairs', () => createPairsReader()],
   ['market-data/tickers', () => createTickersReader()],
-  ['market-data/orderbook', ofDocument(readOrderBook)],
+  ['market-data/orderbook', ofDocument((document) => readOrderBook(document, 'pBTC_PRV'))],
 ];
 
 /** What a reader makes of a text: a value, or one of the errors that callers know; any other error is thrown. */

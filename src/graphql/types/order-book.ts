@@ -19,7 +19,10 @@ const TimestampUnitEnum = builder.enumType('TimestampUnit', {
   description: 'Unit of a timestamp.',
   values: {
     SECONDS: { description: 'Seconds since 1970-01-01 UTC.' },
-    MILLISECONDS: { description: 'Milliseconds since 1970-01-01 UTC.' },
+    MILLISECONDS: {
+      description:
+        'Milliseconds since 1970-01-01 UTC, or a finer unit: microseconds, nanoseconds, a date and time as text.',
+    },
   } as const,
 });
 
@@ -61,7 +64,8 @@ const OrderBookQualityRef = builder.objectRef<OrderBookQuality>('OrderBookQualit
       description: 'Number of entries that the gateway merged into another entry with the same price.',
     }),
     entriesDropped: t.exposeInt('entriesDropped', {
-      description: 'Number of entries that the gateway dropped because they were not two numbers.',
+      description:
+        'Number of entries that the gateway left out because it could not read their price or quantity. If it can read no entry, the book is an error.',
     }),
     timestampUnit: t.expose('timestampUnit', {
       type: TimestampUnitEnum,
@@ -103,13 +107,13 @@ export const OrderBookRef = builder.objectRef<CutOrderBook>('OrderBook').impleme
       resolve: ({ book }) => book.tickerId,
     }),
     message: t.string({
-      description: "Status text of the host's response, normally OK.",
+      description: "Status text of the host's response, normally OK. Empty if the host sends none.",
       resolve: ({ book }) => book.message,
     }),
     timestamp: t.field({
       type: 'DateTime',
       description:
-        "Time of the host's last update of the book. The host sends seconds or milliseconds; `quality.timestampUnit` shows which.",
+        "Time of the host's last update of the book. The host can send it in seconds or in a finer unit; `quality.timestampUnit` shows which.",
       resolve: ({ book }) => book.time,
     }),
     observedAt: t.expose('observedAt', {

@@ -1,5 +1,6 @@
 import type { Instant } from '../../domain/instant.ts';
 import { createMarketBuilder, type Market, type Pair, type Ticker } from '../../domain/market.ts';
+import { UpstreamBadShapeError } from '../../errors.ts';
 import type { Tracing } from '../../tracing.ts';
 import type { MarketDataClient } from '../../upstream/market-data/client.ts';
 import type { Rows } from '../../upstream/rows.ts';
@@ -13,7 +14,7 @@ export type MarketSnapshot<P extends Pair> = {
   readonly observedAt: Instant;
   /** When the list is read next. */
   readonly nextAt: Instant;
-  /** How many rows of the response could not be read. */
+  /** How many rows of the response could not be read, or not completely. */
   readonly dropped: number;
   readonly read: ReadTime;
 };
@@ -105,6 +106,13 @@ function followList<P extends Pair>(
     share,
     trace: tracing && { start: () => tracing.startPoll(name) },
   });
+}
+
+/** How many rows of the last response could not be read, or not completely: all of them if that is why the list failed. */
+export function unreadableRows(list: Follower<MarketSnapshot<Pair>>): number {
+  const failure = list.failure();
+  const all = failure instanceof UpstreamBadShapeError ? failure.details['dropped'] : undefined;
+  return Number(all ?? list.newest()?.dropped ?? 0);
 }
 
 /** Builds the lookup tables of a list, and yields to the event loop in between. */

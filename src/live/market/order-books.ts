@@ -37,6 +37,8 @@ export type OrderBooks = {
   newest(tickerId: string): OrderBookSnapshot | undefined;
   /** How many snapshots were read: while it is the same, no book in memory has changed. */
   reads(): number;
+  /** How many entries could not be read, of the books that were read within the last minute. */
+  unreadableEntries(): number;
   /** The books that are followed, without reading any. */
   followedBooks(): FollowedBooks;
   /** How many books are followed. */
@@ -82,6 +84,9 @@ type SharedRead = {
 
 const MAX_BOOKS_KEPT = 1_000;
 
+/** For how long an unreadable entry is reported after its book was read. */
+const UNREADABLE_MS = 60_000;
+
 /** A snapshot that another replica has read is read again when it is no longer fresh, but not sooner. */
 const MIN_PAUSE_MS = 10;
 
@@ -98,6 +103,10 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
   const { host, bulkhead, isListed, ttlMs, timeoutMs, now, watch, tracing, readOnce = readAlone } = options;
   const shared = new LRUCache<string, SharedRead>({ max: MAX_BOOKS_KEPT });
   const followed = new Map<string, FollowedBook>();
+  /** Of the books that have any. */
+  const unreadable = new LRUCache<string, { readonly entries: number; readonly readAt: Instant }>({
+    max: MAX_BOOKS_KEPT,
+  });
   let skippedBefore = 0;
   let reads = 0;
   /** Collected when they are needed, and again after a change. */
@@ -148,6 +157,11 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
       observedAt: now(),
     }));
     const isEmpty = raw === undefined || raw.bids.length + raw.asks.length === 0;
+    const entries = raw?.entriesDropped ?? 0;
+    if (entries === 0) unreadable.delete(tickerId);
+    else unreadable.set(tickerId, { entries, readAt: now() });
+    if (isEmpty && entries > 0)
+      throw new UpstreamBadShapeError('MARKET_DATA', 'no entry of the order book can be read', { dropped: entries });
     if (isEmpty && !isListed(tickerId)) return undefined;
     if (raw === undefined) throw new UpstreamBadShapeError('MARKET_DATA', 'no order book for a listed ticker');
 
@@ -222,6 +236,10 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
     subscribe,
     newest: (tickerId) => shared.peek(tickerId)?.snapshot,
     reads: () => reads,
+    unreadableEntries() {
+      const recent = [...unreadable.values()].filter(({ readAt }) => now() - readAt < UNREADABLE_MS);
+      return recent.reduce((sum, { entries }) => sum + entries, 0);
+    },
     followedBooks() {
       collected ??= collect();
       return { books: collected, freshUntil: now() + ttlMs };

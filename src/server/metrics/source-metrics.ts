@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import { type BeaconHeight, newestFinal } from '../../domain/beacon-height.ts';
 import type { Service } from '../../graphql/context.ts';
 import type { HistoryStatus } from '../../history/history.ts';
-import { readinessProblems } from '../pages/health.ts';
+import { readinessProblems, unreadableParts } from '../pages/health.ts';
 import { createCollectedMetrics } from './collected-metrics.ts';
 import { registerFleetMetrics } from './fleet-metrics.ts';
 
@@ -135,12 +135,9 @@ export function registerSourceMetrics(service: Service, registry: Registry): voi
   );
   gaugeOfEach(
     'pdex_market_data_dropped_rows',
-    'Rows of the last response for a list that were dropped because they were invalid.',
+    'Rows of the last response for pairs and tickers that could not be read, or not completely; entries that could not be read of the order books that were read within the last minute.',
     'list',
-    () => [
-      ['pairs', market.pairs.current()?.dropped ?? 0],
-      ['tickers', market.tickers.current()?.dropped ?? 0],
-    ],
+    () => Object.entries(unreadableParts(sources)),
   );
   gaugeOfEach(
     'pdex_subscriptions',

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Service } from '../../graphql/context.ts';
 import type { Problem } from '../../live/chain/head-problems.ts';
+import { unreadableRows } from '../../live/market/lists.ts';
+import type { Sources } from '../../loaders/sources.ts';
 
 /** The path of the liveness check. */
 export const HEALTH_PATH = '/health';
@@ -40,9 +42,11 @@ export function handleReady(reasons: readonly Problem[], service: Service, respo
  * What operators may want to know although the gateway is ready. It never contains an address.
  *
  * A node that does not push its blocks is polled, so the data is as fresh as without push. A database that fails takes only the
- * history away. Without the token service, its last list is served.
+ * history away. Without the token service, its last list is served. Of market data, what can be read is served.
  */
-function notesOf({ sources: { pushes, history, tokens }, fleet }: Service) {
+function notesOf({ sources, fleet }: Service) {
+  const { pushes, history, tokens } = sources;
+  const { pairs, tickers, orderbook: entries } = unreadableParts(sources);
   const failing = pushes.filter(({ status }) => status().isFailing).length;
   const { state } = history.status();
   const messages = {
@@ -54,9 +58,21 @@ function notesOf({ sources: { pushes, history, tokens }, fleet }: Service) {
     FLEET_ALONE:
       fleet?.().role === 'ALONE' &&
       'Redis, or what the leader of the fleet publishes, cannot be used: the gateway reads the upstreams itself',
+    MARKET_DATA_UNREADABLE:
+      pairs + tickers + entries > 0 &&
+      `parts of market data cannot be read and are left out: ${pairs} of the pairs, ${tickers} of the tickers, ${entries} entries of order books; the log has examples`,
     TOKENS_FAILING: tokens.service?.isFailing() && 'the token service cannot be read: the last token list is served',
   };
   return Object.entries(messages).flatMap(([code, message]) => (message ? [{ code, message }] : []));
+}
+
+/** How much of the market data could not be read, by endpoint: rows of the lists, and entries of order books. */
+export function unreadableParts({ market, orderBooks }: Pick<Sources, 'market' | 'orderBooks'>) {
+  return {
+    pairs: unreadableRows(market.pairs),
+    tickers: unreadableRows(market.tickers),
+    orderbook: orderBooks.unreadableEntries(),
+  };
 }
 
 /** Why the gateway is not ready for clients: the data of each configured upstream must be fresh. Empty if it is ready. */

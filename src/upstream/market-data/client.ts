@@ -1,13 +1,13 @@
 import type { Pair, Ticker } from '../../domain/market.ts';
 import type { RawOrderBook } from '../../domain/order-book.ts';
-import { UpstreamBadStatusError } from '../../errors.ts';
+import { UpstreamBadShapeError, UpstreamBadStatusError } from '../../errors.ts';
 import type { ResponseReader } from '../body.ts';
 import type { Circuit } from '../circuit.ts';
 import type { HealthRecord } from '../health.ts';
 import type { HttpClient } from '../http.ts';
-import { createDocumentReader, parseJsonWithTexts } from '../json.ts';
-import type { Rows } from '../rows.ts';
-import { createPairsReader, createTickersReader, readOrderBook } from './decode.ts';
+import { createDocumentReader } from '../json.ts';
+import type { ReportUnreadable, Rows } from '../rows.ts';
+import { createPairsReader, createTickersReader, parseOrderBook, readOrderBook } from './decode.ts';
 
 /** The three requests of a market-data host. Each throws an UpstreamError if it fails. */
 export type MarketDataClient = {
@@ -27,6 +27,8 @@ type MarketDataClientOptions = {
   readonly partner: string;
   readonly health: HealthRecord;
   readonly circuit: Circuit;
+  /** Called for each response of which a part could not be read. */
+  readonly report?: ((list: Endpoint, ...problem: Parameters<ReportUnreadable>) => void) | undefined;
 };
 
 /** An order book is parsed as a whole. */
@@ -36,20 +38,29 @@ const MAX_BOOK_BYTES = 32 * 2 ** 20;
 export function createMarketDataClient(options: MarketDataClientOptions): MarketDataClient {
   const { http, baseUrl, partner, health, circuit } = options;
   const address = createAddresses(baseUrl, partner);
+  const reportOf =
+    (list: Endpoint): ReportUnreadable =>
+    (...problem) =>
+      options.report?.(list, ...problem);
+
+  /** A list of which no row can be read is no empty list. */
+  async function list<T>(name: 'pairs' | 'tickers', reader: ResponseReader<Rows<T>>): Promise<Rows<T>> {
+    const read = await http.request({ name, url: address(name) }, reader);
+    if (read.rows.length > 0 || read.dropped === 0) return read;
+    throw new UpstreamBadShapeError('MARKET_DATA', `no row of ${name} can be read`, { dropped: read.dropped });
+  }
 
   /** A request of the followers of the market. */
   function readList<T>(name: 'pairs' | 'tickers', reader: ResponseReader<Rows<T>>): Promise<Rows<T>> {
-    return circuit.run(() => health.watch(name, http.request({ name, url: address(name) }, reader)));
+    return circuit.run(() => health.watch(name, list(name, reader)));
   }
 
   async function orderBook(tickerId: string): Promise<RawOrderBook | undefined> {
     const url = address('orderbook');
     url.searchParams.set('ticker_id', tickerId);
+    const read = (document: unknown) => readOrderBook(document, tickerId, reportOf('orderbook'));
     try {
-      return await http.request(
-        { name: 'orderbook', url },
-        createDocumentReader(MAX_BOOK_BYTES, readOrderBook, parseJsonWithTexts),
-      );
+      return await http.request({ name: 'orderbook', url }, createDocumentReader(MAX_BOOK_BYTES, read, parseOrderBook));
     } catch (error) {
       if (isUnknownTicker(error)) return undefined;
       throw error;
@@ -57,8 +68,8 @@ export function createMarketDataClient(options: MarketDataClientOptions): Market
   }
 
   return {
-    pairs: (previous) => readList('pairs', createPairsReader(previous)),
-    tickers: (previous) => readList('tickers', createTickersReader(previous)),
+    pairs: (previous) => readList('pairs', createPairsReader(previous, reportOf('pairs'))),
+    tickers: (previous) => readList('tickers', createTickersReader(previous, reportOf('tickers'))),
     orderBook: (tickerId) => circuit.pass(() => health.watch('orderbook', orderBook(tickerId))),
   };
 }
@@ -78,7 +89,7 @@ function isJsonObject(text: string): boolean {
 }
 
 /** The endpoints of a market-data host, as its paths name them. */
-type Endpoint = 'pairs' | 'tickers' | 'orderbook';
+export type Endpoint = 'pairs' | 'tickers' | 'orderbook';
 
 /** The documented path, or a part of it: people also copy the complete URL of an endpoint. */
 const DOCUMENTED_PATH =

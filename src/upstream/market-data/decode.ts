@@ -1,28 +1,27 @@
 import { parseExactDecimal } from '../../domain/exact-decimal.ts';
+import { isMilliseconds, TIMESTAMPS_END } from '../../domain/instant.ts';
 import type { Pair, Ticker } from '../../domain/market.ts';
 import type { Offer, RawOrderBook } from '../../domain/order-book.ts';
 import type { ResponseReader } from '../body.ts';
-import { NumberText } from '../json.ts';
-import { createRowsReader, type Rows } from '../rows.ts';
-import {
-  readArray,
-  readObject,
-  readString,
-  readTimestamp,
-  readTokenId,
-  ShapeError,
-  toFiniteNumber,
-  type WireObject,
-} from '../wire.ts';
+import { NumberText, parseJsonWithTexts } from '../json.ts';
+import { createRowsReader, type ReportUnreadable, type Rows } from '../rows.ts';
+import { readArray, readObject, readString, readTokenId, ShapeError, type WireObject } from '../wire.ts';
 
-/** Creates the reader of a response of `/pairs`. @param previous the rows of the response before */
-export function createPairsReader(previous?: readonly Pair[]): ResponseReader<Rows<Pair>> {
-  return createRowsReader({ name: 'pairs', read: readPair, previous });
+/**
+ * Creates the reader of a response of `/pairs`.
+ *
+ * @param previous the rows of the response before
+ */
+export function createPairsReader(previous?: readonly Pair[], report?: ReportUnreadable): ResponseReader<Rows<Pair>> {
+  return createRowsReader({ name: 'pairs', read: readPair, previous, report });
 }
 
-/** Creates the reader of a response of `/tickers`. @param previous the rows of the response before */
-export function createTickersReader(previous?: readonly Ticker[]): ResponseReader<Rows<Ticker>> {
-  return createRowsReader({ name: 'tickers', read: readTicker, previous });
+/** Creates the reader of a response of `/tickers`, with arguments as for pairs. */
+export function createTickersReader(
+  previous?: readonly Ticker[],
+  report?: ReportUnreadable,
+): ResponseReader<Rows<Ticker>> {
+  return createRowsReader({ name: 'tickers', read: readTicker, previous, report });
 }
 
 /** Decodes one row of `/pairs`. @throws ShapeError */
@@ -36,73 +35,128 @@ export function readPair(value: unknown): Pair {
   };
 }
 
-/** Decodes one row of `/tickers`. @throws ShapeError */
-export function readTicker(value: unknown): Ticker {
+/**
+ * Decodes one row of `/tickers`.
+ *
+ * @param leaveOut receives each figure that cannot be read
+ * @throws ShapeError
+ */
+export function readTicker(value: unknown, leaveOut: (problem: ShapeError) => void): Ticker {
   const path = '$.tickers[…]';
   const row = readObject(value, path);
+  const readFigure = (name: string) => {
+    const figure = readDecimal(row[name])?.number;
+    if (figure === undefined && row[name] != null) leaveOut(new ShapeError('a number', `${path}.${name}`));
+    return figure;
+  };
   return {
     ...readIds(row, path),
     base: readString(row['base_currency'], `${path}.base_currency`),
     target: readString(row['target_currency'], `${path}.target_currency`),
-    lastPrice: toFiniteNumber(row['last_price']),
-    baseVolume: toFiniteNumber(row['base_volume']),
-    targetVolume: toFiniteNumber(row['target_volume']),
+    lastPrice: readFigure('last_price'),
+    baseVolume: readFigure('base_volume'),
+    targetVolume: readFigure('target_volume'),
   };
 }
 
+/** Parses a response of `/orderbook`, with prices and quantities as the host wrote them. @throws SyntaxError */
+export function parseOrderBook(text: string): unknown {
+  return parseJsonWithTexts(text, ['price', 'quantity']);
+}
+
 /**
- * Decodes a response of `/orderbook`, whose numbers may be {@link NumberText}. A side that is null is empty.
+ * Decodes a response of `/orderbook`, whose numbers may be {@link NumberText}. A side that is null is empty, and so is a message
+ * that is missing.
  *
+ * @param requested the ticker id that was requested, which the response may leave out
+ * @param report called if not all entries can be read
  * @returns `undefined` for a response without sides, or with empty sides and without the other fields: a host may send that
  *   for an unknown ticker
  * @throws ShapeError
  */
-export function readOrderBook(document: unknown): RawOrderBook | undefined {
+export function readOrderBook(
+  document: unknown,
+  requested: string,
+  report?: ReportUnreadable,
+): RawOrderBook | undefined {
   const book = readObject(document, '$');
   if (book['bids'] == null && book['asks'] == null) return undefined;
 
   const bids = readSide(book['bids'], '$.bids');
   const asks = readSide(book['asks'], '$.asks');
-  const entriesDropped = bids.dropped + asks.dropped;
-  const isEmpty = bids.rows.length + asks.rows.length + entriesDropped === 0;
+  const dropped = [...bids.dropped, ...asks.dropped];
+  if (dropped.length > 0) {
+    const side = bids.dropped.length > 0 ? 'bids' : 'asks';
+    report?.(`expected a price and a quantity at $.${side}[…]`, dropped[0]);
+  }
+  const isEmpty = bids.rows.length + asks.rows.length + dropped.length === 0;
   try {
-    return { ...readBookHead(book), bids: bids.rows, asks: asks.rows, entriesDropped };
+    return { ...readBookHead(book, requested), bids: bids.rows, asks: asks.rows, entriesDropped: dropped.length };
   } catch (error) {
     if (isEmpty && error instanceof ShapeError) return undefined;
     throw error;
   }
 }
 
-function readBookHead(book: WireObject): Pick<RawOrderBook, 'tickerId' | 'message' | 'timestamp'> {
+function readBookHead(
+  { ticker_id: tickerId, message, timestamp }: WireObject,
+  requested: string,
+): Pick<RawOrderBook, 'tickerId' | 'message' | 'timestamp'> {
   return {
-    tickerId: readString(book['ticker_id'], '$.ticker_id'),
-    message: readString(book['message'], '$.message'),
-    timestamp: readTimestamp(book['timestamp'], '$.timestamp'),
+    tickerId: readString(tickerId ?? requested, '$.ticker_id'),
+    message: readString(message ?? '', '$.message'),
+    timestamp: readBookTime(timestamp, '$.timestamp'),
   };
 }
 
-function readSide(value: unknown, path: string): Rows<Offer> {
-  if (value == null) return { rows: [], dropped: 0 };
+type Side = { readonly rows: readonly Offer[]; readonly dropped: readonly unknown[] };
 
-  const entries = readArray(value, path);
-  const rows = entries.flatMap((entry) => {
-    if (!Array.isArray(entry) || entry.length !== 2) return [];
-    const [price, quantity] = entry.map(readDecimal);
-    if (price === undefined || quantity === undefined) return [];
-    return [{ price: price.number, quantity: quantity.number, priceText: price.text, quantityText: quantity.text }];
-  });
-  return { rows, dropped: entries.length - rows.length };
+function readSide(value: unknown, path: string): Side {
+  const rows: Offer[] = [];
+  const dropped: unknown[] = [];
+  for (const entry of value == null ? [] : readArray(value, path)) {
+    const offer = readOffer(entry);
+    if (offer === undefined) dropped.push(entry);
+    else rows.push(offer);
+  }
+  return { rows, dropped };
+}
+
+/** Reads `[price, quantity]`, which may have more elements, or `{price, quantity}`. */
+function readOffer(entry: unknown): Offer | undefined {
+  if (typeof entry !== 'object' || entry === null) return undefined;
+  const { price, quantity } = entry as WireObject;
+  const [written, writtenQuantity] = Array.isArray(entry) ? entry : [price, quantity];
+  const [own, other] = [readDecimal(written), readDecimal(writtenQuantity)];
+  if (own === undefined || other === undefined) return undefined;
+  return { price: own.number, quantity: other.number, priceText: own.text, quantityText: other.text };
 }
 
 /** A number as a double, and as the host wrote it unless that is the shortest text of the double. */
 type WrittenNumber = { readonly number: number; readonly text?: string };
 
-/** Reads a number of a document; `undefined` for anything else, and for a number that is too long to compute with. */
+/** Reads a number, or a decimal in a string; `undefined` for anything else, and for one that is too long to compute with. */
 function readDecimal(value: unknown): WrittenNumber | undefined {
-  const written = value instanceof NumberText ? value.text : typeof value === 'bigint' ? String(value) : undefined;
-  const number = toFiniteNumber(written === undefined ? value : Number(written));
-  if (number === undefined || written === undefined) return number === undefined ? undefined : { number };
-  return parseExactDecimal(written) === undefined ? undefined : { number, text: written };
+  if (typeof value === 'number') return Number.isFinite(value) ? { number: value } : undefined;
+  if (!(value instanceof NumberText) && typeof value !== 'bigint' && typeof value !== 'string') return undefined;
+
+  // A string can have zeros at its start, which no number of JSON has.
+  const text = (value instanceof NumberText ? value.text : String(value)).replace(/^(-?)0+(?=\d)/, '$1');
+  const number = Number(text);
+  if (!Number.isFinite(number) || parseExactDecimal(text) === undefined) return undefined;
+  return text === String(number) ? { number } : { number, text };
+}
+
+/** The date and time of RFC 3339. Without an offset, nobody knows which moment it is. */
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** Reads a Unix timestamp in any unit, or a date and time as Unix milliseconds. @throws ShapeError */
+function readBookTime(value: unknown, path: string): number {
+  const isDateTime = typeof value === 'string' && DATE_TIME.test(value);
+  const timestamp = isDateTime ? Date.parse(value) : (readDecimal(value)?.number ?? Number.NaN);
+  const isValid = isDateTime ? isMilliseconds(timestamp) : timestamp >= 0 && timestamp < TIMESTAMPS_END;
+  if (!isValid) throw new ShapeError('a Unix timestamp', path);
+  return timestamp;
 }
 
 function readIds(row: WireObject, path: string): Pick<Pair, 'tickerId' | 'baseId' | 'targetId' | 'poolId'> {

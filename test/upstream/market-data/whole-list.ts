@@ -13,15 +13,17 @@ export function readTickers(document: unknown): Rows<Ticker> {
   return readWhole(document, 'tickers', readTicker);
 }
 
-function readWhole<T>(document: unknown, name: string, read: (value: unknown) => T): Rows<T> {
+function readWhole<T>(document: unknown, name: string, read: (value: unknown, leaveOut: () => void) => T): Rows<T> {
   const values = readArray(readObject(document, '$')[name], `$.${name}`);
-  const rows = values.flatMap((value) => {
+  const incomplete = new Set<number>();
+  const rows = values.flatMap((value, index) => {
     try {
-      return [read(value)];
+      return [read(value, () => incomplete.add(index))];
     } catch (error) {
-      if (error instanceof ShapeError) return [];
-      throw error;
+      if (!(error instanceof ShapeError)) throw error;
+      incomplete.add(index);
+      return [];
     }
   });
-  return { rows, dropped: values.length - rows.length };
+  return { rows, dropped: incomplete.size };
 }

@@ -138,6 +138,23 @@ describeInBrowser('the page of a market', (browser) => {
     await book.getByText('The order book is empty').waitFor();
   });
 
+  test('does not say that nobody has an order if the orders cannot be read', async () => {
+    const { page, gateway } = await browser.open('/market/pBTC_PRV', { start: { config: { orderBookTtlMs: 20 } } });
+    const book = panel(page, 'Order book');
+    await book.getByText(/^Spread /).waitFor();
+    const { faults } = gateway.sandbox.marketData;
+    const restore = faults.set({ kind: 'shape', on: 'orderbook', path: ['asks', '*', 0], value: 'n/a' });
+    await book.getByText('One side has no order that can be read').waitFor();
+    await book.getByText(/^\d+ orders without a valid price or quantity left out\.$/).waitFor();
+
+    restore();
+    const value = { bids: [['n/a', 1]], asks: [], timestamp: 1 };
+    faults.set({ kind: 'shape', on: 'orderbook', path: [], value });
+    await page.reload();
+    await book.getByText('UPSTREAM_BAD_SHAPE').waitFor();
+    expect(await book.getByText(/empty|Nobody/).count()).toBe(0);
+  });
+
   test('calculates a swap, exactly, again at each height, and as a URL', async () => {
     const opened = await browser.open('/market/pBTC_PRV');
     const { page, gateway } = opened;

@@ -15,7 +15,7 @@ type BookTableProps = {
 
 /** Both sides of an order book: asks above, the lowest next to the middle, and bids below. */
 export function BookTable({ market, book, isOutdated }: BookTableProps) {
-  const { bids, asks, midPrice, spread } = book;
+  const { bids, asks, midPrice } = book;
   const most = Math.max(bids.at(-1)?.cumulativeQuantity ?? 0, asks.at(-1)?.cumulativeQuantity ?? 0);
   const [base, target] = [nameOfToken(market.base), nameOfToken(market.target)];
   return (
@@ -38,7 +38,7 @@ export function BookTable({ market, book, isOutdated }: BookTableProps) {
           <td colSpan={3}>
             <span>
               <b>{formatPrice(midPrice)}</b>
-              <span>{spreadText(spread, midPrice)}</span>
+              <span>{spreadText(book)}</span>
             </span>
           </td>
         </tr>
@@ -77,8 +77,9 @@ function Entry({ entry, most, side }: EntryProps) {
   );
 }
 
-function spreadText(spread: number | null, midPrice: number | null): string {
-  if (spread === null || midPrice === null) return 'One side is empty';
+function spreadText({ spread, midPrice, quality }: Book): string {
+  if (spread === null || midPrice === null)
+    return quality.entriesDropped > 0 ? 'One side has no order that can be read' : 'One side is empty';
   const percent = midPrice === 0 ? '' : ` (${formatPercent((100 * spread) / midPrice, { sign: false })})`;
   return `Spread ${formatQuantity(spread)}${percent}`;
 }

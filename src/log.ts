@@ -21,17 +21,19 @@ export async function createLog(level: LogLevel, redact: Redact): Promise<Log> {
   return pino(options, pretty({ sync: true, ignore: 'pid,hostname' }));
 }
 
-/** Maximum length of a logged text that an upstream wrote. */
+/** Maximum length of a logged text that an upstream wrote, and of an example, which can be a complete row with its ids. */
 const MAX_UPSTREAM_TEXT = 200;
+const MAX_EXAMPLE = 1_000;
 
 /** The options of the logger: no line contains a secret of the settings, whichever part of the gateway logs it. */
 export function logOptions(level: LogLevel, redact: Redact): LoggerOptions {
-  const shorten = (value: unknown) =>
-    redact(typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).slice(0, MAX_UPSTREAM_TEXT);
+  const shortenTo = (length: number) => (value: unknown) =>
+    redact(typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).slice(0, length);
+  const shorten = shortenTo(MAX_UPSTREAM_TEXT);
   return {
     level,
     base: null,
-    serializers: { message: shorten, because: shorten, cause: shorten, example: shorten },
+    serializers: { message: shorten, because: shorten, cause: shorten, example: shortenTo(MAX_EXAMPLE) },
     hooks: { streamWrite: (line) => redactLine(line, redact) },
   };
 }

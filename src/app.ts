@@ -11,6 +11,7 @@ import { createDivergenceRankings } from './loaders/divergence-ranking.ts';
 import { createHeadSteps } from './loaders/head-steps.ts';
 import { createPoolCache } from './loaders/pool-cache.ts';
 import type { Sources } from './loaders/sources.ts';
+import { createTokenCount } from './loaders/token.ts';
 import { createWindowStarts } from './loaders/window-starts.ts';
 import type { Log } from './log.ts';
 import { startTracing } from './opentelemetry/start.ts';
@@ -168,6 +169,7 @@ export function createApp({
     windowStarts: createWindowStarts(recording.sources.history),
     closedIntervals: createClosedIntervals(nodes.sources.head, recording.sources.history),
     headSteps: createHeadSteps(),
+    tokenCount: createTokenCount(followed),
   };
   const upstreams = () => [nodes.health(), marketData.health()];
   const service: Service = {

@@ -27,8 +27,11 @@ export function findBadInput({ extensions: { refuse } }: AnyField, args: Argumen
 function findBadScalar(value: unknown, path: string): BadUserInputError | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (value instanceof BadUserInputError) return new BadUserInputError(`${path} is not valid. ${value.message}`);
-  for (const name in value) {
-    const badInput = findBadScalar((value as Arguments)[name], path === '' ? name : `${path}.${name}`);
+  // A list can have tens of thousands of entries, each of which takes ten times as long with `for (… in …)` and a path.
+  for (const name of Array.isArray(value) ? value.keys() : Object.keys(value)) {
+    const inside = (value as Arguments)[name];
+    if (typeof inside !== 'object') continue;
+    const badInput = findBadScalar(inside, path === '' ? `${name}` : `${path}.${name}`);
     if (badInput !== undefined) return badInput;
   }
   return undefined;

@@ -31,6 +31,8 @@ export type Sources = {
   readonly orderBooks: OrderBooks;
   readonly divergences: DivergenceRankings;
   readonly tokens: TokenSource;
+  /** The number of tokens in the token list and in the pools. */
+  readonly tokenCount: () => number;
   /** The exchange at the starts of the windows of price changes. */
   readonly windowStarts: WindowStarts;
   /** Which candles are closed. */

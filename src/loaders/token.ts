@@ -1,3 +1,4 @@
+import type { PoolDirectory } from '../domain/exchange.ts';
 import type { Token, TokenId, TokenList } from '../domain/token.ts';
 import { UpstreamNotConfiguredError } from '../errors.ts';
 import type { TokenSource } from '../live/tokens.ts';
@@ -5,6 +6,23 @@ import type { MaybePromise } from '../maybe-promise.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { HeadPin } from './head-pin.ts';
 import type { MarketLoader } from './market.ts';
+import type { Sources } from './sources.ts';
+
+/** Creates the number of tokens in the token list and in the pools. It is counted again only when one of the two has changed. */
+export function createTokenCount({ head, tokens }: Pick<Sources, 'head' | 'tokens'>): Sources['tokenCount'] {
+  let counted:
+    | { readonly list: TokenList; readonly directory: PoolDirectory | undefined; readonly count: number }
+    | undefined;
+  return () => {
+    const list = tokens.current();
+    const directory = head.current()?.exchange.directory;
+    if (counted?.list !== list || counted.directory !== directory) {
+      const count = new Set(list.keys()).union(directory?.placesOfToken ?? new Set()).size;
+      counted = { list, directory, count };
+    }
+    return counted.count;
+  };
+}
 
 /**
  * The tokens of one answer, from the token list, which stays as it is now. The market-data host adds the symbols that the list

@@ -64,7 +64,7 @@ function sourceOf(argument: GraphQLArgument, node: ValueNode | undefined) {
   const isNullable = !isNonNullType(type);
   const isOptional = isNullable && !hasDefault(argument);
   if (node.kind === Kind.VARIABLE) return { name, isNullable, isOptional, variable: node.name.value };
-  const value = hasVariables(node) ? undefined : withoutStacks(() => coerceInputLiteral(node, type));
+  const value = variablesIn(node).length > 0 ? undefined : withoutStacks(() => coerceInputLiteral(node, type));
   return value === undefined ? undefined : { name, isNullable, isOptional, value };
 }
 
@@ -106,16 +106,16 @@ export function countValues(value: unknown, max = Number.POSITIVE_INFINITY): num
   }
 }
 
-/** Whether a value of a document contains variables. */
-export function hasVariables(value: ValueNode): boolean {
+/** The names of the variables in a value of a document, each as often as it is used. */
+export function variablesIn(value: ValueNode): readonly string[] {
   switch (value.kind) {
     case Kind.VARIABLE:
-      return true;
+      return [value.name.value];
     case Kind.LIST:
-      return value.values.some(hasVariables);
+      return value.values.flatMap(variablesIn);
     case Kind.OBJECT:
-      return value.fields.some((field) => hasVariables(field.value));
+      return value.fields.flatMap((field) => variablesIn(field.value));
     default:
-      return false;
+      return [];
   }
 }

@@ -17,7 +17,7 @@ import { QueryTooComplexError } from '../../errors.ts';
 import { estimateField } from '../complexity.ts';
 import { fixedCostOf } from '../cost.ts';
 import { type Limits, requireAtMost } from '../limits.ts';
-import { type Arguments, createArgumentsReader, hasVariables, readArguments } from './arguments.ts';
+import { type Arguments, createArgumentsReader, readArguments, variablesIn } from './arguments.ts';
 import { type CollectedField, collectFields } from './collect.ts';
 import type { FieldPlan, ObjectPlan, OperationPlan } from './plan.ts';
 import { quickWriterOf, writerOf } from './write-type.ts';
@@ -47,6 +47,7 @@ export function compile({ schema, document, operation, variables, limits }: Comp
   const fragments = Object.fromEntries(definitions.map((node) => [node.name.value, node]));
   const known = new Map<SelectionSetNode, Map<GraphQLObjectType, ObjectPlan>>();
   const readers: ((variables: VariableValues) => Arguments)[] = [];
+  const usedVariables: string[] = [];
   let size = 0;
   let steps = 0;
   let nesting = 0;
@@ -148,11 +149,13 @@ export function compile({ schema, document, operation, variables, limits }: Comp
   }
 
   function planArguments(field: GraphQLField<unknown, unknown>, node: FieldNode): Arguments | Error | number {
-    if (!node.arguments?.some(({ value }) => hasVariables(value))) {
+    const used = node.arguments?.flatMap(({ value }) => variablesIn(value)) ?? [];
+    if (used.length === 0) {
       const args = readArguments(field, node, NO_VARIABLES);
       return args instanceof Error ? args : { ...args };
     }
     seesVariables = true;
+    usedVariables.push(...used);
     // A field with an error instead of its arguments fails when it is executed.
     return readers.push(createArgumentsReader(field, node) as (variables: VariableValues) => Arguments) - 1;
   }
@@ -162,7 +165,7 @@ export function compile({ schema, document, operation, variables, limits }: Comp
   const root = planOf(type, [operation.selectionSet]);
   requireAtMost(limits.maxNesting, root.nesting, NESTING);
   requireAtMost(limits.maxDepth, root.depth, 'The selection depth of the operation');
-  return { root, size, readArguments: (values) => readers.map((read) => read(values)) };
+  return { root, size, usedVariables, readArguments: (values) => readers.map((read) => read(values)) };
 }
 
 const NESTING = 'The nesting depth of selections and fragments';

@@ -11,6 +11,8 @@ export type OperationPlan = {
   readonly root: ObjectPlan;
   /** The number of fields in all selections. */
   readonly size: number;
+  /** The names of the variables in arguments, each as often as it is used. */
+  readonly usedVariables: readonly string[];
   /** Coerces the arguments that contain variables. An invalid argument is an error in its place. */
   readArguments(variables: VariableValues): readonly Arguments[];
 };

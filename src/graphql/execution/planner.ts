@@ -10,8 +10,8 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { QueryTooComplexError } from '../../errors.ts';
-import type { Limits } from '../limits.ts';
-import type { Arguments } from './arguments.ts';
+import { type Limits, VALUE } from '../limits.ts';
+import { type Arguments, countValues } from './arguments.ts';
 import { compile } from './compile.ts';
 import type { OperationPlan } from './plan.ts';
 import { createVariablesReader, type VariablesReader } from './variables.ts';
@@ -66,7 +66,7 @@ export type Planner = {
 /** What a planner needs. */
 type PlannerOptions = {
   readonly schema: GraphQLSchema;
-  readonly limits: Pick<Limits, 'maxDepth' | 'maxNesting' | 'maxSiblings'>;
+  readonly limits: Pick<Limits, 'maxComplexity' | 'maxDepth' | 'maxNesting' | 'maxSiblings'>;
 };
 
 /** Maximum number of fields in all cached plans. */
@@ -97,9 +97,26 @@ export function createPlanner({ schema, limits }: PlannerOptions): Planner {
       const compiled = compileOnce(operation, values);
       if (compiled.plan === undefined) return compiled;
       const { plan } = compiled;
+      const excess = findExcess(plan, values.coerced, limits.maxComplexity);
+      if (excess !== undefined) return { excess };
       return { plan, args: plan.readArguments(values), variables: values.coerced };
     },
   };
+}
+
+/**
+ * Why the arguments of an operation have too many values to be read; `undefined` if they do not. Each field walks through the
+ * variables that it uses: a long list in many fields would take seconds.
+ */
+function findExcess({ usedVariables }: OperationPlan, coerced: Arguments, maxComplexity: number) {
+  const max = maxComplexity / VALUE;
+  let count = 0;
+  for (const name of usedVariables) {
+    count += countValues(coerced[name], max - count);
+    if (count > max)
+      return new QueryTooComplexError(`The arguments have more than ${max} values, counting a variable in each use.`);
+  }
+  return undefined;
 }
 
 /** The values of the variables that decide what is selected, as a key. */

@@ -4,7 +4,6 @@ import { pairPrice } from '../../loaders/pool-price.ts';
 import { andThen } from '../../maybe-promise.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { listOf, POOL_PRICE } from '../complexity.ts';
-import type { Service } from '../context.ts';
 
 /** Number of objects that all tokens count as at most. */
 const MAX_TOKENS_COUNTED = 1_000;
@@ -55,14 +54,8 @@ builder.queryFields((t) => ({
   }),
   tokens: t.field({
     type: [TokenRef],
-    complexity: (_args, { service }) => listOf(countTokens(service), MAX_TOKENS_COUNTED),
+    complexity: (_args, { service }) => listOf(service.sources.tokenCount(), MAX_TOKENS_COUNTED),
     description: 'All tokens of the token list and of all pools and pairs that the gateway has read, ascending by id.',
     resolve: (_root, _args, { loaders }) => loaders.tokens.all(),
   }),
 }));
-
-/** The number of tokens in the token list and in the pools. */
-function countTokens({ sources: { head, tokens } }: Service): number {
-  const inPools = head.current()?.exchange.directory.placesOfToken.keys() ?? [];
-  return new Set([...tokens.current().keys(), ...inPools]).size;
-}

@@ -27,7 +27,7 @@ export type Documents = {
 /** What reading documents needs. */
 export type DocumentsOptions = {
   readonly schema: GraphQLSchema;
-  readonly limits: Pick<Limits, 'maxTokens' | 'maxDepth' | 'maxNesting' | 'maxSiblings'>;
+  readonly limits: Pick<Limits, 'maxTokens' | 'maxComplexity' | 'maxDepth' | 'maxNesting' | 'maxSiblings'>;
   readonly takeTurn?: TakeTurn;
   /** Called for each document that is refused. */
   readonly onRefused?: () => void;

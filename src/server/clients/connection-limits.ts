@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { GraphQLError } from 'graphql';
 import type { Metrics } from '../metrics/metrics.ts';
 import { tooManyAtOnce } from '../operations/refusal.ts';
+import { whenClosed } from '../when-closed.ts';
 import type { ClientAddresses } from './client-address.ts';
 
 /**
@@ -38,7 +39,7 @@ export function createConnectionLimits(max: number, clients: ClientAddresses, me
     const before = open.get(client) ?? 0;
     if (before >= max) return false;
     open.set(client, before + 1);
-    counted.once('close', () => {
+    whenClosed(counted, () => {
       const left = (open.get(client) ?? 1) - 1;
       if (left === 0) open.delete(client);
       else open.set(client, left);

@@ -9,6 +9,7 @@ import type { Account } from '../operations/account.ts';
 import type { ErrorSummary, OperationLabel } from '../operations/log-details.ts';
 import type { Prepared } from '../operations/pipeline.ts';
 import { stagger } from '../stagger.ts';
+import { isClosed, whenClosed } from '../when-closed.ts';
 
 /** What a line of the access log says about the operation of a request. */
 export type AccessDetails = {
@@ -111,8 +112,7 @@ export function createOpenResponses(metrics: Metrics, onResponse?: (exchange: Ht
 
   function track(exchange: HttpExchange): void {
     const { response } = exchange;
-    // The client has disconnected: `close` was emitted before.
-    if (response.destroyed) {
+    if (isClosed(response)) {
       onResponse?.(exchange);
       return;
     }
@@ -140,9 +140,9 @@ export function createOpenResponses(metrics: Metrics, onResponse?: (exchange: Ht
     },
     onEnd: (listener) => void ended.on('response', listener),
     trackForeign(response) {
-      if (!response.destroyed) responses.add(response);
+      responses.add(response);
       const end = () => remove(response);
-      response.once('close', end);
+      whenClosed(response, end);
       return end;
     },
     async trackFetch(fetching) {
@@ -156,14 +156,14 @@ export function createOpenResponses(metrics: Metrics, onResponse?: (exchange: Ht
     },
     trackStream(stream) {
       streams.add(stream);
-      stream.once('close', () => streams.delete(stream));
+      whenClosed(stream, () => streams.delete(stream));
     },
     async untilAnswered() {
       while (!isAnswered()) await once(ended, 'response');
     },
     addConnection(socket) {
       connections.add(socket);
-      socket.once('close', () => connections.delete(socket));
+      whenClosed(socket, () => connections.delete(socket));
     },
     closeAfterResponse() {
       for (const response of responses) {

@@ -7,19 +7,17 @@ import type { HeadFollower } from '../../live/chain/head-follower.ts';
 import { isFarAhead, MAX_HEIGHTS_AHEAD } from '../../live/chain/recent-heads.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { Metrics, MinimumHeightOutcome } from '../metrics/metrics.ts';
+import { type Closing, isClosed } from '../when-closed.ts';
 import { badRequest, heightNotReached } from './refusal.ts';
 
 /** Who names a minimum height. */
 export type HeightClient = {
   readonly address: string | undefined;
   /** Emits `close` when the client has disconnected. */
-  readonly connection?: ClosingConnection | undefined;
+  readonly connection?: Closing | undefined;
   /** When the operation was received, in `performance.now()`: it waits from then on. By default, now. */
   readonly receivedAt?: number | undefined;
 };
-
-/** The response to an HTTP request, or a websocket. */
-type ClosingConnection = { once(event: 'close', listener: () => void): unknown };
 
 /**
  * Minimum heights: the newest height that a client has seen, also from another gateway. An operation that names one is executed
@@ -73,17 +71,18 @@ export function createMinimumHeights(options: MinimumHeightsOptions): MinimumHei
   const { head, hasNode, timeoutMs, metrics } = options;
   const waiting = new Set<Waiter>();
   const waitingOf = new Map<string | undefined, number>();
-  const waitersOf = new WeakMap<ClosingConnection, Set<Waiter>>();
+  const waitersOf = new WeakMap<Closing, Set<Waiter>>();
   const released = createTurnLimit(RELEASED_PER_TURN);
   let heads: Subscription | undefined;
   let isStopped = false;
 
   /** What becomes of a height without waiting; `undefined` if it has to be waited for. */
-  function outcomeNow(height: BeaconHeight, { address }: HeightClient): MinimumHeightOutcome | undefined {
+  function outcomeNow(height: BeaconHeight, { address, connection }: HeightClient): MinimumHeightOutcome | undefined {
     const newest = head.current();
     if (newest !== undefined && height <= newest.beaconHeight) return 'reached';
     if (newest !== undefined && isFarAhead(height, newest)) return 'ahead';
     if (isStopped) return 'stopping';
+    if (connection !== undefined && isClosed(connection)) return 'left';
     const isFull = (waitingOf.get(address) ?? 0) >= MAX_WAITING_PER_CLIENT;
     return isFull || waiting.size >= MAX_WAITING ? 'full' : undefined;
   }
@@ -114,7 +113,7 @@ export function createMinimumHeights(options: MinimumHeightsOptions): MinimumHei
   }
 
   /** One listener for each connection: a websocket or an array can have many operations that wait. */
-  function waitersOn(connection: ClosingConnection): Set<Waiter> {
+  function waitersOn(connection: Closing): Set<Waiter> {
     const known = waitersOf.get(connection);
     if (known !== undefined) return known;
     const waiters = new Set<Waiter>();

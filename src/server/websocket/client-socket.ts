@@ -17,6 +17,11 @@ export class ClientSocket extends WebSocket {
   /** The close code that was sent; `undefined` before that, and if the code has no frame. */
   sentCode: number | undefined = undefined;
 
+  /** Whether `close` was emitted. */
+  get closed(): boolean {
+    return this.readyState === this.CLOSED;
+  }
+
   /** Starts the closing handshake, or answers that of the client with its code. */
   override close(code?: number, reason?: string | Buffer): void {
     this.sentCode ??= code;
@@ -41,7 +46,7 @@ export class ClientSocket extends WebSocket {
    */
   async closeGracefully(timeoutMs: number): Promise<void> {
     await Promise.race([this.untilIdle(), sleep(timeoutMs - HANDSHAKE_MS, undefined, { ref: false })]);
-    if (this.readyState === this.CLOSED) return;
+    if (this.closed) return;
     const timer = setTimeout(() => this.terminate(), HANDSHAKE_MS);
     this.once('close', () => clearTimeout(timer));
     this.close(1001, 'Going away');

@@ -12,6 +12,7 @@ import { statusOf } from '../http/status.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
 import { badRequest, toRefusedResponse } from '../operations/refusal.ts';
+import { whenClosed } from '../when-closed.ts';
 
 /** What encoding responses needs. */
 export type UseResponsesOptions = {
@@ -49,7 +50,9 @@ export function useResponses({ keepAliveMs, trackStream, metrics, internal }: Us
       response?.destroy();
     });
     const abort = () => events.destroy();
-    if (signal.aborted) abort();
+    // Yoga does not abort the signal of a response that was closed before.
+    if (response !== undefined) whenClosed(response, abort);
+    else if (signal.aborted) abort();
     else signal.addEventListener('abort', abort, { once: true });
     // Yoga's Response sends a Readable as it is, though its type knows web streams only.
     return events as unknown as ReadableStream;

@@ -37,18 +37,22 @@ export function createRedactor(secrets: readonly Secret[]): Redact {
 /** Redacts each URL in the text of a setting. Only its scheme and host remain. */
 export function redactUrls(text: string): string {
   return text
-    .replace(/([a-z][a-z\d+.-]*:\/\/)([^\s"'<>]*)/gi, (_, scheme: string, rest: string) => {
-      const [, host = '', path = ''] = /^([^/?#]*)(.*)$/s.exec(rest) ?? [];
-      if (rest.includes('@')) return `${scheme}${REPLACEMENT}`;
-      return scheme + host + (path === '' || path === '/' ? path : `/${REPLACEMENT}`);
-    })
+    .replace(
+      /([a-z][a-z\d+.-]*:\/\/)((?:(?!,[a-z][a-z\d+.-]*:\/\/)[^\s"'<>])*)/gi,
+      (_, scheme: string, rest: string) => {
+        const [, host = '', path = ''] = /^([^/?#]*)(.*)$/s.exec(rest) ?? [];
+        if (rest.includes('@')) return `${scheme}${REPLACEMENT}`;
+        return scheme + host + (path === '' || path === '/' ? path : `/${REPLACEMENT}`);
+      },
+    )
     .replace(/[^\s"'<>/]+@/g, `${REPLACEMENT}@`);
 }
 
 /** Matches before a short secret: no letter or digit, unless it ends an escape. */
 const BEFORE_WORD = '(?:(?<![A-Za-z0-9])|(?<=%[0-9A-Fa-f]{2})|(?<=\\\\[nrtbf])|(?<=\\\\u[0-9A-Fa-f]{4}))';
 const AFTER_WORD = '(?![A-Za-z0-9])';
-const BEHIND_SLASH = '(?<=/|%2[Ff]|\\\\u002[Ff])';
+// Not behind that of `https://`, where a host name begins.
+const BEHIND_SLASH = '(?<=(?<!:/)/|%2[Ff]|\\\\u002[Ff])';
 
 function toPattern({ text, isWordOfPath = false }: Secret): string {
   if (isWordOfPath) return BEHIND_SLASH + anyForm(text, true) + AFTER_WORD;

@@ -102,6 +102,8 @@ test('a segment that may be a word is replaced behind a slash alone', () => {
   expect(createRedactor(secrets)('the exchange at /exchange/a, %2Fexchange, \\/Exchange and /exchanges')).toBe(
     'the exchange at /[redacted]/a, %2F[redacted], \\/[redacted] and /exchanges',
   );
+  // There, it is the beginning of a host name.
+  expect(createRedactor(secrets)('https://exchange.example/exchange')).toBe('https://exchange.example/[redacted]');
 });
 
 test('a text full of beginnings of escapes takes no longer than any other', () => {
@@ -123,6 +125,8 @@ test.each([
   ['http://name:w/rd@host/path', 'http://[redacted]'],
   ['name:word@host', '[redacted]@host'],
   ['ftp://a/b, ws://c/d', 'ftp://a/[redacted] ws://c/[redacted]'],
+  ['https://a.example,https://b.example:1/,capacitor://c', 'https://a.example,https://b.example:1/,capacitor://c'],
+  ['https://a/b,c,https://d', 'https://a/[redacted],https://d'],
   ['loud', 'loud'],
 ])('of a URL in the place of another setting, its scheme and host are shown: %s', (text, shown) => {
   expect(redactUrls(text)).toBe(shown);

@@ -12,7 +12,7 @@ export type SettingOptions = {
   readonly port?: number | undefined;
   /** Path of a JSON file `[{"id", "symbol", "decimals"}]`. Its tokens override those of `tokensUrl` and of the built-in list. */
   readonly tokensFile?: string | undefined;
-  /** Origins of pages that can send requests and open websockets, besides the gateway's own, or `*` for all. */
+  /** Origins of pages that can send requests and open websockets, besides the gateway's own, or `*` for all. `https://*.app.example` stands for all subdomains. */
   readonly corsOrigins?: readonly string[] | undefined;
   /** URL of the websocket on which the full node pushes new blocks, or as many URLs as `fullnodeUrl` has, in the same order. An empty entry means a node without a websocket. By default, the gateway only polls. */
   readonly fullnodeWsUrl?: string | readonly string[] | undefined;

@@ -1,6 +1,7 @@
 import proxyAddr from 'proxy-addr';
 import { parseTokens, type Token } from '../domain/token.ts';
 import { percentDecoded } from '../percent-encoding.ts';
+import { parseOrigin } from '../server/clients/origins.ts';
 import { parseJson, readTextFile } from './json-file.ts';
 
 /** The maximum of GraphQL's Int, and of a timer of Node in milliseconds. */
@@ -52,12 +53,12 @@ export function readUrl(text: string): URL {
  * @throws Error that says which URL is wrong and what was expected, without its text
  */
 export function readUrls(text: string): readonly URL[] {
-  return readEachUrl(text, readUrl);
+  return readEach('URL', text, readUrl);
 }
 
 /** Reads URLs of websockets like {@link readUrls}. An empty part stands for none. */
 export function readWebSocketUrls(text: string): readonly (URL | undefined)[] {
-  return readEachUrl(text, (part, index, parts) => {
+  return readEach('URL', text, (part, index, parts) => {
     if (part === '') return undefined;
     const url = URL.parse(part);
     if (url === null || !['ws:', 'wss:'].includes(url.protocol)) throw new Error('expected a URL with ws or wss');
@@ -71,7 +72,7 @@ const REDIS_PROTOCOL = /^rediss?(\+cluster|\+sentinel)?:$/;
 
 /** Reads URLs of Redis like {@link readUrls}. */
 export function readRedisUrls(text: string): readonly URL[] {
-  return readEachUrl(text, (part, _index, [first = '']) => {
+  return readEach('URL', text, (part, _index, [first = '']) => {
     const url = URL.parse(part);
     if (url === null || !REDIS_PROTOCOL.test(url.protocol) || url.hostname === '')
       throw new Error('expected a URL with redis or rediss, or one with +cluster or +sentinel appended to that');
@@ -88,18 +89,19 @@ export function readRedisUrls(text: string): readonly URL[] {
   });
 }
 
-/** Reads URLs separated by commas. An error of `read` says which of several URLs it is about. */
-function readEachUrl<Url>(
+/** Reads values separated by commas. An error of `read` says which of several values it is about. */
+function readEach<Value>(
+  kind: 'URL' | 'origin',
   text: string,
-  read: (part: string, index: number, parts: readonly string[]) => Url,
-): readonly Url[] {
+  read: (part: string, index: number, parts: readonly string[]) => Value,
+): readonly Value[] {
   const parts = readList(text, (part) => part);
   return parts.map((part, index) => {
     try {
       return read(part, index, parts);
     } catch (error) {
       const { message } = error as Error;
-      throw parts.length === 1 ? error : new Error(`URL ${index + 1} of ${parts.length}: ${message}`);
+      throw parts.length === 1 ? error : new Error(`${kind} ${index + 1} of ${parts.length}: ${message}`);
     }
   });
 }
@@ -186,12 +188,23 @@ export function readBoolean(text: string): boolean {
   return text === 'true';
 }
 
-/** Reads the origin of a page, or `*` for all. @throws Error that says what was expected */
-export function readOrigin(text: string): string {
-  if (text === '*') return text;
-  const url = readUrl(text);
-  if (url.origin !== text.toLowerCase()) throw new Error('expected origins, such as https://app.example, or *');
-  return url.origin;
+/** Origins of these schemes are `null`, or no page has them. */
+const NO_PAGE = /^(about|blob|data|ftp|javascript|wss?):/i;
+
+/**
+ * Reads origins of pages and apps, or `*` for all, separated by commas. A host name can begin with `*.`.
+ *
+ * @throws Error that says which one no page can have, and what was expected
+ */
+export function readOrigins(text: string): readonly string[] {
+  return readEach('origin', text, (part) => {
+    const origin = part === '*' ? part : parseOrigin(part);
+    if (origin === undefined || NO_PAGE.test(origin) || !/^([^*]+(:\/\/\*\.[^*]+)?|\*)$/.test(origin))
+      throw new Error(
+        'expected the origin of a page, such as https://app.example or https://*.app.example, null, or *',
+      );
+    return origin;
+  });
 }
 
 /** Reads one of these words. @throws Error that lists them */

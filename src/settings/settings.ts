@@ -14,7 +14,7 @@ import {
   readMatching,
   readOneOf,
   readOptionalLimit,
-  readOrigin,
+  readOrigins,
   readPairs,
   readProxy,
   readRedisUrls,
@@ -123,8 +123,9 @@ const ESSENTIAL = {
   corsOrigins: {
     ...LIST,
     variable: 'CORS_ORIGINS',
-    meaning: "Origins of pages that can send requests and open websockets, besides the gateway's own, or `*` for all.",
-    read: (text) => readList(text, readOrigin),
+    meaning:
+      "Origins of pages that can send requests and open websockets, besides the gateway's own, or `*` for all. `https://*.app.example` stands for all subdomains.",
+    read: readOrigins,
   },
 } satisfies Settings;
 

@@ -151,8 +151,11 @@ const OTHERWISE: [keyof Config, flag: string, variable: string, text: string, va
     'corsOrigins',
     'cors-origins',
     'CORS_ORIGINS',
-    'https://a.example, http://b:3000',
-    ['https://a.example', 'http://b:3000'],
+    'https://a.example, http://b:3000,HTTPS://*.C.example:443, https://d.example.,capacitor://localhost,app://-,file://,null,*',
+    [
+      ...['https://a.example', 'http://b:3000', 'https://*.c.example', 'https://d.example', 'capacitor://localhost'],
+      ...['app://-', 'file://', 'null', '*'],
+    ],
   ],
   ['keepAliveMs', 'keep-alive-ms', 'KEEP_ALIVE_MS', '50', 50],
   ['stopWindowMs', 'stop-window-ms', 'STOP_WINDOW_MS', '0', 0],
@@ -385,6 +388,31 @@ describe('invalid values', () => {
       ['proxy.example', '10.0.0.0/33', '0.0.0.0/0', '10.0.0.1,', '*', '10.0.0.1/'],
       'expected addresses or ranges, such as 10.0.0.0/8, or loopback, linklocal, uniquelocal',
     ],
+    // What can match no page.
+    [
+      'cors-origins',
+      [
+        ...[
+          'https://app.example/',
+          'app.example',
+          'https://',
+          'https://*',
+          'https://*.',
+          'https://app.*.example',
+          '*.app.example',
+        ],
+        ...['https://app*.example', 'https://*.*.example', 'https://*.127.0.0.1', 'https://a b'],
+        ...[
+          'ws://app.example',
+          'data://',
+          'about:blank',
+          'NULL',
+          'https://app.example:port',
+          'https://a.example:99999',
+        ],
+      ],
+      'expected the origin of a page, such as https://app.example or https://*.app.example, null, or *',
+    ],
     ['log-level', ['verbose', 'INFO', ' info'], 'expected one of trace, debug, info, warn, error, fatal, silent'],
   ])('--%s', (flag, texts, problem) => {
     const [, , variable = ''] = OTHERWISE.find(([, known]) => known === flag) ?? [];
@@ -500,8 +528,18 @@ describe('problems of settings', () => {
     const env = { FULLNODE_URL: 'http://name:s3cret-word@host/', MARKET_DATA_PARTNER: '?key=s3cret-word' };
     const CORS_ORIGINS = 'https://name:s3cret-word@app.example, https://app.example/s3cret-word';
     expect(problemsOf([], { ...env, CORS_ORIGINS })).toEqual([
-      'CORS_ORIGINS is "https://[redacted] https://app.example/[redacted]": expected origins, such as https://app.example, or *',
+      'CORS_ORIGINS is "https://[redacted] https://app.example/[redacted]": origin 1 of 2: expected the origin of a page, such as https://app.example or https://*.app.example, null, or *',
       'MARKET_DATA_PARTNER is "?key=[redacted]": expected one segment of a path: letters, digits and - . _ ~',
+    ]);
+  });
+
+  test('origins are printed, also if the path of a URL has the same word', () => {
+    const env = {
+      FULLNODE_URL: 'https://node.example/app',
+      CORS_ORIGINS: 'null,https://app.example,http://b.example/,https://c.example',
+    };
+    expect(problemsOf([], env)).toEqual([
+      'CORS_ORIGINS is "null,https://app.example,http://b.example/,https://c.example": origin 3 of 4: expected the origin of a page, such as https://app.example or https://*.app.example, null, or *',
     ]);
   });
 

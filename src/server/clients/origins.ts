@@ -47,17 +47,36 @@ export function handlePreflight({ headers }: IncomingMessage, response: ServerRe
  * for images, scripts, links and forms with GET. Clients that are not browsers send neither.
  */
 export function isAllowedOrigin({ headers }: Pick<IncomingMessage, 'headers'>, origins: readonly string[]): boolean {
-  const { origin, host, 'sec-fetch-site': site } = headers;
+  const { origin, 'sec-fetch-site': site } = headers;
   if (origin === undefined && site === undefined) return true;
   // A page cannot set this header. It is also right behind a proxy that changes the Host header.
   if (site === 'same-origin' || site === 'none') return true;
   if (origin === undefined) return origins.includes('*');
-  return isListed(origin, origins) || (host !== undefined && URL.parse(origin)?.host === host);
+  // HTTP/2 has `:authority` in place of `Host` (RFC 9113, section 8.3.1).
+  return isListed(origin, origins) || isOwn(origin, headers[':authority']?.toString() ?? headers.host ?? '');
+}
+
+/** Whether an origin is that of the gateway at this host. TLS may end at a proxy, so the scheme is that of the origin. */
+function isOwn(origin: string, host: string): boolean {
+  const [, scheme] = /^((?:http|ws)s?:\/\/)/i.exec(origin) ?? [];
+  const page = parseOrigin(origin);
+  return scheme !== undefined && page !== undefined && page === parseOrigin(scheme + host);
+}
+
+/**
+ * Parses an origin, of a page or of an app: a scheme and a host, with a port unless it is that of the scheme, or `null`.
+ *
+ * @returns the same text for the same origin (RFC 6454, sections 4 and 6); `undefined` if the text is not an origin
+ */
+export function parseOrigin(text: string): string | undefined {
+  if (text === 'null') return text;
+  const url = /^[a-z][a-z\d+.-]*:\/\/[^\s/\\?#@]*$/i.test(text) ? URL.parse(text) : null;
+  return url === null ? undefined : `${url.protocol}//${url.host.replace(/\.(?=:\d+$|$)/, '')}`.toLowerCase();
 }
 
 /** The error of a request from a page whose origin is not allowed. */
 export function originNotAllowed({ headers: { origin } }: Pick<IncomingMessage, 'headers'>): GraphQLError {
-  const page = origin === undefined || origin === 'null' ? 'Pages from another origin' : `Pages from ${quote(origin)}`;
+  const page = origin === undefined ? 'Pages from another origin' : `Pages from ${quote(origin)}`;
   const code: ErrorCode = 'ORIGIN_NOT_ALLOWED';
   return new GraphQLError(
     `${page} are not allowed to send operations to this gateway. To allow them, add the origin to CORS_ORIGINS. A proxy in front of the gateway must forward the Host header.`,
@@ -65,8 +84,15 @@ export function originNotAllowed({ headers: { origin } }: Pick<IncomingMessage, 
   );
 }
 
-function isListed(origin: string, origins: readonly string[]): boolean {
-  return origins.includes('*') || origins.includes(origin.toLowerCase());
+/** A `*` in a listed origin stands for one or more labels of a host name, or alone for all origins. */
+function isListed(sent: string, origins: readonly string[]): boolean {
+  if (origins.length === 0 || origins.includes('*')) return origins.length > 0;
+  const origin = parseOrigin(sent);
+  return origins.some((listed) => {
+    const [begin = '', end] = listed.split('*');
+    if (end === undefined || origin === undefined) return listed === origin;
+    return origin.startsWith(begin) && origin.endsWith(end) && origin.length > begin.length + end.length;
+  });
 }
 
 /** The longest host name has 253 characters. */

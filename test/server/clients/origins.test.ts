@@ -1,6 +1,8 @@
 import { once } from 'node:events';
+import { connect, createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { startGatewayForTest } from '../../support/gateway.ts';
 import { sumOf } from '../../support/metrics.ts';
@@ -67,6 +69,84 @@ test('with * every origin is allowed, without credentials', async () => {
   expect(['*', 'https://elsewhere.example']).toContain(headers.get('access-control-allow-origin'));
   expect(headers.get('access-control-allow-credentials')).not.toBe('true');
   expect(await upgrade(url, 'https://elsewhere.example')).toBe('open');
+});
+
+/** The status of a query of a page, at a gateway that is called `host`. */
+async function statusFor(url: string, host: string, origin: string): Promise<number> {
+  const { statusCode, body } = await request(url + query, { headers: { host, origin } });
+  await body.dump();
+  return statusCode;
+}
+
+// Equal origins have the same scheme, host and port: RFC 6454, sections 4 and 5. The scheme of the gateway is that of the proxy.
+test.each([
+  ['the default port', 'dex.example:443', 'https://dex.example'],
+  ['the default port in the origin', 'dex.example', 'http://dex.example:80'],
+  ['upper case', 'DEX.Example', 'https://dex.example'],
+  ['upper case in the origin', 'dex.example', 'HTTPS://DEX.EXAMPLE'],
+  ['a host name that ends with a dot', 'dex.example.', 'https://dex.example'],
+  ['an origin that ends with a dot', 'dex.example:8443', 'https://dex.example.:8443'],
+  ['a long form of IPv6', '[0:0:0:0:0:0:0:1]:4000', 'http://[::1]:4000'],
+  ['IPv6 in upper case', '[2001:DB8::A]', 'https://[2001:db8::a]'],
+])('the own origin may send operations with %s', async (_name, host, origin) => {
+  expect(await statusFor(await open([]), host, origin)).toBe(200);
+});
+
+test.each([
+  ['another port', 'dex.example:8443', 'https://dex.example'],
+  ['the default port of the other scheme', 'dex.example:80', 'https://dex.example'],
+  ['a subdomain', 'dex.example', 'https://app.dex.example'],
+  ['an app', 'localhost', 'capacitor://localhost'],
+  ['null', 'null', 'null'],
+  ['two origins', 'dex.example', 'https://dex.example https://elsewhere.example'],
+])('an origin with %s is not the own one', async (_name, host, origin) => {
+  expect(await statusFor(await open([]), host, origin)).toBe(403);
+});
+
+test('over HTTP/2 the own origin is that of `:authority`', async () => {
+  const { app } = await startGatewayForTest();
+  const server = createServer((received, response) => app.handle(received as never, response as never));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  onTestFinished(() => session.close(() => server.close()));
+  // RFC 9113, section 8.3.1: `:authority` is used, whatever `Host` is.
+  const statusOf = async (headers: Record<string, string>) => {
+    const stream = session.request({ ':path': `/graphql${query}`, ':authority': 'dex.example', ...headers });
+    const [received] = await once(stream, 'response');
+    stream.resume();
+    return received[':status'];
+  };
+  expect(await statusOf({ origin: 'https://dex.example' })).toBe(200);
+  expect(await statusOf({ origin: 'https://elsewhere.example' })).toBe(403);
+  expect(await statusOf({ origin: 'https://elsewhere.example', host: 'elsewhere.example' })).toBe(403);
+});
+
+test('apps, pages without an origin and subdomains can be listed', async () => {
+  const url = await open([
+    ...['capacitor://localhost', 'chrome-extension://abcdefghijklmnop', 'null', 'https://*.app.example'],
+    ...['http://*.local:8080', 'https://listed.example'],
+  ]);
+  for (const origin of [
+    ...['capacitor://localhost', 'chrome-extension://abcdefghijklmnop', 'null', 'https://a.app.example'],
+    ...['https://a.b.app.example', 'http://a.local:8080', 'HTTPS://Listed.Example:443'],
+  ]) {
+    expect([origin, await allowedOrigin(url, origin)]).toEqual([origin, origin]);
+    expect([origin, await upgrade(url, origin)]).toEqual([origin, 'open']);
+  }
+  for (const origin of [
+    ...[
+      'capacitor://elsewhere',
+      'ionic://localhost',
+      'https://app.example',
+      'https://.app.example',
+      'https://aapp.example',
+    ],
+    ...['http://a.app.example', 'https://a.app.example:8443', 'https://a.app.example.evil', 'http://a.local'],
+  ]) {
+    expect([origin, await allowedOrigin(url, origin)]).toEqual([origin, null]);
+    expect([origin, await upgrade(url, origin)]).toEqual([origin, 403]);
+  }
 });
 
 describe('a request of a browser for a page of another origin, without a preflight,', () => {

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
+import { parseEnv } from 'node:util';
 import { readVersion, startApp } from './app.ts';
 import { createLog } from './log.ts';
 import { ConfigError } from './settings/config-error.ts';
 import { helpText } from './settings/help-text.ts';
+import { readTextFile } from './settings/json-file.ts';
 import { readConfig } from './settings/read-config.ts';
 import { redactorOf } from './settings/secrets.ts';
 import type { Config } from './settings/settings.ts';
@@ -10,10 +12,22 @@ import { findUnknownVariables } from './settings/unknown-variables.ts';
 
 /** @throws ConfigError if settings are wrong */
 async function main(args: readonly string[]): Promise<void> {
+  if (existsSync(ENV_FILE)) loadEnvFile();
   const config = readConfig(args, process.env);
   if (config === 'help') return void process.stdout.write(helpText());
   if (config === 'version') return void process.stdout.write(`${readVersion()}\n`);
   await serve(config);
+}
+
+const ENV_FILE = '.env';
+
+/** Adds the variables of the file, unless they are set. `process.loadEnvFile` reads no byte order mark, and nothing of UTF-16. */
+function loadEnvFile(): void {
+  try {
+    Object.assign(process.env, { ...parseEnv(readTextFile(ENV_FILE)), ...process.env });
+  } catch (error) {
+    throw new ConfigError([`${ENV_FILE}: ${(error as Error).message}`]);
+  }
 }
 
 /** Prints what is wrong with the settings, a line each, and exits with 2. @throws any other error again */
@@ -64,5 +78,4 @@ function onStopSignal(stop: (signal: NodeJS.Signals) => Promise<void>): void {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, handle);
 }
 
-if (existsSync('.env')) process.loadEnvFile();
 main(process.argv.slice(2)).catch(exitWithProblems);

@@ -1,10 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { getSystemErrorMessage } from 'node:util';
 
-/** Reads a file that a setting names. @throws Error with the reason of the system */
+/** Removes a byte order mark. */
+const UTF_8 = new TextDecoder();
+
+/** Reads a file of settings, or one that a setting names. @throws Error with the reason of the system, or if it is in UTF-16 */
 export function readTextFile(path: string): string {
+  const bytes = readBytes(path);
+  // Its byte order mark, or a character of ASCII.
+  if (/^(\xff\xfe|\xfe\xff|.?\0)/s.test(bytes.toString('latin1', 0, 2)))
+    throw new Error('the file is in UTF-16, expected UTF-8');
+  return UTF_8.decode(bytes);
+}
+
+function readBytes(path: string): Buffer {
   try {
-    return readFileSync(path, 'utf8');
+    return readFileSync(path);
   } catch (error) {
     const { errno, message } = error as NodeJS.ErrnoException;
     const reason = errno === undefined ? message : getSystemErrorMessage(errno);

@@ -25,8 +25,13 @@ export function findUnknownVariables(env: NodeJS.ProcessEnv): string[] {
     if (known.has(name) || SERVICE_LINK.test(name)) return [];
     const meant = nearestOf(name.toUpperCase(), ours);
     if (meant === undefined && !OUR_PREFIX.test(name)) return [];
-    return [`${name} is not a setting${meant === undefined ? '' : `: did you mean ${meant}?`}`];
+    return [`${withEscapes(name)} is not a setting${meant === undefined ? '' : `: did you mean ${meant}?`}`];
   });
+}
+
+/** Makes visible what is not, such as a byte order mark. */
+function withEscapes(name: string): string {
+  return name.replace(/[^!-~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** The name of ours with the smallest edit distance from another name, at most {@link MAX_EDITS}; `undefined` if none is near. */

@@ -7,7 +7,7 @@ export type ByteBuffer = {
   push(byte: number): void;
   /** Copies a part of a chunk, which may be reused afterwards. @throws TooLargeError */
   append(chunk: Buffer, from: number, to: number): void;
-  /** The bytes from that offset on, as UTF-8. */
+  /** The bytes from that offset on, as UTF-8, without a byte order mark. */
   text(from?: number): string;
   /** The bytes in place: what is appended after a `clear` overwrites them. */
   view(): Buffer;
@@ -15,6 +15,8 @@ export type ByteBuffer = {
 };
 
 const FIRST_BYTES = 1_024;
+
+const UTF_8 = new TextDecoder();
 
 /** Creates an empty buffer. It takes at most twice the memory of its content. */
 export function createByteBuffer(maxBytes: number): ByteBuffer {
@@ -40,7 +42,7 @@ export function createByteBuffer(maxBytes: number): ByteBuffer {
       chunk.copy(bytes, length, from, to);
       length += to - from;
     },
-    text: (from = 0) => bytes.toString('utf8', from, length),
+    text: (from = 0) => UTF_8.decode(bytes.subarray(from, length)),
     view: () => bytes.subarray(0, length),
     clear() {
       length = 0;

@@ -20,7 +20,11 @@ const SECRETS = [
   'other-h34der',
 ];
 
-type Started = { readonly args?: readonly string[]; readonly env?: Record<string, string>; readonly file?: string };
+type Started = {
+  readonly args?: readonly string[];
+  readonly env?: Record<string, string>;
+  readonly file?: string | Buffer;
+};
 
 /** Starts a gateway, and collects its output on stdout and stderr until it ends. */
 function start({ args = [], env = {}, file = '' }: Started) {
@@ -103,4 +107,21 @@ test('an uncaught error ends the process with 1, and is logged without secrets',
   expect(await closed).toEqual([1, null]);
   expect(output.stdout).toContain('cannot read http://[redacted]@127.0.0.1:1/[redacted]');
   expectNoSecret(output.stdout + output.stderr);
+});
+
+test.each<[name: string, file: string | Buffer, printed: string]>([
+  ['with a byte order mark is read', '\ufeffADMIN_PORT=many\n', 'ADMIN_PORT is "many": expected a whole'],
+  [
+    'in UTF-16 is refused',
+    Buffer.from('\ufeffADMIN_PORT=1\n', 'utf16le'),
+    '.env: the file is in UTF-16, expected UTF-8\n',
+  ],
+])('a file .env %s', async (_name, file, printed) => {
+  const { output, closed } = start({ file });
+  expect([await closed, output.stderr]).toEqual([[2, null], expect.stringContaining(`pdex-gateway: ${printed}`)]);
+});
+
+test('a variable overrides that of a file .env', async () => {
+  const { output, closed } = start({ file: 'ADMIN_PORT=many\nHTTP=\n', env: { ADMIN_PORT: 'none' } });
+  expect([await closed, output.stderr]).toEqual([[2, null], expect.stringContaining('ADMIN_PORT is "none"')]);
 });

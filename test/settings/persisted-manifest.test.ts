@@ -11,7 +11,7 @@ const path = join(folder, 'manifest.json');
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** The documents of a manifest with that text, or what the gateway prints. */
-function read(text: string): unknown {
+function read(text: string | Buffer): unknown {
   writeFileSync(path, text);
   try {
     const { persistedDocuments } = readConfig(['--persisted-documents', path], {}) as Config;
@@ -27,12 +27,24 @@ const operation = (id: unknown, body: unknown) => ({ id, name: 'A', type: 'query
 const sameIds = JSON.parse(apollo([operation('a', '{ a }'), operation('a', '{ b }')]));
 
 describe('a manifest', () => {
+  test('in UTF-16 is refused, with the reason', () => {
+    for (const text of ['\ufeff{}', '{}']) {
+      const littleEndian = Buffer.from(text, 'utf16le');
+      for (const bytes of [littleEndian, Buffer.from(littleEndian).swap16()]) {
+        expect(read(bytes)).toEqual([
+          `--persisted-documents is ${JSON.stringify(path)}: the file is in UTF-16, expected UTF-8`,
+        ]);
+      }
+    }
+  });
+
   test.each([
     ['of Relay', '{"a": "{ a }", "b": "{ b }"}', { a: '{ a }', b: '{ b }' }],
     ['of Relay with escapes', '{\n  "\\u0061": "{ a(b: \\"{[,:\\") }"}', { a: '{ a(b: "{[,:") }' }],
     ['of Apollo', apollo([operation('a', '{ a }'), operation('b', '{ b }')]), { a: '{ a }', b: '{ b }' }],
     ['without documents', '{}', {}],
     ['of Apollo without documents', apollo([]), {}],
+    ['with a byte order mark', '\ufeff{"a": "{ a }"}', { a: '{ a }' }],
     ['that has the same document twice', '{"a": "{ a }", "a": "{ a }"}', { a: '{ a }' }],
   ])('%s is recognised by its content', (_, text, expected) => {
     expect(read(text)).toEqual(expected);

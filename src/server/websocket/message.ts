@@ -33,12 +33,15 @@ export function textOfPayload(payload: SubscribePayload): string | undefined {
 const START =
   /^\{\s*(?:"id"\s*:\s*"[\w:.-]+"\s*,\s*"type"\s*:\s*"subscribe"|"type"\s*:\s*"subscribe"\s*,\s*"id"\s*:\s*"[\w:.-]+")\s*,\s*"payload"\s*:\s*(?=\{)/;
 
+/** Removes a byte order mark. */
+const UTF_8 = new TextDecoder();
+
 /**
  * Parses a message. graphql-ws also accepts parsed messages. It would reference the complete text of a message for as long as
  * the subscription is open. graphql-ws rejects a message that is not an object.
  */
 export function parseMessage(message: Buffer): string {
-  return (parseSubscribe(message) ?? parseAny(String(message))) as string;
+  return (parseSubscribe(message) ?? parseAny(UTF_8.decode(message))) as string;
 }
 
 /** Parses the payload by itself, so that its text is known to be valid JSON: it may become the key of a stored response. */

@@ -32,6 +32,9 @@ export type PushSessionOptions = {
   onBlock(block: PushedBlock): void;
 };
 
+/** Removes a byte order mark. */
+const UTF_8 = new TextDecoder();
+
 /** A frame has less than a kilobyte, or some more where a node sends the instructions of the block. */
 const MAX_FRAME_BYTES = 8 * 2 ** 20;
 
@@ -132,7 +135,7 @@ export function openPushSession(options: PushSessionOptions): PushSession {
   socket.on('pong', () => {
     isAlive = true;
   });
-  socket.on('message', (data) => receive(String(data)));
+  socket.on('message', (data) => receive(UTF_8.decode(data as Buffer)));
   socket.on('unexpected-response', (request, response) => {
     leave(new UpstreamBadStatusError('NODE', response.statusCode ?? 0, '', details));
     request.destroy();

@@ -42,6 +42,13 @@ describe('the text of a payload', () => {
   });
 });
 
+// RFC 8259, section 8.1: a parser of JSON may ignore a byte order mark.
+test('a byte order mark before a message is ignored', () => {
+  const message = '{"id":"1","type":"subscribe","payload":{"query":"{ x } # é"}}';
+  expect(parse(`\ufeff${message}`)).toEqual(JSON.parse(message));
+  expect(parse('\ufeff{"type":"connection_init"}')).toEqual({ type: 'connection_init' });
+});
+
 test('what is not an object is handed on as text', () => {
   expect(['{', '1', '"a"', '{"id":"1","type":"subscribe","payload":{}'].map(parse)).toEqual([
     '{',

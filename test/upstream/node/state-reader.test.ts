@@ -20,7 +20,7 @@ const resultOf = (document: unknown) => readResult(document, 1);
 
 /** The outcome of a response that is parsed as a whole. */
 function outcomeOfWhole(text: string): unknown {
-  return outcomeOf(() => readWholeState(resultOf(parseJson(text)), HEIGHT));
+  return outcomeOf(() => readWholeState(resultOf(parseJson(text.replace(/^\ufeff/, ''))), HEIGHT));
 }
 
 /** The outcome of a response that is read while it arrives. */
@@ -189,7 +189,7 @@ describe('a response that is read while it arrives gives the same as one that is
     ['a text', '"a"'],
     ['nothing', ''],
     ['nothing but space', ' \n\t\r '],
-    ['a mark of byte order', `\ufeff${FIXTURE}`],
+    ['a byte order mark', `\ufeff${FIXTURE}`],
     ['something behind its end', `${FIXTURE} {}`],
     ['space behind its end', `${FIXTURE} \n\n   `],
     ['a bracket too many', `${FIXTURE}}`],

@@ -43,6 +43,8 @@ async function serve(config: Config): Promise<void> {
     log.fatal({ err: error }, 'the process exits because of an uncaught error');
     process.exit(1);
   });
+  // In place of Node's own listener, which writes to stderr.
+  process.removeAllListeners('warning').on('warning', ({ name, message }) => log.warn({ warning: name }, message));
   for (const unknown of findUnknownVariables(process.env)) log.warn(unknown);
   const app = await startApp(config, log);
   onStopSignal(async (signal) => {

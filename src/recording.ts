@@ -3,7 +3,8 @@ import { type BlockTimes, createBlockTimes } from './history/block-times.ts';
 import { createHistory, type History, historyOff } from './history/history.ts';
 import { createRecorder } from './history/recorder.ts';
 import { historyRole } from './history/role.ts';
-import type { HistoryDatabase, HistoryStore } from './history/store.ts';
+import type { HistoryStore } from './history/store.ts';
+import type { HistoryStoreOptions } from './history/store-client.ts';
 import type { Head } from './live/chain/head.ts';
 import type { Sources } from './loaders/sources.ts';
 import type { Log } from './log.ts';
@@ -21,7 +22,7 @@ export type Recording = {
 };
 
 /** Creates the store of a database. It is opened when it is first used. */
-export type CreateStore = (options: { readonly database: HistoryDatabase; readonly rawDays: number }) => HistoryStore;
+export type CreateStore = (options: HistoryStoreOptions) => HistoryStore;
 
 type RecordingOptions = {
   readonly config: Config;
@@ -52,7 +53,7 @@ export function startRecording(options: RecordingOptions): Recording {
     return { sources: { history, blockTimes: createBlockTimes(history) }, add() {}, close: async () => {} };
   }
 
-  const store = createStore({ database, rawDays: config.historyRawDays });
+  const store = createStore({ database, rawDays: config.historyRawDays, onWarning: (warning) => log.warn(warning) });
   const role = historyRole(database, isLeader);
   if (isLeader !== undefined && database.kind === 'sqlite')
     log.warn('each replica of the fleet has its own history: with PostgreSQL in HISTORY_DATABASE, they share one');

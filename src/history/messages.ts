@@ -28,6 +28,9 @@ export type ResponseMessage = { readonly id: number } & (
   | { readonly error: { readonly message: string; readonly isPermanent: boolean } }
 );
 
+/** A warning of Node or of a library in the worker. */
+export type WarningMessage = { readonly warning: string };
+
 /** A state of the exchange as a message. */
 export type StateMessage = Pick<ExchangeState, 'beaconHeight' | 'time'> & {
   /** It is moved to the receiver. */

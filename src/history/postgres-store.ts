@@ -62,7 +62,7 @@ const WHOLE_NUMBERS = new Set([20, 1700]);
 
 function createPostgresDatabase(url: string): Database {
   const pool = new pg.Pool({
-    connectionString: url,
+    connectionString: toDriverUrl(url),
     max: MAX_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
@@ -103,6 +103,16 @@ function createPostgresDatabase(url: string): Database {
     isLost: () => isBroken,
     close: () => pool.end(),
   };
+}
+
+/** The URL with which the driver reads `sslmode` as libpq does. libpq has no TLS on a Unix socket. */
+function toDriverUrl(text: string): string {
+  const url = new URL(text);
+  const { searchParams: params } = url;
+  if (/^(\/|%2f)/i.test(params.get('host') ?? url.hostname))
+    for (const name of [...params.keys()]) if (name.startsWith('ssl')) params.delete(name);
+  params.set('uselibpqcompat', 'true');
+  return url.href;
 }
 
 function createSql(connection: pg.PoolClient): Sql {

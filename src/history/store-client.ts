@@ -4,7 +4,14 @@ import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { createDirectories, type Directories } from './directories.ts';
-import type { BlockMessage, CallMessage, ResponseMessage, StateMessage, WorkerOptions } from './messages.ts';
+import type {
+  BlockMessage,
+  CallMessage,
+  ResponseMessage,
+  StateMessage,
+  WarningMessage,
+  WorkerOptions,
+} from './messages.ts';
 import { type FinalBlock, type HistoryDatabase, HistoryDatabaseError, type HistoryStore } from './store.ts';
 
 /** What a history is created with. */
@@ -12,6 +19,8 @@ export type HistoryStoreOptions = {
   readonly database: HistoryDatabase;
   /** For how many days the changes of each height are kept. Candles are kept longer. */
   readonly rawDays: number;
+  /** Receives the warnings of libraries in the thread. */
+  readonly onWarning?: ((warning: string) => void) | undefined;
 };
 
 /** The pause after a failure of the worker doubles, from the first of these to the second, in milliseconds. */
@@ -58,12 +67,14 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
       workerData,
       env: workerEnvironment(),
       // Files that are loaded before the gateway, such as those of tools, do not belong into the worker.
-      execArgv: ['--disable-warning=ExperimentalWarning'],
+      execArgv: ['--no-warnings'],
       resourceLimits: { maxOldGenerationSizeMb: MAX_WORKER_MB },
     });
     const directories = createDirectories('client');
     const started: RunningWorker = { worker, directories, pending: new Map(), sentDirectory: '' };
-    worker.on('message', (response: ResponseMessage) => receive(started, response));
+    worker.on('message', (message: ResponseMessage | WarningMessage) =>
+      'warning' in message ? options.onWarning?.(message.warning) : receive(started, message),
+    );
     worker.once('error', (error) => fail(started, error instanceof Error ? error : new Error(String(error))));
     worker.once('exit', (code) => fail(started, new Error(`It exited with ${code}.`)));
     return started;

@@ -1,7 +1,14 @@
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createDirectories } from './directories.ts';
-import type { BlockMessage, CallMessage, ResponseMessage, StateMessage, WorkerOptions } from './messages.ts';
+import type {
+  BlockMessage,
+  CallMessage,
+  ResponseMessage,
+  StateMessage,
+  WarningMessage,
+  WorkerOptions,
+} from './messages.ts';
 import { createSqliteStore } from './sqlite-store.ts';
 import { type FinalBlock, HistoryDatabaseError, type HistoryStore } from './store.ts';
 
@@ -11,6 +18,10 @@ const NICENESS = 5;
 // The worker of a store: it calls the store for each message, and responds.
 
 lowerPriority();
+process.on('warning', ({ name, message }) => {
+  // `node:sqlite` is experimental.
+  if (name !== 'ExperimentalWarning') parentPort?.postMessage({ warning: message } satisfies WarningMessage);
+});
 
 const { database, ...options } = workerData as WorkerOptions;
 const directories = createDirectories('worker');

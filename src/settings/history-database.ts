@@ -1,5 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { canBeHistory } from '../history/sqlite-file.ts';
 import type { HistoryDatabase } from '../history/store.ts';
 
@@ -18,9 +20,10 @@ export const DEFAULT_BACKFILL_STEP = 12;
 export function readHistoryDatabase(text: string): HistoryDatabase | 'off' | undefined {
   if (text === '') return undefined;
   if (text === 'off') return text;
-  if (text === 'memory') return { kind: 'memory' };
-  if (/^([a-z][\w+.-]*:\/\/|postgres(ql)?:)/i.test(text)) return { kind: 'postgresql', url: readPostgresUrl(text) };
-  const path = resolve(text);
+  if (text === 'memory' || text === ':memory:') return { kind: 'memory' };
+  if (/^(?!file:)([a-z][\w+.-]*:\/\/|postgres(ql)?:)/i.test(text))
+    return { kind: 'postgresql', url: readPostgresUrl(text) };
+  const path = readPath(text);
   requireDatabaseFile(path);
   return { kind: 'sqlite', path };
 }
@@ -30,10 +33,41 @@ export function defaultHistoryDatabase(isSandbox: boolean): HistoryDatabase {
   return isSandbox ? { kind: 'memory' } : { kind: 'sqlite', path: resolve(DEFAULT_HISTORY_FILE) };
 }
 
+/** Reads the path of a file. A shell replaces `~` only at the beginning of a word, and a file `.env` has no shell. */
+function readPath(text: string): string {
+  if (text.startsWith('~/')) return join(homedir(), text.slice(2));
+  if (!/^file:/i.test(text)) return resolve(text);
+  if (!/^file:(\/\/(localhost)?)?\/[^/?#][^?#]*$/i.test(text))
+    throw new Error('expected file:/// before an absolute path without parameters, or the path alone');
+  return fileURLToPath(text);
+}
+
+/** The modes of libpq that do not depend on what the server offers. */
+const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'];
+
+/** Reads a URL of PostgreSQL, with the parameters of libpq. What the driver understands differently is refused. */
 function readPostgresUrl(text: string): URL {
-  const url = URL.parse(text);
+  const parsed = URL.parse(text);
+  // libpq accepts a user without a host, and takes the host from the parameters.
+  const url = parsed ?? URL.parse(text.replace('@/', '@localhost/'));
   if (url === null || !/^postgres(ql)?:\/\//i.test(text))
     throw new Error('expected the path of a file, a postgres:// URL, memory or off');
+  const { searchParams: params } = url;
+  const host = params.get('host') ?? parsed?.hostname ?? '';
+  const mode = params.get('sslmode') ?? 'disable';
+  const rootCert = params.get('sslrootcert');
+  if (host === '')
+    throw new Error('expected a host, or the folder of a Unix socket: postgres:///database?host=/var/run/postgresql');
+  if (host.includes(',')) throw new Error('expected one host');
+  if (params.has('dbname')) throw new Error('expected the database as the path, in place of the parameter dbname');
+  if (!SSL_MODES.includes(mode)) throw new Error(`sslmode: expected one of ${SSL_MODES.join(', ')}`);
+  if (rootCert === 'system') throw new Error('expected no sslrootcert: without it, public certificates are trusted');
+  if (mode === 'verify-ca' && rootCert === null)
+    throw new Error('sslmode=verify-ca: expected the path of a certificate in sslrootcert, or verify-full');
+  for (const name of ['sslrootcert', 'sslcert', 'sslkey'] as const) {
+    const path = params.get(name);
+    if (path !== null) requireAccess(path, constants.R_OK, `the file of ${name} cannot be read`);
+  }
   return url;
 }
 
@@ -61,8 +95,12 @@ function named(what: string, path: string): string {
 }
 
 function requireWritable(path: string, problem: string): void {
+  requireAccess(path, constants.R_OK | constants.W_OK, problem);
+}
+
+function requireAccess(path: string, mode: number, problem: string): void {
   try {
-    accessSync(path, constants.R_OK | constants.W_OK);
+    accessSync(path, mode);
   } catch (error) {
     throw new Error(problem, { cause: error });
   }

@@ -24,9 +24,13 @@ export function redactorOf(settings: SecretSettings): Redact {
   return createRedactor([...ofUpstreams, ...(url === undefined ? [] : secretsOfDatabase(url))]);
 }
 
+/** The parameters of the URL of a database that are no secrets. Logs have the same words in other places. */
+const PUBLIC_PARAMETERS = ['host', 'port', 'user', 'application_name', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey'];
+
 /** The names of the user and of the database are no secrets: logs contain them in other places. */
 function secretsOfDatabase({ password, search }: URL): Secret[] {
   const url = new URL(`postgres://database/${search}`);
+  for (const name of PUBLIC_PARAMETERS) url.searchParams.delete(name);
   url.password = password;
   return secretsOfUrl(url);
 }

@@ -1,7 +1,10 @@
+import { chownSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import pg from 'pg';
 import { expect, onTestFinished } from 'vitest';
 import { createPostgresStore } from '../../src/history/postgres-store.ts';
 import type { HistoryStore } from '../../src/history/store.ts';
+import { hasOpenssl, makeCertificate } from '../support/certificate.ts';
 import { usePostgres } from '../support/postgres.ts';
 import { endlessBlock, FIRST_HEIGHT } from './endless-chain.ts';
 
@@ -10,9 +13,9 @@ const PERMANENT = { name: 'HistoryDatabaseError', isPermanent: true };
 
 const { test, server, query } = usePostgres();
 
-async function createStore(): Promise<HistoryStore> {
+async function createStore(url: URL | string = server().url): Promise<HistoryStore> {
   await query('DROP SCHEMA IF EXISTS pdex_history CASCADE');
-  const store = createPostgresStore(server().url.href, { rawDays: 7 });
+  const store = createPostgresStore(String(url), { rawDays: 7 });
   onTestFinished(() => store.close());
   return store;
 }
@@ -35,6 +38,78 @@ test('a server that stops in the middle of a transaction loses nothing that was 
   await store.record(blocks(heights + 5));
   expect(await store.coverage(1)).toMatchObject({ heights: heights + 5, gaps: [] });
   for (const { exchange } of blocks(heights + 5)) expect(await store.stateAt(exchange.beaconHeight)).toEqual(exchange);
+});
+
+/** The folder of the server's Unix socket. */
+async function socketFolder(): Promise<string> {
+  const [row] = await query('SHOW unix_socket_directories');
+  return (row as { unix_socket_directories: string }).unix_socket_directories;
+}
+
+// libpq ignores `sslmode` on a Unix socket: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNECT-SSLMODE
+test('a server is reached over its Unix socket', async () => {
+  const folder = await socketFolder();
+  const { port } = server().url;
+  for (const url of [
+    `postgres://gateway@localhost/postgres?host=${folder}&port=${port}&sslmode=require`,
+    `postgres://gateway@${encodeURIComponent(folder)}:${port}/postgres`,
+  ]) {
+    const store = await createStore(url);
+    await store.useChain('test');
+    const over = "SELECT client_addr FROM pg_stat_activity WHERE application_name = 'pdex-gateway'";
+    expect(await query(over)).toEqual([{ client_addr: null }]);
+    await store.close();
+  }
+});
+
+// https://www.postgresql.org/docs/current/libpq-ssl.html#LIBPQ-SSL-SSLMODE-STATEMENTS
+test('`sslmode` means what it means to libpq, and nothing is written to stderr', async ({ skip }) => {
+  if (!hasOpenssl) skip('OpenSSL is not installed');
+  const warnings: unknown[] = [];
+  const onWarning = (warning: Error) => warnings.push(warning.message);
+  process.on('warning', onWarning);
+  onTestFinished(() => void process.off('warning', onWarning));
+
+  const { certFile, cert, key } = makeCertificate('IP:127.0.0.1');
+  const otherFile = makeCertificate('IP:127.0.0.1').certFile;
+  const folder = await socketFolder();
+  const { uid, gid } = statSync(folder);
+  for (const [name, text] of [
+    ['cert', cert],
+    ['key', key],
+  ] as const) {
+    const path = join(folder, name);
+    writeFileSync(path, text, { mode: 0o600 });
+    chownSync(path, uid, gid);
+    await query(`ALTER SYSTEM SET ssl_${name}_file = '${path}'`);
+  }
+  const outcome = async (parameters: string) => {
+    const store = await createStore(`${server().url}?${parameters}`);
+    try {
+      await store.useChain('test');
+      const query =
+        "SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'pdex-gateway'";
+      return (await queryRows(query)).every(({ ssl }) => ssl === true) ? 'TLS' : 'no TLS';
+    } catch (error) {
+      return (error as Error).message;
+    } finally {
+      await store.close();
+    }
+  };
+  const queryRows = async (text: string) => (await query(text)) as readonly { ssl: boolean }[];
+  expect(await outcome('sslmode=require')).toMatch(/does not support SSL/);
+
+  await query('ALTER SYSTEM SET ssl = on');
+  await query('SELECT pg_reload_conf()');
+  await expect.poll(() => outcome('sslmode=require')).toBe('TLS');
+  expect(await outcome('sslmode=disable')).toBe('no TLS');
+  expect(await outcome('sslmode=verify-full')).toMatch(/self-signed certificate/);
+  expect(await outcome(`sslmode=verify-full&sslrootcert=${certFile}`)).toBe('TLS');
+  expect(await outcome(`sslmode=verify-ca&sslrootcert=${certFile}`)).toBe('TLS');
+  // With a certificate, `require` is `verify-ca`.
+  expect(await outcome(`sslmode=require&sslrootcert=${certFile}`)).toBe('TLS');
+  expect(await outcome(`sslmode=require&sslrootcert=${otherFile}`)).toMatch(/self-signed certificate/);
+  expect(warnings).toEqual([]);
 });
 
 test('tables that were dropped are created again', async () => {

@@ -95,6 +95,21 @@ describe('the process', () => {
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
+  test('logs the warnings of libraries, also those in the thread of the history', async () => {
+    // Emits a warning in each thread as soon as somebody listens for it, besides Node.
+    const source = `process.on('newListener', (name) => {
+      if (name === 'warning') setImmediate(() => process.emitWarning('a library warns'));
+    })`;
+    const child = run(['--port=0'], { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(source)}` });
+    await expect.poll(() => child.output().split('"msg":"a library warns"').length).toBe(3);
+    expect(
+      child
+        .output()
+        .split('\n')
+        .filter((line) => !/^(\{.*\})?$/.test(line)),
+    ).toEqual([]);
+  });
+
   test('exits with 0 on SIGTERM also with an open subscription, and ignores a second signal within a second', async () => {
     const child = run(['--port', '0', '--stop-window-ms', '500']);
     const url = await untilServing(child);

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readHistoryDatabase } from '../../src/settings/history-database.ts';
@@ -17,22 +17,69 @@ function fileWith(name: string, text: string): string {
 }
 
 describe('where the history is stored', () => {
-  test.each([
+  test.each<readonly [string, unknown]>([
     ['', undefined],
     ['off', 'off'],
     ['memory', { kind: 'memory' }],
     [join(folder, 'new.sqlite'), { kind: 'sqlite', path: join(folder, 'new.sqlite') }],
     ['history.sqlite', { kind: 'sqlite', path: join(process.cwd(), 'history.sqlite') }],
     ['postgres://me:key@host/pdex', { kind: 'postgresql', url: new URL('postgres://me:key@host/pdex') }],
+    [':memory:', { kind: 'memory' }],
+    [`file://${folder}/a%20b.sqlite`, { kind: 'sqlite', path: join(folder, 'a b.sqlite') }],
+    [`FILE:${folder}/new.sqlite`, { kind: 'sqlite', path: join(folder, 'new.sqlite') }],
+    ['~/new.sqlite', { kind: 'sqlite', path: join(homedir(), 'new.sqlite') }],
+    ...[
+      ...['postgres:///pdex?host=/var/run/postgresql', 'postgres://%2Fvar%2Frun%2Fpostgresql:5433/pdex'],
+      ...['postgres://host/pdex?sslmode=disable', 'postgres://host/pdex?sslmode=require&application_name=me'],
+      ...[
+        'postgres://host/pdex?sslmode=verify-full',
+        `postgres://host/pdex?sslmode=verify-ca&sslrootcert=${import.meta.filename}`,
+      ],
+    ].map((text) => [text, { kind: 'postgresql', url: new URL(text) }] as const),
+    // libpq takes the host from the parameter.
+    [
+      'postgres://me:key@/pdex?host=/tmp',
+      { kind: 'postgresql', url: new URL('postgres://me:key@localhost/pdex?host=/tmp') },
+    ],
     ['postgresql://host', { kind: 'postgresql', url: new URL('postgresql://host') }],
   ])('%j', (text, database) => {
     expect(readHistoryDatabase(text)).toEqual(database);
   });
 
-  test.each([
+  test.each<readonly [string, string]>([
     ['mysql://host/pdex', 'expected the path of a file, a postgres:// URL, memory or off'],
     [join(folder, 'missing', 'history.sqlite'), `the folder ${join(folder, 'missing')} does not exist`],
     [folder, `the path ${folder} is not a file`],
+    ['~/missing/history.sqlite', `the folder ${join(homedir(), 'missing')} does not exist`],
+    ...[
+      'file:new.sqlite',
+      'file::memory:',
+      'file://host/new.sqlite',
+      `file://${folder}/new.sqlite?mode=ro`,
+      'file://',
+    ].map((text) => [text, 'expected file:/// before an absolute path without parameters, or the path alone'] as const),
+    ...['postgres:///pdex', 'postgres://me@/pdex'].map(
+      (text) =>
+        [
+          text,
+          'expected a host, or the folder of a Unix socket: postgres:///database?host=/var/run/postgresql',
+        ] as const,
+    ),
+    ...['allow', 'prefer', 'no-verify', 'REQUIRE', ''].map(
+      (mode) =>
+        [
+          `postgres://host/?sslmode=${mode}`,
+          'sslmode: expected one of disable, require, verify-ca, verify-full',
+        ] as const,
+    ),
+    ['postgres://a,b/pdex', 'expected one host'],
+    ['postgres://host/?dbname=pdex', 'expected the database as the path, in place of the parameter dbname'],
+    ['postgres://host/?sslrootcert=system', 'expected no sslrootcert: without it, public certificates are trusted'],
+    [
+      'postgres://host/?sslmode=verify-ca',
+      'sslmode=verify-ca: expected the path of a certificate in sslrootcert, or verify-full',
+    ],
+    ['postgres://host/?sslkey=/missing/key', 'the file of sslkey cannot be read'],
     ['postgres:/me:swordfish@host/pdex', 'expected the path of a file, a postgres:// URL, memory or off'],
     ['me:swordfish@host/pdex', 'the folder does not exist'],
     [fileWith('notes.txt', 'No database, but something that somebody needs.'), 'is not a history of the gateway'],
@@ -58,6 +105,10 @@ describe('where the history is stored', () => {
     const redact = redactorOf(readConfig([], { HISTORY_DATABASE: text }) as Config);
     expect(redact(`pdex-gateway cannot connect to host as pdex with swordfish (${text})`)).not.toContain('swordfish');
     expect(redact('pdex-gateway uses the database pdex')).toBe('pdex-gateway uses the database pdex');
+    const socket = 'postgres://pdex@host/pdex?host=/tmp/socket&sslmode=require&password=swordfish';
+    expect(redactorOf(readConfig([], { HISTORY_DATABASE: socket }) as Config)('/tmp/socket require swordfish')).toBe(
+      '/tmp/socket require [redacted]',
+    );
     try {
       readConfig([], { HISTORY_DATABASE: 'postgress://me:swordfish@host/pdex' });
     } catch (error) {

@@ -1,9 +1,47 @@
-import { expect, test } from 'vitest';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, request } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
 import { formatPrice } from '../../explorer/src/format/numbers.ts';
 import { advanceOnPage, describeInBrowser, expectAccessible, screenshot, untilHeight } from '../support/explorer.ts';
 
 /** What Chromium writes when a server is gone. */
 const GONE = [/ERR_CONNECTION_|ERR_EMPTY_RESPONSE|WebSocket connection to/];
+
+/** Starts a proxy that changes the Host header, and passes on headers that say the same only for queries, if at all. */
+async function proxyTo(url: string, passesFetchSite: boolean): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const changed = (headers: IncomingHttpHeaders, passes: boolean): Record<string, string | string[]> => {
+    const entries = Object.entries({ ...headers, host: 'internal.example' });
+    return Object.fromEntries(entries.filter(([name]) => passes || name !== 'sec-fetch-site')) as Record<
+      string,
+      string
+    >;
+  };
+  const server = createServer((received, response) => {
+    const headers = changed(received.headers, passesFetchSite);
+    const sent = request({ hostname, port, method: received.method, path: received.url, headers }, (from) => {
+      response.writeHead(from.statusCode ?? 500, from.headers);
+      from.pipe(response);
+    });
+    sent.on('error', () => response.destroy());
+    received.pipe(sent);
+  });
+  server.on('upgrade', (received, socket) => {
+    const lines = Object.entries(changed(received.headers, false)).map(([name, value]) => `${name}: ${value}\r\n`);
+    const to = connect(Number(port), hostname, () => to.write(`GET ${received.url} HTTP/1.1\r\n${lines.join('')}\r\n`));
+    to.on('error', () => socket.destroy())
+      .pipe(socket.on('error', () => to.destroy()))
+      .pipe(to);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
+}
 
 const notice = (key: string) => `[role=status] [data-notice="${key}"]`;
 
@@ -32,6 +70,31 @@ describeInBrowser('the connection of the explorer', (browser) => {
     await untilHeight(page, restarted.sandbox.chain.tip.height);
     // Subscriptions are there again too.
     await advanceOnPage({ page, gateway: restarted });
+  });
+
+  const REFUSED = [...GONE, /status of 403/];
+
+  test('says that the gateway refuses the page, if it does', async () => {
+    const gateway = await browser.serve();
+    const url = await proxyTo(gateway.url, false);
+    const { page } = await browser.open('/chain', { gateway: { ...gateway, url }, allowed: REFUSED });
+    await expect
+      .poll(() => page.locator(notice('refused')).textContent())
+      .toMatch(/^Refused\. The requests of this page are refused with status 403\. .*Host header/);
+    await page.getByText('The gateway refuses this page').first().waitFor();
+    expect(await page.getByText(/cannot be reached|has not reached/).count()).toBe(0);
+    await expectAccessible(page);
+    await screenshot(page, 'shell-refused');
+  });
+
+  test('says that the gateway responds, if only its websocket is refused', async () => {
+    const gateway = await browser.serve();
+    const url = await proxyTo(gateway.url, true);
+    const { page } = await browser.open('/chain', { gateway: { ...gateway, url }, allowed: REFUSED });
+    await expect
+      .poll(() => page.locator(notice('reconnecting')).textContent())
+      .toMatch(/^Reconnecting\. The gateway responds, but it refuses the websocket.*Host header/);
+    await untilHeight(page, gateway.sandbox.chain.tip.height);
   });
 
   test('shows the markets as they were while the gateway is away, and then those of the new one', async () => {

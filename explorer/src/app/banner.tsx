@@ -1,3 +1,4 @@
+import { useSyncExternalStore } from 'react';
 import { useGateway } from '../client/gateway.tsx';
 import { useConnectionState } from '../client/hooks.ts';
 import { Button } from '../parts/button.tsx';
@@ -7,9 +8,10 @@ import type { ServiceStatus } from './service-status.ts';
 
 /** Says what stands between the reader and fresh, real data. Screen readers announce a line when it appears. */
 export function Banner({ service }: { readonly service: ServiceStatus | undefined }) {
-  const { connection, beganAgainAt } = useGateway();
+  const { connection, lastResponse, beganAgainAt } = useGateway();
   const state = useConnectionState();
-  const notices = noticesOf({ connection: state, service, beganAgainAt, now: Date.now() });
+  const response = useSyncExternalStore(lastResponse.subscribe, lastResponse.get);
+  const notices = noticesOf({ connection: state, response, service, beganAgainAt, now: Date.now() });
   const canRetry = state.name === 'disconnected' || state.name === 'reconnecting';
   return (
     <div className={styles.banner} data-retry={canRetry || undefined}>

@@ -2,11 +2,14 @@ import { createClient, type FormattedExecutionResult, type Sink, type SubscribeP
 import { retryDelayMs } from './back-off.ts';
 import { createStore, type Store } from './store.ts';
 
-/** The state of the websocket. `since` is when it was lost, by the clock of this computer, in milliseconds. */
+/**
+ * The state of the websocket. `since` is when it was lost, and `failedAt` when the last attempt to open it has failed, by the
+ * clock of this computer, in milliseconds.
+ */
 export type ConnectionState =
   | { readonly name: 'connecting' }
   | { readonly name: 'connected' }
-  | { readonly name: 'reconnecting' | 'disconnected'; readonly since: number };
+  | { readonly name: 'reconnecting' | 'disconnected'; readonly since: number; readonly failedAt: number };
 
 /** The one websocket of the page. It reconnects by itself. */
 export type Connection = {
@@ -44,10 +47,17 @@ export function createConnection(url: string, random: () => number = Math.random
   function lost(): void {
     clearTimeout(waitingForConnection);
     clearTimeout(waitingForPong);
-    if (state.get().name === 'reconnecting' || state.get().name === 'disconnected') return;
-    const since = Date.now();
-    state.set({ name: 'reconnecting', since });
-    givingUp = setTimeout(() => state.set({ name: 'disconnected', since }), DISCONNECTED_AFTER_MS);
+    const before = state.get();
+    const failedAt = Date.now();
+    if ('since' in before) {
+      state.set({ ...before, failedAt });
+      return;
+    }
+    state.set({ name: 'reconnecting', since: failedAt, failedAt });
+    givingUp = setTimeout(() => {
+      const lost = state.get();
+      if ('since' in lost) state.set({ ...lost, name: 'disconnected' });
+    }, DISCONNECTED_AFTER_MS);
   }
 
   function connected(): void {

@@ -2,7 +2,7 @@ import type { CombinedError } from '@urql/core';
 
 /** An error of the gateway, or that it cannot be reached. */
 export type GatewayError = {
-  /** A code of the gateway, or `DISCONNECTED` if there was no answer. */
+  /** A code of the gateway, `REFUSED` if something else responded with status 403, or `DISCONNECTED` if there was no answer. */
   readonly code: string;
   readonly message: string;
   /** The field that failed; empty for the operation as a whole. */
@@ -23,7 +23,10 @@ type ResponseError = {
 /** The errors of a result of urql. */
 export function readErrors(error: CombinedError | undefined): readonly GatewayError[] {
   if (error === undefined) return [];
-  if (error.graphQLErrors.length === 0) return [{ code: 'DISCONNECTED', message: error.message, path: [] }];
+  if (error.graphQLErrors.length === 0) {
+    const isRefused = (error.response as Response | undefined)?.status === 403;
+    return [{ code: isRefused ? 'REFUSED' : 'DISCONNECTED', message: error.message, path: [] }];
+  }
 
   return readResponseErrors(error.graphQLErrors);
 }
@@ -48,4 +51,4 @@ export function isRetryable({ code }: GatewayError): boolean {
   return code.startsWith('UPSTREAM_') || RETRYABLE.has(code);
 }
 
-const RETRYABLE = new Set(['DISCONNECTED', 'RATE_LIMITED', 'HISTORY_UNAVAILABLE', 'INTERNAL_SERVER_ERROR']);
+const RETRYABLE = new Set(['DISCONNECTED', 'REFUSED', 'RATE_LIMITED', 'HISTORY_UNAVAILABLE', 'INTERNAL_SERVER_ERROR']);

@@ -3,12 +3,21 @@ import { Provider } from 'urql';
 import { type Connection, createConnection } from './connection.ts';
 import { createServerClock, type ServerClock } from './server-clock.ts';
 import { createSession, type Session } from './session.ts';
+import { createStore, type Store } from './store.ts';
+
+/**
+ * The status of the last response over HTTP. `since` is when the first one with it came, but not before the websocket was lost,
+ * by the clock of this computer, in milliseconds.
+ */
+export type LastResponse = { readonly status: number; readonly since: number };
 
 /** The gateway, as components see it through the hooks of this folder. */
 export type Gateway = {
   readonly connection: Connection;
   readonly clock: ServerClock;
   readonly session: Session;
+  /** `undefined` before the first response. */
+  readonly lastResponse: Store<LastResponse | undefined>;
   /** When the page began again with another chain, by the clock of this computer, in milliseconds. */
   readonly beganAgainAt: number | undefined;
 };
@@ -30,12 +39,22 @@ export function GatewayProvider({ children }: { readonly children: ReactNode }) 
     const url = new URL('/graphql', location.href);
     const connection = createConnection(url.href.replace('http', 'ws'));
     const clock = createServerClock();
+    const lastResponse = createStore<LastResponse | undefined>(undefined);
     let session: Session | undefined;
     function begin(beganAgainAt: number | undefined): void {
       const current = createSession({
         url: url.href,
         connection,
         clock,
+        async fetch(...sent) {
+          const response = await fetch(...sent);
+          const { status } = response;
+          const before = lastResponse.get();
+          const state = connection.state.get();
+          const lostAt = 'since' in state ? state.since : 0;
+          if (before?.status !== status || before.since < lostAt) lastResponse.set({ status, since: Date.now() });
+          return response;
+        },
         onOtherChain() {
           // Several answers of the other chain can be on their way.
           if (session === current) begin(Date.now());
@@ -43,7 +62,7 @@ export function GatewayProvider({ children }: { readonly children: ReactNode }) 
       });
       session?.dispose();
       session = current;
-      setGateway({ connection, clock, session, beganAgainAt });
+      setGateway({ connection, clock, session, lastResponse, beganAgainAt });
     }
     begin(undefined);
     return () => {

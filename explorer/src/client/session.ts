@@ -25,7 +25,7 @@ type SessionOptions = {
   readonly connection: Pick<Connection, 'subscribe' | 'onRestored'>;
   readonly clock: ServerClock;
   readonly onOtherChain: () => void;
-  /** How queries are sent, for tests. */
+  /** Sends queries, in place of that of the browser. */
   readonly fetch?: typeof fetch;
 };
 

@@ -18,6 +18,14 @@ export function explainError({ code, message, upstream, retryAfterMs }: GatewayE
   switch (code) {
     case 'DISCONNECTED':
       return { title: 'The gateway cannot be reached', text: 'The page tries again by itself.', ...later };
+    case 'REFUSED':
+      return {
+        title: 'This page is refused',
+        text: 'A proxy in front of the gateway responds with status 403. The page tries again.',
+        ...later,
+      };
+    case 'ORIGIN_NOT_ALLOWED':
+      return { title: 'The gateway refuses this page', text: message, retries: false };
     case 'UPSTREAM_NOT_CONFIGURED':
       return {
         title: `No ${name} is configured`,

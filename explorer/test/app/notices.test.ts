@@ -36,9 +36,8 @@ const WELL: ServiceStatus = {
 
 function notices(service: Partial<ServiceStatus>, input: Partial<Parameters<typeof noticesOf>[0]> = {}) {
   const connection = { name: 'connected' } as const;
-  return noticesOf({ connection, service: { ...WELL, ...service }, beganAgainAt: undefined, now: NOW, ...input }).map(
-    ({ tone, title, text }) => `${tone}: ${title}. ${text}`,
-  );
+  const all = { connection, response: undefined, service: { ...WELL, ...service }, beganAgainAt: undefined, now: NOW };
+  return noticesOf({ ...all, ...input }).map(({ tone, title, text }) => `${tone}: ${title}. ${text}`);
 }
 
 test('there is nothing to say about a gateway that is well, nor before it has answered', () => {
@@ -51,12 +50,31 @@ test('the sandbox is named', () => {
 });
 
 describe('the connection', () => {
+  test('says whether the gateway responds, and whether it refuses the page', () => {
+    const connection = { name: 'reconnecting', since: NOW - 90_000, failedAt: NOW - 1_000 } as const;
+    const remedy =
+      'A proxy in front of the gateway must forward the Host header, or CORS_ORIGINS must list the origin of this page.';
+    const during = NOW - 10_000;
+    expect(notices({}, { connection, response: { status: 403, since: during } })).toEqual([
+      `danger: Refused. The requests of this page are refused with status 403. ${remedy}`,
+    ]);
+    expect(notices({}, { connection, response: { status: 200, since: during } })).toEqual([
+      `warning: Reconnecting. The gateway responds, but it refuses the websocket, or a proxy does not forward it. ${remedy}`,
+    ]);
+    for (const response of [
+      { status: 200, since: NOW - 91_000 },
+      { status: 200, since: NOW - 500 },
+      { status: 502, since: during },
+    ])
+      expect(notices({}, { connection, response })).toEqual([expect.stringContaining('has not reached the gateway')]);
+  });
+
   test('says since when it is lost', () => {
     const since = NOW - 90_000;
-    expect(notices({}, { connection: { name: 'reconnecting', since } })).toEqual([
+    expect(notices({}, { connection: { name: 'reconnecting', since, failedAt: since } })).toEqual([
       'warning: Reconnecting. The page has not reached the gateway since 12:28:30. It shows the data from then, and tries again by itself.',
     ]);
-    expect(notices({}, { connection: { name: 'disconnected', since } })).toEqual([
+    expect(notices({}, { connection: { name: 'disconnected', since, failedAt: since } })).toEqual([
       expect.stringMatching(/^danger: Disconnected\. /),
     ]);
   });
@@ -110,6 +128,9 @@ test('the history is off, or unavailable', () => {
 
 test('no text counts seconds: screen readers would read it out each time', () => {
   const later = (now: number) =>
-    notices({ sandbox: true, historyStatus: 'OFF' }, { connection: { name: 'reconnecting', since: NOW }, now });
+    notices(
+      { sandbox: true, historyStatus: 'OFF' },
+      { connection: { name: 'reconnecting', since: NOW, failedAt: NOW }, now },
+    );
   expect(later(NOW + 1_000)).toEqual(later(NOW + 9_000));
 });

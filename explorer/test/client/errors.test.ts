@@ -37,6 +37,16 @@ test('a request without an answer means that the gateway cannot be reached', () 
   expect(errors.map(({ code }) => code)).toEqual(['DISCONNECTED']);
 });
 
+test('a request that something in front of the gateway refuses says so', () => {
+  const response = new Response('Forbidden', { status: 403 });
+  const [error] = readErrors(new CombinedError({ networkError: new Error('Forbidden'), response }));
+  expect(error?.code).toBe('REFUSED');
+  expect(explainError(ofCode('REFUSED')).title).toBe('This page is refused');
+  expect(explainError(ofCode('ORIGIN_NOT_ALLOWED'))).toEqual({
+    ...{ title: 'The gateway refuses this page', text: 'A message.', retries: false },
+  });
+});
+
 test('what passes by itself is tried again', () => {
   const retryable = ['DISCONNECTED', ...Object.keys(ERROR_CODES)].filter((code) => isRetryable(ofCode(code)));
   expect(retryable).toEqual([

@@ -116,8 +116,14 @@ function withSandbox(sandbox: Sandbox, config: Config): Config {
     fullnodeUrls: [new URL(sandbox.nodeUrl)],
     fullnodeWsUrls: [new URL(sandbox.pushUrl)],
     marketDataUrl: new URL(sandbox.marketDataUrl),
+    // It is in this process, where no proxy reaches it.
+    noProxy: [...config.noProxy, ...[sandbox.nodeUrl, sandbox.pushUrl, sandbox.marketDataUrl].map(hostOf)],
     tokens: [...tokens, ...config.tokens],
   };
+}
+
+function hostOf(url: string): string {
+  return new URL(url).host;
 }
 
 /** Creates upstream clients, followers, sources and the server. */

@@ -33,7 +33,8 @@ export const ERROR_CODES = {
   },
   UPSTREAM_NOT_CONFIGURED: { cause: 'The gateway has no address for this upstream.', remedy: 'Do not retry.' },
   UPSTREAM_UNREACHABLE: {
-    cause: 'The gateway could not connect, or the connection broke before the response was complete.',
+    cause:
+      'The gateway could not connect, or the connection broke before the response was complete. The message names a proxy that refuses or is down.',
     retryable: true,
   },
   UPSTREAM_TIMEOUT: { cause: 'The response was not complete within `UPSTREAM_TIMEOUT_MS`.', retryable: true },
@@ -281,12 +282,20 @@ export class UpstreamNotConfiguredError extends UpstreamError {
   }
 }
 
+/** The proxy of a request refuses it, or cannot be reached. Its message has the variable that names the proxy, and no part of its URL. */
+export class ProxyError extends Error {
+  constructor(variable: string, problem: string, cause?: unknown) {
+    super(`the proxy of ${variable} ${problem}`, { cause });
+  }
+}
+
 /** The connection failed, or it was closed before the response was complete. */
 export class UpstreamUnreachableError extends UpstreamError {
   readonly code = 'UPSTREAM_UNREACHABLE';
 
   constructor(upstream: AnyUpstream, details: ErrorDetails, cause: unknown) {
-    super(upstream, 'cannot be reached', details, cause);
+    if (cause instanceof ProxyError) super(upstream, `cannot be reached: ${cause.message}`, details, cause.cause);
+    else super(upstream, 'cannot be reached', details, cause);
   }
 }
 

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { readVersion, startApp } from './app.ts';
-import { createLog } from './log.ts';
+import { createLog, type Log } from './log.ts';
 import { ConfigError } from './settings/config-error.ts';
 import { helpText } from './settings/help-text.ts';
 import { readTextFile } from './settings/json-file.ts';
-import { readConfig } from './settings/read-config.ts';
+import { readConfig, usesProxies } from './settings/read-config.ts';
 import { redactorOf } from './settings/secrets.ts';
 import type { Config } from './settings/settings.ts';
 import { findUnknownVariables } from './settings/unknown-variables.ts';
@@ -46,6 +46,7 @@ async function serve(config: Config): Promise<void> {
   // In place of Node's own listener, which writes to stderr.
   process.removeAllListeners('warning').on('warning', ({ name, message }) => log.warn({ warning: name }, message));
   for (const unknown of findUnknownVariables(process.env)) log.warn(unknown);
+  logProxies(config, log);
   const app = await startApp(config, log);
   onStopSignal(async (signal) => {
     log.info({ signal }, 'stopping');
@@ -61,6 +62,16 @@ async function serve(config: Config): Promise<void> {
   } catch (error) {
     log.fatal((error as Error).message);
     process.exit(1);
+  }
+}
+
+/** Logs which proxies are used, or that those of the environment are not. */
+function logProxies({ httpProxy, httpsProxy }: Config, log: Log): void {
+  const unused = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY'].filter((name) => process.env[name]);
+  if (httpProxy !== undefined || httpsProxy !== undefined) {
+    log.info({ http: httpProxy?.host, https: httpsProxy?.host }, 'requests to other hosts go through proxies');
+  } else if (unused.length > 0 && !usesProxies(process.env)) {
+    log.info({ unused }, 'the proxies of the environment are not used without NODE_USE_ENV_PROXY=1');
   }
 }
 

@@ -143,7 +143,7 @@ export function connectNodes(
     const watcher = createPushLog(log, name);
     // Of a fleet, only the gateway that reads the nodes subscribes.
     const isOn = options.share === undefined;
-    return [createBlockPush({ name, url, headers, timeoutMs, isOn, onBlock, onChange, watcher })];
+    return [createBlockPush({ name, url, headers, proxies: config, timeoutMs, isOn, onBlock, onChange, watcher })];
   });
   return {
     sources: { head, nodes, pastStates, pushes },
@@ -232,6 +232,7 @@ function httpOf({ config, metrics, log, tracing }: SourceOptions, host: HostOpti
     timeoutMs: config.upstreamTimeoutMs,
     maxConnections: config.upstreamMaxConnections,
     redact: redactorOf(config),
+    proxies: config,
     tracing,
     onRead(bytes) {
       metrics.recordUpstreamBytes(host.upstream, bytes);

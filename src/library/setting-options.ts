@@ -32,6 +32,12 @@ export type SettingOptions = {
   readonly upstreamMaxWaiting?: number | undefined;
   /** Maximum back-off before the gateway tries a failing upstream again, in milliseconds. Default: `15000`. */
   readonly upstreamMaxPauseMs?: number | undefined;
+  /** URL of the proxy of requests to URLs with `http` and `ws`. */
+  readonly httpProxy?: string | undefined;
+  /** URL of the proxy of requests to URLs with `https` and `wss`. */
+  readonly httpsProxy?: string | undefined;
+  /** Hosts that are requested without a proxy: `host`, `host:port`, `.domain`, `*.domain`, an address, a range of addresses `10.0.0.1-10.0.0.9`, or `*` for all. */
+  readonly noProxy?: readonly string[] | undefined;
   /** How often the gateway polls the node for a new block, in milliseconds. Minimum 50. While a websocket of `fullnodeWsUrl` is open, the interval is at least 10 seconds, and each pushed block is polled at once. Default: `1000`. */
   readonly headPollMs?: number | undefined;
   /** Maximum age of the newest block, by its own timestamp, in milliseconds. If it is older, the head is stale and `/ready` returns 503. Default: `600000`. */

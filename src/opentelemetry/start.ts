@@ -1,11 +1,12 @@
 import type { Log } from '../log.ts';
 import type { OtlpProtocol, TraceSampler, Tracing } from '../tracing.ts';
 import { createAgent } from '../upstream/agent.ts';
-import { authorization } from '../upstream/http.ts';
+import { authorization } from '../upstream/credentials.ts';
+import type { ProxySettings } from '../upstream/proxies.ts';
 import type { SendSpans } from './batches.ts';
 
 /** How traces are sent. */
-type TracingOptions = {
+type TracingOptions = ProxySettings & {
   readonly version: string;
   /** The receiver; `undefined` if traces are off. */
   readonly otlpEndpoint: URL | undefined;
@@ -21,11 +22,11 @@ type TracingOptions = {
 
 /** Starts to trace, if a receiver is set. Only then the code that records spans is loaded. */
 export async function startTracing(options: TracingOptions): Promise<Tracing | undefined> {
-  const { otlpEndpoint, version, otlpHeaders, log } = options;
+  const { otlpEndpoint, version, log } = options;
   if (otlpEndpoint === undefined || options.tracingDisabled) return undefined;
 
   const { createTracing } = await import('./spans.ts');
-  const sender = createSender(otlpEndpoint, otlpHeaders, log);
+  const sender = createSender(otlpEndpoint, options);
   const tracing = createTracing({
     version,
     serviceName: options.traceServiceName,
@@ -52,19 +53,18 @@ const TIMEOUT_MS = 5_000;
 const LOG_INTERVAL_MS = 60_000;
 
 /** Creates the HTTP client of the receiver. */
-function createSender(endpoint: URL, headers: Readonly<Record<string, string>>, log: Log) {
-  const agent = createAgent({ connections: MAX_SENDING });
-  const path = `${endpoint.pathname.replace(/\/$/, '')}/v1/traces${endpoint.search}`;
+function createSender(endpoint: URL, { otlpHeaders, log, ...proxies }: TracingOptions) {
+  const agent = createAgent({ connections: MAX_SENDING, connectTimeoutMs: TIMEOUT_MS, proxies });
+  const url = new URL(endpoint);
+  url.pathname = `${endpoint.pathname.replace(/\/$/, '')}/v1/traces`;
   let loggedAt = Number.NEGATIVE_INFINITY;
   let lost = 0;
   let sending = 0;
 
   async function post(body: Uint8Array, contentType: string): Promise<void> {
-    const response = await agent.request({
-      origin: endpoint.origin,
-      path,
+    const response = await agent.request(url, {
       method: 'POST',
-      headers: { ...authorization(endpoint), 'content-type': contentType, ...headers },
+      headers: { ...authorization(endpoint), 'content-type': contentType, ...otlpHeaders },
       body,
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });

@@ -26,13 +26,26 @@ export function readConfig(args: readonly string[], env: NodeJS.ProcessEnv): Con
     read(setting) {
       const flag = flags[flagOf(setting)];
       if (typeof flag === 'string') return { name: `--${flagOf(setting)}`, text: flag };
-      return { name: setting.variable, text: env[setting.variable] || setting.default };
+      return readVariable(setting, env);
     },
     nameOf: ({ variable }) => variable,
     whyNoSandbox: env['NODE_ENV'] === 'production' ? 'NODE_ENV is production' : undefined,
     sandboxHint: `--${flagOf(SETTINGS.sandbox)} (${SETTINGS.sandbox.variable}=true)`,
     misspelt: () => findUnknownVariables(env),
   });
+}
+
+function readVariable({ variable, isOfNode, default: byDefault }: Setting, env: NodeJS.ProcessEnv) {
+  if (isOfNode && !usesProxies(env)) return { name: variable, text: byDefault };
+  const lower = variable.toLowerCase();
+  const name = isOfNode && env[lower] ? lower : variable;
+  return { name, text: env[name] || byDefault };
+}
+
+/** Whether Node reads the variables of proxies: by a variable of its own, or by a flag of Node. */
+export function usesProxies(env: NodeJS.ProcessEnv): boolean {
+  const flags = [env['NODE_OPTIONS'] ?? '', ...process.execArgv].join(' ');
+  return env['NODE_USE_ENV_PROXY'] === '1' || /(^|\s)--use-env-proxy(\s|$)/.test(flags);
 }
 
 /** Where the texts of settings come from, and how messages name it. */

@@ -42,6 +42,8 @@ export type Setting<Value = unknown> = {
   readonly meaning: string;
   /** What the description adds for flags and variables. */
   readonly ofText?: string;
+  /** Whether it is a variable of Node, which is read only with `NODE_USE_ENV_PROXY`, and first in lower case. */
+  readonly isOfNode?: true;
   /** Whether the text may contain a password or a key, so that it is never printed. */
   readonly isSecret?: true;
   /** Reads a text. @throws Error that says what was expected */
@@ -184,6 +186,37 @@ const UPSTREAMS = {
     variable: 'UPSTREAM_MAX_PAUSE_MS',
     default: '15000',
     meaning: 'Maximum back-off before the gateway tries a failing upstream again, in milliseconds.',
+  },
+} satisfies Settings;
+
+const PROXY = {
+  isOfNode: true,
+  default: '',
+  ofText: 'The variable is read only with `NODE_USE_ENV_PROXY=1`.',
+} as const;
+
+/** The variables of Node for proxies, with its names and meanings. */
+const PROXIES = {
+  httpProxy: {
+    ...OPTIONAL_URL,
+    ...PROXY,
+    variable: 'HTTP_PROXY',
+    meaning: 'URL of the proxy of requests to URLs with `http` and `ws`.',
+  },
+  httpsProxy: {
+    ...OPTIONAL_URL,
+    ...PROXY,
+    variable: 'HTTPS_PROXY',
+    meaning: 'URL of the proxy of requests to URLs with `https` and `wss`.',
+  },
+  noProxy: {
+    ...LIST,
+    ...PROXY,
+    variable: 'NO_PROXY',
+    meaning:
+      'Hosts that are requested without a proxy: `host`, `host:port`, `.domain`, `*.domain`, an address, a range of addresses `10.0.0.1-10.0.0.9`, or `*` for all.',
+    ofText: `${COMMAS} ${PROXY.ofText}`,
+    read: (text) => readList(text, (entry) => entry),
   },
 } satisfies Settings;
 
@@ -465,6 +498,7 @@ const SANDBOX = {
 export const SETTING_GROUPS = {
   'The six that matter first': ESSENTIAL,
   Upstreams: UPSTREAMS,
+  Proxies: PROXIES,
   Freshness: FRESHNESS,
   Server: SERVER,
   Limits: mapLimits(limitSetting),
@@ -479,6 +513,7 @@ export const SETTING_GROUPS = {
 export const SETTINGS = {
   ...ESSENTIAL,
   ...UPSTREAMS,
+  ...PROXIES,
   ...FRESHNESS,
   ...SERVER,
   ...SETTING_GROUPS.Limits,

@@ -1,4 +1,4 @@
-import { SETTINGS } from './settings.ts';
+import { SETTINGS, type Setting } from './settings.ts';
 
 /** Prefixes that only this gateway uses. Other unknown variables belong to other programs. */
 const OUR_PREFIX = /^(FULLNODE|MARKET)_/i;
@@ -18,8 +18,10 @@ const MAX_EDITS = 2;
  * @returns a sentence for each, without the value of the variable
  */
 export function findUnknownVariables(env: NodeJS.ProcessEnv): string[] {
-  const ours = Object.values(SETTINGS).map(({ variable }) => variable);
-  const known = new Set(ours);
+  const settings = Object.values<Setting>(SETTINGS);
+  const known = new Set(settings.map(({ variable }) => variable));
+  // `http_proxy` and `FTP_PROXY` are right as they are.
+  const ours = settings.filter(({ isOfNode }) => !isOfNode).map(({ variable }) => variable);
 
   return Object.keys(env).flatMap((name) => {
     if (known.has(name) || SERVICE_LINK.test(name)) return [];

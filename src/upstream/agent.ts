@@ -1,16 +1,69 @@
-import type { Agent, Dispatcher } from 'undici';
+import type { buildConnector, Dispatcher, Agent as UndiciAgentType } from 'undici';
 // @ts-expect-error
-import request from 'undici/lib/api/api-request.js';
+import sendRequest from 'undici/lib/api/api-request.js';
 // The entry of undici would replace the dispatcher of `fetch` in the whole process, and load four times as many files. It alone
 // has types.
 // @ts-expect-error
 import UndiciAgent from 'undici/lib/dispatcher/agent.js';
+import { ProxyError } from '../errors.ts';
+import { credentialsOf } from './credentials.ts';
+import { connectThrough, type ProxySettings, proxyOf } from './proxies.ts';
 
 /** The connections to the hosts of one upstream. */
-type ConnectionAgent = Pick<Dispatcher, 'request' | 'destroy'>;
+type ConnectionAgent = {
+  /** Sends a request. @throws ProxyError if the proxy of the URL cannot be used */
+  request(url: URL, sent: SentRequest): Promise<Dispatcher.ResponseData>;
+  destroy(): Promise<void>;
+};
+
+type SentRequest = Omit<Dispatcher.RequestOptions, 'origin' | 'path' | 'headers'> & {
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+type AgentOptions = Omit<UndiciAgentType.Options, 'connect'> & {
+  readonly proxies: ProxySettings | undefined;
+  /** Maximum time to open a connection. */
+  readonly connectTimeoutMs: number;
+};
 
 /** Creates the connections of an HTTP client; none is open yet. */
-export function createAgent(options: Agent.Options): ConnectionAgent {
-  const agent: Agent = new UndiciAgent(options);
-  return { request: request.bind(agent), destroy: agent.destroy.bind(agent) };
+export function createAgent({ proxies, connectTimeoutMs, ...options }: AgentOptions): ConnectionAgent {
+  const direct: UndiciAgentType = new UndiciAgent({ ...options, connect: { timeout: connectTimeoutMs } });
+  const proxied: UndiciAgentType = new UndiciAgent({ ...options, connect: connectProxied });
+
+  function connectProxied({ protocol, host }: buildConnector.Options, callback: buildConnector.Callback): void {
+    const url = new URL(`${protocol}//${host}`);
+    const proxy = proxyOf(url, proxies);
+    if (proxy === undefined) return;
+    connectThrough(proxy, url, connectTimeoutMs).then(
+      (socket) => callback(null, socket),
+      (error) => callback(error, null),
+    );
+  }
+
+  async function request(url: URL, sent: SentRequest): Promise<Dispatcher.ResponseData> {
+    const proxy = proxyOf(url, proxies);
+    const target = { origin: url.origin, path: url.pathname + url.search };
+    if (proxy === undefined) return sendRequest.call(direct, { ...sent, ...target });
+    if (url.protocol === 'https:') return sendRequest.call(proxied, { ...sent, ...target });
+
+    // The proxy forwards it (RFC 9112, 3.2.2).
+    const path = target.origin + target.path;
+    const credentials = credentialsOf(proxy.url);
+    const headers = { ...sent.headers, ...(credentials !== undefined && { 'proxy-authorization': credentials }) };
+    const response: Dispatcher.ResponseData = await sendRequest.call(proxied, { ...sent, ...target, path, headers });
+    if (response.statusCode !== PROXY_AUTHENTICATION_REQUIRED) return response;
+    await response.body.dump();
+    throw new ProxyError(proxy.variable, `responded with status ${PROXY_AUTHENTICATION_REQUIRED}`);
+  }
+
+  return {
+    request,
+    async destroy() {
+      await Promise.all([direct.destroy(), proxied.destroy()]);
+    },
+  };
 }
+
+/** Only a proxy responds with it (RFC 9110, 15.5.8). */
+const PROXY_AUTHENTICATION_REQUIRED = 407;

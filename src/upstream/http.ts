@@ -2,16 +2,18 @@ import { handleWhen, retry } from 'cockatiel';
 import type { Dispatcher } from 'undici';
 import {
   type AnyUpstream,
+  type ErrorDetails,
   UpstreamBadShapeError,
   UpstreamError,
   UpstreamTimeoutError,
   UpstreamUnreachableError,
 } from '../errors.ts';
-import { percentDecoded } from '../percent-encoding.ts';
 import type { CallSpan, Tracing } from '../tracing.ts';
 import { createAgent } from './agent.ts';
 import { type Body, type BodyOptions, type ResponseReader, readBody } from './body.ts';
 import { ACCEPT_ENCODING, decodeBody, UnreadableEncoding } from './content-encoding.ts';
+import { authorization } from './credentials.ts';
+import { type ProxySettings, proxyOf } from './proxies.ts';
 import { isPageType, toResponseError } from './response-error.ts';
 import { ShapeError, TooLargeError } from './wire.ts';
 
@@ -55,6 +57,8 @@ export type HttpClientOptions = {
   readonly redact?: ((text: string) => string) | undefined;
   /** Called for each response with the number of bytes that were read. */
   readonly onRead?: ((bytes: number) => void) | undefined;
+  /** The proxies of requests; by default, all are sent directly. */
+  readonly proxies?: ProxySettings | undefined;
   /** Records each request as a span. Traced requests have the header `traceparent`. */
   readonly tracing?: Tracing | undefined;
 };
@@ -73,13 +77,14 @@ const REASON_BYTES = 65_536;
  */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { upstream, timeoutMs, maxBytes, keepAlive, maxConnections, headers: configured, onRead } = options;
-  const { redact = (text) => text, tracing } = options;
+  const { redact = (text) => text, tracing, proxies } = options;
   const agent = createAgent({
     connections: maxConnections,
     pipelining: keepAlive ? 1 : 0,
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: { timeout: timeoutMs },
+    connectTimeoutMs: timeoutMs,
+    proxies,
   });
 
   async function request<T>(sent: HttpRequest, reader: ResponseReader<T>): Promise<T> {
@@ -105,9 +110,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   function send(request: HttpRequest, signal: AbortSignal, span: CallSpan | undefined) {
     const { url, body } = request;
     span?.sent();
-    return agent.request({
-      origin: url.origin,
-      path: url.pathname + url.search,
+    return agent.request(url, {
       signal,
       method: methodOf(request),
       body: body ?? null,
@@ -141,7 +144,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 
     // Redacted before it is cut: half of a secret would not be found.
     const body = redact(beginning.slice(0, BEGINNING_BYTES)).slice(0, LOGGED_CHARACTERS);
-    const logged = { host: url.host, body };
+    const logged = { ...addressesOf(url), body };
     const received = { upstream, url, status, headers, beginning };
     const responseError = toResponseError(received, { ...logged, path: redact(url.pathname) });
     if (responseError !== undefined) throw responseError;
@@ -157,9 +160,15 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     }
   }
 
-  function toUpstreamError(error: unknown, { host }: URL, isTimeout: boolean): UpstreamError {
-    if (isTimeout) return new UpstreamTimeoutError(upstream, timeoutMs, { host });
-    return error instanceof UpstreamError ? error : new UpstreamUnreachableError(upstream, { host }, error);
+  function toUpstreamError(error: unknown, url: URL, isTimeout: boolean): UpstreamError {
+    if (isTimeout) return new UpstreamTimeoutError(upstream, timeoutMs, addressesOf(url));
+    return error instanceof UpstreamError ? error : new UpstreamUnreachableError(upstream, addressesOf(url), error);
+  }
+
+  /** For the log: a response can also be that of the proxy. */
+  function addressesOf(url: URL): ErrorDetails {
+    const proxy = proxyOf(url, proxies);
+    return { host: url.host, ...(proxy && { proxy: proxy.url.host }) };
   }
 
   return { request, close: () => agent.destroy() };
@@ -189,10 +198,3 @@ function methodOf({ body }: HttpRequest): 'GET' | 'POST' {
 
 /** The error of a call in traces that the gateway aborted, for example because another node was faster. */
 const ABORTED = 'aborted';
-
-/** Basic authentication with the user and password of a URL, as a header. */
-export function authorization({ username, password }: URL): Record<string, string> {
-  if (username === '' && password === '') return {};
-  const credentials = `${percentDecoded(username)}:${percentDecoded(password)}`;
-  return { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
-}

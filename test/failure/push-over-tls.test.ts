@@ -1,39 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync } from 'node:fs';
-import { type AddressInfo, connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import { createServer } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
-import { type Certificate, hasOpenssl, makeCertificate } from '../support/certificate.ts';
+import { hasOpenssl, makeCertificate, serveOverTls } from '../support/certificate.ts';
 import { startGatewayForTest } from '../support/gateway.ts';
 import { type LogLine, WARN } from '../support/log.ts';
 
 const START = fileURLToPath(new URL('../../src/start.js', import.meta.url));
-
-/** Serves a websocket over TLS, as a proxy in front of a node does. @returns its address, with `wss:` */
-async function serveOverTls(url: string, { cert, key }: Certificate): Promise<string> {
-  const sockets = new Set<Socket>();
-  const server = createServer({ cert, key }, (socket) => {
-    const target = connect(Number(new URL(url).port), '127.0.0.1');
-    for (const each of [socket, target]) {
-      sockets.add(each);
-      each.on('error', () => {});
-    }
-    socket.pipe(target).pipe(socket);
-  });
-  // Each client that refuses the certificate ends its handshake with an alert.
-  server.on('tlsClientError', () => {});
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  });
-  return `wss://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 // Without OpenSSL these tests are skipped. CI installs it, and fails if it is missing.
 test.runIf(process.env['CI'])('CI has openssl', () => expect(hasOpenssl).toBe(true));
@@ -52,8 +28,8 @@ describe.skipIf(!hasOpenssl)('a node that pushes new blocks over wss', () => {
     appendFileSync(certificate.certFile, other.cert);
     const sandbox = await createSandbox({ history: 5, nodes: 2 });
     onTestFinished(sandbox.close);
-    const pushUrl = await serveOverTls(sandbox.push.url, certificate);
-    const otherUrl = await serveOverTls(sandbox.pushUrls[1] ?? '', other);
+    const pushUrl = `wss://${await serveOverTls(sandbox.push.url, certificate)}`;
+    const otherUrl = `wss://${await serveOverTls(sandbox.pushUrls[1] ?? '', other)}`;
     const { PATH } = process.env;
     const args = ['--port=0', '--head-poll-ms=3600000', '--history-database=off', '--explorer=false'];
     const child = spawn(process.execPath, [START, ...args], {
@@ -102,7 +78,7 @@ describe.skipIf(!hasOpenssl)('a node that pushes new blocks over wss', () => {
     let pushUrl = '';
     const { sandbox, lines, advance, app } = await startGatewayForTest({
       before: async ({ push }) => {
-        pushUrl = await serveOverTls(push.url, certificate);
+        pushUrl = `wss://${await serveOverTls(push.url, certificate)}`;
       },
       configOf: () => ({ fullnodeWsUrls: [new URL(pushUrl)] }),
     });

@@ -16,6 +16,9 @@ const fixture = (name: string) => new URL(`../fixtures/config/${name}`, import.m
 
 /** The values when nothing is set. */
 const DEFAULTS: Config = {
+  httpProxy: undefined,
+  httpsProxy: undefined,
+  noProxy: [],
   fullnodeUrls: [],
   fullnodeWsUrls: [],
   fullnodeHeaders: {},
@@ -95,6 +98,9 @@ const TOKENS = [
 
 /** Each setting, set to something else than by default: as it is written, and as it is read. */
 const OTHERWISE: [keyof Config, flag: string, variable: string, text: string, value: unknown][] = [
+  ['httpProxy', 'http-proxy', 'HTTP_PROXY', 'http://me:secret@proxy', new URL('http://me:secret@proxy')],
+  ['httpsProxy', 'https-proxy', 'HTTPS_PROXY', 'https://proxy:3128', new URL('https://proxy:3128')],
+  ['noProxy', 'no-proxy', 'NO_PROXY', 'localhost, .example', ['localhost', '.example']],
   [
     'fullnodeUrls',
     'fullnode-url',
@@ -248,7 +254,7 @@ describe('values of settings', () => {
       const expected = { ...DEFAULTS, [key]: value };
       expect(readConfig([`--${flag}`, text], {})).toEqual(expected);
       expect(readConfig([`--${flag}=${text}`], {})).toEqual(expected);
-      expect(readConfig([], { [variable]: text })).toEqual(expected);
+      expect(readConfig([], { [variable]: text, NODE_USE_ENV_PROXY: '1' })).toEqual(expected);
     },
   );
 
@@ -274,7 +280,7 @@ describe('values of settings', () => {
     const args = all.flatMap(([, flag, , text]) => [`--${flag}`, text]);
     const env = Object.fromEntries(all.map(([, , variable, text]) => [variable, text]));
     expect(readConfig(args, {})).toEqual(expected);
-    expect(readConfig([], env)).toEqual(expected);
+    expect(readConfig([], { ...env, NODE_USE_ENV_PROXY: '1' })).toEqual(expected);
   });
 
   test.each([

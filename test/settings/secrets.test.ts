@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { redactorOf, type SecretSettings } from '../../src/settings/secrets.ts';
 
 const NONE: SecretSettings = {
+  httpProxy: undefined,
+  httpsProxy: undefined,
   fullnodeUrls: [],
   fullnodeWsUrls: [],
   tokensUrl: undefined,

@@ -1,7 +1,10 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createServer } from 'node:tls';
 import { onTestFinished } from 'vitest';
 
 /** Where Debian has OpenSSL. */
@@ -27,4 +30,26 @@ export function makeCertificate(subject: string): Certificate {
   const names = ['-subj', '/CN=pdex-gateway test', '-addext', `subjectAltName=${subject}`];
   execFileSync(OPENSSL, ['req', '-x509', ...key, ...names, '-out', certFile], { stdio: 'pipe' });
   return { folder, certFile, cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
+}
+
+/** Serves a server over TLS for one test, as a proxy in front of it does. @returns its host and port */
+export async function serveOverTls(url: string, { cert, key }: Certificate): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer({ cert, key }, (socket) => {
+    const target = connect(Number(new URL(url).port), '127.0.0.1');
+    for (const each of [socket, target]) {
+      sockets.add(each);
+      each.on('error', () => {});
+    }
+    socket.pipe(target).pipe(socket);
+  });
+  // Each client that refuses the certificate ends its handshake with an alert.
+  server.on('tlsClientError', () => {});
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

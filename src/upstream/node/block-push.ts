@@ -29,7 +29,7 @@ type PushStatus = {
 };
 
 /** What a push needs, and what it reports. */
-export type BlockPushOptions = Pick<PushSessionOptions, 'url' | 'headers' | 'timeoutMs' | 'onBlock'> & {
+export type BlockPushOptions = Pick<PushSessionOptions, 'url' | 'headers' | 'timeoutMs' | 'proxies' | 'onBlock'> & {
   readonly name: string;
   /** Whether it is on at first. */
   readonly isOn: boolean;

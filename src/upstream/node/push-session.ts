@@ -1,3 +1,4 @@
+import { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
 import {
   type ErrorDetails,
@@ -7,7 +8,8 @@ import {
   UpstreamTimeoutError,
   UpstreamUnreachableError,
 } from '../../errors.ts';
-import { authorization } from '../http.ts';
+import { authorization } from '../credentials.ts';
+import { connectThrough, type ForwardProxy, type ProxySettings, proxyOf } from '../proxies.ts';
 import { type PushedBlock, readPushFrame, SUBSCRIBE_FRAME, UNSUBSCRIBE_FRAME } from './push-frames.ts';
 
 /** One websocket to a node, from the connection to its end. */
@@ -23,6 +25,8 @@ export type PushSessionOptions = {
   readonly url: URL;
   /** Sent with the upgrade. `authorization` overrides the user and password of the URL. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The proxies of websockets; by default, all connect directly. */
+  readonly proxies?: ProxySettings | undefined;
   /** For the connection and the upgrade. */
   readonly timeoutMs: number;
   /** How often the gateway pings, so that no proxy closes the socket. A peer that does not answer within this time is gone. */
@@ -69,8 +73,9 @@ class SubscribedSocket extends WebSocket {
 
 /** Connects to a node and subscribes to its new blocks. */
 export function openPushSession(options: PushSessionOptions): PushSession {
-  const { url, headers, timeoutMs, pingMs, onOpen, onBlock } = options;
-  const details: ErrorDetails = { host: url.host };
+  const { url, headers, timeoutMs, pingMs, onOpen, onBlock, proxies } = options;
+  const proxy = proxyOf(url, proxies);
+  const details: ErrorDetails = { host: url.host, ...(proxy && { proxy: proxy.url.host }) };
   const ended = Promise.withResolvers<UpstreamError | undefined>();
   let reason: UpstreamError | undefined;
   let isLeaving = false;
@@ -85,6 +90,7 @@ export function openPushSession(options: PushSessionOptions): PushSession {
     maxPayload: MAX_FRAME_BYTES,
     perMessageDeflate: false,
     skipUTF8Validation: true,
+    createConnection: proxy && connectionThrough(proxy, url, timeoutMs),
   });
 
   function leave(because?: UpstreamError): void {
@@ -150,6 +156,16 @@ export function openPushSession(options: PushSessionOptions): PushSession {
     ended.resolve(reason ?? (isLeaving ? undefined : new UpstreamUnreachableError('NODE', details, closed)));
   });
   return { leave: () => leave(), ended: ended.promise };
+}
+
+/** Creates connections as the option of Node's requests does. */
+function connectionThrough(proxy: ForwardProxy, url: URL, timeoutMs: number) {
+  return (_options: unknown, callback: (error: Error | null, socket: Duplex) => void): undefined => {
+    connectThrough(proxy, url, timeoutMs).then(
+      (socket) => callback(null, socket),
+      (error) => callback(error, new Duplex()),
+    );
+  };
 }
 
 /** The user and password are sent as a header, decoded. A websocket has no fragment. */

@@ -5,7 +5,7 @@ import { createLog, type Log } from './log.ts';
 import { ConfigError } from './settings/config-error.ts';
 import { helpText } from './settings/help-text.ts';
 import { readTextFile } from './settings/json-file.ts';
-import { readConfig, usesProxies } from './settings/read-config.ts';
+import { findIgnoredVariables, readConfig, usesProxies } from './settings/read-config.ts';
 import { redactorOf } from './settings/secrets.ts';
 import type { Config } from './settings/settings.ts';
 import { findUnknownVariables } from './settings/unknown-variables.ts';
@@ -45,7 +45,7 @@ async function serve(config: Config): Promise<void> {
   });
   // In place of Node's own listener, which writes to stderr.
   process.removeAllListeners('warning').on('warning', ({ name, message }) => log.warn({ warning: name }, message));
-  for (const unknown of findUnknownVariables(process.env)) log.warn(unknown);
+  for (const warning of [...findUnknownVariables(process.env), ...findIgnoredVariables(process.env)]) log.warn(warning);
   logProxies(config, log);
   const app = await startApp(config, log);
   onStopSignal(async (signal) => {

@@ -26,7 +26,8 @@ export function readConfig(args: readonly string[], env: NodeJS.ProcessEnv): Con
     read(setting) {
       const flag = flags[flagOf(setting)];
       if (typeof flag === 'string') return { name: `--${flagOf(setting)}`, text: flag };
-      return readVariable(setting, env);
+      const read = readVariable(setting, env);
+      return ignoredBecause(setting, read) === undefined ? read : { ...read, text: setting.default };
     },
     nameOf: ({ variable }) => variable,
     whyNoSandbox: env['NODE_ENV'] === 'production' ? 'NODE_ENV is production' : undefined,
@@ -35,11 +36,30 @@ export function readConfig(args: readonly string[], env: NodeJS.ProcessEnv): Con
   });
 }
 
-function readVariable({ variable, isOfNode, default: byDefault }: Setting, env: NodeJS.ProcessEnv) {
+/** The text of a setting, and the name under which it was set. */
+type NamedText = { readonly name: string; readonly text: string };
+
+function readVariable({ variable, isOfNode, default: byDefault }: Setting, env: NodeJS.ProcessEnv): NamedText {
   if (isOfNode && !usesProxies(env)) return { name: variable, text: byDefault };
   const lower = variable.toLowerCase();
   const name = isOfNode && env[lower] ? lower : variable;
   return { name, text: env[name] || byDefault };
+}
+
+/** Finds wrong variables that are ignored. @returns a sentence for each, without any secret */
+export function findIgnoredVariables(env: NodeJS.ProcessEnv): string[] {
+  return ALL.flatMap((setting) => ignoredBecause(setting, readVariable(setting, env)) ?? []);
+}
+
+/** Why a variable is ignored; `undefined` if it is not. */
+function ignoredBecause(setting: Setting, read: NamedText): string | undefined {
+  if (!setting.isIgnoredIfWrong) return undefined;
+  try {
+    setting.read(read.text);
+    return undefined;
+  } catch (error) {
+    return `${problemOf(setting, read, error)}; the variable is ignored`;
+  }
 }
 
 /** Whether Node reads the variables of proxies: by a variable of its own, or by a flag of Node. */
@@ -75,8 +95,7 @@ export function toConfig(problems: string[], source: SettingsSource): Config {
       if (expected === undefined) return [key, setting.read(text)];
       problems.push(`${name}: expected ${expected}`);
     } catch (error) {
-      const shown = setting.isSecret ? HIDDEN : `is ${JSON.stringify(redactUrls(text))}`;
-      problems.push(`${name} ${shown}: ${error instanceof Error ? error.message : error}`);
+      problems.push(problemOf(setting, { name, text }, error));
     }
     invalid.add(key);
     return [key, setting.read(setting.default)];
@@ -86,6 +105,12 @@ export function toConfig(problems: string[], source: SettingsSource): Config {
     if (!keys.some((key) => invalid.has(key))) problems.push(...problemsOf(config, source));
   if (problems.length > 0) throw new ConfigError(problems.map(redactorOf(config)));
   return config;
+}
+
+/** A text that cannot be read, and why, without any text that may be a secret. */
+function problemOf({ isSecret }: Setting, { name, text }: NamedText, error: unknown): string {
+  const shown = isSecret ? HIDDEN : `is ${JSON.stringify(redactUrls(text))}`;
+  return `${name} ${shown}: ${error instanceof Error ? error.message : error}`;
 }
 
 /** What several settings must fulfil together. An invalid one is reported alone, because its default stands in for it. */

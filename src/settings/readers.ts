@@ -177,8 +177,8 @@ export function readHeaderPairs(text: string): HttpHeaders {
 
 /** Reads a number from 0 to 1. @throws Error that says what was expected */
 export function readShare(text: string): number {
-  const share = Number(text);
-  if (!/^\d*\.?\d+$/.test(text) || share > 1) throw new Error('expected a number from 0 to 1');
+  const share = text.trim() === '' ? Number.NaN : Number(text);
+  if (!(share >= 0 && share <= 1)) throw new Error('expected a number from 0 to 1');
   return share;
 }
 

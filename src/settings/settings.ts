@@ -44,6 +44,8 @@ export type Setting<Value = unknown> = {
   readonly ofText?: string;
   /** Whether it is a variable of Node, which is read only with `NODE_USE_ENV_PROXY`, and first in lower case. */
   readonly isOfNode?: true;
+  /** Whether a wrong variable is ignored with a warning, as OpenTelemetry specifies it. A wrong flag is an error. */
+  readonly isIgnoredIfWrong?: true;
   /** Whether the text may contain a password or a key, so that it is never printed. */
   readonly isSecret?: true;
   /** Reads a text. @throws Error that says what was expected */
@@ -374,14 +376,23 @@ const RATE_LIMITS = {
   },
 } satisfies Settings;
 
-/** The variables of OpenTelemetry, with its names, meanings and defaults. */
+const OPENTELEMETRY = { isIgnoredIfWrong: true } as const;
+
+/** One of these words, in upper or lower case. */
+function anyCaseOf<Word extends string>(words: readonly Word[]) {
+  return { ...OPENTELEMETRY, kind: words, read: (text: string) => readOneOf(text.toLowerCase(), words) };
+}
+
+/** The variables of OpenTelemetry, with its names, meanings and defaults, and read by its rules. */
 const TRACES = {
   otlpEndpoint: {
+    ...OPENTELEMETRY,
     ...OPTIONAL_URL,
     variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',
     meaning: 'URL of an OpenTelemetry receiver. If it is set, the gateway sends traces to `<URL>/v1/traces`.',
   },
   otlpHeaders: {
+    ...OPENTELEMETRY,
     variable: 'OTEL_EXPORTER_OTLP_HEADERS',
     default: '',
     meaning: `HTTP headers of every request to the receiver. ${PAIRS}`,
@@ -389,7 +400,7 @@ const TRACES = {
     read: readHeaderPairs,
   },
   otlpProtocol: {
-    ...oneOf(OTLP_PROTOCOLS),
+    ...anyCaseOf(OTLP_PROTOCOLS),
     variable: 'OTEL_EXPORTER_OTLP_PROTOCOL',
     default: OTLP_PROTOCOLS[0],
     meaning: `Encoding of traces: ${OTLP_PROTOCOLS.join(', ')}. gRPC is not supported.`,
@@ -402,18 +413,20 @@ const TRACES = {
     read: (text) => text,
   },
   traceResource: {
+    ...OPENTELEMETRY,
     variable: 'OTEL_RESOURCE_ATTRIBUTES',
     default: '',
     meaning: `Further attributes of the gateway in traces. ${PAIRS}`,
     read: readPairs,
   },
   traceSampler: {
-    ...oneOf(TRACE_SAMPLERS),
+    ...anyCaseOf(TRACE_SAMPLERS),
     variable: 'OTEL_TRACES_SAMPLER',
     default: 'parentbased_always_on',
     meaning: `Which traces are recorded: ${TRACE_SAMPLERS.join(', ')}. With \`parentbased_\`, a client that sends a trace context decides.`,
   },
   traceSamplerArg: {
+    ...OPENTELEMETRY,
     variable: 'OTEL_TRACES_SAMPLER_ARG',
     kind: 'number',
     default: '1',
@@ -421,10 +434,12 @@ const TRACES = {
     read: readShare,
   },
   tracingDisabled: {
-    ...BOOLEAN,
+    ...OPENTELEMETRY,
     variable: 'OTEL_SDK_DISABLED',
+    kind: 'boolean',
     default: 'false',
     meaning: 'Whether traces are off even if a receiver is set: true or false.',
+    read: (text) => readBoolean(text.toLowerCase()),
   },
 } satisfies Settings;
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../src/settings/config-error.ts';
-import { readConfig } from '../../src/settings/read-config.ts';
+import { findIgnoredVariables, readConfig } from '../../src/settings/read-config.ts';
 import { readOptions } from '../../src/settings/read-options.ts';
 import { redactorOf } from '../../src/settings/secrets.ts';
 import type { Config } from '../../src/settings/settings.ts';
@@ -37,27 +37,54 @@ test('the variables of OpenTelemetry are read as it writes them', () => {
   expect(redactorOf(config)('the key is a secret key')).not.toContain('a secret key');
 });
 
-test('a wrong variable of OpenTelemetry is named, without the text of a secret', () => {
-  const problems = problemsOf(() =>
-    readConfig([], {
-      OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317/a-secret-key',
-      OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=one,a-secret-key',
-      OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
-      OTEL_TRACES_SAMPLER: 'jaeger_remote',
-      OTEL_TRACES_SAMPLER_ARG: '10',
-      OTEL_SDK_DISABLED: 'yes',
-    }),
-  );
-  const hidden = '(not shown, it may contain a secret)';
-  const samplers = 'always_on, always_off, traceidratio';
-  expect(problems).toEqual([
-    `OTEL_EXPORTER_OTLP_ENDPOINT ${hidden}: expected a URL with http or https`,
-    `OTEL_EXPORTER_OTLP_HEADERS ${hidden}: pair 2: expected name=value`,
-    'OTEL_EXPORTER_OTLP_PROTOCOL is "grpc": expected one of http/protobuf, http/json',
-    `OTEL_TRACES_SAMPLER is "jaeger_remote": expected one of ${samplers}, ${samplers.replaceAll(/(^|, )/g, '$1parentbased_')}`,
-    'OTEL_TRACES_SAMPLER_ARG is "10": expected a number from 0 to 1',
-    'OTEL_SDK_DISABLED is "yes": expected true or false',
+const HIDDEN = '(not shown, it may contain a secret)';
+const SAMPLERS = 'always_on, always_off, traceidratio';
+const ALL_SAMPLERS = `${SAMPLERS}, ${SAMPLERS.replaceAll(/(^|, )/g, '$1parentbased_')}`;
+
+// OpenTelemetry's "Environment Variable Specification". An enum: "if the user provides a value the implementation does not recognize,
+// the implementation MUST generate a warning and gracefully ignore the setting". OTEL_TRACES_SAMPLER_ARG: "Invalid or unrecognized
+// input MUST be logged and MUST be otherwise ignored". A number that cannot be parsed or is out of range is treated as not set.
+// An error in OTEL_RESOURCE_ATTRIBUTES discards the whole value ("Resource SDK").
+test.each([
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4317/a-secret-key', `${HIDDEN}: expected a URL with http or https`],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'x-tenant=one,a-secret-key', `${HIDDEN}: pair 2: expected name=value`],
+  ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc', 'is "grpc": expected one of http/protobuf, http/json'],
+  ['OTEL_RESOURCE_ATTRIBUTES', 'host.name=a,b', 'is "host.name=a,b": pair 2: expected name=value'],
+  ['OTEL_TRACES_SAMPLER', 'jaeger_remote', `is "jaeger_remote": expected one of ${ALL_SAMPLERS}`],
+  ['OTEL_TRACES_SAMPLER_ARG', '10', 'is "10": expected a number from 0 to 1'],
+  ['OTEL_TRACES_SAMPLER_ARG', '-0.1', 'is "-0.1": expected a number from 0 to 1'],
+  ['OTEL_TRACES_SAMPLER_ARG', 'endpoint=http://x', 'is "endpoint=http://x": expected a number from 0 to 1'],
+  ['OTEL_SDK_DISABLED', '1', 'is "1": expected true or false'],
+  ['OTEL_SDK_DISABLED', 'yes', 'is "yes": expected true or false'],
+])('%s=%s is a warning, and ignored', (variable, text, problem) => {
+  expect(findIgnoredVariables({ [variable]: text })).toEqual([`${variable} ${problem}; the variable is ignored`]);
+  expect(readConfig([], { [variable]: text })).toEqual(readConfig([], {}));
+});
+
+// "Any value that represents a Boolean MUST be set to true only by the case-insensitive string "true"". Empty means unset.
+test.each([
+  ['OTEL_SDK_DISABLED', 'TRUE', { tracingDisabled: true }],
+  ['OTEL_SDK_DISABLED', 'True', { tracingDisabled: true }],
+  ['OTEL_SDK_DISABLED', 'False', { tracingDisabled: false }],
+  ['OTEL_SDK_DISABLED', '', { tracingDisabled: false }],
+  ['OTEL_TRACES_SAMPLER', 'Always_Off', { traceSampler: 'always_off' }],
+  ['OTEL_TRACES_SAMPLER', '', { traceSampler: 'parentbased_always_on' }],
+  ['OTEL_EXPORTER_OTLP_PROTOCOL', 'HTTP/JSON', { otlpProtocol: 'http/json' }],
+  ['OTEL_TRACES_SAMPLER_ARG', '1e-3', { traceSamplerArg: 0.001 }],
+  ['OTEL_TRACES_SAMPLER_ARG', '1.0', { traceSamplerArg: 1 }],
+])('%s=%s is read', (variable, text, expected) => {
+  expect(findIgnoredVariables({ [variable]: text })).toEqual([]);
+  expect(readConfig([], { [variable]: text })).toMatchObject(expected);
+});
+
+test('a wrong flag or option of traces is an error, and a right one overrides a wrong variable', () => {
+  const env = { OTEL_TRACES_SAMPLER: 'jaeger_remote' };
+  const expected = `is "xray": expected one of ${ALL_SAMPLERS}`;
+  expect(problemsOf(() => readConfig(['--otel-traces-sampler=xray'], env))).toEqual([
+    `--otel-traces-sampler ${expected}`,
   ]);
+  expect(problemsOf(() => readOptions({ otelTracesSampler: 'xray' }))).toEqual([`otelTracesSampler ${expected}`]);
+  expect(readConfig(['--otel-traces-sampler=always_off'], env)).toMatchObject({ traceSampler: 'always_off' });
 });
 
 test.each([

@@ -174,7 +174,7 @@ export function createApp({
     divergences: createDivergenceRankings(followed),
     windowStarts: createWindowStarts(recording.sources.history),
     closedIntervals: createClosedIntervals(nodes.sources.head, recording.sources.history),
-    headSteps: createHeadSteps(),
+    headSteps: createHeadSteps(followed.tokens),
     tokenCount: createTokenCount(followed),
   };
   const upstreams = () => [nodes.health(), marketData.health()];

@@ -3,7 +3,7 @@ import { findPoolPair } from '../domain/exchange.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import { priceOfToken2 } from '../domain/price.ts';
 import { type CrossedBound, crossedBound } from '../domain/price-crossing.ts';
-import type { TokenId } from '../domain/token.ts';
+import type { TokenId, TokenList } from '../domain/token.ts';
 import { BadUserInputError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { CandleMoment } from './closed-intervals.ts';
@@ -66,8 +66,8 @@ export async function createPriceCrossingStream(
   const subscribe = await subscribeTo(sources.head, resumed);
   const found = requirePool(sources, pool);
   if (found !== undefined) requireKnownDecimals(sources, found);
-  const crossingOf = ({ previous, head }: HeadStep) =>
-    crossedBound(priceIn(sources, previous, pool), priceIn(sources, head, pool), bounds);
+  const crossingOf = ({ previous, head, tokens }: HeadStep) =>
+    crossedBound(priceIn(tokens, previous, pool), priceIn(tokens, head, pool), bounds);
 
   return createSourceStream<HeadStep, PriceCrossing>({
     subscribe: toSeveral(subscribe, () => {
@@ -75,7 +75,7 @@ export async function createPriceCrossingStream(
       return (head) => {
         const step = previous && sources.headSteps.between(previous, head);
         // While the pool has no price, the last one counts.
-        if (priceIn(sources, head, pool) !== undefined) previous = head;
+        if (priceIn(sources.tokens.current(), head, pool) !== undefined) previous = head;
         return step !== undefined && crossingOf(step) !== undefined ? [step] : [];
       };
     }),
@@ -108,10 +108,10 @@ function requireKnownDecimals({ tokens }: Sources, { token1Id, token2Id }: PoolT
 }
 
 /** The price of a pool at a head; `undefined` if it has none. */
-function priceIn({ tokens }: Sources, { exchange }: Head, { token1Id, token2Id }: PoolTokens): number | undefined {
+function priceIn(tokens: TokenList, { exchange }: Head, { token1Id, token2Id }: PoolTokens): number | undefined {
   const pool = findPoolPair(exchange, token1Id, token2Id);
   if (pool === undefined) return undefined;
-  const decimals1 = tokens.current().get(pool.token1Id)?.decimals;
-  const decimals2 = tokens.current().get(pool.token2Id)?.decimals;
+  const decimals1 = tokens.get(pool.token1Id)?.decimals;
+  const decimals2 = tokens.get(pool.token2Id)?.decimals;
   return decimals1 === undefined || decimals2 === undefined ? undefined : priceOfToken2(pool, decimals1, decimals2);
 }

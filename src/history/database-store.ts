@@ -19,6 +19,8 @@ type Opened = { readonly database: Database; readonly memory: PoolMemory };
  * @param rawDays for how many days the changes of each height are kept
  */
 export function createDatabaseStore(open: (chainName: string) => Promise<Database>, rawDays: number): HistoryStore {
+  let current: Opened | undefined;
+  /** While the database is opened, all calls wait for the same. */
   let opening: Promise<Opened> | undefined;
   let directory: PoolDirectory | undefined;
   let chain: string | undefined;
@@ -27,15 +29,23 @@ export function createDatabaseStore(open: (chainName: string) => Promise<Databas
   async function opened(): Promise<Opened> {
     if (isClosed) throw new HistoryDatabaseError('The history is closed.');
     if (chain === undefined) throw new HistoryDatabaseError('The chain is not known yet.');
-    const chainName = chain;
-    const current = await opening?.catch(() => undefined);
-    if (current === undefined || current.database.isLost()) {
-      opening = (async () => {
-        await current?.database.close();
-        return { database: await open(chainName), memory: createPoolMemory() };
-      })();
-    }
-    return opening as Promise<Opened>;
+    if (current !== undefined && !current.database.isLost()) return current;
+    opening ??= reopen(chain).finally(() => {
+      opening = undefined;
+    });
+    return opening;
+  }
+
+  async function reopen(chainName: string): Promise<Opened> {
+    await closeCurrent();
+    current = { database: await open(chainName), memory: createPoolMemory() };
+    return current;
+  }
+
+  async function closeCurrent(): Promise<void> {
+    const closing = current;
+    current = undefined;
+    await closing?.database.close();
   }
 
   async function read<T>(work: (sql: ReadSql, memory: PoolMemory) => Promise<T>): Promise<T> {
@@ -89,9 +99,8 @@ export function createDatabaseStore(open: (chainName: string) => Promise<Databas
     },
     async close() {
       isClosed = true;
-      const current = await opening?.catch(() => undefined);
-      opening = undefined;
-      await current?.database.close();
+      await opening?.catch(() => undefined);
+      await closeCurrent();
     },
   };
 }

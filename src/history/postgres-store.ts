@@ -90,7 +90,7 @@ function createPostgresDatabase(url: string): Database {
       connection.release();
       return result;
     } catch (error) {
-      isBroken ||= error instanceof HistoryDatabaseError && error.cause !== undefined;
+      isBroken ||= mustReopen(error);
       // The connection is closed. The server then rolls its transaction back.
       connection.release(true);
       throw error;
@@ -168,6 +168,19 @@ function withColumns(text: string): string {
 }
 
 const TYPES = { integer: 'bigint', amount: 'numeric', text: 'text' };
+
+/**
+ * The classes of errors after which the database is opened again: the connection failed, the database or its tables are no longer
+ * there, or the server stops or only reads (25006). After others, such as a lock timeout, only the transaction has failed.
+ */
+const LOST = /^(08|25006|3D|3F|42|57P)/;
+
+/** Whether the connections are of no use after this error. One without a code of PostgreSQL is an error of the connection. */
+function mustReopen(error: unknown): boolean {
+  if (!(error instanceof HistoryDatabaseError) || error.cause === undefined) return false;
+  const { cause } = error;
+  return !(cause instanceof pg.DatabaseError) || LOST.test(cause.code ?? '');
+}
 
 /** Calls PostgreSQL. @throws HistoryDatabaseError in place of its errors */
 async function orFail<T>(call: () => Promise<T>): Promise<T> {

@@ -20,6 +20,12 @@ async function createStore(url: URL | string = server().url): Promise<HistorySto
   return store;
 }
 
+/** The processes of the server that serve stores. */
+async function connectionsOfStores(): Promise<readonly unknown[]> {
+  const rows = await query("SELECT pid FROM pg_stat_activity WHERE application_name = 'pdex-gateway'");
+  return rows.map((row) => (row as { readonly pid: number }).pid);
+}
+
 const blocks = (count: number, from = FIRST_HEIGHT) =>
   Array.from({ length: count }, (_, index) => endlessBlock(from + index));
 
@@ -131,7 +137,11 @@ test('while another gateway holds the lock, a write fails after a while, and rea
   await other.query(`BEGIN; SELECT pg_advisory_xact_lock(${0x50444558})`);
   const recording = store.record(blocks(5));
   expect((await store.coverage(0))?.heights).toBe(3);
+  const reading = await connectionsOfStores();
   await expect(recording).rejects.toMatchObject(TEMPORARY);
+  // No other connection is closed because of it.
+  expect((await store.coverage(0))?.heights).toBe(3);
+  expect((await connectionsOfStores()).filter((pid) => reading.includes(pid))).not.toEqual([]);
   await other.end();
   await store.record(blocks(5));
   expect((await store.coverage(0))?.heights).toBe(5);

@@ -156,3 +156,12 @@ test('on a disk that cannot be written calls fail, and succeed once it can be', 
   await store.record(blocks(5));
   expect((await store.coverage(0))?.heights).toBe(5);
 });
+
+test('calls in one turn of the event loop open the database once', async () => {
+  const store = createSqliteStore(undefined, { rawDays: 7 });
+  onTestFinished(() => store.close());
+  // Of a database in memory, another one would be empty.
+  const [, , before] = await Promise.all([store.useChain('test'), store.record(blocks(3)), store.coverage(0)]);
+  expect(before?.heights ?? 0).toBeLessThanOrEqual(3);
+  expect((await store.coverage(0))?.heights).toBe(3);
+});

@@ -204,6 +204,26 @@ describe('the process', () => {
     expect((await fetch(`${url}?query={beaconHeight}`)).headers.get('x-pdex-sandbox')).toBe('true');
   });
 
+  test('starts with wrong variables of OpenTelemetry and with proxies that are not turned on, and logs them', async () => {
+    const child = run(['--port', '0', '--sandbox', '--stop-window-ms', '0'], {
+      NODE_USE_ENV_PROXY: '',
+      HTTPS_PROXY: 'http://user:s3cr3t@127.0.0.1:1',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317',
+      OTEL_SDK_DISABLED: 'yes',
+    });
+    await untilServing(child);
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    const hidden = '(not shown, it may contain a secret)';
+    for (const line of [
+      `OTEL_EXPORTER_OTLP_ENDPOINT ${hidden}: expected a URL with http or https; the variable is ignored`,
+      'OTEL_SDK_DISABLED is \\"yes\\": expected true or false; the variable is ignored',
+      'the proxies of the environment are not used without NODE_USE_ENV_PROXY=1',
+    ])
+      expect(child.output()).toContain(`"msg":"${line}"`);
+    expect(child.output()).not.toContain('s3cr3t');
+  });
+
   test('prints one line when its port is taken, and exits with 1', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -33,7 +33,9 @@ describe('the Dockerfile', () => {
     const [port, adminPort] = [await freePort(), await freePort()];
     const { PATH } = NPM_ENV;
     const ports = { PORT: String(port), ADMIN_PORT: String(adminPort) };
-    const options = { cwd: image.folder, env: { PATH, ...image.env, ...ports, SANDBOX: 'true' } };
+    // The check asks the gateway itself, also where all other hosts are behind a proxy.
+    const proxy = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: 'http://127.0.0.1:1' };
+    const options = { cwd: image.folder, env: { PATH, ...image.env, ...ports, ...proxy, SANDBOX: 'true' } };
     const [command, ...args] = image.command;
     const gateway = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'inherit'] });
     onTestFinished(() => void gateway.kill('SIGKILL'));

@@ -56,7 +56,10 @@ export type Gateway = {
    * @param next called for every other path; without it, the response has status 404
    */
   readonly handler: (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
-  /** Handles the event `upgrade` of another HTTP server: opens a websocket for operations. The path is ignored. */
+  /**
+   * Handles the event `upgrade` of another HTTP server: opens a websocket for operations. The path is ignored. A request to change
+   * to another protocol is handed back to that server, as a request without `Upgrade`.
+   */
   readonly handleUpgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   /**
    * Starts an HTTP server with all endpoints. The defaults are the options `port` and `host`. With the option `adminPort`, it

@@ -25,6 +25,7 @@ import { createResponseWriter } from './http/response-writer.ts';
 import { createRestRoutes } from './http/rest.ts';
 import { createRoutes, isGraphqlPath } from './http/routes.ts';
 import { createHttpServer, listenOn } from './http/server.ts';
+import { handleWithoutUpgrade, isWebSocketUpgrade } from './http/upgrade.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { createDataVersion } from './operations/data-version.ts';
 import { createDocuments } from './operations/documents.ts';
@@ -54,7 +55,10 @@ export type GatewayServer = {
    * @param next called in place of a response with status 404
    */
   handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void;
-  /** Opens a websocket on a connection of another server. The path of the request is ignored. */
+  /**
+   * Opens a websocket on a connection of another server. The path of the request is ignored. A request to change to another
+   * protocol is handed back to that server, as a request without `Upgrade`.
+   */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /**
    * Listens, first on the admin port if there is one.
@@ -209,7 +213,8 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     responses,
     isLast,
   });
-  const server = createHttpServer({ handle, responses, connections, keepAliveMs });
+  const isUpgrade = (request: IncomingMessage) => isWebSocketUpgrade(request) && isGraphqlPath(request);
+  const server = createHttpServer({ handle, responses, connections, keepAliveMs, isUpgrade });
   const webSockets = createWebSocketTransport({
     ...transport,
     metrics,
@@ -219,10 +224,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     keepAliveMs,
     internal,
   });
-  server.on('upgrade', (request, socket, head) => {
-    if (isGraphqlPath(request)) webSockets.handleUpgrade(request, socket, head);
-    else webSockets.refusePath(request, socket);
-  });
+  server.on('upgrade', webSockets.handleUpgrade);
   metrics.registerSources(service);
   const stopAborting = responses.abortStalled(keepAliveMs);
 
@@ -244,7 +246,8 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       handle(request, response, next && passOn);
     },
     handleUpgrade(request, socket, head) {
-      if (isClosed) socket.destroy();
+      if (!isWebSocketUpgrade(request)) handleWithoutUpgrade(request, socket);
+      else if (isClosed) socket.destroy();
       else webSockets.handleUpgrade(request, socket, head);
     },
     async listen(port, host) {

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Agent, type Dispatcher, request } from 'undici';
@@ -144,6 +145,22 @@ describe.skipIf(!existsSync(NGINX))('nginx.conf', () => {
       }
     },
   );
+
+  // RFC 9110, 7.8: a server may ignore it. undici does not send the header.
+  test.each(['h2c', 'websocket'])('a request with an Upgrade to %s is answered as one without it', async (upgrade) => {
+    const { url, gateways } = await open();
+    const send = async (path: string, method: string, body: string) => {
+      const headers = { connection: 'Upgrade, HTTP2-Settings', upgrade, 'content-type': 'application/json' };
+      const sent = httpRequest(url + path, { method, headers });
+      const [[response]] = await Promise.all([once(sent, 'response'), sent.end(body)]);
+      return [response.statusCode, (await response.toArray()).join('')];
+    };
+    const schema = await (await fetch(`${url}/schema.graphql`)).text();
+    expect(await send('/schema.graphql', 'GET', '')).toEqual([200, schema]);
+    const heights = gateways.map(({ sandbox }) => `{"data":{"beaconHeight":${sandbox.chain.tip.height}}}`);
+    const [status, answer] = await send('/graphql', 'POST', '{"query":"{beaconHeight}"}');
+    expect([status, heights]).toEqual([200, expect.arrayContaining([answer])]);
+  });
 
   test('serves what is for clients, compressed, also to its own pages, and limits bodies as the gateway does', async () => {
     const { url, send, ask } = await open();

@@ -11,11 +11,15 @@ type HttpServerOptions = {
   readonly connections: ConnectionLimits | undefined;
   /** How long a client may keep the gateway waiting: it is disconnected within two such periods. */
   readonly keepAliveMs: number;
+  /** Whether a request emits `upgrade`. By default, none does: each is handled. */
+  readonly isUpgrade?: (request: IncomingMessage) => boolean;
 };
 
 /** Creates the HTTP server. */
-export function createHttpServer({ handle, responses, connections, keepAliveMs }: HttpServerOptions): Server {
-  const server = createServer(timeoutsOf(keepAliveMs), (request, response) => handle(request, response));
+export function createHttpServer({ handle, responses, connections, ...options }: HttpServerOptions): Server {
+  const { keepAliveMs, isUpgrade = () => false } = options;
+  const serverOptions = { ...timeoutsOf(keepAliveMs), shouldUpgradeCallback: isUpgrade };
+  const server = createServer(serverOptions, (request, response) => handle(request, response));
   responses.onEnd(() => {
     // While the gateway stops, idle connections would keep it running.
     if (!server.listening) setImmediate(() => server.closeIdleConnections());

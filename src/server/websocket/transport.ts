@@ -16,7 +16,6 @@ import { Account } from '../operations/account.ts';
 import { readMinimumHeight } from '../operations/minimum-heights.ts';
 import { toRefusedResponse } from '../operations/refusal.ts';
 import { stagger } from '../stagger.ts';
-import { GRAPHQL_PATH } from '../yoga/yoga.ts';
 import { ClientSocket } from './client-socket.ts';
 import {
   createSocketOperations,
@@ -33,8 +32,6 @@ export type WebSocketTransport = {
   isUnused(): boolean;
   /** Opens a websocket, or refuses it with an HTTP response. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Refuses a websocket to another path. */
-  refusePath(request: IncomingMessage, socket: Duplex): void;
   /**
    * Closes all websockets with 1001, one by one within the window. Each is closed when its queries are answered, at most about
    * the timeout later.
@@ -126,10 +123,6 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
   return {
     isUnused: () => sockets.clients.size === 0,
     handleUpgrade,
-    refusePath(request, socket) {
-      const requestId = requestIds.of(request);
-      refuse(socket, toCaller(request, requestId), requestId, NOT_FOUND);
-    },
     async close(windowMs, timeoutMs) {
       const closed = once(sockets, 'close');
       const end = performance.now() + windowMs;
@@ -172,11 +165,6 @@ function subscribe(args: SubscriptionArgs): AsyncIterableIterator<never> {
   Object.assign(args, { updates: undefined });
   return sendUpdates(updates, receiver);
 }
-
-/** The error of a websocket on another path. */
-const NOT_FOUND = new GraphQLError(`The websocket endpoint is ${GRAPHQL_PATH}.`, {
-  extensions: { code: 'BAD_USER_INPUT', http: { status: 404 } },
-});
 
 const KEPT_HEADERS = [FORWARDED_FOR_HEADER, MIN_HEIGHT_HEADER, TRACEPARENT_HEADER];
 

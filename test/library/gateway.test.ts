@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import express from 'express';
 import { request } from 'undici';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createGateway, createSandbox, type Gateway, type GatewayOptions } from '../../src/index.ts';
@@ -312,6 +314,37 @@ describe('the handler', () => {
       data: { service: { sandbox: true } },
     });
     expect((await post('')).status).toBe(400);
+  });
+
+  test('takes a body behind express.json() as it was parsed: of any encoding, and of a limited size', async () => {
+    const gateway = await gatewayForTest();
+    const origin = await serve(
+      createServer(
+        express()
+          .use(express.json({ limit: '9mb' }))
+          .use(gateway.handler),
+      ),
+    );
+    const post = async (body: Buffer, headers: Record<string, string>) => {
+      const all = { 'content-type': 'application/json', ...headers };
+      return fetch(`${origin}/graphql`, { method: 'POST', headers: all, body: Uint8Array.from(body) });
+    };
+    const body = Buffer.from('{"query":"{ service { sandbox } }"}');
+    for (const accept of ['application/json', 'text/event-stream']) {
+      const sent: readonly [Buffer, Record<string, string>][] = [
+        [gzipSync(body), { 'content-encoding': 'gzip' }],
+        [brotliCompressSync(body), { 'content-encoding': 'br' }],
+        [Buffer.from(body.toString(), 'utf16le'), { 'content-type': 'application/json; charset=utf-16' }],
+      ];
+      for (const [bytes, headers] of sent) {
+        const response = await post(bytes, { ...headers, accept });
+        expect([headers, response.status]).toEqual([headers, 200]);
+        expect(await response.text()).toContain('{"data":{"service":{"sandbox":true}}}');
+      }
+    }
+    const long = Buffer.from(JSON.stringify({ query: '{ __typename }', variables: { text: 'x'.repeat(300_000) } }));
+    const refused = await post(gzipSync(long), { 'content-encoding': 'gzip' });
+    expect([refused.status, (await refused.json()).errors[0].extensions.code]).toEqual([413, 'QUERY_TOO_COMPLEX']);
   });
 
   test('works where the path has a prefix, and where the server of the user answers others', async () => {

@@ -178,7 +178,7 @@ export function createValidDocument(
   return {
     document,
     operation(name) {
-      const definition = getOperationAST(document, name);
+      const definition = getOperationAST(document, name === '' ? undefined : name);
       if (definition == null) return undefined;
       const before = known.get(definition);
       if (before !== undefined) return before;

@@ -88,15 +88,17 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
     }
     if (type !== undefined && method === 'GET') {
       respondTo(exchange, account, type, request.url ?? '', undefined);
-    } else if (type !== undefined && method === 'POST' && hasPlainBody(request, maxBodyBytes)) {
+      return;
+    }
+    const before = readBefore(request);
+    if (type !== undefined && method === 'POST' && hasPlainBody(request, maxBodyBytes)) {
       // In Latin-1 each byte is one character: texts differ if their bytes differ.
       const onBody = (body: Buffer) => respondTo(exchange, account, type, body.toString('latin1'), body);
-      const body = readBefore(request);
-      if (body === undefined) readBody(request, onBody);
-      else onBody(body);
+      if (before === undefined) readBody(request, onBody);
+      else onBody(before);
     } else {
       exchange.account = account;
-      passToYoga(exchange, readBefore(request));
+      passToYoga(exchange, before);
     }
   }
 

@@ -13,13 +13,18 @@ export function hasPlainBody({ headers }: IncomingMessage, maxBytes: number): bo
 
 /**
  * The body of a request that other code of the process, such as `express.json()`, has read before; `undefined` if none has. Such
- * code leaves what it has read in `request.body`.
+ * code leaves what it has read in `request.body`, decompressed and, if it is no buffer, decoded: the headers are changed to
+ * describe the returned body.
  */
 export function readBefore(request: IncomingMessage & { readonly body?: unknown }): Buffer | undefined {
   if (!request.readableEnded) return undefined;
-  const { body = '' } = request;
-  if (Buffer.isBuffer(body)) return body;
-  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  const { headers, body = '' } = request;
+  const { 'content-type': type } = headers;
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  delete headers['content-encoding'];
+  headers['content-length'] = String(bytes.length);
+  if (bytes !== body && type !== undefined) headers['content-type'] = type.replace(/;\s*charset=[^;]*/i, '');
+  return bytes;
 }
 
 /** Reads the body of a request. The callback is not called if the client disconnects before the end. */

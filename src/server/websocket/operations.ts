@@ -153,7 +153,7 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     }
     log.started(operation, prepared.points);
     const { document } = prepared.operation;
-    const operationName = payload.operationName ?? null;
+    const operationName = payload.operationName || null;
     const unused = { rootValue: undefined, contextValue: undefined };
     releasePayload(payload);
     return { schema, document, operationName, ...unused, updates, receiver: receiverOf(operation) };

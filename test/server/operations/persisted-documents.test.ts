@@ -107,6 +107,18 @@ describe.each(Object.entries(WAYS))('over %s, a persisted document', (name, ask)
     expect(await ask(gateway, { query: '{ beaconHeight }' })).toHaveProperty('data');
   });
 
+  test('is executed with an empty operation name as without one, and so is a text', async () => {
+    const gateway = await serve();
+    const { height } = gateway.sandbox.chain.tip;
+    for (const operation of [{ documentId: 'height' }, { documentId: 'unnamed' }, { query: HEIGHT }])
+      expect([operation, await ask(gateway, { ...operation, operationName: '' })]).toEqual([
+        operation,
+        { data: { beaconHeight: height } },
+      ]);
+    for (const operation of [{ documentId: 'several' }, { query: DOCUMENTS.several }])
+      expect(await ask(gateway, { ...operation, operationName: '' })).toEqual(await ask(gateway, operation));
+  });
+
   test('is the only thing that is executed with PERSISTED_ONLY, and nothing is registered', async () => {
     const gateway = await serve({ persistedOnly: true });
     const query = '{ pools: beaconHeight }';
@@ -126,7 +138,8 @@ describe.each(['a websocket', 'server-sent events by POST', 'server-sent events 
   test('a persisted subscription starts', async () => {
     const gateway = await serve({ persistedOnly: true });
     const beaconHeight = gateway.sandbox.chain.tip.height;
-    expect(await WAYS[name]?.(gateway, { documentId: 'heads' })).toEqual({ data: { head: { beaconHeight } } });
+    for (const operation of [{ documentId: 'heads' }, { documentId: 'heads', operationName: '' }])
+      expect(await WAYS[name]?.(gateway, operation)).toEqual({ data: { head: { beaconHeight } } });
   });
 });
 

@@ -214,7 +214,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     isLast,
   });
   const isUpgrade = (request: IncomingMessage) => isWebSocketUpgrade(request) && isGraphqlPath(request);
-  const server = createHttpServer({ handle, responses, connections, keepAliveMs, isUpgrade });
+  const server = createHttpServer({ handle, responses, connections, metrics, keepAliveMs, isUpgrade });
   const webSockets = createWebSocketTransport({
     ...transport,
     metrics,

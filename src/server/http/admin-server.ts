@@ -23,7 +23,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
   const { metrics, accessLog, isStopping, keepAliveMs } = options;
   const responses = createOpenResponses(metrics, accessLog.onResponse);
   const handle = createRoutes({ ...options, hasAdminPages: true, responses, isLast: isStopping });
-  const server = createHttpServer({ handle, responses, connections: undefined, keepAliveMs });
+  const server = createHttpServer({ handle, responses, connections: undefined, metrics, keepAliveMs });
   let origin: string | undefined;
   const stopAborting = responses.abortStalled(keepAliveMs);
 

@@ -2,13 +2,16 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ConnectionLimits } from '../clients/connection-limits.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { OpenResponses } from './open-responses.ts';
+import { createUnreadableHandler } from './unreadable-request.ts';
 
 /** What the HTTP server needs. */
 type HttpServerOptions = {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
   readonly responses: OpenResponses;
   readonly connections: ConnectionLimits | undefined;
+  readonly metrics: Pick<Metrics, 'recordErrors'>;
   /** How long a client may keep the gateway waiting: it is disconnected within two such periods. */
   readonly keepAliveMs: number;
   /** Whether a request emits `upgrade`. By default, none does: each is handled. */
@@ -16,7 +19,7 @@ type HttpServerOptions = {
 };
 
 /** Creates the HTTP server. */
-export function createHttpServer({ handle, responses, connections, ...options }: HttpServerOptions): Server {
+export function createHttpServer({ handle, responses, connections, metrics, ...options }: HttpServerOptions): Server {
   const { keepAliveMs, isUpgrade = () => false } = options;
   const serverOptions = { ...timeoutsOf(keepAliveMs), shouldUpgradeCallback: isUpgrade };
   const server = createServer(serverOptions, (request, response) => handle(request, response));
@@ -24,6 +27,7 @@ export function createHttpServer({ handle, responses, connections, ...options }:
     // While the gateway stops, idle connections would keep it running.
     if (!server.listening) setImmediate(() => server.closeIdleConnections());
   });
+  server.on('clientError', createUnreadableHandler(metrics));
   server.on('connection', responses.addConnection);
   if (connections) server.on('connection', connections.connected);
   return server;

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type IncomingHttpHeaders, type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GraphQLError } from 'graphql';
@@ -11,10 +11,10 @@ import { type ClientIdentity, FORWARDED_FOR_HEADER } from '../clients/client-add
 import { isAllowedOrigin, originNotAllowed } from '../clients/origins.ts';
 import { MIN_HEIGHT_HEADER, SANDBOX_HEADER } from '../http/headers.ts';
 import { REQUEST_ID_HEADER } from '../http/request-id.ts';
+import { toHttpText } from '../http/unreadable-request.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import { readMinimumHeight } from '../operations/minimum-heights.ts';
-import { toRefusedResponse } from '../operations/refusal.ts';
 import { stagger } from '../stagger.ts';
 import { ClientSocket } from './client-socket.ts';
 import {
@@ -81,10 +81,7 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
     // Without a listener, a reset connection would end the process. A client that goes on writing would stay connected.
     socket.on('error', () => socket.destroy());
     socket.once('finish', () => socket.destroy());
-    const { status, headers, body } = toRefusedResponse(error);
-    const all = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' };
-    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+    socket.end(toHttpText(error));
   }
 
   function refusalOf(request: IncomingMessage, socket: Duplex, caller: ClientIdentity): GraphQLError | undefined {

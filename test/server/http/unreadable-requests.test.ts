@@ -1,7 +1,9 @@
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startGateway } from '../../support/gateway.ts';
+import { sumOf } from '../../support/metrics.ts';
 import { nextMessage, openSocket } from '../../support/transports.ts';
 
 let gateway: Awaited<ReturnType<typeof startGateway>>;
@@ -133,6 +135,64 @@ describe('a URL', () => {
   test('may contain percent signs that encode nothing', async () => {
     const search = '?query={beaconHeight}%23 100% %c3%a9'.replaceAll(' ', '+');
     expect((await send({ headers: {}, search })).status).toBe(200);
+  });
+});
+
+describe('a request that is no HTTP request of an allowed size', () => {
+  /** Sends bytes, and returns the response when the gateway has closed the connection. */
+  async function sendRaw(text: string) {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write(text);
+    const [head = '', body = ''] = String(Buffer.concat(await socket.toArray())).split('\r\n\r\n');
+    const [line, ...headers] = head.split('\r\n');
+    return { line, headers, body };
+  }
+
+  const counted = async () => {
+    const { body } = await request(new URL('/metrics', url));
+    return sumOf(await body.text(), 'pdex_errors_total', { code: 'BAD_USER_INPUT' });
+  };
+
+  // RFC 6585, 5: the response may say which header fields are too large. Clients send all of it before they read.
+  test.each([
+    ['headers', `GET /graphql HTTP/1.1\r\nHost: x\r\nx-long: ${'x'.repeat(20_000)}\r\n\r\n`],
+    ['headers of 4 MB', `GET /graphql HTTP/1.1\r\nHost: x\r\nx-long: ${'x'.repeat(4_000_000)}\r\n\r\n`],
+    ['a URL', `GET /graphql?query={beaconHeight}%23${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
+  ])('with %s over the limit is told the limit', async (_name, text) => {
+    const before = await counted();
+    const { line, headers, body } = await sendRaw(text);
+    const message =
+      'The URL and the headers of a request have more than 16384 bytes. Send a long query as the body of a POST.';
+    expect([line, JSON.parse(body)]).toEqual(['HTTP/1.1 431 Request Header Fields Too Large', refusedWith(message)]);
+    expect(headers).toEqual([
+      'content-type: application/json; charset=utf-8',
+      `content-length: ${body.length}`,
+      'connection: close',
+    ]);
+    expect(await counted()).toBe(before + 1);
+  });
+
+  test.each(['no HTTP\r\n\r\n', 'GET /health HTTP/1.1\r\nHost: x\r\nx y: z\r\n\r\n'])(
+    'is refused with an explanation: %j',
+    async (text) => {
+      const { line, body } = await sendRaw(text);
+      const message = 'The request is not valid HTTP.';
+      expect([line, JSON.parse(body)]).toEqual(['HTTP/1.1 400 Bad Request', refusedWith(message)]);
+    },
+  );
+
+  test('in the middle of an event stream ends the stream, and is not answered in it', async () => {
+    const query = encodeURIComponent('subscription { head { beaconHeight } }');
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write(`GET /graphql?query=${query} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n`);
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk;
+      if (received.includes('beaconHeight')) socket.write('no HTTP\r\n\r\n');
+    });
+    await once(socket, 'close');
+    expect(received).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(received).not.toContain('not valid HTTP');
   });
 });
 

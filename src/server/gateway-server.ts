@@ -40,7 +40,7 @@ import type { BuiltExplorer } from './pages/explorer-files.ts';
 import { stopServer } from './stopping.ts';
 import { createWebSocketLog } from './websocket/log.ts';
 import { createWebSocketTransport } from './websocket/transport.ts';
-import { createGatewayYoga, GRAPHQL_PATH, type Yoga } from './yoga/yoga.ts';
+import { createGatewayYoga, fetchWith, GRAPHQL_PATH, type Yoga } from './yoga/yoga.ts';
 
 /** The server of the gateway. */
 export type GatewayServer = {
@@ -231,7 +231,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   return {
     async fetch(input, init) {
       if (isClosed) return new Response(CLOSED, { status: 503 });
-      return responses.trackFetch((yoga().fetch as GatewayServer['fetch'])(input, init));
+      return responses.trackFetch(fetchWith(yoga(), input, init));
     },
     handle(request, response, next) {
       if (isClosed) {

@@ -26,6 +26,7 @@ import {
   readBodyParameters,
   readSearchParameters,
 } from './request-parameters.ts';
+import { isRead } from './request-target.ts';
 import type { ResponseWriter } from './response-writer.ts';
 import { createWriteBatch } from './write-batch.ts';
 
@@ -86,7 +87,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
       refuse(exchange, type, unpaid);
       return;
     }
-    if (type !== undefined && method === 'GET') {
+    if (type !== undefined && isRead(request)) {
       respondTo(exchange, account, type, request.url ?? '', undefined);
       return;
     }
@@ -215,7 +216,9 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
     const { request, response, id } = exchange;
     if (body !== undefined) Object.assign(request, { body: Readable.from([body]) });
     writer.begin(exchange);
-    requestIds.run(id, () => yoga()(request, response, { exchange } as never));
+    // Yoga does not know HEAD.
+    const read = request.method === 'HEAD' ? Object.create(request, { method: { value: 'GET' } }) : request;
+    requestIds.run(id, () => yoga()(read, response, { exchange } as never));
   }
 
   function labelOfPlain(plain: PlainRequest): OperationLabel {

@@ -11,6 +11,7 @@ import { cacheHeadersOf, hasEtag } from './http-caching.ts';
 import type { JsonType } from './media-types.ts';
 import type { HttpExchange, OpenResponses } from './open-responses.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
+import { isRead } from './request-target.ts';
 import { statusOf } from './status.ts';
 
 /** Writes the responses of the GraphQL endpoint. */
@@ -52,7 +53,7 @@ export function createResponseWriter({
 
   function send(exchange: HttpExchange, type: JsonType, encoded: EncodedResponse): void {
     const { request, response } = exchange;
-    const isGet = request.method === 'GET';
+    const isGet = isRead(request);
     const { body, bytes, errors, heightText } = encoded;
     const { status, headers } = errors === undefined ? SUCCESS : statusOf(errors, type);
     if (response.destroyed) {
@@ -92,11 +93,11 @@ export function createResponseWriter({
   function begin(exchange: HttpExchange): void {
     responses.track(exchange);
     setAll(exchange.response, commonHeaders(exchange));
-    if (exchange.request.method === 'GET') exchange.response.setHeader('cache-control', 'no-store');
+    if (isRead(exchange.request)) exchange.response.setHeader('cache-control', 'no-store');
   }
 
   function commonHeaders({ request, id }: HttpExchange): string[] {
-    const isGet = request.method === 'GET';
+    const isGet = isRead(request);
     const all = isSandbox ? [REQUEST_ID_HEADER, id, ...SANDBOX_HEADER] : [REQUEST_ID_HEADER, id];
     if (isGet || corsOrigins.length > 0) all.push(...(isGet ? vary.get : vary.post));
     if (corsOrigins.length > 0) all.push(...corsHeaders(request, corsOrigins));

@@ -13,6 +13,7 @@ import type { Respond } from './file-response.ts';
 import { SANDBOX_HEADER } from './headers.ts';
 import type { OpenResponses } from './open-responses.ts';
 import { REQUEST_ID_HEADER, type RequestIds } from './request-id.ts';
+import { isRead, normalizeTarget } from './request-target.ts';
 import { NOWHERE, type RestRoutes, type Route } from './rest.ts';
 
 /** The path of the metrics, for Prometheus. */
@@ -74,6 +75,9 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
   const notFound = createRoute(NOWHERE, (_request, response) => {
     response.writeHead(404, PLAIN_TEXT).end(`Not found. ${hint}\n`);
   });
+  const methods = createRoute(NOWHERE, (_request, response) => {
+    response.writeHead(204, { allow: 'GET, HEAD, POST, OPTIONS' }).end();
+  });
   const isValidHost = createHostCheck();
   const { onRequest } = options.accessLog;
 
@@ -116,6 +120,7 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
   function routeOf(request: IncomingMessage): Route {
     if (!isValidHost(request.headers.host)) return invalidHost;
     const path = pathOf(request);
+    if (path === '*' && request.method === 'OPTIONS') return methods;
     if (path === INDEX_PATH && !isRead(request)) return notFound;
     if (path === INDEX_PATH && explorerPage && isNavigation(request)) return explorerPage;
     const route = routes.get(path) ?? rest?.at(path) ?? explorerRoute(request, path) ?? notFound;
@@ -133,9 +138,13 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
 
   return (request, response, next) => {
     const startedAt = performance.now();
-    removeTrailingSlash(request);
+    const { url, headers } = request;
+    const { host } = headers;
+    normalize(request);
     const { endpoint, handle } = routeOf(request);
     if (next !== undefined && endpoint === NOWHERE) {
+      Object.assign(request, { url });
+      Object.assign(headers, { host });
       next();
       return;
     }
@@ -145,23 +154,20 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
   };
 }
 
-function isRead({ method }: IncomingMessage): boolean {
-  return method === 'GET' || method === 'HEAD';
-}
-
 const GRAPHQL_PATH_SLASH = `${GRAPHQL_PATH}/`;
 
-/** Changes `/graphql/` to `/graphql` in the URL of a request. */
-function removeTrailingSlash(request: IncomingMessage): void {
+/** Writes the target of a request as usual, and `/graphql/` as `/graphql`. */
+function normalize(request: IncomingMessage): void {
+  normalizeTarget(request);
   const { url } = request;
   if (url?.startsWith(GRAPHQL_PATH_SLASH) && pathOf(request) === GRAPHQL_PATH_SLASH)
     request.url = GRAPHQL_PATH + url.slice(GRAPHQL_PATH_SLASH.length);
 }
 
-/** Whether a request is to the GraphQL endpoint, with or without a slash at the end of its path. */
+/** Whether a request is to the GraphQL endpoint. Its target is written as usual then. */
 export function isGraphqlPath(request: IncomingMessage): boolean {
-  const path = pathOf(request);
-  return path === GRAPHQL_PATH || path === GRAPHQL_PATH_SLASH;
+  normalize(request);
+  return pathOf(request) === GRAPHQL_PATH;
 }
 
 /** The exact path of a request, without its query. */

@@ -59,6 +59,7 @@ export function useResponses({ keepAliveMs, trackStream, metrics, internal }: Us
   }
 
   function encode(result: Result | readonly Result[], request: Request, response?: ServerResponse): Encoded {
+    const isHead = response?.req.method === 'HEAD';
     const accept = request.headers.get('accept') ?? undefined;
     const jsonType = acceptedType(accept);
     const type = jsonType ?? (accepts(accept, MULTIPART) ? MULTIPART : EVENT_STREAM);
@@ -69,8 +70,10 @@ export function useResponses({ keepAliveMs, trackStream, metrics, internal }: Us
       return withHeight(encodeAs(type, concatTexts([...entries, ']'])), all);
     }
     if (isSubscription(result)) {
-      if (accepts(accept, EVENT_STREAM))
-        return { status: 200, headers: EVENT_STREAM_HEADERS, body: openEventStream(result, request, response) };
+      if (accepts(accept, EVENT_STREAM)) {
+        const body = isHead ? '' : openEventStream(result, request, response);
+        return { status: 200, headers: EVENT_STREAM_HEADERS, body };
+      }
       const error = badRequest(406, accepts(accept, MULTIPART) ? `${NO_MULTIPART} ${NO_STREAM}` : NO_STREAM);
       metrics.recordErrors([error]);
       return encodeAs(jsonType ?? 'application/json', new WrittenResult(undefined, [error]).toJson(), [error]);
@@ -90,6 +93,9 @@ export function useResponses({ keepAliveMs, trackStream, metrics, internal }: Us
       metrics.recordErrors([NOT_ACCEPTED]);
       const { status, headers, body } = toRefusedResponse(NOT_ACCEPTED);
       endResponse(new fetchAPI.Response(body, { status, headers }));
+    },
+    onResponse({ response: { headers } }) {
+      if (headers.has('allow')) headers.set('allow', 'GET, HEAD, POST');
     },
     onResultProcess({ request, result, setResultProcessor, serverContext }) {
       const { res } = serverContext as { readonly res?: ServerResponse };

@@ -55,6 +55,16 @@ export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
   });
 }
 
+/** Executes a request without a server. The response to a HEAD is that to a GET without its body. */
+export async function fetchWith(yoga: Yoga, input: Request | string, init?: RequestInit): Promise<Response> {
+  const fetch = yoga.fetch as typeof globalThis.fetch;
+  const method = init?.method ?? (typeof input === 'string' ? 'GET' : input.method);
+  if (method !== 'HEAD') return fetch(input, init);
+  const response = await fetch(new Request(input, { ...init, method: 'GET' }));
+  await response.body?.cancel();
+  return new Response(null, response);
+}
+
 /** Adds the headers with the points that a client has left. */
 function useRateLimitHeaders(rates: RateLimits): Plugin<object, ServerContext> {
   return {

@@ -1,15 +1,16 @@
 import { expect, test } from 'vitest';
-import { describeInBrowser, expectAccessible, screenshot } from '../support/explorer.ts';
+import { describeInBrowser, expectAccessible, screenshot, untilHeight } from '../support/explorer.ts';
 
 describeInBrowser('a page of the explorer that is broken', (browser) => {
-  test('says so and can be tried again, and the other pages work', async () => {
+  test('says so and starts again by itself, without taking the focus, and the other pages work', async () => {
     const { page } = await browser.open('/chain', {
-      allowed: [/this page is broken/],
+      allowed: [/this page is broken/, /“mended”/],
       before: (opened) =>
         opened.route(/\/assets\/chain-page-.*\.js$/, (route) =>
           route.fulfill({
             contentType: 'text/javascript',
             body: `export function ChainPage() {
+              globalThis.attempts = (globalThis.attempts ?? 0) + 1;
               if (!globalThis.isMended) throw new Error('this page is broken');
               return 'mended';
             }`,
@@ -25,8 +26,22 @@ describeInBrowser('a page of the explorer that is broken', (browser) => {
     await page.getByRole('heading', { level: 1, name: 'Status' }).waitFor();
     await page.goBack();
     await page.getByRole('heading', { level: 1, name: 'This page is broken' }).waitFor();
+    // The page that is shown while the broken one is tried again does not take the focus from elsewhere.
+    await page.getByTitle('Dark').focus();
+    await expect.poll(() => page.evaluate('globalThis.attempts')).toBeGreaterThan(4);
+    expect(await page.locator('h1:focus').count()).toBe(0);
     await page.evaluate('globalThis.isMended = true');
-    await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('mended').waitFor();
+  });
+
+  test('does not take the others with it when the frame around the pages is broken', async () => {
+    const { page, gateway } = await browser.open('/', { allowed: [/not a child of this node/] });
+    await untilHeight(page, gateway.sandbox.chain.tip.height);
+    await page.evaluate(() => Object.assign(globalThis, { isSamePage: true }));
+    // An extension has put an element of the banner elsewhere. It is to be removed when the page has begun again.
+    await page.locator('[data-notice="history"]').evaluate((notice) => document.body.append(notice));
+    gateway.sandbox.node.faults.set({ kind: 'reset' });
+    await page.locator('[role=status] [data-notice="history"]').waitFor();
+    expect(await page.evaluate(() => 'isSamePage' in globalThis)).toBe(true);
   });
 });

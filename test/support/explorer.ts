@@ -26,7 +26,7 @@ export type OpenOptions = {
   readonly before?: (page: Page, gateway: ServedGateway) => Promise<unknown>;
   /**
    * What the console may say. Any other error or warning, a page error and a request to another host fail the test, as does
-   * a violation of the Content-Security-Policy.
+   * a violation of the Content-Security-Policy, and a text beside an element.
    */
   readonly allowed?: readonly RegExp[];
 };
@@ -144,7 +144,27 @@ async function takePage(context: BrowserContextOptions | undefined): Promise<Pag
   if (connected === undefined) throw new Error('the browser is launched before the first test');
   const created = await (await (await connected).newContext(context)).newPage();
   created.setDefaultTimeout(60_000);
+  await created.addInitScript(reportLooseTexts);
   return created;
+}
+
+/**
+ * Writes each text to the console that React holds as a node of its own, because it is not the only child of an element. React
+ * would go on to change and remove that node, which a translator of a browser has replaced by an element.
+ */
+function reportLooseTexts(): void {
+  const report = (node: Node) => {
+    if (node instanceof Text) {
+      if (node.data.trim() !== '' && Object.keys(node).some((key) => key.startsWith('__react'))) {
+        console.error(
+          `a text that is not the only child of an element: “${node.data}” in ${node.parentElement?.outerHTML}`,
+        );
+      }
+    } else for (const child of node.childNodes) report(child);
+  };
+  new MutationObserver((records) => {
+    for (const { addedNodes } of records) for (const node of addedNodes) report(node);
+  }).observe(document, { childList: true, subtree: true });
 }
 
 /** Makes a page as it was. It stays at the origin of the gateway, which may be gone. */

@@ -19,7 +19,7 @@ export function Banner({ service }: { readonly service: ServiceStatus | undefine
         {notices.map(({ key, tone, title, text }) => (
           <p key={key} className={styles.notice} data-tone={tone} data-notice={key}>
             <span className={styles.content}>
-              <strong>{title}.</strong> {text}
+              <strong>{`${title}.`}</strong> <span>{text}</span>
             </span>
           </p>
         ))}

@@ -10,12 +10,12 @@ export function Footer({ version }: { readonly version: string | undefined }) {
     <footer className={styles.footer}>
       <div className={styles.content}>
         <span>
-          pdex-gateway{version !== undefined && ` ${version}`}
+          <span>{version === undefined ? 'pdex-gateway' : `pdex-gateway ${version}`}</span>
           {head && (
             <>
-              {' · '}
-              <span data-height={head.beaconHeight}>height {formatInteger(head.beaconHeight)}</span>
-              {' · '}
+              <span>{' · '}</span>
+              <span data-height={head.beaconHeight}>{`height ${formatInteger(head.beaconHeight)}`}</span>
+              <span>{' · '}</span>
               <RelativeTime time={head.time} />
             </>
           )}

@@ -14,17 +14,21 @@ type PageProps = {
   readonly children: ReactNode;
 };
 
+/** The path of the last page. A page that starts again by itself does not take the focus again. */
+let visited: string | undefined;
+
 /** A page: its title, and its heading, which gets the focus when a reader navigates to it. */
 export function Page({ title, heading, description, actions, children }: PageProps) {
   const element = useRef<HTMLHeadingElement>(null);
   const { pathname, key } = useLocation();
-  const shown = useRef(key === 'default' ? pathname : undefined);
+  const shown = useRef(key === 'default' ? pathname : visited);
 
   useEffect(() => {
     document.title = `${title} · pdex-gateway`;
   }, [title]);
 
   useEffect(() => {
+    visited = pathname;
     // The first page of a visit leaves the focus where the browser puts it. A search in the page does not move it either.
     if (shown.current === pathname) return;
     shown.current = pathname;

@@ -1,6 +1,7 @@
 import { lazy } from 'react';
 import type { RouteObject } from 'react-router';
 import { NotFoundPage } from '../pages/not-found/not-found-page.tsx';
+import { PageBoundary } from './page-boundary.tsx';
 import { PATHS } from './paths.ts';
 import { Shell } from './shell.tsx';
 
@@ -30,7 +31,11 @@ export function preloadPages(): void {
 /** Every URL of the explorer. */
 export const routes: RouteObject[] = [
   {
-    element: <Shell />,
+    element: (
+      <PageBoundary>
+        <Shell />
+      </PageBoundary>
+    ),
     children: [
       { path: PATHS.markets, element: <MarketsPage /> },
       { path: PATHS.market, element: <MarketPage /> },

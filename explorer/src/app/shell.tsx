@@ -34,7 +34,7 @@ export function Shell() {
             <svg className={styles.logo} viewBox="0 0 16 16" aria-hidden="true">
               <path d="M2 12l4-5 3 3 5-7" />
             </svg>
-            pdex-gateway
+            <span translate="no">pdex-gateway</span>
           </NavLink>
           <nav className={styles.navigation} aria-label="Pages">
             <NavLink

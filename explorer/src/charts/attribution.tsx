@@ -4,8 +4,8 @@ import styles from './charts.module.css';
 export function Attribution() {
   return (
     <p className={styles.attribution}>
-      Charts by{' '}
-      <a href="https://www.tradingview.com/" target="_blank" rel="noreferrer">
+      <span>Charts by</span>{' '}
+      <a href="https://www.tradingview.com/" translate="no" target="_blank" rel="noreferrer">
         TradingView
       </a>
     </p>

@@ -1,6 +1,7 @@
 import { formatCompact, formatInteger, UNKNOWN } from './numbers.ts';
 
-type Amount = string | bigint | null | undefined;
+/** Smallest units of a token: an integer, as the gateway sends it, or added up. */
+export type Amount = string | bigint | null | undefined;
 
 /** Exact amounts are integers of the smallest unit. They become numbers only to be shown in short. */
 function parseAmount(amount: Amount): bigint | undefined {

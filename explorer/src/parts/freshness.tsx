@@ -12,8 +12,8 @@ type FreshnessProps = {
 export function Freshness({ height, observedAt }: FreshnessProps) {
   return (
     <>
-      {height !== undefined && `height ${formatInteger(height)}`}
-      {height !== undefined && observedAt != null && ' · '}
+      {height !== undefined && <span>{`height ${formatInteger(height)}`}</span>}
+      {height !== undefined && observedAt != null && <span>{' · '}</span>}
       {observedAt != null && <RelativeTime time={observedAt} />}
     </>
   );

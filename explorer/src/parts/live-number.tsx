@@ -7,7 +7,7 @@ type LiveNumberProps = {
   readonly children: string;
 };
 
-/** A number that flashes when it rises or falls, unless the reader prefers reduced motion. */
+/** A number that flashes when it rises or falls, unless the reader prefers reduced motion. No translator replaces it. */
 export function LiveNumber({ value, children }: LiveNumberProps) {
   const element = useRef<HTMLSpanElement>(null);
   const previous = useRef(value);
@@ -20,7 +20,7 @@ export function LiveNumber({ value, children }: LiveNumberProps) {
     element.current.animate([{ backgroundColor }, { backgroundColor: 'transparent' }], { duration: 900 });
   }, [value]);
   return (
-    <span ref={element} className={styles.number}>
+    <span ref={element} className={styles.number} translate="no">
       {children}
     </span>
   );

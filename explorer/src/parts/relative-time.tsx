@@ -11,7 +11,7 @@ export function RelativeTime({ time }: { readonly time: string | null | undefine
   );
   if (instant === undefined) return <span>{text}</span>;
   return (
-    <time dateTime={new Date(instant).toISOString()} title={formatExactTime(instant)}>
+    <time translate="no" dateTime={new Date(instant).toISOString()} title={formatExactTime(instant)}>
       {text}
     </time>
   );

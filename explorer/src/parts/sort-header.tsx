@@ -16,7 +16,7 @@ export function SortHeader({ direction, onSort, isNumber = false, children }: So
   return (
     <th scope="col" aria-sort={direction ?? 'none'} className={isNumber ? styles.number : undefined}>
       <button type="button" className={styles.sort} data-direction={direction} onClick={onSort}>
-        {children}
+        <span>{children}</span>
         <svg className={styles.arrow} viewBox="0 0 10 10" aria-hidden="true">
           <path d="M1 3h8L5 8z" />
         </svg>

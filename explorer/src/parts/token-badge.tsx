@@ -12,7 +12,7 @@ export function TokenBadge({ token, isIconOnly = false }: TokenBadgeProps) {
   const name = nameOfToken(token);
   const initial = (token.symbol ?? '?').replace(/^p(?=[A-Z])/, '').slice(0, 1);
   return (
-    <span className={styles.badge}>
+    <span className={styles.badge} translate="no">
       <span className={styles.sign} style={{ '--hue': hueOf(token.tokenId) }} data-initial={initial} />
       <span className={isIconOnly ? 'visually-hidden' : undefined} title={token.tokenId}>
         {name}

@@ -45,22 +45,26 @@ function ChainRow({ block }: { readonly block: ChainBlockFragment }) {
   return (
     <tr>
       <th scope="row">{isBeacon ? 'Beacon' : `Shard ${chainId}`}</th>
-      <td className={tableStyles.number}>{formatInteger(height)}</td>
+      <td className={tableStyles.number} translate="no">
+        {formatInteger(height)}
+      </td>
       <td className={tableStyles.number}>
         <RelativeTime time={time} />
       </td>
-      <td className={tableStyles.number}>{isBeacon ? UNKNOWN : formatBigInt(totalTxs)}</td>
+      <td className={tableStyles.number} translate="no">
+        {isBeacon ? UNKNOWN : formatBigInt(totalTxs)}
+      </td>
       <td>
         <Signers indexes={validationData?.validatorsIdx} />
       </td>
       <td>
-        <span className="mono" title={hash}>
+        <span className="mono" translate="no" title={hash}>
           {shortId(hash)}
         </span>{' '}
         <CopyButton text={hash} what={`hash of the block of ${isBeacon ? 'the beacon chain' : `shard ${chainId}`}`} />
       </td>
       <td>
-        <span className="mono" title={blockProducer}>
+        <span className="mono" translate="no" title={blockProducer}>
           {shortId(blockProducer)}
         </span>{' '}
         <CopyButton text={blockProducer} what={`producer of ${isBeacon ? 'the beacon chain' : `shard ${chainId}`}`} />

@@ -20,10 +20,8 @@ export function EpochProgress({ epoch, blocks, remaining, intervalMs }: EpochPro
   return (
     <div className={styles.epoch}>
       <div className={styles.epochText}>
-        <strong>Epoch {formatInteger(epoch)}</strong>
-        <span className={styles.muted}>
-          {text}; {formatInteger(remaining)} left{left}
-        </span>
+        <strong>{`Epoch ${formatInteger(epoch)}`}</strong>
+        <span className={styles.muted}>{`${text}; ${formatInteger(remaining)} left${left}`}</span>
       </div>
       <progress className={styles.progress} max={blocks} value={done} aria-label={`Epoch ${epoch}`}>
         {text}

@@ -11,7 +11,9 @@ export function Figures({ figures }: { readonly figures: readonly Figure[] }) {
         <div key={label} className={styles.figure}>
           <dt>{label}</dt>
           <dd>
-            <span className={styles.value}>{value}</span>
+            <span className={styles.value} translate="no">
+              {value}
+            </span>
             {note !== undefined && <span className={styles.note}>{note}</span>}
           </dd>
         </div>

@@ -14,8 +14,8 @@ export function Signers({ indexes }: { readonly indexes: readonly number[] | und
           <span key={seat} className={styles.seat} data-signed={signed.has(seat)} />
         ))}
       </span>
-      {indexes.length}
-      <span className="visually-hidden"> signed: validators {indexes.join(', ')}</span>
+      <span>{indexes.length}</span>
+      <span className="visually-hidden">{` signed: validators ${indexes.join(', ')}`}</span>
     </span>
   );
 }

@@ -39,13 +39,10 @@ export function ChooseMarket({ tickerId }: { readonly tickerId: string }) {
                 return (
                   <li key={id}>
                     <Link to={marketPath(tickerId, poolId)}>{nameOfMarket(market)}</Link>
-                    <span>
-                      {formatPrice(ticker?.lastPrice)} {unitOfPrice(market)}
-                    </span>
-                    <span>24 h volume {formatQuantity(ticker?.baseVolume)}</span>
+                    <span>{`${formatPrice(ticker?.lastPrice)} ${unitOfPrice(market)}`}</span>
+                    <span>{`24 h volume ${formatQuantity(ticker?.baseVolume)}`}</span>
                     <span className={styles.id} title={poolId}>
-                      pool id {shortId(poolId, 8)}
-                      {poolPair === null && ', no pool on the node'}
+                      {`pool id ${shortId(poolId, 8)}${poolPair === null ? ', no pool on the node' : ''}`}
                     </span>
                   </li>
                 );

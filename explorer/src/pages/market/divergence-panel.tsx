@@ -55,7 +55,7 @@ export function DivergencePanel({ market, poolId }: DivergencePanelProps) {
             <>
               <table className={tableStyles['table']}>
                 <caption className="visually-hidden">
-                  Three prices of the market in {unitOfPrice(market)}, and how far they are from that of the pool
+                  {`Three prices of the market in ${unitOfPrice(market)}, and how far they are from that of the pool`}
                 </caption>
                 <thead>
                   <tr>
@@ -74,8 +74,12 @@ export function DivergencePanel({ market, poolId }: DivergencePanelProps) {
                       <th scope="row" className={styles.name}>
                         {name}
                       </th>
-                      <td className={tableStyles['number']}>{formatPrice(price)}</td>
-                      <td className={tableStyles['number']}>{percent === undefined ? '' : formatPercent(percent)}</td>
+                      <td className={tableStyles['number']} translate="no">
+                        {formatPrice(price)}
+                      </td>
+                      <td className={tableStyles['number']} translate="no">
+                        {percent === undefined ? '' : formatPercent(percent)}
+                      </td>
                     </tr>
                   ))}
                 </tbody>

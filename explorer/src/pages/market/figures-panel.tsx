@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { GatewayError } from '../../client/errors.ts';
 import { type SentQuery, useHead } from '../../client/hooks.ts';
-import { formatAmount, formatDecimal } from '../../format/amounts.ts';
+import { formatDecimal } from '../../format/amounts.ts';
 import { formatPercent, formatPrice, formatQuantity, UNKNOWN } from '../../format/numbers.ts';
 import { nameOfToken } from '../../format/prices.ts';
 import { explainError } from '../../parts/error-text.ts';
@@ -10,7 +10,7 @@ import { LiveNumber } from '../../parts/live-number.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { RelativeTime } from '../../parts/relative-time.tsx';
 import styles from './figures.module.css';
-import { isCoarsePrice, type Market, type MarketFigures, reservesOf, unitOfAmount, unitOfPrice } from './market.ts';
+import { amountWithUnit, isCoarsePrice, type Market, type MarketFigures, reservesOf, unitOfPrice } from './market.ts';
 
 type FiguresPanelProps = {
   readonly market: Market;
@@ -70,19 +70,17 @@ export function FiguresPanel({ market, figures, query, poolErrors }: FiguresPane
               name="24 h volume"
               meaning={`by the market-data host: ${formatQuantity(hostVolume.target)} ${target}`}
             >
-              {formatQuantity(hostVolume.base)} {base}
+              {`${formatQuantity(hostVolume.base)} ${base}`}
             </Figure>
           )}
           {change != null && (
             <Figure name="24 h through the pool" meaning="traded amounts, at least">
-              {formatAmount(market.isInverse ? change.tradedToken1 : change.tradedToken2, market.base.decimals)}{' '}
-              {unitOfAmount(market.base)}
+              {amountWithUnit(market.isInverse ? change.tradedToken1 : change.tradedToken2, market.base)}
             </Figure>
           )}
           {reserves !== undefined && (
             <Figure name="In the pool" meaning="its reserves of both tokens">
-              {formatAmount(reserves.base, market.base.decimals)} {unitOfAmount(market.base)},{' '}
-              {formatAmount(reserves.target, market.target.decimals)} {unitOfAmount(market.target)}
+              {`${amountWithUnit(reserves.base, market.base)}, ${amountWithUnit(reserves.target, market.target)}`}
             </Figure>
           )}
         </dl>
@@ -97,7 +95,7 @@ function Figure({ name, meaning, children }: FigureProps) {
   return (
     <div className={styles.figure}>
       <dt>{name}</dt>
-      <dd>{children}</dd>
+      <dd translate="no">{children}</dd>
       {meaning !== undefined && <dd className={styles.meaning}>{meaning}</dd>}
     </div>
   );
@@ -109,7 +107,7 @@ function Change({ percent }: { readonly percent: number | null }) {
   return (
     <p className={styles.change} data-direction={direction}>
       <span aria-hidden="true">{arrow}</span>
-      {percent === null ? UNKNOWN : formatPercent(percent)} in 24 h
+      <span>{`${percent === null ? UNKNOWN : formatPercent(percent)} in 24 h`}</span>
     </p>
   );
 }
@@ -132,7 +130,8 @@ function noteOf(
   if (change.isComplete) return undefined;
   return (
     <>
-      The recorded history begins <RelativeTime time={change.fromTime} />, or has gaps.
+      <span>The recorded history begins</span> <RelativeTime time={change.fromTime} />
+      <span>, or has gaps.</span>
     </>
   );
 }

@@ -43,11 +43,11 @@ export function MarketView({ market, figures, query, poolErrors, markets = [] }:
         <span className={styles.description}>
           <span>{pair === undefined ? 'Pool of the node' : `Market ${pair.tickerId}`}</span>
           <span>
-            Pool id <CopyButton text={id} what="pool id" />
+            <span>Pool id</span> <CopyButton text={id} what="pool id" />
           </span>
           {markets.map(({ tickerId, poolId }) => (
             <Link key={poolId} to={marketPath(tickerId, poolId)}>
-              Market {tickerId}
+              {`Market ${tickerId}`}
             </Link>
           ))}
         </span>

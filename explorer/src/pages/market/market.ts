@@ -1,3 +1,4 @@
+import { type Amount, formatAmount } from '../../format/amounts.ts';
 import { nameOfToken, priceOfBase } from '../../format/prices.ts';
 import type { MarketPoolFragment, MarketQuery, MarketTokenFragment, PoolQuery } from './market.generated.ts';
 
@@ -113,6 +114,11 @@ export function unitOfPrice({ base, target }: Pick<Market, 'base' | 'target'>): 
 /** What an amount of a token counts: PRV, or its smallest units if its decimals are not known. */
 export function unitOfAmount(token: MarketToken): string {
   return token.decimals === null ? `smallest units of ${nameOfToken(token)}` : nameOfToken(token);
+}
+
+/** An amount of a token with its unit: 12.5 PRV. */
+export function amountWithUnit(amount: Amount, token: MarketToken): string {
+  return `${formatAmount(amount, token.decimals)} ${unitOfAmount(token)}`;
 }
 
 /** A price of fewer smallest units than this is coarse: the next one is more than a thousandth higher. */

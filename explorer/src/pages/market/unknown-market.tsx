@@ -19,7 +19,7 @@ export function UnknownMarket({ name }: { readonly name: string }) {
       <Panel title="There is no such market">
         <EmptyState title={`No market is called ${name}`}>
           <p>
-            The market-data host does not list it. {base !== undefined && <SearchLink text={base} />}{' '}
+            <span>The market-data host does not list it.</span> {base !== undefined && <SearchLink text={base} />}{' '}
             <Link to="/">See all markets</Link>
           </p>
         </EmptyState>
@@ -31,7 +31,8 @@ export function UnknownMarket({ name }: { readonly name: string }) {
 function SearchLink({ text }: { readonly text: string }) {
   return (
     <>
-      <Link to={`/?${new URLSearchParams({ search: text })}`}>Search for {text}</Link>, or
+      <Link to={`/?${new URLSearchParams({ search: text })}`}>{`Search for ${text}`}</Link>
+      <span>, or</span>
     </>
   );
 }
@@ -43,7 +44,7 @@ export function UnknownPool() {
       <Panel title="There is no such pool">
         <EmptyState title="No pool has this id">
           <p>
-            A pool id is the ids of its two tokens. The link may be cut off, or the pool is gone.{' '}
+            <span>A pool id is the ids of its two tokens. The link may be cut off, or the pool is gone.</span>{' '}
             <Link to="/">See all markets</Link>
           </p>
         </EmptyState>
@@ -88,7 +89,7 @@ function PoolsInstead({ tickerId }: { readonly tickerId: string }) {
       {pools.map(({ id, token1, token2 }) => (
         <p key={id} className={styles.id}>
           <Link to={poolPath(token1.tokenId, token2.tokenId)}>
-            Pool {nameOfToken(token2)}/{nameOfToken(token1)}
+            {`Pool ${nameOfToken(token2)}/${nameOfToken(token1)}`}
           </Link>
         </p>
       ))}

@@ -61,7 +61,7 @@ export function MarketTable({ rows, count, virtual, details, view, hasHistory }:
         </tr>
       </thead>
       <RowSpace height={virtual.before} />
-      <tbody>
+      <tbody translate="no">
         {rows.map((row, index) => (
           <MarketTableRow
             key={row.key}

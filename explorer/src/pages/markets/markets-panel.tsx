@@ -86,9 +86,7 @@ export function MarketsPanel({ list: { data, errors, query, retry }, view, hasHi
         <p className={styles.buttons}>
           <Button onClick={view.clearSearch}>Clear the search</Button>
           {others > 0 && (
-            <Button onClick={() => view.setList(other)}>
-              {other === 'pools' ? 'Show matching pools' : 'Show matching markets'} ({formatInteger(others)})
-            </Button>
+            <Button onClick={() => view.setList(other)}>{`Show matching ${other} (${formatInteger(others)})`}</Button>
           )}
         </p>
       </EmptyState>

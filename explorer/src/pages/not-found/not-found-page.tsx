@@ -11,7 +11,7 @@ export function NotFoundPage() {
       <Panel title="There is no such page">
         <EmptyState title={`Nothing is at ${pathname}`}>
           <p>
-            The link may be wrong. <Link to="/">All markets</Link> are a good place to start.
+            <span>The link may be wrong.</span> <Link to="/">All markets</Link> <span>are a good place to start.</span>
           </p>
         </EmptyState>
       </Panel>

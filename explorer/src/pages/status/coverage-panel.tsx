@@ -34,16 +34,14 @@ function Coverage({ history }: { readonly history: NonNullable<CoverageQuery['hi
     <dl className={styles.facts}>
       <dt>From</dt>
       <dd>
-        {formatInteger(firstHeight)}, <RelativeTime time={firstTime} />
+        <span>{`${formatInteger(firstHeight)},`}</span> <RelativeTime time={firstTime} />
       </dd>
       <dt>To</dt>
       <dd>
-        {formatInteger(lastHeight)}, <RelativeTime time={lastTime} />
+        <span>{`${formatInteger(lastHeight)},`}</span> <RelativeTime time={lastTime} />
       </dd>
       <dt>Heights</dt>
-      <dd>
-        {formatInteger(heights)} of {formatInteger(lastHeight - firstHeight + 1)}
-      </dd>
+      <dd>{`${formatInteger(heights)} of ${formatInteger(lastHeight - firstHeight + 1)}`}</dd>
       <dt>Missing</dt>
       <dd>
         {gaps.length === 0

@@ -19,22 +19,25 @@ export function FreshnessList({ service }: { readonly service: Service }) {
       <Kind name="Chain" {...readingOf(head, node)}>
         {head && (
           <>
-            height {formatInteger(head.beaconHeight)}, block <RelativeTime time={head.time} />, read{' '}
-            <RelativeTime time={head.observedAt} />.
+            <span>{`height ${formatInteger(head.beaconHeight)}, block`}</span> <RelativeTime time={head.time} />
+            <span>, read</span> <RelativeTime time={head.observedAt} />
+            <span>.</span>
           </>
         )}
       </Kind>
       <Kind name="Market data" {...readingOf(marketData, host)}>
         {marketData && (
           <>
-            read <RelativeTime time={marketData.observedAt} />.
+            <span>read</span> <RelativeTime time={marketData.observedAt} />
+            <span>.</span>
           </>
         )}
       </Kind>
       <Kind name="History" {...HISTORY[historyStatus]} />
       {fleet && (
         <Kind name="Fleet" {...FLEET[fleet.role]}>
-          since <RelativeTime time={fleet.since} />.
+          <span>since</span> <RelativeTime time={fleet.since} />
+          <span>.</span>
         </Kind>
       )}
     </ul>
@@ -51,7 +54,7 @@ function Kind({ name, tone, state, why, children }: KindProps) {
       <StateBadge tone={tone}>{state}</StateBadge>
       <span className={styles.muted}>
         {children}
-        {why !== undefined && <> {why}</>}
+        {why !== undefined && <span>{` ${why}`}</span>}
       </span>
     </li>
   );

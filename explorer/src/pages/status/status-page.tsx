@@ -79,7 +79,7 @@ export function StatusPage() {
                     </th>
                     <td className={tableStyles.number}>{value}</td>
                     <td className={styles.field}>
-                      <code>{name}</code>
+                      <code translate="no">{name}</code>
                     </td>
                   </tr>
                 ))}

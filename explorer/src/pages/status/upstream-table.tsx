@@ -43,8 +43,10 @@ function UpstreamRow({ upstream }: { readonly upstream: UpstreamFieldsFragment }
           <span className={styles.muted}>none</span>
         ) : (
           <>
-            {explainUpstream(upstream)}, <RelativeTime time={lastErrorAt} />{' '}
-            <code className={styles.code}>{lastErrorCode}</code>
+            <span>{`${explainUpstream(upstream)},`}</span> <RelativeTime time={lastErrorAt} />{' '}
+            <code className={styles.code} translate="no">
+              {lastErrorCode}
+            </code>
           </>
         )}
       </td>

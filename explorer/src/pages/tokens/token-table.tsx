@@ -44,7 +44,7 @@ export function TokenTable({ tokens, sort, direction, onSort }: TokenTableProps)
         </tr>
       </thead>
       <RowSpace height={before} />
-      <tbody>
+      <tbody translate="no">
         {tokens.slice(first, end).map((token, place) => (
           <TokenRow key={token.tokenId} token={token} index={first + place} />
         ))}

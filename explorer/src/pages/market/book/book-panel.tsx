@@ -117,7 +117,7 @@ function Grouping({ market, midPrice, groupBy, onChange }: GroupingProps) {
         <option value="">nothing</option>
         {shown.map((step) => (
           <option key={step} value={step}>
-            {formatDecimal(step)} {nameOfToken(market.target)}
+            {`${formatDecimal(step)} ${nameOfToken(market.target)}`}
           </option>
         ))}
       </select>

@@ -20,15 +20,15 @@ export function BookTable({ market, book, isOutdated }: BookTableProps) {
   const [base, target] = [nameOfToken(market.base), nameOfToken(market.target)];
   return (
     <table className={styles.table} data-outdated={isOutdated}>
-      <caption className="visually-hidden">Order book of {nameOfMarket(market)}</caption>
+      <caption className="visually-hidden">{`Order book of ${nameOfMarket(market)}`}</caption>
       <thead>
         <tr>
-          <th scope="col">Price ({target})</th>
-          <th scope="col">Quantity ({base})</th>
-          <th scope="col">Sum ({base})</th>
+          <th scope="col">{`Price (${target})`}</th>
+          <th scope="col">{`Quantity (${base})`}</th>
+          <th scope="col">{`Sum (${base})`}</th>
         </tr>
       </thead>
-      <tbody aria-label="Asks: what sellers want">
+      <tbody translate="no" aria-label="Asks: what sellers want">
         {asks.toReversed().map((entry) => (
           <Entry key={entry.exactPrice} entry={entry} most={most} side={styles.ask} />
         ))}
@@ -37,13 +37,13 @@ export function BookTable({ market, book, isOutdated }: BookTableProps) {
         <tr className={styles.middle}>
           <td colSpan={3}>
             <span>
-              <b>{formatPrice(midPrice)}</b>
+              <b translate="no">{formatPrice(midPrice)}</b>
               <span>{spreadText(book)}</span>
             </span>
           </td>
         </tr>
       </tbody>
-      <tbody aria-label="Bids: what buyers offer">
+      <tbody translate="no" aria-label="Bids: what buyers offer">
         {bids.map((entry) => (
           <Entry key={entry.exactPrice} entry={entry} most={most} side={styles.bid} />
         ))}

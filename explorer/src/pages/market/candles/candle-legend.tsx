@@ -17,20 +17,24 @@ export function CandleLegend({ candle, base }: CandleLegendProps) {
   return (
     <div className={`${chartStyles.legend} ${styles.legend}`}>
       <span>
-        Open <b>{formatPrice(open)}</b>
+        <span>Open</span> <b translate="no">{formatPrice(open)}</b>
       </span>
       <span>
-        High <b>{formatPrice(high)}</b>
+        <span>High</span> <b translate="no">{formatPrice(high)}</b>
       </span>
       <span>
-        Low <b>{formatPrice(low)}</b>
+        <span>Low</span> <b translate="no">{formatPrice(low)}</b>
       </span>
       <span>
-        Close <b>{formatPrice(close)}</b> <span className={tone}>{formatPercent(percent)}</span>
+        <span>Close</span> <b translate="no">{formatPrice(close)}</b>{' '}
+        <span className={tone} translate="no">
+          {formatPercent(percent)}
+        </span>
       </span>
       {volume !== null && (
         <span>
-          Volume <b>{formatQuantity(volume)}</b> {nameOfToken(base)}
+          <span>Volume</span> <b translate="no">{formatQuantity(volume)}</b>{' '}
+          <span translate="no">{nameOfToken(base)}</span>
         </span>
       )}
       {!candle.isComplete && <span>Some heights are missing</span>}

@@ -15,7 +15,7 @@ export function CandleTable({ market, candles: { candles, isAtStart, isLoadingOl
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
     <section className={styles.table} tabIndex={0} aria-label="Candles as a table">
       <table className={tableStyles['table']}>
-        <caption className="visually-hidden">Candles, newest first, in {unitOfPrice(market)}</caption>
+        <caption className="visually-hidden">{`Candles, newest first, in ${unitOfPrice(market)}`}</caption>
         <thead>
           <tr>
             <th scope="col">From (UTC)</th>
@@ -32,16 +32,15 @@ export function CandleTable({ market, candles: { candles, isAtStart, isLoadingOl
               Close
             </th>
             <th scope="col" className={number}>
-              Volume ({nameOfToken(market.base)})
+              {`Volume (${nameOfToken(market.base)})`}
             </th>
           </tr>
         </thead>
-        <tbody>
+        <tbody translate="no">
           {candles.toReversed().map((candle) => (
             <tr key={candle.openTime}>
               <td>
-                {new Date(candle.openTime).toISOString().slice(0, 16).replace('T', ' ')}
-                {!candle.isComplete && ' *'}
+                {`${new Date(candle.openTime).toISOString().slice(0, 16).replace('T', ' ')}${candle.isComplete ? '' : ' *'}`}
               </td>
               <td className={number}>{formatPrice(candle.open)}</td>
               <td className={number}>{formatPrice(candle.high)}</td>

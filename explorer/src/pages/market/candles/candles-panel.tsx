@@ -159,8 +159,7 @@ function UnknownDecimals({ market: { base, target } }: { readonly market: Market
   return (
     <EmptyState title="There is no price">
       <p>
-        The decimals of {tokens.length === 2 ? 'both tokens' : 'one of the tokens'} are not known, and the gateway never
-        guesses them. Without them, amounts are not prices.
+        {`The decimals of ${tokens.length === 2 ? 'both tokens' : 'one of the tokens'} are not known, and the gateway never guesses them. Without them, amounts are not prices.`}
       </p>
     </EmptyState>
   );

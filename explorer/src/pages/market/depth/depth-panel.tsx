@@ -86,14 +86,16 @@ function describe(market: Market, { bids, asks }: DepthCurve, pointed: PointedDe
     <>
       {pointed?.side !== 'bids' && ask && (
         <>
-          Up to <b>{formatPrice(ask.price)}</b> {unitOfPrice(market)}, <b>{formatQuantity(ask.quantity)}</b> {base} can
-          be bought for {formatQuantity(ask.total)} {target}.{' '}
+          <span>Up to</span> <b translate="no">{formatPrice(ask.price)}</b> <span>{`${unitOfPrice(market)},`}</span>{' '}
+          <b translate="no">{formatQuantity(ask.quantity)}</b>{' '}
+          <span>{`${base} can be bought for ${formatQuantity(ask.total)} ${target}.`}</span>{' '}
         </>
       )}
       {pointed?.side !== 'asks' && bid && (
         <>
-          Down to <b>{formatPrice(bid.price)}</b>, <b>{formatQuantity(bid.quantity)}</b> {base} can be sold for{' '}
-          {formatQuantity(bid.total)} {target}.
+          <span>Down to</span> <b translate="no">{formatPrice(bid.price)}</b>
+          <span>,</span> <b translate="no">{formatQuantity(bid.quantity)}</b>{' '}
+          <span>{`${base} can be sold for ${formatQuantity(bid.total)} ${target}.`}</span>
         </>
       )}
     </>

@@ -21,8 +21,8 @@ export function AmountField({ label, token, value, isComputed, problem, onType }
     <div className={styles.field} data-invalid={problem !== undefined}>
       <div className={styles.label}>
         <label htmlFor={id}>
-          {label}
-          <span className="visually-hidden"> ({unit})</span>
+          <span>{label}</span>
+          <span className="visually-hidden">{` (${unit})`}</span>
         </label>
         {token.decimals === null && <span>in smallest units</span>}
       </div>

@@ -1,8 +1,8 @@
 import { Link } from 'react-router';
-import { formatAmount, formatExactAmount } from '../../../format/amounts.ts';
+import { formatExactAmount } from '../../../format/amounts.ts';
 import { formatInteger, formatPercent, formatPrice } from '../../../format/numbers.ts';
 import { nameOfToken } from '../../../format/prices.ts';
-import { type Market, type MarketToken, unitOfAmount, unitOfPrice } from '../market.ts';
+import { amountWithUnit, type Market, type MarketToken, unitOfAmount, unitOfPrice } from '../market.ts';
 import { poolPath } from '../pool-id.ts';
 import { IMPACT_WARNINGS, impactLevel } from './price-impact.ts';
 import type { SwapQuoteSubscription } from './swap.generated.ts';
@@ -39,21 +39,21 @@ export function QuoteView({
     <>
       <dl className={styles.result} data-outdated={isOutdated || staleReason !== undefined}>
         <dt>Trade price</dt>
-        <dd>
-          {formatPrice(priceInTarget(quote.price, isBuying))} {quote.price !== null && unitOfPrice(market)}
+        <dd translate="no">
+          {`${formatPrice(priceInTarget(quote.price, isBuying))} ${quote.price === null ? '' : unitOfPrice(market)}`}
         </dd>
         <dt>Price impact</dt>
         <dd className={styles.impact} data-level={level}>
-          {formatPercent(quote.priceImpactPercent, { sign: false })} ({level})
+          {`${formatPercent(quote.priceImpactPercent, { sign: false })} (${level})`}
         </dd>
         <dt>Received at least</dt>
-        <dd title={`with ${slippagePercent}% slippage`}>
-          {formatExactAmount(quote.minimumReceived, receives.decimals)} {unitOfAmount(receives)}
+        <dd translate="no" title={`with ${slippagePercent}% slippage`}>
+          {`${formatExactAmount(quote.minimumReceived, receives.decimals)} ${unitOfAmount(receives)}`}
         </dd>
         <dt>Trading fee</dt>
         <dd>not included</dd>
         <dt>Quoted at</dt>
-        <dd>height {formatInteger(quote.beaconHeight)}</dd>
+        <dd>{`height ${formatInteger(quote.beaconHeight)}`}</dd>
         <dt className={styles.wide}>Route</dt>
         <dd className={styles.wide}>
           <Route route={quote.route} />
@@ -72,15 +72,12 @@ function Route({ route }: { readonly route: Quote['route'] }) {
     <ol className={styles.route}>
       {route.map(({ sellToken, buyToken, sellAmount, buyAmount, priceImpactPercent, poolPair }) => (
         <li key={poolPair.id}>
-          <span>
-            {formatAmount(sellAmount, sellToken.decimals)} {unitOfAmount(sellToken)} →{' '}
-            {formatAmount(buyAmount, buyToken.decimals)} {unitOfAmount(buyToken)}
-          </span>
+          <span translate="no">{`${amountWithUnit(sellAmount, sellToken)} → ${amountWithUnit(buyAmount, buyToken)}`}</span>
           <span className={styles.step}>
             <Link to={poolPath(sellToken.tokenId, buyToken.tokenId)}>
-              Pool {nameOfToken(sellToken)}/{nameOfToken(buyToken)}
+              {`Pool ${nameOfToken(sellToken)}/${nameOfToken(buyToken)}`}
             </Link>{' '}
-            impact {formatPercent(priceImpactPercent, { sign: false })}
+            <span>{`impact ${formatPercent(priceImpactPercent, { sign: false })}`}</span>
           </span>
         </li>
       ))}

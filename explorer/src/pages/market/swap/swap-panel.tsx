@@ -157,7 +157,7 @@ function Slippage({ value, onChange }: SlippageProps) {
       <select id={id} className={styles.select} value={value} onChange={({ target }) => onChange(Number(target.value))}>
         {SLIPPAGES.map((percent) => (
           <option key={percent} value={percent}>
-            {percent}%
+            {`${percent}%`}
           </option>
         ))}
       </select>

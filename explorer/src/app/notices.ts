@@ -55,6 +55,14 @@ export function noticesOf({ connection, response, service, beganAgainAt, now }: 
         : `The page has not reached the gateway since ${since}. It shows the data from then, and tries again by itself.`,
     });
   }
+  if (connection.name === 'connected' && connection.over === 'event-streams') {
+    notices.push({
+      key: 'no-websocket',
+      tone: 'information',
+      title: 'No websocket',
+      text: 'The page receives live data over event streams, because it cannot open a websocket: a proxy may block websockets. It tries again every minute.',
+    });
+  }
   if (beganAgainAt !== undefined && now - beganAgainAt < BEGAN_AGAIN_SHOWN_MS) {
     notices.push({
       key: 'began-again',

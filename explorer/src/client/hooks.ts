@@ -121,7 +121,7 @@ export function useHead(): Head | undefined {
   return useSyncExternalStore(newest.subscribe, newest.get);
 }
 
-/** The state of the websocket. */
+/** The state of the connection. */
 export function useConnectionState(): ConnectionState {
   const { state } = useGateway().connection;
   return useSyncExternalStore(state.subscribe, state.get);

@@ -1,9 +1,7 @@
 import type { FormattedExecutionResult, Sink, SubscribePayload } from 'graphql-ws';
 import { retryDelayMs } from './back-off.ts';
 import { isRetryable, readResponseErrors } from './errors.ts';
-
-/** Starts a subscription on the websocket. @returns a function that ends it */
-type Subscribe = (payload: SubscribePayload, sink: Sink<FormattedExecutionResult>) => () => void;
+import type { Subscribe } from './transports.ts';
 
 /**
  * Starts a subscription, and starts it again when the gateway has ended it for a reason that passes, such as its rate limit.

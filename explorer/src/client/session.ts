@@ -31,7 +31,7 @@ type SessionOptions = {
 
 let created = 0;
 
-/** Creates the client of a session: queries over HTTP, subscriptions over the one websocket, one cache for both. */
+/** Creates the client of a session: queries over HTTP, subscriptions over the one connection, one cache for both. */
 export function createSession({ url, connection, clock, onOtherChain, fetch }: SessionOptions): Session {
   const tracker = createHeadTracker();
   const refetching = createRefetchExchange(connection);

@@ -35,7 +35,7 @@ const WELL: ServiceStatus = {
 };
 
 function notices(service: Partial<ServiceStatus>, input: Partial<Parameters<typeof noticesOf>[0]> = {}) {
-  const connection = { name: 'connected' } as const;
+  const connection = { name: 'connected', over: 'websocket' } as const;
   const all = { connection, response: undefined, service: { ...WELL, ...service }, beganAgainAt: undefined, now: NOW };
   return noticesOf({ ...all, ...input }).map(({ tone, title, text }) => `${tone}: ${title}. ${text}`);
 }
@@ -76,6 +76,12 @@ describe('the connection', () => {
     ]);
     expect(notices({}, { connection: { name: 'disconnected', since, failedAt: since } })).toEqual([
       expect.stringMatching(/^danger: Disconnected\. /),
+    ]);
+  });
+
+  test('says that it is without a websocket', () => {
+    expect(notices({}, { connection: { name: 'connected', over: 'event-streams' } })).toEqual([
+      'information: No websocket. The page receives live data over event streams, because it cannot open a websocket: a proxy may block websockets. It tries again every minute.',
     ]);
   });
 

@@ -80,7 +80,7 @@ test('the impact on the price has a level, and a warning unless it is low', () =
 });
 
 describe('a quote is old', () => {
-  const connected = { name: 'connected' } as const;
+  const connected = { name: 'connected', over: 'websocket' } as const;
   const head = { beaconHeight: 101, stale: false };
 
   test('not one height after its head', () => {

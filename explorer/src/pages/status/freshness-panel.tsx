@@ -1,4 +1,6 @@
+import type { ConnectionState } from '../../client/connection.ts';
 import { useConnectionState } from '../../client/hooks.ts';
+import type { Transport } from '../../client/transports.ts';
 import { formatInteger } from '../../format/numbers.ts';
 import { RelativeTime } from '../../parts/relative-time.tsx';
 import { StateBadge, type Tone } from './state-badge.tsx';
@@ -15,7 +17,7 @@ export function FreshnessList({ service }: { readonly service: Service }) {
   const host = upstreams.find(({ upstream }) => upstream === 'MARKET_DATA');
   return (
     <ul className={styles.kinds}>
-      <Kind name="This page" {...connectionOf(useConnectionState().name)} />
+      <Kind name="This page" {...connectionOf(useConnectionState())} />
       <Kind name="Chain" {...readingOf(head, node)}>
         {head && (
           <>
@@ -77,8 +79,14 @@ const FLEET: Readonly<Record<NonNullable<Service['fleet']>['role'], State>> = {
   ALONE: { tone: 'warning', state: 'alone', why: 'This gateway cannot use Redis, and reads the upstreams itself.' },
 };
 
-function connectionOf(name: ReturnType<typeof useConnectionState>['name']): State {
-  if (name === 'connected') return { tone: 'good', state: 'connected', why: 'Updates arrive over one websocket.' };
+const ARRIVAL: Readonly<Record<Transport, string>> = {
+  websocket: 'Updates arrive over one websocket.',
+  'event-streams': 'Updates arrive over event streams, because the page cannot open a websocket.',
+};
+
+function connectionOf(connection: ConnectionState): State {
+  const { name } = connection;
+  if (name === 'connected') return { tone: 'good', state: 'connected', why: ARRIVAL[connection.over] };
   if (name === 'disconnected') return { tone: 'bad', state: 'disconnected', why: 'The page tries again by itself.' };
   return { tone: 'warning', state: name };
 }

@@ -1,0 +1,97 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { formatInteger, formatPrice } from '../../explorer/src/format/numbers.ts';
+import { startBlockingProxy } from '../support/blocking-proxy.ts';
+import {
+  advanceOnPage,
+  describeInBrowser,
+  expectAccessible,
+  expectToFit,
+  screenshot,
+  untilHeight,
+} from '../support/explorer.ts';
+
+/** What Chromium writes when a websocket cannot be opened, or a server is gone. */
+const FAILED = [/WebSocket connection to|WebSocket is closed|ERR_|status of 502/];
+
+const notice = (page: Page, key: string) => page.locator(`[role=status] [data-notice="${key}"]`);
+
+/** Tells the page that the network is back. Then it tries to open a websocket at once. */
+const comeOnline = (page: Page) => page.evaluate(() => dispatchEvent(new Event('online')));
+
+describeInBrowser('the explorer behind a proxy that blocks websockets', (browser) => {
+  test.each([
+    { what: 'answers them with status 403', face: 'refused' },
+    { what: 'answers them with status 502', face: 'bad gateway' },
+    { what: 'resets their connections', face: 'reset' },
+    { what: 'never answers them', face: 'unanswered' },
+    { what: 'accepts them and passes nothing on', face: 'swallowed' },
+  ] as const)('that $what, is live over event streams, and says so', async ({ face }) => {
+    const proxy = await startBlockingProxy(await browser.serve(), face);
+    const { page } = await browser.open('/', { gateway: proxy, allowed: FAILED });
+    await notice(page, 'no-websocket').waitFor();
+    expect(await notice(page, 'no-websocket').textContent()).toBe(
+      'No websocket. The page receives live data over event streams, because it cannot open a websocket: a proxy may block websockets. It tries again every minute.',
+    );
+    await advanceOnPage({ page, gateway: proxy });
+    await expect.poll(proxy.openStreams).toBe(2);
+
+    // As soon as websockets are not blocked any longer, there is one.
+    proxy.face = 'open';
+    await comeOnline(page);
+    await notice(page, 'no-websocket').waitFor({ state: 'detached' });
+    await expect.poll(proxy.openStreams).toBe(0);
+    await advanceOnPage({ page, gateway: proxy });
+  });
+
+  test('resumes when the proxy ends its streams, and when the gateway is back', async () => {
+    const gateway = await browser.serve();
+    const proxy = await startBlockingProxy(gateway, 'refused');
+    const { page } = await browser.open('/', { gateway: proxy, allowed: FAILED });
+    await notice(page, 'no-websocket').waitFor();
+    await advanceOnPage({ page, gateway: proxy });
+    proxy.cutStreams();
+    for (let block = 0; block < 3; block += 1) await gateway.advance(1);
+    await untilHeight(page, gateway.sandbox.chain.tip.height);
+    const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'BTC / PRV', exact: true }) });
+    const { data } = await gateway.ask('{ pair(tickerId: "pBTC_PRV") { poolPrice } }');
+    await row.getByText(formatPrice(data.pair.poolPrice), { exact: true }).waitFor();
+    expect(await notice(page, 'reconnecting').count()).toBe(0);
+
+    await gateway.app.close();
+    await notice(page, 'reconnecting').waitFor();
+    await page.getByRole('button', { name: 'Connect now' }).waitFor();
+    expect(await notice(page, 'no-websocket').count()).toBe(0);
+    const restarted = await gateway.replace(5);
+    await notice(page, 'no-websocket').waitFor();
+    await untilHeight(page, restarted.sandbox.chain.tip.height);
+    await advanceOnPage({ page, gateway: restarted });
+  });
+
+  test('follows more subscriptions than a browser has connections, and its queries do not wait for them', async () => {
+    const proxy = await startBlockingProxy(await browser.serve(), 'refused');
+    const { page } = await browser.open('/market/pBTC_PRV?pay=100', { gateway: proxy, allowed: FAILED });
+    await page.setViewportSize({ width: 1440, height: 2_400 });
+    await notice(page, 'no-websocket').waitFor();
+    await page.getByText('Price impact').waitFor();
+    let most = 0;
+    for (let block = 0; block < 3; block += 1) {
+      const height = formatInteger(await advanceOnPage({ page, gateway: proxy }, 2));
+      for (const name of ['Market', 'Depth', 'Divergence', 'Swap']) {
+        const panel = page.getByRole('region', { name, exact: true });
+        await panel.getByText(`height ${height}`).first().waitFor();
+      }
+      most = Math.max(most, proxy.openStreams());
+    }
+    expect(most).toBeLessThanOrEqual(3);
+    await expectAccessible(page);
+    await screenshot(page, 'event-streams-market');
+  });
+
+  test('says on the page of the status how updates arrive', async () => {
+    const proxy = await startBlockingProxy(await browser.serve(), 'refused');
+    const { page } = await browser.open('/status', { gateway: proxy, allowed: FAILED });
+    await page.getByText('Updates arrive over event streams, because the page cannot open a websocket.').waitFor();
+    await expectToFit(page, 'event-streams-status');
+  });
+});

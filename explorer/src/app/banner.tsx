@@ -8,10 +8,10 @@ import type { ServiceStatus } from './service-status.ts';
 
 /** Says what stands between the reader and fresh, real data. Screen readers announce a line when it appears. */
 export function Banner({ service }: { readonly service: ServiceStatus | undefined }) {
-  const { connection, lastResponse, beganAgainAt } = useGateway();
+  const { connection, lastStatus, beganAgainAt } = useGateway();
   const state = useConnectionState();
-  const response = useSyncExternalStore(lastResponse.subscribe, lastResponse.get);
-  const notices = noticesOf({ connection: state, response, service, beganAgainAt, now: Date.now() });
+  const status = useSyncExternalStore(lastStatus.subscribe, lastStatus.get);
+  const notices = noticesOf({ connection: state, status, service, beganAgainAt, now: Date.now() });
   const canRetry = state.name === 'disconnected' || state.name === 'reconnecting';
   return (
     <div className={styles.banner} data-retry={canRetry || undefined}>

@@ -1,5 +1,4 @@
 import type { ConnectionState } from '../client/connection.ts';
-import type { LastResponse } from '../client/gateway.tsx';
 import { formatSince, parseTime } from '../format/times.ts';
 import type { ServiceStatus } from './service-status.ts';
 
@@ -13,8 +12,8 @@ export type Notice = {
 
 type NoticeInput = {
   readonly connection: ConnectionState;
-  /** The last response over HTTP. */
-  readonly response: LastResponse | undefined;
+  /** The status of the last response over HTTP. */
+  readonly status: number | undefined;
   readonly service: ServiceStatus | undefined;
   /** When the page began again with another chain, by the clock of this computer. */
   readonly beganAgainAt: number | undefined;
@@ -24,35 +23,23 @@ type NoticeInput = {
 
 const BEGAN_AGAIN_SHOWN_MS = 30_000;
 
-/** A browser does not say why a websocket was refused. Mostly it is the origin of the page, which the gateway compares with `Host`. */
-const REMEDY =
-  'A proxy in front of the gateway must forward the Host header, or CORS_ORIGINS must list the origin of this page.';
-
 /** What a reader has to know before believing the numbers, the most urgent first. */
-export function noticesOf({ connection, response, service, beganAgainAt, now }: NoticeInput): readonly Notice[] {
+export function noticesOf({ connection, status, service, beganAgainAt, now }: NoticeInput): readonly Notice[] {
   const notices: Notice[] = [];
-  if (response?.status === 403) {
+  if (status === 403) {
     notices.push({
       key: 'refused',
       tone: 'danger',
       title: 'Refused',
-      text: `The requests of this page are refused with status 403. ${REMEDY}`,
+      text: 'The requests of this page are refused with status 403. A proxy in front of the gateway must forward the Host header, or CORS_ORIGINS must list the origin of this page.',
     });
   } else if (connection.name === 'reconnecting' || connection.name === 'disconnected') {
     const since = formatSince(connection.since, now);
-    // The gateway responded before the last attempt. After a restart it can respond before the next attempt.
-    const responds =
-      response !== undefined &&
-      response.status < 500 &&
-      response.since > connection.since &&
-      response.since < connection.failedAt;
     notices.push({
       key: connection.name,
       tone: connection.name === 'disconnected' ? 'danger' : 'warning',
       title: connection.name === 'disconnected' ? 'Disconnected' : 'Reconnecting',
-      text: responds
-        ? `The gateway responds, but it refuses the websocket, or a proxy does not forward it. ${REMEDY}`
-        : `The page has not reached the gateway since ${since}. It shows the data from then, and tries again by itself.`,
+      text: `The page has not reached the gateway since ${since}. It shows the data from then, and tries again by itself.`,
     });
   }
   if (connection.name === 'connected' && connection.over === 'event-streams') {
@@ -60,7 +47,7 @@ export function noticesOf({ connection, response, service, beganAgainAt, now }: 
       key: 'no-websocket',
       tone: 'information',
       title: 'No websocket',
-      text: 'The page receives live data over event streams, because it cannot open a websocket: a proxy may block websockets. It tries again every minute.',
+      text: 'The page receives live data over event streams, because it cannot open a websocket: a proxy may block websockets, or not forward the Host header. It tries again every minute.',
     });
   }
   if (beganAgainAt !== undefined && now - beganAgainAt < BEGAN_AGAIN_SHOWN_MS) {

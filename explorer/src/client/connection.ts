@@ -4,14 +4,11 @@ import { createEventStreams } from './event-streams.ts';
 import { createStore, type Store } from './store.ts';
 import { createTransports, type Transport } from './transports.ts';
 
-/**
- * The state of the connection. `since` is when it was lost, and `failedAt` when the last attempt to open it has failed, by the
- * clock of this computer, in milliseconds.
- */
+/** The state of the connection. `since` is when it was lost, by the clock of this computer, in milliseconds. */
 export type ConnectionState =
   | { readonly name: 'connecting' }
   | { readonly name: 'connected'; readonly over: Transport }
-  | { readonly name: 'reconnecting' | 'disconnected'; readonly since: number; readonly failedAt: number };
+  | { readonly name: 'reconnecting' | 'disconnected'; readonly since: number };
 
 /** The one websocket of the page, or event streams in its place. It reconnects by itself. */
 export type Connection = {
@@ -70,17 +67,10 @@ export function createConnection(url: string, random: () => number = Math.random
   let waitingForConnection: ReturnType<typeof setTimeout> | undefined;
 
   function lost(): void {
-    const before = state.get();
-    const failedAt = Date.now();
-    if ('since' in before) {
-      state.set({ ...before, failedAt });
-      return;
-    }
-    state.set({ name: 'reconnecting', since: failedAt, failedAt });
-    givingUp = setTimeout(() => {
-      const lost = state.get();
-      if ('since' in lost) state.set({ ...lost, name: 'disconnected' });
-    }, DISCONNECTED_AFTER_MS);
+    if ('since' in state.get()) return;
+    const since = Date.now();
+    state.set({ name: 'reconnecting', since });
+    givingUp = setTimeout(() => state.set({ name: 'disconnected', since }), DISCONNECTED_AFTER_MS);
   }
 
   function reached(): void {

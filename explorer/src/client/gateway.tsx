@@ -17,7 +17,7 @@ export type Gateway = {
   readonly clock: ServerClock;
   readonly session: Session;
   /** `undefined` before the first response. */
-  readonly lastResponse: Store<LastResponse | undefined>;
+  readonly lastStatus: Store<number | undefined>;
   /** When the page began again with another chain, by the clock of this computer, in milliseconds. */
   readonly beganAgainAt: number | undefined;
 };
@@ -39,7 +39,7 @@ export function GatewayProvider({ children }: { readonly children: ReactNode }) 
     const url = new URL('/graphql', location.href);
     const connection = createConnection(url.href.replace('http', 'ws'));
     const clock = createServerClock();
-    const lastResponse = createStore<LastResponse | undefined>(undefined);
+    const lastStatus = createStore<number | undefined>(undefined);
     let session: Session | undefined;
     function begin(beganAgainAt: number | undefined): void {
       const current = createSession({
@@ -48,11 +48,7 @@ export function GatewayProvider({ children }: { readonly children: ReactNode }) 
         clock,
         async fetch(...sent) {
           const response = await fetch(...sent);
-          const { status } = response;
-          const before = lastResponse.get();
-          const state = connection.state.get();
-          const lostAt = 'since' in state ? state.since : 0;
-          if (before?.status !== status || before.since < lostAt) lastResponse.set({ status, since: Date.now() });
+          if (lastStatus.get() !== response.status) lastStatus.set(response.status);
           return response;
         },
         onOtherChain() {
@@ -62,7 +58,7 @@ export function GatewayProvider({ children }: { readonly children: ReactNode }) 
       });
       session?.dispose();
       session = current;
-      setGateway({ connection, clock, session, lastResponse, beganAgainAt });
+      setGateway({ connection, clock, session, lastStatus, beganAgainAt });
     }
     begin(undefined);
     return () => {

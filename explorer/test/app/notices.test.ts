@@ -36,7 +36,7 @@ const WELL: ServiceStatus = {
 
 function notices(service: Partial<ServiceStatus>, input: Partial<Parameters<typeof noticesOf>[0]> = {}) {
   const connection = { name: 'connected', over: 'websocket' } as const;
-  const all = { connection, response: undefined, service: { ...WELL, ...service }, beganAgainAt: undefined, now: NOW };
+  const all = { connection, status: undefined, service: { ...WELL, ...service }, beganAgainAt: undefined, now: NOW };
   return noticesOf({ ...all, ...input }).map(({ tone, title, text }) => `${tone}: ${title}. ${text}`);
 }
 
@@ -50,38 +50,27 @@ test('the sandbox is named', () => {
 });
 
 describe('the connection', () => {
-  test('says whether the gateway responds, and whether it refuses the page', () => {
-    const connection = { name: 'reconnecting', since: NOW - 90_000, failedAt: NOW - 1_000 } as const;
-    const remedy =
-      'A proxy in front of the gateway must forward the Host header, or CORS_ORIGINS must list the origin of this page.';
-    const during = NOW - 10_000;
-    expect(notices({}, { connection, response: { status: 403, since: during } })).toEqual([
-      `danger: Refused. The requests of this page are refused with status 403. ${remedy}`,
+  test('says that the gateway refuses the page', () => {
+    const connection = { name: 'reconnecting', since: NOW - 90_000 } as const;
+    expect(notices({}, { connection, status: 403 })).toEqual([
+      'danger: Refused. The requests of this page are refused with status 403. A proxy in front of the gateway must forward the Host header, or CORS_ORIGINS must list the origin of this page.',
     ]);
-    expect(notices({}, { connection, response: { status: 200, since: during } })).toEqual([
-      `warning: Reconnecting. The gateway responds, but it refuses the websocket, or a proxy does not forward it. ${remedy}`,
-    ]);
-    for (const response of [
-      { status: 200, since: NOW - 91_000 },
-      { status: 200, since: NOW - 500 },
-      { status: 502, since: during },
-    ])
-      expect(notices({}, { connection, response })).toEqual([expect.stringContaining('has not reached the gateway')]);
+    expect(notices({}, { connection, status: 502 })).toEqual([expect.stringContaining('has not reached the gateway')]);
   });
 
   test('says since when it is lost', () => {
     const since = NOW - 90_000;
-    expect(notices({}, { connection: { name: 'reconnecting', since, failedAt: since } })).toEqual([
+    expect(notices({}, { connection: { name: 'reconnecting', since } })).toEqual([
       'warning: Reconnecting. The page has not reached the gateway since 12:28:30. It shows the data from then, and tries again by itself.',
     ]);
-    expect(notices({}, { connection: { name: 'disconnected', since, failedAt: since } })).toEqual([
+    expect(notices({}, { connection: { name: 'disconnected', since } })).toEqual([
       expect.stringMatching(/^danger: Disconnected\. /),
     ]);
   });
 
   test('says that it is without a websocket', () => {
     expect(notices({}, { connection: { name: 'connected', over: 'event-streams' } })).toEqual([
-      'information: No websocket. The page receives live data over event streams, because it cannot open a websocket: a proxy may block websockets. It tries again every minute.',
+      'information: No websocket. The page receives live data over event streams, because it cannot open a websocket: a proxy may block websockets, or not forward the Host header. It tries again every minute.',
     ]);
   });
 
@@ -134,9 +123,6 @@ test('the history is off, or unavailable', () => {
 
 test('no text counts seconds: screen readers would read it out each time', () => {
   const later = (now: number) =>
-    notices(
-      { sandbox: true, historyStatus: 'OFF' },
-      { connection: { name: 'reconnecting', since: NOW, failedAt: NOW }, now },
-    );
+    notices({ sandbox: true, historyStatus: 'OFF' }, { connection: { name: 'reconnecting', since: NOW }, now });
   expect(later(NOW + 1_000)).toEqual(later(NOW + 9_000));
 });

@@ -224,7 +224,11 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     keepAliveMs,
     internal,
   });
-  server.on('upgrade', webSockets.handleUpgrade);
+  server.on('upgrade', (request, socket, head) => {
+    // Node asks `isUpgrade` only since 24.9.
+    if (isUpgrade(request)) webSockets.handleUpgrade(request, socket, head);
+    else handleWithoutUpgrade(request, socket, head);
+  });
   metrics.registerSources(service);
   const stopAborting = responses.abortStalled(keepAliveMs);
 
@@ -246,7 +250,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       handle(request, response, next && passOn);
     },
     handleUpgrade(request, socket, head) {
-      if (!isWebSocketUpgrade(request)) handleWithoutUpgrade(request, socket);
+      if (!isWebSocketUpgrade(request)) handleWithoutUpgrade(request, socket, head);
       else if (isClosed) socket.destroy();
       else webSockets.handleUpgrade(request, socket, head);
     },

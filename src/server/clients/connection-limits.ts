@@ -49,7 +49,8 @@ export function createConnectionLimits(max: number, clients: ClientAddresses, me
 
   return {
     connected(socket) {
-      if (clients.isProxy(socket.remoteAddress)) return;
+      // A connection that is read again after an `Upgrade` that is ignored is counted already.
+      if (counted.has(socket) || clients.isProxy(socket.remoteAddress)) return;
       counted.add(socket);
       if (acquire(clients.ofConnection(socket), socket)) return;
       overLimit.add(socket);

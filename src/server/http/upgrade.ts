@@ -1,4 +1,5 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 /**
@@ -9,12 +10,30 @@ export function isWebSocketUpgrade({ method, httpVersion, headers }: IncomingMes
   return method === 'GET' && httpVersion === '1.1' && headers.upgrade?.toLowerCase() === 'websocket';
 }
 
-/**
- * Hands a request of the event `upgrade` back to its server, as if it had no `Upgrade`. Node reads no further request from such a
- * connection, so that it is closed after the response.
- */
-export function handleWithoutUpgrade(request: IncomingMessage, upgraded: Duplex): void {
-  const socket = request.socket as typeof request.socket & { readonly server: Server };
+/** A connection, with the server that Node has accepted it for. */
+type AcceptedSocket = Socket & { readonly server: Server };
+
+/** Hands a request of the event `upgrade` back to its server, as if it had no `Upgrade`. */
+export function handleWithoutUpgrade(request: IncomingMessage, upgraded: Duplex, head: Buffer): void {
+  const socket = request.socket as AcceptedSocket;
+  // Newer versions of Node read the body of such a request. Node 24 leaves it in the connection.
+  if (upgraded === socket && request.readableLength === 0) readAgain(request, socket, head);
+  else respond(request, socket, upgraded);
+}
+
+/** Makes the server read the request again, without `Upgrade`, and then all others of the connection. */
+function readAgain(request: IncomingMessage, socket: AcceptedSocket, rest: Buffer): void {
+  const { method, url, httpVersion, rawHeaders } = request;
+  const lines = rawHeaders.flatMap((name, n) =>
+    n % 2 === 1 || name.toLowerCase() === 'upgrade' ? [] : `${name}: ${rawHeaders[n + 1]}\r\n`,
+  );
+  const head = `${method} ${url} HTTP/${httpVersion}\r\n${lines.join('')}\r\n`;
+  socket.unshift(Buffer.concat([Buffer.from(head, 'latin1'), rest]));
+  socket.server.emit('encrypted' in socket ? 'secureConnection' : 'connection', socket);
+}
+
+/** Makes the server respond. Node reads no further request then, so that the connection is closed. */
+function respond(request: IncomingMessage, socket: AcceptedSocket, upgraded: Duplex): void {
   // `express.json()` does not read the body of a request with this flag.
   Object.assign(request, { upgrade: false });
   const response = new ServerResponse(request);

@@ -70,6 +70,17 @@ async function expectSame(origin: string, requests: readonly Sent[], protocols =
   }
 }
 
+/** Sends requests with an Upgrade, and expects one connection for all of them. */
+async function expectOneConnection(origin: string, sent: Sent): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  onTestFinished(() => agent.destroy());
+  const sockets = new Set<unknown>();
+  agent.on('free', (socket) => sockets.add(socket));
+  const headers = { ...sent.headers, ...upgradeTo('h2c') };
+  for (let n = 0; n < 3; n++) expect(await send(origin, { ...sent, headers }, agent)).toMatchObject({ status: 200 });
+  expect(sockets.size).toBe(1);
+}
+
 async function open() {
   // Nothing changes between two requests.
   const gateway = await startGatewayForTest({ config: { headPollMs: 3_600_000, marketPollMs: 3_600_000 } });
@@ -86,16 +97,7 @@ describe('an Upgrade to another protocol', () => {
 
   test('leaves the connection open for the next request', async () => {
     const { origin } = await open();
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    onTestFinished(() => agent.destroy());
-    let connections = 0;
-    agent.on('free', () => {
-      connections = Object.values(agent.freeSockets).flat().length;
-    });
-    const headers = { ...JSON_TYPE, ...upgradeTo('h2c') };
-    const first = { path: '/graphql', method: 'POST', headers, body: [HEIGHT] };
-    for (let n = 0; n < 3; n++) expect(await send(origin, first, agent)).toMatchObject({ status: 200 });
-    expect(connections).toBe(1);
+    await expectOneConnection(origin, { path: '/graphql', method: 'POST', headers: JSON_TYPE, body: [HEIGHT] });
   });
 
   test('is ignored where it is to a websocket, but not by GET, or elsewhere than at /graphql', async () => {
@@ -178,6 +180,11 @@ describe.each(Object.entries(SERVERS))('in a server with %s', (_name, start) => 
     expect(await take(connectClient(`${origin}/graphql`), '{ __typename }', 1)).toEqual([
       { data: { __typename: 'Query' } },
     ]);
+  });
+
+  test('a request without a body leaves the connection open for the next one', async () => {
+    const { origin } = await serve();
+    await expectOneConnection(origin, { path: '/graphql?query={__typename}' });
   });
 
   test('a body that arrives slowly is read, and a long response is sent completely', async () => {

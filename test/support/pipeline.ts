@@ -10,7 +10,7 @@ import { schema } from '../../src/graphql/schema.ts';
 import { createMetrics, type Metrics } from '../../src/server/metrics/metrics.ts';
 import { Account } from '../../src/server/operations/account.ts';
 import { createDocuments } from '../../src/server/operations/documents.ts';
-import { createPersistedQueries } from '../../src/server/operations/persisted-queries.ts';
+import { createPersistedQueries, type PersistedQueries } from '../../src/server/operations/persisted-queries.ts';
 import {
   type Client,
   createPipeline,
@@ -24,6 +24,7 @@ export type TestPipelineOptions = {
   readonly service: Service;
   readonly metrics?: Metrics;
   readonly maskError?: (error: unknown) => GraphQLError;
+  readonly persisted?: PersistedQueries;
 };
 
 /** Creates a pipeline over the data of a gateway, with caches of its own. */
@@ -34,10 +35,11 @@ export function createTestPipeline({
 }: TestPipelineOptions): Pipeline {
   const { limits } = service;
   const { maskError = createErrorMask(() => {}) } = options;
+  const { persisted = createPersistedQueries({ documents: new Map(), isOnly: false }) } = options;
   const executor = createExecutor();
   return createPipeline({
     service,
-    persisted: createPersistedQueries({ documents: new Map(), isOnly: false }),
+    persisted,
     documents: createDocuments({ schema, limits, onRefused: metrics.recordRefusedOperation }),
     planner: createPlanner({ schema, limits }),
     executor,

@@ -23,13 +23,18 @@ export type PersistedQueries = {
   /** Identifies the operation of a request in the access log. */
   labelOf(params: Parameters<typeof labelOf>[0] & Pick<PersistedParams, 'documentId' | 'extensions'>): OperationLabel;
   /**
-   * The persisted document that a request names, or the text of its query: its own, which is stored if it has a hash, or the
-   * stored one with its hash, for which a fleet may be searched.
+   * The persisted document that a request names, or the text of its query: its own, or the stored one with its hash, for which a
+   * fleet may be searched.
    *
    * @throws GraphQLError, or rejects with it, if the id or the hash is unknown, does not match the text, or is malformed, or if
    *   only persisted documents are allowed and the request names none
    */
   resolve(params: PersistedParams): MaybePromise<PersistedDocument | string>;
+  /**
+   * Stores a text that `resolve` has returned, if the request has its hash. It is called when the client has paid for the text and
+   * the text is valid: otherwise a client could replace all stored texts with nonsense.
+   */
+  store(params: PersistedParams, text: string): void;
 };
 
 type PersistedQueriesOptions = {
@@ -72,7 +77,6 @@ export function createPersistedQueries({ documents, isOnly, shared }: PersistedQ
     const text = await find(id);
     // Whoever writes to what the replicas share cannot give a hash another text.
     if (text === undefined || hash('sha256', text) !== id) throw notFound();
-    texts.set(id, text);
     return text;
   }
 
@@ -95,8 +99,6 @@ export function createPersistedQueries({ documents, isOnly, shared }: PersistedQ
       return findShared(id, shared);
     }
     if (hash('sha256', query) !== id) throw badRequest(400, OTHER_TEXT);
-    if (shared !== undefined && query.length <= MAX_CHARACTERS && !texts.has(id)) shared.store(id, query);
-    texts.set(id, query);
     return query;
   }
 
@@ -114,6 +116,12 @@ export function createPersistedQueries({ documents, isOnly, shared }: PersistedQ
       if (named !== undefined) return byHash(named, text);
       if (isOnly) throw persistedOnly();
       return text ?? '';
+    },
+    store({ query, documentId, extensions }, text) {
+      const id = documentId == null ? persistedQueryIn(extensions)?.sha256Hash : undefined;
+      if (typeof id !== 'string' || texts.get(id) !== undefined) return;
+      if (query && text.length <= MAX_CHARACTERS) shared?.store(id, text);
+      texts.set(id, text);
     },
   };
 }

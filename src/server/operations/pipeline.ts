@@ -105,7 +105,7 @@ export type Executed = {
 export type Pipeline = {
   /**
    * Resolves a persisted document or query, charges for the document, waits for the height in `extensions.minHeight`, reads the
-   * document, selects the operation, and measures its cost.
+   * document, stores the text of a persisted query, selects the operation, and measures its cost.
    */
   prepare(sent: SentOperation, client: Client): MaybePromise<Prepared>;
   /** Compares the cost with the limits and charges it. @returns why the operation is refused */
@@ -165,7 +165,11 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     const text = typeof resolved === 'string' ? resolved : resolved.text;
     const unpaid = client.account.charge(pointsOfDocument(text));
     if (unpaid !== undefined) return { errors: [unpaid] };
-    const read = () => andThen(document ?? documents.read(text), (found) => select(found, sent, client, document));
+    const read = () =>
+      andThen(document ?? documents.read(text), (found) => {
+        if (document === undefined && found.valid !== undefined) persisted.store(sent, text);
+        return select(found, sent, client, document);
+      });
     const minimum = sent.extensions?.['minHeight'];
     if (minimum === undefined) return read();
     return andThen(minimumHeights.reachSent(minimum, 'extensions.minHeight', client), (refused) =>

@@ -44,11 +44,11 @@ const MAX_WAITING_BYTES = 4_096;
 
 /** A request has to arrive completely, with its body, within two periods. */
 function timeoutsOf(keepAliveMs: number): ServerOptions {
-  const requestTimeout = keepAliveMs * 1.5;
+  const requestTimeout = Math.ceil(keepAliveMs * 1.5);
   return {
     headersTimeout: requestTimeout,
     requestTimeout,
-    connectionsCheckingInterval: keepAliveMs / 2,
+    connectionsCheckingInterval: Math.ceil(keepAliveMs / 2),
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     highWaterMark: MAX_WAITING_BYTES,
   };

@@ -4,8 +4,8 @@ import { defineConfig } from 'vitest/config';
 /** Tests that start processes, browsers, Redis or PostgreSQL: one file at a time. `test/architecture.test.ts` finds any that is missing. */
 export const PROCESSES = [
   'test/{deploy,examples,explorer,fleet}/**/*.test.ts',
-  'test/clients/{codegen,docs,persisted-documents,relay}.test.ts',
-  'test/failure/push-over-tls.test.ts',
+  'test/clients/{codegen,docs,java,persisted-documents,relay}.test.ts',
+  'test/failure/{proxies,push-over-tls}.test.ts',
   'test/history/{default-file,killed,postgres-store,sqlite-store,store-killed,stores}.test.ts',
   'test/library/docs.test.ts',
   'test/opentelemetry/start.test.ts',

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { formatInteger, formatPrice } from '../../explorer/src/format/numbers.ts';
@@ -10,6 +11,7 @@ import {
   screenshot,
   untilHeight,
 } from '../support/explorer.ts';
+import { NGINX, startNginx } from '../support/nginx.ts';
 
 /** What Chromium writes when a websocket cannot be opened, or a server is gone. */
 const FAILED = [/WebSocket connection to|WebSocket is closed|ERR_|status of 502/];
@@ -87,6 +89,29 @@ describeInBrowser('the explorer behind a proxy that blocks websockets', (browser
     await expectAccessible(page);
     await screenshot(page, 'event-streams-market');
   });
+
+  test.skipIf(!existsSync(NGINX))(
+    'is live behind nginx as it is by default: no websockets, and responses are buffered',
+    async () => {
+      const gateway = await browser.serve();
+      const { origin } = new URL(gateway.url);
+      const nginx = await startNginx(
+        (port) => `
+        events {}
+        http {
+          access_log off;
+          server {
+            listen 127.0.0.1:${port};
+            location / { proxy_pass ${origin}; proxy_set_header Host $http_host; }
+          }
+        }`,
+      );
+      const behind = { ...gateway, url: new URL('/graphql', nginx).href };
+      const { page } = await browser.open('/chain', { gateway: behind, allowed: FAILED });
+      await notice(page, 'no-websocket').waitFor();
+      await advanceOnPage({ page, gateway: behind });
+    },
+  );
 
   test('says on the page of the status how updates arrive', async () => {
     const proxy = await startBlockingProxy(await browser.serve(), 'refused');

@@ -7,6 +7,8 @@ export const EVENT_STREAM_HEADERS = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache',
   'content-encoding': 'none',
+  // nginx would hold events back until it has some kilobytes, unless its configuration says otherwise.
+  'x-accel-buffering': 'no',
 } as const;
 
 /**

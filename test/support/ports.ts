@@ -1,10 +1,22 @@
-import { createServer } from 'node:http';
-import { listen } from '../../src/sandbox/http/listen.ts';
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 
-/** A port that nothing listens on, and that the system gives to nobody else: a server can stop and listen on it again. */
+/** Below those of outgoing connections, and of the sandboxes, which choose one all the time. */
+const PORTS = { first: 10_000, end: 20_000 };
+
+/** A port that nothing listens on, and that nobody else is given: a server can stop and listen on it again. */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await listen(server, { host: '127.0.0.1', port: 0 });
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  for (;;) {
+    const port = randomInt(PORTS.first, PORTS.end);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }

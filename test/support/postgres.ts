@@ -70,9 +70,12 @@ export async function startPostgres(): Promise<PostgresServer> {
 
   async function start() {
     const child = spawn(postgres, args, { cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] });
-    for await (const line of createInterface(child.stderr)) if (line.includes('ready to accept connections')) break;
-    child.stderr.resume();
-    return child;
+    for await (const line of createInterface(child.stderr)) {
+      if (!line.includes('ready to accept connections')) continue;
+      child.stderr.resume();
+      return child;
+    }
+    throw new Error('PostgreSQL has ended');
   }
 
   let server = await start();

@@ -60,10 +60,12 @@ export async function startRedis(args: readonly string[] = [], config = ''): Pro
 
   async function start(): Promise<ChildProcess> {
     const child = spawn('redis-server', [...options, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-    for await (const line of createInterface(child.stdout))
-      if (/Ready to accept connections|Sentinel ID is/.test(line)) break;
-    child.stdout.resume();
-    return child;
+    for await (const line of createInterface(child.stdout)) {
+      if (!/Ready to accept connections|Sentinel ID is/.test(line)) continue;
+      child.stdout.resume();
+      return child;
+    }
+    throw new Error('Redis has ended');
   }
 
   async function kill(): Promise<void> {

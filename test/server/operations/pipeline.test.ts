@@ -41,7 +41,7 @@ describe('a query in the pipeline', () => {
     const { pipeline, metrics } = await openPipeline();
     for (let time = 1; time <= 2; time++) {
       await runQuery(pipeline, { query: '{ beaconHeight }' });
-      const { errors } = await runQuery(pipeline, { query: '{ beaconHeight }', operationName: '' });
+      const { errors } = await runQuery(pipeline, { query: '{ beaconHeight }', operationName: 'Other' });
       expect(errors?.map(({ message }) => message)).toEqual(['Could not determine what operation to execute.']);
       expect(await metrics.text()).toContain(`pdex_operations_total{type="any",outcome="refused"} ${time}`);
     }

@@ -107,7 +107,7 @@ describe('commands on the pages', () => {
         expect([name, isKnown]).toEqual([name, true]);
       }
       for (const [, name] of line.matchAll(/(?:^|\s)([A-Z_]+)=/g)) {
-        expect(['NODE_ENV', ...settings.map(({ variable }) => variable)]).toContain(name);
+        expect(['NODE_ENV', 'NODE_USE_ENV_PROXY', ...settings.map(({ variable }) => variable)]).toContain(name);
       }
       for (const [, flags = ''] of line.matchAll(/npm start -- (.*)$/g)) {
         for (const [, flag] of flags.matchAll(/--([\w-]+)/g)) expect(settings.map(flagOf)).toContain(flag);

@@ -1,9 +1,17 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-/** Tests that start processes, browsers, Redis or PostgreSQL: one file at a time. `test/architecture.test.ts` finds any that is missing. */
+/** Tests in a browser: one file at a time. */
+export const BROWSERS = [
+  'test/explorer/**/*.test.ts',
+  'test/server/clients/foreign-pages.test.ts',
+  'test/server/http/event-source.test.ts',
+  'test/server/pages/{explorer,graphiql,index-page}.test.ts',
+];
+
+/** Tests that start other processes, Redis or PostgreSQL: one file at a time. `test/architecture.test.ts` finds any that is missing. */
 export const PROCESSES = [
-  'test/{deploy,examples,explorer,fleet}/**/*.test.ts',
+  'test/{deploy,examples,fleet}/**/*.test.ts',
   'test/clients/{codegen,docs,java,persisted-documents,relay}.test.ts',
   'test/failure/{proxies,push-over-tls}.test.ts',
   'test/history/{default-file,killed,postgres-store,sqlite-store,store-killed,stores}.test.ts',
@@ -11,17 +19,15 @@ export const PROCESSES = [
   'test/opentelemetry/start.test.ts',
   'test/package.test.ts',
   'test/sandbox/main.test.ts',
-  'test/server/clients/foreign-pages.test.ts',
-  'test/server/http/{behind-a-cache,event-source}.test.ts',
+  'test/server/http/behind-a-cache.test.ts',
   'test/server/metrics/metrics.test.ts',
   'test/server/operations/persisted-documents.test.ts',
-  'test/server/pages/{explorer,graphiql,index-page}.test.ts',
   'test/server/{process,process-secrets,remote-subscribers}.test.ts',
   'test/soak/figures.test.ts',
   'test/start-flags.test.ts',
 ];
 
-/** Tests that wait until a failing upstream reaches a timeout, or have a thousand clients. They run beside the processes. */
+/** Tests that wait until a failing upstream reaches a timeout, or have a thousand clients. They run beside the others. */
 const SLOW = ['test/{clients,failure}/**/*.test.ts', 'test/server/thousand-subscribers.test.ts'];
 
 export default defineConfig({
@@ -34,11 +40,12 @@ export default defineConfig({
         test: {
           name: 'quick',
           include: ['test/**/*.test.ts', 'explorer/test/**/*.test.ts'],
-          exclude: [...SLOW, ...PROCESSES],
+          exclude: [...SLOW, ...PROCESSES, ...BROWSERS],
         },
       },
       { extends: true, test: { name: 'slow', include: SLOW, exclude: PROCESSES } },
       { extends: true, test: { name: 'processes', include: PROCESSES, maxWorkers: 1, sequence: { groupOrder: 1 } } },
+      { extends: true, test: { name: 'browsers', include: BROWSERS, maxWorkers: 1, sequence: { groupOrder: 2 } } },
     ],
     // A worker loads the gateway once, not once for each file: that takes a second.
     isolate: false,

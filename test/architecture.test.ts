@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { basename, dirname, join, matchesGlob, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { PROCESSES } from '../vitest.config.ts';
+import { BROWSERS, PROCESSES } from '../vitest.config.ts';
 
 type Import = { readonly from: string; readonly isType: boolean };
 type SourceFile = { readonly path: string; readonly text: string; readonly imports: readonly Import[] };
@@ -264,7 +264,9 @@ describe('which tests run one file at a time', () => {
   test('all that start processes, browsers, Redis or PostgreSQL', () => {
     const starting = files.filter(({ path }) => path.endsWith('.test.ts') && startsProcesses(path));
     expect(starting.length).toBeGreaterThan(40);
-    const beside = starting.filter(({ path }) => !PROCESSES.some((pattern) => matchesGlob(path, pattern)));
+    const beside = starting.filter(
+      ({ path }) => ![...PROCESSES, ...BROWSERS].some((pattern) => matchesGlob(path, pattern)),
+    );
     expect(beside.map(({ path }) => path)).toEqual([]);
   });
 });

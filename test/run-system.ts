@@ -4,14 +4,17 @@ import { relative } from 'node:path';
 import { startVitest, type TestModule, type Vitest } from 'vitest/node';
 
 /*
- * Runs the system tests: those that start processes, one file at a time, and the slow ones beside them. A file that fails is run
- * once more, alone, after the others. If it passes then, its name and its first error are printed at the end and written to the file
+ * Runs the system tests in three lanes beside each other: those in a browser and those that start other processes one file at a
+ * time each, and the slow ones. A file that fails is run once more, alone, after the others. If it passes then, its name and its first error are printed at the end and written to the file
  * that the first argument names. The status is 1 if a file fails twice, if more than five fail at first, if an error belongs to no
  * file, or if a test is skipped in CI.
  */
 
 /** More files than these are not a matter of luck. */
 const MAX_REPEATED = 5;
+
+/** The projects of `vitest.config.ts`. */
+const LANES = ['processes', 'browsers', 'slow'] as const;
 
 /** What a run of Vitest has found. */
 type Outcome = {
@@ -25,8 +28,8 @@ type Outcome = {
 const NO_TESTS = ['(no tests)', 'Vitest has not run a test'] as const;
 
 /** @param path runs this file only */
-async function runTests(project: 'processes' | 'slow', path?: string): Promise<Outcome> {
-  const vitest = await startVitest(path === undefined ? [] : [path], { project: [project], watch: false });
+async function runTests(lane: (typeof LANES)[number], path?: string): Promise<Outcome> {
+  const vitest = await startVitest(path === undefined ? [] : [path], { project: [lane], watch: false });
   const modules = vitest.state.getTestModules();
   const tests = modules.flatMap((each) => [...each.children.allTests()]);
   return {
@@ -73,15 +76,17 @@ function print(title: string, lines: readonly string[]): void {
 }
 
 const [reportFile] = process.argv.slice(2);
-const [processes, slow] = await Promise.all([runTests('processes'), runTests('slow')]);
-const failed = [...processes.failed, ...slow.failed];
-const skipped = process.env['CI'] === undefined ? [] : [...processes.skipped, ...slow.skipped];
+const lanes = await Promise.all(LANES.map((lane) => runTests(lane)));
+const failed = lanes.flatMap((outcome, n) =>
+  [...outcome.failed].map(([path, error]) => ({ lane: LANES[n] as (typeof LANES)[number], path, error })),
+);
+const skipped = process.env['CI'] === undefined ? [] : lanes.flatMap((outcome) => outcome.skipped);
 
 const failedTwice: string[] = [];
 const repeated: string[] = [];
 if (failed.length <= MAX_REPEATED) {
-  for (const [path, error] of failed) {
-    const { failed: again } = await runTests(processes.failed.has(path) ? 'processes' : 'slow', path);
+  for (const { lane, path, error } of failed) {
+    const { failed: again } = await runTests(lane, path);
     if (again.size > 0) failedTwice.push(path);
     else repeated.push(`${path}: ${error}`);
   }
@@ -91,12 +96,12 @@ const isPassed = failed.length <= MAX_REPEATED && failedTwice.length === 0 && sk
 if (failed.length > MAX_REPEATED)
   print(
     'failed, too many to be run again',
-    failed.map(([path]) => path),
+    failed.map(({ path }) => path),
   );
 print('failed twice', failedTwice);
 print('skipped, although CI has all that it needs', skipped);
 print('passed at the second attempt', repeated);
 if (reportFile !== undefined) writeFileSync(reportFile, repeated.map((line) => `${line}\n`).join(''));
-const passed = processes.passed + slow.passed;
+const passed = lanes.reduce((sum, outcome) => sum + outcome.passed, 0);
 process.stdout.write(`\n${passed} passed, ${failed.length - repeated.length} failed, ${skipped.length} skipped\n`);
 process.exit(isPassed ? 0 : 1);

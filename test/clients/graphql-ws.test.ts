@@ -1,13 +1,14 @@
 import { type Client, type ClientOptions, createClient } from 'graphql-ws';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type ServedGateway, serveGatewayForTest } from '../support/served-gateway.ts';
+import { endWithTest } from '../support/websocket.ts';
 
 const HEAD = { query: 'subscription { head { beaconHeight } }' };
 const head = (beaconHeight: number) => ({ data: { head: { beaconHeight } } });
 
 function connect({ webSocketUrl }: ServedGateway, options: Partial<ClientOptions> = {}): Client {
   const client = createClient({ url: webSocketUrl, ...options });
-  onTestFinished(async () => client.dispose());
+  endWithTest(client);
   return client;
 }
 

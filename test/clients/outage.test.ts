@@ -5,6 +5,7 @@ import { createClient as createWs, type FormattedExecutionResult, type Sink } fr
 import { expect, onTestFinished, test } from 'vitest';
 import { connectApollo } from '../support/apollo.ts';
 import { type ServedGateway, serveGatewayForTest } from '../support/served-gateway.ts';
+import { endWithTest } from '../support/websocket.ts';
 
 const HEAD = 'subscription { head { beaconHeight } }';
 
@@ -23,7 +24,7 @@ const shownOf = ({ data, errors }: Result) =>
 const CLIENTS: Readonly<Record<string, (gateway: ServedGateway, show: Show) => void>> = {
   'graphql-ws': ({ webSocketUrl }, show) => {
     const client = createWs({ url: webSocketUrl });
-    onTestFinished(async () => client.dispose());
+    endWithTest(client);
     const sink: Sink<FormattedExecutionResult> = {
       next: (result) => show(shownOf(result)),
       error: () => show('ended by an error'),
@@ -56,7 +57,7 @@ const CLIENTS: Readonly<Record<string, (gateway: ServedGateway, show: Show) => v
   },
   'urql over a websocket': ({ url, webSocketUrl }, show) => {
     const sockets = createWs({ url: webSocketUrl });
-    onTestFinished(async () => sockets.dispose());
+    endWithTest(sockets);
     const overSockets = subscriptionExchange({
       forwardSubscription: ({ query = '', variables }) => ({
         subscribe: (sink) => ({

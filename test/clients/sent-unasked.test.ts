@@ -7,6 +7,7 @@ import { lastValueFrom } from 'rxjs';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { codesThrown } from '../support/apollo.ts';
 import { serveGatewayForTest } from '../support/served-gateway.ts';
+import { endWithTest } from '../support/websocket.ts';
 
 const HEIGHT = '{ beaconHeight }';
 const DEFERRED = '{ service { version } ... @defer { beaconHeight } }';
@@ -108,7 +109,7 @@ describe('other clients', () => {
     expect(await response.json()).toEqual({ data: { beaconHeight: height } });
 
     const sockets = createSocketClient({ url: webSocketUrl, connectionParams: { token: 'x' } });
-    onTestFinished(async () => sockets.dispose());
+    endWithTest(sockets);
     expect((await sockets.iterate(params).next()).value).toEqual({ data: { beaconHeight: height } });
   });
 

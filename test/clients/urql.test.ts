@@ -9,11 +9,12 @@ import {
   subscriptionExchange,
 } from '@urql/core';
 import { createClient as createSocketClient, type FormattedExecutionResult, type Sink } from 'graphql-ws';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { PoolPriceDocument, PricesDocument } from '../support/generated/documents.ts';
 import { type ServedGateway, serveGatewayForTest } from '../support/served-gateway.ts';
 import { BTC, PRV } from '../support/tokens.ts';
 import { serveTwoGateways } from '../support/two-gateways.ts';
+import { endWithTest } from '../support/websocket.ts';
 
 type Options = {
   readonly fetch?: typeof fetch;
@@ -29,7 +30,7 @@ const WAYS = {
   ): Client => {
     const socketOptions = { ...(retryWait && { retryWait }), ...(connectionParams && { connectionParams }) };
     const sockets = createSocketClient({ url: webSocketUrl, ...socketOptions });
-    onTestFinished(async () => sockets.dispose());
+    endWithTest(sockets);
     const overSockets = subscriptionExchange({
       forwardSubscription: ({ query = '', variables }) => ({
         subscribe: (sink) => ({

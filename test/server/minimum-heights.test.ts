@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { createClient } from 'graphql-ws';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { readEvents } from '../support/events.ts';
 import type { Answer, TestGatewayOptions } from '../support/gateway.ts';
 import { sample } from '../support/metrics.ts';
 import { type ServedGateway, serveGatewayForTest } from '../support/served-gateway.ts';
 import { TRANSPORTS } from '../support/transports.ts';
+import { endWithTest } from '../support/websocket.ts';
 
 const HEADER = 'x-pdex-min-height';
 const HEIGHT = '{ beaconHeight }';
@@ -32,7 +33,7 @@ type Ask = (gateway: Served, minimum: unknown) => Promise<Answer>;
 
 function socketAnswer(options: Parameters<typeof createClient>[0], extensions?: object): Promise<Answer> {
   const client = createClient({ webSocketImpl: WebSocket, retryAttempts: 0, ...options });
-  onTestFinished(async () => client.dispose());
+  endWithTest(client);
   return new Promise((resolve) => {
     const error = (errors: unknown) => resolve({ errors } as Answer);
     client.subscribe({ query: HEIGHT, ...(extensions && { extensions }) } as never, {

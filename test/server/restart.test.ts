@@ -7,6 +7,7 @@ import { dataOf } from '../support/events.ts';
 import { type Answer, startGatewayForTest } from '../support/gateway.ts';
 import { freePort } from '../support/ports.ts';
 import { openSubscribers, type SubscriptionTransport } from '../support/subscribers.ts';
+import { endWithTest } from '../support/websocket.ts';
 
 const HEAD = 'subscription { head { beaconHeight } }';
 const PRICES = 'subscription { prices { beaconHeight } }';
@@ -72,6 +73,6 @@ function connectWithRetries(url: string) {
     shouldRetry: () => true,
     retryWait: () => new Promise((resolve) => setTimeout(resolve, 50)),
   });
-  onTestFinished(async () => client.dispose());
+  endWithTest(client);
   return client;
 }

@@ -6,7 +6,7 @@ import type { Answer } from './gateway.ts';
 /** A graphql-ws client of the endpoint at that address; it goes with the test. */
 export function connect(url: string): Client {
   const client = createClient({ url: url.replace('http', 'ws'), webSocketImpl: WebSocket, retryAttempts: 0 });
-  onTestFinished(async () => client.dispose());
+  endWithTest(client);
   return client;
 }
 
@@ -19,4 +19,15 @@ export async function take(client: Client, query: string, count: number, between
     between?.();
   }
   return answers;
+}
+
+/** Disposes a graphql-ws client when the test has finished. Its gateway may stop before, and refuse the websocket that it opens again. */
+export function endWithTest({ dispose }: Pick<Client, 'dispose'>): void {
+  onTestFinished(async () => {
+    try {
+      await dispose();
+    } catch {
+      // The client is disposed all the same.
+    }
+  });
 }

@@ -21,6 +21,7 @@ import {
 } from 'relay-runtime';
 import { onTestFinished } from 'vitest';
 import { evaluateSample } from '../../support/doc-pages.ts';
+import { endWithTest } from '../../support/websocket.ts';
 
 /** Data in which Relay hides the data of fragments. */
 // biome-ignore lint/suspicious/noExplicitAny: what a document answers is asserted, not typed
@@ -102,7 +103,7 @@ export function createRelayClient(url: string): RelayClient {
 function createEnvironment(host: string): Environment {
   const createDisposedClient: typeof createClient = (options) => {
     const client = createClient(options);
-    onTestFinished(async () => client.dispose());
+    endWithTest(client);
     return client;
   };
   const imports = { createClient: createDisposedClient, Environment, Network, Observable, RecordSource, Store };

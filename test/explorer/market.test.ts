@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { formatPrice } from '../../explorer/src/format/numbers.ts';
+import { formatInteger, formatPrice } from '../../explorer/src/format/numbers.ts';
 import { chainHeights } from '../history/of-chain.ts';
 import { createStoreModel } from '../history/store-model.ts';
 import { advanceOnPage, describeInBrowser, expectAccessible, expectToFit, screenshot } from '../support/explorer.ts';
@@ -226,6 +226,22 @@ describeInBrowser('the page of a market', (browser) => {
     await swap.getByRole('button', { name: 'Swap in the other direction: pay BTC, receive PRV' }).click();
     await expect.poll(() => parametersOf(page)).toEqual({ side: 'sell', receive: '1342' });
     expect(await swap.getByLabel('You receive').inputValue()).toBe('1342');
+  });
+
+  test('is live without a history, and sends no query for a new price', async () => {
+    const opened = await browser.open('/market/pBTC_PRV');
+    const { page } = opened;
+    const market = page.getByRole('region', { name: 'Market', exact: true });
+    await market.getByText(/^height/).waitFor();
+    const queries: string[] = [];
+    page.on('request', (request) => {
+      if (request.postData()?.includes('"operationName":"Market"')) queries.push(request.url());
+    });
+    for (let block = 0; block < 3; block++) {
+      const height = await advanceOnPage(opened);
+      await market.getByText(`height ${formatInteger(height)}`).waitFor();
+    }
+    expect(queries).toEqual([]);
   });
 
   test('says what is missing: history, a pool, decimals, the market itself', async () => {

@@ -1,4 +1,4 @@
-import { type CacheExchangeOpts, cacheExchange } from '@urql/exchange-graphcache';
+import { type CacheExchangeOpts, cacheExchange, type Resolver } from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 
 const isEmbedded = () => null;
@@ -33,10 +33,22 @@ export const KEYS = {
   HeightRange: isEmbedded,
 } satisfies CacheExchangeOpts['keys'];
 
+/**
+ * A field without a value in the cache is null. The cache stores nothing for a field that has failed. To it, each query with such a
+ * field would be incomplete, and would have to be requested again at each update. Without a history, that is each price change.
+ */
+const orNull: Resolver = (_parent, args, cache, { parentKey, fieldName }) =>
+  (cache.resolve(parentKey, fieldName, args) as string | undefined) ?? null;
+
 /** Creates the cache of all answers: what a subscription brings changes every panel that shows the same object. */
 export function createCache() {
   return cacheExchange({
     keys: KEYS,
-    resolvers: { Query: { poolPairs: relayPagination() }, Token: { poolPairs: relayPagination() } },
+    resolvers: {
+      Query: { poolPairs: relayPagination() },
+      Token: { poolPairs: relayPagination() },
+      Pair: { change: orNull },
+      PoolPair: { change: orNull },
+    },
   });
 }

@@ -51,7 +51,7 @@ export function redactUrls(text: string): string {
 /** Matches before a short secret: no letter or digit, unless it ends an escape. */
 const BEFORE_WORD = '(?:(?<![A-Za-z0-9])|(?<=%[0-9A-Fa-f]{2})|(?<=\\\\[nrtbf])|(?<=\\\\u[0-9A-Fa-f]{4}))';
 const AFTER_WORD = '(?![A-Za-z0-9])';
-// Not behind that of `https://`, where a host name begins.
+// The second slash of `https://` is excluded, because a host name follows it.
 const BEHIND_SLASH = '(?<=(?<!:/)/|%2[Ff]|\\\\u002[Ff])';
 
 function toPattern({ text, isWordOfPath = false }: Secret): string {

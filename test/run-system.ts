@@ -10,7 +10,7 @@ import { startVitest, type TestModule, type Vitest } from 'vitest/node';
  * file, or if a test is skipped in CI.
  */
 
-/** More files than these are not a matter of luck. */
+/** More failed files than these are not run again: so many do not fail by chance. */
 const MAX_REPEATED = 5;
 
 /** The projects of `vitest.config.ts`. */

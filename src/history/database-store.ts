@@ -20,7 +20,7 @@ type Opened = { readonly database: Database; readonly memory: PoolMemory };
  */
 export function createDatabaseStore(open: (chainName: string) => Promise<Database>, rawDays: number): HistoryStore {
   let current: Opened | undefined;
-  /** While the database is opened, all calls wait for the same. */
+  /** Set while the database is being opened: all calls wait for this promise. */
   let opening: Promise<Opened> | undefined;
   let directory: PoolDirectory | undefined;
   let chain: string | undefined;

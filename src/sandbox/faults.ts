@@ -75,7 +75,7 @@ export type MarketDataFault =
   /** Writes the response in the form of another host. The content is the same. */
   | ({ readonly kind: 'form' } & MarketDataForm);
 
-/** How other hosts write the same data. What is not set stays as it is. */
+/** The format of another host for the same data. A part without a member here keeps the format of the sandbox. */
 export type MarketDataForm = {
   /** Writes prices, quantities and volumes as decimal strings: 5 as `"5.00000000"`. */
   readonly decimals?: 'strings';

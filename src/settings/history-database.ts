@@ -33,7 +33,7 @@ export function defaultHistoryDatabase(isSandbox: boolean): HistoryDatabase {
   return isSandbox ? { kind: 'memory' } : { kind: 'sqlite', path: resolve(DEFAULT_HISTORY_FILE) };
 }
 
-/** Reads the path of a file. A shell replaces `~` only at the beginning of a word, and a file `.env` has no shell. */
+/** Reads the path of a file. In a file `.env`, no shell expands `~`. */
 function readPath(text: string): string {
   if (text.startsWith('~/')) return join(homedir(), text.slice(2));
   if (!/^file:/i.test(text)) return resolve(text);

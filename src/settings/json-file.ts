@@ -7,7 +7,7 @@ const UTF_8 = new TextDecoder();
 /** Reads a file of settings, or one that a setting names. @throws Error with the reason of the system, or if it is in UTF-16 */
 export function readTextFile(path: string): string {
   const bytes = readBytes(path);
-  // Its byte order mark, or a character of ASCII.
+  // UTF-16 begins with a byte order mark, or its first ASCII character has a zero byte.
   if (/^(\xff\xfe|\xfe\xff|.?\0)/s.test(bytes.toString('latin1', 0, 2)))
     throw new Error('the file is in UTF-16, expected UTF-8');
   return UTF_8.decode(bytes);

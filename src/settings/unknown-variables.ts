@@ -31,7 +31,7 @@ export function findUnknownVariables(env: NodeJS.ProcessEnv): string[] {
   });
 }
 
-/** Makes visible what is not, such as a byte order mark. */
+/** Writes invisible characters, such as a byte order mark, as escapes. */
 function withEscapes(name: string): string {
   return name.replace(/[^!-~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

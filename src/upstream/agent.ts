@@ -34,7 +34,10 @@ export function createAgent({ proxies, connectTimeoutMs, ...options }: AgentOpti
   function connectProxied({ protocol, host }: buildConnector.Options, callback: buildConnector.Callback): void {
     const url = new URL(`${protocol}//${host}`);
     const proxy = proxyOf(url, proxies);
-    if (proxy === undefined) return;
+    if (proxy === undefined) {
+      callback(new Error(`no proxy for ${url.origin}`), null);
+      return;
+    }
     connectThrough(proxy, url, connectTimeoutMs).then(
       (socket) => callback(null, socket),
       (error) => callback(error, null),

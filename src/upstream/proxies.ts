@@ -99,7 +99,7 @@ function connectTo(url: URL, opened: Socket[], socket?: Socket): Socket {
     ? connectTls({ ...options, servername, ALPNProtocols: ['http/1.1'], ...(socket && { socket }) })
     : connect(options);
   opened.push(connection);
-  // It can also fail while something else is waited for, which fails too.
+  // An error without a listener would end the process. The caller gets it from what it waits for.
   return connection.on('error', () => {});
 }
 
@@ -107,18 +107,18 @@ async function opened(socket: Socket, url: URL): Promise<void> {
   await once(socket, isOverTls(url) ? 'secureConnect' : 'connect');
 }
 
-/** Asks the proxy for a tunnel to a host. @throws ProxyError if it does not open one */
+/** Requests a tunnel to a host from the proxy. @throws ProxyError if it does not open one */
 async function openTunnel({ url: proxy, variable }: ForwardProxy, socket: Socket, url: URL): Promise<void> {
   const target = addressOf(url);
   const credentials = credentialsOf(proxy);
-  const asked = request({
+  const tunnel = request({
     method: 'CONNECT',
     path: target,
     headers: { host: target, ...(credentials !== undefined && { 'proxy-authorization': credentials }) },
     createConnection: () => socket,
   });
-  asked.end();
-  const [{ statusCode = 0 }, , head] = (await once(asked, 'connect').catch((error) => {
+  tunnel.end();
+  const [{ statusCode = 0 }, , head] = (await once(tunnel, 'connect').catch((error) => {
     throw new ProxyError(variable, 'did not open a tunnel', error);
   })) as [IncomingMessage, Socket, Buffer];
   if (statusCode < 200 || statusCode > 299)

@@ -39,7 +39,7 @@ export function createRowsReader<T extends object>(options: RowsOptions<T>): Res
   let rows: T[] = [];
   let dropped = 0;
   let isSame = true;
-  /** Of the current row. */
+  /** The first problem of the current row. */
   let problem: ShapeError | undefined;
   let first: { readonly problem: ShapeError; readonly row: string } | undefined;
   const leaveOut = (left: ShapeError) => {

@@ -103,7 +103,7 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
   const { host, bulkhead, isListed, ttlMs, timeoutMs, now, watch, tracing, readOnce = readAlone } = options;
   const shared = new LRUCache<string, SharedRead>({ max: MAX_BOOKS_KEPT });
   const followed = new Map<string, FollowedBook>();
-  /** Of the books that have any. */
+  /** How many entries could not be read, of each book with any, by its ticker id. */
   const unreadable = new LRUCache<string, { readonly entries: number; readonly readAt: Instant }>({
     max: MAX_BOOKS_KEPT,
   });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 type LockedPackage = {
@@ -32,4 +32,15 @@ test.each(['../package-lock.json', '../bench/package-lock.json'])('there is one 
   expect(Object.keys(readLocked(path)).filter((path) => path.endsWith('node_modules/graphql'))).toEqual([
     'node_modules/graphql',
   ]);
+});
+
+test('each folder with packages of its own has the settings of npm, which name no registry', () => {
+  const folders = globSync(['{bench,examples/*}/package.json', 'package.json'], {
+    cwd: new URL('..', import.meta.url),
+  });
+  const settings = folders.map((path) =>
+    readFileSync(new URL(`../${path.replace('package.json', '.npmrc')}`, import.meta.url), 'utf8'),
+  );
+  expect(settings.length).toBeGreaterThan(3);
+  expect(settings.map((text) => text.replace(/^#.*\n/gm, ''))).toEqual(settings.map(() => 'loglevel=error\n'));
 });

@@ -2,7 +2,7 @@ import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -206,6 +206,18 @@ test.each(oldNodes())('on %s the command prints the version that it needs, and e
   await expect(running).rejects.toMatchObject({ code: 1, stdout: '' });
   const { stderr } = await running.catch((error) => error);
   expect(stderr).toMatch(/^pdex-gateway needs Node 24 or newer; this is Node \d+\.\d+\.\d+\n$/);
+});
+
+test.each(oldNodes())('with the npm of %s, `npm ci` prints no warnings, but errors', async (node) => {
+  const copy = mkdtempSync(join(tmpdir(), 'pdex-npm-ci-'));
+  onTestFinished(() => rmSync(copy, { recursive: true }));
+  for (const path of ['.npmrc', 'package.json', 'package-lock.json', 'explorer/package.json'])
+    cpSync(join(ROOT, path), join(copy, path));
+  const env = { ...process.env, PATH: [dirname(node), process.env['PATH']].join(delimiter) };
+  const install = () => run('npm', ['ci', '--dry-run', '--offline', '--ignore-scripts'], { cwd: copy, env });
+  expect((await install()).stderr).toBe('');
+  rmSync(join(copy, 'package-lock.json'));
+  await expect(install()).rejects.toMatchObject({ stderr: expect.stringContaining('npm error code EUSAGE') });
 });
 
 const CONSUMER = `

@@ -87,12 +87,13 @@ test('the board ends with the program that reads its output', async () => {
   expect([await ended, await errors]).toEqual([0, '']);
 });
 
-test('a copy of the board installs the packages with which it is tested', () => {
+test.each(['board', 'swap'])('a copy of %s installs the Node and the packages with which it is tested', (name) => {
   const read = (path: string) => JSON.parse(readFileSync(new URL(path, ROOT), 'utf8'));
   const ours = read('package.json');
-  const board = read('examples/board/package.json');
-  const ranges = { ...board.dependencies, ...board.devDependencies };
+  const { dependencies, devDependencies, engines, allowScripts } = read(`examples/${name}/package.json`);
+  const ranges = { ...dependencies, ...devDependencies };
   const tested = Object.entries({ ...ours.devDependencies, ...ours.dependencies }).filter(([name]) => name in ranges);
   expect(ranges).toEqual(Object.fromEntries(tested));
-  expect(board.engines).toEqual(ours.engines);
+  expect(Object.keys(ranges)).toContain('node');
+  expect([engines, allowScripts]).toEqual([ours.engines, ours.allowScripts]);
 });

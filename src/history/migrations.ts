@@ -5,7 +5,10 @@ import { FACTS, INDEXES, TABLES } from './tables.ts';
 /** One step of the version of a database. */
 export type Migration = (sql: Sql) => Promise<void>;
 
-/** What makes each version from the one before; the first one creates the tables. A released one never changes. */
+/**
+ * What makes each version from the one before; the first one creates the tables. A released one never changes. A column that gets
+ * another meaning gets another name, because older gateways may still be reading.
+ */
 export const MIGRATIONS: readonly Migration[] = [
   async (sql) => {
     for (const table of TABLES) await sql.create(table);
@@ -25,13 +28,18 @@ export type Schema = {
  * Creates the tables, or brings those of an older version of the gateway up to date, and notes for which chain they are. If
  * there is nothing to do, it only reads.
  *
+ * @returns the database, whose transactions write nothing after a newer gateway has brought it up to date
  * @throws HistoryDatabaseError that is permanent if the database is of another chain or of a newer version
  */
-export async function prepareDatabase(database: Database, schema: Schema, options: DatabaseOptions): Promise<void> {
+export async function prepareDatabase(database: Database, schema: Schema, options: DatabaseOptions): Promise<Database> {
   const { chainName, migrations = MIGRATIONS } = options;
   const readVersion = async (sql: ReadSql) =>
     (await schema.exists(sql)) ? requireVersion(sql, chainName, migrations.length) : undefined;
-  if ((await database.read(readVersion)) === migrations.length) return;
+  const prepared: Database = {
+    ...database,
+    write: (work) => database.write((sql) => requireVersion(sql, chainName, migrations.length).then(() => work(sql))),
+  };
+  if ((await database.read(readVersion)) === migrations.length) return prepared;
 
   await database.write(async (sql) => {
     // Another process may have done it since.
@@ -43,6 +51,7 @@ export async function prepareDatabase(database: Database, schema: Schema, option
       ['chain', chainName],
     ]);
   });
+  return prepared;
 }
 
 /** The version of a database, if it can be used. @throws HistoryDatabaseError that is permanent if not */

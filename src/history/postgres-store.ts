@@ -33,8 +33,7 @@ export function createPostgresStore(url: string, { rawDays, ...options }: StoreO
 async function openPostgres(url: string, options: DatabaseOptions): Promise<Database> {
   const database = createPostgresDatabase(url);
   try {
-    await prepareDatabase(database, SCHEMA, options);
-    return database;
+    return await prepareDatabase(database, SCHEMA, options);
   } catch (error) {
     await database.close();
     throw error;

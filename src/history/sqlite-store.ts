@@ -28,8 +28,7 @@ async function openSqlite(path: string | undefined, options: DatabaseOptions): P
     throw new HistoryDatabaseError(`The file ${path} is not a history of the gateway.`, { isPermanent: true });
   const db = orFail(() => new DatabaseSync(path ?? ':memory:', { timeout: BUSY_TIMEOUT_MS }));
   try {
-    const database = createSqliteDatabase(db, path);
-    await prepareDatabase(database, SCHEMA, options);
+    const database = await prepareDatabase(createSqliteDatabase(db, path), SCHEMA, options);
     // After the tables were created: until then, the file stays as it is if it is refused.
     orFail(() => db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${CACHE_KIB}`));
     return database;

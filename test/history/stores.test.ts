@@ -256,6 +256,25 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
     });
   });
 
+  testHere('a gateway changes nothing more in a database that a newer one has upgraded since', async () => {
+    const store = await createStore();
+    const blocks = [10, 11].map((height) => blockOf(height, START, new Map([[0, [5n, BigInt(height)]]])));
+    await store.record(blocks.slice(0, 1));
+    const next: Migration = (sql) => sql.run('ALTER TABLE heights ADD COLUMN note text');
+    const newer = await reopen({ migrations: [...MIGRATIONS, next] });
+    const refused = {
+      isPermanent: true,
+      message:
+        'The history database has version 2, and this gateway knows versions up to 1. Start a newer gateway, or choose another database.',
+    };
+    await expect(store.record(blocks)).rejects.toMatchObject(refused);
+    await expect(store.deleteFrom({ beaconHeight: 11, hash: 'hash-11', time: START })).rejects.toMatchObject(refused);
+    await expect(store.prune(START)).rejects.toMatchObject(refused);
+    expect((await newer.coverage(1))?.heights).toBe(1);
+    expect(await newer.record(blocks)).toEqual([]);
+    expect((await newer.coverage(1))?.heights).toBe(2);
+  });
+
   testHere('two gateways record the same heights in one database', async () => {
     const chain = Array.from({ length: 30 }, (_, index) =>
       blockOf(

@@ -48,6 +48,16 @@ describe('the pages', () => {
     expect(decisions.filter((path) => path !== 'README.md' && !index.includes(`](${path})`))).toEqual([]);
   });
 
+  test('CHANGELOG has the version of the package, each version with its date, and docs/library.md names its file', () => {
+    const { version } = JSON.parse(read('package.json'));
+    const [first, ...released] = [...read('CHANGELOG.md').matchAll(/^## (.*)$/gm)].map(([, heading = '']) => heading);
+    expect([first, released[0]?.split(' ')[0]]).toEqual(['Unreleased', version]);
+    expect(released.filter((heading) => !/^\d+\.\d+\.\d+ \(\d{4}-\d{2}-\d{2}\)$/.test(heading))).toEqual([]);
+    expect(released.length).toBeGreaterThan(2);
+    expect(JSON.parse(read('package-lock.json')).version).toBe(version);
+    expect(read('docs/library.md')).toContain(`/pdex-gateway-${version}.tgz\n`);
+  });
+
   test('ARCHITECTURE has a line for each folder of src', () => {
     const folders = globSync('src/**/', { cwd: ROOT }).filter((path) => /^src\/(?!sandbox\/.)./.test(path));
     const lines = read('ARCHITECTURE.md').split('\n');

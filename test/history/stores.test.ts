@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -9,6 +11,7 @@ import { MIGRATIONS, type Migration, type StoreOptions } from '../../src/history
 import { createPostgresStore } from '../../src/history/postgres-store.ts';
 import { createSqliteStore } from '../../src/history/sqlite-store.ts';
 import type { HistoryStore } from '../../src/history/store.ts';
+import { sampleUnder } from '../support/doc-pages.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { anyChain, blockOf, POOL_IDS, START } from './chains.ts';
 import { createModel } from './model.ts';
@@ -25,6 +28,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+/** Runs the first commands under a heading of docs/backup.md. @throws if one of them fails */
+async function runCommands(heading: string): Promise<void> {
+  const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter);
+  const env = { ...process.env, PATH, HISTORY_DATABASE: server?.url.href };
+  await promisify(execFile)('bash', ['-ec', sampleUnder('docs/backup.md', heading, 'sh')], { cwd: folder, env });
+}
+
 type Kind = {
   readonly name: string;
   readonly isThere: boolean;
@@ -40,7 +50,7 @@ const KINDS: readonly Kind[] = [
     name: 'SQLite',
     isThere: true,
     runs: 60,
-    create: (options) => createSqliteStore(join(folder, 'history.sqlite'), options),
+    create: (options) => createSqliteStore(join(folder, 'pdex-history.sqlite'), options),
     async empty() {
       for (const name of readdirSync(folder)) rmSync(join(folder, name));
     },
@@ -274,6 +284,31 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
     expect(await newer.record(blocks)).toEqual([]);
     expect((await newer.coverage(1))?.heights).toBe(2);
   });
+
+  testHere(
+    'a backup that is made while a gateway records is restored with the commands of docs/backup.md',
+    async () => {
+      const store = await createStore();
+      const chain = Array.from({ length: 300 }, (_, index) =>
+        blockOf(10 + index, START + index * 40_000, new Map([[0, [5n, BigInt(index)]]])),
+      );
+      await store.record(chain.slice(0, 100));
+      const recording = store.record(chain.slice(100));
+      await runCommands(`Back up ${name}`);
+      await recording;
+      await store.close();
+      await runCommands(`Restore ${name}`);
+
+      const restored = await reopen();
+      const { heights = 0, last } = (await restored.coverage(1)) ?? {};
+      expect(heights).toBeGreaterThanOrEqual(100);
+      expect(last?.beaconHeight).toBe(9 + heights);
+      for (const { exchange } of chain.slice(0, heights))
+        expect(await restored.stateAt(exchange.beaconHeight)).toEqual(exchange);
+      expect(await restored.record(chain)).toEqual([]);
+      expect(await restored.coverage(1)).toMatchObject({ heights: 300, gaps: [] });
+    },
+  );
 
   testHere('two gateways record the same heights in one database', async () => {
     const chain = Array.from({ length: 30 }, (_, index) =>

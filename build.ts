@@ -8,7 +8,7 @@ import { build as buildPages } from 'vite';
 
 const ROOT = import.meta.dirname;
 const DIST = join(ROOT, 'dist');
-const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const { dependencies, engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
 /** Native parts of `ws`, `pg` and `@redis/client`, which these use where they are installed, and a part of `pg` for another platform. */
 const OPTIONAL = ['bufferutil', 'utf-8-validate', 'pg-native', 'pg-cloudflare', '@node-rs/xxhash'];
@@ -28,7 +28,8 @@ const loadLazily = {
 const bundled = new Set<string>();
 
 rmSync(DIST, { recursive: true, force: true });
-await bundle('src/index.ts', 'index.js', Object.keys(dependencies));
+const exported = await bundle('src/index.ts', 'library.js', Object.keys(dependencies));
+writeFileSync(join(DIST, 'index.js'), libraryEntry(exported));
 await bundle('src/opentelemetry/spans.ts', 'opentelemetry.js', Object.keys(dependencies));
 // The library asks for OpenTelemetry only when its own metrics are on.
 await bundle('src/fleet/redis-client.ts', 'redis.js', [...Object.keys(dependencies), '@opentelemetry/api']);
@@ -46,7 +47,8 @@ await buildExplorer();
 writeTypes();
 writeFileSync(join(DIST, 'third-party-licenses.txt'), licenses());
 
-async function bundle(input: string, file: string, external: readonly string[]): Promise<void> {
+/** Writes a bundle. @returns what it exports */
+async function bundle(input: string, file: string, external: readonly string[]): Promise<readonly string[]> {
   const options: RolldownOptions = {
     input: join(ROOT, input),
     platform: 'node',
@@ -59,6 +61,7 @@ async function bundle(input: string, file: string, external: readonly string[]):
     codeSplitting: false,
   });
   addBundled(output.flatMap((file) => (file.type === 'chunk' ? [file] : [])));
+  return output[0].exports;
 }
 
 /** Notes whose code is in the chunks. */
@@ -88,6 +91,20 @@ function startAsCommonJs(): string {
     .replace(/^import (.*) from 'node:(.*)';$/gm, "const $1 = require('$2');")
     .replaceAll('import.meta.url', "require('url').pathToFileURL(__filename)")
     .replace("import('./main.ts')", "require('./main.cjs')");
+}
+
+/**
+ * The entry of the library. Every Node since 12.20 can link it, so that an old one throws which version is needed. It has no
+ * top-level await, so that `require` takes it too.
+ */
+function libraryEntry(names: readonly string[]): string {
+  const needed = /\d+/.exec(engines.node)?.[0];
+  return `import { createRequire } from 'node:module';
+
+if (Number.parseInt(process.versions.node, 10) < ${needed})
+  throw new Error(\`pdex-gateway needs Node ${needed} or newer; this is Node \${process.versions.node}\`);
+export const { ${names.join(', ')} } = createRequire(import.meta.url)('./library.js');
+`;
 }
 
 /** Writes the declarations of the entry and of the files that they import. */

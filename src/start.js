@@ -11,7 +11,7 @@ const neededMajor = Number(/\d+/.exec(engines.node));
 
 if (Number.parseInt(process.versions.node, 10) < neededMajor) {
   process.stderr.write(`pdex-gateway needs Node ${neededMajor} or newer; this is Node ${process.versions.node}\n`);
-  process.exitCode = 1;
+  process.exitCode = 2;
 } else {
   // Node stores compiled code for the next start. `npm ci` runs `--version` once to fill this cache for the first start. The
   // cache applies to files that are loaded after this line. It stays empty if the folder cannot be written.

@@ -71,6 +71,7 @@ test('the tarball holds the bundle, its types, the schema and the documents, and
         'dist/graphiql-start.js',
         'dist/history-worker.js',
         'dist/index.js',
+        'dist/library.js',
         'dist/main.cjs',
         'dist/opentelemetry.js',
         'dist/redis.js',
@@ -143,7 +144,7 @@ function linksOf(page: string): readonly string[] {
 }
 
 test('the bundles leave the dispatcher of Node’s own `fetch` alone', () => {
-  for (const file of ['index.js', 'main.cjs'])
+  for (const file of ['library.js', 'main.cjs'])
     expect(readFileSync(join(ROOT, 'dist', file), 'utf8')).not.toContain('undici.globalDispatcher');
 });
 
@@ -171,12 +172,12 @@ installed('the command serves a query, GraphiQL and the explorer, and exits with
 
 test('the code of traces is in a file of its own, which is loaded when traces are on', () => {
   const hasTelemetry = (file: string) => readFileSync(join(ROOT, 'dist', file), 'utf8').includes('ProtobufWriter');
-  expect(['index.js', 'main.cjs', 'opentelemetry.js'].filter(hasTelemetry)).toEqual(['opentelemetry.js']);
+  expect(['library.js', 'main.cjs', 'opentelemetry.js'].filter(hasTelemetry)).toEqual(['opentelemetry.js']);
 });
 
 test('the library of Redis is in a file of its own, which is loaded when a fleet is configured', () => {
   const hasRedis = (file: string) => readFileSync(join(ROOT, 'dist', file), 'utf8').includes('ClientOfflineError');
-  expect(['index.js', 'main.cjs', 'redis.js'].filter(hasRedis)).toEqual(['redis.js']);
+  expect(['library.js', 'main.cjs', 'redis.js'].filter(hasRedis)).toEqual(['redis.js']);
 });
 
 installed('the command sends traces', async () => {
@@ -200,12 +201,26 @@ installed('the flags of V8 that `npm start` sets hold for the command', () => {
 });
 
 // If the machine has an older Node.
-test.each(oldNodes())('on %s the command prints the version that it needs, and exits with 1', async (node) => {
-  const start = join(ROOT, 'dist/start.cjs');
-  const running = run(node, [start]);
-  await expect(running).rejects.toMatchObject({ code: 1, stdout: '' });
-  const { stderr } = await running.catch((error) => error);
-  expect(stderr).toMatch(/^pdex-gateway needs Node 24 or newer; this is Node \d+\.\d+\.\d+\n$/);
+describe.each(oldNodes())('%s is too old', (node) => {
+  test('the command prints the version that it needs, and exits with 2', async () => {
+    const running = run(node, [join(ROOT, 'dist/start.cjs')]);
+    await expect(running).rejects.toMatchObject({ code: 2, stdout: '' });
+    const { stderr } = await running.catch((error) => error);
+    expect(stderr).toMatch(/^pdex-gateway needs Node 24 or newer; this is Node \d+\.\d+\.\d+\n$/);
+  });
+
+  test.each(['import', 'require'])('`%s` of the library throws which version it needs', async (load) => {
+    const program = `(async () => ${load}(${JSON.stringify(join(ROOT, 'dist/index.js'))}))().catch(({ name, message }) => console.log(name, message))`;
+    const { stdout } = await run(node, ['-e', program]);
+    expect(stdout).toMatch(/^Error pdex-gateway needs Node 24 or newer; this is Node \d+\.\d+\.\d+\n$/);
+  });
+});
+
+installed('`require` gives the same library as `import`', async () => {
+  const program =
+    "import('pdex-gateway').then((all) => console.log(Object.keys(all), all.createGateway === require('pdex-gateway').createGateway))";
+  const { stdout, stderr } = await run(process.execPath, ['-e', program], { cwd: folder, env: NPM_ENV });
+  expect([stdout, stderr]).toEqual(["[ 'ConfigError', 'createGateway', 'createSandbox' ] true\n", '']);
 });
 
 test.each(oldNodes())('with the npm of %s, `npm ci` prints no warnings, but errors', async (node) => {

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { SETTINGS } from '../../src/settings/settings.ts';
+import { oldNodes } from '../support/old-nodes.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const UNIT = join(ROOT, 'deploy/pdex-gateway.service');
@@ -18,6 +19,15 @@ describe('pdex-gateway.service', () => {
     expect(valuesOf('ExecStart')).toEqual([
       `/usr/bin/${scripts.start.replace('exec ', '').replace('src/start.js', '/opt/pdex-gateway/dist/start.cjs')}`,
     ]);
+  });
+
+  // If the machine has an older Node. `dist/start.cjs` is `src/start.js` as CommonJS.
+  test.each(oldNodes())('with %s, it logs the needed version once, and does not start again', (node) => {
+    const [, ...args] =
+      valuesOf('ExecStart')[0]?.replace('/opt/pdex-gateway/dist/start.cjs', 'src/start.js').split(' ') ?? [];
+    const { status, stdout, stderr } = spawnSync(node, args, { cwd: ROOT, encoding: 'utf8' });
+    expect(stderr).toMatch(/^pdex-gateway needs Node 24 or newer; this is Node \d+\.\d+\.\d+\n$/);
+    expect([valuesOf('RestartPreventExitStatus'), stdout]).toEqual([[String(status)], '']);
   });
 
   test('gives the gateway the time to stop', () => {

@@ -274,17 +274,17 @@ describe('the process', () => {
     expect(npm.output()).toContain('"stopping"');
   });
 
-  test('prints on an older Node one line with the version that it needs, and exits with 1', async () => {
+  test('prints on an older Node one line with the version that it needs, and exits with 2', async () => {
     const pretend = "Object.defineProperty(process.versions, 'node', { value: '20.1.0' })";
     const child = runCommand(process.execPath, ['--import', `data:text/javascript,${pretend}`, START]);
-    expect(await once(child, 'close')).toEqual([1, null]);
+    expect(await once(child, 'close')).toEqual([2, null]);
     expect(child.output()).toBe('pdex-gateway needs Node 24 or newer; this is Node 20.1.0\n');
   });
 
   // If the machine has an older Node too.
   test.each(oldNodes())('prints the same line on %s', async (node) => {
     const child = runCommand(node, [START]);
-    expect(await once(child, 'close')).toEqual([1, null]);
+    expect(await once(child, 'close')).toEqual([2, null]);
     expect(child.output()).toMatch(/^pdex-gateway needs Node 24 or newer; this is Node \d+\.\d+\.\d+\n$/);
   });
 

@@ -12,6 +12,7 @@ import { createHeadSteps } from './loaders/head-steps.ts';
 import { createPoolCache } from './loaders/pool-cache.ts';
 import type { Sources } from './loaders/sources.ts';
 import { createTokenCount } from './loaders/token.ts';
+import { createUsdPrices } from './loaders/usd-prices.ts';
 import { createWindowStarts } from './loaders/window-starts.ts';
 import type { Log } from './log.ts';
 import { startTracing } from './opentelemetry/start.ts';
@@ -168,9 +169,11 @@ export function createApp({
     ...marketData.sources,
     ...tokens.sources,
   };
+  const pools = createPoolCache(followed.tokens.service && followed.tokens.current);
   const sources: Sources = {
     ...followed,
-    pools: createPoolCache(followed.tokens.service && followed.tokens.current),
+    pools,
+    usdPrices: createUsdPrices(config.usdTokens, pools),
     divergences: createDivergenceRankings(followed),
     windowStarts: createWindowStarts(recording.sources.history),
     closedIntervals: createClosedIntervals(nodes.sources.head, recording.sources.history),

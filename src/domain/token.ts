@@ -39,6 +39,11 @@ export const KNOWN_TOKENS: TokenList = toTokenList([
   { tokenId: '3f89c75324b46f13c7b036871060e641d996a24c09b3065835cb1d38b799d6c1', symbol: 'DAI', decimals: 9 },
 ]);
 
+/** The stable coins among them, which are worth one US dollar each. */
+export const STABLE_COINS: readonly TokenId[] = [...KNOWN_TOKENS.values()].flatMap(({ tokenId, symbol = '' }) =>
+  ['USDT', 'USDC', 'DAI'].includes(symbol) ? [tokenId] : [],
+);
+
 /** Tokens by id; of several with one id, the last. */
 export function toTokenList(tokens: Iterable<Token>): TokenList {
   return new Map([...tokens].map((token) => [token.tokenId, token]));

@@ -22,6 +22,8 @@ export type SettingOptions = {
   readonly marketDataHeaders?: Readonly<Record<string, string>> | undefined;
   /** URL of the token list of a token service, `…/coins/tokenlist`. Its tokens override those of the built-in list. */
   readonly tokensUrl?: string | undefined;
+  /** Ids of the tokens that are worth one US dollar by definition. All prices in US dollars follow from their pools. Their decimals must be known. By default, USDT, USDC and DAI of the built-in list. */
+  readonly usdTokens?: readonly string[] | undefined;
   /** Path segment that names the partner, unless `marketDataUrl` contains one. The paths of the REST API always contain it. Default: `market-data`. */
   readonly marketDataPartner?: string | undefined;
   /** Maximum time for a complete response of an upstream, in milliseconds. Default: `10000`. */

@@ -5,15 +5,11 @@ import { cutPage, type Page, type PoolPairOrder, positionOf } from '../domain/pa
 import type { PoolGraph } from '../domain/pool-graph.ts';
 import { type PoolPair, pin } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token.ts';
-import type { PastStates } from '../live/chain/past-states.ts';
+import type { UsdPrices } from '../domain/usd-prices.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
-import type { Requester } from '../upstream/fair-queue.ts';
-import type { Dependencies } from './dependencies.ts';
-import type { HeadPin } from './head-pin.ts';
 import { type PageArguments, readPageArguments } from './page-arguments.ts';
 import type { PoolCache } from './pool-cache.ts';
-import { createPoolsAtHeights, type PoolsAtHeights } from './pools-at-heights.ts';
-import type { TokenLoader } from './token.ts';
+import { createPoolsAtHeights, type PoolsAtHeights, type PoolsAtHeightsOptions } from './pools-at-heights.ts';
 
 /** A page of pools, and the cursor of each of them. */
 export type PoolPairPage = Page<PoolPair> & { cursorOf(pool: PoolPair): string };
@@ -41,14 +37,9 @@ export type PoolsOfState = {
   graph(): PoolGraph;
 };
 
-type ExchangeLoaderOptions = {
-  readonly head: HeadPin;
-  readonly dependencies: Dependencies;
-  readonly pastStates: PastStates;
+type ExchangeLoaderOptions = PoolsAtHeightsOptions & {
   readonly pools: PoolCache;
-  readonly tokens: TokenLoader;
   readonly maxPageSize: number;
-  readonly requester: Requester;
 };
 
 /** The pools of the exchange for one answer, at its height or at an earlier one. */
@@ -100,10 +91,21 @@ export class ExchangeLoader {
     }));
   }
 
+  /**
+   * What tokens are worth at the height of the answer, or at that of a pool that is pinned to its height. Only at the height of
+   * the answer, it is returned without a promise.
+   *
+   * @throws HeightNotAvailableError, UpstreamError
+   */
+  usdPrices(pool?: PoolPair): MaybePromise<UsdPrices> {
+    if (pool?.isPinned) return this.#atHeights().usdPrices.load(pool.beaconHeight);
+    const { usdPrices, tokens } = this.#options;
+    return andThen(this.#stateOfHead(), (exchange) => usdPrices(exchange, tokens.list));
+  }
+
   /** Created when a field first names a height: most operations name none. */
   #atHeights(): PoolsAtHeights {
-    const { head, dependencies, pastStates, requester } = this.#options;
-    this.#poolsAtHeights ??= createPoolsAtHeights(head, dependencies, pastStates, requester);
+    this.#poolsAtHeights ??= createPoolsAtHeights(this.#options);
     return this.#poolsAtHeights;
   }
 

@@ -64,9 +64,18 @@ export class Loaders {
 
   get exchange(): ExchangeLoader {
     const { head, dependencies, tokens } = this;
-    const { pastStates, pools } = this.sources;
+    const { pastStates, pools, usdPrices } = this.sources;
     const { maxPageSize, requester } = this.options;
-    this.#exchange ??= new ExchangeLoader({ head, dependencies, tokens, pastStates, pools, maxPageSize, requester });
+    this.#exchange ??= new ExchangeLoader({
+      head,
+      dependencies,
+      tokens,
+      pastStates,
+      pools,
+      usdPrices,
+      maxPageSize,
+      requester,
+    });
     return this.#exchange;
   }
 

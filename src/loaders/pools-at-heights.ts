@@ -3,14 +3,28 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { type ExchangeState, findPoolPair } from '../domain/exchange.ts';
 import { type PoolPair, pin } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token.ts';
+import type { UsdPrices } from '../domain/usd-prices.ts';
 import { HeightNotAvailableError } from '../errors.ts';
+import { createTurnQueue } from '../live/broadcast/turn-limit.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
 import type { Requester } from '../upstream/fair-queue.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { HeadPin } from './head-pin.ts';
+import type { TokenLoader } from './token.ts';
+import type { UsdPricesOf } from './usd-prices.ts';
 
 /** Names a pool at a height by its two tokens, in either order. */
 type PoolAtHeight = { readonly height: BeaconHeight; readonly a: TokenId; readonly b: TokenId };
+
+/** What the loaders of one operation read from. */
+export type PoolsAtHeightsOptions = {
+  readonly head: HeadPin;
+  readonly dependencies: Dependencies;
+  readonly pastStates: PastStates;
+  readonly tokens: TokenLoader;
+  readonly usdPrices: UsdPricesOf;
+  readonly requester: Requester;
+};
 
 /** What one operation reads at the heights that it names. */
 export type PoolsAtHeights = {
@@ -18,6 +32,8 @@ export type PoolsAtHeights = {
   readonly states: DataLoader<BeaconHeight, ExchangeState>;
   /** A pool, pinned to its height; `undefined` if there is no such pool. Rejects as `states` does. */
   readonly pools: DataLoader<PoolAtHeight, PoolPair | undefined, string>;
+  /** What tokens are worth at a height. Rejects as `states` does. */
+  readonly usdPrices: DataLoader<BeaconHeight, UsdPrices>;
 };
 
 /**
@@ -25,12 +41,10 @@ export type PoolsAtHeights = {
  *
  * The heights of a batch are read together: if the nodes have pruned them, a few calls show it for all.
  */
-export function createPoolsAtHeights(
-  head: HeadPin,
-  dependencies: Dependencies,
-  pastStates: PastStates,
-  requester: Requester,
-): PoolsAtHeights {
+export function createPoolsAtHeights(options: PoolsAtHeightsOptions): PoolsAtHeights {
+  const { head, dependencies, pastStates, requester, tokens } = options;
+  const turns = createTurnQueue();
+
   async function readStates(heights: readonly BeaconHeight[]): Promise<(ExchangeState | Error)[]> {
     const pinned = await head.getFor(heights);
     const { beaconHeight, exchange } = pinned;
@@ -56,11 +70,22 @@ export function createPoolsAtHeights(
     });
   }
 
+  /** Computes those of one height in each turn of the event loop. */
+  async function readUsdPrices(heights: readonly BeaconHeight[]): Promise<(UsdPrices | Error)[]> {
+    const found = await states.loadMany(heights);
+    return Promise.all(
+      found.map(async (state) => {
+        await turns.wait();
+        return state instanceof Error ? state : options.usdPrices(state, tokens.list);
+      }),
+    );
+  }
+
   const states = new DataLoader(readStates);
   const pools = new DataLoader<PoolAtHeight, PoolPair | undefined, string>(readPools, {
     cacheKeyFn: ({ height, a, b }) => (a < b ? `${a}-${b}@${height}` : `${b}-${a}@${height}`),
     // Before the batch of `states`, so that it contains the heights of pools and those of pages.
     batchScheduleFn: queueMicrotask,
   });
-  return { states, pools };
+  return { states, pools, usdPrices: new DataLoader(readUsdPrices, { batchScheduleFn: queueMicrotask }) };
 }

@@ -11,6 +11,7 @@ import type { ClosedIntervals } from './closed-intervals.ts';
 import type { DivergenceRankings } from './divergence-ranking.ts';
 import type { HeadSteps } from './head-steps.ts';
 import type { PoolCache } from './pool-cache.ts';
+import type { UsdPricesOf } from './usd-prices.ts';
 import type { WindowStarts } from './window-starts.ts';
 
 /** What is read once for all clients. Loaders read from it. */
@@ -27,6 +28,7 @@ export type Sources = {
   readonly blockTimes: BlockTimes;
   /** The pools of states, sorted and filtered lists of them, and their JSON. */
   readonly pools: PoolCache;
+  readonly usdPrices: UsdPricesOf;
   readonly market: MarketFollower;
   readonly orderBooks: OrderBooks;
   readonly divergences: DivergenceRankings;

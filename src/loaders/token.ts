@@ -32,25 +32,26 @@ export class TokenLoader {
   readonly #source: TokenSource;
   readonly #head: HeadPin;
   readonly #market: MarketLoader;
-  readonly #list: TokenList;
+  /** The token list of the answer. */
+  readonly list: TokenList;
   #everythingRead: Promise<unknown> | undefined;
 
   constructor(source: TokenSource, head: HeadPin, market: MarketLoader, dependencies: Dependencies) {
     this.#source = source;
     this.#head = head;
     this.#market = market;
-    this.#list = source.current();
-    if (source.service !== undefined) dependencies.dependOnTokens(source.current, this.#list, source.service.nextAt);
+    this.list = source.current();
+    if (source.service !== undefined) dependencies.dependOnTokens(source.current, this.list, source.service.nextAt);
   }
 
   /** Whether the token list is still the one that is served. */
   isCurrent(): boolean {
-    return this.#source.current() === this.#list;
+    return this.#source.current() === this.list;
   }
 
   /** What is known about a token, without waiting. An unknown token has only its id. */
   get(tokenId: TokenId): Token {
-    const listed = this.#list.get(tokenId);
+    const listed = this.list.get(tokenId);
     if (listed?.symbol !== undefined) return listed;
 
     const { pairs, tickers } = this.#market;
@@ -60,12 +61,12 @@ export class TokenLoader {
 
   /** The decimals of a token. Only the token list contains them. */
   decimalsOf(tokenId: TokenId): number | undefined {
-    return this.#list.get(tokenId)?.decimals;
+    return this.list.get(tokenId)?.decimals;
   }
 
   /** A token; `undefined` if neither the token list nor any pool, pair or ticker contains it. @throws UpstreamError */
   find(tokenId: TokenId): MaybePromise<Token | undefined> {
-    return this.#list.has(tokenId) ? this.get(tokenId) : this.#findAnywhere(tokenId);
+    return this.list.has(tokenId) ? this.get(tokenId) : this.#findAnywhere(tokenId);
   }
 
   /** All known tokens, without waiting, ascending by id. */
@@ -84,7 +85,7 @@ export class TokenLoader {
   #named(): ReadonlySet<TokenId> {
     const { pairs, tickers } = this.#market;
     return new Set([
-      ...this.#list.keys(),
+      ...this.list.keys(),
       ...(pairs.current()?.symbols.keys() ?? []),
       ...(tickers.current()?.symbols.keys() ?? []),
     ]);
@@ -96,7 +97,7 @@ export class TokenLoader {
 
   #isKnown(tokenId: TokenId): boolean {
     const { pairs, tickers } = this.#market;
-    const lists = [this.#list, pairs.current()?.symbols, tickers.current()?.symbols, this.#inPools()];
+    const lists = [this.list, pairs.current()?.symbols, tickers.current()?.symbols, this.#inPools()];
     return lists.some((tokenIds) => tokenIds?.has(tokenId));
   }
 

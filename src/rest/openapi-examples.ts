@@ -26,6 +26,7 @@ export const EXAMPLES = {
         high: 11871.4,
         low: 11390.2,
         pool_price: 11543.17094387,
+        liquidity_in_usd: 4950000.4,
         liquidity: 3838481.260490884,
       },
     ],

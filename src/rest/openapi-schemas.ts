@@ -43,6 +43,9 @@ const KNOWN_OF_TICKER = {
     'Price of one base token in target tokens, from the pool of the two tokens on the chain, by the documented formula. The same as `Pair.poolPrice` in GraphQL.',
   ),
   liquidity: price('Value of both sides of that pool together, in whole target tokens, with all digits.'),
+  liquidity_in_usd: price(
+    'Value of both reserves of that pool together, in US dollars. The same as `PoolPair.liquidityUsd` in GraphQL. Tickers of the same two tokens have the same pool: add it once. Only if a route of pools leads to a stable coin.',
+  ),
 };
 
 const PAIR = {

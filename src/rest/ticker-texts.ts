@@ -12,6 +12,8 @@ type KnownOfTicker = {
   readonly pool: PoolPair | undefined;
   readonly decimals1: number | undefined;
   readonly decimals2: number | undefined;
+  /** The value of the pool in US dollars. It changes also while the pool does not. */
+  readonly liquidityUsd: number | undefined;
   readonly range: DayRange | undefined;
 };
 
@@ -41,6 +43,7 @@ function areSame(a: KnownOfTicker, b: KnownOfTicker): boolean {
     haveSameReserves(a.range?.lowest, b.range?.lowest) &&
     a.bid === b.bid &&
     a.ask === b.ask &&
+    a.liquidityUsd === b.liquidityUsd &&
     a.decimals1 === b.decimals1 &&
     a.decimals2 === b.decimals2
   );
@@ -50,7 +53,7 @@ function haveSameReserves(a: PoolPair | undefined, b: PoolPair | undefined): boo
   return a?.reserve1 === b?.reserve1 && a?.reserve2 === b?.reserve2;
 }
 
-function write(ticker: Ticker, { bid, ask, pool, decimals1, decimals2, range }: KnownOfTicker): string {
+function write(ticker: Ticker, { bid, ask, pool, decimals1, decimals2, liquidityUsd, range }: KnownOfTicker): string {
   const priceOf = (each: PoolPair) =>
     decimals1 === undefined || decimals2 === undefined
       ? undefined
@@ -76,6 +79,7 @@ function write(ticker: Ticker, { bid, ask, pool, decimals1, decimals2, range }: 
     high: known.length > 0 ? Math.max(...known) : undefined,
     low: known.length > 0 ? Math.min(...known) : undefined,
     pool_price: poolPrice,
+    liquidity_in_usd: liquidityUsd,
   });
   // A double would round it.
   const liquidity = pool && liquidityText(ticker, pool, decimals1, decimals2);

@@ -2,6 +2,7 @@ import { findPlace, poolPairAt } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Ticker } from '../domain/market.ts';
 import { bestAsk, bestBid, type OrderBook } from '../domain/order-book.ts';
+import { liquidityUsd } from '../domain/usd-prices.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { DayRanges } from './day-ranges.ts';
 import { type DocumentOptions, type StartedDocument, writeBody } from './document.ts';
@@ -42,6 +43,7 @@ export function startTickers(options: TickersOptions): StartedDocument {
     dependencies.dependOn(headInUse, head, sources.head.nextAt);
     dependOnBooks(rows.length);
     dependencies.dependOn(dayRanges.version, dayRanges.version(), sources.head.nextAt);
+    const prices = head && sources.usdPrices(head.exchange, tokens.list);
     const places = new Set<number>();
 
     function bookOf({ tickerId }: Ticker): OrderBook | undefined {
@@ -63,6 +65,7 @@ export function startTickers(options: TickersOptions): StartedDocument {
         pool,
         decimals1: pool && tokens.decimalsOf(pool.token1Id),
         decimals2: pool && tokens.decimalsOf(pool.token2Id),
+        liquidityUsd: pool && prices && liquidityUsd(prices, pool),
         range: place === undefined ? undefined : head && dayRanges.of(head.exchange, place),
       });
     }

@@ -1,5 +1,5 @@
 import proxyAddr from 'proxy-addr';
-import { parseTokens, type Token } from '../domain/token.ts';
+import { parseTokenId, parseTokens, type Token, type TokenId } from '../domain/token.ts';
 import { percentDecoded } from '../percent-encoding.ts';
 import { parseOrigin } from '../server/clients/origins.ts';
 import { parseJson, readTextFile } from './json-file.ts';
@@ -212,6 +212,13 @@ export function readOneOf<Word extends string>(text: string, words: readonly Wor
   const word = words.find((known) => known === text);
   if (word === undefined) throw new Error(`expected one of ${words.join(', ')}`);
   return word;
+}
+
+/** Reads the id of a token. @throws Error that says what was expected */
+export function readTokenId(text: string): TokenId {
+  const tokenId = parseTokenId(text);
+  if (tokenId === undefined) throw new Error('expected token ids: 64 lowercase hexadecimal characters each');
+  return tokenId;
 }
 
 /** Reads a tokens file. @throws Error that lists all its problems */

@@ -1,3 +1,4 @@
+import { STABLE_COINS } from '../domain/token.ts';
 import { ADDRESS_LIMITS, LIMITS, type Limits, mapLimits } from '../graphql/limits.ts';
 import { LOG_LEVELS } from '../log.ts';
 import { ACCESS_LOG_MODES } from '../server/access-log.ts';
@@ -19,6 +20,7 @@ import {
   readProxy,
   readRedisUrls,
   readShare,
+  readTokenId,
   readTokensFile,
   readUrl,
   readUrls,
@@ -156,6 +158,13 @@ const UPSTREAMS = {
     variable: 'TOKENS_URL',
     meaning:
       'URL of the token list of a token service, `…/coins/tokenlist`. Its tokens override those of the built-in list.',
+  },
+  usdTokens: {
+    ...LIST,
+    variable: 'USD_TOKENS',
+    meaning:
+      'Ids of the tokens that are worth one US dollar by definition. All prices in US dollars follow from their pools. Their decimals must be known. By default, USDT, USDC and DAI of the built-in list.',
+    read: (text) => (text === '' ? STABLE_COINS : readList(text, readTokenId)),
   },
   marketDataPartner: {
     variable: 'MARKET_DATA_PARTNER',

@@ -69,7 +69,7 @@ test('without a market-data host, everything is 503 with a code of its own', asy
 });
 
 describe('the REST API without a node', () => {
-  const figures = ['pool_price', 'liquidity'];
+  const figures = ['pool_price', 'liquidity', 'liquidity_in_usd'];
   const known = ({ tickers }: { readonly tickers: readonly object[] }) =>
     figures.filter((name) => tickers.some((ticker) => name in ticker));
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { STABLE_COINS } from '../../src/domain/token.ts';
 import { ConfigError } from '../../src/settings/config-error.ts';
 import { helpText } from '../../src/settings/help-text.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
@@ -32,6 +33,7 @@ const DEFAULTS: Config = {
   tokens: [],
   tokensUrl: undefined,
   tokensPollMs: 3_600_000,
+  usdTokens: STABLE_COINS,
   headPollMs: 1_000,
   maxBlockAgeMs: 600_000,
   marketPollMs: 10_000,
@@ -133,6 +135,13 @@ const OTHERWISE: [keyof Config, flag: string, variable: string, text: string, va
   ['headPollMs', 'head-poll-ms', 'HEAD_POLL_MS', '50', 50],
   ['maxBlockAgeMs', 'max-block-age-ms', 'MAX_BLOCK_AGE_MS', '60000', 60_000],
   ['marketPollMs', 'market-poll-ms', 'MARKET_POLL_MS', '51', 51],
+  [
+    'usdTokens',
+    'usd-tokens',
+    'USD_TOKENS',
+    `${'ab'.repeat(32)}, ${'cd'.repeat(32)}`,
+    ['ab'.repeat(32), 'cd'.repeat(32)],
+  ],
   ['tokensUrl', 'tokens-url', 'TOKENS_URL', 'https://u:p@a/coins/tokenlist', new URL('https://u:p@a/coins/tokenlist')],
   ['tokensPollMs', 'tokens-poll-ms', 'TOKENS_POLL_MS', '60000', 60_000],
   ['orderBookTtlMs', 'order-book-ttl-ms', 'ORDER_BOOK_TTL_MS', '2147483647', 2_147_483_647],
@@ -393,6 +402,11 @@ describe('invalid values', () => {
       'trusted-proxies',
       ['proxy.example', '10.0.0.0/33', '0.0.0.0/0', '10.0.0.1,', '*', '10.0.0.1/'],
       'expected addresses or ranges, such as 10.0.0.0/8, or loopback, linklocal, uniquelocal',
+    ],
+    [
+      'usd-tokens',
+      ['USDT', 'AB'.repeat(32), `${'ab'.repeat(32)},`],
+      'expected token ids: 64 lowercase hexadecimal characters each',
     ],
     // What can match no page.
     [

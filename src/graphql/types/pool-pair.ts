@@ -1,8 +1,10 @@
 import { poolDepths } from '../../domain/depth.ts';
 import { poolPairId, poolPairKey } from '../../domain/pool-pair.ts';
 import { exactPriceOfToken2, priceOfToken1, priceOfToken2, spotPriceOfToken2 } from '../../domain/price.ts';
+import { liquidityUsd } from '../../domain/usd-prices.ts';
 import { DEFAULT_PERCENTS, readPercents } from '../../loaders/depth.ts';
 import { poolPrice, requireDecimals } from '../../loaders/pool-price.ts';
+import { andThen } from '../../maybe-promise.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { objects, objectsAt } from '../complexity.ts';
 import { ASSUMED_PAIRS } from '../limits.ts';
@@ -100,6 +102,13 @@ PoolPairRef.implement({
       args: decimalsArgs,
       extensions: { refuse: requireDecimals },
       resolve: (pool, args, { loaders }) => poolPrice(spotPriceOfToken2, pool, args, loaders.tokens),
+    }),
+    liquidityUsd: t.float({
+      nullable: true,
+      description:
+        'Value of both reserves together in US dollars, at the height of the pool: each reserve times the price of its token, as `Token.usdPrice` defines it. It changes with the prices of the tokens, also while the reserves stay the same. 0 if a reserve is 0. Null if no route leads from the tokens to a stable coin. Decimals of the two tokens are not needed. Null with an error if the exchange state cannot be read.',
+      resolve: (pool, _args, { loaders }) =>
+        andThen(loaders.exchange.usdPrices(pool), (prices) => liquidityUsd(prices, pool)),
     }),
     depth: t.field({
       type: [PoolDepthRef],

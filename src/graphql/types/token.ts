@@ -1,5 +1,6 @@
 import { basePrice } from '../../domain/price.ts';
 import { NATIVE_TOKEN_ID, type Token } from '../../domain/token.ts';
+import { usdPrice } from '../../domain/usd-prices.ts';
 import { pairPrice } from '../../loaders/pool-price.ts';
 import { andThen } from '../../maybe-promise.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
@@ -32,6 +33,13 @@ export const TokenRef = builder.objectRef<Token>('Token').implement({
         'Amount of the native coin (PRV) that buys one whole token, from the pool of both at the height of this response. The formula is that of `PoolPair.price`. Null for the native coin itself, if there is no such pool, if a reserve is 0, or if the decimals of a token are unknown. Null with an error if the exchange state cannot be read.',
       resolve: ({ tokenId }, _args, { loaders }) =>
         pairPrice(basePrice, { baseId: tokenId, targetId: NATIVE_TOKEN_ID }, loaders),
+    }),
+    usdPrice: t.float({
+      nullable: true,
+      description:
+        'US dollars for one whole token, from the pools at the height of this response. It is 1 for a stable coin (`USD_TOKENS` of the gateway), whatever its pools say. Any other token has the average price of its pools on routes to stable coins, weighted by the depth of each route: the smallest reserve on it, in US dollars. So a pool with little in it hardly counts. The price of a token that is only in such pools can have little to do with any market. Null if no route of pools with two reserves above 0 leads to a stable coin, or if the decimals of the token are unknown. Null with an error if the exchange state cannot be read.',
+      resolve: ({ tokenId, decimals }, _args, { loaders }) =>
+        andThen(loaders.exchange.usdPrices(), (prices) => usdPrice(prices, tokenId, decimals)),
     }),
     poolCount: t.int({
       nullable: true,

@@ -9,7 +9,7 @@ const PAIRS = '{ pairs { tickerId baseId base targetId target poolId } }';
 const TICKERS = `{ beaconHeight tickers {
   tickerId baseId baseCurrency targetId targetCurrency poolId lastPrice baseVolume targetVolume poolPrice
   targetToken { decimals }
-  poolPair { token1 { tokenId } token1PoolValue token2PoolValue }
+  poolPair { token1 { tokenId } token1PoolValue token2PoolValue liquidityUsd }
 } }`;
 const BOOK = `{ orderBook(tickerId: "pPOWR_PRV", depth: 6) {
   tickerId message timestamp bestBid bestAsk
@@ -24,6 +24,7 @@ type GraphqlTicker = Readonly<Record<string, unknown>> & {
     readonly token1: { readonly tokenId: string };
     readonly token1PoolValue: string;
     readonly token2PoolValue: string;
+    readonly liquidityUsd: number | null;
   } | null;
 };
 
@@ -42,6 +43,7 @@ function toDocument(ticker: GraphqlTicker) {
     base_volume: baseVolume,
     target_volume: targetVolume,
     ...(poolPrice !== null && { pool_price: poolPrice }),
+    ...(poolPair && poolPair.liquidityUsd !== null && { liquidity_in_usd: poolPair.liquidityUsd }),
     ...(poolPair &&
       targetToken.decimals !== null && { liquidity: liquidityOf(poolPair, targetId, targetToken.decimals) }),
   };
@@ -61,7 +63,8 @@ describe('the documents', () => {
     expect(response.headers.get('x-pdex-height')).toBe(String(graphql.beaconHeight));
     const { message, tickers } = await response.json();
     expect([message, tickers]).toEqual(['OK', graphql.tickers.map(toDocument)]);
-    expect(tickers.filter((ticker: object) => 'liquidity' in ticker).length).toBeGreaterThan(20);
+    for (const name of ['liquidity', 'liquidity_in_usd'])
+      expect(tickers.filter((ticker: object) => name in ticker).length).toBeGreaterThan(20);
     expect(tickers.filter((ticker: object) => !('pool_price' in ticker)).length).toBeGreaterThan(1);
 
     const { data } = await ask(PAIRS);

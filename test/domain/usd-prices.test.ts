@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { toPoolGraph } from '../../src/domain/pool-graph.ts';
+import type { PoolPair } from '../../src/domain/pool-pair.ts';
+import { liquidityUsd, usdPrice, usdPrices } from '../../src/domain/usd-prices.ts';
+import { exchangeStateOf, MAX_RESERVE, poolOf, tokenId } from './pools.ts';
+import { anyExchange } from './routes.ts';
+import { usdValues } from './usd-values.ts';
+
+const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(tokenId) as [string, string, string, string];
+const pool = (one: string, other: string, reserve1: bigint, reserve2: bigint) =>
+  poolOf(reserve1, reserve2, { token1Id: one, token2Id: other });
+
+function pricesOf(pools: readonly PoolPair[], coins: Readonly<Record<string, number | undefined>> = { [a]: 6 }) {
+  const state = exchangeStateOf(1_000, pools);
+  const list = Object.entries(coins).map(([token, decimals]) => ({ tokenId: token, symbol: undefined, decimals }));
+  return usdPrices(state, toPoolGraph(state.directory), list);
+}
+
+describe('prices in US dollars', () => {
+  test('are those of the documented rules, for any pools and stable coins', () => {
+    let priced = 0;
+    const anyCoins = fc.uniqueArray(fc.tuple(fc.constantFrom(a, b, c), fc.nat(30)), {
+      selector: ([token]) => token,
+    });
+    fc.assert(
+      fc.property(anyExchange, anyCoins, (pools, coins) => {
+        const expected = usdValues(pools, new Map(coins));
+        const prices = pricesOf(pools, Object.fromEntries(coins));
+        for (const token of ['a', 'b', 'c', 'd', 'e', 'f'].map(tokenId)) {
+          const value = expected.get(token);
+          if (value === undefined) expect(prices(token)).toBeUndefined();
+          else expect((prices(token) ?? 0) / value).toBeCloseTo(1, 12);
+          priced += value === undefined ? 0 : 1;
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(priced).toBeGreaterThan(2_000);
+  });
+
+  test('come from the direct pool and from routes, each with the weight of its smallest pool', () => {
+    // Ten dollars buy ten b directly. Over c, twenty dollars buy five b: the pool of c and b has much more.
+    const pools = [pool(a, b, 10_000_000n, 10n), pool(a, c, 20_000_000n, 4n), pool(b, c, 500n, 400n)];
+    const prices = pricesOf(pools);
+    expect(usdPrice(prices, a, 6)).toBe(1);
+    expect(usdPrice(prices, c, 0)).toBe(5);
+    expect(usdPrice(prices, b, 0)).toBeCloseTo(30 / (10 + 5), 12);
+  });
+
+  test('are hardly moved by pools of dust, also over tokens whose own price is absurd', () => {
+    const dollars = 1_000_000_000_000n;
+    const deep = pool(a, b, dollars, 500_000n);
+    const price = pricesOf([deep])(b) ?? 0;
+    const anyAmount = fc.bigInt(1n, MAX_RESERVE);
+    fc.assert(
+      fc.property(
+        anyAmount,
+        anyAmount,
+        fc.bigInt(1n, 5n),
+        fc.bigInt(1n, dollars / 100_000n),
+        (one, other, own, dust) => {
+          for (const attack of [
+            [pool(a, c, dust, one), pool(b, c, own, other)],
+            [pool(a, c, dust, one), pool(c, d, other, one), pool(b, d, own, other)],
+          ])
+            expect(Math.abs((pricesOf([deep, ...attack])(b) ?? 0) / price - 1)).toBeLessThan(3e-5);
+        },
+      ),
+    );
+  });
+
+  test('are undefined where only empty pools lead to a stable coin, or none, and for stable coins without decimals', () => {
+    const pools = [pool(a, b, 0n, 5n), pool(a, c, 5n, 0n), pool(c, d, 5n, 5n)];
+    expect([a, b, c, d].map(pricesOf(pools))).toEqual([1e-6, undefined, undefined, undefined]);
+    expect([a, b].map(pricesOf([pool(a, b, 1n, 5n)], { [a]: undefined }))).toEqual([undefined, undefined]);
+    expect([a, b].map(pricesOf([], { [b]: 2 }))).toEqual([undefined, 0.01]);
+  });
+
+  test('are undefined for a whole token of unknown decimals, and never infinite', () => {
+    const prices = pricesOf([pool(a, b, 2_000_000n, 1n)]);
+    expect([usdPrice(prices, b, undefined), usdPrice(prices, b, 3)]).toEqual([undefined, 2_000]);
+    const steep = Array.from({ length: 40 }, (_, n) => tokenId(`${n + 100}`));
+    const pools = [...steep.keys()].slice(1).map((n) => pool(steep[n - 1] ?? '', steep[n] ?? '', MAX_RESERVE, 1n));
+    const absurd = pricesOf(pools, { [steep[0] ?? '']: 0 });
+    for (const token of steep) expect(usdPrice(absurd, token, 30) ?? 0).toBeLessThan(Number.POSITIVE_INFINITY);
+    for (const each of pools) expect(liquidityUsd(absurd, each) ?? 0).toBeLessThan(Number.POSITIVE_INFINITY);
+  });
+});
+
+test('the liquidity of a pool is the value of both reserves', () => {
+  const pools = [pool(a, b, 2_000_000n, 10n), pool(b, c, 30n, 7n), pool(a, c, 0n, 9n), pool(c, d, 0n, 1n)];
+  const prices = pricesOf(pools);
+  expect(pools.map((each) => liquidityUsd(prices, each))).toEqual([4, 12, 0, 0]);
+  expect(liquidityUsd(prices, pool(b, d, 1n, 1n))).toBeUndefined();
+});

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExchangeState, PoolDirectory } from '../domain/exchange.ts';
 import { poolPairAt } from '../domain/exchange.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
@@ -11,7 +12,7 @@ export type DayRange = { readonly highest: PoolPair; readonly lowest: PoolPair }
 /** Reads the ranges of pools of a head, in their order. `undefined` for a pool of which too little is recorded. */
 type ReadDayRanges = (head: Head, pools: readonly PoolPair[]) => Promise<readonly (DayRange | undefined)[]>;
 
-/** The ranges of pools as they were last read. Nobody waits for them. */
+/** The ranges of pools as they were last read. Only the first time, a document waits for them. */
 export type DayRanges = {
   /** The range of the pool at a place of the directory; `undefined` if it is not known. */
   of({ directory }: Pick<ExchangeState, 'directory'>, place: number): DayRange | undefined;
@@ -19,6 +20,8 @@ export type DayRanges = {
   version(): object;
   /** Starts to read the ranges of the pools at these places, if something has been recorded since they were read. */
   refresh(head: Head, places: ReadonlySet<number>): void;
+  /** Waits until ranges were read once, but not for long. @param places those that are read if nothing was read yet */
+  untilRead(head: Head, places: () => ReadonlySet<number>): Promise<void>;
 };
 
 type DayRangesOptions = {
@@ -38,10 +41,15 @@ const POOLS_AT_ONCE = 100;
 const PAUSE_FACTOR = 49;
 const MAX_PAUSE_MS = 60_000;
 
+/** How long the first documents wait for a database that does not respond. */
+const MAX_FIRST_READ_MS = 2_000;
+
 /** Creates the ranges; none is known yet. */
 export function createDayRanges({ read, recordedVersion }: DayRangesOptions): DayRanges {
   let ranges = NO_RANGES;
   let isReading = false;
+  const first = Promise.withResolvers<void>();
+  let isFirstRead = true;
   /** What the ranges were read from. */
   let readFrom: { readonly version: number; readonly directory: PoolDirectory } | undefined;
   let pauseUntil = Number.NEGATIVE_INFINITY;
@@ -63,28 +71,37 @@ export function createDayRanges({ read, recordedVersion }: DayRangesOptions): Da
     return { directory: head.exchange.directory, byPlace };
   }
 
+  function refresh(head: Head, places: ReadonlySet<number>): void {
+    const startedAt = performance.now();
+    const version = recordedVersion();
+    const { directory } = head.exchange;
+    const isCurrent = readFrom?.version === version && readFrom.directory === directory;
+    if (isReading || isCurrent || startedAt < pauseUntil) return;
+    isReading = true;
+    const end = (found: Ranges) => {
+      // Nothing is known: the documents stay as they are.
+      if (found.byPlace.size > 0 || ranges.byPlace.size > 0) ranges = found;
+      readFrom = { version, directory };
+      isReading = false;
+      // At the start, reads wait for the database and find nothing.
+      const tookMs = found.byPlace.size === 0 ? 0 : performance.now() - startedAt;
+      pauseUntil = performance.now() + Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * tookMs);
+      first.resolve();
+    };
+    // If the history cannot be read, the rest of the documents does not depend on it.
+    readAll(head, places).then(end, () => end(NO_RANGES));
+  }
+
   return {
+    refresh,
+    async untilRead(head, places) {
+      if (!isFirstRead) return;
+      if (!isReading) refresh(head, places());
+      await Promise.race([first.promise, sleep(MAX_FIRST_READ_MS, undefined, { ref: false })]);
+      isFirstRead = false;
+    },
     of: ({ directory }, place) => (directory === ranges.directory ? ranges.byPlace.get(place) : undefined),
     version: () => ranges,
-    refresh(head, places) {
-      const startedAt = performance.now();
-      const version = recordedVersion();
-      const { directory } = head.exchange;
-      const isCurrent = readFrom?.version === version && readFrom.directory === directory;
-      if (isReading || isCurrent || startedAt < pauseUntil) return;
-      isReading = true;
-      const end = (found: Ranges) => {
-        // Nothing is known: the documents stay as they are.
-        if (found.byPlace.size > 0 || ranges.byPlace.size > 0) ranges = found;
-        readFrom = { version, directory };
-        isReading = false;
-        // At the start, reads wait for the database and find nothing.
-        const tookMs = found.byPlace.size === 0 ? 0 : performance.now() - startedAt;
-        pauseUntil = performance.now() + Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * tookMs);
-      };
-      // If the history cannot be read, the rest of the documents does not depend on it.
-      readAll(head, places).then(end, () => end(NO_RANGES));
-    },
   };
 }
 

@@ -21,7 +21,7 @@ type TickersOptions = DocumentOptions & { readonly textOf: TickerText; readonly 
 
 /**
  * Starts to write the document of `/tickers`. It rejects with the UpstreamError if tickers cannot be read. Everything else is
- * left out where it is not known: no client waits for it, and no upstream is called.
+ * left out where it is not known, and no upstream is called for it. Only the first documents wait for the highs and lows.
  */
 export function startTickers(options: TickersOptions): StartedDocument {
   const { sources, now, maxAgeMs, takeTurn, textOf, dayRanges } = options;
@@ -41,6 +41,7 @@ export function startTickers(options: TickersOptions): StartedDocument {
     const { rows } = await loaders.market.tickers.all();
     const head = headInUse();
     dependencies.dependOn(headInUse, head, sources.head.nextAt);
+    if (head) await dayRanges.untilRead(head, () => new Set(rows.flatMap((row) => placeIn(head, row) ?? [])));
     dependOnBooks(rows.length);
     dependencies.dependOn(dayRanges.version, dayRanges.version(), sources.head.nextAt);
     const prices = head && sources.usdPrices(head.exchange, tokens.list);
@@ -56,7 +57,7 @@ export function startTickers(options: TickersOptions): StartedDocument {
 
     function tickerText(ticker: Ticker): string {
       const book = bookOf(ticker);
-      const place = head && findPlace(head.exchange, ticker.baseId, ticker.targetId);
+      const place = head && placeIn(head, ticker);
       const pool = place === undefined ? undefined : head && poolPairAt(head.exchange, place);
       if (place !== undefined) places.add(place);
       return textOf(ticker, {
@@ -97,6 +98,10 @@ export function startTickers(options: TickersOptions): StartedDocument {
   }
 
   return { dependencies, written: write() };
+}
+
+function placeIn({ exchange }: Head, { baseId, targetId }: Ticker): number | undefined {
+  return findPlace(exchange, baseId, targetId);
 }
 
 function earliest(...instants: readonly (Instant | undefined)[]): Instant | undefined {

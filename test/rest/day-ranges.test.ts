@@ -52,6 +52,18 @@ describe('the ranges of pools', () => {
     expect(ranges.of({ directory: { ...head.exchange.directory } }, 3)).toBeUndefined();
   });
 
+  test('are waited for only the first time, whether they can be read or not', async () => {
+    const { head, reads, ranges, record } = await open();
+    const first = [ranges.untilRead(head, () => new Set([0])), ranges.untilRead(head, () => new Set([0]))];
+    expect(reads).toHaveLength(1);
+    reads[0]?.fail();
+    await Promise.all(first);
+    record();
+    ranges.refresh(head, new Set([0]));
+    expect(reads).toHaveLength(2);
+    await ranges.untilRead(head, () => new Set([0]));
+  });
+
   test('are read again when something has been recorded, but not all the time', async () => {
     const { head, reads, ranges, record } = await open();
     ranges.refresh(head, new Set([0]));

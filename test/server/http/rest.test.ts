@@ -180,6 +180,35 @@ describe('the documents', () => {
       .toSatisfy(({ high, low, pool_price: price }) => low < high && low <= price && price <= high);
   });
 
+  test('have the high and low of the history from the first one on', async () => {
+    const { ask, read, advance } = await openRest({
+      store: createStoreModel(),
+      config: { historyBackfillHours: 1, historyBackfillStep: 1 },
+    });
+    const changes = async () => {
+      const { data, errors } = await ask('{ history { isBackfilling } pairs { poolId change { high low } } }');
+      expect(errors).toBeUndefined();
+      return data;
+    };
+    await expect
+      .poll(async () => {
+        await advance();
+        const { history, pairs } = await changes();
+        return !history.isBackfilling && pairs.some(({ change }: { change: object | null }) => change !== null);
+      })
+      .toBe(true);
+    const { tickers } = await read('tickers');
+    const { pairs } = await changes();
+    const ranges = new Map(
+      pairs.map(({ poolId, change }: { poolId: string; change: object | null }) => [poolId, change]),
+    );
+    for (const { pool_id, high, low } of tickers)
+      expect({ high: high ?? null, low: low ?? null }).toEqual(ranges.get(pool_id) ?? { high: null, low: null });
+    expect(tickers.filter(({ high, low }: { high?: number; low?: number }) => Number(high) > Number(low))).not.toEqual(
+      [],
+    );
+  });
+
   test('are complete for many pairs', async () => {
     const { ask, read, app } = await openRest({ sandbox: { pools: 1_500, history: 20 } });
     const { tickers } = await read('tickers');

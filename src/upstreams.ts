@@ -7,6 +7,7 @@ import { createHeadFollower } from './live/chain/head-follower.ts';
 import { createNodes, type Nodes } from './live/chain/nodes.ts';
 import { createPastStates } from './live/chain/past-states.ts';
 import { createPoolCounts } from './live/chain/pool-counts.ts';
+import { startBookSweep } from './live/market/book-sweep.ts';
 import { createMarketFollower, type MarketShare } from './live/market/lists.ts';
 import { createOrderBooks } from './live/market/order-books.ts';
 import { marketDataNotConfigured, nodesNotConfigured } from './live/not-configured.ts';
@@ -184,7 +185,18 @@ export function connectMarketData(
   const bulkhead = bulkheadOf(options, 'MARKET_DATA');
   const readOnce = shared?.orderBooks;
   const orderBooks = createOrderBooks({ host, bulkhead, isListed, ttlMs, timeoutMs, now, watch, tracing, readOnce });
-  return { sources: { market, orderBooks }, health: health.read, disconnect: http.close };
+  const { bookSweepPerMinute: perMinute } = config;
+  const sweep = { orderBooks, tickers: market.tickers, isBusy: bulkhead.isBusy, perMinute, now };
+  // Only the tickers of the REST API show the prices of books that no client requests.
+  const stopSweep = config.rest && perMinute > 0 ? startBookSweep(sweep) : () => {};
+  return {
+    sources: { market, orderBooks },
+    health: health.read,
+    disconnect() {
+      stopSweep();
+      return http.close();
+    },
+  };
 }
 
 function notConfigured<Own>(sources: Own, health: HealthRecord) {

@@ -9,7 +9,7 @@ import { startTestbed } from '../testbed.ts';
 export const upstreamCalls: Row = { name: 'upstream-calls', comparesCheckouts: true, run };
 
 /** Polls depend on time and not on requests: with this interval there are none. */
-const SETTINGS = { HEAD_POLL_MS: '3600000', MARKET_POLL_MS: '3600000' };
+const SETTINGS = { HEAD_POLL_MS: '3600000', MARKET_POLL_MS: '3600000', BOOK_SWEEP_PER_MINUTE: '0' };
 
 /** The number of different pools and pages, so that not all responses come from the cache. */
 const DIFFERENT = 500;

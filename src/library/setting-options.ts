@@ -52,6 +52,8 @@ export type SettingOptions = {
   readonly tokensPollMs?: number | undefined;
   /** How long the gateway serves the same snapshot of an order book to all clients, in milliseconds. Minimum 50. Default: `1000`. */
   readonly orderBookTtlMs?: number | undefined;
+  /** How many order books the gateway reads in each minute, one after another, for `bid` and `ask` in the tickers of the REST API. If there are more tickers than that, a round takes longer than a minute. The replicas of a fleet read each book once. 0 turns it off. Default: `55`. */
+  readonly bookSweepPerMinute?: number | undefined;
   /** Whether browsers get the explorer at `/`: true or false. Default: `false`. */
   readonly explorer?: boolean | undefined;
   /** Whether browsers get GraphiQL: true or false. Default: `true`. */

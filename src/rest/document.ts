@@ -30,6 +30,8 @@ export type DocumentOptions = {
   /** How old the head may become while the node fails. After that, tickers have no pool prices. */
   readonly maxAgeMs: number;
   readonly takeTurn: TakeTurn;
+  /** How many order books are read in turn in each minute. */
+  readonly bookSweepPerMinute: number;
 };
 
 /** Bytes that are written in one turn of the event loop: less than a millisecond of work. */

@@ -31,9 +31,11 @@ const DOCUMENTED_TICKER = {
 };
 
 const KNOWN_OF_TICKER = {
-  bid: price('Highest bid of the order book. Only if the gateway has read the book within the last minute.'),
+  bid: price(
+    'Highest bid of the order book. The gateway reads the books in turn. Only if the book has bids, and was read recently.',
+  ),
   ask: price(
-    'Lowest ask of the order book. Below `bid` if the book is crossed. Only if the gateway has read the book within the last minute.',
+    'Lowest ask of the order book. Below `bid` if the book is crossed. Only if the book has asks, and was read recently.',
   ),
   high: price(
     'Highest pool price at the recorded heights of the last 24 hours, in target tokens. Only with a history.',

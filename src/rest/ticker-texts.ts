@@ -12,27 +12,24 @@ type KnownOfTicker = {
   readonly pool: PoolPair | undefined;
   readonly decimals1: number | undefined;
   readonly decimals2: number | undefined;
-  /** The value of the pool in US dollars. It changes also while the pool does not. */
-  readonly liquidityUsd: number | undefined;
   readonly range: DayRange | undefined;
 };
 
-/** Writes a ticker as JSON. */
-export type TickerText = (ticker: Ticker, known: KnownOfTicker) => string;
+/** Writes a ticker as JSON. @param liquidityUsd the value of its pool in US dollars */
+export type TickerText = (ticker: Ticker, known: KnownOfTicker, liquidityUsd: number | undefined) => string;
 
 /**
  * Creates the function that writes tickers. Most pools do not change from one height to the next, so the last text of a ticker is
- * kept.
+ * kept, without the value in US dollars, which changes with the prices of the tokens.
  */
 export function createTickerTexts(): TickerText {
   const written = new WeakMap<Ticker, { readonly known: KnownOfTicker; readonly text: string }>();
 
-  return (ticker, known) => {
+  return (ticker, known, liquidityUsd) => {
     const before = written.get(ticker);
-    if (before !== undefined && areSame(before.known, known)) return before.text;
-    const text = write(ticker, known);
-    written.set(ticker, { known, text });
-    return text;
+    const text = before !== undefined && areSame(before.known, known) ? before.text : write(ticker, known);
+    if (text !== before?.text) written.set(ticker, { known, text });
+    return liquidityUsd === undefined ? text : `${text.slice(0, -1)},"liquidity_in_usd":${liquidityUsd}}`;
   };
 }
 
@@ -43,7 +40,6 @@ function areSame(a: KnownOfTicker, b: KnownOfTicker): boolean {
     haveSameReserves(a.range?.lowest, b.range?.lowest) &&
     a.bid === b.bid &&
     a.ask === b.ask &&
-    a.liquidityUsd === b.liquidityUsd &&
     a.decimals1 === b.decimals1 &&
     a.decimals2 === b.decimals2
   );
@@ -53,7 +49,7 @@ function haveSameReserves(a: PoolPair | undefined, b: PoolPair | undefined): boo
   return a?.reserve1 === b?.reserve1 && a?.reserve2 === b?.reserve2;
 }
 
-function write(ticker: Ticker, { bid, ask, pool, decimals1, decimals2, liquidityUsd, range }: KnownOfTicker): string {
+function write(ticker: Ticker, { bid, ask, pool, decimals1, decimals2, range }: KnownOfTicker): string {
   const priceOf = (each: PoolPair) =>
     decimals1 === undefined || decimals2 === undefined
       ? undefined
@@ -79,7 +75,6 @@ function write(ticker: Ticker, { bid, ask, pool, decimals1, decimals2, liquidity
     high: known.length > 0 ? Math.max(...known) : undefined,
     low: known.length > 0 ? Math.min(...known) : undefined,
     pool_price: poolPrice,
-    liquidity_in_usd: liquidityUsd,
   });
   // A double would round it.
   const liquidity = pool && liquidityText(ticker, pool, decimals1, decimals2);

@@ -9,8 +9,9 @@ import { type DocumentOptions, type StartedDocument, writeBody } from './documen
 import { createListLoaders, listTexts } from './lists.ts';
 import type { TickerText } from './ticker-texts.ts';
 
-/** A book that was read longer ago says nothing about the current bid and ask. */
-const MAX_BOOK_AGE_MS = 60_000;
+/** A book that was read longer ago says nothing about the current bid and ask: two rounds of the sweep, within these bounds. */
+const MIN_BOOK_AGE_MS = 60_000;
+const MAX_BOOK_AGE_MS = 600_000;
 
 /** A list with more tickers is not written again for each order book that is read, but at most once in this time. */
 const MAX_SHORT_LIST = 500;
@@ -24,7 +25,7 @@ type TickersOptions = DocumentOptions & { readonly textOf: TickerText; readonly 
  * left out where it is not known, and no upstream is called for it. Only the first documents wait for the highs and lows.
  */
 export function startTickers(options: TickersOptions): StartedDocument {
-  const { sources, now, maxAgeMs, takeTurn, textOf, dayRanges } = options;
+  const { sources, now, maxAgeMs, takeTurn, textOf, dayRanges, bookSweepPerMinute } = options;
   const loaders = createListLoaders(sources);
   const { dependencies, tokens } = loaders;
   const { orderBooks } = sources;
@@ -38,7 +39,7 @@ export function startTickers(options: TickersOptions): StartedDocument {
   }
 
   async function write() {
-    const { rows } = await loaders.market.tickers.all();
+    const { rows, byTickerId } = await loaders.market.tickers.all();
     const head = headInUse();
     dependencies.dependOn(headInUse, head, sources.head.nextAt);
     if (head) await dayRanges.untilRead(head, () => new Set(rows.flatMap((row) => placeIn(head, row) ?? [])));
@@ -46,10 +47,12 @@ export function startTickers(options: TickersOptions): StartedDocument {
     dependencies.dependOn(dayRanges.version, dayRanges.version(), sources.head.nextAt);
     const prices = head && sources.usdPrices(head.exchange, tokens.list);
     const places = new Set<number>();
+    const twoRoundsMs = bookSweepPerMinute && (2 * 60_000 * byTickerId.size) / bookSweepPerMinute;
+    const maxBookAgeMs = Math.min(MAX_BOOK_AGE_MS, Math.max(MIN_BOOK_AGE_MS, twoRoundsMs));
 
     function bookOf({ tickerId }: Ticker): OrderBook | undefined {
       const snapshot = orderBooks.newest(tickerId);
-      const oldAt = snapshot && snapshot.observedAt + MAX_BOOK_AGE_MS;
+      const oldAt = snapshot && snapshot.observedAt + maxBookAgeMs;
       if (oldAt === undefined || oldAt <= now()) return undefined;
       dependencies.expireAt(oldAt);
       return snapshot?.book;
@@ -60,15 +63,15 @@ export function startTickers(options: TickersOptions): StartedDocument {
       const place = head && placeIn(head, ticker);
       const pool = place === undefined ? undefined : head && poolPairAt(head.exchange, place);
       if (place !== undefined) places.add(place);
-      return textOf(ticker, {
+      const known = {
         bid: book && bestBid(book),
         ask: book && bestAsk(book),
         pool,
         decimals1: pool && tokens.decimalsOf(pool.token1Id),
         decimals2: pool && tokens.decimalsOf(pool.token2Id),
-        liquidityUsd: pool && prices && liquidityUsd(prices, pool),
         range: place === undefined ? undefined : head && dayRanges.of(head.exchange, place),
-      });
+      };
+      return textOf(ticker, known, pool && prices && liquidityUsd(prices, pool));
     }
 
     const body = await writeBody(listTexts('tickers', rows.values().map(tickerText)), takeTurn);

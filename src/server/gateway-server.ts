@@ -93,6 +93,7 @@ type GatewayServerOptions = {
   readonly marketDataPartner: string;
   readonly marketPollMs: number;
   readonly marketMaxAgeMs: number;
+  readonly bookSweepPerMinute: number;
   readonly documents: PersistedDocuments;
   /** Whether only persisted documents are executed. */
   readonly persistedOnly: boolean;
@@ -120,7 +121,8 @@ type GatewayServerOptions = {
 /** Creates the server: HTTP with server-sent events, and websockets, all with one pipeline. */
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
   const { service, metrics, log, tracing, answerCacheBytes } = options;
-  const { corsOrigins, trustedProxies, keepAliveMs, adminPort, adminHost, marketMaxAgeMs } = options;
+  const { corsOrigins, trustedProxies, keepAliveMs, adminPort, adminHost, marketMaxAgeMs, bookSweepPerMinute } =
+    options;
   const { limits, sources, now, isSandbox } = service;
   let stopping: Promise<void> | undefined;
   const isStopping = () => stopping !== undefined;
@@ -201,7 +203,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       partner: options.marketDataPartner,
       responses,
       isLast,
-      api: createRestApi({ sources, now, maxAgeMs: marketMaxAgeMs, takeTurn }),
+      api: createRestApi({ sources, now, maxAgeMs: marketMaxAgeMs, takeTurn, bookSweepPerMinute }),
     });
   const pages = { service, metrics, requestIds, accessLog, isStopping };
   const hasAdminPages = adminPort === undefined;

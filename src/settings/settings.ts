@@ -270,6 +270,13 @@ const FRESHNESS = {
     default: '1000',
     meaning: `How long the gateway serves the same snapshot of an order book to all clients, in milliseconds. Minimum ${MIN_INTERVAL_MS}.`,
   },
+  bookSweepPerMinute: {
+    ...whole(0, 6_000),
+    variable: 'BOOK_SWEEP_PER_MINUTE',
+    default: '55',
+    meaning:
+      'How many order books the gateway reads in each minute, one after another, for `bid` and `ask` in the tickers of the REST API. If there are more tickers than that, a round takes longer than a minute. The replicas of a fleet read each book once. 0 turns it off.',
+  },
 } satisfies Settings;
 
 const SERVER = {

@@ -55,6 +55,25 @@ describe.skipIf(!hasRedis && process.env['CI'] === undefined)('the replicas of a
     expect(answers[0]?.data.ticker.orderBook.bids.length).toBeGreaterThan(0);
   });
 
+  test('read the order books of all tickers once, in turn', async () => {
+    const replicas = await startReplicas(3, { bookSweepPerMinute: 1_200, orderBookTtlMs: 60_000 });
+    const { sandbox } = replicas[0] as TestGateway;
+    const tickersOf = async ({ app }: TestGateway): Promise<readonly { ticker_id: string; bid?: number }[]> => {
+      const { origin } = new URL(await app.listen(0, '127.0.0.1'));
+      return (await (await fetch(`${origin}/api/v1/public/market-data/tickers`)).json()).tickers;
+    };
+    const counts = async (replica: TestGateway) => {
+      const tickers = await tickersOf(replica);
+      const ids = (rows: typeof tickers) => new Set(rows.map((row) => row.ticker_id)).size;
+      return { all: ids(tickers), withBid: ids(tickers.filter(({ bid }) => bid !== undefined)) };
+    };
+    // One of the books is empty.
+    for (const replica of replicas)
+      await until(async () => (await counts(replica)).withBid === (await counts(replica)).all - 1);
+    const { all } = await counts(replicas[0] as TestGateway);
+    expect(sandbox.marketData.calls('orderbook')).toBe(all);
+  });
+
   test('know the persisted queries that were registered at one of them', async () => {
     const [one, other] = await startReplicas(2);
     const query = '{ __typename }';

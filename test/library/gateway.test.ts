@@ -9,7 +9,12 @@ import { createGateway, createSandbox, type Gateway, type GatewayOptions } from 
 import { createSandbox as createHosts } from '../../src/sandbox/sandbox.ts';
 
 async function gatewayForTest(options?: GatewayOptions): Promise<Gateway> {
-  const gateway = await createGateway({ stopWindowMs: 0, historyDatabase: 'memory', ...options });
+  const gateway = await createGateway({
+    stopWindowMs: 0,
+    historyDatabase: 'memory',
+    bookSweepPerMinute: 0,
+    ...options,
+  });
   onTestFinished(gateway.close);
   return gateway;
 }

@@ -109,6 +109,8 @@ export async function startGateway(
     // Polls of an idle gateway would cost more than most tests. A test that waits for new tickers sets less.
     marketPollMs: 500,
     upstreamMaxPauseMs: 100,
+    // Its calls would come between those that tests count.
+    bookSweepPerMinute: 0,
     stopWindowMs: 0,
     // Reads of past heights would come between the calls that tests count.
     historyDatabase: store === undefined ? 'off' : { kind: 'memory' },

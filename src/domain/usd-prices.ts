@@ -4,8 +4,14 @@ import { isNonEmpty, type PoolPair } from './pool-pair.ts';
 import { otherSide, reserveAt, toHalves } from './route-bounds.ts';
 import type { Token, TokenId } from './token.ts';
 
-/** US dollars for the smallest unit of each token of a state; `undefined` if no route leads from it to a stable coin. */
-export type UsdPrices = (tokenId: TokenId) => number | undefined;
+/** What the smallest unit of a token is worth, and how many dollars its routes lead to: infinite for a stable coin. */
+type UsdValue = { readonly price: number; readonly dollars: number };
+
+/** What the tokens of a state are worth, in US dollars; `undefined` if no route leads from a token to a stable coin. */
+export type UsdPrices = (tokenId: TokenId) => UsdValue | undefined;
+
+/** A pool that seems to be worth more than this many times the dollars behind its tokens has no known value. */
+const MAX_TIMES_DOLLARS = 100;
 
 /**
  * Computes what the tokens of a state are worth. A whole stable coin is one US dollar by definition. Each pool has the price of
@@ -41,6 +47,7 @@ export function usdPrices(state: ExchangeState, graph: PoolGraph, stableCoins: r
     const token = graph.find(tokenId);
     if (token === undefined) continue;
     prices[token] = price;
+    dollars[token] = Number.POSITIVE_INFINITY;
     add(token, Number.POSITIVE_INFINITY);
   }
   const isDone = new Uint8Array(placesOf.length);
@@ -57,36 +64,38 @@ export function usdPrices(state: ExchangeState, graph: PoolGraph, stableCoins: r
       const amount = reserveAt(reserves, place * 2 + side);
       const value = reserveAt(reserves, place * 2 + 1 - side) * (prices[token] ?? 0);
       if (amount === 0 || !(value > 0)) continue;
-      if (placesOf[other]?.length === 1) {
-        // No other pool counts, and no token has its price from this one.
-        prices[other] = value / amount;
-        continue;
-      }
       const depth = Math.min(value, depths[token] ?? 0);
       dollars[other] = (dollars[other] ?? 0) + depth;
       amounts[other] = (amounts[other] ?? 0) + amount * (depth / value);
-      add(other, depth);
+      // It is in no other pool: no token has its price from it.
+      if (placesOf[other]?.length === 1) prices[other] = value / amount;
+      else add(other, depth);
     }
   }
 
   return (tokenId) => {
-    const token = graph.find(tokenId);
-    return defined.get(tokenId) ?? ((token !== undefined && prices[token]) || undefined);
+    const token = graph.find(tokenId) ?? -1;
+    const price = defined.get(tokenId) ?? (prices[token] || undefined);
+    return price === undefined ? undefined : { price, dollars: dollars[token] ?? Number.POSITIVE_INFINITY };
   };
 }
 
 /** US dollars for one whole token; `undefined` while its decimals are unknown, or without a price. */
 export function usdPrice(prices: UsdPrices, tokenId: TokenId, decimals: number | undefined): number | undefined {
-  const price = prices(tokenId);
-  return price === undefined || decimals === undefined ? undefined : ifFinite(price * Number(`1e${decimals}`));
+  const value = prices(tokenId);
+  return value === undefined || decimals === undefined ? undefined : ifFinite(value.price * Number(`1e${decimals}`));
 }
 
-/** US dollars of both reserves of a pool together; 0 if one is empty, and `undefined` if a token has no price. */
+/**
+ * US dollars of both reserves of a pool together; 0 if one is empty. `undefined` if a token has no price, or if there are too few
+ * dollars behind both: anybody can pair large amounts of two tokens that are priced by a pool with one dollar.
+ */
 export function liquidityUsd(prices: UsdPrices, pool: PoolPair): number | undefined {
   if (!isNonEmpty(pool)) return 0;
-  const [price1, price2] = [prices(pool.token1Id), prices(pool.token2Id)];
-  if (price1 === undefined || price2 === undefined) return undefined;
-  return ifFinite(Number(pool.reserve1) * price1 + Number(pool.reserve2) * price2);
+  const [value1, value2] = [prices(pool.token1Id), prices(pool.token2Id)];
+  if (value1 === undefined || value2 === undefined) return undefined;
+  const total = Number(pool.reserve1) * value1.price + Number(pool.reserve2) * value2.price;
+  return total > MAX_TIMES_DOLLARS * Math.max(value1.dollars, value2.dollars) ? undefined : ifFinite(total);
 }
 
 function ifFinite(number: number): number | undefined {

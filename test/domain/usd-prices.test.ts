@@ -29,8 +29,8 @@ describe('prices in US dollars', () => {
         const prices = pricesOf(pools, Object.fromEntries(coins));
         for (const token of ['a', 'b', 'c', 'd', 'e', 'f'].map(tokenId)) {
           const value = expected.get(token);
-          if (value === undefined) expect(prices(token)).toBeUndefined();
-          else expect((prices(token) ?? 0) / value).toBeCloseTo(1, 12);
+          if (value === undefined) expect(prices(token)?.price).toBeUndefined();
+          else expect((prices(token)?.price ?? 0) / value).toBeCloseTo(1, 12);
           priced += value === undefined ? 0 : 1;
         }
       }),
@@ -51,7 +51,7 @@ describe('prices in US dollars', () => {
   test('are hardly moved by pools of dust, also over tokens whose own price is absurd', () => {
     const dollars = 1_000_000_000_000n;
     const deep = pool(a, b, dollars, 500_000n);
-    const price = pricesOf([deep])(b) ?? 0;
+    const price = pricesOf([deep])(b)?.price ?? 0;
     const anyAmount = fc.bigInt(1n, MAX_RESERVE);
     fc.assert(
       fc.property(
@@ -64,7 +64,7 @@ describe('prices in US dollars', () => {
             [pool(a, c, dust, one), pool(b, c, own, other)],
             [pool(a, c, dust, one), pool(c, d, other, one), pool(b, d, own, other)],
           ])
-            expect(Math.abs((pricesOf([deep, ...attack])(b) ?? 0) / price - 1)).toBeLessThan(3e-5);
+            expect(Math.abs((pricesOf([deep, ...attack])(b)?.price ?? 0) / price - 1)).toBeLessThan(3e-5);
         },
       ),
     );
@@ -72,9 +72,12 @@ describe('prices in US dollars', () => {
 
   test('are undefined where only empty pools lead to a stable coin, or none, and for stable coins without decimals', () => {
     const pools = [pool(a, b, 0n, 5n), pool(a, c, 5n, 0n), pool(c, d, 5n, 5n)];
-    expect([a, b, c, d].map(pricesOf(pools))).toEqual([1e-6, undefined, undefined, undefined]);
-    expect([a, b].map(pricesOf([pool(a, b, 1n, 5n)], { [a]: undefined }))).toEqual([undefined, undefined]);
-    expect([a, b].map(pricesOf([], { [b]: 2 }))).toEqual([undefined, 0.01]);
+    expect([a, b, c, d].map((token) => pricesOf(pools)(token)?.price)).toEqual([1e-6, undefined, undefined, undefined]);
+    expect([a, b].map((token) => pricesOf([pool(a, b, 1n, 5n)], { [a]: undefined })(token)?.price)).toEqual([
+      undefined,
+      undefined,
+    ]);
+    expect([a, b].map((token) => pricesOf([], { [b]: 2 })(token)?.price)).toEqual([undefined, 0.01]);
   });
 
   test('are undefined for a whole token of unknown decimals, and never infinite', () => {
@@ -93,4 +96,15 @@ test('the liquidity of a pool is the value of both reserves', () => {
   const prices = pricesOf(pools);
   expect(pools.map((each) => liquidityUsd(prices, each))).toEqual([4, 12, 0, 0]);
   expect(liquidityUsd(prices, pool(b, d, 1n, 1n))).toBeUndefined();
+});
+
+test('the liquidity of a pool is undefined if there is hardly a dollar behind its tokens', () => {
+  const dust = pool(a, b, 1_000_000n, 10n);
+  const liquidityOf = (units: bigint) => {
+    const fake = pool(b, c, units, 1n);
+    return liquidityUsd(pricesOf([dust, fake]), fake);
+  };
+  expect([liquidityOf(500n), liquidityOf(501n), liquidityOf(MAX_RESERVE)]).toEqual([100, undefined, undefined]);
+  const real = pool(a, c, 50_000_000n, 1n);
+  expect(liquidityUsd(pricesOf([dust, real]), pool(b, c, 10_000n, 20n))).toBe(2_000);
 });

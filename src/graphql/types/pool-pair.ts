@@ -106,7 +106,7 @@ PoolPairRef.implement({
     liquidityUsd: t.float({
       nullable: true,
       description:
-        'Value of both reserves together in US dollars, at the height of the pool: each reserve times the price of its token, as `Token.usdPrice` defines it. It changes with the prices of the tokens, also while the reserves stay the same. 0 if a reserve is 0. Null if no route leads from the tokens to a stable coin. Decimals of the two tokens are not needed. Null with an error if the exchange state cannot be read.',
+        'Value of both reserves together in US dollars, at the height of the pool: each reserve times the price of its token, as `Token.usdPrice` defines it. It changes with the prices of the tokens, also while the reserves stay the same. 0 if a reserve is 0. Null if no route leads from the tokens to a stable coin, or if the pool would be worth more than 100 times the dollars that the routes of its tokens lead to. Decimals of the two tokens are not needed. Null with an error if the exchange state cannot be read.',
       resolve: (pool, _args, { loaders }) =>
         andThen(loaders.exchange.usdPrices(pool), (prices) => liquidityUsd(prices, pool)),
     }),

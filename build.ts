@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type OutputChunk, type RolldownOptions, rolldown } from 'rolldown';
 import { build as buildPages } from 'vite';
@@ -8,15 +8,16 @@ import { build as buildPages } from 'vite';
 
 const ROOT = import.meta.dirname;
 const DIST = join(ROOT, 'dist');
-const { dependencies, engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const { peerDependencies, engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
 /** Native parts of `ws`, `pg` and `@redis/client`, which these use where they are installed, and a part of `pg` for another platform. */
 const OPTIONAL = ['bufferutil', 'utf-8-validate', 'pg-native', 'pg-cloudflare', '@node-rs/xxhash'];
 
-/** Files of their own, by what imports them: they are loaded when traces are on, and when a fleet is configured. */
+/** Files of their own, by what imports them: they are loaded when traces are on, when a fleet is configured, and on a terminal. */
 const LAZY: Readonly<Record<string, string>> = {
   './spans.ts': './opentelemetry.js',
   './redis-client.ts': './redis.js',
+  'pino-pretty': './pino-pretty.js',
 };
 
 const loadLazily = {
@@ -28,27 +29,23 @@ const loadLazily = {
 const bundled = new Set<string>();
 
 rmSync(DIST, { recursive: true, force: true });
-const exported = await bundle('src/index.ts', 'library.js', Object.keys(dependencies));
+const exported = await bundle('src/index.ts', 'library.js', Object.keys(peerDependencies));
 writeFileSync(join(DIST, 'index.js'), libraryEntry(exported));
-await bundle('src/opentelemetry/spans.ts', 'opentelemetry.js', Object.keys(dependencies));
+await bundle('src/opentelemetry/spans.ts', 'opentelemetry.js');
 // The library asks for OpenTelemetry only when its own metrics are on.
-await bundle('src/fleet/redis-client.ts', 'redis.js', [...Object.keys(dependencies), '@opentelemetry/api']);
-await bundle('src/history/worker.ts', 'history-worker.js', Object.keys(dependencies));
+await bundle('src/fleet/redis-client.ts', 'redis.js', ['@opentelemetry/api']);
+await bundle('src/history/worker.ts', 'history-worker.js');
+await bundle('node_modules/pino-pretty/index.js', 'pino-pretty.js');
 // The command shares its graphql with nobody. One file instead of a hundred starts sooner, and `require` does not load the
 // parts of Node's own modules that the gateway does not use, such as `fetch`.
-await bundle(
-  'src/main.ts',
-  'main.cjs',
-  Object.keys(dependencies).filter((name) => name !== 'graphql'),
-);
+await bundle('src/main.ts', 'main.cjs');
 writeFileSync(join(DIST, 'start.cjs'), startAsCommonJs(), { mode: 0o755 });
-cpSync(join(ROOT, 'src/server/pages/graphiql-start.js'), join(DIST, 'graphiql-start.js'));
 await buildExplorer();
 writeTypes();
 writeFileSync(join(DIST, 'third-party-licenses.txt'), licenses());
 
 /** Writes a bundle. @returns what it exports */
-async function bundle(input: string, file: string, external: readonly string[]): Promise<readonly string[]> {
+async function bundle(input: string, file: string, external: readonly string[] = []): Promise<readonly string[]> {
   const options: RolldownOptions = {
     input: join(ROOT, input),
     platform: 'node',
@@ -72,7 +69,7 @@ function addBundled(chunks: readonly Pick<OutputChunk, 'modules'>[]): void {
   }
 }
 
-/** Writes the pages of the explorer. `explorer/vite.config.ts` says how. */
+/** Writes the pages of the explorer, and that of GraphiQL. `explorer/vite.config.ts` says how. */
 async function buildExplorer(): Promise<void> {
   const built = await buildPages({
     root: join(ROOT, 'explorer'),
@@ -83,6 +80,7 @@ async function buildExplorer(): Promise<void> {
     if (!('output' in result)) throw new Error('Vite watches instead of building');
     addBundled(result.output.flatMap((file) => (file.type === 'chunk' ? [file] : [])));
   }
+  bundled.add(join(ROOT, 'node_modules/@graphql-yoga/render-graphiql'));
 }
 
 /** `src/start.js` without the loader of ES modules, which would take a twentieth of each start. */
@@ -94,16 +92,21 @@ function startAsCommonJs(): string {
 }
 
 /**
- * The entry of the library. Every Node since 12.20 can link it, so that an old one throws which version is needed. It has no
- * top-level await, so that `require` takes it too.
+ * The entry of the library. Every Node since 12.20 can link it, so that an old one, or an old `graphql`, throws which version is
+ * needed. It has no top-level await, so that `require` takes it too.
  */
 function libraryEntry(names: readonly string[]): string {
-  const needed = /\d+/.exec(engines.node)?.[0];
+  const majorIn = (range: string) => /\d+/.exec(range)?.[0];
+  const [node, graphql] = [majorIn(engines.node), majorIn(peerDependencies.graphql)];
   return `import { createRequire } from 'node:module';
 
-if (Number.parseInt(process.versions.node, 10) < ${needed})
-  throw new Error(\`pdex-gateway needs Node ${needed} or newer; this is Node \${process.versions.node}\`);
-export const { ${names.join(', ')} } = createRequire(import.meta.url)('./library.js');
+const require = createRequire(import.meta.url);
+if (Number.parseInt(process.versions.node, 10) < ${node})
+  throw new Error(\`pdex-gateway needs Node ${node} or newer; this is Node \${process.versions.node}\`);
+const { version } = require('graphql');
+if (Number.parseInt(version, 10) !== ${graphql})
+  throw new Error(\`pdex-gateway needs graphql ${peerDependencies.graphql}; this program has graphql \${version}\`);
+export const { ${names.join(', ')} } = require('./library.js');
 `;
 }
 

@@ -20,15 +20,22 @@ export function compressFiles(): Plugin {
       sequential: true,
       async handler({ dir = '' }, files) {
         const names = Object.keys(files).filter((name) => COMPRESSIBLE.test(name));
-        await Promise.all(names.map((name) => compress(join(dir, name))));
+        await Promise.all(names.map(async (name) => writeCompressed(join(dir, name), await readFile(join(dir, name)))));
       },
     },
   };
 }
 
-async function compress(path: string): Promise<void> {
-  const bytes = await readFile(path);
-  const params = { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+/** Writes a file compressed: as `path.br` and `path.gz`. */
+export async function writeCompressed(
+  path: string,
+  bytes: Buffer,
+  brotliQuality = constants.BROTLI_MAX_QUALITY,
+): Promise<void> {
+  const params = {
+    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+    [constants.BROTLI_PARAM_QUALITY]: brotliQuality,
+  };
   const [br, gz] = await Promise.all([
     promisify(brotliCompress)(bytes, { params }),
     promisify(gzip)(bytes, { level: constants.Z_BEST_COMPRESSION }),

@@ -1,6 +1,7 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig, type ProxyOptions } from 'vite';
 import { compressFiles } from './compress-files.ts';
+import { graphiqlPage } from './graphiql-page.ts';
 
 /** The gateway that answers the requests of the page during development. */
 const gateway = new URL(process.env['GATEWAY_URL'] ?? 'http://127.0.0.1:4000');
@@ -20,7 +21,7 @@ export default defineConfig(({ command }) => {
   // In the environment of a test, for example, the build would contain React as it is for development.
   if (command === 'build') process.env['NODE_ENV'] = 'production';
   return {
-    plugins: [react(), compressFiles()],
+    plugins: [react(), compressFiles(), graphiqlPage()],
     server: { proxy: Object.fromEntries(GATEWAY_PATHS.map((path) => [`^${path}(?=$|[/?])`, proxy])) },
     build: {
       outDir: 'dist',

@@ -1,9 +1,11 @@
 import type { Log } from './log.ts';
-import { BUILD_EXPLORER_COMMAND, type BuiltExplorer, readExplorerFiles } from './server/pages/explorer-files.ts';
+import {
+  BUILD_EXPLORER_COMMAND,
+  type BuiltExplorer,
+  EXPLORER_FOLDERS,
+  readExplorerFiles,
+} from './server/pages/explorer-files.ts';
 import type { Config } from './settings/settings.ts';
-
-/** Where the build of the package, or else that of a checkout, has written the explorer. */
-const FOLDERS = [new URL('explorer/', import.meta.url), new URL('../explorer/dist/', import.meta.url)];
 
 /**
  * Reads the built explorer if it is on. It sends operations as texts, so it is off if only persisted documents are executed. The
@@ -11,7 +13,7 @@ const FOLDERS = [new URL('explorer/', import.meta.url), new URL('../explorer/dis
  */
 export async function readExplorer({ explorer, persistedOnly }: Config, log: Log): Promise<BuiltExplorer> {
   if (!explorer || persistedOnly) return 'off';
-  for (const folder of FOLDERS) {
+  for (const folder of EXPLORER_FOLDERS) {
     const files = await readExplorerFiles(folder);
     if (files !== undefined) return files;
   }

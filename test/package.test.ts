@@ -1,10 +1,20 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { promisify } from 'node:util';
+import { promisify, stripVTControlCharacters } from 'node:util';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -68,12 +78,12 @@ test('the tarball holds the bundle, its types, the schema and the documents, and
     [
       ...['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json', 'schema.graphql'],
       ...[
-        'dist/graphiql-start.js',
         'dist/history-worker.js',
         'dist/index.js',
         'dist/library.js',
         'dist/main.cjs',
         'dist/opentelemetry.js',
+        'dist/pino-pretty.js',
         'dist/redis.js',
         'dist/start.cjs',
       ],
@@ -84,9 +94,9 @@ test('the tarball holds the bundle, its types, the schema and the documents, and
   );
 });
 
-/** The page and files with a hash in their names, each also compressed. */
+/** The page and files with a hash in their names, each also compressed, and the page of GraphiQL. */
 const EXPLORER_FILE =
-  /^package\/dist\/explorer\/(index\.html|assets\/[\w.-]+-[\w-]{8}\.(js|css|svg|woff2|png))(\.br|\.gz)?$/;
+  /^package\/dist\/explorer\/(graphiql\.html(?=\.)|index\.html|assets\/[\w.-]+-[\w-]{8}\.(js|css|svg|woff2|png))(\.br|\.gz)?$/;
 
 describe('the explorer of the package', () => {
   const folder = join(ROOT, 'dist/explorer');
@@ -162,12 +172,41 @@ installed('the command serves a query, GraphiQL and the explorer, and exits with
   expect(await answer.json()).toEqual({ data: { beaconHeight, service: { version } } });
   // Node's own fetch sends the `Sec-Fetch` headers of a script.
   const page = await request(url, { headers: { accept: 'text/html' }, reset: true });
-  expect(await page.body.text()).toContain('toStartOptions');
+  expect(await page.body.text()).toContain('YogaGraphiQL.renderYogaGraphiQL(');
   const explorer = await request(new URL('/', url), { headers: { accept: 'text/html' }, reset: true });
   expect(await explorer.body.text()).toBe(readFileSync(join(ROOT, 'dist/explorer/index.html'), 'utf8'));
 
   child.kill('SIGTERM');
   expect(await once(child, 'exit')).toEqual([0, null]);
+});
+
+installed('installing adds the package and the program’s graphql, and nothing else', () => {
+  const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'));
+  expect(Object.keys(packages)).toEqual(['', 'node_modules/graphql', 'node_modules/pdex-gateway']);
+});
+
+installed('npm refuses to install it beside an older graphql, and says which one it needs', async () => {
+  const project = join(folder, 'older');
+  mkdirSync(join(project, 'graphql'), { recursive: true });
+  writeFileSync(join(project, 'graphql/package.json'), '{ "name": "graphql", "version": "16.0.0" }');
+  writeFileSync(join(project, 'package.json'), '{ "dependencies": { "graphql": "file:graphql" } }');
+  const installing = run('npm', ['install', '--offline', '--no-audit', TARBALL], { cwd: project, env: NPM_ENV });
+  const { stderr } = await installing.then(() => ({ stderr: 'npm installed it' })).catch((error) => error);
+  expect(stderr).toContain('ERESOLVE');
+  expect(stderr).toMatch(/peer graphql@"\^17[\d.]*" from pdex-gateway@/);
+});
+
+installed('on a terminal, the log is readable text', async () => {
+  const args = ['-qec', `'${BIN}' --sandbox --port 0`, '/dev/null'];
+  const child = spawn('script', args, { cwd: folder, env: NPM_ENV, stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const lines: string[] = [];
+  for await (const line of createInterface(child.stdout)) {
+    lines.push(stripVTControlCharacters(line));
+    if (line.includes('serving')) break;
+  }
+  expect(lines.at(-1)).toMatch(/^\[\d\d:\d\d:\d\d\.\d+\] INFO: serving$/);
+  child.kill('SIGTERM');
 });
 
 test('the code of traces is in a file of its own, which is loaded when traces are on', () => {

@@ -1,5 +1,6 @@
 import { Kind, parse, visit } from 'graphql';
 import { expect, test } from 'vitest';
+import { readLink } from '../../explorer/src/graphiql/link.ts';
 import { createStoreModel } from '../history/store-model.ts';
 import { describeInBrowser, untilHeight } from '../support/explorer.ts';
 
@@ -14,12 +15,14 @@ describeInBrowser('“Show the query”', (browser) => {
       const links = page.getByRole('link', { name: /^Show the query/ });
       await links.first().waitFor();
       for (const link of await links.all()) {
-        const { pathname, searchParams } = new URL((await link.getAttribute('href')) ?? '', gateway.url);
-        const query = searchParams.get('query') ?? '';
-        expect([pathname, unusedFragments(query)]).toEqual(['/graphql', []]);
+        const url = new URL((await link.getAttribute('href')) ?? '', gateway.url);
+        const { query = '', variables, run } = readLink(url) ?? {};
+        expect([url.pathname, run, unusedFragments(query)]).toEqual(['/graphql', true, []]);
+        // nginx accepts lines of 8 KB.
+        expect(url.search.length).toBeLessThan(8_000);
         expect(query).toMatch(/^(query|subscription) \w+.* \{\n {2}\w/);
         if (query.startsWith('subscription')) continue;
-        const answer = await gateway.ask(query, JSON.parse(searchParams.get('variables') ?? '{}'));
+        const answer = await gateway.ask(query, JSON.parse(variables ?? '{}'));
         expect([await link.getAttribute('aria-label'), answer.errors]).toEqual([expect.any(String), undefined]);
       }
     },
@@ -27,14 +30,19 @@ describeInBrowser('“Show the query”', (browser) => {
 
   test('opens GraphiQL next to the page', async () => {
     const { page } = await browser.open('/chain', { gateway: shared() });
-    // GraphiQL has tests of its own: it shows the query of its URL.
-    await page.context().route('**/graphql?*', (route) => route.fulfill({ body: 'GraphiQL' }));
+    // GraphiQL has tests of its own: it runs the query of its URL.
+    const isPage = (url: URL) => url.pathname === '/graphql';
+    await page
+      .context()
+      .route(isPage, (route, request) =>
+        request.isNavigationRequest() ? route.fulfill({ body: 'GraphiQL' }) : route.fallback(),
+      );
     const opened = page.waitForEvent('popup');
     await page
       .getByRole('link', { name: /^Show the query/ })
       .first()
       .click();
-    await (await opened).waitForURL(/\/graphql\?query=query\+/);
+    await (await opened).waitForURL(/\/graphql\?query=query\+.*#run$/);
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Chain');
   });
 });

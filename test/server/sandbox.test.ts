@@ -74,17 +74,13 @@ test('pages of other origins may read it', async () => {
   expect(headers.get('access-control-expose-headers')).toContain(HEADER);
 });
 
-test.each([true, false])(
-  '/ready, the metrics and the title of GraphiQL show whether it is the sandbox: %s',
-  async (isSandbox) => {
-    const { url, ask } = await open(isSandbox);
-    await ask('{ beaconHeight pairs { id } tickers { id } }');
-    expect(await (await fetch(new URL('/ready', url))).json()).toEqual({ status: 'ready', sandbox: isSandbox });
-    const metrics = await (await fetch(new URL('/metrics', url))).text();
-    expect(metrics).toMatch(new RegExp(`^pdex_build_info\\{.*sandbox="${isSandbox}"\\} 1$`, 'm'));
-    const graphiql = await request(url, { headers: { accept: 'text/html' } });
-    expect(graphiql.headers[HEADER]).toBe(isSandbox ? 'true' : undefined);
-    const page = await graphiql.body.text();
-    expect(/<title>(.*)<\/title>/.exec(page)?.[1]).toBe(isSandbox ? 'pdex-gateway (sandbox)' : 'pdex-gateway');
-  },
-);
+test.each([true, false])('/ready, the metrics and GraphiQL show whether it is the sandbox: %s', async (isSandbox) => {
+  const { url, ask } = await open(isSandbox);
+  await ask('{ beaconHeight pairs { id } tickers { id } }');
+  expect(await (await fetch(new URL('/ready', url))).json()).toEqual({ status: 'ready', sandbox: isSandbox });
+  const metrics = await (await fetch(new URL('/metrics', url))).text();
+  expect(metrics).toMatch(new RegExp(`^pdex_build_info\\{.*sandbox="${isSandbox}"\\} 1$`, 'm'));
+  const graphiql = await request(url, { headers: { accept: 'text/html' } });
+  await graphiql.body.dump();
+  expect(graphiql.headers[HEADER]).toBe(isSandbox ? 'true' : undefined);
+});

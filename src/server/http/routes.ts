@@ -4,7 +4,7 @@ import type { AccessLog } from '../access-log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { createExplorer } from '../pages/explorer.ts';
 import type { BuiltExplorer } from '../pages/explorer-files.ts';
-import { createGraphiqlHandler, handleNoGraphiql, isNavigation } from '../pages/graphiql.ts';
+import { handleGraphiql, handleNoGraphiql, isNavigation } from '../pages/graphiql.ts';
 import { HEALTH_PATH, handleHealth, handleReady, READY_PATH, readinessProblems, STOPPING } from '../pages/health.ts';
 import { createIndex, INDEX_PATH } from '../pages/index-page.ts';
 import { handleSchema, SCHEMA_PATH } from '../pages/schema-file.ts';
@@ -58,8 +58,7 @@ type HandleRequest = (request: IncomingMessage, response: ServerResponse, next?:
 export function createRoutes(options: RoutesOptions): HandleRequest {
   const { forClients, hasAdminPages, responses, service, metrics, requestIds, isStopping, isLast } = options;
   const { rest, explorer: built = 'off' } = forClients ?? {};
-  const title = service.isSandbox ? 'pdex-gateway (sandbox)' : 'pdex-gateway';
-  const graphiql = createRoute('graphiql', forClients?.persistedOnly ? handleNoGraphiql : createGraphiqlHandler(title));
+  const graphiql = createRoute('graphiql', forClients?.persistedOnly ? handleNoGraphiql : handleGraphiql);
   const routes: ReadonlyMap<string, Route> = new Map([
     ...(forClients === undefined ? [] : clientRoutes(forClients)),
     ...(hasAdminPages ? adminRoutes() : []),

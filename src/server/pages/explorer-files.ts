@@ -14,6 +14,12 @@ export type ExplorerFiles = {
 /** What browsers get at `/`: the explorer, or the index if it is not built or off. */
 export type BuiltExplorer = ExplorerFiles | 'not built' | 'off';
 
+/** Where the build of the package, or else that of a checkout, has written the explorer and GraphiQL. */
+export const EXPLORER_FOLDERS = [
+  new URL('explorer/', import.meta.url),
+  new URL('../../../explorer/dist/', import.meta.url),
+];
+
 /** How the paths of the files begin whose names contain a hash of their content. */
 export const ASSETS_PREFIX = '/assets/';
 
@@ -54,10 +60,15 @@ export async function readExplorerFiles(folder: URL): Promise<ExplorerFiles | un
   return page && { page, assets: files };
 }
 
-/** The content of each file of a folder and its subfolders, by its path in URLs; nothing if there is no such folder. */
+/**
+ * The content of each file of a folder and its subfolders, by its path in URLs; nothing if there is no such folder. GraphiQL's
+ * page is left out: `graphiql.ts` reads it when it is requested.
+ */
 async function readFolder(folder: string): Promise<ReadonlyMap<string, Buffer>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const paths = entries
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('graphiql.html'))
+    .map(({ parentPath, name }) => join(parentPath, name));
   const toUrlPath = (path: string) => `/${relative(folder, path).split(sep).join('/')}`;
   return new Map(await Promise.all(paths.map(async (path) => [toUrlPath(path), await readFile(path)] as const)));
 }

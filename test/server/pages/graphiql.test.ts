@@ -2,9 +2,11 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { GRAPHIQL_TABS } from '../../../src/server/pages/graphiql-tabs.ts';
+import { toParameters } from '../../../explorer/src/graphiql/link.ts';
+import { EXAMPLE_TABS } from '../../../explorer/src/graphiql/tabs.ts';
 import { createStoreModel } from '../../history/store-model.ts';
 import { hasBrowser, launchBrowser } from '../../support/browser.ts';
+import { readBuiltExplorer } from '../../support/explorer-build.ts';
 import { START, startGateway, startGatewayForTest } from '../../support/gateway.ts';
 
 const BROWSER_HEADERS = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
@@ -13,6 +15,9 @@ async function get(url: string, headers: Record<string, string>) {
   const { statusCode, headers: answered, body } = await request(url, { headers });
   return { status: statusCode, headers: answered, bytes: Buffer.from(await body.arrayBuffer()) };
 }
+
+// The page is built with the explorer.
+beforeAll(readBuiltExplorer);
 
 describe('the page of GraphiQL', () => {
   test('is sent compressed, and only once to a browser', async () => {
@@ -77,7 +82,13 @@ describe('the page of GraphiQL', () => {
   });
 });
 
-const TABS = GRAPHIQL_TABS.map((tab) => ({ ...tab, name: /(?:query|subscription) (\w+)/.exec(tab.query)?.[1] ?? '' }));
+const TABS = EXAMPLE_TABS.map((tab) => ({ ...tab, name: /(?:query|subscription) (\w+)/.exec(tab.query)?.[1] ?? '' }));
+
+test('there are at most six tabs with short titles, and one of the first two is a subscription', () => {
+  expect(TABS.length).toBeLessThanOrEqual(6);
+  expect(TABS.filter(({ name }) => name.length > 8)).toEqual([]);
+  expect(TABS.slice(0, 2).some(({ query }) => /^subscription/m.test(query))).toBe(true);
+});
 
 test.each(TABS)('the tab $name has a description, fits 50 columns, and works', async (tab) => {
   const config = { historyBackfillHours: 0 };
@@ -88,7 +99,7 @@ test.each(TABS)('the tab $name has a description, fits 50 columns, and works', a
   expect(query).not.toMatch(/\d{6}/);
 
   const variables = {
-    ...JSON.parse(tab.variables ?? '{}'),
+    ...tab.variables,
     ...(heightsBack === undefined ? {} : { height: sandbox.chain.tip.height - heightsBack }),
     ...(minutesBack === undefined ? {} : { time: new Date(START - minutesBack * 60_000).toISOString() }),
   };
@@ -108,7 +119,7 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
   const elsewhere: string[] = [];
 
   beforeAll(async () => {
-    gateway = await startGateway();
+    gateway = await startGateway({ store: createStoreModel(), config: { historyBackfillHours: 0 } });
     const url = await gateway.app.listen(0, '127.0.0.1');
     browser = await launchBrowser();
     page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
@@ -149,11 +160,8 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
 
   test.each([
     ['Market', 'cumulativeQuantity'],
-    ['Status', 'chainName'],
-    ['TimeTravel', '@1639910'],
-    ['HeightAtTime', 'beaconHeightAt'],
-    ['Pages', 'endCursor'],
     ['Swap', 'minimumReceived'],
+    ['Past', '@1639910'],
     ['Prices', 'exactPrice'],
   ])('one click selects the tab %s, and another runs it', async (tab, field) => {
     await choose(tab);
@@ -161,8 +169,12 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
     await result().getByText(field).first().waitFor();
   });
 
+  test('the title shows that it is the sandbox', async () => {
+    expect(await page.title()).toBe('pdex-gateway (sandbox)');
+  });
+
   test('each result shows what its operation costs', async () => {
-    await choose('Status');
+    await choose('Prices');
     const answered = page.waitForResponse((response) => response.request().method() === 'POST');
     await execute();
     expect((await (await answered).json()).extensions).toEqual({
@@ -171,7 +183,7 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
   });
 
   test('live prices arrive over a websocket, height after height', async () => {
-    await choose('LivePrices');
+    await choose('Live');
     await execute();
     for (let block = 0; block < 3; block++) {
       await result().getByText(String(gateway.sandbox.chain.tip.height)).first().waitFor();
@@ -182,44 +194,128 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
     await expect.poll(() => gateway.app.service.sources.head.subscribers()).toBe(0);
   });
 
+  /** The query and the variables of the address, once they are those of the tab. */
+  const linkOf = async (browserPage: Page, name: string) => {
+    const parameters = () => new URLSearchParams(new URL(browserPage.url()).hash.slice(1));
+    await expect.poll(() => parameters().get('query') ?? '').toContain(name);
+    return Object.fromEntries(parameters());
+  };
+
   test('a reload shows the same tabs, and the selected one', async () => {
-    await choose('LivePrices');
+    await choose('Live');
     const names = await tabNames();
+    await linkOf(page, 'Live');
     await page.reload();
-    await tabButton('LivePrices').waitFor();
-    expect([await activeTab(), await tabNames()]).toEqual(['LivePrices', names]);
-    expect(new URL(page.url()).search).toBe('');
-    await page.locator('.view-line').getByText('LivePrices').first().waitFor();
+    await tabButton('Live').waitFor();
+    expect([await activeTab(), await tabNames()]).toEqual(['Live', names]);
+    await page.locator('.view-line').getByText('Live').first().waitFor();
   });
 
-  test('a link with a query and variables opens them in a tab, once', async () => {
-    const query = 'query Linked($height: BeaconHeight) { poolPairs(first: 1, at: $height) { nodes { id } } }';
+  test('the address is a link to the query of the tab, with its variables', async () => {
+    await choose('Past');
+    const { query, variables = '{}' } = await linkOf(page, 'Past');
+    expect(query).toBe(TABS.find(({ name }) => name === 'Past')?.query);
+    expect(Object.keys(JSON.parse(variables))).toEqual(['interval', 'height', 'time']);
+    // An edit changes it too.
+    await choose('Prices');
+    await page.locator('.graphiql-query-editor .view-line').first().click();
+    await page.keyboard.press('Home');
+    await page.keyboard.type('# Mine. ');
+    await expect
+      .poll(() => linkOf(page, 'Prices'))
+      .toMatchObject({ query: expect.stringMatching(/^# Mine\. # Prices/) });
+  });
+
+  // As the address of a tab, which servers do not get, and as other programs write it.
+  test.each(['#', '?'])('a link with “%s”, a query and variables opens them in a tab, once', async (sign) => {
+    const query = `query Linked${sign.charCodeAt(0)}($height: BeaconHeight) { poolPairs(first: 1, at: $height) { nodes { id } } }`;
+    const title = `Linked${sign.charCodeAt(0)}`;
     const names = await tabNames();
-    const link = new URL(page.url());
-    link.search = String(new URLSearchParams({ query, variables: '{"height":1639950}' }));
+    const [address] = page.url().split('#');
     for (let times = 0; times < 2; times++) {
-      await page.goto(link.href);
-      await tabButton('Linked').waitFor();
-      expect([await activeTab(), (await tabNames()).length]).toEqual(['Linked', names.length + 1]);
+      const parameters = new URLSearchParams({ query, variables: '{"height":1639950}' });
+      await page.goto(`${address}${sign}${parameters}`);
+      await tabButton(title).waitFor();
+      const shown = async () => [await activeTab(), (await tabNames()).length];
+      await expect.poll(shown).toEqual([title, names.length + 1]);
+      expect(await linkOf(page, title)).toEqual({ query, variables: '{\n  "height": 1639950\n}' });
       expect(new URL(page.url()).search).toBe('');
     }
     await page.locator('.view-line').getByText('1639950').first().waitFor();
+    expect(await result().textContent()).not.toContain('@1639950');
     await execute();
     await result().getByText('@1639950').first().waitFor();
   });
 
-  test('a link opens its query for a new visitor, in addition to the tabs', async () => {
+  test('a link with “#run” runs its query as soon as it is open, and a reload does not run it again', async () => {
+    const query = 'query Run($first: Int) { poolPairs(first: $first) { nodes { id } } }';
+    const sent: string[] = [];
+    page.on('request', (request) => sent.push(request.postData() ?? ''));
+    const runs = () => sent.filter((body) => body.includes('query Run')).length;
+    const [address] = page.url().split('#');
+    await page.goto(`${address}?${toParameters({ query, variables: '{"first":1}' })}#run`);
+    await result().getByText('PoolPair:').first().waitFor();
+    expect(await linkOf(page, 'Run')).toEqual({ query, variables: '{\n  "first": 1\n}' });
+    expect(runs()).toBe(1);
+    await page.reload();
+    await tabButton('Run').waitFor();
+    await execute();
+    await result().getByText('PoolPair:').first().waitFor();
+    expect(runs()).toBe(2);
+  });
+
+  test.each([
+    { width: 1280, height: 800 },
+    { width: 390, height: 844 },
+  ])('a newcomer can see and click the tabs at $width × $height; the chosen one is in view', async (viewport) => {
+    const context = await browser.newContext({ viewport });
+    const newcomer = await context.newPage();
+    newcomer.setDefaultTimeout(60_000);
+    newcomer.setDefaultNavigationTimeout(60_000);
+    const [address = ''] = page.url().split('#');
+    await newcomer.goto(address);
+    const tabs = newcomer.locator('.graphiql-tab');
+    await tabs.first().waitFor();
+    expect(await tabs.count()).toBe(TABS.length);
+    /** The tabs of which all is visible, by their titles. */
+    const visible = () =>
+      newcomer.evaluate(() => {
+        const tabs = [...globalThis.document.querySelectorAll('.graphiql-tab-button')];
+        const isSeen = (tab: Element) => {
+          const { left, right, top, bottom } = tab.getBoundingClientRect();
+          const at = (x: number) => tab.contains(globalThis.document.elementFromPoint(x, (top + bottom) / 2));
+          return at(left + 3) && at(right - 30) && tab.scrollWidth <= tab.clientWidth;
+        };
+        return tabs.filter(isSeen).map(({ textContent }) => textContent);
+      });
+    if (viewport.width === 1280) expect(await visible()).toEqual(TABS.map(({ name }) => name));
+
+    // A new tab, also after a reload, the first one again, and that of a link.
+    await newcomer.locator('.graphiql-tab-add').click();
+    await expect.poll(visible).toContain('<untitled>');
+    const stored = () => newcomer.evaluate(() => globalThis.localStorage.getItem('graphiql:tabState'));
+    await expect.poll(stored).toContain('<untitled>');
+    await newcomer.reload();
+    await expect.poll(visible).toContain('<untitled>');
+    const first = TABS[0]?.name ?? '';
+    await newcomer.locator('.graphiql-tab-button').getByText(first, { exact: true }).click();
+    await expect.poll(visible).toContain(first);
+    await newcomer.goto(`${address}#${toParameters({ query: 'query Shared { beaconHeight }' })}`);
+    await expect.poll(visible).toContain('Shared');
+    await context.close();
+  });
+
+  test('a link opens and runs its query for a new visitor, in addition to the tabs', async () => {
     const context = await browser.newContext();
     const newcomer = await context.newPage();
     newcomer.setDefaultTimeout(60_000);
     newcomer.setDefaultNavigationTimeout(60_000);
     const query = 'query Linked { beaconHeight }';
-    await newcomer.goto(`${page.url()}?query=${encodeURIComponent(query)}`);
+    await newcomer.goto(`${page.url().split('#')[0]}?query=${encodeURIComponent(query)}#run`);
     const tabs = newcomer.locator('.graphiql-tab-button');
     await tabs.getByText('Linked', { exact: true }).waitFor();
     expect(await tabs.allTextContents()).toEqual(['Linked', ...TABS.map(({ name }) => name)]);
     expect(await newcomer.locator('.graphiql-tab-active .graphiql-tab-button').textContent()).toBe('Linked');
-    await newcomer.locator('.graphiql-execute-button').click();
     await newcomer.locator('.result-window').getByText('beaconHeight').first().waitFor();
     await context.close();
   });

@@ -43,14 +43,19 @@ export const ERROR_CODES = {
       'The upstream responded with an HTTP status other than success. The message names a redirect, and a server that expects HTTPS.',
     retryable: 'depends',
   },
-  UPSTREAM_FILTERED: { cause: 'A traffic filter in front of the upstream responded with a page.', retryable: true },
+  UPSTREAM_FILTERED: {
+    cause:
+      'A traffic filter in front of the upstream responded with a page, or the configured URL is that of a website.',
+    retryable: true,
+  },
   UPSTREAM_RPC_ERROR: {
     cause: 'The node responded with a JSON-RPC error, or it failed to read a state that it should have.',
     retryable: 'depends',
   },
   UPSTREAM_BAD_SHAPE: {
-    cause: "The response does not match the upstream's interface. The message names the place.",
-    retryable: true,
+    cause:
+      "The response does not match the upstream's interface, or the host is not what the gateway expects, such as a node of another chain. The message names it.",
+    retryable: 'depends',
   },
   UPSTREAM_BUSY: {
     cause:
@@ -372,6 +377,19 @@ export class UpstreamBadShapeError extends UpstreamError {
 
   constructor(upstream: AnyUpstream, problem: string, details: ErrorDetails = {}, cause?: unknown) {
     super(upstream, `sent an invalid response: ${problem}`, details, cause);
+  }
+
+  override get retryable(): boolean {
+    return true;
+  }
+}
+
+/** The host behind the URL of the node is something else, such as a node of another chain: no retry can succeed. */
+export class ForeignNodeError extends UpstreamError {
+  readonly code = 'UPSTREAM_BAD_SHAPE';
+
+  constructor(problem: string, details?: ErrorDetails) {
+    super('NODE', `does not look like a node of the Incognito chain: ${problem}`, details);
   }
 }
 

@@ -10,7 +10,13 @@ import {
   type IBackoffFactory,
   type IBreaker,
 } from 'cockatiel';
-import { UpstreamBadShapeError, UpstreamBusyError, UpstreamError, UpstreamRpcError } from '../errors.ts';
+import {
+  ForeignNodeError,
+  UpstreamBadShapeError,
+  UpstreamBusyError,
+  UpstreamError,
+  UpstreamRpcError,
+} from '../errors.ts';
 
 /** The circuit breaker of one host. While it is open, the host is not called, so that it can recover. */
 export type Circuit = {
@@ -106,7 +112,7 @@ function isOutage(error: unknown): boolean {
 
 /** A response, also a wrong one, shows that the host is there. */
 function isAnswer(error: unknown): boolean {
-  return error instanceof UpstreamRpcError || error instanceof UpstreamBadShapeError;
+  return [UpstreamRpcError, UpstreamBadShapeError, ForeignNodeError].some((type) => error instanceof type);
 }
 
 function retryAfterOf(error: unknown): number {

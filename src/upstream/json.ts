@@ -65,6 +65,16 @@ export function parseJsonWithTexts(text: string, members: readonly string[] = []
   return rewritten === text || rewritten === text.replace(/\s+/g, '') ? document : JSON.parse(text, toNumberText);
 }
 
+/** The object or array in a JSON text; `undefined` for any other text. */
+export function parseObject(text: string): object | undefined {
+  try {
+    const document: unknown = JSON.parse(text);
+    return typeof document === 'object' && document !== null ? document : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Creates the reader of a small document, which is collected and parsed as a whole. */
 export function createDocumentReader<T>(
   maxBytes: number,

@@ -40,7 +40,12 @@ export function toResponseError(response: ResponseBeginning, details: ErrorDetai
   if (status === 400 && EXPECTS_HTTPS.test(beginning))
     return badStatus(' because it expects HTTPS', { hint: 'the configured URL should begin with https://' });
   if (isPageType(headers['content-type']) || isPage(beginning))
-    return new UpstreamFilteredError(upstream, status, details, retryAfterMs);
+    return new UpstreamFilteredError(
+      upstream,
+      status,
+      { ...details, hint: 'or the URL is that of a website' },
+      retryAfterMs,
+    );
 
   return status === 200 ? undefined : badStatus('', {});
 }

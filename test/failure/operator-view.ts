@@ -9,7 +9,7 @@ import { type Failure, hostOf, type OpenGateway } from './failure.ts';
 export const AGE_MS = 5_000;
 
 /** What `/ready` and `service` report while an upstream fails. */
-type View = { readonly reason: object; readonly service: object };
+type View = { readonly reason: { readonly code: string; readonly message: string }; readonly service: object };
 
 /** When nothing was ever read from it. */
 export const NOTHING_READ: Record<Upstream, View> = {
@@ -43,14 +43,14 @@ export async function expectTrouble(
   view: View,
 ): Promise<void> {
   const { sandbox, lines, origin } = gateway;
-  const { code, opensCircuit } = failure;
+  const { code, message, opensCircuit } = failure;
+  const cause = `${upstream === 'NODE' ? 'The node' : 'The market-data host'} ${message}`;
+  const reason = { ...view.reason, message: expect.stringContaining(`${view.reason.message}: ${cause}`) };
   const { host } = new URL(hostOf(sandbox, upstream).url);
   const failed = async () => sumOf(await metricsOf(origin), 'pdex_upstream_calls_total', { upstream, outcome: code });
   await expect.poll(failed).toBeGreaterThanOrEqual(3);
   await expect.poll(() => serviceOf(gateway)).toEqual({ ...view.service, upstreams: healthWhile(upstream, code) });
-  await expect
-    .poll(() => readiness(origin))
-    .toEqual([503, { status: 'not ready', reasons: [view.reason], sandbox: true }]);
+  await expect.poll(() => readiness(origin)).toEqual([503, { status: 'not ready', reasons: [reason], sandbox: true }]);
 
   await expect
     .poll(() => figures(gateway, upstream))

@@ -146,8 +146,8 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
       }),
     },
   });
-  const { current: head, isFailing } = follower;
-  const problems = createHeadProblems({ head, isFailing, interval, maxBlockAgeMs, now, watcher });
+  const { current: head, failure } = follower;
+  const problems = createHeadProblems({ head, failure, interval, maxBlockAgeMs, now, watcher });
 
   return {
     ...follower,

@@ -1,5 +1,6 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { Instant } from '../../domain/instant.ts';
+import { GatewayError } from '../../errors.ts';
 import type { BlockInterval } from './block-interval.ts';
 import type { Head } from './head.ts';
 
@@ -22,6 +23,11 @@ type ProblemCode =
   | 'MARKET_DATA_NOT_READ'
   | 'MARKET_DATA_STALE';
 
+/** The message of a problem, with what clients get to read of the error that causes it. */
+export function withCause(message: string, error: unknown): string {
+  return error instanceof GatewayError ? `${message}: ${error.message}` : message;
+}
+
 /** What is wrong with the head. */
 type HeadProblems = {
   /** The highest tip of all nodes in a poll, and the height that is served. */
@@ -40,8 +46,8 @@ export type TipWatcher = {
 
 type HeadProblemsOptions = {
   readonly head: () => Head | undefined;
-  /** Whether the newest block cannot be read. */
-  readonly isFailing: () => boolean;
+  /** Why the newest block cannot be read; `undefined` if it can. */
+  readonly failure: () => unknown;
   readonly interval: BlockInterval;
   /** How old the newest block may become, by the time at which it was made. */
   readonly maxBlockAgeMs: number;
@@ -54,14 +60,17 @@ const FAR_BLOCKS = 100;
 
 /** Creates the problems of a head, with no tip polled yet. */
 export function createHeadProblems(options: HeadProblemsOptions): HeadProblems {
-  const { head, isFailing, interval, maxBlockAgeMs, now, watcher } = options;
+  const { head, failure, interval, maxBlockAgeMs, now, watcher } = options;
   /** The highest tip, while it is far below the served height. */
   let farBehind: BeaconHeight | undefined;
 
   function staleness(): readonly Problem[] {
     const time = head()?.time;
     const problems: readonly (Problem | false)[] = [
-      isFailing() && { code: 'NODE_UNREADABLE', message: 'the node cannot be read' },
+      failure() !== undefined && {
+        code: 'NODE_UNREADABLE',
+        message: withCause('the node cannot be read', failure()),
+      },
       interval.isOverdue() && {
         code: 'NO_NEW_BLOCK',
         message: 'no new beacon height arrived for more than five times the usual block interval',

@@ -67,6 +67,8 @@ export type NodeStatus = {
   readonly prunedHeight: BeaconHeight | undefined;
   /** Minimum time between two calls to it, because it limits their rate; 0 if it does not. */
   readonly spaceMs: number;
+  /** Why its tip cannot be read; `undefined` if it can. */
+  readonly failure: unknown;
   /** How the calls to it went. */
   readonly health: UpstreamHealth;
 };
@@ -100,7 +102,7 @@ export function createNode(client: NodeClient, { isRightChain, graceMs, maxPause
   let received: ShownBlock | undefined;
   let poll: Promise<ChainInfo> | undefined;
   let polledAt = 0;
-  let isFailing = false;
+  let failure: unknown;
 
   async function pollOnce(): Promise<ChainInfo> {
     try {
@@ -112,14 +114,14 @@ export function createNode(client: NodeClient, { isRightChain, graceMs, maxPause
       tip = answer;
       received = undefined;
       shown.add(answer.beacon);
-      if (isFailing) watcher.recovered();
-      isFailing = false;
+      if (failure !== undefined) watcher.recovered();
+      failure = undefined;
       return answer;
     } catch (error) {
       tip = undefined;
       received = undefined;
-      if (!isFailing) watcher.failed(error);
-      isFailing = true;
+      if (failure === undefined) watcher.failed(error);
+      failure = error;
       throw error;
     } finally {
       poll = undefined;
@@ -164,6 +166,7 @@ export function createNode(client: NodeClient, { isRightChain, graceMs, maxPause
       tip: tip?.beacon ?? received,
       prunedHeight: pastStates.prunedUpTo(),
       spaceMs: client.spaceMs(),
+      failure: received === undefined ? failure : undefined,
       health: client.health(),
     }),
   };

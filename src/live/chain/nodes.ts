@@ -107,14 +107,16 @@ function blocksOf(node: Node, isAccepted: (block: ShownBlock) => boolean): reado
 
 /**
  * If all nodes failed: that one could not be read matters more than that another does not have the height yet, and that more
- * than that another has pruned it.
+ * than that another has pruned it. A failure that can end matters more than one that cannot.
  */
 async function orMostSignificantError<T>(result: Promise<T>): Promise<T> {
   try {
     return await result;
   } catch (error) {
     if (!(error instanceof AggregateError)) throw error;
-    const failure = error.errors.find((each) => whyStateIsMissing(each) === undefined);
-    throw failure ?? error.errors.find(isInFuture) ?? error.errors[0];
+    const failures = error.errors.filter((each) => whyStateIsMissing(each) === undefined);
+    throw (
+      failures.find(({ retryable }) => retryable) ?? failures[0] ?? error.errors.find(isInFuture) ?? error.errors[0]
+    );
   }
 }

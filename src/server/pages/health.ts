@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Service } from '../../graphql/context.ts';
-import type { Problem } from '../../live/chain/head-problems.ts';
+import { type Problem, withCause } from '../../live/chain/head-problems.ts';
 import { unreadableRows } from '../../live/market/lists.ts';
 import type { Sources } from '../../loaders/sources.ts';
 
@@ -45,11 +45,16 @@ export function handleReady(reasons: readonly Problem[], service: Service, respo
  * history away. Without the token service, its last list is served. Of market data, what can be read is served.
  */
 function notesOf({ sources, fleet }: Service) {
-  const { pushes, history, tokens } = sources;
+  const { nodes, pushes, history, tokens } = sources;
   const { pairs, tickers, orderbook: entries } = unreadableParts(sources);
   const failing = pushes.filter(({ status }) => status().isFailing).length;
   const { state } = history.status();
+  const failures = nodes.status().flatMap(({ failure }) => failure ?? []);
   const messages = {
+    NODES_FAILING:
+      failures.length > 0 &&
+      nodes.status().length > 1 &&
+      withCause(`${failures.length} of ${nodes.status().length} nodes cannot be read`, failures[0]),
     PUSH_FAILING:
       failing > 0 &&
       `${failing} of ${pushes.length} websockets of nodes do not push new blocks: the gateway polls instead`,
@@ -80,14 +85,19 @@ export function readinessProblems({ sources: { head, market }, configured }: Ser
   const reasons: Problem[] = [];
   if (configured.NODE) {
     if (head.current() === undefined)
-      reasons.push({ code: 'HEAD_NOT_READ', message: 'no beacon height has been read yet' });
+      reasons.push({
+        code: 'HEAD_NOT_READ',
+        message: withCause('no beacon height has been read yet', head.failure()),
+      });
     else reasons.push(...head.problems());
   }
   if (configured.MARKET_DATA) {
     const freshness = market.freshness();
-    if (freshness === undefined)
-      reasons.push({ code: 'MARKET_DATA_NOT_READ', message: 'pairs and tickers have not been read yet' });
-    else if (freshness.stale) reasons.push({ code: 'MARKET_DATA_STALE', message: 'pairs and tickers are stale' });
+    const failure = market.pairs.failure() ?? market.tickers.failure();
+    const push = (code: Problem['code'], message: string) =>
+      reasons.push({ code, message: withCause(message, failure) });
+    if (freshness === undefined) push('MARKET_DATA_NOT_READ', 'pairs and tickers have not been read yet');
+    else if (freshness.stale) push('MARKET_DATA_STALE', 'pairs and tickers are stale');
   }
   return reasons;
 }

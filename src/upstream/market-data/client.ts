@@ -5,7 +5,7 @@ import type { ResponseReader } from '../body.ts';
 import type { Circuit } from '../circuit.ts';
 import type { HealthRecord } from '../health.ts';
 import type { HttpClient } from '../http.ts';
-import { createDocumentReader } from '../json.ts';
+import { createDocumentReader, parseObject } from '../json.ts';
 import type { ReportUnreadable, Rows } from '../rows.ts';
 import { createPairsReader, createTickersReader, parseOrderBook, readOrderBook } from './decode.ts';
 
@@ -76,16 +76,11 @@ export function createMarketDataClient(options: MarketDataClientOptions): Market
 
 /** The specification does not say what a host sends for an unknown ticker: 400 or 404 with JSON, or 200 without sides. */
 function isUnknownTicker(error: unknown): boolean {
-  return error instanceof UpstreamBadStatusError && [400, 404].includes(error.status) && isJsonObject(error.body);
-}
-
-function isJsonObject(text: string): boolean {
-  try {
-    const document: unknown = JSON.parse(text);
-    return typeof document === 'object' && document !== null;
-  } catch {
-    return false;
-  }
+  return (
+    error instanceof UpstreamBadStatusError &&
+    [400, 404].includes(error.status) &&
+    parseObject(error.body) !== undefined
+  );
 }
 
 /** The endpoints of a market-data host, as its paths name them. */

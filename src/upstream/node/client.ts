@@ -1,16 +1,17 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
+import { UpstreamBadStatusError } from '../../errors.ts';
 import type { ResponseReader } from '../body.ts';
 import type { Circuit } from '../circuit.ts';
 import type { HealthRecord, UpstreamHealth } from '../health.ts';
 import type { HttpClient } from '../http.ts';
-import { createDocumentReader } from '../json.ts';
+import { createDocumentReader, parseObject } from '../json.ts';
 import { createFilteredReader } from '../json-filter.ts';
 import type { Spacing } from '../spacing.ts';
 import { readInteger } from '../wire.ts';
 import { readChainInfo } from './chain-info.ts';
-import { type NodeMethod, type ResultOf, readResult, toRequest } from './envelope.ts';
+import { checkOwnChain, type NodeMethod, type ResultOf, readResult, toRequest } from './envelope.ts';
 import { whyStateIsMissing } from './state-not-found.ts';
 import type { StateReader } from './state-reader.ts';
 
@@ -59,7 +60,24 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
   function send<T>({ method, params = [], reader, signal }: Call<T>): Promise<T> {
     const id = ++lastId;
     const resultOf = (document: unknown) => readResult(document, id, details);
-    return http.request({ name: method, url, body: toRequest(id, method, params), signal }, reader(resultOf));
+    const request = { name: method, url, body: toRequest(id, method, params), signal };
+    return http.request(request, reader(resultOf)).catch((error) => {
+      if (method === 'getblockchaininfo') checkStatus(error);
+      throw error;
+    });
+  }
+
+  /** Nodes of other chains respond to an unknown method also with these statuses, and JSON. */
+  function checkStatus(error: unknown): void {
+    if (error instanceof UpstreamBadStatusError && [400, 404, 405].includes(error.status))
+      checkOwnChain(parseObject(error.body), details);
+  }
+
+  function createChainInfoReader(resultOf: ResultOf): ResponseReader<ChainInfo> {
+    return createDocumentReader(MAX_DOCUMENT_BYTES, (document) => {
+      checkOwnChain(document, details);
+      return readChainInfo(resultOf(document));
+    });
   }
 
   /** A call of the chain follower. */
@@ -100,10 +118,6 @@ type Call<T> = {
 
 /** `getblockchaininfo` has some 20 KB. */
 const MAX_DOCUMENT_BYTES = 8 * 2 ** 20;
-
-function createChainInfoReader(resultOf: ResultOf): ResponseReader<ChainInfo> {
-  return createDocumentReader(MAX_DOCUMENT_BYTES, (document) => readChainInfo(resultOf(document)));
-}
 
 /** Of the large response of `getbeaconbeststatedetail`, only three members are kept. */
 function createBeaconTipReader(resultOf: ResultOf): ResponseReader<BeaconTip> {

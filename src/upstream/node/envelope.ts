@@ -1,4 +1,4 @@
-import { type ErrorDetails, UpstreamRpcError } from '../../errors.ts';
+import { type ErrorDetails, ForeignNodeError, UpstreamRpcError } from '../../errors.ts';
 import { readObject, readString, ShapeError, type WireObject } from '../wire.ts';
 
 /** The JSON-RPC methods that the gateway calls. */
@@ -25,6 +25,26 @@ export function readResult(document: unknown, id: number, details: ErrorDetails 
   if (envelope['Error'] != null) throw readError(envelope['Error'], details);
 
   return readObject(envelope['Result'], '$.Result');
+}
+
+/** The code of JSON-RPC 2.0 for an unknown method; a node of this chain sends -1002. */
+const METHOD_NOT_FOUND = -32601;
+
+/**
+ * Checks the response to `getblockchaininfo`, which every node of this chain has. Other methods do not decide: an old node
+ * may lack one.
+ *
+ * @throws ForeignNodeError if it is that of another chain's node
+ */
+export function checkOwnChain(document: unknown, details: ErrorDetails = {}): void {
+  if (typeof document !== 'object' || document === null) return;
+  const { Id, Error: error, Result } = document as WireObject;
+  const foreign = (problem: string) => new ForeignNodeError(problem, { ...details, hint: 'see FULLNODE_URL' });
+  if (Id === undefined && ('id' in document || 'jsonrpc' in document))
+    throw foreign('its response has the members of another JSON-RPC interface');
+  if ((error as WireObject | undefined)?.['Code'] === METHOD_NOT_FOUND) throw foreign('it has no getblockchaininfo');
+  if (typeof Result === 'object' && Result !== null && !('BestBlocks' in Result))
+    throw foreign('its getblockchaininfo has no BestBlocks');
 }
 
 /** `Code` and `Message` may be missing. The cause is the first line of the stack trace; the rest are paths of the server. */

@@ -16,8 +16,11 @@ async function readiness(url: string): Promise<[number, unknown]> {
 
 const READY = [200, { status: 'ready', sandbox: true }];
 const notReady = (...reasons: object[]) => [503, { status: 'not ready', reasons, sandbox: true }];
-const UNREADABLE = { code: 'NODE_UNREADABLE', message: 'the node cannot be read' };
-const MARKET_DATA_STALE = { code: 'MARKET_DATA_STALE', message: 'pairs and tickers are stale' };
+const UNREADABLE = { code: 'NODE_UNREADABLE', message: 'the node cannot be read: The node cannot be reached.' };
+const MARKET_DATA_STALE = {
+  code: 'MARKET_DATA_STALE',
+  message: 'pairs and tickers are stale: The market-data host cannot be reached.',
+};
 
 /** Until pairs, tickers and the chain were read. */
 const untilRead = ({ ask }: Pick<TestGateway, 'ask'>) => ask('{ beaconHeight pairs { id } tickers { id } }');

@@ -105,6 +105,7 @@ function toFields({ label, errors, from, height, cost }: AccessDetails = {}): ob
   return {
     ...label,
     ...(errors && { codes: errors.codes }),
+    ...(errors?.message !== undefined && { error: errors.message }),
     ...(from && { from }),
     ...(height !== undefined && { height }),
     // An operation that cannot be planned has no cost.

@@ -16,6 +16,7 @@ import { type AccessLogMode, createAccessLog } from './access-log.ts';
 import type { Buckets } from './clients/buckets.ts';
 import { createClientAddresses } from './clients/client-address.ts';
 import { createConnectionLimits } from './clients/connection-limits.ts';
+import { LOOPBACK_ORIGINS } from './clients/origins.ts';
 import { createRateLimits } from './clients/rate-limits.ts';
 import { createAdminServer } from './http/admin-server.ts';
 import { createGraphqlHandler } from './http/graphql-handler.ts';
@@ -121,9 +122,9 @@ type GatewayServerOptions = {
 /** Creates the server: HTTP with server-sent events, and websockets, all with one pipeline. */
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
   const { service, metrics, log, tracing, answerCacheBytes } = options;
-  const { corsOrigins, trustedProxies, keepAliveMs, adminPort, adminHost, marketMaxAgeMs, bookSweepPerMinute } =
-    options;
+  const { trustedProxies, keepAliveMs, adminPort, adminHost, marketMaxAgeMs, bookSweepPerMinute } = options;
   const { limits, sources, now, isSandbox } = service;
+  const corsOrigins = isSandbox ? [...options.corsOrigins, ...LOOPBACK_ORIGINS] : options.corsOrigins;
   let stopping: Promise<void> | undefined;
   const isStopping = () => stopping !== undefined;
   let isClosed = false;

@@ -55,6 +55,10 @@ const LINE = {
   msg: 'request',
 };
 
+const REFUSED_PAGE = expect.stringMatching(
+  /^Pages from "https:\/\/evil\.example" are not allowed .* add the origin to CORS_ORIGINS\./,
+);
+
 describe('with ACCESS_LOG=all', () => {
   test('an executed response and a cache hit have a line each', async () => {
     const { url, access, sandbox } = await open();
@@ -311,13 +315,17 @@ describe('with ACCESS_LOG=errors', () => {
         [403, ['ORIGIN_NOT_ALLOWED']],
         [429, ['RATE_LIMITED']],
       ]);
+    // The operator sees which origin it was, and what to do.
+    expect(access().map(({ error }) => error)).toEqual([undefined, REFUSED_PAGE, undefined]);
   });
 
   test('a refused websocket has one', async () => {
     const { url, access } = await open(errors);
     const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws', { origin: 'https://evil.example' });
     await expect(once(socket, 'open')).rejects.toThrow('403');
-    expect(access()).toMatchObject([{ status: 403, codes: ['ORIGIN_NOT_ALLOWED'], msg: 'websocket refused' }]);
+    expect(access()).toMatchObject([
+      { status: 403, codes: ['ORIGIN_NOT_ALLOWED'], error: REFUSED_PAGE, msg: 'websocket refused' },
+    ]);
   });
 
   test('an internal error has one, with the request id of its stack trace', async () => {

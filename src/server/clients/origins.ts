@@ -4,6 +4,11 @@ import type { ErrorCode } from '../../errors.ts';
 import { HEIGHT_HEADER, SANDBOX_HEADER } from '../http/headers.ts';
 import { REQUEST_ID_HEADER } from '../http/request-id.ts';
 
+/** The origins of pages on this computer, on any port. With simulated data, they are allowed too. */
+export const LOOPBACK_ORIGINS: readonly string[] = ['localhost', '127.0.0.1', '[::1]'].flatMap((host) =>
+  ['http', 'https'].flatMap((scheme) => [`${scheme}://${host}`, `${scheme}://${host}:*`]),
+);
+
 /** The response headers that pages of other origins may read. */
 const EXPOSED = `${REQUEST_ID_HEADER}, ${HEIGHT_HEADER}, ${SANDBOX_HEADER[0]}, ratelimit, ratelimit-policy, retry-after`;
 
@@ -84,7 +89,7 @@ export function originNotAllowed({ headers: { origin } }: Pick<IncomingMessage, 
   );
 }
 
-/** A `*` in a listed origin stands for one or more labels of a host name, or alone for all origins. */
+/** A `*` in a listed origin stands for one or more labels of a host name, or alone for all origins; in {@link LOOPBACK_ORIGINS} for a port. */
 function isListed(sent: string, origins: readonly string[]): boolean {
   if (origins.length === 0 || origins.includes('*')) return origins.length > 0;
   const origin = parseOrigin(sent);

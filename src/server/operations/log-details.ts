@@ -57,9 +57,12 @@ export type ErrorSummary = {
   readonly codes: readonly string[];
   /** Whether the operation was refused or failed internally, which the access log always contains. */
   readonly isNotable: boolean;
+  /** What the operator can do about a refused page. Messages of other errors can contain parts of the operation. */
+  readonly message?: string | undefined;
 };
 
 const INTERNAL: ErrorCode = 'INTERNAL_SERVER_ERROR';
+const OTHER_ORIGIN: ErrorCode = 'ORIGIN_NOT_ALLOWED';
 
 /** Not the code of a refusal: the client sends the query with its next request. */
 export const EXPECTED_CODE: ErrorCode = 'PERSISTED_QUERY_NOT_FOUND';
@@ -69,7 +72,8 @@ export function summarizeErrors(errors: readonly GraphQLError[] = [], isExecuted
   if (errors.length === 0) return undefined;
   const codes = codesOf(errors);
   const isRefused = !isExecuted && !codes.includes(EXPECTED_CODE);
-  return { codes, isNotable: isRefused || codes.includes(INTERNAL) };
+  const message = codes.includes(OTHER_ORIGIN) ? errors[0]?.message : undefined;
+  return { codes, isNotable: isRefused || codes.includes(INTERNAL), message };
 }
 
 /** The codes of errors, without duplicates. */

@@ -7,8 +7,8 @@ import { WebSocket } from 'ws';
 import { startGatewayForTest } from '../../support/gateway.ts';
 import { sumOf } from '../../support/metrics.ts';
 
-async function open(corsOrigins: readonly string[]) {
-  const { app } = await startGatewayForTest({ config: { corsOrigins } });
+async function open(corsOrigins: readonly string[], isSandbox = false) {
+  const { app } = await startGatewayForTest({ config: { corsOrigins }, isSandbox });
   return app.listen(0, '127.0.0.1');
 }
 
@@ -61,6 +61,32 @@ test('listed origins are allowed, and no others', async () => {
   expect(preflight.headers.get('access-control-allow-headers')).toBe('content-type,apollographql-client-name');
   expect(preflight.headers.get('access-control-allow-methods')).toContain('POST');
   expect(preflight.headers.get('access-control-allow-credentials')).not.toBe('true');
+});
+
+test('with simulated data, pages of loopback addresses are allowed on any port, over every transport', async () => {
+  const url = await open(['https://app.example'], true);
+  const real = await open(['https://app.example']);
+  for (const origin of [
+    ...['http://localhost:5173', 'http://localhost', 'https://localhost:3000', 'http://127.0.0.1:8080'],
+    ...['http://[::1]:5173', 'https://[::1]', 'https://app.example'],
+  ]) {
+    expect([origin, await allowedOrigin(url, origin), await upgrade(url, origin)]).toEqual([origin, origin, 'open']);
+    const stream = await fetch(`${url}?query=subscription{head{beaconHeight}}`, {
+      headers: { origin, accept: 'text/event-stream' },
+    });
+    expect([origin, stream.status, stream.headers.get('access-control-allow-origin')]).toEqual([origin, 200, origin]);
+    await stream.body?.cancel();
+    const headers = { origin, 'access-control-request-method': 'POST' };
+    const preflight = await fetch(url, { method: 'OPTIONS', headers });
+    expect([origin, preflight.status]).toEqual([origin, 204]);
+    if (origin !== 'https://app.example') expect([origin, await upgrade(real, origin)]).toEqual([origin, 403]);
+  }
+  for (const origin of [
+    ...['https://elsewhere.example', 'null', 'http://localhost.evil.example:80', 'http://127.0.0.1.evil.example'],
+    ...['http://evil.example:5173', 'http://10.0.0.1:5173', 'http://localhost:1@evil.example'],
+  ]) {
+    expect([origin, await allowedOrigin(url, origin), await upgrade(url, origin)]).toEqual([origin, null, 403]);
+  }
 });
 
 test('with * every origin is allowed, without credentials', async () => {

@@ -8,7 +8,11 @@ import { serveGatewayForTest } from '../../support/served-gateway.ts';
 const BLOCK_MS = 2_000;
 
 async function open() {
-  const gateway = await serveGatewayForTest({ sandbox: { history: 20 }, config: { marketPollMs: 60_000 } });
+  const gateway = await serveGatewayForTest({
+    isSandbox: false,
+    sandbox: { history: 20 },
+    config: { marketPollMs: 60_000 },
+  });
   const { clock, sandbox, app } = gateway;
   await gateway.untilReady();
 

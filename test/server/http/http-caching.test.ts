@@ -4,6 +4,7 @@ import { serveGatewayForTest } from '../../support/served-gateway.ts';
 async function open(corsOrigins: readonly string[] = []) {
   const gateway = await serveGatewayForTest({
     sandbox: { history: 20 },
+    isSandbox: false,
     config: { corsOrigins, marketPollMs: 60_000, orderBookTtlMs: 5_000 },
   });
   await gateway.ask('{ beaconHeight pairs { id } tickers { id } }');

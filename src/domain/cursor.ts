@@ -11,19 +11,24 @@ export type Cursor = {
   readonly position: PoolPairPosition;
 };
 
-const ORDERS: readonly PoolPairOrder[] = ['ID_ASC', 'ID_DESC', 'NATIVE_LIQUIDITY_DESC'];
+const ORDERS: readonly PoolPairOrder[] = ['ID_ASC', 'ID_DESC', 'NATIVE_LIQUIDITY_DESC', 'NON_EMPTY_FIRST'];
+
+/** Follows the parts of a pool with an empty side. Without it, cursors are as they were before `NON_EMPTY_FIRST`. */
+const EMPTY = 'e';
 
 /** Writes a cursor as an opaque string. */
 export function formatCursor({ beaconHeight, filter, order, position }: Cursor): string {
-  const parts = [beaconHeight, filter, ORDERS.indexOf(order), position.id, position.nativeLiquidity?.toString() ?? ''];
+  const { id, nativeLiquidity, isEmpty } = position;
+  const liquidity = `${nativeLiquidity ?? ''}${isEmpty ? EMPTY : ''}`;
+  const parts = [beaconHeight, filter, ORDERS.indexOf(order), id, liquidity];
   return Buffer.from(parts.join(':')).toString('base64url');
 }
 
-const PARTS = /^(\d{1,16}):([\w-]{11}):([012]):([0-9a-f]{64}-[0-9a-f]{64}):(\d{0,20})$/;
+const PARTS = /^(\d{1,16}):([\w-]{11}):([0-3]):([0-9a-f]{64}-[0-9a-f]{64}):(\d{0,20})(e?)$/;
 
 /** The cursor that {@link formatCursor} wrote; `undefined` for any other text. */
 export function parseCursor(text: string): Cursor | undefined {
-  const [, height, filter, order, id, liquidity] = partsOf(text);
+  const [, height, filter, order, id, liquidity, empty] = partsOf(text);
   const beaconHeight = parseBeaconHeight(Number(height));
   if (beaconHeight === undefined || filter === undefined || id === undefined) return undefined;
 
@@ -31,7 +36,7 @@ export function parseCursor(text: string): Cursor | undefined {
     beaconHeight,
     filter,
     order: ORDERS[Number(order)] ?? 'ID_ASC',
-    position: { id, nativeLiquidity: liquidity ? BigInt(liquidity) : undefined },
+    position: { id, nativeLiquidity: liquidity ? BigInt(liquidity) : undefined, isEmpty: empty === EMPTY },
   };
   // Base64 and numbers have several spellings. Only that of `formatCursor` is a cursor.
   return formatCursor(cursor) === text ? cursor : undefined;

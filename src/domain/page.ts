@@ -1,8 +1,11 @@
 import { firstIndexWhere } from './binary-search.ts';
-import { nativeLiquidity, type PoolPair, poolPairId } from './pool-pair.ts';
+import { isNonEmpty, nativeLiquidity, type PoolPair, poolPairId } from './pool-pair.ts';
 
-/** `NATIVE_LIQUIDITY_DESC`: descending by the reserve of the native coin; pools without it last, by id. */
-export type PoolPairOrder = 'ID_ASC' | 'ID_DESC' | 'NATIVE_LIQUIDITY_DESC';
+/**
+ * `NATIVE_LIQUIDITY_DESC`: descending by the reserve of the native coin; pools without it last, by id.
+ * `NON_EMPTY_FIRST`: by id; pools with an empty side last, by id.
+ */
+export type PoolPairOrder = 'ID_ASC' | 'ID_DESC' | 'NATIVE_LIQUIDITY_DESC' | 'NON_EMPTY_FIRST';
 
 /** Pools in an order: an array, or an object with these methods of an array. */
 export type PoolPairList = {
@@ -13,7 +16,12 @@ export type PoolPairList = {
 };
 
 /** The sort key of a pool in all orders. */
-export type PoolPairPosition = { readonly id: string; readonly nativeLiquidity: bigint | undefined };
+export type PoolPairPosition = {
+  readonly id: string;
+  readonly nativeLiquidity: bigint | undefined;
+  /** Whether a reserve is 0. */
+  readonly isEmpty: boolean;
+};
 
 /** Which part of a list a client requests: the first `size` entries after `after` and before `before`, or the last ones. */
 export type PageRequest = {
@@ -34,7 +42,7 @@ export type Page<T> = {
 
 /** The sort key of that pool. */
 export function positionOf(pool: PoolPair): PoolPairPosition {
-  return { id: poolPairId(pool), nativeLiquidity: nativeLiquidity(pool) };
+  return { id: poolPairId(pool), nativeLiquidity: nativeLiquidity(pool), isEmpty: !isNonEmpty(pool) };
 }
 
 /**
@@ -46,6 +54,7 @@ export function comparePositions(a: PoolPairPosition, b: PoolPairPosition, order
   const byId = a.id < b.id ? -1 : Number(a.id > b.id);
   if (order === 'ID_ASC') return byId;
   if (order === 'ID_DESC') return -byId;
+  if (order === 'NON_EMPTY_FIRST') return Number(a.isEmpty) - Number(b.isEmpty) || byId;
 
   const left = a.nativeLiquidity ?? -1n;
   const right = b.nativeLiquidity ?? -1n;

@@ -34,23 +34,42 @@ export function selectPoolPairs(
     passes(state, place, filter),
   );
   if (order === 'ID_DESC') passing.reverse();
-  const places = order === 'NATIVE_LIQUIDITY_DESC' ? sortedByLiquidity(state, passing) : passing;
+  const places = SORTS[order]?.(state, passing) ?? passing;
   return toList(places.length, (index) => poolAt(places[index] ?? 0));
 }
 
 /** Whether the directory has these pools in that order, forwards or backwards, so that nothing is filtered or sorted. */
 export function isIndexed({ anyTokenOf, nonEmpty }: PoolPairFilter, order: PoolPairOrder): boolean {
-  return anyTokenOf === undefined && !nonEmpty && order !== 'NATIVE_LIQUIDITY_DESC';
+  return anyTokenOf === undefined && !nonEmpty && SORTS[order] === undefined;
+}
+
+/** The orders that the directory has not. They sort places that are in the order of ids. */
+const SORTS: Partial<Record<PoolPairOrder, (state: ExchangeState, places: Uint32Array) => Uint32Array>> = {
+  NATIVE_LIQUIDITY_DESC: sortedByLiquidity,
+  NON_EMPTY_FIRST(state, places) {
+    const nonEmpty = places.filter((place) => isNonEmptyAt(state, place));
+    const sorted = new Uint32Array(places.length);
+    sorted.set(nonEmpty);
+    sorted.set(
+      places.filter((place) => !isNonEmptyAt(state, place)),
+      nonEmpty.length,
+    );
+    return sorted;
+  },
+};
+
+function isNonEmptyAt({ reserves }: ExchangeState, place: number): boolean {
+  return reserves[place * 2] !== 0n && reserves[place * 2 + 1] !== 0n;
 }
 
 /** Whether a pool passes the parts of the filter that the directory has no index for. */
-function passes({ directory, reserves }: ExchangeState, place: number, filter: PoolPairFilter): boolean {
-  const { anyTokenOf, nonEmpty } = filter;
+function passes(state: ExchangeState, place: number, { anyTokenOf, nonEmpty }: PoolPairFilter): boolean {
+  const { directory } = state;
   return (
     (anyTokenOf === undefined ||
       anyTokenOf.has(directory.token1Ids[place] ?? '') ||
       anyTokenOf.has(directory.token2Ids[place] ?? '')) &&
-    (!nonEmpty || (reserves[place * 2] !== 0n && reserves[place * 2 + 1] !== 0n))
+    (!nonEmpty || isNonEmptyAt(state, place))
   );
 }
 

@@ -1,5 +1,5 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import { filterFingerprint, formatCursor } from '../domain/cursor.ts';
+import { filterFingerprint, formatCursor, parseCursor } from '../domain/cursor.ts';
 import { type ExchangeState, poolPairAt } from '../domain/exchange.ts';
 import { cutPage, type Page, type PoolPairOrder, positionOf } from '../domain/page.ts';
 import type { PoolGraph } from '../domain/pool-graph.ts';
@@ -26,7 +26,7 @@ type PoolPairsArguments = PageArguments & {
 };
 
 /** The order of pools if `orderBy` is not set. */
-export const DEFAULT_ORDER: PoolPairOrder = 'ID_ASC';
+export const DEFAULT_ORDER: PoolPairOrder = 'NON_EMPTY_FIRST';
 
 /** All pools of the exchange in one state. */
 export type PoolsOfState = {
@@ -65,7 +65,7 @@ export class ExchangeLoader {
   /** @throws BadUserInputError for a page that does not exist, HeightNotAvailableError, UpstreamError */
   poolPairs(args: PoolPairsArguments): MaybePromise<PoolPairPage> {
     const { head, pools, maxPageSize } = this.#options;
-    const order = args.orderBy ?? DEFAULT_ORDER;
+    const order = orderOf(args);
     const filter = filterFingerprint(args.filter ?? {});
     const { request, at } = readPageArguments(args, { filter, order }, maxPageSize);
 
@@ -124,4 +124,11 @@ export class ExchangeLoader {
       nonEmpty: filter?.nonEmpty ?? undefined,
     };
   }
+}
+
+/** A cursor of the time when `ID_ASC` was the default continues its list. */
+function orderOf({ orderBy, after, before }: PoolPairsArguments): PoolPairOrder {
+  const order = orderBy ?? DEFAULT_ORDER;
+  const isOlder = order === DEFAULT_ORDER && parseCursor(after ?? before ?? '')?.order === 'ID_ASC';
+  return isOlder ? 'ID_ASC' : order;
 }

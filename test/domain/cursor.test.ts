@@ -8,10 +8,11 @@ const anyTokenId = fc.bigInt(0n, 2n ** 256n - 1n).map((number) => number.toStrin
 const anyCursor: fc.Arbitrary<Cursor> = fc.record({
   beaconHeight: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
   filter: fc.string().map((symbol) => filterFingerprint({ symbol })),
-  order: fc.constantFrom('ID_ASC', 'ID_DESC', 'NATIVE_LIQUIDITY_DESC'),
+  order: fc.constantFrom('ID_ASC', 'ID_DESC', 'NATIVE_LIQUIDITY_DESC', 'NON_EMPTY_FIRST'),
   position: fc.record({
     id: fc.tuple(anyTokenId, anyTokenId).map((ids) => ids.join('-')),
     nativeLiquidity: fc.option(fc.bigInt(0n, MAX_RESERVE), { nil: undefined }),
+    isEmpty: fc.boolean(),
   }),
 });
 
@@ -19,7 +20,7 @@ const cursor: Cursor = {
   beaconHeight: 1_640_000,
   filter: filterFingerprint({ nonEmpty: true }),
   order: 'NATIVE_LIQUIDITY_DESC',
-  position: { id: `${tokenId('a')}-${tokenId('b')}`, nativeLiquidity: 0n },
+  position: { id: `${tokenId('a')}-${tokenId('b')}`, nativeLiquidity: 0n, isEmpty: true },
 };
 
 describe('a cursor', () => {
@@ -60,7 +61,7 @@ describe('a text that is not a cursor', () => {
     ['a height above 2^53', written(`9007199254740993:${cursor.filter}:0:${id}:`)],
     ['a height below 0', written(`-5:${cursor.filter}:0:${id}:`)],
     ['a filter of another length', written(`5:abc:0:${id}:`)],
-    ['an order that there is not', written(`5:${cursor.filter}:3:${id}:`)],
+    ['an order that there is not', written(`5:${cursor.filter}:4:${id}:`)],
     ['one token for two', written(`5:${cursor.filter}:0:${tokenId('a')}:`)],
     ['liquidity that is no number', written(`5:${cursor.filter}:0:${id}:1e3`)],
     ['something behind it', written(`5:${cursor.filter}:0:${id}::`)],

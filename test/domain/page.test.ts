@@ -13,7 +13,7 @@ import { selectPoolPairs } from '../../src/domain/pool-selection.ts';
 import { NATIVE_TOKEN_ID } from '../../src/domain/token.ts';
 import { anyPools, exchangeStateOf, poolOf, tokenId } from './pools.ts';
 
-const anyOrder = fc.constantFrom<PoolPairOrder[]>('ID_ASC', 'ID_DESC', 'NATIVE_LIQUIDITY_DESC');
+const anyOrder = fc.constantFrom<PoolPairOrder[]>('ID_ASC', 'ID_DESC', 'NATIVE_LIQUIDITY_DESC', 'NON_EMPTY_FIRST');
 const anySize = fc.integer({ min: 1, max: 7 });
 
 const listOf = (pools: readonly PoolPair[], order: PoolPairOrder) =>
@@ -86,7 +86,11 @@ describe('a page', () => {
   const list = ['1', '2', '3', '4', '5'].map((end) =>
     poolOf(1n, 1n, { token2Id: tokenId(end), token1Id: tokenId('') }),
   );
-  const at = (end: string): PoolPairPosition => ({ id: `${tokenId('')}-${tokenId(end)}`, nativeLiquidity: undefined });
+  const at = (end: string): PoolPairPosition => ({
+    id: `${tokenId('')}-${tokenId(end)}`,
+    nativeLiquidity: undefined,
+    isEmpty: false,
+  });
   const [p1, p2, p3, p4, p5] = list;
   const page = (items: unknown[], hasPreviousPage: boolean, hasNextPage: boolean) => ({
     items,
@@ -130,7 +134,11 @@ describe('a page', () => {
 describe('the position of a pool', () => {
   test('has its id and its reserve of the native coin', () => {
     const pool = poolOf(5n, 6n, { token1Id: NATIVE_TOKEN_ID });
-    expect(positionOf(pool)).toEqual({ id: `${NATIVE_TOKEN_ID}-${tokenId('b')}`, nativeLiquidity: 5n });
+    expect(positionOf(pool)).toEqual({
+      id: `${NATIVE_TOKEN_ID}-${tokenId('b')}`,
+      nativeLiquidity: 5n,
+      isEmpty: false,
+    });
   });
 
   test('is totally ordered in every order', () => {

@@ -44,6 +44,7 @@ describe('a list of pools', () => {
       ['ID_ASC', [nativeA, nativeB, nativeC, ab, bc]],
       ['ID_DESC', [bc, ab, nativeC, nativeB, nativeA]],
       ['NATIVE_LIQUIDITY_DESC', [nativeB, nativeA, nativeC, ab, bc]],
+      ['NON_EMPTY_FIRST', [nativeA, nativeB, ab, nativeC, bc]],
     ])('%s', (order, pools) => {
       expect(selectPoolPairs(state, ALL, order).slice()).toEqual(pools);
     });

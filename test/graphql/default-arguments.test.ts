@@ -28,13 +28,13 @@ const CASES: readonly Case[] = [
   {
     name: 'Query.poolPairs(orderBy:)',
     type: 'PoolPairOrder',
-    values: ['ID_ASC', 'ID_DESC'],
+    values: ['NON_EMPTY_FIRST', 'ID_DESC'],
     query: (value) => `{ poolPairs(orderBy: ${value}, first: 9) { nodes { id } pageInfo { endCursor } } }`,
   },
   {
     name: 'Token.poolPairs(orderBy:)',
     type: 'PoolPairOrder',
-    values: ['ID_ASC', 'ID_DESC'],
+    values: ['NON_EMPTY_FIRST', 'ID_DESC'],
     query: (value) => `{ token(id: "${PRV}") { poolPairs(orderBy: ${value}, first: 9) { nodes { id } } } }`,
   },
   {

@@ -34,6 +34,44 @@ describe('pages of pools', () => {
     expect(natives.lastIndexOf(true)).toBeLessThan(natives.indexOf(false));
   });
 
+  test('without an order, pools with liquidity come first, and each list is in order of the ids', async () => {
+    const gateway = await startGatewayForTest();
+    const { pools, tip } = gateway.sandbox.chain;
+    const orderedAt = (
+      { reserves }: { readonly reserves: Readonly<Record<number, bigint>> },
+      isListed = (_id: string) => true,
+    ) => {
+      const isEmpty = (index: number) => reserves[index * 2] === 0n || reserves[index * 2 + 1] === 0n;
+      const listed = pools
+        .map(({ token1, token2, index }) => ({ id: `PoolPair:${token1.id}-${token2.id}`, isLast: isEmpty(index) }))
+        .filter(({ id }) => isListed(id));
+      return listed.sort((a, b) => Number(a.isLast) - Number(b.isLast) || (a.id < b.id ? -1 : 1)).map(({ id }) => id);
+    };
+    const all = orderedAt(tip);
+    expect(all).not.toEqual(all.toSorted());
+    expect(await walk(gateway, {}, 7)).toEqual(all);
+    expect(await walk(gateway, { filter: { tokenId: PRV } }, 3)).toEqual(orderedAt(tip, (id) => id.includes(PRV)));
+
+    const at = tip.height - 20;
+    const earlier = gateway.sandbox.chain.block(at);
+    if (earlier === undefined) throw new Error('no block');
+    expect(await walk(gateway, { at }, 7)).toEqual(orderedAt(earlier).map((id) => `${id}@${at}`));
+
+    const { edges } = await page(gateway, { first: 54 });
+    const last = await page(gateway, { last: 5, before: edges[52]?.cursor ?? '' });
+    expect(last.edges).toEqual(edges.slice(47, 52));
+  });
+
+  test('a cursor of the time when ID_ASC was the default continues its list', async () => {
+    const gateway = await startGatewayForTest();
+    const ids = await walk(gateway, { orderBy: 'ID_ASC' }, 54);
+    const older = (await page(gateway, { orderBy: 'ID_ASC', first: 5 })).pageInfo.endCursor;
+    const { edges, pageInfo } = await page(gateway, { first: 40, after: older });
+    expect(edges.map(({ node }) => node.id)).toEqual(ids.slice(5, 45));
+    const rest = await page(gateway, { first: 40, after: pageInfo.endCursor });
+    expect(rest.edges.map(({ node }) => node.id)).toEqual(ids.slice(45));
+  });
+
   test('the next page comes from the same height, also after new blocks', async () => {
     const gateway = await startGatewayForTest();
     const first = await page(gateway, { first: 50 });

@@ -50,7 +50,7 @@ describe('prices(afterHeight:)', () => {
     ]);
     for (const { beaconHeight, poolPairs } of updates) {
       const { data } = await gateway.ask(
-        `query At($at: BeaconHeight!) { poolPairs(first: 500, at: $at) { nodes { token1PoolValue } } }`,
+        `query At($at: BeaconHeight!) { poolPairs(first: 500, at: $at, orderBy: ID_ASC) { nodes { token1PoolValue } } }`,
         { at: beaconHeight },
       );
       const values = (pools: readonly { token1PoolValue: string }[]) => pools.map((pool) => pool.token1PoolValue);

@@ -24,6 +24,10 @@ const PoolPairFilterInput = builder.inputType('PoolPairFilter', {
 const PoolPairOrderEnum = builder.enumType('PoolPairOrder', {
   description: 'Order of a list of pools.',
   values: {
+    NON_EMPTY_FIRST: {
+      description:
+        'Pools with liquidity first: those in which both reserves are greater than 0, ascending by their two token ids. The other pools come last, in the same order.',
+    },
     ID_ASC: { description: 'Ascending by the two token ids of the pool.' },
     ID_DESC: { description: 'Descending by the two token ids of the pool.' },
     NATIVE_LIQUIDITY_DESC: {

@@ -138,7 +138,8 @@ export function createSharedSources({ publisher, clock, headsKept, now }: Shared
       next.source.shown.add(each.value.chainInfo.beacon);
       later.push(next);
       last = next;
-      lagMs = msSince(each.publishedAt) + each.value.ageMs;
+      // What a gateway that has just started receives can be as old as the block.
+      if (served !== undefined) lagMs = msSince(each.publishedAt) + each.value.ageMs;
     }
     // A gateway that has just started serves the newest only. Subscribers who resume get the others.
     if (served === undefined) earlier.push(...later.splice(0, later.length - 1));

@@ -4,8 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parse, stringify } from 'yaml';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { anchorsOf, PAGES } from '../support/doc-pages.ts';
-import { startGateway } from '../support/gateway.ts';
+import { startFleet } from '../support/fleet.ts';
+import { startGateway, startGatewayForTest, type TestGateway, type TestGatewayOptions } from '../support/gateway.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
 
 type Rule = {
   readonly alert: string;
@@ -35,6 +39,27 @@ beforeAll(async () => {
   exposition = await (await fetch(url)).text();
   await gateway.close();
 });
+
+/** A sample of the gateway, without those of the process. */
+const SAMPLE = /^(pdex_\w+)(?:\{(.*)\})? (\S+)$/gm;
+
+const PUSHED = { configOf: ({ pushUrls }: Sandbox) => ({ fullnodeWsUrls: pushUrls.map((url) => new URL(url)) }) };
+
+async function started(options: TestGatewayOptions): Promise<readonly TestGateway[]> {
+  const gateway = await startGatewayForTest({ ...(options.without === 'NODE' ? {} : PUSHED), ...options });
+  await gateway.untilReady();
+  return [gateway];
+}
+
+async function startedFleet(): Promise<readonly TestGateway[]> {
+  if (!hasRedis) return started({ isSandbox: false });
+  const redis = await startRedis();
+  onTestFinished(redis.close);
+  const { all, leader, settled } = await startFleet(redis, { prefix: 'alerts', isSandbox: false, ...PUSHED });
+  await settled();
+  await until(() => leader().app.service.sources.pushes.every(({ status }) => status().isOpen));
+  return all;
+}
 
 function promtool(...args: readonly string[]): void {
   execFileSync(PROMTOOL, args, { cwd: FOLDER, stdio: 'pipe' });
@@ -121,6 +146,36 @@ describe('alerts and dashboard', () => {
     test('the configuration is valid, and the rules pass their tests', () => {
       expect(() => promtool('check', 'config', 'prometheus.yml')).not.toThrow();
       expect(() => promtool('test', 'rules', 'alerts.test.yml')).not.toThrow();
+    });
+
+    // What the gateways report, held for half an hour. Figures of the process are those of the tests.
+    test.each<readonly [string, () => Promise<readonly TestGateway[]>, readonly string[]]>([
+      ['a gateway with both upstreams', () => started({ isSandbox: false }), []],
+      ['one without a market-data host', () => started({ isSandbox: false, without: 'MARKET_DATA' }), []],
+      ['one without a node', () => started({ isSandbox: false, without: 'NODE' }), []],
+      ['the sandbox', () => started({}), ['PdexSandbox']],
+      ['a leader and its follower', startedFleet, []],
+    ])('no alert fires for %s that is well', async (_, start, expected) => {
+      const input: { readonly series: string; readonly values: string }[] = [];
+      for (const [n, gateway] of (await start()).entries()) {
+        await gateway.ask('{ beaconHeight pairs { id } changes: pairs { change(hours: 24) { from } } }');
+        const url = new URL('/metrics', await gateway.app.listen(0, '127.0.0.1'));
+        for (const [, name, labels = '', value] of (await (await fetch(url)).text()).matchAll(SAMPLE))
+          input.push({
+            series: `${name}{${labels}${labels && ','}job="pdex-gateway",instance="gateway-${n}:4001"}`,
+            values: `${value}x30`,
+          });
+      }
+      expect(input.length).toBeGreaterThan(50);
+      const folder = mkdtempSync(join(tmpdir(), 'pdex-alerts-'));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      const quiet = rules
+        .filter(({ alert }) => !expected.includes(alert))
+        .map(({ alert }) => ({ alertname: alert, eval_time: '30m', exp_alerts: [] }));
+      const tests = [{ interval: '1m', input_series: input, alert_rule_test: quiet }];
+      const file = join(folder, 'healthy.test.yml');
+      writeFileSync(file, stringify({ rule_files: [join(FOLDER, 'alerts.yml')], tests }));
+      promtool('test', 'rules', file);
     });
 
     test('the queries of the dashboard are valid', () => {

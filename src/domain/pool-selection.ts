@@ -30,9 +30,9 @@ export function selectPoolPairs(
     return toList(count, (index) => poolAt(placeOf(index)));
   }
 
-  const passing = Uint32Array.from({ length: count }, (_, index) => placeAt(index)).filter((place) =>
-    passes(state, place, filter),
-  );
+  const all = new Uint32Array(count);
+  for (let index = 0; index < count; index++) all[index] = placeAt(index);
+  const passing = all.filter((place) => passes(state, place, filter));
   if (order === 'ID_DESC') passing.reverse();
   const places = SORTS[order]?.(state, passing) ?? passing;
   return toList(places.length, (index) => poolAt(places[index] ?? 0));
@@ -47,13 +47,14 @@ export function isIndexed({ anyTokenOf, nonEmpty }: PoolPairFilter, order: PoolP
 const SORTS: Partial<Record<PoolPairOrder, (state: ExchangeState, places: Uint32Array) => Uint32Array>> = {
   NATIVE_LIQUIDITY_DESC: sortedByLiquidity,
   NON_EMPTY_FIRST(state, places) {
-    const nonEmpty = places.filter((place) => isNonEmptyAt(state, place));
     const sorted = new Uint32Array(places.length);
-    sorted.set(nonEmpty);
-    sorted.set(
-      places.filter((place) => !isNonEmptyAt(state, place)),
-      nonEmpty.length,
-    );
+    const empty: number[] = [];
+    let length = 0;
+    for (const place of places) {
+      if (isNonEmptyAt(state, place)) sorted[length++] = place;
+      else empty.push(place);
+    }
+    sorted.set(empty, length);
     return sorted;
   },
 };

@@ -65,10 +65,12 @@ function pageQuestion(context: SoakContext, variables: Variables, start: number,
       return (
         context.served.mismatch(beaconHeight, times, () => undefined) ??
         context.served.mismatchAt(height, (block) => {
-          const all = [...expectedPools(chain, block).values()].filter(
-            ({ token1PoolValue, token2PoolValue }) =>
-              !variables.nonEmpty || (token1PoolValue !== '0' && token2PoolValue !== '0'),
+          const pools = [...expectedPools(chain, block).values()];
+          const withLiquidity = pools.filter(
+            ({ token1PoolValue, token2PoolValue }) => token1PoolValue !== '0' && token2PoolValue !== '0',
           );
+          const empty = pools.filter((pool) => !withLiquidity.includes(pool));
+          const all = variables.nonEmpty ? withLiquidity : [...withLiquidity, ...empty];
           const expected = all.slice(start, start + variables.first);
           const isCurrent = height === beaconHeight;
           if (totalCount !== all.length) return `totalCount is ${totalCount} instead of ${all.length}`;

@@ -26,7 +26,7 @@ export function headQuery({ shown, served }: SoakContext, random: Random): Opera
     kind: 'a whole head',
     query: `query ($a: TokenId!, $b: TokenId!, $chainId: Int!) {
       beaconHeight
-      poolPairs(first: 100) { totalCount nodes { ${POOL_FIELDS} } }
+      poolPairs(first: 100, orderBy: ID_ASC) { totalCount nodes { ${POOL_FIELDS} } }
       chainInfo { chainName activeShards bestBlocks { ${BEST_BLOCK_FIELDS} } }
       bestBlock(chainId: $chainId) { ${BEST_BLOCK_FIELDS} }
       poolPair(token1Id: $a, token2Id: $b) { ${POOL_FIELDS} }

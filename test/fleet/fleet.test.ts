@@ -103,6 +103,18 @@ describe.skipIf(!hasRedis)('a fleet', () => {
     expect(await resumeAt(started, height - 3, height)).toEqual(updatesOf([height - 2, height - 1, height]));
   });
 
+  test('has no lag at a replica that has just started: the head that it receives can be as old as the block', async () => {
+    const fleet = await start();
+    const started = await startReplica(redis, { prefix: `fleet-${fleets}`, of: fleet.sandbox });
+    await untilRole(started, 'FOLLOWER');
+    await started.untilReady();
+    const lag = async () => Number(/^pdex_fleet_lag_seconds (.*)$/m.exec(await get(started, '/metrics'))?.[1]);
+    expect(await lag()).toBe(0);
+    await fleet.advance();
+    await started.untilHeight(fleet.sandbox.chain.tip.height);
+    expect(await lag()).toBeGreaterThan(0);
+  });
+
   test('lets a subscriber resume at a replica that was alone when it started', async () => {
     const fleet = await start();
     for (let blocks = 0; blocks < 4; blocks++) await fleet.advance();

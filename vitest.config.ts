@@ -16,7 +16,7 @@ export const PROCESSES = [
   'test/failure/{proxies,push-over-tls}.test.ts',
   'test/history/{default-file,killed,postgres-store,sqlite-store,store-killed,stores}.test.ts',
   'test/library/docs.test.ts',
-  'test/opentelemetry/start.test.ts',
+  'test/tracing/start.test.ts',
   'test/package.test.ts',
   'test/sandbox/main.test.ts',
   'test/server/http/behind-a-cache.test.ts',

@@ -15,7 +15,6 @@ import { createTokenCount } from './loaders/token.ts';
 import { createUsdPrices } from './loaders/usd-prices.ts';
 import { createWindowStarts } from './loaders/window-starts.ts';
 import type { Log } from './log.ts';
-import { startTracing } from './opentelemetry/start.ts';
 import { type CreateStore, startRecording } from './recording.ts';
 import { connectFleet, connectRedis, createShared } from './replicas.ts';
 import { createSandbox, type Sandbox } from './sandbox/sandbox.ts';
@@ -28,7 +27,8 @@ import type { BuiltExplorer } from './server/pages/explorer-files.ts';
 import { ConfigError } from './settings/config-error.ts';
 import { MAX_INT32 } from './settings/readers.ts';
 import { type Config, DEFAULT_BURST_SECONDS } from './settings/settings.ts';
-import type { Tracing } from './tracing.ts';
+import { startTracing } from './tracing/start.ts';
+import type { Tracing } from './tracing/tracing.ts';
 import { connectMarketData, connectNodes, connectTokens } from './upstreams.ts';
 
 /** The gateway with its sources. */

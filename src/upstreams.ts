@@ -18,7 +18,7 @@ import type { Shared } from './replicas.ts';
 import type { Metrics } from './server/metrics/metrics.ts';
 import { redactorOf } from './settings/secrets.ts';
 import { type Config, RESERVED_CONNECTIONS } from './settings/settings.ts';
-import type { Tracing } from './tracing.ts';
+import type { Tracing } from './tracing/tracing.ts';
 import { type Bulkhead, createBulkhead } from './upstream/bulkhead.ts';
 import { type Circuit, createCircuit } from './upstream/circuit.ts';
 import { createHealthRecord, type HealthRecord, healthOfAll, type UpstreamHealth } from './upstream/health.ts';

@@ -51,7 +51,6 @@ const ARROWS: Record<string, readonly string[]> = {
   errors: [],
   'maybe-promise': [],
   'percent-encoding': [],
-  tracing: [],
   sandbox: [],
   upstream: ['domain', 'errors', 'percent-encoding', 'type tracing'],
   live: ['upstream', 'domain', 'errors', 'type tracing'],
@@ -76,7 +75,7 @@ const ARROWS: Record<string, readonly string[]> = {
     'type upstream',
   ],
   settings: ['history', 'server', 'graphql', 'domain', 'percent-encoding', 'redact', 'log', 'tracing'],
-  opentelemetry: ['upstream', 'type log', 'type tracing'],
+  tracing: ['upstream', 'type log'],
   log: ['errors', 'type redact'],
   redact: [],
   'upstream-log': ['log', 'type errors', 'type fleet', 'type history', 'type live', 'type upstream'],
@@ -203,7 +202,7 @@ describe('what does the source take from outside', () => {
   });
 
   test('the code of traces in one folder, which is loaded only when they are on', () => {
-    const isLazy = (path: string) => path.startsWith('src/opentelemetry/') && path !== TELEMETRY_START;
+    const isLazy = (path: string) => path.startsWith('src/tracing/') && !EAGER_TRACING.includes(path);
     const importers = sources
       .filter(({ path }) => !isLazy(path))
       .flatMap(({ path, imports }) =>
@@ -212,9 +211,12 @@ describe('what does the source take from outside', () => {
           .map(({ from }) => `${path}: ${from}`),
       );
     // A dynamic import.
-    expect(importers).toEqual([`${TELEMETRY_START}: ./spans.ts`]);
-    const start = sources.find(({ path }) => path === TELEMETRY_START);
-    expect(start?.text.match(/^import (?!type ).*'\.\/.*$/gm)).toBeNull();
+    expect(importers).toEqual([`${TRACING_START}: ./spans.ts`, `${TRACING_START}: ./grpc-sender.ts`]);
+    const start = sources.find(({ path }) => path === TRACING_START);
+    const statements = start?.text.matchAll(/^import (?!type ).*'(\.\/.*)';$/gm) ?? [];
+    expect([...statements].map(([, from]) => from)).toEqual(['./http-sender.ts']);
+    const users = sources.filter(({ imports }) => imports.some(({ from }) => /^@(opentelemetry|grpc)\//.test(from)));
+    expect(users.map(({ path }) => path).filter((path) => !isLazy(path))).toEqual([]);
   });
 
   test('the library of Redis in one file, which is loaded only when a fleet is configured', () => {
@@ -326,7 +328,9 @@ describe('how is the source written', () => {
 
 /** The devDependencies that are in the bundles of the package; `graphql` only in that of the command. `docs/decisions/package.md` says why. */
 const BUNDLED = [
+  ...['api', 'core', 'otlp-transformer', 'resources', 'sdk-trace'].map((name) => `@opentelemetry/${name}`),
   ...[
+    '@grpc/grpc-js',
     '@pothos/core',
     '@pothos/plugin-complexity',
     '@pothos/plugin-relay',
@@ -350,7 +354,10 @@ const BUNDLED = [
   ],
 ];
 
-const TELEMETRY_START = 'src/opentelemetry/start.ts';
+const TRACING_START = 'src/tracing/start.ts';
+
+/** The port of traces, and what starts them. Everything else in the folder is loaded only when they are on. */
+const EAGER_TRACING = [TRACING_START, 'src/tracing/http-sender.ts', 'src/tracing/tracing.ts'];
 
 const STARTS_PROCESSES = new Set(['node:child_process', 'playwright-core']);
 

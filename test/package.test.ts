@@ -20,7 +20,7 @@ import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { hasNoRegistry, NPM_ENV } from './support/npm.ts';
 import { oldNodes } from './support/old-nodes.ts';
-import { startOtlpReceiver } from './support/otlp-receiver.ts';
+import { startGrpcReceiver, startOtlpReceiver } from './support/otlp-receiver.ts';
 import { buildPackage } from './support/package-build.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -83,6 +83,7 @@ test('the tarball holds the bundle, its types, the schema and the documents, and
         'dist/library.js',
         'dist/main.cjs',
         'dist/opentelemetry.js',
+        'dist/otlp-grpc.js',
         'dist/pino-pretty.js',
         'dist/redis.js',
         'dist/start.cjs',
@@ -211,9 +212,12 @@ installed('on a terminal, the log is readable text', async () => {
   child.kill('SIGTERM');
 });
 
-test('the code of traces is in a file of its own, which is loaded when traces are on', () => {
-  const hasTelemetry = (file: string) => readFileSync(join(ROOT, 'dist', file), 'utf8').includes('ProtobufWriter');
-  expect(['library.js', 'main.cjs', 'opentelemetry.js'].filter(hasTelemetry)).toEqual(['opentelemetry.js']);
+test('the code of traces is in files of their own, which are loaded when traces are on, and when gRPC sends them', () => {
+  const files = ['library.js', 'main.cjs', 'opentelemetry.js', 'otlp-grpc.js'];
+  const having = (text: string) =>
+    files.filter((file) => readFileSync(join(ROOT, 'dist', file), 'utf8').includes(text));
+  expect(having('BatchSpanProcessorBase')).toEqual(['opentelemetry.js']);
+  expect(having('ClientUnaryCallImpl')).toEqual(['otlp-grpc.js']);
 });
 
 test('the library of Redis is in a file of its own, which is loaded when a fleet is configured', () => {
@@ -221,9 +225,13 @@ test('the library of Redis is in a file of its own, which is loaded when a fleet
   expect(['library.js', 'main.cjs', 'redis.js'].filter(hasRedis)).toEqual(['redis.js']);
 });
 
-installed('the command sends traces', async () => {
-  const receiver = await startOtlpReceiver();
-  const traces = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url.href, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' };
+installed.each([
+  ['http/protobuf', () => startOtlpReceiver()],
+  ['http/json', () => startOtlpReceiver()],
+  ['grpc', () => startGrpcReceiver()],
+] as const)('the command sends traces by %s', async (protocol, start) => {
+  const receiver = await start();
+  const traces = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url.href, OTEL_EXPORTER_OTLP_PROTOCOL: protocol };
   const child = spawn(BIN, ['--port', '0', '--sandbox'], { cwd: folder, env: { ...NPM_ENV, ...traces } });
   onTestFinished(() => void child.kill('SIGKILL'));
   for await (const line of createInterface(child.stdout)) {

@@ -120,12 +120,12 @@ export type SettingOptions = {
   readonly maxConnectionsPerAddress?: number | undefined;
   /** Proxies whose `X-Forwarded-For` headers are trusted: addresses or ranges, or `loopback`, `linklocal`, `uniquelocal`. */
   readonly trustedProxies?: readonly string[] | undefined;
-  /** URL of an OpenTelemetry receiver. If it is set, the gateway sends traces to `<URL>/v1/traces`. */
+  /** URL of an OpenTelemetry receiver. If it is set, the gateway sends traces to `<URL>/v1/traces`, or with grpc to the host of the URL. */
   readonly otelExporterOtlpEndpoint?: string | undefined;
   /** HTTP headers of every request to the receiver. Written as `name=value` pairs, percent-encoded and separated by commas. */
   readonly otelExporterOtlpHeaders?: string | undefined;
-  /** Encoding of traces: http/protobuf, http/json. gRPC is not supported. Default: `http/protobuf`. */
-  readonly otelExporterOtlpProtocol?: 'http/protobuf' | 'http/json' | undefined;
+  /** How traces are sent: http/protobuf, http/json, grpc. Receivers usually have another port for grpc, 4317. Default: `http/protobuf`. */
+  readonly otelExporterOtlpProtocol?: 'http/protobuf' | 'http/json' | 'grpc' | undefined;
   /** Name of the gateway in traces. By default, service.name in `otelResourceAttributes`, or else `pdex-gateway`. */
   readonly otelServiceName?: string | undefined;
   /** Further attributes of the gateway in traces. Written as `name=value` pairs, percent-encoded and separated by commas. */

@@ -1,6 +1,6 @@
 import type { Instant } from '../domain/instant.ts';
 import { type Token, type TokenList, toTokenList } from '../domain/token.ts';
-import type { Tracing } from '../tracing.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import type { ServiceToken, TokenService } from '../upstream/token-service.ts';
 import { createFollower, type Follower, type Watcher } from './broadcast/follower.ts';
 

@@ -11,7 +11,7 @@ import { schema } from '../graphql/schema.ts';
 import { createTurnQueue } from '../live/broadcast/turn-limit.ts';
 import type { Log } from '../log.ts';
 import { createRestApi } from '../rest/rest-api.ts';
-import type { Tracing } from '../tracing.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import { type AccessLogMode, createAccessLog } from './access-log.ts';
 import type { Buckets } from './clients/buckets.ts';
 import { createClientAddresses } from './clients/client-address.ts';

@@ -1,5 +1,5 @@
 import type { GraphQLError } from 'graphql';
-import type { Tracing } from '../tracing.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import type { ClientAddresses } from './clients/client-address.ts';
 import type { ConnectionLimits } from './clients/connection-limits.ts';
 import type { RateLimits } from './clients/rate-limits.ts';

@@ -2,7 +2,7 @@ import { STABLE_COINS } from '../domain/token.ts';
 import { ADDRESS_LIMITS, LIMITS, type Limits, mapLimits } from '../graphql/limits.ts';
 import { LOG_LEVELS } from '../log.ts';
 import { ACCESS_LOG_MODES } from '../server/access-log.ts';
-import { OTLP_PROTOCOLS, TRACE_SAMPLERS } from '../tracing.ts';
+import { OTLP_PROTOCOLS, TRACE_SAMPLERS } from '../tracing/tracing.ts';
 import { DEFAULT_BACKFILL_STEP, DEFAULT_HISTORY_FILE, readHistoryDatabase } from './history-database.ts';
 import { readPersistedManifest } from './persisted-manifest.ts';
 import {
@@ -405,7 +405,8 @@ const TRACES = {
     ...OPENTELEMETRY,
     ...OPTIONAL_URL,
     variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',
-    meaning: 'URL of an OpenTelemetry receiver. If it is set, the gateway sends traces to `<URL>/v1/traces`.',
+    meaning:
+      'URL of an OpenTelemetry receiver. If it is set, the gateway sends traces to `<URL>/v1/traces`, or with grpc to the host of the URL.',
   },
   otlpHeaders: {
     ...OPENTELEMETRY,
@@ -419,7 +420,7 @@ const TRACES = {
     ...anyCaseOf(OTLP_PROTOCOLS),
     variable: 'OTEL_EXPORTER_OTLP_PROTOCOL',
     default: OTLP_PROTOCOLS[0],
-    meaning: `Encoding of traces: ${OTLP_PROTOCOLS.join(', ')}. gRPC is not supported.`,
+    meaning: `How traces are sent: ${OTLP_PROTOCOLS.join(', ')}. Receivers usually have another port for grpc, 4317.`,
   },
   traceServiceName: {
     variable: 'OTEL_SERVICE_NAME',

@@ -8,7 +8,7 @@ import {
   UpstreamTimeoutError,
   UpstreamUnreachableError,
 } from '../errors.ts';
-import type { CallSpan, Tracing } from '../tracing.ts';
+import type { CallSpan, Tracing } from '../tracing/tracing.ts';
 import { createAgent } from './agent.ts';
 import { type Body, type BodyOptions, type ResponseReader, readBody } from './body.ts';
 import { ACCEPT_ENCODING, decodeBody, UnreadableEncoding } from './content-encoding.ts';
@@ -59,7 +59,7 @@ export type HttpClientOptions = {
   readonly onRead?: ((bytes: number) => void) | undefined;
   /** The proxies of requests; by default, all are sent directly. */
   readonly proxies?: ProxySettings | undefined;
-  /** Records each request as a span. Traced requests have the header `traceparent`. */
+  /** Records each request as a span. Traced requests have the headers with the trace context. */
   readonly tracing?: Tracing | undefined;
 };
 
@@ -119,7 +119,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
         'accept-encoding': ACCEPT_ENCODING,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...authorization(url),
-        ...(span && { traceparent: span.traceparent }),
+        ...span?.headers,
         ...configured,
       },
     });

@@ -48,7 +48,7 @@ const ALL_SAMPLERS = `${SAMPLERS}, ${SAMPLERS.replaceAll(/(^|, )/g, '$1parentbas
 test.each([
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4317/a-secret-key', `${HIDDEN}: expected a URL with http or https`],
   ['OTEL_EXPORTER_OTLP_HEADERS', 'x-tenant=one,a-secret-key', `${HIDDEN}: pair 2: expected name=value`],
-  ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc', 'is "grpc": expected one of http/protobuf, http/json'],
+  ['OTEL_EXPORTER_OTLP_PROTOCOL', 'thrift', 'is "thrift": expected one of http/protobuf, http/json, grpc'],
   ['OTEL_RESOURCE_ATTRIBUTES', 'host.name=a,b', 'is "host.name=a,b": pair 2: expected name=value'],
   ['OTEL_TRACES_SAMPLER', 'jaeger_remote', `is "jaeger_remote": expected one of ${ALL_SAMPLERS}`],
   ['OTEL_TRACES_SAMPLER_ARG', '10', 'is "10": expected a number from 0 to 1'],
@@ -70,6 +70,7 @@ test.each([
   ['OTEL_TRACES_SAMPLER', 'Always_Off', { traceSampler: 'always_off' }],
   ['OTEL_TRACES_SAMPLER', '', { traceSampler: 'parentbased_always_on' }],
   ['OTEL_EXPORTER_OTLP_PROTOCOL', 'HTTP/JSON', { otlpProtocol: 'http/json' }],
+  ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc', { otlpProtocol: 'grpc' }],
   ['OTEL_TRACES_SAMPLER_ARG', '1e-3', { traceSamplerArg: 0.001 }],
   ['OTEL_TRACES_SAMPLER_ARG', '1.0', { traceSamplerArg: 1 }],
 ])('%s=%s is read', (variable, text, expected) => {

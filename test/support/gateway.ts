@@ -5,13 +5,13 @@ import { type Dispatcher, request } from 'undici';
 import { onTestFinished } from 'vitest';
 import { type App, createApp } from '../../src/app.ts';
 import type { HistoryStore } from '../../src/history/store.ts';
-import { startTracing } from '../../src/opentelemetry/start.ts';
 import type { Block } from '../../src/sandbox/chain/block.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import type { BuiltExplorer } from '../../src/server/pages/explorer-files.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
 import { redactorOf } from '../../src/settings/secrets.ts';
 import type { Config } from '../../src/settings/settings.ts';
+import { startTracing } from '../../src/tracing/start.ts';
 import { dataOf, readEvents } from './events.ts';
 import { createKeptLog, type LogLine } from './log.ts';
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { Server, ServerCredentials, type sendUnaryData } from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
 import { onTestFinished } from 'vitest';
 
@@ -15,6 +16,7 @@ export type ReceivedSpan = {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string;
+  readonly traceState?: string;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
   readonly status: { readonly code: number };
@@ -25,7 +27,7 @@ export type ReceivedSpan = {
 /** A request to the receiver. */
 export type Received = { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: Buffer };
 
-/** An OpenTelemetry receiver: OTLP over HTTP. */
+/** An OpenTelemetry receiver: OTLP over HTTP or gRPC. */
 export type OtlpReceiver = {
   readonly url: URL;
   readonly requests: readonly Received[];
@@ -52,8 +54,53 @@ export async function startOtlpReceiver(answer: (response: ServerResponse) => vo
   return {
     url: new URL(`http://127.0.0.1:${port}`),
     requests,
-    spans: () => requests.flatMap(decodeSpans).toSorted((a, b) => a.startTimeUnixNano - b.startTimeUnixNano),
+    spans: () => spansOfAll(requests),
   };
+}
+
+function spansOfAll(requests: readonly Received[]): readonly ReceivedSpan[] {
+  return requests.flatMap(decodeSpans).toSorted((a, b) => a.startTimeUnixNano - b.startTimeUnixNano);
+}
+
+const EXPORT = '/opentelemetry.proto.collector.trace.v1.TraceService/Export';
+
+/** Starts a receiver of gRPC for one test. @param answer responds to a request; by default that it has all spans */
+export async function startGrpcReceiver(
+  answer: (respond: sendUnaryData<Buffer>) => void = (respond) => respond(null, Buffer.alloc(0)),
+): Promise<OtlpReceiver> {
+  const requests: Received[] = [];
+  const server = new Server();
+  const [requestDeserialize, responseSerialize] = [(bytes: Buffer) => bytes, (bytes: Buffer) => bytes];
+  const stream = { requestStream: false, responseStream: false } as const;
+  const types = {
+    requestDeserialize,
+    responseSerialize,
+    requestSerialize: Buffer.from,
+    responseDeserialize: Buffer.from,
+  };
+  const service = { export: { path: EXPORT, ...stream, ...types } };
+  server.addService(service, {
+    export(
+      { request, metadata }: { request: Buffer; metadata: { toHttp2Headers(): object } },
+      respond: sendUnaryData<Buffer>,
+    ) {
+      const headers = Object.entries({ 'content-type': 'application/grpc', ...metadata.toHttp2Headers() });
+      requests.push({
+        path: EXPORT,
+        headers: Object.fromEntries(headers.map(([name, value]) => [name, String(value)])),
+        body: request,
+      });
+      answer(respond);
+    },
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) => {
+    if (error === null) resolve(port);
+    else reject(error);
+  });
+  const port = await promise;
+  onTestFinished(() => server.forceShutdown());
+  return { url: new URL(`http://127.0.0.1:${port}`), requests, spans: () => spansOfAll(requests) };
 }
 
 function succeed(response: ServerResponse): void {
@@ -64,7 +111,7 @@ const PROTO = fileURLToPath(new URL('otlp.proto', import.meta.url));
 const exportRequest = protobuf.loadSync(PROTO).lookupType('opentelemetry.ExportTraceServiceRequest');
 
 /** Decodes the body of a request to a receiver, in either encoding. */
-export function decodeSpans({ headers, body }: Pick<Received, 'headers' | 'body'>): ReceivedSpan[] {
+function decodeSpans({ headers, body }: Pick<Received, 'headers' | 'body'>): ReceivedSpan[] {
   if (headers['content-type'] === 'application/json') return spansOf(JSON.parse(String(body)));
   const request = exportRequest.toObject(exportRequest.decode(body), { longs: String, bytes: Buffer, defaults: true });
   return spansOf(request as Batch);
@@ -86,6 +133,7 @@ type Sent = {
   readonly traceId: Id;
   readonly spanId: Id;
   readonly parentSpanId?: Id;
+  readonly traceState?: string;
   readonly startTimeUnixNano: string;
   readonly endTimeUnixNano: string;
   readonly attributes: readonly Pair[];
@@ -103,11 +151,12 @@ function spansOf({ resourceSpans }: Batch): ReceivedSpan[] {
   return resourceSpans.flatMap(({ resource, scopeSpans }) =>
     scopeSpans
       .flatMap(({ spans }) => spans)
-      .map(({ name, kind, flags, parentSpanId, ...span }) => ({
+      .map(({ name, kind, flags, parentSpanId, traceState, ...span }) => ({
         ...{ name, kind, flags },
         traceId: toHex(span.traceId),
         spanId: toHex(span.spanId),
         ...(parentSpanId?.length ? { parentSpanId: toHex(parentSpanId) } : {}),
+        ...(traceState ? { traceState } : {}),
         startTimeUnixNano: Number(span.startTimeUnixNano),
         endTimeUnixNano: Number(span.endTimeUnixNano),
         attributes: toObject(span.attributes),

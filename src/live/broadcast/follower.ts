@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AnyUpstream, GatewayError, UpstreamTimeoutError } from '../../errors.ts';
-import type { PollSpan, Published } from '../../tracing.ts';
+import type { PollSpan, Published } from '../../tracing/tracing.ts';
 import { type Broadcast, createBroadcast } from './broadcast.ts';
 import { isSettledWithin } from './wait-at-most.ts';
 

@@ -1,7 +1,7 @@
 import type { Instant } from '../../domain/instant.ts';
 import { createMarketBuilder, type Market, type Pair, type Ticker } from '../../domain/market.ts';
 import { UpstreamBadShapeError } from '../../errors.ts';
-import type { Tracing } from '../../tracing.ts';
+import type { Tracing } from '../../tracing/tracing.ts';
 import type { MarketDataClient } from '../../upstream/market-data/client.ts';
 import type { Rows } from '../../upstream/rows.ts';
 import { createFollower, type Follower, type Share, type Watcher } from '../broadcast/follower.ts';

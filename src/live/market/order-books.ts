@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Instant } from '../../domain/instant.ts';
 import { type OrderBook, type RawOrderBook, toOrderBook } from '../../domain/order-book.ts';
 import { BadUserInputError, UpstreamBadShapeError, UpstreamBusyError } from '../../errors.ts';
-import type { Tracing } from '../../tracing.ts';
+import type { Tracing } from '../../tracing/tracing.ts';
 import type { Bulkhead, QueuedCall } from '../../upstream/bulkhead.ts';
 import type { Requester } from '../../upstream/fair-queue.ts';
 import type { MarketDataClient } from '../../upstream/market-data/client.ts';

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
-import { inSpan, traceparentOf } from '../../tracing.ts';
+import { inSpan } from '../../tracing/tracing.ts';
 import type { AccessLog } from '../access-log.ts';
 import { handlePreflight, isAllowedOrigin, isPreflight, originNotAllowed } from '../clients/origins.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
@@ -114,7 +114,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
     // A URL begins with a slash, so it equals no body.
     const isOne = body === undefined || body[0] === OPENING_BRACE;
     const { id, request, startedAt } = exchange;
-    const span = isOne ? tracing?.startOperation('http', id, traceparentOf(request), startedAt) : undefined;
+    const span = isOne ? tracing?.startOperation('http', id, request.headers, startedAt) : undefined;
     const plain = { exchange, account, type, key, text, body, span };
     const minimum = exchange.request.headers[MIN_HEIGHT_HEADER];
     if (!isOne) passPlainToYoga(plain);

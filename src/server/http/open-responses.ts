@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
-import type { OperationSpan } from '../../tracing.ts';
+import type { OperationSpan } from '../../tracing/tracing.ts';
 import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
 import type { Account } from '../operations/account.ts';
 import type { ErrorSummary, OperationLabel } from '../operations/log-details.ts';

@@ -21,7 +21,7 @@ import { CHARACTERS_PER_POINT } from '../../graphql/limits.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import type { Dependencies } from '../../loaders/dependencies.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
-import type { OperationSpan } from '../../tracing.ts';
+import type { OperationSpan } from '../../tracing/tracing.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Account } from './account.ts';
 import type { Documents, ReadDocument } from './documents.ts';

@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
-import type { OperationSpan } from '../../tracing.ts';
+import type { OperationSpan } from '../../tracing/tracing.ts';
 import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
 import type { Account } from './account.ts';
 import type { DataVersion } from './data-version.ts';

@@ -9,7 +9,7 @@ import type { KnownOperation, PlannedOperation } from '../../graphql/execution/p
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import { createTurnLimit } from '../../live/broadcast/turn-limit.ts';
 import type { SourceStream } from '../../loaders/source-stream.ts';
-import { inSpan, type Tracing } from '../../tracing.ts';
+import { inSpan, type Tracing } from '../../tracing/tracing.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { type EncodedUpdate, encodeUpdate } from './encoded-update.ts';
 import { codesOf } from './log-details.ts';

@@ -5,7 +5,7 @@ import type { Limits } from '../../graphql/limits.ts';
 import { schema } from '../../graphql/schema.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
-import { inSpan, traceparentOf } from '../../tracing.ts';
+import { inSpan } from '../../tracing/tracing.ts';
 import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import { type EncodedResponse, encodeResponse } from '../operations/encoded-response.ts';
@@ -65,7 +65,7 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     const text = textOfPayload(payload);
     const key = text === undefined ? undefined : keyOf(text);
     const receivedAt = performance.now();
-    const span = tracing?.startOperation('websocket', requestId, traceparentOf(caller), receivedAt);
+    const span = tracing?.startOperation('websocket', requestId, caller.headers, receivedAt);
     const operation = { connection, caller, requestId, id, payload, receivedAt, key, account, span };
     log.received(operation);
 

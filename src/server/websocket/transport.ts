@@ -6,7 +6,7 @@ import { GraphQLError } from 'graphql';
 import { CloseCode } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
 import { withoutHttp } from '../../graphql/execution/written-result.ts';
-import { TRACEPARENT_HEADER } from '../../tracing.ts';
+import { TRACE_CONTEXT_HEADERS } from '../../tracing/tracing.ts';
 import { type ClientIdentity, FORWARDED_FOR_HEADER } from '../clients/client-address.ts';
 import { isAllowedOrigin, originNotAllowed } from '../clients/origins.ts';
 import { MIN_HEIGHT_HEADER, SANDBOX_HEADER } from '../http/headers.ts';
@@ -163,7 +163,7 @@ function subscribe(args: SubscriptionArgs): AsyncIterableIterator<never> {
   return sendUpdates(updates, receiver);
 }
 
-const KEPT_HEADERS = [FORWARDED_FOR_HEADER, MIN_HEIGHT_HEADER, TRACEPARENT_HEADER];
+const KEPT_HEADERS = [FORWARDED_FOR_HEADER, MIN_HEIGHT_HEADER, ...TRACE_CONTEXT_HEADERS];
 
 /** The parts of an upgrade request that are needed later. The request itself would take more memory for each open websocket. */
 function toCaller({ headers, socket }: IncomingMessage, requestId: string): ClientIdentity {

@@ -4,7 +4,7 @@ import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { TakeTurn } from '../../graphql/execution/time-slice.ts';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
-import { inSpan, type OperationSpan, TRACEPARENT_HEADER } from '../../tracing.ts';
+import { inSpan, type OperationSpan } from '../../tracing/tracing.ts';
 import { LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER, wantsCost } from '../http/headers.ts';
 import type { HttpExchange } from '../http/open-responses.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -35,8 +35,7 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
   function spanOf({ headers }: Request, exchange: HttpExchange | undefined): OperationSpan | undefined {
     const { span } = exchange ?? {};
     if (exchange !== undefined) exchange.span = undefined;
-    const traceparent = headers.get(TRACEPARENT_HEADER) ?? undefined;
-    return span ?? tracing?.startOperation('http', exchange?.id, traceparent, exchange?.startedAt);
+    return span ?? tracing?.startOperation('http', exchange?.id, Object.fromEntries(headers), exchange?.startedAt);
   }
 
   function clientOf(request: Request, exchange: HttpExchange | undefined, span: OperationSpan | undefined): Client {

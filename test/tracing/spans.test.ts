@@ -1,39 +1,13 @@
 import { once } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
-import type { Config } from '../../src/settings/settings.ts';
-import { WARN } from '../support/log.ts';
-import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../support/otlp-receiver.ts';
-import { type ServedGateway, serveGatewayForTest } from '../support/served-gateway.ts';
+import { startOtlpReceiver } from '../support/otlp-receiver.ts';
+import { NOT_SAMPLED, PARENT, post, SAMPLED, serveTraced, spansAfterClose, TRACE } from '../support/traced-gateway.ts';
 import { nextMessage } from '../support/transports.ts';
-
-const TRACE = '0af7651916cd43dd8448eb211c80319c';
-const PARENT = 'b7ad6b7169203331';
-const SAMPLED = `00-${TRACE}-${PARENT}-01`;
-const NOT_SAMPLED = `00-${TRACE}-${PARENT}-00`;
 
 const SERVER = 2;
 const CLIENT = 3;
 const ERROR = 2;
-
-async function serveTraced(config: Partial<Config> = {}, receiver?: OtlpReceiver) {
-  const { url } = receiver ?? (await startOtlpReceiver());
-  const gateway = await serveGatewayForTest({ config: { otlpEndpoint: url, ...config } });
-  await gateway.untilReady();
-  return gateway;
-}
-
-/** Sends a query by POST. @returns its answer as text */
-async function post({ url }: ServedGateway, body: object, headers: Record<string, string> = {}): Promise<string> {
-  const all = { 'content-type': 'application/json', accept: 'application/json', ...headers };
-  return (await fetch(url, { method: 'POST', headers: all, body: JSON.stringify(body) })).text();
-}
-
-/** The spans that the gateway has sent when it is closed. */
-async function spansAfterClose(gateway: ServedGateway, receiver: OtlpReceiver): Promise<readonly ReceivedSpan[]> {
-  await gateway.app.close();
-  return receiver.spans();
-}
 
 describe('an operation', () => {
   test('is a child of the trace context of the client, and its upstream call is a child of the operation', async () => {
@@ -41,7 +15,8 @@ describe('an operation', () => {
     const gateway = await serveTraced({ traceResource: { 'deployment.environment.name': 'test' } }, receiver);
     const { tip } = gateway.sandbox.chain;
     const query = `query AtHeight { poolPairs(first: 1, at: ${tip.height - 50}) { totalCount } }`;
-    await post(gateway, { query }, { traceparent: SAMPLED, 'x-request-id': 'r1' });
+    const tracestate = 'vendor=its,other=1';
+    await post(gateway, { query }, { traceparent: SAMPLED, tracestate, 'x-request-id': 'r1' });
 
     const spans = (await spansAfterClose(gateway, receiver)).filter(({ traceId }) => traceId === TRACE);
     const operation = spans.find(({ parentSpanId }) => parentSpanId === PARENT);
@@ -73,8 +48,9 @@ describe('an operation', () => {
       },
     });
     expect(spans).toHaveLength(calls.length + 1);
-    const sent = gateway.sandbox.node.requests.map(({ headers }) => headers['traceparent']);
-    expect(sent).toContain(`00-${TRACE}-${call?.spanId}-01`);
+    const sent = gateway.sandbox.node.requests.map(({ headers }) => [headers['traceparent'], headers['tracestate']]);
+    expect(sent).toContainEqual([`00-${TRACE}-${call?.spanId}-01`, tracestate]);
+    expect(spans.map(({ traceState }) => traceState)).toEqual(spans.map(() => tracestate));
   });
 
   test.each(['kept', 'executed'])(
@@ -138,7 +114,7 @@ describe('an operation', () => {
   test('of an array, of an event stream and of a websocket is traced', async () => {
     const receiver = await startOtlpReceiver();
     const gateway = await serveTraced({ maxOperationsPerRequest: 2 }, receiver);
-    const headers = { traceparent: SAMPLED };
+    const headers = { traceparent: SAMPLED, tracestate: 'vendor=its' };
     await post(gateway, [{ query: 'query A { beaconHeight }' }, { query: 'query B { beaconHeight }' }], headers);
     const controller = new AbortController();
     const search = new URLSearchParams({ query: 'subscription C { head { beaconHeight } }' });
@@ -160,6 +136,7 @@ describe('an operation', () => {
     const seen = spans.map(({ name, attributes }) =>
       [name, attributes['graphql.operation.name'], attributes['network.protocol.name']].join(' '),
     );
+    expect(new Set(spans.map(({ traceState }) => traceState))).toEqual(new Set(['vendor=its']));
     expect(seen.sort()).toEqual([
       'GraphQL Operation  websocket',
       'query A http',
@@ -217,50 +194,4 @@ describe('a head', () => {
     const orphans = spans.filter(({ kind, parentSpanId }) => kind === CLIENT && !polls.has(parentSpanId ?? ''));
     expect(orphans).toEqual([]);
   });
-});
-
-describe('the receiver', () => {
-  test('gets protobuf by default, at the path for traces, with the configured headers', async () => {
-    const receiver = await startOtlpReceiver();
-    const otlpEndpoint = new URL('/otlp/', receiver.url);
-    const otlpHeaders = { 'x-api-key': 'a-secret-key' };
-    const gateway = await serveTraced({ otlpEndpoint, otlpHeaders }, receiver);
-    await post(gateway, { query: '{ beaconHeight }' }, { traceparent: SAMPLED });
-    await gateway.app.close();
-    const found = receiver.requests.filter(({ body }) => body.includes(Buffer.from(TRACE, 'hex')));
-    expect(found.map(({ path, headers }) => [path, headers['content-type'], headers['x-api-key']])).toEqual([
-      ['/otlp/v1/traces', 'application/x-protobuf', 'a-secret-key'],
-    ]);
-    expect(JSON.stringify(gateway.lines)).not.toContain('a-secret-key');
-  });
-
-  test.each<[string, (receiver: OtlpReceiver) => Promise<OtlpReceiver>]>([
-    [
-      'is down',
-      async ({ url }) => ({ url: new URL(`http://127.0.0.1:1/${url.pathname}`), requests: [], spans: () => [] }),
-    ],
-    ['refuses', () => startOtlpReceiver((response) => response.writeHead(500).end('a-secret-key'))],
-    ['never responds', () => startOtlpReceiver(() => {})],
-  ])('that %s changes no answer, and the gateway stops in time', async (_, start) => {
-    const receiver = await start(await startOtlpReceiver());
-    const gateway = await serveTraced({ stopWindowMs: 0 }, receiver);
-    for (let n = 0; n < 20; n++)
-      expect(await post(gateway, { query: '{ service { sandbox } }' })).toBe('{"data":{"service":{"sandbox":true}}}');
-    const startedAt = performance.now();
-    await gateway.app.close();
-    expect(performance.now() - startedAt).toBeLessThan(4_000);
-    const warnings = gateway.lines.filter(({ level, msg }) => level === WARN && msg.startsWith('spans are lost'));
-    expect(warnings.length).toBeLessThanOrEqual(1);
-    expect(JSON.stringify(gateway.lines)).not.toContain('a-secret-key');
-  });
-});
-
-test('two gateways in one process do not disturb each other', async () => {
-  const [one, other] = [await startOtlpReceiver(), await startOtlpReceiver()];
-  const gateways = [await serveTraced({}, one), await serveTraced({ traceServiceName: 'other' }, other)] as const;
-  await post(gateways[0], { query: '{ beaconHeight }' }, { traceparent: SAMPLED });
-  const spans = [await spansAfterClose(gateways[0], one), await spansAfterClose(gateways[1], other)];
-  const services = spans.map((some) => new Set(some.map(({ resource }) => resource['service.name'])));
-  expect(services).toEqual([new Set(['pdex-gateway']), new Set(['other'])]);
-  expect(spans.map((some) => some.filter(({ kind }) => kind === SERVER).length)).toEqual([1, 0]);
 });

@@ -1,7 +1,7 @@
-/** The encodings of spans in OTLP over HTTP. */
-export const OTLP_PROTOCOLS = ['http/protobuf', 'http/json'] as const;
+/** How spans are sent: the protocols of OTLP. */
+export const OTLP_PROTOCOLS = ['http/protobuf', 'http/json', 'grpc'] as const;
 
-/** One of the encodings of spans. */
+/** One of the protocols of OTLP. */
 export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
 
 /** Which traces are recorded. `parentbased_` samplers follow the client, if it sends a trace context. */
@@ -21,13 +21,13 @@ export type Tracing = {
   /**
    * Starts the span of an operation of a client.
    *
-   * @param traceparent the trace context of its request, unchecked
+   * @param headers those of its request, with its trace context, unchecked
    * @param startedAt when its request arrived, in `performance.now()`; now by default
    */
   startOperation(
     transport: string,
     requestId: string | undefined,
-    traceparent: string | undefined,
+    headers: NodeJS.Dict<string | string[]>,
     startedAt?: number,
   ): OperationSpan | undefined;
   /**
@@ -39,19 +39,14 @@ export type Tracing = {
   startPoll(name: string): PollSpan | undefined;
   /** Starts the span of an upstream call, as a child of the operation, update or poll on whose behalf code runs. */
   startCall(name: string, upstream: string, url: URL): CallSpan | undefined;
-  /** The trace context of the span on whose behalf code runs. */
+  /** The `traceparent` of the span on whose behalf code runs. */
   current(): string | undefined;
   /** Sends what is recorded, and waits for that at most for this time. */
   close(timeoutMs: number): Promise<void>;
 };
 
-/** The header with the trace context of W3C. */
-export const TRACEPARENT_HEADER = 'traceparent';
-
-/** The trace context of a request, unchecked. Node joins repeated headers, so that it is not valid then. */
-export function traceparentOf({ headers }: { readonly headers: NodeJS.Dict<string | string[]> }): string | undefined {
-  return headers[TRACEPARENT_HEADER] as string | undefined;
-}
+/** The headers with the trace context of W3C: the span, and what the systems of its trace add. */
+export const TRACE_CONTEXT_HEADERS = ['traceparent', 'tracestate'] as const;
 
 /** Does work in a span, if there is one. */
 export function inSpan<T>(span: Scope | undefined, work: () => T): T {
@@ -73,7 +68,7 @@ export type OperationSpan = Scope & {
 };
 
 /** How an operation ended. */
-export type OperationOutcome = {
+type OperationOutcome = {
   /** Where the response came from, as in the metrics. */
   readonly from?: string | undefined;
   /** The beacon height that the response describes. */
@@ -101,8 +96,8 @@ export type Published = {
 
 /** The span of a request to an upstream. */
 export type CallSpan = {
-  /** The value of the header `traceparent` of the request. */
-  readonly traceparent: string;
+  /** The headers of the request with the trace context. */
+  readonly headers: Readonly<Record<string, string>>;
   /** The request is sent; again, if its connection broke. */
   sent(): void;
   received(status: number, bytes: number): void;

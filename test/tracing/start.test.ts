@@ -3,16 +3,17 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { startOtlpReceiver } from '../support/otlp-receiver.ts';
+import { type OtlpReceiver, startGrpcReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
 
 const START = fileURLToPath(new URL('../../src/start.js', import.meta.url));
+const INDEX = fileURLToPath(new URL('../../src/index.ts', import.meta.url));
 
 /** Writes the URL of each module that records or sends spans. */
 const REPORT = `import { registerHooks } from 'node:module';
 import { writeSync } from 'node:fs';
 registerHooks({
   load(url, context, next) {
-    if (/\\/src\\/opentelemetry\\/(?!start)/.test(url)) writeSync(2, url + '\\n');
+    if (/\\/(src\\/tracing\\/(spans|provider|grpc)|@opentelemetry\\/(?!api\\/)|@grpc\\/)/.test(url)) writeSync(2, url + '\\n');
     return next(url, context);
   },
 });`;
@@ -42,6 +43,31 @@ async function modulesLoadedWith(env: Readonly<Record<string, string>>): Promise
   await closed;
   return loaded.split('\n').filter((url) => url !== '');
 }
+
+test.each<[string, () => Promise<OtlpReceiver>, readonly string[]]>([
+  ['http/protobuf', () => startOtlpReceiver(() => {}), []],
+  ['grpc', () => startGrpcReceiver(() => {}), []],
+  ['grpc', () => startGrpcReceiver(), ['query']],
+])('nothing of traces by %s keeps a program running that has closed its gateway', async (protocol, start, names) => {
+  const receiver = await start();
+  const options = { otelExporterOtlpEndpoint: receiver.url.href, otelExporterOtlpProtocol: protocol };
+  const program = `import { createGateway } from ${JSON.stringify(INDEX)};
+    const gateway = await createGateway(${JSON.stringify({ ...options, historyDatabase: 'off', stopWindowMs: 0 })});
+    await (await gateway.fetch(new Request('http://any/graphql?query={beaconHeight}'))).text();
+    await gateway.close();
+    process.stdout.write('closed');`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const exited = once(child, 'exit');
+  await once(child.stdout, 'data');
+  const closedAt = performance.now();
+  expect(await exited).toEqual([0, null]);
+  // The receiver has five seconds for a batch, of which the gateway waits for one.
+  expect(performance.now() - closedAt).toBeLessThan(2_500);
+  expect(receiver.spans().map(({ name }) => name)).toEqual(expect.arrayContaining([...names]));
+});
 
 test.each<[string, Record<string, string>]>([
   ['no receiver is set', {}],

@@ -1,0 +1,77 @@
+import type { Log } from '../log.ts';
+import { authorization } from '../upstream/credentials.ts';
+import type { ProxySettings } from '../upstream/proxies.ts';
+import { createHttpSender, type Sender, type SenderOptions } from './http-sender.ts';
+import type { ProviderOptions } from './provider.ts';
+import type { OtlpProtocol, Tracing } from './tracing.ts';
+
+/** Which traces are recorded, and where they are sent. */
+type TracingOptions = ProxySettings &
+  Omit<ProviderOptions, 'send'> & {
+    /** The receiver; `undefined` if traces are off. */
+    readonly otlpEndpoint: URL | undefined;
+    readonly otlpHeaders: Readonly<Record<string, string>>;
+    readonly tracingDisabled: boolean;
+    readonly log: Log;
+  };
+
+/** Maximum time to send a batch of spans. */
+const TIMEOUT_MS = 5_000;
+
+/** Batches that are sent at the same time, at most. While the receiver is too slow for them, spans are lost. */
+const MAX_SENDING = 4;
+
+/** Minimum time between two lines of the log that say that spans are lost. */
+const LOG_INTERVAL_MS = 60_000;
+
+/** Starts to trace, if a receiver is set. Only then OpenTelemetry's SDK is loaded. */
+export async function startTracing(options: TracingOptions): Promise<Tracing | undefined> {
+  const { otlpEndpoint: endpoint, otlpProtocol, httpProxy, httpsProxy, noProxy, log } = options;
+  if (endpoint === undefined || options.tracingDisabled) return undefined;
+
+  const { createTracing } = await import('./spans.ts');
+  const headers = { ...authorization(endpoint), ...options.otlpHeaders };
+  const proxies = { httpProxy, httpsProxy, noProxy };
+  const limits = { timeoutMs: TIMEOUT_MS, maxConnections: MAX_SENDING };
+  const sender = await createSender(otlpProtocol, { endpoint, headers, ...limits, ...proxies });
+  const tracing = createTracing({ ...options, send: createSend(sender, endpoint, log) });
+  log.info({ receiver: endpoint.host }, 'traces are on');
+  return {
+    ...tracing,
+    async close(timeoutMs) {
+      await tracing.close(timeoutMs);
+      await sender.close();
+    },
+  };
+}
+
+async function createSender(protocol: OtlpProtocol, options: SenderOptions): Promise<Sender> {
+  if (protocol !== 'grpc')
+    return createHttpSender(options, protocol === 'http/json' ? 'application/json' : 'application/x-protobuf');
+  const { createGrpcSender } = await import('./grpc-sender.ts');
+  return createGrpcSender(options);
+}
+
+/** Sends each batch once: to store those that cannot be sent would fill the memory. */
+function createSend(sender: Sender, endpoint: URL, log: Log): ProviderOptions['send'] {
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  let lost = 0;
+  let sending = 0;
+
+  return async (body, spans) => {
+    sending += 1;
+    try {
+      if (sending > MAX_SENDING) throw new Error('it is too slow');
+      await sender.send(body);
+    } catch (error) {
+      lost += spans;
+      if (performance.now() - loggedAt < LOG_INTERVAL_MS) return;
+      loggedAt = performance.now();
+      const { message, code } = error as NodeJS.ErrnoException;
+      log.warn({ receiver: endpoint.host, spans: lost, error: message || code }, 'spans are lost: they cannot be sent');
+      lost = 0;
+    } finally {
+      sending -= 1;
+    }
+  };
+}

@@ -1,0 +1,145 @@
+import { status } from '@grpc/grpc-js';
+import { describe, expect, test, vi } from 'vitest';
+import { createGateway } from '../../src/index.ts';
+import { OTLP_PROTOCOLS, type OtlpProtocol } from '../../src/tracing/tracing.ts';
+import { WARN } from '../support/log.ts';
+import { type OtlpReceiver, startGrpcReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
+import { PARENT, post, SAMPLED, serveTraced, spansAfterClose } from '../support/traced-gateway.ts';
+
+const PATHS: Record<OtlpProtocol, string> = {
+  'http/protobuf': '/otlp/v1/traces',
+  'http/json': '/otlp/v1/traces',
+  grpc: '/opentelemetry.proto.collector.trace.v1.TraceService/Export',
+};
+const TYPES: Record<OtlpProtocol, string> = {
+  'http/protobuf': 'application/x-protobuf',
+  'http/json': 'application/json',
+  grpc: 'application/grpc',
+};
+
+const startReceiver = (protocol: OtlpProtocol) => (protocol === 'grpc' ? startGrpcReceiver() : startOtlpReceiver());
+
+describe.each(OTLP_PROTOCOLS)('a receiver of %s', (otlpProtocol) => {
+  test('gets whole spans, with the configured headers', async () => {
+    const receiver = await startReceiver(otlpProtocol);
+    const otlpEndpoint = new URL('/otlp/', receiver.url.href.replace('//', '//someone:s3cr3t@'));
+    const otlpHeaders = { 'x-api-key': 'a-secret-key' };
+    const gateway = await serveTraced(
+      { otlpEndpoint, otlpHeaders, otlpProtocol, traceServiceName: 'gâteway' },
+      receiver,
+    );
+    const before = Date.now();
+    await post(gateway, { query: 'query Name { beaconHeight }' }, { traceparent: SAMPLED, 'x-request-id': 'r1' });
+    const after = Date.now();
+    const spans = await spansAfterClose(gateway, receiver);
+
+    const [span] = spans.filter(({ parentSpanId }) => parentSpanId === PARENT);
+    expect(span).toEqual({
+      name: 'query',
+      kind: 2,
+      flags: 0x301,
+      traceId: SAMPLED.split('-')[1],
+      spanId: expect.stringMatching(/^[\da-f]{16}$/),
+      parentSpanId: PARENT,
+      startTimeUnixNano: expect.any(Number),
+      endTimeUnixNano: expect.any(Number),
+      attributes: {
+        'network.protocol.name': 'http',
+        'pdex.request_id': 'r1',
+        'graphql.operation.type': 'query',
+        'graphql.operation.name': 'Name',
+        'pdex.cost_points': 1,
+        'pdex.response_source': 'executed',
+        'pdex.beacon_height': gateway.sandbox.chain.tip.height,
+      },
+      links: [],
+      status: { code: 0 },
+      resource: {
+        'service.name': 'gâteway',
+        'service.version': '0.0.0',
+        'telemetry.sdk.language': 'nodejs',
+        'telemetry.sdk.name': 'opentelemetry',
+        'telemetry.sdk.version': expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      },
+    });
+    const { startTimeUnixNano = 0, endTimeUnixNano = 0 } = span ?? {};
+    // Clocks differ by a millisecond.
+    expect(startTimeUnixNano / 1e6).toBeGreaterThan(before - 2);
+    expect(endTimeUnixNano).toBeGreaterThan(startTimeUnixNano);
+    expect(endTimeUnixNano / 1e6).toBeLessThan(after + 2);
+
+    const requests = receiver.requests.map(({ path, headers }) =>
+      [path, headers['content-type'], headers['x-api-key'], headers.authorization].join(' '),
+    );
+    const basic = `Basic ${Buffer.from('someone:s3cr3t').toString('base64')}`;
+    expect(new Set(requests)).toEqual(new Set([`${PATHS[otlpProtocol]} ${TYPES[otlpProtocol]} a-secret-key ${basic}`]));
+    expect(JSON.stringify(gateway.lines)).not.toMatch(/a-secret-key|s3cr3t/);
+  });
+
+  test('gets nothing that is only in the environment of a library', async () => {
+    vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'x-of-app=secret');
+    vi.stubEnv('OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'x-of-app=secret');
+    vi.stubEnv('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'http://127.0.0.1:1');
+    vi.stubEnv('OTEL_EXPORTER_OTLP_COMPRESSION', 'gzip');
+    vi.stubEnv('OTEL_SERVICE_NAME', 'app');
+    vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'of.app=1');
+    vi.stubEnv('OTEL_TRACES_SAMPLER', 'always_off');
+    for (const name of ['http_proxy', 'https_proxy', 'grpc_proxy']) vi.stubEnv(name, 'http://127.0.0.1:1');
+    const receiver = await startReceiver(otlpProtocol);
+    const gateway = await createGateway({
+      otelExporterOtlpEndpoint: receiver.url.href,
+      otelExporterOtlpProtocol: otlpProtocol,
+      historyDatabase: 'off',
+      stopWindowMs: 0,
+    });
+    await (await gateway.fetch(new Request('http://any/graphql?query={beaconHeight}'))).text();
+    await gateway.close();
+    vi.unstubAllEnvs();
+    const names = new Set(receiver.spans().map(({ resource }) => resource['service.name']));
+    expect(names).toEqual(new Set(['pdex-gateway']));
+    expect(receiver.spans().flatMap(({ resource }) => Object.keys(resource))).not.toContain('of.app');
+    const headers = receiver.requests.flatMap((request) => Object.keys(request.headers));
+    expect(headers.filter((name) => name === 'x-of-app' || name === 'content-encoding')).toEqual([]);
+  });
+});
+
+const DOWN = new URL('http://127.0.0.1:1');
+const startDown = async (): Promise<OtlpReceiver> => ({ url: DOWN, requests: [], spans: () => [] });
+const details = 'a-secret-key';
+
+test.each<[OtlpProtocol, string, string, () => Promise<OtlpReceiver>]>([
+  ['http/protobuf', 'is down', 'connect ECONNREFUSED 127.0.0.1:1', startDown],
+  [
+    'http/protobuf',
+    'refuses',
+    'it responded with status 503',
+    () => startOtlpReceiver((response) => response.writeHead(503, { 'retry-after': '0' }).end(details)),
+  ],
+  ['http/protobuf', 'never responds', 'The client is destroyed', () => startOtlpReceiver(() => {})],
+  ['grpc', 'is down', 'it responded with gRPC status UNAVAILABLE', startDown],
+  [
+    'grpc',
+    'refuses',
+    'it responded with gRPC status RESOURCE_EXHAUSTED',
+    () => startGrpcReceiver((respond) => respond({ code: status.RESOURCE_EXHAUSTED, details })),
+  ],
+  ['grpc', 'never responds', 'it responded with gRPC status CANCELLED', () => startGrpcReceiver(() => {})],
+])(
+  'a receiver of %s that %s changes no answer, is one line of the log, and delays the end by a second at most',
+  async (otlpProtocol, _, error, start) => {
+    const receiver = await start();
+    const otlpHeaders = { 'x-api-key': 'a-secret-key' };
+    const gateway = await serveTraced({ otlpProtocol, otlpHeaders, stopWindowMs: 0 }, receiver);
+    for (let n = 0; n < 600; n++)
+      expect(await post(gateway, { query: '{ service { sandbox } }' })).toBe('{"data":{"service":{"sandbox":true}}}');
+    const startedAt = performance.now();
+    await gateway.app.close();
+    expect(performance.now() - startedAt).toBeLessThan(4_000);
+    const warnings = () => gateway.lines.filter(({ level, msg }) => level === WARN && msg.startsWith('spans are lost'));
+    await expect.poll(warnings).toHaveLength(1);
+    expect(warnings()).toMatchObject([{ receiver: receiver.url.host, spans: expect.any(Number), error }]);
+    expect(JSON.stringify(gateway.lines)).not.toContain('a-secret-key');
+    // The batch that was full, and that of the end: none is sent again.
+    expect(receiver.requests.length).toBeLessThanOrEqual(2);
+  },
+);

@@ -215,6 +215,11 @@ describe('what does the source take from outside', () => {
     const start = sources.find(({ path }) => path === TRACING_START);
     const statements = start?.text.matchAll(/^import (?!type ).*'(\.\/.*)';$/gm) ?? [];
     expect([...statements].map(([, from]) => from)).toEqual(['./http-sender.ts']);
+    const outside = sources
+      .filter(({ path }) => !path.startsWith('src/tracing/'))
+      .flatMap(({ path, imports }) => imports.map(({ from }) => ({ path, to: join(dirname(path), from) })))
+      .filter(({ to }) => to.startsWith('src/tracing/') && to !== 'src/tracing/tracing.ts');
+    expect(outside).toEqual([{ path: 'src/app.ts', to: TRACING_START }]);
     const users = sources.filter(({ imports }) => imports.some(({ from }) => /^@(opentelemetry|grpc)\//.test(from)));
     expect(users.map(({ path }) => path).filter((path) => !isLazy(path))).toEqual([]);
   });

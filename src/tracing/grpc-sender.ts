@@ -1,17 +1,25 @@
+import { createSecureContext } from 'node:tls';
 import { Client, type ClientUnaryCall, credentials, Metadata, status } from '@grpc/grpc-js';
 import type { Sender, SenderOptions } from './http-sender.ts';
 
 /** The method of OTLP that receives spans. */
 const EXPORT = '/opentelemetry.proto.collector.trace.v1.TraceService/Export';
 
-/** By default, the library would read proxies from the environment, and share connections with other clients in the process. */
-const OPTIONS = { 'grpc.enable_http_proxy': 0, 'grpc.use_local_subchannel_pool': 1 };
+/**
+ * By default, the library reads proxies from the environment, shares connections in the process, and waits up to two minutes until
+ * it connects again.
+ */
+const OPTIONS = {
+  'grpc.enable_http_proxy': 0,
+  'grpc.use_local_subchannel_pool': 1,
+  'grpc.max_reconnect_backoff_ms': 5_000,
+};
 
 /** Creates the gRPC client of a receiver. It connects directly, and ignores the path of the URL. */
 export function createGrpcSender({ endpoint, headers, timeoutMs }: SenderOptions): Sender {
   const { hostname, port, protocol } = endpoint;
   const isOverTls = protocol === 'https:';
-  const channel = isOverTls ? credentials.createSsl() : credentials.createInsecure();
+  const channel = isOverTls ? credentials.createFromSecureContext(createSecureContext()) : credentials.createInsecure();
   const client = new Client(`${hostname}:${port || (isOverTls ? 443 : 80)}`, channel, OPTIONS);
   const calls = new Set<ClientUnaryCall>();
 
@@ -24,7 +32,7 @@ export function createGrpcSender({ endpoint, headers, timeoutMs }: SenderOptions
       const call = client.makeUnaryRequest(EXPORT, Buffer.from, Buffer.from, body, metadata, { deadline }, (error) => {
         calls.delete(call);
         if (error === null) resolve();
-        else reject(new Error(`it responded with gRPC status ${status[error.code]}`));
+        else reject(new Error(`gRPC status ${status[error.code]}: ${error.details}`));
       });
       calls.add(call);
       return promise;

@@ -41,7 +41,7 @@ export function createTracing(options: ProviderOptions): Tracing {
   }
 
   /** The span of an operation or of an update. */
-  function describe(span: Span | undefined, kind: SpanKind): OperationSpan | undefined {
+  function toOperation(span: Span | undefined, kind: SpanKind): OperationSpan | undefined {
     if (span === undefined) return undefined;
     const scope: Scope = { span, isOpen: true };
     return {
@@ -67,14 +67,14 @@ export function createTracing(options: ProviderOptions): Tracing {
       const kind = SpanKind.SERVER;
       const attributes = { 'network.protocol.name': transport, 'pdex.request_id': requestId };
       const parent = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
-      return describe(start(NOT_PREPARED, { kind, attributes, startTime }, parent), kind);
+      return toOperation(start(NOT_PREPARED, { kind, attributes, startTime }, parent), kind);
     },
 
     startUpdate(head) {
       const cause = trace.getSpanContext(propagator.extract(ROOT_CONTEXT, head, defaultTextMapGetter));
       if (head !== undefined && cause === undefined) return undefined;
       const links = cause === undefined ? [] : [{ context: cause }];
-      return describe(start('update', { links }), SpanKind.INTERNAL);
+      return toOperation(start('update', { links }), SpanKind.INTERNAL);
     },
 
     startPoll(name) {

@@ -2,9 +2,11 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { Server, ServerCredentials, type sendUnaryData } from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
 import { onTestFinished } from 'vitest';
+import type { Certificate } from './certificate.ts';
 
 /** A span as OTLP's JSON has it, with its attributes as an object and its times as numbers. */
 export type ReceivedSpan = {
@@ -35,6 +37,9 @@ export type OtlpReceiver = {
   spans(): readonly ReceivedSpan[];
 };
 
+/** A receiver to which nobody can connect. */
+export const DOWN: OtlpReceiver = { url: new URL('http://127.0.0.1:1'), requests: [], spans: () => [] };
+
 /** Starts a receiver for one test. @param answer responds to a request; by default with status 200 */
 export async function startOtlpReceiver(answer: (response: ServerResponse) => void = succeed): Promise<OtlpReceiver> {
   const requests: Received[] = [];
@@ -64,9 +69,15 @@ function spansOfAll(requests: readonly Received[]): readonly ReceivedSpan[] {
 
 const EXPORT = '/opentelemetry.proto.collector.trace.v1.TraceService/Export';
 
-/** Starts a receiver of gRPC for one test. @param answer responds to a request; by default that it has all spans */
+/**
+ * Starts a receiver of gRPC for one test.
+ *
+ * @param answer responds to a request; by default that it has all spans
+ * @param certificate of `localhost`; without it, the receiver is not encrypted
+ */
 export async function startGrpcReceiver(
   answer: (respond: sendUnaryData<Buffer>) => void = (respond) => respond(null, Buffer.alloc(0)),
+  certificate?: Certificate,
 ): Promise<OtlpReceiver> {
   const requests: Received[] = [];
   const server = new Server();
@@ -93,14 +104,16 @@ export async function startGrpcReceiver(
       answer(respond);
     },
   });
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) => {
-    if (error === null) resolve(port);
-    else reject(error);
-  });
-  const port = await promise;
+  const { cert, key } = certificate ?? {};
+  const keys = cert && key ? [{ cert_chain: Buffer.from(cert), private_key: Buffer.from(key) }] : undefined;
+  const credentials = keys ? ServerCredentials.createSsl(null, keys) : ServerCredentials.createInsecure();
+  const port = await promisify(server.bindAsync).call(server, '127.0.0.1:0', credentials);
   onTestFinished(() => server.forceShutdown());
-  return { url: new URL(`http://127.0.0.1:${port}`), requests, spans: () => spansOfAll(requests) };
+  return {
+    url: new URL(keys ? `https://localhost:${port}` : `http://127.0.0.1:${port}`),
+    requests,
+    spans: () => spansOfAll(requests),
+  };
 }
 
 function succeed(response: ServerResponse): void {

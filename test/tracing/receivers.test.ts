@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { createGateway } from '../../src/index.ts';
 import { OTLP_PROTOCOLS, type OtlpProtocol } from '../../src/tracing/tracing.ts';
 import { WARN } from '../support/log.ts';
-import { type OtlpReceiver, startGrpcReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
+import { DOWN, type OtlpReceiver, startGrpcReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
 import { PARENT, post, SAMPLED, serveTraced, spansAfterClose } from '../support/traced-gateway.ts';
 
 const PATHS: Record<OtlpProtocol, string> = {
@@ -103,12 +103,10 @@ describe.each(OTLP_PROTOCOLS)('a receiver of %s', (otlpProtocol) => {
   });
 });
 
-const DOWN = new URL('http://127.0.0.1:1');
-const startDown = async (): Promise<OtlpReceiver> => ({ url: DOWN, requests: [], spans: () => [] });
 const details = 'a-secret-key';
 
 test.each<[OtlpProtocol, string, string, () => Promise<OtlpReceiver>]>([
-  ['http/protobuf', 'is down', 'connect ECONNREFUSED 127.0.0.1:1', startDown],
+  ['http/protobuf', 'is down', 'connect ECONNREFUSED 127.0.0.1:1', async () => DOWN],
   [
     'http/protobuf',
     'refuses',
@@ -116,14 +114,19 @@ test.each<[OtlpProtocol, string, string, () => Promise<OtlpReceiver>]>([
     () => startOtlpReceiver((response) => response.writeHead(503, { 'retry-after': '0' }).end(details)),
   ],
   ['http/protobuf', 'never responds', 'The client is destroyed', () => startOtlpReceiver(() => {})],
-  ['grpc', 'is down', 'it responded with gRPC status UNAVAILABLE', startDown],
+  [
+    'grpc',
+    'is down',
+    'gRPC status UNAVAILABLE: No connection established. Last error: Error: connect ECONNREFUSED 127.0.0.1:1. Resolution note: ',
+    async () => DOWN,
+  ],
   [
     'grpc',
     'refuses',
-    'it responded with gRPC status RESOURCE_EXHAUSTED',
+    'gRPC status RESOURCE_EXHAUSTED: [redacted]',
     () => startGrpcReceiver((respond) => respond({ code: status.RESOURCE_EXHAUSTED, details })),
   ],
-  ['grpc', 'never responds', 'it responded with gRPC status CANCELLED', () => startGrpcReceiver(() => {})],
+  ['grpc', 'never responds', 'gRPC status CANCELLED: Cancelled on client', () => startGrpcReceiver(() => {})],
 ])(
   'a receiver of %s that %s changes no answer, is one line of the log, and delays the end by a second at most',
   async (otlpProtocol, _, error, start) => {

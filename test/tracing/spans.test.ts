@@ -194,4 +194,19 @@ describe('a head', () => {
     const orphans = spans.filter(({ kind, parentSpanId }) => kind === CLIENT && !polls.has(parentSpanId ?? ''));
     expect(orphans).toEqual([]);
   });
+
+  test('that cannot be read is one span with an error, and with the calls of that poll', async () => {
+    const receiver = await startOtlpReceiver();
+    const gateway = await serveTraced({ marketPollMs: 60_000 }, receiver);
+    const before = gateway.sandbox.node.calls('getblockchaininfo');
+    gateway.sandbox.node.faults.set({ kind: 'status', status: 503, on: 'getblockchaininfo' });
+    await expect.poll(() => gateway.sandbox.node.calls('getblockchaininfo')).toBeGreaterThan(before + 2);
+    const spans = await spansAfterClose(gateway, receiver);
+    const failed = spans.filter(({ name, status }) => name === 'poll head' && status.code === ERROR);
+    expect(failed.map(({ attributes }) => attributes)).toEqual([{ 'error.type': 'UPSTREAM_BAD_STATUS' }]);
+    const calls = spans.filter(({ parentSpanId }) => parentSpanId === failed[0]?.spanId);
+    expect(calls.map(({ name, attributes, status }) => [name, attributes['error.type'], status.code])).toEqual([
+      ['getblockchaininfo', 'UPSTREAM_BAD_STATUS', ERROR],
+    ]);
+  });
 });

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { type OtlpReceiver, startGrpcReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
+import { type Certificate, hasOpenssl, makeCertificate } from '../support/certificate.ts';
+import { DOWN, type OtlpReceiver, startGrpcReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
 
 const START = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 const INDEX = fileURLToPath(new URL('../../src/index.ts', import.meta.url));
@@ -47,6 +48,7 @@ async function modulesLoadedWith(env: Readonly<Record<string, string>>): Promise
 test.each<[string, () => Promise<OtlpReceiver>, readonly string[]]>([
   ['http/protobuf', () => startOtlpReceiver(() => {}), []],
   ['grpc', () => startGrpcReceiver(() => {}), []],
+  ['grpc', async () => DOWN, []],
   ['grpc', () => startGrpcReceiver(), ['query']],
 ])('nothing of traces by %s keeps a program running that has closed its gateway', async (protocol, start, names) => {
   const receiver = await start();
@@ -79,6 +81,27 @@ test.each<[string, Record<string, string>]>([
 test('what records spans is loaded if a receiver is set, which gets spans before the process ends', async () => {
   const receiver = await startOtlpReceiver();
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url.href, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' };
-  expect(await modulesLoadedWith(env)).not.toEqual([]);
+  const loaded = await modulesLoadedWith(env);
+  expect(loaded).not.toEqual([]);
+  expect(loaded.filter((url) => url.includes('grpc'))).toEqual([]);
   expect(receiver.spans().map(({ name }) => name)).toEqual(expect.arrayContaining(['poll head', 'query']));
 });
+
+test.skipIf(!hasOpenssl)(
+  'gRPC over TLS trusts what Node trusts, and nothing that only variables of gRPC name',
+  async () => {
+    const [certificate, other] = [makeCertificate('DNS:localhost'), makeCertificate('DNS:localhost')];
+    const receiver = await startGrpcReceiver(undefined, certificate);
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url.href, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
+    const trusting = (ofNode: Certificate, ofGrpc: Certificate) =>
+      modulesLoadedWith({
+        ...env,
+        NODE_EXTRA_CA_CERTS: ofNode.certFile,
+        GRPC_DEFAULT_SSL_ROOTS_FILE_PATH: ofGrpc.certFile,
+      });
+    await trusting(other, certificate);
+    expect(receiver.requests).toEqual([]);
+    await trusting(certificate, other);
+    expect(receiver.spans().map(({ name }) => name)).toEqual(expect.arrayContaining(['poll head', 'query']));
+  },
+);

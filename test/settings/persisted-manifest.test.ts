@@ -24,7 +24,6 @@ function read(text: string | Buffer): unknown {
 const apollo = (operations: unknown, members: object = {}) =>
   JSON.stringify({ format: 'apollo-persisted-query-manifest', version: 1, operations, ...members });
 const operation = (id: unknown, body: unknown) => ({ id, name: 'A', type: 'query', body });
-const sameIds = JSON.parse(apollo([operation('a', '{ a }'), operation('a', '{ b }')]));
 
 describe('a manifest', () => {
   test('in UTF-16 is refused, with the reason', () => {
@@ -45,7 +44,8 @@ describe('a manifest', () => {
     ['without documents', '{}', {}],
     ['of Apollo without documents', apollo([]), {}],
     ['with a byte order mark', '\ufeff{"a": "{ a }"}', { a: '{ a }' }],
-    ['that has the same document twice', '{"a": "{ a }", "a": "{ a }"}', { a: '{ a }' }],
+    ['of Relay that has an id twice', '{"a": "{ a }", "a": "{ b }"}', { a: '{ b }' }],
+    ['of Apollo that has a document twice', apollo([operation('a', '{ a }'), operation('a', '{ a }')]), { a: '{ a }' }],
   ])('%s is recognised by its content', (_, text, expected) => {
     expect(read(text)).toEqual(expected);
   });
@@ -54,41 +54,35 @@ describe('a manifest', () => {
     'expected {"<id>": "<text>"}, as Relay writes it, or {"format": "apollo-persisted-query-manifest", "version": 1, "operations": […]}';
 
   test.each([
-    ['is not JSON', '{\n "a": "{ a }",\n}', 'the file is not JSON, see line 3'],
-    ['has a word in place of a text', '{\n "a": nope\n}', 'the file is not JSON, see line 2'],
-    ['has a part of a word', '{\n "a":\n tru\n}', 'the file is not JSON, see line 3'],
-    ['has a line break in a text', '{\n "a": "{ a\n}"\n}', 'the file is not JSON, see line 2'],
-    ['goes on after its end', `{"a": "{ a }"}\n\n\nmore${' and more'.repeat(9)}\n`, 'the file is not JSON, see line 4'],
-    ['ends early', '{\n"a":\n', 'the file is not JSON, see line 3'],
-    ['is empty', '', 'the file is not JSON, see line 1'],
+    [
+      'is not JSON',
+      '{\n "a": "{ a }",\n}',
+      'the file is not JSON: Expected double-quoted property name in JSON at position 17 (line 3 column 1)',
+    ],
+    ['ends early', '{\n"a":\n', 'the file is not JSON: Unexpected end of JSON input'],
     ['is an array', '[]', FORMATS],
     ['is null', 'null', FORMATS],
     ['has another format', apollo([], { format: 'other' }), FORMATS],
     ['has another version', apollo([], { version: 2 }), FORMATS],
     ['has no operations', apollo(undefined), FORMATS],
-    ['has an empty id', '{\n"": "{ a }"}', 'expected a non-empty string as id in line 2'],
-    ['has a text that is not a string', '{\n\n"a": {"b": "{ a }"}}', 'expected a string as text in line 3'],
-    [
-      'has two texts for one id',
-      '{\n"a": "{ a }",\n"b": "{ b }",\n"\\u0061": "{ c }"}',
-      'the id "a" has two texts, the second one in line 4',
-    ],
+    ['has an empty id', '{\n"": "{ a }"}', 'expected a non-empty string as id of ""'],
+    ['has a text that is not a string', '{\n\n"a": {"b": "{ a }"}}', 'expected a string as text of "a"'],
     [
       'has an id of Apollo that is not a string',
       apollo([operation(1, '{ a }')]),
-      'expected a non-empty string as id in line 1, at $.operations[0].id',
+      'expected a non-empty string as id of $.operations[0]',
     ],
     [
       'has an empty id of Apollo',
       apollo([operation('', '{ a }')]),
-      'expected a non-empty string as id in line 1, at $.operations[0].id',
+      'expected a non-empty string as id of $.operations[0]',
     ],
-    ['has null as an operation', apollo([null]), 'expected a non-empty string as id in line 1, at $.operations[0].id'],
-    ['has no text', apollo([{ id: 'a' }]), 'expected a string as text in line 1, at $.operations[0].body'],
+    ['has null as an operation', apollo([null]), 'expected a non-empty string as id of $.operations[0]'],
+    ['has no text', apollo([{ id: 'a' }]), 'expected a string as text of $.operations[0]'],
     [
       'has two texts for one id of Apollo',
-      JSON.stringify({ others: [{ operations: [1] }], ...sameIds }, null, 1),
-      'the id "a" has two texts, the second one in line 18, at $.operations[1].body',
+      apollo([operation('a', '{ a }'), operation('a', '{ b }')]),
+      'the id "a" has a second text at $.operations[1]',
     ],
   ])('that %s is refused with its place', (_, text, problem) => {
     const found = read(text);

@@ -494,7 +494,7 @@ describe('invalid values', () => {
   test.each([
     ['there is none', 'nowhere', 'the file cannot be read: no such file or directory'],
     ['it is a folder', '.', 'the file cannot be read: illegal operation on a directory'],
-    ['it is not JSON', 'not-json.txt', 'the file is not JSON, see line 1'],
+    ['it is not JSON', 'not-json.txt', 'the file is not JSON: Unexpected end of JSON input'],
     ['it is no list', 'no-list.json', 'expected an array of {"id", "symbol", "decimals"}'],
     [
       'its tokens have problems: all are reported',

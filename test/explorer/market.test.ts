@@ -278,27 +278,39 @@ describeInBrowser('the page of a market', (browser) => {
     await page.getByRole('heading', { level: 1, name: 'Markets' }).waitFor();
   });
 
-  test('lets a reader choose where a ticker id is that of several markets, and shows a pool alone', async () => {
+  test('lets a reader choose where a ticker id is that of several pools', async () => {
     const { page } = await browser.open('/market/pETH_pUSDT', { gateway: shared() });
     await page.getByText('Several markets have this ticker id').waitFor();
     await expectAccessible(page);
-    await page.getByRole('link', { name: 'ETH/USDT' }).first().click();
+    const choices = page.locator('main li');
+    expect(await choices.count()).toBe(2);
+    await choices.filter({ hasText: '2 pairs trade in it' }).getByRole('link', { name: 'ETH/USDT' }).click();
     await panel(page, 'Order book').getByText('3 markets have this ticker id and share the book.').waitFor();
-    const { pool } = parametersOf(page);
     await page.goBack();
     await page.getByText('Several markets have this ticker id').waitFor();
+  });
 
-    const [token1Id, token2Id] = pool?.split('-').slice(0, 2) ?? [];
-    await page.goto(new URL(`/pool/${pool}`, page.url()).href);
-    await page.getByText('Market pETH_pUSDT').waitFor();
-    await page.goto(new URL(`/pool/${token1Id}-${token2Id}?pay=10`, page.url()).href);
-    await page.getByText('Pool of the node').waitFor();
-    await (await scrollTo(page, 'Depth')).getByText(/can be bought for/).waitFor();
-    await panel(page, 'Swap').getByText('Price impact').waitFor();
-    expect(await panel(page, 'Order book').count()).toBe(0);
-    await screenshot(page, 'market-pool');
-    await page.getByRole('link', { name: 'Market pETH_pUSDT' }).first().click();
-    await panel(page, 'Order book').waitFor();
+  test('has one name and direction for a pool of several pairs, and links to each', async () => {
+    const { page, gateway } = await browser.open('/market/PRV_pUSDT?pay=10', { gateway: shared() });
+    const { data } = await gateway.ask(
+      '{ pairs(filter: { tickerIds: ["PRV_pUSDT"] }) { poolId baseId targetId ticker { lastPrice } } }',
+    );
+    const [first, second] = data.pairs;
+    const heading = page.getByRole('heading', { level: 1, name: 'PRV / USDT' });
+    await heading.waitFor();
+    const links = page.getByText('3 pairs trade in this pool:').locator('..').getByRole('link');
+    expect(await links.count()).toBe(3);
+    await expect.poll(() => parametersOf(page)).toEqual({ pay: '10', pool: first.poolId });
+    await screenshot(page, 'market-pairs');
+    await links.nth(1).click();
+    await panel(page, 'Market').getByText(formatPrice(second.ticker.lastPrice), { exact: true }).first().waitFor();
+    expect(parametersOf(page)).toEqual({ pool: second.poolId });
+    await expectAccessible(page);
+
+    // The node calls the same pool by its tokens, in the other direction.
+    await page.goto(new URL(`/pool/${first.baseId}-${first.targetId}?pay=5`, page.url()).href);
+    await expect.poll(() => parametersOf(page)).toEqual({ pay: '5', pool: first.poolId });
+    await heading.waitFor();
   });
 
   test('without the market-data host, shows the pool instead', async () => {
@@ -308,6 +320,10 @@ describeInBrowser('the page of a market', (browser) => {
     await page.getByRole('link', { name: 'Pool BTC/PRV' }).click();
     await page.getByRole('heading', { level: 1, name: 'BTC / PRV' }).waitFor();
     await (await scrollTo(page, 'Depth')).getByText(/can be bought for/).waitFor();
+    await panel(page, 'Swap').getByRole('textbox').first().fill('10');
+    await panel(page, 'Swap').getByText('Price impact').waitFor();
+    expect(await panel(page, 'Order book').count()).toBe(0);
+    await screenshot(page, 'market-pool');
   });
 
   test('without the node, shows the market and its book', async () => {

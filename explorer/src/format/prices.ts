@@ -31,3 +31,8 @@ export function nameOfToken({ tokenId, symbol }: NamedToken): string {
 export function shortId(id: string, edge = 6): string {
   return id.length <= 2 * edge + 1 ? id : `${id.slice(0, edge)}…${id.slice(-edge)}`;
 }
+
+/** A pool id in short. Pools of the same two tokens differ only in the hash at its end. */
+export function shortPoolId(poolId: string): string {
+  return shortId(poolId.slice(-64), 3);
+}

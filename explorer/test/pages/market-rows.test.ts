@@ -57,19 +57,12 @@ const shown = ({ path, base, target, price, volume, liquidity }: ReturnType<type
 
 test('a market has the price of its pool per base token, and volume and liquidity in native coins', () => {
   expect(rowsOf(data).markets.map(shown)).toEqual([
+    // Two pairs trade in one pool. The host sends the volume of one side only of the second.
     {
       path: `/market/pBTC_PRV?pool=${PRV}-${BTC}-1`,
       name: 'BTC/PRV',
       price: 10_000,
-      volume: 20_000,
-      liquidity: 100_000,
-    },
-    // The host sends the volume of one side only.
-    {
-      path: `/market/pBTC_PRV?pool=${PRV}-${BTC}-2`,
-      name: 'BTC/PRV',
-      price: 10_000,
-      volume: 30_000,
+      volume: 50_000,
       liquidity: 100_000,
     },
     { path: '/market/pBTC_pETH', name: 'BTC/ETH', price: 40, volume: null, liquidity: 20_000 },
@@ -78,11 +71,30 @@ test('a market has the price of its pool per base token, and volume and liquidit
   ]);
 });
 
-test('each pool is listed once: as its market, or by itself if it has none or several', () => {
-  expect(rowsOf(data).pools.map(shown)).toEqual([
-    { path: `/pool/${PRV}-${BTC}`, name: 'BTC/PRV', price: 10_000, volume: 50_000, liquidity: 100_000 },
-    { path: '/market/pBTC_pETH', name: 'BTC/ETH', price: 40, volume: null, liquidity: 20_000 },
-    { path: `/pool/${ETH}-${NEW}`, name: 'null/ETH', price: null, volume: null, liquidity: null },
+test('each pool is listed once, as the market of its pairs, or by itself if it has none', () => {
+  const { markets, pools } = rowsOf(data);
+  expect(pools).toEqual([
+    markets[0],
+    markets[1],
+    expect.objectContaining({ path: `/pool/${ETH}-${NEW}`, poolIds: [`${ETH}-${NEW}`], pair: undefined, volume: null }),
+  ]);
+  expect(markets.map(({ poolIds }) => poolIds.length)).toEqual([2, 1, 1]);
+});
+
+test('a row says that its ticker id is that of another one, unless both are one pool', () => {
+  const other = pair(`${PRV}-${NEW}-2`, NEW, PRV, ['pBTC', 'PRV']);
+  const ambiguous = (pairs: MarketData['pairs']) =>
+    rowsOf({ ...data, pairs }).markets.map(({ pair, path }) => [pair?.isAmbiguous, path.includes('?pool=')]);
+  expect(ambiguous(data.pairs)).toEqual([
+    [false, true],
+    [false, false],
+    [false, false],
+  ]);
+  expect(ambiguous([...(data.pairs ?? []), other])).toEqual([
+    [true, true],
+    [false, false],
+    [false, false],
+    [true, true],
   ]);
 });
 
@@ -98,9 +110,9 @@ test('an upstream that cannot be read leaves what the other one knows', () => {
 test('a search finds parts of names and ticker ids, whole token ids, and all of its words', () => {
   const { markets } = rowsOf(data);
   const found = (search: string) => searchRows(markets, search).map(({ path }) => path.split('?')[0]);
-  expect(found(' ')).toHaveLength(4);
+  expect(found(' ')).toHaveLength(3);
   expect(found('btc/e')).toEqual(['/market/pBTC_pETH']);
-  expect(found('PBTC_P prv')).toEqual(['/market/pBTC_PRV', '/market/pBTC_PRV']);
+  expect(found('PBTC_P prv')).toEqual(['/market/pBTC_PRV']);
   expect(found(NEW)).toEqual(['/market/pNEW_PRV']);
   expect(found('btc doge')).toEqual([]);
 });
@@ -109,10 +121,10 @@ test('rows without a value come last in both directions', () => {
   const { markets } = rowsOf(data);
   const volumes = (direction: 'ascending' | 'descending') =>
     sortRows(markets, 'volume', direction).map(({ volume }) => volume);
-  expect(volumes('descending')).toEqual([30_000, 20_000, null, null]);
-  expect(volumes('ascending')).toEqual([20_000, 30_000, null, null]);
+  expect(volumes('descending')).toEqual([50_000, null, null]);
+  expect(volumes('ascending')).toEqual([50_000, null, null]);
   const names = sortRows(markets, 'name', 'ascending').map(({ base, target }) => `${base.symbol}/${target.symbol}`);
-  expect(names).toEqual(['BTC/ETH', 'BTC/PRV', 'BTC/PRV', 'pNEW/PRV']);
+  expect(names).toEqual(['BTC/ETH', 'BTC/PRV', 'pNEW/PRV']);
 });
 
 test('changes are in percent of the price a day ago', () => {

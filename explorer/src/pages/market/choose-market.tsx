@@ -1,19 +1,20 @@
 import { useMemo } from 'react';
-import { Link } from 'react-router';
+import { Link, Navigate } from 'react-router';
 import { Page } from '../../app/page.tsx';
+import { currentParameters } from '../../app/url-parameters.ts';
 import { useGatewayQuery } from '../../client/hooks.ts';
 import { formatPrice, formatQuantity } from '../../format/numbers.ts';
-import { shortId } from '../../format/prices.ts';
+import { shortPoolId } from '../../format/prices.ts';
 import { Answered } from '../../parts/answered.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { SkeletonRows } from '../../parts/skeleton.tsx';
-import { MarketsOfTickerDocument } from './choose-market.generated.ts';
+import { MarketsOfTickerDocument, type MarketsOfTickerQuery } from './choose-market.generated.ts';
 import { nameOfMarket, unitOfPrice } from './market.ts';
 import styles from './market-view.module.css';
 import { marketPath } from './market-view.tsx';
 
-/** Shown for a ticker id that several markets have: symbols are not unique. */
+/** Shown for a ticker id that several pools have: symbols are not unique. Pairs that share a pool are one market. */
 export function ChooseMarket({ tickerId }: { readonly tickerId: string }) {
   const answer = useGatewayQuery(
     MarketsOfTickerDocument,
@@ -32,25 +33,43 @@ export function ChooseMarket({ tickerId }: { readonly tickerId: string }) {
           skeleton={<SkeletonRows rows={3} />}
           empty={<EmptyState title={`No market is called ${tickerId}`} />}
         >
-          {(pairs) => (
-            <ul className={styles.choices}>
-              {pairs.map(({ id, poolId, baseToken, targetToken, ticker, poolPair }) => {
-                const market = { base: baseToken, target: targetToken };
-                return (
-                  <li key={id}>
-                    <Link to={marketPath(tickerId, poolId)}>{nameOfMarket(market)}</Link>
-                    <span>{`${formatPrice(ticker?.lastPrice)} ${unitOfPrice(market)}`}</span>
-                    <span>{`24 h volume ${formatQuantity(ticker?.baseVolume)}`}</span>
-                    <span className={styles.id} title={poolId}>
-                      {`pool id ${shortId(poolId, 8)}${poolPair === null ? ', no pool on the node' : ''}`}
-                    </span>
-                  </li>
-                );
-              })}
-            </ul>
-          )}
+          {(pairs) => <Choices tickerId={tickerId} pairs={pairs} />}
         </Answered>
       </Panel>
     </Page>
+  );
+}
+
+type ChoicesProps = { readonly tickerId: string; readonly pairs: NonNullable<MarketsOfTickerQuery['pairs']> };
+
+function Choices({ tickerId, pairs }: ChoicesProps) {
+  const pools = [...Map.groupBy(pairs, ({ id, poolPair }) => poolPair?.id ?? id).values()];
+  const [only] = pairs;
+  if (only !== undefined && pools.length === 1) {
+    return <Navigate to={marketPath(tickerId, only.poolId, currentParameters())} replace />;
+  }
+  return (
+    <ul className={styles.choices}>
+      {pools.map(([pair, ...others]) => {
+        if (pair === undefined) return null;
+        const { id, poolId, baseToken, targetToken, ticker, poolPair } = pair;
+        const market = { base: baseToken, target: targetToken };
+        const notes = [
+          `pool ${shortPoolId(poolId)}`,
+          poolPair === null && 'no pool on the node',
+          others.length > 0 && `${others.length + 1} pairs trade in it`,
+        ];
+        return (
+          <li key={id}>
+            <Link to={marketPath(tickerId, poolId)}>{nameOfMarket(market)}</Link>
+            <span>{`${formatPrice(ticker?.lastPrice)} ${unitOfPrice(market)}`}</span>
+            <span>{`24 h volume ${formatQuantity(ticker?.baseVolume)}`}</span>
+            <span className={styles.id} title={poolId}>
+              {notes.filter(Boolean).join(' · ')}
+            </span>
+          </li>
+        );
+      })}
+    </ul>
   );
 }

@@ -1,7 +1,9 @@
 import { Link } from 'react-router';
 import { Page } from '../../app/page.tsx';
+import { withParameter } from '../../app/url-parameters.ts';
 import type { GatewayError } from '../../client/errors.ts';
 import type { SentQuery } from '../../client/hooks.ts';
+import { shortPoolId } from '../../format/prices.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
@@ -20,13 +22,11 @@ type MarketViewProps = {
   readonly figures: MarketFigures;
   readonly query: SentQuery;
   readonly poolErrors: readonly GatewayError[];
-  /** Markets of the market-data host with the same tokens, for a pool alone. */
-  readonly markets?: readonly { readonly tickerId: string; readonly poolId: string }[];
 };
 
 /** Everything about a market, or about a pool alone, which has no order book. */
-export function MarketView({ market, figures, query, poolErrors, markets = [] }: MarketViewProps) {
-  const { pair, base, target } = market;
+export function MarketView({ market, figures, query, poolErrors }: MarketViewProps) {
+  const { pair, pairs, base, target } = market;
   const { token1Id, token2Id } = tokenIdsOf(market);
   const id = pair?.poolId ?? `${token1Id}-${token2Id}`;
   return (
@@ -42,14 +42,24 @@ export function MarketView({ market, figures, query, poolErrors, markets = [] }:
       description={
         <span className={styles.description}>
           <span>{pair === undefined ? 'Pool of the node' : `Market ${pair.tickerId}`}</span>
-          <span>
-            <span>Pool id</span> <CopyButton text={id} what="pool id" />
+          <span title={id}>
+            <span>{`Pool ${shortPoolId(id)}`}</span> <CopyButton text={id} what="pool id" />
           </span>
-          {markets.map(({ tickerId, poolId }) => (
-            <Link key={poolId} to={marketPath(tickerId, poolId)}>
-              {`Market ${tickerId}`}
-            </Link>
-          ))}
+          {pairs.length > 1 && (
+            <>
+              <span>{`${pairs.length} pairs trade in this pool:`}</span>
+              {pairs.map(({ tickerId, poolId }) => (
+                <Link
+                  key={poolId}
+                  to={marketPath(tickerId, poolId)}
+                  aria-current={poolId === pair?.poolId ? 'page' : undefined}
+                  title={`${tickerId} ${poolId}`}
+                >
+                  {shortPoolId(poolId)}
+                </Link>
+              ))}
+            </>
+          )}
         </span>
       }
     >
@@ -80,9 +90,9 @@ export function MarketView({ market, figures, query, poolErrors, markets = [] }:
   );
 }
 
-/** The path of a market whose ticker id may be that of several. */
-export function marketPath(tickerId: string, poolId: string): string {
-  return `/market/${encodeURIComponent(tickerId)}?${new URLSearchParams({ pool: poolId })}`;
+/** The path of a market whose ticker id may be that of several, with other parameters of the URL. */
+export function marketPath(tickerId: string, poolId: string, parameters = new URLSearchParams()): string {
+  return `/market/${encodeURIComponent(tickerId)}?${withParameter(parameters, 'pool', poolId)}`;
 }
 
 /** Stands where a market will be. Its panels have their sizes already, so that a page that begins again stays where it is. */

@@ -13,6 +13,8 @@ export type Market = {
   readonly pair: { readonly tickerId: string; readonly poolId: string } | undefined;
   /** The node's pool of the two tokens; undefined if there is none, or if the node cannot be read. */
   readonly pool: MarketPoolFragment | undefined;
+  /** All pairs of the host that trade in the pool, with this one. */
+  readonly pairs: readonly { readonly tickerId: string; readonly poolId: string }[];
   /** Whether the base is token 1 of the pool, whose own prices are token 1 per token 2. */
   readonly isInverse: boolean;
 };
@@ -37,13 +39,14 @@ export function marketOfPair(pair: NonNullable<MarketQuery['pair']>): Market {
     target,
     pair: { tickerId: pair.tickerId, poolId: pair.poolId },
     pool: pair.poolPair ?? undefined,
+    pairs: pair.poolPair?.pairs ?? [],
     isInverse: base.tokenId < target.tokenId,
   };
 }
 
 /** A pool alone has the direction of its own prices: its base is token 2. */
 export function marketOfPool(pool: NonNullable<PoolQuery['poolPair']>): Market {
-  return { base: pool.token2, target: pool.token1, pair: undefined, pool, isInverse: false };
+  return { base: pool.token2, target: pool.token1, pair: undefined, pool, pairs: [], isInverse: false };
 }
 
 /** The figures of a market of the market-data host. */

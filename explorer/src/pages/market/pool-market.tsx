@@ -1,16 +1,18 @@
 import { useMemo } from 'react';
+import { Navigate } from 'react-router';
+import { currentParameters } from '../../app/url-parameters.ts';
 import { useFollow, useGatewayQuery } from '../../client/hooks.ts';
 import { useLastKnown } from '../../client/last-known.ts';
 import { useIsVisible } from '../../client/visibility.ts';
 import { errorsAt } from '../../parts/answered.tsx';
 import { PoolDocument, PoolPricesDocument } from './market.generated.ts';
 import { figuresOfPool, marketOfPool } from './market.ts';
-import { MarketSkeleton, MarketView } from './market-view.tsx';
+import { MarketSkeleton, MarketView, marketPath } from './market-view.tsx';
 import { UnknownPool, UnreadableMarket } from './unknown-market.tsx';
 
 type PoolMarketProps = { readonly token1Id: string; readonly token2Id: string };
 
-/** A pool of the node, live. It has no order book. */
+/** A pool of the node without a market, live. It has no order book. */
 export function PoolMarket({ token1Id, token2Id }: PoolMarketProps) {
   const tokens = useMemo(() => ({ token1Id, token2Id }), [token1Id, token2Id]);
   const answer = useGatewayQuery(PoolDocument, tokens);
@@ -21,10 +23,11 @@ export function PoolMarket({ token1Id, token2Id }: PoolMarketProps) {
   const isVisible = useIsVisible();
   useFollow(PoolPricesDocument, { pool: tokens }, { pause: pool === undefined || !isVisible });
 
+  // A pool has the name and the direction of its market wherever it is shown.
+  const pair = pool?.pairs?.[0];
+  if (pair !== undefined) return <Navigate to={marketPath(pair.tickerId, pair.poolId, currentParameters())} replace />;
   if (pool !== undefined && market !== undefined && figures !== undefined) {
-    return (
-      <MarketView market={market} figures={figures} query={answer.query} poolErrors={[]} markets={pool.pairs ?? []} />
-    );
+    return <MarketView market={market} figures={figures} query={answer.query} poolErrors={[]} />;
   }
   if (answer.isLoading) return <MarketSkeleton title="Pool" hasBook={false} />;
   if (errors.length > 0) return <UnreadableMarket name="Pool" tickerId={null} errors={errors} retry={answer.retry} />;

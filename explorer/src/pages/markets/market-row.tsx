@@ -1,7 +1,7 @@
 import { memo } from 'react';
 import { Link } from 'react-router';
 import { formatCompact, formatPercent, formatPrice } from '../../format/numbers.ts';
-import { nameOfToken, shortId } from '../../format/prices.ts';
+import { nameOfToken, shortPoolId } from '../../format/prices.ts';
 import { formatExactTime, parseTime } from '../../format/times.ts';
 import { LiveNumber } from '../../parts/live-number.tsx';
 import { Sparkline } from '../../parts/sparkline.tsx';
@@ -23,10 +23,13 @@ type MarketTableRowProps = {
 
 /** One market. It is drawn again only if something of it has changed. */
 export const MarketTableRow = memo(function MarketTableRow({ row, rowIndex, details, hasDay }: MarketTableRowProps) {
-  const { base, target, pair, path, volume, liquidity } = row;
+  const { base, target, pair, poolIds, path, volume, liquidity } = row;
   const price = livePrice(row, details);
   const [baseName, targetName] = [nameOfToken(base), nameOfToken(target)];
-  const pool = pair?.isAmbiguous ? `pool ${shortId(pair.poolId.slice(-64), 3)}` : undefined;
+  const notes = [
+    pair?.isAmbiguous && `pool ${shortPoolId(pair.poolId)}`,
+    poolIds.length > 1 && `${poolIds.length} pairs`,
+  ].filter(Boolean);
   return (
     <tr aria-rowindex={rowIndex} className={styles.row}>
       <th scope="row">
@@ -36,7 +39,11 @@ export const MarketTableRow = memo(function MarketTableRow({ row, rowIndex, deta
           <span className={styles.target} title={target.tokenId}>
             {targetName}
           </span>
-          {pool && <span className={styles.pool}>{pool}</span>}
+          {notes.length > 0 && (
+            <span className={styles.pool} title={poolIds.join('\n')}>
+              {notes.join(' · ')}
+            </span>
+          )}
         </Link>
       </th>
       <td className={tableStyles.number} title={price === null ? undefined : `${targetName} per ${baseName}`}>

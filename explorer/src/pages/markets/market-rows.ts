@@ -12,8 +12,13 @@ export type MarketRow = {
   readonly path: string;
   readonly base: RowToken;
   readonly target: RowToken;
-  /** Undefined for a pool without a market, or with several. */
+  /**
+   * The pair of the host that gives the row its name, direction and page; undefined for a pool without a market. It is ambiguous if
+   * another row has the same ticker id.
+   */
   readonly pair: { readonly poolId: string; readonly tickerId: string; readonly isAmbiguous: boolean } | undefined;
+  /** The pool ids of all pairs that trade in this pool; that of the node for a pool without a market. */
+  readonly poolIds: readonly string[];
   /** The id of the node's pool, if there is one. */
   readonly nodeId: string | undefined;
   readonly height: number;
@@ -21,7 +26,7 @@ export type MarketRow = {
   readonly price: number | null;
   /** The price a day ago; undefined if it was not read. */
   readonly dayStart: number | null | undefined;
-  /** Of the last 24 hours, in native coins. */
+  /** Of all its pairs in the last 24 hours, in native coins. */
   readonly volume: number | null;
   /** Both sides of the pool together, in native coins. */
   readonly liquidity: number | null;
@@ -35,16 +40,16 @@ export type MarketRows = { readonly markets: readonly MarketRow[]; readonly pool
 /** The native coin, in whose units volumes and liquidity are compared. */
 const NATIVE_ID = '4'.padStart(64, '0');
 
-/** Makes the rows of what the gateway sent. */
+/**
+ * Makes the rows of what the gateway sent. Pairs of the host that trade in one pool of the node are one row, so that a pool is
+ * listed and counted once: the first pair gives it its name, direction and page, in both lists.
+ */
 export function rowsOf({ tokens, pairs, tickers, pools, height = 0 }: MarketData): MarketRows {
   const tokensById = new Map(tokens.map((token) => [token.tokenId, token]));
   const poolsByTokens = new Map(
     (pools ?? []).map((pool) => [tokensKey(pool.token1.tokenId, pool.token2.tokenId), pool]),
   );
   const tickersByPoolId = new Map((tickers ?? []).map((ticker) => [ticker.poolId, ticker]));
-  const uses = new Map<string, number>();
-  for (const { tickerId } of pairs ?? []) uses.set(tickerId, (uses.get(tickerId) ?? 0) + 1);
-
   const nativePrices = nativePricesOf(pools ?? []);
   const inNative = (amount: number | null | undefined, tokenId: string) => {
     const price = nativePrices.get(tokenId);
@@ -66,57 +71,72 @@ export function rowsOf({ tokens, pairs, tickers, pools, height = 0 }: MarketData
     return null;
   };
 
-  const marketsByPool = new Map<string, MarketRow[]>();
-  const markets = (pairs ?? []).map((pair): MarketRow => {
-    const { poolId, tickerId, baseId, targetId } = pair;
-    const key = tokensKey(baseId, targetId);
-    const pool = poolsByTokens.get(key);
-    const ticker = tickersByPoolId.get(poolId);
-    const isAmbiguous = (uses.get(tickerId) ?? 0) > 1;
-    const [base, target] = [tokenOf(baseId, pair.base), tokenOf(targetId, pair.target)];
+  const poolOf = ({ baseId, targetId }: ListedPair) => poolsByTokens.get(tokensKey(baseId, targetId));
+  const groups = [...Map.groupBy(pairs ?? [], (pair) => poolOf(pair) ?? pair).values()] as [
+    ListedPair,
+    ...ListedPair[],
+  ][];
+  const pairsByTicker = Map.groupBy(pairs ?? [], ({ tickerId }) => tickerId);
+  const groupsByTicker = Map.groupBy(groups, ([{ tickerId }]) => tickerId);
+
+  const marketsByPool = new Map<ListedPoolFragment, MarketRow>();
+  const markets = groups.map((group): MarketRow => {
+    const [first] = group;
+    const { poolId, tickerId, baseId, targetId } = first;
+    const pool = poolOf(first);
+    const volumes = group.flatMap(({ poolId, baseId, targetId }) => {
+      const ticker = tickersByPoolId.get(poolId);
+      // Some hosts send the volume of one side only.
+      return inNative(ticker?.targetVolume || null, targetId) ?? inNative(ticker?.baseVolume, baseId) ?? [];
+    });
+    const [base, target] = [tokenOf(baseId, first.base), tokenOf(targetId, first.target)];
     const row: MarketRow = {
       key: poolId,
-      path: marketPath(tickerId, isAmbiguous ? poolId : undefined),
+      path: marketPath(tickerId, pairsByTicker.get(tickerId)?.length === 1 ? undefined : poolId),
       base,
       target,
-      pair: { poolId, tickerId, isAmbiguous },
-      nodeId: pool && `PoolPair:${key}`,
+      pair: { poolId, tickerId, isAmbiguous: groupsByTicker.get(tickerId)?.length !== 1 },
+      poolIds: group.map(({ poolId }) => poolId),
+      nodeId: pool && `PoolPair:${tokensKey(baseId, targetId)}`,
       height,
-      price: priceOfBase(pool, baseId) ?? ticker?.lastPrice ?? null,
-      dayStart: 'change' in pair ? (pair.change?.from ?? null) : undefined,
-      // Some hosts send the volume of one side only.
-      volume: inNative(ticker?.targetVolume || null, targetId) ?? inNative(ticker?.baseVolume, baseId),
+      price: priceOfBase(pool, baseId) ?? tickersByPoolId.get(poolId)?.lastPrice ?? null,
+      dayStart: 'change' in first ? (first.change?.from ?? null) : undefined,
+      volume: sumOf(volumes),
       liquidity: pool === undefined ? null : liquidityOf(pool),
-      text: textOf(base, target, tickerId),
+      text: textOf(base, target, group.map(({ tickerId, poolId }) => `${tickerId} ${poolId}`).join(' ')),
     };
-    marketsByPool.set(key, [...(marketsByPool.get(key) ?? []), row]);
+    if (pool !== undefined) marketsByPool.set(pool, row);
     return row;
   });
 
-  // A pool with one market is that market. A pool with several has a page of its own, with links to them.
   const rowsOfPools = (pools ?? []).map((pool): MarketRow => {
+    const market = marketsByPool.get(pool);
+    if (market !== undefined) return market;
     const key = tokensKey(pool.token1.tokenId, pool.token2.tokenId);
-    const own = marketsByPool.get(key) ?? [];
-    const [market] = own;
-    if (market !== undefined && own.length === 1) return market;
     const [base, target] = [tokenOf(pool.token2.tokenId), tokenOf(pool.token1.tokenId)];
-    const volumes = own.flatMap(({ volume }) => volume ?? []);
     return {
       key,
       path: `/pool/${key}`,
       base,
       target,
       pair: undefined,
+      poolIds: [key],
       nodeId: `PoolPair:${key}`,
       height,
       price: pool.price,
       dayStart: 'change' in pool ? (pool.change?.from ?? null) : undefined,
-      volume: volumes.length === 0 ? null : volumes.reduce((sum, volume) => sum + volume),
+      volume: null,
       liquidity: liquidityOf(pool),
-      text: textOf(base, target, own.map(({ pair }) => pair?.tickerId).join(' ')),
+      text: textOf(base, target, key),
     };
   });
   return { markets, pools: rowsOfPools };
+}
+
+type ListedPair = NonNullable<MarketData['pairs']>[number];
+
+function sumOf(numbers: readonly number[]): number | null {
+  return numbers.length === 0 ? null : numbers.reduce((sum, number) => sum + number);
 }
 
 /** The path of the page of a market. A ticker id that several markets have needs the pool id. */

@@ -56,6 +56,8 @@ export type SettingOptions = {
   readonly bookSweepPerMinute?: number | undefined;
   /** Whether browsers get the explorer at `/`: true or false. Default: `false`. */
   readonly explorer?: boolean | undefined;
+  /** URL at which browsers open the explorer, such as `https://dex.example`. Previews of its links, for example in a chat, need it to find their picture. */
+  readonly publicUrl?: string | undefined;
   /** Whether browsers get GraphiQL: true or false. Default: `true`. */
   readonly graphiql?: boolean | undefined;
   /** Whether pairs, tickers and order books are also served as a REST API: true or false. Default: `true`. */

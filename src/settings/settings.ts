@@ -288,6 +288,13 @@ const SERVER = {
     optionDefault: 'false',
     meaning: 'Whether browsers get the explorer at `/`: true or false.',
   },
+  publicUrl: {
+    variable: 'PUBLIC_URL',
+    default: '',
+    meaning:
+      'URL at which browsers open the explorer, such as `https://dex.example`. Previews of its links, for example in a chat, need it to find their picture.',
+    read: optional(readUrl),
+  },
   graphiql: {
     ...BOOLEAN,
     variable: 'GRAPHIQL',

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -25,15 +25,18 @@ function configAt(listen: string, gateways: readonly string[], text = config): s
     .replace(/server gateway-\d:4000;/g, () => `server ${gateways[n++]};`);
 }
 
-/** An explorer of two files, which are not compressed. */
+/** A file of the explorer, which is not compressed. */
+function fileOf(type: string, text: string) {
+  return { type, etags: undefined, bodies: new Map([['identity', Buffer.from(text)] as const]) };
+}
+
+/** Files of the explorer whose paths are well known, or in the page. */
+const PUBLIC_FILES = readdirSync(join(import.meta.dirname, '../../explorer/public')).map((name) => `/${name}`);
+
+/** An explorer of a few files. */
 const EXPLORER: ExplorerFiles = {
-  page: { type: 'text/html', etags: new Map(), bodies: new Map([['identity', Buffer.from('the page')]]) },
-  assets: new Map([
-    [
-      '/assets/a-12345678.js',
-      { type: 'text/javascript', etags: undefined, bodies: new Map([['identity', Buffer.from('0')]]) },
-    ],
-  ]),
+  page: { ...fileOf('text/html', 'the page'), etags: new Map() },
+  assets: new Map(['/assets/a-12345678.js', ...PUBLIC_FILES].map((path) => [path, fileOf('text/javascript', '0')])),
 };
 
 /** Two gateways with nginx in front, each with a sandbox of its own. */
@@ -176,7 +179,10 @@ describe.skipIf(!existsSync(NGINX))('nginx.conf', () => {
     ])
       expect(await statusOf(path)).toEqual([path, 200]);
     // nginx decodes the path before it compares it, and passes it on as it was.
-    for (const path of ['/chain', '/tokens/', '/status?x=1', '/market/a%2Fb', '/pool/a-b-1', '/assets/a-12345678.js'])
+    for (const path of [
+      ...['/chain', '/tokens/', '/status?x=1', '/market/a%2Fb', '/pool/a-b-1', '/assets/a-12345678.js'],
+      ...PUBLIC_FILES,
+    ])
       expect(await statusOf(path)).toEqual([path, 200]);
     for (const path of ['/metrics', '/health', '/ready', '/graphql/x', '/metrics?/graphql', '//metrics'])
       expect(await statusOf(path)).toEqual([path, 404]);

@@ -45,6 +45,41 @@ describeInBrowser('the shell of the explorer', (browser) => {
     expect(page.url()).toBe(new URL('/status', gateway.url).href);
   });
 
+  test('has a description, a preview, icons and a manifest, whose files are there', async () => {
+    const { page, gateway } = await browser.open('/', { gateway: shared() });
+    const head = page.locator('head');
+    const read = (selector: string, name: string) =>
+      head.locator(selector).evaluateAll((all, name) => all.map((element) => element.getAttribute(name) ?? ''), name);
+    const [description = '', title, image, width, height] = await read(
+      'meta[name=description], meta[property^="og:"]:not([property$=type], [property$=name], [property$=description])',
+      'content',
+    );
+    expect(description.length).toBeGreaterThan(50);
+    expect([title, image, width, height]).toEqual(['pdex-gateway', '/preview.png', '1200', '630']);
+    const typeOf = async (path: string) => {
+      const { status, headers } = await fetch(new URL(path, gateway.url));
+      return [status, headers.get('content-type')];
+    };
+    const manifest = await (await fetch(new URL('/manifest.webmanifest', gateway.url))).json();
+    const icons = manifest.icons.map(({ src }: { src: string }) => src);
+    const paths = [
+      ...(await read('link[rel=icon], link[rel=apple-touch-icon], link[rel=manifest]', 'href')),
+      '/preview.png',
+      '/robots.txt',
+      ...icons,
+    ];
+    expect(await Promise.all(paths.map(typeOf))).toEqual([
+      [200, 'image/x-icon'],
+      [200, 'image/svg+xml'],
+      [200, 'image/png'],
+      [200, 'application/manifest+json'],
+      [200, 'image/png'],
+      [200, 'text/plain; charset=utf-8'],
+      [200, 'image/png'],
+      [200, 'image/png'],
+    ]);
+  });
+
   test('says that nothing is at an unknown path', async () => {
     const { page } = await browser.open('/no/such/page', { gateway: shared(), allowed: [/404/] });
     await expect.poll(() => page.getByRole('heading', { level: 1 }).textContent()).toBe('Page not found');

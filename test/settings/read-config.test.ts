@@ -46,6 +46,7 @@ const DEFAULTS: Config = {
   marketMaxAgeMs: 600_000,
   answerCacheBytes: 33_554_432,
   explorer: true,
+  publicUrl: undefined,
   graphiql: true,
   rest: true,
   persistedDocuments: undefined,
@@ -154,6 +155,7 @@ const OTHERWISE: [keyof Config, flag: string, variable: string, text: string, va
   ['bookSweepPerMinute', 'book-sweep-per-minute', 'BOOK_SWEEP_PER_MINUTE', '0', 0],
   ['answerCacheBytes', 'answer-cache-bytes', 'ANSWER_CACHE_BYTES', '0', 0],
   ['explorer', 'explorer', 'EXPLORER', 'false', false],
+  ['publicUrl', 'public-url', 'PUBLIC_URL', 'https://dex.example', new URL('https://dex.example')],
   ['graphiql', 'graphiql', 'GRAPHIQL', 'false', false],
   [
     'persistedDocuments',

@@ -21,7 +21,7 @@ async function build(): Promise<ExplorerFiles> {
   await buildOnce({
     name: 'explorer',
     output: join(DIST, 'index.html'),
-    sources: ['explorer/src/**/*.*', 'explorer/*.{html,ts,json}'],
+    sources: ['explorer/src/**/*.*', 'explorer/public/*', 'explorer/*.{html,ts,json}'],
     build: runBuild,
   });
   const built = await readExplorerFiles(pathToFileURL(`${DIST}/`));

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { createFile, type Encoding, type ServedFile } from '../http/file-response.ts';
 
 /** The built explorer. */
@@ -47,12 +48,18 @@ const UNKNOWN_TYPE = 'application/octet-stream';
 const ENDINGS = { br: '.br', gzip: '.gz' } as const;
 
 /**
- * Reads the built explorer from its folder.
+ * Reads the built explorer from its folder. With the URL at which it is public, the paths in the metadata of the page become URLs:
+ * programs that show previews of links load no picture from a path. The `Host` of a request could be that of an attacker, in a cache.
  *
  * @returns `undefined` if there is none
  */
-export async function readExplorerFiles(folder: URL): Promise<ExplorerFiles | undefined> {
+export async function readExplorerFiles(folder: URL, publicUrl?: URL): Promise<ExplorerFiles | undefined> {
   const contents = await readFolder(fileURLToPath(folder));
+  if (publicUrl && contents.has(PAGE_PATH)) {
+    const html = String(contents.get(PAGE_PATH)).replaceAll(' content="/', ` content="${publicUrl.origin}/`);
+    contents.set(PAGE_PATH, Buffer.from(html));
+    contents.set(PAGE_PATH + ENDINGS.br, brotliCompressSync(html)).set(PAGE_PATH + ENDINGS.gzip, gzipSync(html));
+  }
   const paths = [...contents.keys()].filter((path) => !isCompressed(path, contents));
   const files = new Map(paths.map((path) => [path, toFile(path, contents)]));
   const page = files.get(PAGE_PATH);
@@ -64,7 +71,7 @@ export async function readExplorerFiles(folder: URL): Promise<ExplorerFiles | un
  * The content of each file of a folder and its subfolders, by its path in URLs; nothing if there is no such folder. GraphiQL's
  * page is left out: `graphiql.ts` reads it when it is requested.
  */
-async function readFolder(folder: string): Promise<ReadonlyMap<string, Buffer>> {
+async function readFolder(folder: string): Promise<Map<string, Buffer>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const paths = entries
     .filter((entry) => entry.isFile() && !entry.name.startsWith('graphiql.html'))

@@ -32,6 +32,8 @@ const SCRIPT = `console.log("${'x'.repeat(2_000)}");`;
 const BUILT: Readonly<Record<string, string>> = {
   'index.html': PAGE,
   'robots.txt': 'User-agent: *',
+  'favicon.ico': 'an icon',
+  'manifest.webmanifest': '{}',
   'assets/main-abc123.js': SCRIPT,
   'assets/main-def456.css': 'body { margin: 0; }',
   'assets/icon-abc456.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
@@ -109,21 +111,15 @@ describe('the page of the explorer', () => {
     expect((await get(path, {}, 'POST')).status).toBe(404);
   });
 
-  test.each([
-    '/nothing',
-    '/market',
-    '/market/a/b',
-    '/chain/1',
-    '/index.html',
-    '/%2e%2e/package.json',
-    '//',
-    '/favicon.ico',
-  ])('says with status 404 that there is nothing at %s, but only to a browser', async (path) => {
-    const opened = await get(path, NAVIGATION);
-    expect([opened.status, opened.type, opened.text]).toEqual([404, 'text/html; charset=utf-8', PAGE]);
-    const { status, text } = await get(path);
-    expect([status, text]).toEqual([404, 'Not found. The GraphQL endpoint is /graphql.\n']);
-  });
+  test.each(['/nothing', '/market', '/market/a/b', '/chain/1', '/index.html', '/%2e%2e/package.json', '//'])(
+    'says with status 404 that there is nothing at %s, but only to a browser',
+    async (path) => {
+      const opened = await get(path, NAVIGATION);
+      expect([opened.status, opened.type, opened.text]).toEqual([404, 'text/html; charset=utf-8', PAGE]);
+      const { status, text } = await get(path);
+      expect([status, text]).toEqual([404, 'Not found. The GraphQL endpoint is /graphql.\n']);
+    },
+  );
 
   test('hides nothing of the API', async () => {
     const types = [
@@ -209,10 +205,15 @@ describe('the files of the explorer', () => {
     expect([font.sent['content-encoding'], font.text]).toEqual([undefined, 'a font']);
   });
 
-  test('without a hash in their names are checked each time', async () => {
-    const { sent, text } = await get('/robots.txt');
-    expect([sent['cache-control'], text]).toEqual(['no-cache', 'User-agent: *']);
-    expect((await get('/robots.txt', { 'if-none-match': String(sent['etag']) })).status).toBe(304);
+  test.each([
+    ['/robots.txt', 'text/plain; charset=utf-8'],
+    ['/favicon.ico', 'image/x-icon'],
+    ['/manifest.webmanifest', 'application/manifest+json'],
+  ])('without a hash in their names are checked each time: %s', async (path, type) => {
+    const { sent, text } = await get(path, NAVIGATION);
+    expect([sent['cache-control'], sent['content-type'], text]).toEqual(['no-cache', type, BUILT[path.slice(1)]]);
+    expect(sent['content-security-policy']).toContain("default-src 'self'");
+    expect((await get(path, { 'if-none-match': String(sent['etag']) })).status).toBe(304);
   });
 
   test.each([
@@ -288,6 +289,23 @@ describe('the explorer', () => {
     } finally {
       own.close();
     }
+  });
+
+  test('has URLs in the metadata of its page if it has a public URL', async () => {
+    const page = (base: string) =>
+      `<!doctype html><meta property="og:image" content="${base}/preview.png"><a href="/x">`;
+    const own = join(folder, 'public');
+    mkdirSync(own);
+    writeFileSync(join(own, 'index.html'), page(''));
+    onTestFinished(() => rmSync(own, { recursive: true }));
+    const bodies = async (url?: string) =>
+      (await readExplorerFiles(pathToFileURL(`${own}/`), url === undefined ? undefined : new URL(url)))?.page.bodies;
+    expect(String((await bodies())?.get('identity'))).toBe(page(''));
+    const sent = await bodies('https://dex.example/any');
+    const expected = page('https://dex.example');
+    expect(String(sent?.get('identity'))).toBe(expected);
+    expect(String(brotliDecompressSync(sent?.get('br') ?? ''))).toBe(expected);
+    expect(String(gunzipSync(sent?.get('gzip') ?? ''))).toBe(expected);
   });
 
   test('that is not built has no files', async () => {

@@ -181,7 +181,7 @@ describe.skipIf(!existsSync(NGINX))('nginx.conf', () => {
     // nginx decodes the path before it compares it, and passes it on as it was.
     for (const path of [
       ...['/chain', '/tokens/', '/status?x=1', '/market/a%2Fb', '/pool/a-b-1', '/assets/a-12345678.js'],
-      ...PUBLIC_FILES,
+      ...['/chain/blocks', '/chain/blocks/1640000', ...PUBLIC_FILES],
     ])
       expect(await statusOf(path)).toEqual([path, 200]);
     for (const path of ['/metrics', '/health', '/ready', '/graphql/x', '/metrics?/graphql', '//metrics'])

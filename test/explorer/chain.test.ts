@@ -69,6 +69,72 @@ describeInBrowser('the page of the chain', (browser) => {
     await beacon.getByText('No node is configured').waitFor();
   });
 
+  test('lists the newest blocks, which follow the chain, and has a page of each', async () => {
+    const opened = await browser.open('/chain', { start: recorded() });
+    const { page, gateway } = opened;
+    const first = page.getByRole('rowheader').first();
+    await page.getByRole('link', { name: 'Newest blocks' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Blocks' }).waitFor();
+    await expect.poll(() => first.textContent()).toBe('1,640,000');
+    expect(await page.getByRole('rowheader').count()).toBe(50);
+    // The gateway has not read the two blocks below the newest one, and the one above them.
+    await expect.poll(() => page.getByRole('cell', { name: '40 s', exact: true }).count()).toBe(47);
+    await advanceOnPage(opened);
+    await expect.poll(() => first.textContent()).toBe('1,640,001');
+
+    await page.getByRole('link', { name: '1,640,000' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Block 1,640,000' }).waitFor();
+    const { data } = await gateway.ask('{ history { blocks(last: 2) { hash } } }');
+    await page.getByTitle(data.history.blocks[0].hash).waitFor();
+    await page.getByRole('link', { name: '1,640,001 →' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Block 1,640,001' }).waitFor();
+    expect(await page.locator('a[rel=next]').count()).toBe(0);
+    await advanceOnPage(opened);
+    await page.getByRole('link', { name: '1,640,002 →' }).waitFor();
+  });
+
+  test('says what a block has changed, and why a block cannot be shown', async () => {
+    const { page, gateway } = await browser.open('/chain/blocks/1639999', { gateway: shared() });
+    const fields = 'nodes { token1 { id } token2 { id } token1PoolValue token2PoolValue }';
+    const { data } = await gateway.ask(
+      `{ now: poolPairs(at: 1639999, first: 100) { ${fields} } before: poolPairs(at: 1639998, first: 100) { ${fields} } }`,
+    );
+    const before = data.before.nodes.map((pool: unknown) => JSON.stringify(pool));
+    const count = data.now.nodes.filter((pool: unknown) => !before.includes(JSON.stringify(pool))).length;
+    const changed = page.getByRole('region', { name: 'What it changed' });
+    await changed.getByText(`changed ${count} of ${before.length} pools`).waitFor();
+    expect(await changed.getByRole('rowheader').count()).toBe(count);
+    await expectToFit(page, 'block');
+
+    const go = (height: string) => page.goto(new URL(`/chain/blocks/${height}`, page.url()).href);
+    await go('1000');
+    await page.getByText('The node no longer has the state at beacon height 1000.').waitFor();
+    await go('1640005');
+    await page.getByText('This block does not exist yet').waitFor();
+    await go('first');
+    await page.getByText('“first” is not the height of a block').waitFor();
+    await page.getByRole('link', { name: 'See the newest blocks' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Blocks' }).waitFor();
+    await page.getByRole('rowheader', { name: '1,640,000' }).waitFor();
+    await expectToFit(page, 'blocks');
+  });
+
+  test('lists blocks without a history too, with the times of those that the page has received', async () => {
+    const opened = await browser.open('/chain/blocks');
+    const { page } = opened;
+    await page.getByText('This gateway records no history').first().waitFor();
+    await advanceOnPage(opened);
+    const row = page.getByRole('row').nth(1);
+    await expect.poll(() => row.getByRole('rowheader').textContent()).toBe('1,640,001');
+    await expect
+      .poll(() => row.getByRole('cell').allTextContents())
+      .toEqual([expect.stringMatching(/now|ago/), '40 s', expect.stringContaining('…')]);
+    expect(await page.getByRole('row').nth(3).getByRole('cell').allTextContents()).toEqual(['–', '–', '–']);
+    await page.getByRole('link', { name: '1,639,990' }).click();
+    await page.getByText('so it knows the time and the hash only of new blocks').waitFor();
+    await page.getByText(/have changed \d+ of \d+ pools/).waitFor();
+  });
+
   test('is accessible, and fits on a phone and on a wide screen, light and dark', async () => {
     const { page } = await browser.open('/chain', { gateway: shared(), viewport: 'phone' });
     await page.locator('canvas').first().waitFor();

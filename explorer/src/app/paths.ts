@@ -4,6 +4,8 @@ export const PATHS = {
   market: '/market/:tickerId',
   pool: '/pool/:poolId',
   chain: '/chain',
+  blocks: '/chain/blocks',
+  block: '/chain/blocks/:height',
   tokens: '/tokens',
   status: '/status',
 } as const;

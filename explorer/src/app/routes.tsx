@@ -11,6 +11,8 @@ const load = {
   market: async () => ({ default: (await import('../pages/market/market-page.tsx')).MarketPage }),
   pool: async () => ({ default: (await import('../pages/market/pool-page.tsx')).PoolPage }),
   chain: async () => ({ default: (await import('../pages/chain/chain-page.tsx')).ChainPage }),
+  blocks: async () => ({ default: (await import('../pages/chain/blocks-page.tsx')).BlocksPage }),
+  block: async () => ({ default: (await import('../pages/chain/block-page.tsx')).BlockPage }),
   tokens: async () => ({ default: (await import('../pages/tokens/tokens-page.tsx')).TokensPage }),
   status: async () => ({ default: (await import('../pages/status/status-page.tsx')).StatusPage }),
 };
@@ -19,6 +21,8 @@ const MarketsPage = lazy(load.markets);
 const MarketPage = lazy(load.market);
 const PoolPage = lazy(load.pool);
 const ChainPage = lazy(load.chain);
+const BlocksPage = lazy(load.blocks);
+const BlockPage = lazy(load.block);
 const TokensPage = lazy(load.tokens);
 const StatusPage = lazy(load.status);
 
@@ -41,6 +45,8 @@ export const routes: RouteObject[] = [
       { path: PATHS.market, element: <MarketPage /> },
       { path: PATHS.pool, element: <PoolPage /> },
       { path: PATHS.chain, element: <ChainPage /> },
+      { path: PATHS.blocks, element: <BlocksPage /> },
+      { path: PATHS.block, element: <BlockPage /> },
       { path: PATHS.tokens, element: <TokensPage /> },
       { path: PATHS.status, element: <StatusPage /> },
       { path: '*', element: <NotFoundPage /> },

@@ -10,6 +10,8 @@ export type Sighting = 'newest' | 'behind' | 'other-chain';
 /** The newest head that the page has seen. It never goes back. */
 export type HeadTracker = {
   readonly newest: Store<Head | undefined>;
+  /** The newest heads that the page has seen, each height once. */
+  seen(): readonly Head[];
   /** The highest beacon height that anything on the page describes; 0 before the first one. */
   height(): number;
   /** Takes the height of an answer. */
@@ -20,7 +22,7 @@ export type HeadTracker = {
   observeChainName(name: string): boolean;
 };
 
-/** Number of heads whose hashes are remembered. */
+/** Number of heights whose heads are remembered. */
 const REMEMBERED = 64;
 
 /** A head that is this far below the newest one does not come from a slower replica. */
@@ -32,14 +34,14 @@ const FINAL_AFTER = 3;
 /** Creates the tracker of a page that has seen no head. */
 export function createHeadTracker(): HeadTracker {
   const newest = createStore<Head | undefined>(undefined);
-  const hashes = new Map<number, string>();
+  const heads = new Map<number, Head>();
   let chainName: string | undefined;
   let height = 0;
 
   /** A lower head is one of a slower replica, or one of another chain, such as that of a restarted sandbox. */
   function isOtherChain(head: Head, known: Head): boolean {
     const { beaconHeight } = head;
-    const hash = hashes.get(beaconHeight);
+    const hash = heads.get(beaconHeight)?.hash;
     if (beaconHeight > known.beaconHeight) return false;
     if (beaconHeight === known.beaconHeight) {
       return hash !== head.hash && head.previousHeight !== beaconHeight && known.previousHeight !== beaconHeight;
@@ -51,6 +53,7 @@ export function createHeadTracker(): HeadTracker {
 
   return {
     newest,
+    seen: () => [...heads.values()],
     height: () => height,
     observeHeight(next) {
       height = Math.max(height, next);
@@ -60,8 +63,8 @@ export function createHeadTracker(): HeadTracker {
       if (known !== undefined && isOtherChain(head, known)) return 'other-chain';
       if (head.beaconHeight < height) return 'behind';
       height = head.beaconHeight;
-      hashes.set(height, head.hash);
-      for (const old of hashes.keys()) if (old <= height - REMEMBERED) hashes.delete(old);
+      heads.set(height, head);
+      for (const old of heads.keys()) if (old <= height - REMEMBERED) heads.delete(old);
       newest.set(head);
       return 'newest';
     },

@@ -16,7 +16,10 @@ export type Explorer = {
 };
 
 /** The paths of the page, as the router of the explorer has them. */
-export const PAGE_PATHS = ['/', '/market/:tickerId', '/pool/:poolId', '/chain', '/tokens', '/status'] as const;
+export const PAGE_PATHS = [
+  ...['/', '/market/:tickerId', '/pool/:poolId', '/chain', '/chain/blocks', '/chain/blocks/:height', '/tokens'],
+  '/status',
+] as const;
 
 /** Matches all but `/`, each with or without a slash at its end. */
 const PAGE_PATH = new RegExp(

@@ -100,6 +100,7 @@ describe('the page of the explorer', () => {
 
   test.each([
     ...['/chain', '/tokens', '/status', '/market/pBTC_PRV', '/pool/a-b-1', '/market/a%2Fb', '/chain/'],
+    ...['/chain/blocks', '/chain/blocks/1640000'],
     ...['/status?x=/graphql', '/market/..%2f..%2fpackage.json'],
   ])('is the response to %s, by GET and HEAD, whoever requests it', async (path) => {
     for (const headers of [NAVIGATION, {}]) {

@@ -1,3 +1,4 @@
+import { Link } from 'react-router';
 import { Page } from '../../app/page.tsx';
 import { useGatewayQuery } from '../../client/hooks.ts';
 import { formatBigInt } from '../../format/amounts.ts';
@@ -31,7 +32,11 @@ export function ChainPage() {
   const name = chain.data?.chainInfo?.chainName;
 
   return (
-    <Page title="Chain" description={name === undefined ? 'The beacon chain and its shards' : `The network “${name}”`}>
+    <Page
+      title="Chain"
+      description={name === undefined ? 'The beacon chain and its shards' : `The network “${name}”`}
+      actions={<Link to="/chain/blocks">Newest blocks</Link>}
+    >
       <Panel title="Beacon chain" query={chain.query} freshness={freshness}>
         <Answered
           answer={chain}

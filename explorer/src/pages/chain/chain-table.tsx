@@ -1,3 +1,4 @@
+import { Link } from 'react-router';
 import { formatBigInt } from '../../format/amounts.ts';
 import { formatInteger, UNKNOWN } from '../../format/numbers.ts';
 import { shortId } from '../../format/prices.ts';
@@ -6,6 +7,7 @@ import { RelativeTime } from '../../parts/relative-time.tsx';
 import tableStyles from '../../parts/table.module.css';
 import type { ChainBlockFragment } from './chain.generated.ts';
 import { Signers } from './signers.tsx';
+import { blockPath } from './use-blocks.ts';
 
 /** The newest block of each chain: the beacon chain first. */
 export function ChainTable({ blocks }: { readonly blocks: readonly ChainBlockFragment[] }) {
@@ -46,7 +48,7 @@ function ChainRow({ block }: { readonly block: ChainBlockFragment }) {
     <tr>
       <th scope="row">{isBeacon ? 'Beacon' : `Shard ${chainId}`}</th>
       <td className={tableStyles.number} translate="no">
-        {formatInteger(height)}
+        {isBeacon ? <Link to={blockPath(height)}>{formatInteger(height)}</Link> : formatInteger(height)}
       </td>
       <td className={tableStyles.number}>
         <RelativeTime time={time} />

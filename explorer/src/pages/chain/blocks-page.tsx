@@ -1,0 +1,115 @@
+import { Link } from 'react-router';
+import { Page } from '../../app/page.tsx';
+import { useHead } from '../../client/hooks.ts';
+import { formatInteger, UNKNOWN } from '../../format/numbers.ts';
+import { shortId } from '../../format/prices.ts';
+import { formatDuration } from '../../format/times.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { Freshness } from '../../parts/freshness.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { RelativeTime } from '../../parts/relative-time.tsx';
+import { SkeletonRows } from '../../parts/skeleton.tsx';
+import tableStyles from '../../parts/table.module.css';
+import styles from './chain.module.css';
+import { type Block, blockPath, intervalOf, useBlocks } from './use-blocks.ts';
+
+const SHOWN = 50;
+
+/** The newest blocks of the beacon chain, newest first. */
+export function BlocksPage() {
+  const newest = useHead()?.beaconHeight;
+  // The interval of the oldest one needs the block below it.
+  const { byHeight, answer, isRecorded } = useBlocks(SHOWN + 1);
+  const heights = newest === undefined ? [] : Array.from({ length: Math.min(SHOWN, newest) }, (_, age) => newest - age);
+
+  return (
+    <Page
+      title="Blocks"
+      description={
+        <>
+          <span>The newest blocks of the</span> <Link to="/chain">beacon chain</Link>
+        </>
+      }
+    >
+      <Panel
+        title="Newest blocks"
+        query={isRecorded ? answer.query : undefined}
+        freshness={<Freshness height={newest} />}
+        isBusy={newest === undefined}
+        isFlush
+      >
+        {!isRecorded && (
+          <p className={styles.above}>
+            This gateway records no history, so times and hashes are known from when this page was opened.
+          </p>
+        )}
+        {newest === undefined ? (
+          <SkeletonRows rows={20} />
+        ) : (
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a table that is wider than a phone is scrolled with the keyboard
+          <section className={tableStyles.scroller} tabIndex={0} aria-label="Blocks">
+            <table className={`${tableStyles.table} ${styles.blocks}`}>
+              <thead>
+                <tr>
+                  <th scope="col">Height</th>
+                  <th scope="col" className={tableStyles.number}>
+                    Age
+                  </th>
+                  <th scope="col" className={tableStyles.number}>
+                    Took
+                  </th>
+                  <th scope="col">Hash</th>
+                </tr>
+              </thead>
+              <tbody>
+                {heights.map((height) => (
+                  // A row keeps its place when there is a new block: only its content changes.
+                  <BlockRow
+                    key={newest - height}
+                    height={height}
+                    block={byHeight.get(height)}
+                    ms={intervalOf(height, byHeight)}
+                  />
+                ))}
+              </tbody>
+            </table>
+          </section>
+        )}
+      </Panel>
+    </Page>
+  );
+}
+
+type BlockRowProps = {
+  readonly height: number;
+  readonly block: Block | undefined;
+  readonly ms: number | undefined;
+};
+
+function BlockRow({ height, block, ms }: BlockRowProps) {
+  return (
+    <tr>
+      <th scope="row" translate="no">
+        <Link to={blockPath(height)}>{formatInteger(height)}</Link>
+      </th>
+      <td className={tableStyles.number}>
+        <RelativeTime time={block?.time} />
+      </td>
+      <td className={tableStyles.number} translate="no">
+        {ms === undefined ? UNKNOWN : formatDuration(ms)}
+      </td>
+      <td>
+        {block?.hash == null ? (
+          <span>{UNKNOWN}</span>
+        ) : (
+          <>
+            <span className="mono" translate="no" title={block.hash}>
+              {shortId(block.hash, 4)}
+            </span>{' '}
+            <CopyButton text={block.hash} what={`hash of block ${formatInteger(height)}`} />
+          </>
+        )}
+      </td>
+    </tr>
+  );
+}

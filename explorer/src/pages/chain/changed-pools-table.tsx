@@ -1,0 +1,61 @@
+import { Link } from 'react-router';
+import { formatInteger, formatPercent, formatPrice } from '../../format/numbers.ts';
+import { nameOfToken } from '../../format/prices.ts';
+import tableStyles from '../../parts/table.module.css';
+import { marketPath } from '../market/market-view.tsx';
+import { poolPath } from '../market/pool-id.ts';
+import styles from './chain.module.css';
+import type { ChangedPool } from './changed-pools.ts';
+
+type ChangedPoolsTableProps = {
+  readonly pools: readonly ChangedPool[];
+  /** How many pools the exchange has, and how many of them were compared at most. */
+  readonly total: number;
+  readonly compared: number;
+};
+
+/** The pools that a block has changed. */
+export function ChangedPoolsTable({ pools, total, compared }: ChangedPoolsTableProps) {
+  const of =
+    total > compared ? `the ${formatInteger(compared)} largest of ${formatInteger(total)}` : formatInteger(total);
+  return (
+    <>
+      <p
+        className={styles.above}
+      >{`Trades, deposits and withdrawals have changed ${formatInteger(pools.length)} of ${of} pools. The change is that since the block before.`}</p>
+      {pools.length > 0 && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a table that is wider than a phone is scrolled with the keyboard
+        <section className={tableStyles.scroller} tabIndex={0} aria-label="Changed pools">
+          <table className={tableStyles.table}>
+            <thead>
+              <tr>
+                <th scope="col">Pool</th>
+                <th scope="col" className={tableStyles.number}>
+                  Price
+                </th>
+                <th scope="col" className={tableStyles.number}>
+                  Change
+                </th>
+              </tr>
+            </thead>
+            <tbody translate="no">
+              {pools.map(({ key, base, target, market, price, percent }) => (
+                <tr key={key}>
+                  <th scope="row">
+                    <Link
+                      to={market ? marketPath(market.tickerId, market.poolId) : poolPath(base.tokenId, target.tokenId)}
+                    >
+                      {`${nameOfToken(base)}/${nameOfToken(target)}`}
+                    </Link>
+                  </th>
+                  <td className={tableStyles.number}>{formatPrice(price)}</td>
+                  <td className={tableStyles.number}>{formatPercent(percent)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,40 @@
+import { priceOfBase } from '../../format/prices.ts';
+import type { BlockQuery, PoolAtHeightFragment } from './block.generated.ts';
+
+type Token = PoolAtHeightFragment['token1'];
+
+/** A pool whose reserves a block has changed. Its name, direction and page are those of its market if it has one. */
+export type ChangedPool = {
+  readonly key: string;
+  readonly base: Token;
+  readonly target: Token;
+  /** The market of the pool; undefined for a pool alone. */
+  readonly market: { readonly tickerId: string; readonly poolId: string } | undefined;
+  /** Target tokens per base token. */
+  readonly price: number | null;
+  /** How much the price has changed, in percent. */
+  readonly percent: number | null;
+};
+
+/** The pools that a block has changed, the largest change of a price first. A pool that is on one list only is left out. */
+export function changedPools({ pools, poolsBefore, pairs }: BlockQuery): readonly ChangedPool[] {
+  const before = new Map(poolsBefore?.nodes.map((pool) => [keyOf(pool.token1.tokenId, pool.token2.tokenId), pool]));
+  // The first pair of a pool is its market.
+  const markets = new Map(pairs?.toReversed().map((pair) => [keyOf(pair.baseId, pair.targetId), pair]));
+  const changed = (pools?.nodes ?? []).flatMap((pool): ChangedPool[] => {
+    const key = keyOf(pool.token1.tokenId, pool.token2.tokenId);
+    const old = before.get(key);
+    if (old === undefined) return [];
+    if (old.token1PoolValue === pool.token1PoolValue && old.token2PoolValue === pool.token2PoolValue) return [];
+    const market = markets.get(key);
+    const isInverse = market?.baseId === pool.token1.tokenId;
+    const [base, target] = isInverse ? [pool.token1, pool.token2] : [pool.token2, pool.token1];
+    const [from, price] = [priceOfBase(old, base.tokenId), priceOfBase(pool, base.tokenId)];
+    return [{ key, base, target, market, price, percent: from && price !== null ? 100 * (price / from - 1) : null }];
+  });
+  return changed.sort((a, b) => Math.abs(b.percent ?? 0) - Math.abs(a.percent ?? 0));
+}
+
+function keyOf(a: string, b: string): string {
+  return a < b ? `${a}-${b}` : `${b}-${a}`;
+}

@@ -42,7 +42,7 @@ describeInBrowser('the page of a market', (browser) => {
     const opened = await browser.open('/market/pBTC_PRV?pay=100', { start: recorded() });
     const { page, gateway } = opened;
     await page.getByRole('heading', { level: 1, name: 'BTC / PRV' }).waitFor();
-    await expect.poll(() => page.title()).toBe('BTC/PRV · pdex-gateway');
+    await expect.poll(() => page.title()).toMatch(/^[\d,.]+ BTC\/PRV · pdex-gateway$/);
 
     const shown = async () => {
       const { data } = await gateway.ask(
@@ -311,6 +311,52 @@ describeInBrowser('the page of a market', (browser) => {
     await page.goto(new URL(`/pool/${first.baseId}-${first.targetId}?pay=5`, page.url()).href);
     await expect.poll(() => parametersOf(page)).toEqual({ pay: '5', pool: first.poolId });
     await heading.waitFor();
+  });
+
+  test('shows a period of choice, in a fitting interval, which the URL keeps', async () => {
+    // Eleven hours of history.
+    const { page } = await browser.open('/market/pBTC_PRV', { start: recorded(1_000) });
+    const price = panel(page, 'Price');
+    const period = (name: string) => price.getByRole('button', { name, exact: true });
+    const isChosen = (name: string) => price.getByRole('tab', { name, exact: true, selected: true }).waitFor();
+    await price.locator('canvas').first().waitFor();
+    await isChosen('15 min');
+    await period('1 W').click();
+    // Fewer candles than the period has room for: the history is not as long.
+    await isChosen('5 min');
+    await expect.poll(() => parametersOf(page)).toEqual({ period: '1w' });
+    expect(await period('1 W').getAttribute('aria-pressed')).toBe('true');
+    expect(await period('1 D').getAttribute('aria-pressed')).toBe('false');
+    await expect.poll(() => price.getByText(/^A chart of BTC\/PRV with 13\d candles of 5 minutes/).count()).toBe(1);
+    await page.reload();
+    await isChosen('5 min');
+    await price.getByRole('tab', { name: '1 h', exact: true }).click();
+    await expect.poll(() => parametersOf(page)).toEqual({ interval: '1h' });
+    await period('All').click();
+    await expect.poll(() => parametersOf(page)).toEqual({ period: 'all' });
+    // Pressed again, it is off.
+    await period('All').click();
+    await expect.poll(() => parametersOf(page)).toEqual({});
+    await isChosen('15 min');
+    await expectAccessible(page);
+  });
+
+  test('has the live price in the title of its tab, also in the background', async () => {
+    const opened = await browser.open('/market/pBTC_PRV');
+    const { page, gateway } = opened;
+    const read = async () => (await gateway.ask('{ pair(tickerId: "pBTC_PRV") { poolPrice } }')).data.pair.poolPrice;
+    const before = await read();
+    await expect.poll(() => page.title()).toBe(`${formatPrice(before)} BTC/PRV · pdex-gateway`);
+    await page.evaluate(() => {
+      Object.defineProperty(document, 'hidden', { value: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    });
+    await advanceOnPage(opened, 20);
+    const after = await read();
+    expect(after).not.toBe(before);
+    await expect.poll(() => page.title()).toBe(`${formatPrice(after)} BTC/PRV · pdex-gateway`);
+    await page.getByRole('link', { name: 'Tokens' }).click();
+    await expect.poll(() => page.title()).toBe('Tokens · pdex-gateway');
   });
 
   test('without the market-data host, shows the pool instead', async () => {

@@ -5,6 +5,8 @@ import styles from './page.module.css';
 type PageProps = {
   /** The heading, and the title of the tab. */
   readonly title: string;
+  /** The title of the tab if it is another one, such as with a price. */
+  readonly tabTitle?: string;
   /** Shown instead of the title in the heading, such as with a sign of the token. */
   readonly heading?: ReactNode;
   /** A line under the heading. */
@@ -18,14 +20,14 @@ type PageProps = {
 let visited: string | undefined;
 
 /** A page: its title, and its heading, which gets the focus when a reader navigates to it. */
-export function Page({ title, heading, description, actions, children }: PageProps) {
+export function Page({ title, tabTitle = title, heading, description, actions, children }: PageProps) {
   const element = useRef<HTMLHeadingElement>(null);
   const { pathname, key } = useLocation();
   const shown = useRef(key === 'default' ? pathname : visited);
 
   useEffect(() => {
-    document.title = `${title} · pdex-gateway`;
-  }, [title]);
+    document.title = `${tabTitle} · pdex-gateway`;
+  }, [tabTitle]);
 
   useEffect(() => {
     visited = pathname;

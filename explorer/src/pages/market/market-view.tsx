@@ -3,6 +3,7 @@ import { Page } from '../../app/page.tsx';
 import { withParameter } from '../../app/url-parameters.ts';
 import type { GatewayError } from '../../client/errors.ts';
 import type { SentQuery } from '../../client/hooks.ts';
+import { formatPrice } from '../../format/numbers.ts';
 import { shortPoolId } from '../../format/prices.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Panel } from '../../parts/panel.tsx';
@@ -28,10 +29,13 @@ type MarketViewProps = {
 export function MarketView({ market, figures, query, poolErrors }: MarketViewProps) {
   const { pair, pairs, base, target } = market;
   const { token1Id, token2Id } = tokenIdsOf(market);
+  const name = nameOfMarket(market);
+  const price = figures.price ?? figures.lastPrice;
   const id = pair?.poolId ?? `${token1Id}-${token2Id}`;
   return (
     <Page
-      title={nameOfMarket(market)}
+      title={name}
+      tabTitle={price === null ? name : `${formatPrice(price)} ${name}`}
       heading={
         <span className={styles.heading}>
           <TokenBadge token={base} />

@@ -24,7 +24,8 @@ export function PairMarket({ tickerId, poolId }: PairMarketProps) {
   const isVisible = useIsVisible();
 
   const pool = market === undefined ? NO_POOL : tokenIdsOf(market);
-  useFollow(MarketPricesDocument, { pool }, { pause: market?.pool === undefined || !isVisible });
+  // The title of a tab in the background has the price, too.
+  useFollow(MarketPricesDocument, { pool }, { pause: market?.pool === undefined });
   useFollow(MarketLastTradeDocument, { poolId: pair?.poolId ?? '' }, { pause: pair === undefined || !isVisible });
 
   if (market !== undefined && figures !== undefined) {

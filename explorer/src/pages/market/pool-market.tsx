@@ -3,7 +3,6 @@ import { Navigate } from 'react-router';
 import { currentParameters } from '../../app/url-parameters.ts';
 import { useFollow, useGatewayQuery } from '../../client/hooks.ts';
 import { useLastKnown } from '../../client/last-known.ts';
-import { useIsVisible } from '../../client/visibility.ts';
 import { errorsAt } from '../../parts/answered.tsx';
 import { PoolDocument, PoolPricesDocument } from './market.generated.ts';
 import { figuresOfPool, marketOfPool } from './market.ts';
@@ -20,8 +19,7 @@ export function PoolMarket({ token1Id, token2Id }: PoolMarketProps) {
   const pool = useLastKnown(answer.data?.poolPair ?? undefined, errors.length > 0);
   const market = useMemo(() => pool && marketOfPool(pool), [pool]);
   const figures = useMemo(() => pool && figuresOfPool(pool), [pool]);
-  const isVisible = useIsVisible();
-  useFollow(PoolPricesDocument, { pool: tokens }, { pause: pool === undefined || !isVisible });
+  useFollow(PoolPricesDocument, { pool: tokens }, { pause: pool === undefined });
 
   // A pool has the name and the direction of its market wherever it is shown.
   const pair = pool?.pairs?.[0];

@@ -8,12 +8,14 @@ import { type CandleDrawing, drawCandles } from './candle-drawing.ts';
 type CandleChartProps = {
   readonly candles: readonly ChartCandle[];
   readonly intervalMs: number;
+  /** How much of the time is shown at first; undefined for as much as usual. */
+  readonly spanMs: number | undefined;
   readonly onPoint: (candle: ChartCandle | undefined) => void;
   readonly onReachOldest: () => void;
 };
 
 /** The chart of candles. Screen readers get the table instead: a canvas has nothing to read. */
-export function CandleChart({ candles, intervalMs, onPoint, onReachOldest }: CandleChartProps) {
+export function CandleChart({ candles, intervalMs, spanMs, onPoint, onReachOldest }: CandleChartProps) {
   const element = useRef<HTMLDivElement>(null);
   const drawing = useRef<CandleDrawing>(undefined);
   const scheme = useColourScheme();
@@ -37,7 +39,7 @@ export function CandleChart({ candles, intervalMs, onPoint, onReachOldest }: Can
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the colours of the theme are others when the scheme changes
   useEffect(() => drawing.current?.setColours(readChartColours()), [scheme]);
-  useEffect(() => drawing.current?.setCandles(candles, intervalMs), [candles, intervalMs]);
+  useEffect(() => drawing.current?.setCandles(candles, intervalMs, spanMs), [candles, intervalMs, spanMs]);
 
   return <div ref={element} className={`${chartStyles.chart} ${chartStyles.canvas}`} aria-hidden="true" />;
 }

@@ -13,7 +13,7 @@ import { type ChartCandle, withEmptyIntervals } from './candle.ts';
 
 /** A drawn chart of candles. */
 export type CandleDrawing = {
-  setCandles(candles: readonly ChartCandle[], intervalMs: number): void;
+  setCandles(candles: readonly ChartCandle[], intervalMs: number, spanMs: number | undefined): void;
   setColours(colours: ChartColours): void;
   dispose(): void;
 };
@@ -39,7 +39,7 @@ export function drawCandles({ element, colours, onPoint, onReachOldest }: Candle
   const chart = createChart(element, {
     ...chartOptions(colours),
     localization: { timeFormatter: formatChartTime },
-    timeScale: { timeVisible: true, tickMarkFormatter: formatTick, rightOffset: ROOM_RIGHT, minBarSpacing: 1.5 },
+    timeScale: { timeVisible: true, tickMarkFormatter: formatTick, rightOffset: ROOM_RIGHT, minBarSpacing: 1 },
   });
   const volumes = chart.addSeries(HistogramSeries, {
     priceScaleId: '',
@@ -53,6 +53,7 @@ export function drawCandles({ element, colours, onPoint, onReachOldest }: Candle
 
   let shown: readonly ChartCandle[] = [];
   let shownIntervalMs = 0;
+  let shownSpanMs: number | undefined;
   let current = colours;
 
   const toBar = (candle: ChartCandle) => ({
@@ -97,11 +98,12 @@ export function drawCandles({ element, colours, onPoint, onReachOldest }: Candle
   });
 
   return {
-    setCandles(candles, intervalMs) {
+    setCandles(candles, intervalMs, spanMs) {
       const before = shown;
-      const isOther = intervalMs !== shownIntervalMs || before.length === 0;
+      const isOther = intervalMs !== shownIntervalMs || spanMs !== shownSpanMs || before.length === 0;
       shown = candles;
       shownIntervalMs = intervalMs;
+      shownSpanMs = spanMs;
       const newest = candles.at(-1);
       const digits = priceDecimals(newest?.close ?? 1);
       series.applyOptions({ priceFormat: { type: 'custom', formatter: formatPrice, minMove: 10 ** -digits } });
@@ -113,7 +115,8 @@ export function drawCandles({ element, colours, onPoint, onReachOldest }: Candle
       drawAll();
       if (isOther && newest !== undefined) {
         const end = withEmptyIntervals(candles, intervalMs).length;
-        const from = Math.max(Math.min(0, end - 40), end - SHOWN_AT_FIRST);
+        const shownAtFirst = spanMs === undefined ? SHOWN_AT_FIRST : Math.ceil(spanMs / intervalMs);
+        const from = Math.max(Math.min(0, end - 40), end - shownAtFirst);
         chart.timeScale().setVisibleLogicalRange({ from, to: end + ROOM_RIGHT });
       }
     },

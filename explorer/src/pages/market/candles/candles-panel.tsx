@@ -1,7 +1,5 @@
 import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
-import { useSearchParams } from 'react-router';
 import { useServiceStatus } from '../../../app/service-status.ts';
-import { currentParameters, IN_PLACE, withParameter } from '../../../app/url-parameters.ts';
 import { Attribution } from '../../../charts/attribution.tsx';
 import chartStyles from '../../../charts/charts.module.css';
 import type { GatewayError } from '../../../client/errors.ts';
@@ -19,7 +17,8 @@ import type { ChartCandle } from './candle.ts';
 import { CandleLegend } from './candle-legend.tsx';
 import { CandleTable } from './candle-table.tsx';
 import styles from './candles.module.css';
-import { DEFAULT_INTERVAL, INTERVALS, type Interval, intervalOf } from './intervals.ts';
+import { INTERVALS, type Interval, PERIODS } from './intervals.ts';
+import { useCandleView } from './use-candle-view.ts';
 import { type Candles, useCandles } from './use-candles.ts';
 
 // The library of the charts is loaded when the first one is drawn.
@@ -38,19 +37,17 @@ type CandlesPanelProps = {
 
 /** Candles of the pool, in an interval of choice: as a chart whose last candle moves, or as a table. */
 export function CandlesPanel({ market, poolErrors }: CandlesPanelProps) {
-  const [parameters, setParameters] = useSearchParams();
-  const interval = intervalOf(parameters.get('interval'));
-  const view = parameters.get('view') === 'table' ? 'table' : 'chart';
+  const { interval, period, spanMs, isKnown, isTable, choose: chooseView } = useCandleView();
   const element = useRef<HTMLDivElement>(null);
   const isWatched = useIsWatched(element);
-  const candles = useCandles(market, interval, market.pool === undefined || !isWatched);
+  const candles = useCandles(market, interval, market.pool === undefined || !isWatched || !isKnown);
   const [pointed, setPointed] = useState<ChartCandle>();
   const { answer } = candles;
   const newest = candles.candles.at(-1);
 
-  function choose(name: string, value: string, byDefault: string): void {
+  function choose(...choice: Parameters<typeof chooseView>): void {
     setPointed(undefined);
-    setParameters(withParameter(currentParameters(), name, value === byDefault ? '' : value), IN_PLACE);
+    chooseView(...choice);
   }
 
   return (
@@ -67,17 +64,31 @@ export function CandlesPanel({ market, poolErrors }: CandlesPanelProps) {
             label="Interval of the candles"
             tabs={INTERVALS}
             value={interval.value}
-            onChange={(value) => choose('interval', value, DEFAULT_INTERVAL)}
+            onChange={(value) => choose('interval', value)}
           />
+          <fieldset className={styles.periods}>
+            <legend className="visually-hidden">Period of the chart</legend>
+            {PERIODS.map(({ value, label }) => (
+              <button
+                key={value}
+                type="button"
+                className={styles.period}
+                aria-pressed={value === period?.value}
+                onClick={() => choose('period', value === period?.value ? '' : value)}
+              >
+                {label}
+              </button>
+            ))}
+          </fieldset>
           <Tabs
             label="View of the candles"
             tabs={VIEWS}
-            value={view}
-            onChange={(value) => choose('view', value, 'chart')}
+            value={isTable ? 'table' : 'chart'}
+            onChange={(value) => choose('view', value)}
           />
         </div>
         <CandlesState market={market} poolErrors={poolErrors} candles={candles}>
-          {view === 'table' ? (
+          {isTable ? (
             <CandleTable market={market} candles={candles} />
           ) : (
             <>
@@ -88,6 +99,7 @@ export function CandlesPanel({ market, poolErrors }: CandlesPanelProps) {
                   <CandleChart
                     candles={candles.candles}
                     intervalMs={interval.ms}
+                    spanMs={spanMs}
                     onPoint={setPointed}
                     onReachOldest={candles.loadOlder}
                   />

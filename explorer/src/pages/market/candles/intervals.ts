@@ -23,3 +23,24 @@ export function intervalOf(value: string | null): Interval {
     (INTERVALS.find((interval) => interval.value === DEFAULT_INTERVAL) as Interval)
   );
 }
+
+const DAY = 86_400_000;
+
+/** The periods that a reader can choose, as they are in the URL. */
+export const PERIODS = [
+  { value: '1d', label: '1 D', ms: DAY },
+  { value: '1w', label: '1 W', ms: 7 * DAY },
+  { value: '1m', label: '1 M', ms: 30 * DAY },
+  { value: 'all', label: 'All', ms: Number.POSITIVE_INFINITY },
+] as const;
+
+/** One of them. */
+export type Period = (typeof PERIODS)[number];
+
+/** Number of candles that are still wide enough on a phone. */
+const MOST_CANDLES = 200;
+
+/** The shortest interval in which so much time has few enough candles. */
+export function intervalFor(spanMs: number): Interval {
+  return INTERVALS.find(({ ms }) => spanMs / ms <= MOST_CANDLES) ?? intervalOf('1d');
+}

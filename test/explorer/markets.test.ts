@@ -58,7 +58,7 @@ describeInBrowser('the page of the markets', (browser) => {
     const shown = ({ poolPrice, change }: typeof before) => [formatPrice(poolPrice), formatPercent(change.percent)];
     const cells = async () => (await row.getByRole('cell').allTextContents()).slice(0, 2);
     await expect.poll(cells).toEqual(shown(before));
-    await expect.poll(() => row.locator('svg path').count()).toBe(1);
+    await expect.poll(() => row.locator('td svg path').count()).toBe(1);
 
     await advanceOnPage(opened, 20);
     const after = await read();
@@ -165,6 +165,51 @@ describeInBrowser('the page of the markets', (browser) => {
     await page.waitForURL(/\/pool\/[0-9a-f]{64}-[0-9a-f]{64}$/);
     await page.goBack();
     await page.getByRole('tab', { name: 'All pools', selected: true }).waitFor();
+  });
+
+  test('keeps favourites in the browser, in all of its tabs, and also where nothing can be stored', async () => {
+    const { page } = await browser.open('/', { gateway: shared(), context: {} });
+    const star = page.getByRole('button', { name: 'Favourite: PRV/USDT', exact: true });
+    await page.getByRole('tab', { name: 'Favourites' }).click();
+    await page.getByText('There are no favourites yet').waitFor();
+    await page.getByRole('tab', { name: 'Markets' }).click();
+    expect(await star.getAttribute('aria-pressed')).toBe('false');
+    await star.press('Enter');
+    await expect.poll(() => star.getAttribute('aria-pressed')).toBe('true');
+    expect(new URL(page.url()).pathname).toBe('/');
+
+    const other = await page.context().newPage();
+    await other.goto(new URL('/?list=favourites', page.url()).href);
+    await other.getByText('1 favourites').waitFor();
+    await other.getByRole('link', { name: 'PRV / USDT' }).click();
+    const ofMarket = other.getByRole('button', { name: 'Favourite: PRV/USDT' });
+    await expect.poll(() => ofMarket.getAttribute('aria-pressed')).toBe('true');
+    // Of several pairs of one pool, each has the mark.
+    await other.getByText('3 pairs trade in this pool:').locator('..').getByRole('link').nth(2).click();
+    await expect.poll(() => ofMarket.getAttribute('aria-pressed')).toBe('true');
+    await ofMarket.click();
+    await expect.poll(() => star.getAttribute('aria-pressed')).toBe('false');
+
+    const blocked = await browser.open('/', {
+      gateway: shared(),
+      context: {},
+      before: (opened) =>
+        opened.addInitScript(() => {
+          Object.defineProperty(globalThis, 'localStorage', {
+            get() {
+              throw new DOMException('denied', 'SecurityError');
+            },
+          });
+        }),
+    });
+    const alone = blocked.page.getByRole('button', { name: 'Favourite: BTC/PRV', exact: true });
+    await alone.click();
+    await blocked.page.getByRole('button', { name: 'Favourite: ETH/PRV', exact: true }).click();
+    await blocked.page.getByRole('tab', { name: 'Favourites' }).click();
+    await blocked.page.getByText('2 favourites').waitFor();
+    await expectToFit(blocked.page, 'favourites', { fullPage: false });
+    await alone.click();
+    await blocked.page.getByText('1 favourites').waitFor();
   });
 
   test('without market data, lists the pools; without a node, the last prices; without a history, no changes', async () => {

@@ -9,6 +9,8 @@ type PageProps = {
   readonly tabTitle?: string;
   /** Shown instead of the title in the heading, such as with a sign of the token. */
   readonly heading?: ReactNode;
+  /** Stands beside the heading, such as a star. */
+  readonly beside?: ReactNode;
   /** A line under the heading. */
   readonly description?: ReactNode;
   /** Controls next to the heading, such as a search. */
@@ -20,7 +22,7 @@ type PageProps = {
 let visited: string | undefined;
 
 /** A page: its title, and its heading, which gets the focus when a reader navigates to it. */
-export function Page({ title, tabTitle = title, heading, description, actions, children }: PageProps) {
+export function Page({ title, tabTitle = title, heading, beside, description, actions, children }: PageProps) {
   const element = useRef<HTMLHeadingElement>(null);
   const { pathname, key } = useLocation();
   const shown = useRef(key === 'default' ? pathname : visited);
@@ -41,9 +43,12 @@ export function Page({ title, tabTitle = title, heading, description, actions, c
     <div className={styles.page}>
       <div className={styles.header}>
         <div className={styles.titles}>
-          <h1 ref={element} tabIndex={-1}>
-            {heading ?? title}
-          </h1>
+          <div className={styles.heading}>
+            <h1 ref={element} tabIndex={-1}>
+              {heading ?? title}
+            </h1>
+            {beside}
+          </div>
           {description !== undefined && <p className={styles.description}>{description}</p>}
         </div>
         {actions}

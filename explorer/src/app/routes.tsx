@@ -3,6 +3,7 @@ import type { RouteObject } from 'react-router';
 import { NotFoundPage } from '../pages/not-found/not-found-page.tsx';
 import { PageBoundary } from './page-boundary.tsx';
 import { PATHS } from './paths.ts';
+import { loadSearch } from './search/search.tsx';
 import { Shell } from './shell.tsx';
 
 /** Each page is a file of its own. */
@@ -29,7 +30,7 @@ const StatusPage = lazy(load.status);
 /** Loads the files of all pages, so that they can be opened at once, and while the gateway cannot be reached. */
 export function preloadPages(): void {
   // A page that cannot be loaded now is loaded when it is opened.
-  for (const loadPage of Object.values(load)) loadPage().catch(() => {});
+  for (const loadFile of [loadSearch, ...Object.values(load)]) loadFile().catch(() => {});
 }
 
 /** Every URL of the explorer. */

@@ -7,7 +7,7 @@ import { Banner } from './banner.tsx';
 import { Footer } from './footer.tsx';
 import { useHeightProperty } from './height-property.ts';
 import { PageBoundary } from './page-boundary.tsx';
-import { useSearchKey } from './search-key.ts';
+import { Search } from './search/search.tsx';
 import { useServiceStatus } from './service-status.ts';
 import styles from './shell.module.css';
 import { ThemeToggle } from './theme-toggle.tsx';
@@ -19,7 +19,6 @@ export function Shell() {
   const { pathname } = useLocation();
   const service = useServiceStatus();
   useFollow(HeadDocument, NO_VARIABLES);
-  useSearchKey();
   const header = useRef<HTMLElement>(null);
   useHeightProperty(header, '--shell-header');
 
@@ -54,6 +53,7 @@ export function Shell() {
               Status
             </NavLink>
           </nav>
+          <Search />
           <ThemeToggle />
         </div>
       </header>

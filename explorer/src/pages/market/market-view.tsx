@@ -6,6 +6,7 @@ import type { SentQuery } from '../../client/hooks.ts';
 import { formatPrice } from '../../format/numbers.ts';
 import { shortPoolId } from '../../format/prices.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { FavouriteButton } from '../../parts/favourite-button.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { TokenBadge } from '../../parts/token-badge.tsx';
@@ -43,6 +44,7 @@ export function MarketView({ market, figures, query, poolErrors }: MarketViewPro
           <TokenBadge token={target} />
         </span>
       }
+      beside={<FavouriteButton name={name} poolIds={pairs.length > 1 ? pairs.map(({ poolId }) => poolId) : [id]} />}
       description={
         <span className={styles.description}>
           <span>{pair === undefined ? 'Pool of the node' : `Market ${pair.tickerId}`}</span>

@@ -126,15 +126,19 @@ export function createMarketList({ client, onRestored }: MarketListOptions): Mar
       if (!isReplaced()) timer = setTimeout(loadAgain, waitMs(withChange));
     }
 
-    loadNow = () => {
+    const loadNowBefore = loadNow;
+    function loadNowForThis(): void {
       failures = 0;
       void loadAgain();
-    };
+    }
+    loadNow = loadNowForThis;
     timer = setTimeout(loadAgain, waitMs(withChange));
-    const endRestored = onRestored(loadNow);
+    const endRestored = onRestored(loadNowForThis);
     return () => {
       isOver = true;
       clearTimeout(timer);
+      // The page below a search goes on.
+      if (loadNow === loadNowForThis) loadNow = loadNowBefore;
       endRestored();
     };
   }

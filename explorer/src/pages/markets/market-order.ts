@@ -1,5 +1,5 @@
 import { nameOfToken } from '../../format/prices.ts';
-import type { MarketRow } from './market-rows.ts';
+import { type MarketRow, searchable } from './market-rows.ts';
 
 /** The columns by which the list can be sorted. */
 export const MARKET_SORTS = ['name', 'price', 'change', 'volume', 'liquidity'] as const;
@@ -25,10 +25,16 @@ const numberOf = {
   liquidity: ({ liquidity }) => liquidity,
 } satisfies Record<Exclude<MarketSort, 'name'>, (row: MarketRow) => number | null>;
 
-/** The rows in which each word of the search is found: a part of a symbol or ticker id, or a token id. */
+/**
+ * The rows in which each word of the search is found: a part of a symbol or ticker id, such as BTC-PRV, a token or pool id, or the
+ * beginning of a word of a name.
+ */
 export function searchRows(rows: readonly MarketRow[], search: string): readonly MarketRow[] {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  return words.length === 0 ? rows : rows.filter(({ text }) => words.every((word) => text.includes(word)));
+  const words = searchable(search).split(/\s+/).filter(Boolean);
+  if (words.length === 0) return rows;
+  return rows.filter(({ text, names }) =>
+    words.every((word) => text.includes(word) || names.some((name) => name.startsWith(word))),
+  );
 }
 
 /** The rows in an order. Rows without a value come last. Updates move no row: its values are those of the list. */

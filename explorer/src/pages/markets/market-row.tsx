@@ -3,6 +3,7 @@ import { Link } from 'react-router';
 import { formatCompact, formatPercent, formatPrice } from '../../format/numbers.ts';
 import { nameOfToken, shortPoolId } from '../../format/prices.ts';
 import { formatExactTime, parseTime } from '../../format/times.ts';
+import { FavouriteButton } from '../../parts/favourite-button.tsx';
 import { LiveNumber } from '../../parts/live-number.tsx';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import tableStyles from '../../parts/table.module.css';
@@ -33,18 +34,21 @@ export const MarketTableRow = memo(function MarketTableRow({ row, rowIndex, deta
   return (
     <tr aria-rowindex={rowIndex} className={styles.row}>
       <th scope="row">
-        <Link to={path} className={styles.name ?? ''}>
-          <TokenBadge token={base} />
-          <span className={styles.slash}>/</span>
-          <span className={styles.target} title={target.tokenId}>
-            {targetName}
-          </span>
-          {notes.length > 0 && (
-            <span className={styles.pool} title={poolIds.join('\n')}>
-              {notes.join(' · ')}
+        <span className={styles.market}>
+          <FavouriteButton name={`${baseName}/${targetName}`} poolIds={poolIds} />
+          <Link to={path} className={styles.name ?? ''}>
+            <TokenBadge token={base} />
+            <span className={styles.slash}>/</span>
+            <span className={styles.target} title={target.tokenId}>
+              {targetName}
             </span>
-          )}
-        </Link>
+            {notes.length > 0 && (
+              <span className={styles.pool} title={poolIds.join('\n')}>
+                {notes.join(' · ')}
+              </span>
+            )}
+          </Link>
+        </span>
       </th>
       <td className={tableStyles.number} title={price === null ? undefined : `${targetName} per ${baseName}`}>
         <LiveNumber value={price}>{formatPrice(price)}</LiveNumber>

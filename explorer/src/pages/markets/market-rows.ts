@@ -1,4 +1,5 @@
 import { nameOfToken, priceOfBase } from '../../format/prices.ts';
+import { namesOfSymbol } from '../../format/token-names.ts';
 import type { MarketData } from './market-list.ts';
 import type { ListedPoolFragment } from './markets.generated.ts';
 
@@ -30,8 +31,9 @@ export type MarketRow = {
   readonly volume: number | null;
   /** Both sides of the pool together, in native coins. */
   readonly liquidity: number | null;
-  /** What a search looks at, in lower case. */
+  /** What a search looks at, in lower case, and the words of the names of both tokens. */
   readonly text: string;
+  readonly names: readonly string[];
 };
 
 /** The rows of both lists. */
@@ -103,6 +105,7 @@ export function rowsOf({ tokens, pairs, tickers, pools, height = 0 }: MarketData
       dayStart: 'change' in first ? (first.change?.from ?? null) : undefined,
       volume: sumOf(volumes),
       liquidity: pool === undefined ? null : liquidityOf(pool),
+      names: namesOf(base, target),
       text: textOf(base, target, group.map(({ tickerId, poolId }) => `${tickerId} ${poolId}`).join(' ')),
     };
     if (pool !== undefined) marketsByPool.set(pool, row);
@@ -127,6 +130,7 @@ export function rowsOf({ tokens, pairs, tickers, pools, height = 0 }: MarketData
       dayStart: 'change' in pool ? (pool.change?.from ?? null) : undefined,
       volume: null,
       liquidity: liquidityOf(pool),
+      names: namesOf(base, target),
       text: textOf(base, target, key),
     };
   });
@@ -162,7 +166,16 @@ function nativePricesOf(pools: readonly ListedPoolFragment[]): ReadonlyMap<strin
   return prices;
 }
 
-function textOf(base: RowToken, target: RowToken, tickerId: string): string {
+function textOf(base: RowToken, target: RowToken, ids: string): string {
   const [first, second] = [nameOfToken(base), nameOfToken(target)];
-  return `${first}/${second} ${tickerId} ${base.tokenId} ${target.tokenId}`.toLowerCase();
+  return searchable(`${first}/${second} ${second}/${first} ${ids} ${base.tokenId} ${target.tokenId}`);
+}
+
+function namesOf(base: RowToken, target: RowToken): readonly string[] {
+  return [...namesOfSymbol(base.symbol), ...namesOfSymbol(target.symbol)];
+}
+
+/** A text in which BTC-PRV, btc_prv and BTC/PRV are equal. */
+export function searchable(text: string): string {
+  return text.toLowerCase().replace(/[-_]/g, '/');
 }

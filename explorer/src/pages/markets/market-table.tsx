@@ -38,7 +38,7 @@ export function MarketTable({ rows, count, virtual, details, view, hasHistory }:
       </colgroup>
       <thead className={styles.head}>
         <tr aria-rowindex={1}>
-          <SortHeader {...header('name')}>{view.list === 'markets' ? 'Market' : 'Pool'}</SortHeader>
+          <SortHeader {...header('name')}>{view.list === 'pools' ? 'Pool' : 'Market'}</SortHeader>
           <SortHeader {...header('price')} isNumber>
             Price
           </SortHeader>

@@ -1,4 +1,5 @@
 import { type ReactNode, useDeferredValue, useMemo } from 'react';
+import { isFavourite, useFavourites } from '../../app/favourites.ts';
 import { formatInteger } from '../../format/numbers.ts';
 import { errorsAt } from '../../parts/answered.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -11,7 +12,7 @@ import { Tabs } from '../../parts/tabs.tsx';
 import { useVirtualRows } from '../../parts/virtual-rows.tsx';
 import type { MarketData, MarketList, MarketListState } from './market-list.ts';
 import { searchRows, sortRows } from './market-order.ts';
-import { rowsOf } from './market-rows.ts';
+import { type MarketRows, rowsOf } from './market-rows.ts';
 import { MarketTable } from './market-table.tsx';
 import styles from './markets.module.css';
 import { useRowDetails } from './row-details.ts';
@@ -27,13 +28,19 @@ type MarketsPanelProps = {
 const TABS = [
   { value: 'markets', label: 'Markets' },
   { value: 'pools', label: 'All pools' },
+  { value: 'favourites', label: 'Favourites' },
 ] as const;
 
-const NO_ROWS = { markets: [], pools: [] };
+const NO_ROWS: MarketRows = { markets: [], pools: [] };
 
 /** The list that the reader has chosen, in each of its states. */
 export function MarketsPanel({ list: { data, errors, query, retry }, view, hasHistory }: MarketsPanelProps) {
-  const rows = useMemo(() => (data === undefined ? NO_ROWS : rowsOf(data)), [data]);
+  const listedRows = useMemo(() => (data === undefined ? NO_ROWS : rowsOf(data)), [data]);
+  const marked = useFavourites();
+  const rows = useMemo(() => {
+    const all = new Set([...listedRows.markets, ...listedRows.pools]);
+    return { ...listedRows, favourites: [...all].filter(({ poolIds }) => isFavourite(marked, poolIds)) };
+  }, [listedRows, marked]);
   const search = useDeferredValue(view.search);
   const found = useMemo(() => searchRows(rows[view.list], search), [rows, view.list, search]);
   const listed = useMemo(() => sortRows(found, view.sort, view.direction), [found, view.sort, view.direction]);
@@ -67,7 +74,7 @@ export function MarketsPanel({ list: { data, errors, query, retry }, view, hasHi
   );
 
   function whyEmpty(): ReactNode {
-    const field = view.list === 'markets' ? 'pairs' : 'poolPairs';
+    const field = view.list === 'pools' ? 'poolPairs' : 'pairs';
     const own = errorsAt(errors, [field]);
     if (data === undefined) {
       return errors.length === 0 ? <SkeletonRows rows={20} /> : <ErrorState errors={errors} retry={retry} />;
@@ -75,13 +82,20 @@ export function MarketsPanel({ list: { data, errors, query, retry }, view, hasHi
     if ((field === 'pairs' ? data.pairs : data.pools) === null && own.length > 0) {
       return <ErrorState errors={own} retry={retry} />;
     }
+    if (view.list === 'favourites' && rows.favourites.length === 0) {
+      return (
+        <EmptyState title="There are no favourites yet">
+          <p>The star beside a market adds it. Favourites are stored in this browser only.</p>
+        </EmptyState>
+      );
+    }
     if (rows[view.list].length === 0) {
       return <EmptyState title={view.list === 'markets' ? 'The host has no markets' : 'The exchange has no pools'} />;
     }
     const other: ListName = view.list === 'markets' ? 'pools' : 'markets';
     const others = searchRows(rows[other], search).length;
     return (
-      <EmptyState title={view.list === 'markets' ? 'No market matches' : 'No pool matches'}>
+      <EmptyState title={view.list === 'pools' ? 'No pool matches' : 'No market matches'}>
         <p>Search for a part of a symbol or ticker, or for a token id.</p>
         <p className={styles.buttons}>
           <Button onClick={view.clearSearch}>Clear the search</Button>

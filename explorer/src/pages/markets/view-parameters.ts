@@ -2,8 +2,9 @@ import { useSearchParams } from 'react-router';
 import { currentParameters, FROM_FIRST_ROW, withParameter } from '../../app/url-parameters.ts';
 import { type Direction, firstDirection, MARKET_SORTS, type MarketSort } from './market-order.ts';
 
-/** The markets of the market-data host, or all pools of the node. */
-export type ListName = 'markets' | 'pools';
+/** The markets of the market-data host, all pools of the node, or those of both that the reader has marked. */
+export const LISTS = ['markets', 'pools', 'favourites'] as const;
+export type ListName = (typeof LISTS)[number];
 
 /** What the reader has chosen. It is in the URL, without what is usual. */
 export type ViewParameters = {
@@ -21,9 +22,9 @@ export type ViewParameters = {
 export function useViewParameters(usualList: ListName): ViewParameters {
   const [parameters, setParameters] = useSearchParams();
   const inUrl = parameters.get('list');
-  const list = inUrl === 'markets' || inUrl === 'pools' ? inUrl : usualList;
+  const list = LISTS.find((known) => known === inUrl) ?? usualList;
   // A pool without a market has no volume.
-  const usualSort: MarketSort = list === 'markets' ? 'volume' : 'liquidity';
+  const usualSort: MarketSort = list === 'pools' ? 'liquidity' : 'volume';
   const sort = MARKET_SORTS.find((known) => known === parameters.get('sort')) ?? usualSort;
   const named = parameters.get('direction');
   const direction = named === 'ascending' || named === 'descending' ? named : firstDirection(sort);

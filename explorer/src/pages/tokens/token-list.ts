@@ -1,4 +1,5 @@
 import { nameOfToken } from '../../format/prices.ts';
+import { namesOfSymbol } from '../../format/token-names.ts';
 import type { TokenRowFragment } from './tokens.generated.ts';
 
 /** The columns by which the list can be sorted. */
@@ -19,15 +20,26 @@ const numberOf = {
   decimals: ({ decimals }) => decimals,
 } satisfies Record<Exclude<TokenSort, 'name'>, (token: TokenRowFragment) => number | null>;
 
-/** The tokens whose symbol contains the text, or whose id begins with it, in an order. Tokens without a value come last. */
+/** A token, as far as a search looks at it. */
+type SearchedToken = { readonly tokenId: string; readonly symbol: string | null };
+
+/** The tokens whose symbol contains the text, or whose id or a word of whose name begins with it. */
+export function findTokens<Token extends SearchedToken>(tokens: readonly Token[], search: string): Token[] {
+  const wanted = search.trim().toLowerCase();
+  return tokens.filter(
+    ({ symbol, tokenId }) =>
+      symbol?.toLowerCase().includes(wanted) ||
+      tokenId.startsWith(wanted) ||
+      namesOfSymbol(symbol).some((name) => name.startsWith(wanted)),
+  );
+}
+
+/** The tokens that a search finds, in an order. Tokens without a value come last. */
 export function listTokens(
   tokens: readonly TokenRowFragment[],
   { search, sort, direction }: { readonly search: string; readonly sort: TokenSort; readonly direction: Direction },
 ): readonly TokenRowFragment[] {
-  const wanted = search.trim().toLowerCase();
-  const found = tokens.filter(
-    ({ symbol, tokenId }) => wanted === '' || symbol?.toLowerCase().includes(wanted) || tokenId.startsWith(wanted),
-  );
+  const found = findTokens(tokens, search);
   const sign = direction === 'ascending' ? 1 : -1;
   return found.sort((a, b) => sign * compare(a, b, sort, sign) || byName(a, b));
 }

@@ -1,0 +1,75 @@
+import { formatCompact, formatInteger, formatPrice } from '../../format/numbers.ts';
+import { nameOfToken, shortId, shortPoolId } from '../../format/prices.ts';
+import { type Block, blockPath } from '../../pages/chain/use-blocks.ts';
+import { searchRows, sortRows } from '../../pages/markets/market-order.ts';
+import type { MarketRow, RowToken } from '../../pages/markets/market-rows.ts';
+import { findTokens } from '../../pages/tokens/token-list.ts';
+
+/** Something that a search has found, and where it is. */
+export type Found = { readonly path: string; readonly kind: string; readonly name: string; readonly note: string };
+
+/** Where a search looks. */
+export type SearchedIn = {
+  readonly rows: readonly MarketRow[];
+  readonly tokens: readonly RowToken[];
+  readonly blocks: ReadonlyMap<number, Block>;
+  /** The newest height; undefined until it is known. */
+  readonly newest: number | undefined;
+};
+
+const MOST_MARKETS = 8;
+const MOST_TOKENS = 5;
+
+/** Whether a text can be the hash of a block, or the id of a token. */
+export function isHash(text: string): boolean {
+  return /^[0-9a-f]{64}$/i.test(text.trim());
+}
+
+/** What a text names: a block by its height or hash, markets and pools, the most traded first, and tokens. */
+export function find(search: string, { rows, tokens, blocks, newest }: SearchedIn): readonly Found[] {
+  const text = search.trim();
+  if (text === '') return [];
+  const height = /^#?\d{1,3}(,?\d{3})*$|^#?\d+$/.test(text) ? Number(text.replace(/[#,]/g, '')) : undefined;
+  const byHash = isHash(text) ? [...blocks.values()].find(({ hash }) => hash === text.toLowerCase()) : undefined;
+  const found: Found[] = [];
+  const block = byHash?.beaconHeight ?? height;
+  if (block !== undefined && block > 0 && Number.isSafeInteger(block) && (newest === undefined || block <= newest)) {
+    found.push({ path: blockPath(block), kind: 'Block', name: formatInteger(block), note: 'of the beacon chain' });
+  }
+  const markets = sortRows(searchRows(rows, text), 'volume', 'descending');
+  return [
+    ...found,
+    ...markets.slice(0, MOST_MARKETS).map(foundMarket),
+    ...findTokens(tokens, text)
+      .sort((a, b) => relevanceOf(b, text) - relevanceOf(a, text))
+      .slice(0, MOST_TOKENS)
+      .map(foundToken),
+  ];
+}
+
+/** A market, or a pool without one. */
+export function foundMarket({ path, base, target, pair, price, volume }: MarketRow): Found {
+  const name = `${nameOfToken(base)}/${nameOfToken(target)}`;
+  const notes = [
+    pair?.isAmbiguous && `pool ${shortPoolId(pair.poolId)}`,
+    price !== null && formatPrice(price),
+    volume !== null && `24 h volume ${formatCompact(volume)} PRV`,
+  ];
+  return { path, kind: pair ? 'Market' : 'Pool', name, note: notes.filter(Boolean).join(' · ') };
+}
+
+function foundToken(token: RowToken): Found {
+  const { tokenId } = token;
+  return {
+    path: `/tokens?${new URLSearchParams({ search: tokenId })}`,
+    kind: 'Token',
+    name: nameOfToken(token),
+    note: shortId(tokenId),
+  };
+}
+
+/** An equal symbol comes before one that begins with the text, before all others. */
+function relevanceOf({ symbol }: RowToken, text: string): number {
+  const [own, wanted] = [symbol?.toLowerCase(), text.toLowerCase()];
+  return own === wanted ? 2 : own?.startsWith(wanted) ? 1 : 0;
+}

@@ -1,0 +1,103 @@
+import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
+import { Link } from 'react-router';
+import { useHead } from '../../client/hooks.ts';
+import { formatInteger } from '../../format/numbers.ts';
+import { MOST_BLOCKS, useBlocks } from '../../pages/chain/use-blocks.ts';
+import { rowsOf } from '../../pages/markets/market-rows.ts';
+import { useMarketList } from '../../pages/markets/use-market-list.ts';
+import { ErrorState } from '../../parts/error-state.tsx';
+import { isFavourite, useFavourites } from '../favourites.ts';
+import { find, foundMarket, isHash } from './find.ts';
+import styles from './search.module.css';
+
+const NOTHING = { markets: [], pools: [] };
+
+/** The search for everything: the favourites first, then what the text names. Arrow keys go through the results. */
+export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [text, setText] = useState('');
+  useEffect(() => dialog.current?.showModal(), []);
+  // The browser gives the focus back to where it was.
+  const close = () => dialog.current?.close();
+
+  // The list of the page below keeps what it has read.
+  const isByChange = new URLSearchParams(location.search).get('sort') === 'change';
+  const { data, errors, retry } = useMarketList(isByChange);
+  const { markets, pools } = useMemo(() => (data === undefined ? NOTHING : rowsOf(data)), [data]);
+  const rows = useMemo(() => [...new Set([...markets, ...pools])], [markets, pools]);
+  const newest = useHead()?.beaconHeight;
+  const marked = useFavourites();
+  const { byHeight } = useBlocks(MOST_BLOCKS, { pause: !isHash(text) });
+  const isEmpty = text.trim() === '';
+  const found = isEmpty
+    ? rows.filter(({ poolIds }) => isFavourite(marked, poolIds)).map(foundMarket)
+    : find(text, { rows, tokens: data?.tokens ?? [], blocks: byHeight, newest });
+
+  function onKeyDown(event: KeyboardEvent<HTMLDialogElement>): void {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const stops = [...event.currentTarget.querySelectorAll<HTMLElement>('input, a')];
+    if (step !== undefined) {
+      event.preventDefault();
+      const index = stops.indexOf(document.activeElement as HTMLElement) + step;
+      stops[(index + stops.length) % stops.length]?.focus();
+    }
+    if (event.key === 'Enter' && event.target instanceof HTMLInputElement) stops[1]?.click();
+  }
+
+  return (
+    <dialog
+      ref={dialog}
+      className={styles.dialog}
+      aria-label="Search"
+      onClose={onClose}
+      onKeyDown={onKeyDown}
+      onClick={({ target }) => target === dialog.current && close()}
+    >
+      <div className={styles.content}>
+        <div className={styles.head}>
+          <input
+            type="search"
+            className={styles.input}
+            aria-label="Search everything"
+            placeholder="Market, token, id, block height or hash"
+            autoComplete="off"
+            spellCheck={false}
+            value={text}
+            onChange={({ target }) => setText(target.value)}
+          />
+          <button type="button" className={styles.close} onClick={close}>
+            Close
+          </button>
+        </div>
+        <p className={styles.count} role="status">
+          {statusOf()}
+        </p>
+        {found.length > 0 && (
+          <ul className={styles.results} translate="no">
+            {found.map(({ path, kind, name, note }) => (
+              <li key={`${kind} ${path}`}>
+                <Link to={path} className={styles.result ?? ''} onClick={close}>
+                  <span className={styles.kind}>{kind}</span>
+                  <span className={styles.name}>{name}</span>
+                  <span className={styles.note}>{note}</span>
+                </Link>
+              </li>
+            ))}
+          </ul>
+        )}
+        {data === undefined && errors.length > 0 && <ErrorState errors={errors} retry={retry} />}
+      </div>
+    </dialog>
+  );
+
+  function statusOf(): string {
+    if (isEmpty) return found.length > 0 ? 'Favourites' : 'For example BTC-PRV, Bitcoin, a token id, or a height';
+    if (data === undefined && found.length === 0) return errors.length > 0 ? '' : 'Loading the markets…';
+    if (found.length > 0) return `${formatInteger(found.length)} found`;
+    if (isHash(text))
+      return `Nothing has this id. Blocks are found by their hash if they are among the newest ${MOST_BLOCKS}, and recorded.`;
+    return /^\d+$/.test(text.trim()) && newest !== undefined
+      ? `Nothing found. The newest block is ${formatInteger(newest)}.`
+      : 'Nothing found';
+  }
+}

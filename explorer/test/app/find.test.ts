@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { find } from '../../src/app/search/find.ts';
+import { rowsOf } from '../../src/pages/markets/market-rows.ts';
+
+const PRV = '4'.padStart(64, '0');
+const [BTC, USDT, BLOCK] = ['b', 'd', 'e'].map((digit) => digit.repeat(64)) as [string, string, string];
+const tokens = [
+  { tokenId: PRV, symbol: 'PRV', decimals: 9 },
+  { tokenId: BTC, symbol: 'BTC', decimals: 9 },
+  { tokenId: USDT, symbol: 'USDT', decimals: 6 },
+];
+const pair = (baseId: string, targetId: string, base: string, target: string) => ({
+  ...{ poolId: `${baseId}-${targetId}-1`, tickerId: `${base}_${target}`, base, target, baseId, targetId },
+});
+const { markets } = rowsOf({
+  tokens,
+  pairs: [pair(BTC, PRV, 'pBTC', 'PRV'), pair(PRV, USDT, 'PRV', 'pUSDT')],
+  tickers: [],
+  pools: [],
+  totalPools: 0,
+  height: 7,
+  hasChange: false,
+});
+const blocks = new Map([[5, { beaconHeight: 5, hash: BLOCK, time: '2026-01-01T00:00:00Z' }]]);
+const found = (text: string) =>
+  find(text, { rows: markets, tokens, blocks, newest: 1_640_000 }).map(
+    ({ kind, name, path }) => `${kind} ${name} ${path}`,
+  );
+
+const MARKET = 'Market BTC/PRV /market/pBTC_PRV';
+const TOKEN = `Token BTC /tokens?search=${BTC}`;
+
+test.each(['BTC-PRV', 'btc/prv', 'pBTC_PRV', 'prv btc', ' PRV/BTC ', `${BTC}-${PRV}-1`])(
+  'finds a market by %s',
+  (text) => {
+    expect(found(text)).toEqual([MARKET]);
+  },
+);
+
+test.each(['btc', 'Bitcoin', 'bitc', BTC])('finds a token and its markets by %s', (text) => {
+  expect(found(text)).toEqual([MARKET, TOKEN]);
+});
+
+test('finds names by the beginnings of their words only: “eth” is not Tether', () => {
+  expect(found('eth')).toEqual([]);
+  expect(found('teth')).toEqual(['Market PRV/USDT /market/PRV_pUSDT', `Token USDT /tokens?search=${USDT}`]);
+});
+
+test('finds a block by its height, also with separators, and by its hash', () => {
+  const block = 'Block 1,639,999 /chain/blocks/1639999';
+  expect(['1639999', '1,639,999', '#1639999'].map(found)).toEqual([[block], [block], [block]]);
+  expect(found(BLOCK.toUpperCase())).toEqual(['Block 5 /chain/blocks/5']);
+  expect(['1640001', '1,63', ' ', 'a'.repeat(64)].map(found)).toEqual([[], [], [], []]);
+});

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { createStoreModel } from '../history/store-model.ts';
+import { describeInBrowser, expectAccessible, screenshot, VIEWPORTS } from '../support/explorer.ts';
+import { BTC } from '../support/tokens.ts';
+
+describeInBrowser('the search for everything', (browser) => {
+  const shared = browser.share(() => ({ store: createStoreModel() }));
+
+  test('opens with a key on each page, is used with the keyboard, and goes where the result is', async () => {
+    const { page, gateway } = await browser.open('/chain', { gateway: shared() });
+    const dialog = page.getByRole('dialog', { name: 'Search' });
+    const results = dialog.getByRole('link');
+    const pathOf = () => new URL(page.url()).pathname;
+    // The file of the search is loaded when it is first opened.
+    await page.getByRole('button', { name: 'Search' }).click();
+    await dialog.waitFor();
+    for (const path of ['/chain', '/status', '/market/pBTC_PRV', '/chain/blocks/1640000']) {
+      await page.goto(new URL(path, page.url()).href);
+      await page.locator('h1').waitFor();
+      await page.keyboard.press('/');
+      await dialog.getByText('For example BTC-PRV').waitFor();
+      await page.keyboard.press('Escape');
+      await expect.poll(() => dialog.count()).toBe(0);
+    }
+    await page.keyboard.press('/');
+    await page.keyboard.type('pETH_prv');
+    await dialog.getByText('1 found').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'ETH / PRV' }).waitFor();
+    expect(await dialog.count()).toBe(0);
+
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('Bitcoin');
+    await results.filter({ hasText: 'BTC/PRV' }).waitFor();
+    const names = await results.allTextContents();
+    expect(names.length).toBeGreaterThan(3);
+    await expectAccessible(page);
+    await screenshot(page, 'search-wide', { fullPage: false });
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe(names[1]);
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type(BTC);
+    await results.filter({ hasText: 'Token' }).click();
+    await page.getByText(/^1 of \d+ tokens$/).waitFor();
+
+    // A page with a search of its own has the key for that one.
+    await page.getByRole('heading', { level: 1 }).click();
+    await page.keyboard.press('/');
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label')))
+      .toBe('Search tokens');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('1,639,990');
+    await dialog.getByText('1 found').waitFor();
+    await page.keyboard.press('Enter');
+    await expect.poll(pathOf).toBe('/chain/blocks/1639990');
+
+    const { data } = await gateway.ask('{ history { blocks(last: 1) { hash } } bestBlock { hash } }');
+    await page.keyboard.press('/');
+    await page.keyboard.type(data.bestBlock.hash);
+    await results.filter({ hasText: 'Block' }).click();
+    await expect.poll(pathOf).toBe('/chain/blocks/1640000');
+    await page.keyboard.press('/');
+    await page.keyboard.type('9999999');
+    await dialog.getByText('Nothing found. The newest block is 1,640,000.').waitFor();
+  });
+
+  test('is a button on a phone', async () => {
+    const { page } = await browser.open('/status', { gateway: shared(), viewport: 'phone', colorScheme: 'dark' });
+    await page.getByRole('button', { name: 'Search' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Search' });
+    await dialog.getByRole('searchbox').fill('usdt');
+    await dialog.getByRole('link').first().waitFor();
+    await expectAccessible(page);
+    await screenshot(page, 'search-phone', { fullPage: false });
+    const { x = -1, width = 0 } = (await dialog.boundingBox()) ?? {};
+    expect(x).toBeGreaterThanOrEqual(0);
+    expect(x + width).toBeLessThanOrEqual(VIEWPORTS.phone.width);
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await expect.poll(() => dialog.count()).toBe(0);
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Search');
+  });
+});

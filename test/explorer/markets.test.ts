@@ -180,7 +180,7 @@ describeInBrowser('the page of the markets', (browser) => {
 
     const other = await page.context().newPage();
     await other.goto(new URL('/?list=favourites', page.url()).href);
-    await other.getByText('1 favourites').waitFor();
+    await other.getByText('1 favourite', { exact: true }).waitFor();
     await other.getByRole('link', { name: 'PRV / USDT' }).click();
     const ofMarket = other.getByRole('button', { name: 'Favourite: PRV/USDT' });
     await expect.poll(() => ofMarket.getAttribute('aria-pressed')).toBe('true');
@@ -209,7 +209,7 @@ describeInBrowser('the page of the markets', (browser) => {
     await blocked.page.getByText('2 favourites').waitFor();
     await expectToFit(blocked.page, 'favourites', { fullPage: false });
     await alone.click();
-    await blocked.page.getByText('1 favourites').waitFor();
+    await blocked.page.getByText('1 favourite', { exact: true }).waitFor();
   });
 
   test('without market data, lists the pools; without a node, the last prices; without a history, no changes', async () => {

@@ -52,7 +52,7 @@ export function MarketsPanel({ list: { data, errors, query, retry }, view, hasHi
 
   return (
     <Panel
-      title={view.list === 'markets' ? 'Markets' : 'Pools'}
+      title={{ markets: 'Markets', pools: 'Pools', favourites: 'Favourites' }[view.list]}
       query={query}
       freshness={<Freshness height={height ?? data?.height} />}
       actions={<Tabs label="List" tabs={TABS} value={view.list} onChange={view.setList} />}
@@ -118,7 +118,7 @@ type Count = {
 
 /** How many rows there are, and what is on its way. */
 function countOf({ data, rows, found, search, view: { list, sort } }: Count): string {
-  const all = `${formatInteger(rows[list].length)} ${list}`;
+  const all = `${formatInteger(rows[list].length)} ${rows[list].length === 1 ? list.slice(0, -1) : list}`;
   const loaded = data.pools?.length ?? 0;
   return [
     search.trim() === '' ? all : `${formatInteger(found)} of ${all}`,

@@ -8,7 +8,7 @@ import type { HistoryStoreOptions } from './history/store-client.ts';
 import type { Head } from './live/chain/head.ts';
 import type { Sources } from './loaders/sources.ts';
 import type { Log } from './log.ts';
-import { DEFAULT_BACKFILL_STEP, defaultHistoryDatabase } from './settings/history-database.ts';
+import { DEFAULT_BACKFILL_STEP, defaultBackfillHours, defaultHistoryDatabase } from './settings/history-database.ts';
 import type { Config } from './settings/settings.ts';
 import { createHistoryLog } from './upstream-log.ts';
 
@@ -43,6 +43,9 @@ const FLUSH_MS = 2_000;
 
 const HOUR_MS = 3_600_000;
 
+/** A day of the sandbox. All of its week would take more CPU time than a start may. */
+const COMPLETE_SANDBOX_HEIGHTS = 2_160;
+
 /** Starts to record the heads of the nodes, in the configured database. */
 export function startRecording(options: RecordingOptions): Recording {
   const { config, isSandbox, log, createStore, sources, isLeader } = options;
@@ -64,8 +67,9 @@ export function startRecording(options: RecordingOptions): Recording {
     pastStates,
     mayRun: role.readsNodes,
     mustPause: () => follower.isStale() || pastStates.isBusy() || !isAtRest(follower.current()),
-    maxAgeMs: config.historyBackfillHours * HOUR_MS,
-    step: config.historyBackfillStep ?? (isSandbox ? 1 : DEFAULT_BACKFILL_STEP),
+    maxAgeMs: (config.historyBackfillHours ?? defaultBackfillHours(isSandbox)) * HOUR_MS,
+    step: config.historyBackfillStep ?? DEFAULT_BACKFILL_STEP,
+    completeHeights: isSandbox && config.historyBackfillStep === undefined ? COMPLETE_SANDBOX_HEIGHTS : 0,
     rate: isSandbox ? QUICK : GENTLE,
   });
   const history = createHistory({ store, recorder, backfill, timeoutMs: READ_TIMEOUT_MS });

@@ -31,6 +31,8 @@ type BackfillOptions = {
   readonly maxAgeMs: number;
   /** The step between the heights that are read in a long gap. Shorter gaps are filled completely. */
   readonly step: number;
+  /** How many heights below the first head are read without a step; 0 for none. */
+  readonly completeHeights: number;
   readonly rate: BackfillRate;
 };
 
@@ -45,7 +47,7 @@ type BackfillRate = {
 /** The rate for a real node. */
 export const GENTLE: BackfillRate = { atOnce: 1, pauseMs: 250 };
 
-/** The rate for the built-in sandbox: a day of heights within seconds. */
+/** The rate for the built-in sandbox: a day of heights within some seconds. */
 export const QUICK: BackfillRate = { atOnce: 4, pauseMs: 0 };
 
 /** Gaps that are looked at together, the newest ones. */
@@ -77,7 +79,7 @@ const FIRST_LOOK_AFTER_MS = 300;
 
 /** Creates the backfill. It does nothing before it is woken. */
 export function createBackfill(options: BackfillOptions): Backfill {
-  const { store, recorder, pastStates, mustPause, mayRun, maxAgeMs, step, rate } = options;
+  const { store, recorder, pastStates, mustPause, mayRun, maxAgeMs, step, completeHeights, rate } = options;
   const { readInBackground: readFinal, isComplete } = pastStates;
   const stopping = new AbortController();
   /** Heights that failed: how often, and when last, in milliseconds of `performance.now()`. */
@@ -162,11 +164,17 @@ export function createBackfill(options: BackfillOptions): Backfill {
     highest: BeaconHeight,
     oldest: Instant,
   ): Iterable<BeaconHeight> {
-    if (coverage === undefined) return yield* heightsToRead({ from: 1, to: highest }, step);
+    if (coverage === undefined) return yield* heightsOf({ from: 1, to: highest });
     const { first, last, gaps } = coverage;
-    yield* heightsToRead({ from: last.beaconHeight + 1, to: highest }, step);
-    for (const gap of gaps) yield* heightsToRead(gap, step);
-    if (first.time > oldest) yield* heightsToRead({ from: 1, to: first.beaconHeight - 1 }, step);
+    yield* heightsOf({ from: last.beaconHeight + 1, to: highest });
+    for (const gap of gaps) yield* heightsOf(gap);
+    if (first.time > oldest) yield* heightsOf({ from: 1, to: first.beaconHeight - 1 });
+  }
+
+  function* heightsOf({ from, to }: HeightRange): Iterable<BeaconHeight> {
+    const complete = completeHeights === 0 ? Number.POSITIVE_INFINITY : (firstHeight ?? 1) - completeHeights;
+    yield* heightsToRead({ from: Math.max(from, complete), to }, 1);
+    yield* heightsToRead({ from, to: Math.min(to, complete - 1) }, step);
   }
 
   /** Heights below it are pruned, or older than what is read. */

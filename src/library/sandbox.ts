@@ -20,7 +20,7 @@ export type SandboxOptions = {
   readonly seed?: number | undefined;
   /** Block interval in milliseconds. By default, no block follows the first ones. */
   readonly blockMs?: number | undefined;
-  /** Number of pools; 54 by default. */
+  /** Number of pools; 54 by default. The prices of further ones agree less with each other. */
   readonly pools?: number | undefined;
 };
 
@@ -46,7 +46,7 @@ export type Sandbox = {
 };
 
 /**
- * Starts a sandbox, for tests of code that uses a gateway. It has a day of blocks, the newest from now.
+ * Starts a sandbox, for tests of code that uses a gateway. It has a week of blocks, the newest from now.
  *
  * @throws ConfigError that lists everything that is wrong with the options
  */

@@ -149,9 +149,9 @@ export type SettingOptions = {
   readonly historyDatabase?: string | undefined;
   /** How long each change of a pool is stored, in days by the times of blocks. Candles of up to 15 minutes are stored for at least 90 days, and longer candles forever. Default: `7`. */
   readonly historyRawDays?: number | undefined;
-  /** How far back the gateway reads missing heights from the node, in hours before the newest block. 0 turns this off. Default: `24`. */
+  /** How far back the gateway reads missing heights from the node, in hours before the newest block. 0 turns this off. By default 24, and 168 with the built-in sandbox. */
   readonly historyBackfillHours?: number | undefined;
-  /** Step between the missing heights that the gateway reads from the node: with 12, it reads every twelfth height. It fills shorter gaps completely. By default 12, and 1 with the built-in sandbox. */
+  /** Step between the missing heights that the gateway reads from the node: with 12, it reads every twelfth height. It fills shorter gaps completely. By default 12; of the newest day of the built-in sandbox, it reads every height. */
   readonly historyBackfillStep?: number | undefined;
   /** URL of the Redis that the gateways of a fleet share: `redis://`, or `rediss://` over TLS. Several URLs are nodes of a cluster. For a cluster with one endpoint, the scheme is `redis+cluster://`. For Sentinels, the URL is `redis+sentinel://host:26379/<name of the primary>`. By default, the gateway works alone. */
   readonly redisUrl?: string | readonly string[] | undefined;

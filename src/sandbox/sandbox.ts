@@ -38,11 +38,11 @@ export type SandboxOptions = Partial<MarketDataBehaviour> & {
   readonly sharesPerPool?: number;
   /** Maximum number of random trades in a block; 10 by default. Trades of markets that follow their pool come on top. */
   readonly tradesPerBlock?: number;
-  /** Number of blocks before the first tip; by default 2,160, which is a day. */
+  /** Number of blocks before the first tip; by default 15,120, which is a week. */
   readonly history?: number;
   /** The initial blocks of a sandbox with the same seed, time and sizes, so that they are not created again. */
   readonly past?: readonly Block[] | undefined;
-  /** Number of heights that are retained; 10,000 by default, fewer for a very large exchange. */
+  /** Number of stored heights; 10,000 by default, fewer for a very large exchange. When more are created, the oldest are pruned. */
   readonly retention?: number;
   /** Maximum number of concurrent clients of a node; 500 by default. */
   readonly maxClients?: number;
@@ -90,7 +90,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     startHeight: options.startHeight ?? 1_640_000,
     startTime: startTime === undefined ? unixNow() : unixSeconds(startTime),
     clock: startTime === undefined ? unixNow : undefined,
-    history: options.history ?? 2_160,
+    history: options.history ?? 15_120,
     past: options.past,
     retention: options.retention,
     pools: options.pools,

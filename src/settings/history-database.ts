@@ -8,7 +8,7 @@ import type { HistoryDatabase } from '../history/store.ts';
 /** The file of the history if `HISTORY_DATABASE` is not set, in the working directory. */
 export const DEFAULT_HISTORY_FILE = 'pdex-history.sqlite';
 
-/** The step between missing heights that are read from a real node if `HISTORY_BACKFILL_STEP` is not set. */
+/** The step between missing heights that are read if `HISTORY_BACKFILL_STEP` is not set. */
 export const DEFAULT_BACKFILL_STEP = 12;
 
 /**
@@ -31,6 +31,11 @@ export function readHistoryDatabase(text: string): HistoryDatabase | 'off' | und
 /** Where the history of a node is stored if the setting is not set. */
 export function defaultHistoryDatabase(isSandbox: boolean): HistoryDatabase {
   return isSandbox ? { kind: 'memory' } : { kind: 'sqlite', path: resolve(DEFAULT_HISTORY_FILE) };
+}
+
+/** How far back missing heights are read if `HISTORY_BACKFILL_HOURS` is not set: all blocks of the sandbox. */
+export function defaultBackfillHours(isSandbox: boolean): number {
+  return isSandbox ? 168 : 24;
 }
 
 /** Reads the path of a file. In a file `.env`, no shell expands `~`. */

@@ -483,17 +483,18 @@ const HISTORY = {
       'How long each change of a pool is stored, in days by the times of blocks. Candles of up to 15 minutes are stored for at least 90 days, and longer candles forever.',
   },
   historyBackfillHours: {
-    ...whole(0, MAX_DAYS * 24),
     variable: 'HISTORY_BACKFILL_HOURS',
-    default: '24',
+    kind: 'number',
+    default: '',
     meaning:
-      'How far back the gateway reads missing heights from the node, in hours before the newest block. 0 turns this off.',
+      'How far back the gateway reads missing heights from the node, in hours before the newest block. 0 turns this off. By default 24, and 168 with the built-in sandbox.',
+    read: optional(whole(0, MAX_DAYS * 24).read),
   },
   historyBackfillStep: {
     variable: 'HISTORY_BACKFILL_STEP',
     kind: 'number',
     default: '',
-    meaning: `Step between the missing heights that the gateway reads from the node: with 12, it reads every twelfth height. It fills shorter gaps completely. By default ${DEFAULT_BACKFILL_STEP}, and 1 with the built-in sandbox.`,
+    meaning: `Step between the missing heights that the gateway reads from the node: with 12, it reads every twelfth height. It fills shorter gaps completely. By default ${DEFAULT_BACKFILL_STEP}; of the newest day of the built-in sandbox, it reads every height.`,
     read: optional(whole(1).read),
   },
 } satisfies Settings;

@@ -161,7 +161,10 @@ describe('the backfill', () => {
 });
 
 /** A backfill of the heights below 100, of which one is read at a time. @param poolsOf how many pools a read shows */
-function fillForTest(poolsOf: (height: number, read: number) => number) {
+function fillForTest(
+  poolsOf: (height: number, read: number) => number,
+  { step = 1, completeHeights = 0 }: { readonly step?: number; readonly completeHeights?: number } = {},
+) {
   const store = createMemoryStore();
   const reads = new Map<number, number>();
   const counts = createPoolCounts(() => {});
@@ -186,13 +189,21 @@ function fillForTest(poolsOf: (height: number, read: number) => number) {
     mustPause: () => false,
     mayRun: () => true,
     maxAgeMs: 50_000,
-    step: 1,
+    step,
+    completeHeights,
     rate: { atOnce: 1, pauseMs: 0 },
   });
   onTestFinished(backfill.stop);
   backfill.wake(head);
   return { store, reads, poolsAt: (height: number) => store.blocks.get(height)?.exchange.directory.ids.length };
 }
+
+test('with a step and a number of complete heights, reads each of these and multiples of the step below', async () => {
+  const { store } = fillForTest(() => 5, { step: 12, completeHeights: 20 });
+  await store.until(() => store.blocks.has(48));
+  // The newest final height is 100, and 48 is the first one that is too old.
+  expect(store.order).toEqual([...range(83, 100).reverse(), 72, 60, 48]);
+});
 
 describe('a state that lists too few pools', () => {
   test('is read again if one of the heights just below it lists more', async () => {

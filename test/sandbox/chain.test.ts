@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { type ChainOptions, createChain } from '../../src/sandbox/chain/chain.ts';
 import { type Order, type Orders, ordersOf } from '../../src/sandbox/chain/order-book.ts';
+import type { ChainPool } from '../../src/sandbox/chain/pools.ts';
 import { figuresOf, priceOf } from '../../src/sandbox/chain/tickers.ts';
+import type { ChainToken } from '../../src/sandbox/chain/tokens.ts';
 import { trade } from '../../src/sandbox/chain/trade.ts';
 import { noon } from './support.ts';
 
@@ -26,6 +28,32 @@ describe('the chain', () => {
     expect(day.block(day.oldestHeight)?.time).toBe(noon - 24 * 60 * 60);
     expect([...day.blocks()].every(({ hash }) => /^[0-9a-f]{64}$/.test(hash))).toBe(true);
     expect(new Set([...day.blocks()].map(({ hash }) => hash)).size).toBe(2_161);
+  });
+
+  test('has a week of blocks, of which those older than a day are created when they are read', () => {
+    const chain = createChain({ ...options, history: 15_120 });
+    expect([...chain.blocks()]).toHaveLength(2_161);
+    expect(chain.oldestHeight).toBe(1_640_000 - 15_120);
+    expect(chain.block(chain.oldestHeight)?.time).toBe(noon - 7 * 24 * 60 * 60);
+    expect(chain.block(chain.oldestHeight - 1)).toBeUndefined();
+    expect(chain.tip).toEqual(day.tip);
+
+    // Whatever is read before.
+    const other = createChain({ ...options, history: 15_120 });
+    const heights = Array.from({ length: 18 }, (_, n) => chain.oldestHeight + n * 719);
+    const blocks = heights.map((height) => chain.block(height));
+    expect(blocks.map((block) => block?.height)).toEqual(heights);
+    expect(heights.toReversed().map((height) => other.block(height))).toEqual(blocks.toReversed());
+  });
+
+  test('prunes all blocks older than a day before it prunes stored ones', () => {
+    const chain = createChain({ ...options, history: 2_500, retention: 2_165 });
+    chain.advance(4);
+    expect(chain.oldestHeight).toBe(1_640_000 - 2_500);
+    expect(chain.block(chain.oldestHeight)).toBeDefined();
+    chain.advance(1);
+    expect(chain.oldestHeight).toBe(1_640_000 - 2_159);
+    expect(chain.block(chain.oldestHeight - 1)).toBeUndefined();
   });
 
   test('has the times of its clock, if it has one', () => {
@@ -134,29 +162,6 @@ describe('the pools', () => {
     expect(day.reserves(late, day.tip.height - 100)).toBeDefined();
   });
 
-  test('have prices that agree with each other, and move within a day', () => {
-    const priceOf = (one: string, other: string, height: number) => {
-      const pool = day.pools.find(({ token1, token2 }) =>
-        [`${one} ${other}`, `${other} ${one}`].includes(`${token1.symbol} ${token2.symbol}`),
-      );
-      const { reserve1 = 0n, reserve2 = 0n } = (pool && day.reserves(pool, height)) ?? {};
-      const ratio = Number(reserve2) / Number(reserve1);
-      return pool?.token1.symbol === one ? ratio : 1 / ratio;
-    };
-    const heights = Array.from({ length: 24 }, (_, hour) => day.tip.height - hour * 90);
-    for (const height of heights.slice(0, 12)) {
-      const around = priceOf('PRV', 'BTC', height) * priceOf('BTC', 'USDT', height) * priceOf('USDT', 'PRV', height);
-      expect(Math.abs(Math.log(around))).toBeLessThan(0.08);
-    }
-    const range = (one: string, other: string) => {
-      const prices = heights.map((height) => priceOf(one, other, height));
-      return Math.max(...prices) / Math.min(...prices);
-    };
-    expect(range('PRV', 'BTC')).toBeGreaterThan(1.03);
-    expect(range('PRV', 'BTC')).toBeLessThan(1.4);
-    expect(range('USDT', 'USDC')).toBeLessThan(1.05);
-  });
-
   test('mostly stay the same in a block, and most have changed after a day', () => {
     const changed = (from: number) =>
       day.pools.filter((pool) => day.reserves(pool, from)?.reserve1 !== day.reserves(pool)?.reserve1).length;
@@ -183,6 +188,82 @@ describe('the pools', () => {
       if (pool.initial[0] > 0n) expect(ratio > 0.2 && ratio < 2).toBe(true);
     }
   });
+});
+
+describe.each([1, 7])('the prices of a week, with seed %i', (seed) => {
+  const chain = createChain({ ...options, seed, history: 15_120 });
+  const traded = chain.pools.filter(({ initial, bornBehindTip }) => initial[0] > 0n && bornBehindTip === undefined);
+  const isStable = ({ symbol }: ChainToken) => ['USDT', 'USDC', 'DAI', 'BUSD', 'GUSD'].includes(symbol ?? '');
+
+  /** Whole tokens 2 for one whole token 1 of each pool, by its reserves: without fees. */
+  function spotPrices(height: number): ReadonlyMap<ChainPool, number> {
+    return new Map(
+      traded.map((pool) => {
+        const { reserve1 = 0n, reserve2 = 0n } = chain.reserves(pool, height) ?? {};
+        return [pool, (Number(reserve2) / Number(reserve1)) * 10 ** (pool.token1.decimals - pool.token2.decimals)];
+      }),
+    );
+  }
+
+  /** The products of the prices of all routes of up to four pools that return to their first token. */
+  function* roundTrips(
+    prices: ReadonlyMap<ChainPool, number>,
+    route: readonly ChainPool[] = [],
+    [at, end, product]: readonly [ChainToken | undefined, ChainToken | undefined, number] = [undefined, undefined, 1],
+  ): Generator<number> {
+    if (route.length > 0 && at === end) return yield product;
+    for (const [pool, price] of route.length < 4 ? prices : []) {
+      if (route.includes(pool)) continue;
+      const start = end ?? pool.token1;
+      if (pool.token1 === (at ?? start))
+        yield* roundTrips(prices, [...route, pool], [pool.token2, start, product * price]);
+      else if (pool.token2 === at) yield* roundTrips(prices, [...route, pool], [pool.token1, start, product / price]);
+    }
+  }
+
+  test('agree within 1 % over any route of up to four pools, at each of 60 heights', () => {
+    for (let n = 0; n < 60; n++) {
+      const products = [...roundTrips(spotPrices(chain.tip.height - n * 252))];
+      expect(products.length).toBeGreaterThan(300);
+      expect(Math.max(...products)).toBeLessThan(1.01);
+      expect(Math.min(...products)).toBeGreaterThan(0.99);
+    }
+  });
+
+  test('of stablecoins stay within 1 % of each other, and all others move a few percent each day', () => {
+    for (let day = 0; day < 7; day++) {
+      const heights = Array.from({ length: 72 }, (_, n) => chain.tip.height - day * 2_160 - n * 30);
+      const prices = heights.map(spotPrices);
+      for (const pool of traded) {
+        const ofPool = prices.map((each) => each.get(pool) ?? 0);
+        const moved = Math.max(...ofPool) / Math.min(...ofPool) - 1;
+        if (isStable(pool.token1) && isStable(pool.token2)) {
+          expect(Math.max(...ofPool)).toBeLessThan(1.01);
+          expect(Math.min(...ofPool)).toBeGreaterThan(0.99);
+        } else if (pool.token1.symbol !== 'cDAI' && pool.token2.symbol !== 'cDAI') {
+          expect(moved).toBeGreaterThan(0.008);
+          expect(moved).toBeLessThan(0.2);
+        }
+      }
+    }
+  });
+});
+
+test('the prices of a chain with a clock move by its time, not by its blocks', () => {
+  const ofStep = (seconds: number, blocks: number) => {
+    let now = noon;
+    const chain = createChain({ ...options, clock: () => now });
+    const [pool] = chain.pools;
+    const ratios: number[] = [];
+    for (let block = 0; block < blocks; block++) {
+      now += seconds;
+      chain.advance(1);
+      const { reserve1 = 0n, reserve2 = 1n } = (pool && chain.reserves(pool)) ?? {};
+      ratios.push(Number(reserve1) / Number(reserve2));
+    }
+    return ratios.at(-1) ?? 0;
+  };
+  expect(Math.abs(Math.log(ofStep(4, 1_000) / ofStep(40, 100)))).toBeLessThan(0.005);
 });
 
 describe('the past', () => {

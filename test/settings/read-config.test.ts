@@ -89,7 +89,7 @@ const DEFAULTS: Config = {
   redisUrl: [],
   redisPrefix: 'pdex',
   historyRawDays: 7,
-  historyBackfillHours: 24,
+  historyBackfillHours: undefined,
   historyBackfillStep: undefined,
   sandbox: undefined,
   sandboxBlockMs: 4_000,

@@ -3,6 +3,7 @@ import type { ChainPool, Venue } from './pools.ts';
 import type { Providers } from './providers.ts';
 import { createRandom, type Random } from './random.ts';
 import { firstShards, nextShards, type Shard } from './shards.ts';
+import { type ChainToken, isListed } from './tokens.ts';
 import { MAX_RESERVE, type Side, type Trade, trade, tradeTowards } from './trade.ts';
 import type { ValueAt } from './values.ts';
 
@@ -45,7 +46,31 @@ export type Genesis = {
 
 /** The first block of a chain. */
 export function firstBlock(stage: Genesis, height: number, time: number): Block {
-  const { seed, pools, markets, providers } = stage;
+  const { pools, markets } = stage;
+  return blockWith(
+    stage,
+    { height, time },
+    [...pools, ...markets].map(({ initial }) => initial),
+  );
+}
+
+/** A block at which every pool and market has its initial liquidity, and the price of its tokens' values at that time. */
+export function settledBlock(stage: Genesis, height: number, time: number): Block {
+  const { pools, markets, valueAt } = stage;
+  const reservesOf = (venue: Venue) => {
+    const [initial1, initial2] = venue.initial;
+    const product = Number(initial1) * Number(initial2);
+    const ratio = fairRatio(venue, (token) => valueAt(token, time));
+    return [BigInt(Math.round(Math.sqrt(product / ratio))), BigInt(Math.round(Math.sqrt(product * ratio)))] as const;
+  };
+  return blockWith(stage, { height, time }, [...pools, ...markets].map(reservesOf));
+}
+
+function blockWith(
+  { seed, providers }: Genesis,
+  { height, time }: Pick<Block, 'height' | 'time'>,
+  reserves: readonly (readonly [bigint, bigint])[],
+): Block {
   return {
     height,
     get hash() {
@@ -53,7 +78,7 @@ export function firstBlock(stage: Genesis, height: number, time: number): Block 
     },
     time,
     version: 0,
-    reserves: BigUint64Array.from([...pools, ...markets].flatMap(({ initial }) => initial)),
+    reserves: BigUint64Array.from(reserves.flat()),
     shares: providers.initialShares,
     fees: providers.initialFees,
     shards: firstShards(seed, { height, time }),
@@ -72,6 +97,10 @@ export function createNextBlock(stage: Genesis): (previous: Block, time: number,
     ...pools.filter(({ initial }) => initial[0] > 0n),
     ...markets.filter(({ nodePool, oddity }) => !nodePool && !oddity?.endsWith('figures')),
   ];
+  // A block of a large chain would change too much otherwise: further pools are corrected when they trade.
+  const listed: readonly (Venue | ChainPool)[] = [...traded, ...markets.filter(({ nodePool }) => nodePool)].filter(
+    ({ token1, token2 }) => isListed(token1) && isListed(token2),
+  );
 
   return (previous, time, version = 0) => {
     const height = previous.height + 1;
@@ -79,22 +108,31 @@ export function createNextBlock(stage: Genesis): (previous: Block, time: number,
     const reserves = previous.reserves.slice();
     const trades: Trade[] = [];
     const add = (made: Trade | undefined) => made && trades.push(made);
-    // The initial ratio of the reserves, and how the values of the two tokens have changed since.
-    const fairRatio = ({ initial, token1, token2 }: Venue) =>
-      ((Number(initial[1]) / Number(initial[0])) * (stage.valueAt(token1, height) / token1.usd)) /
-      (stage.valueAt(token2, height) / token2.usd);
+    const values = new Map<ChainToken, number>();
+    const usdOf = (token: ChainToken) => {
+      const value = values.get(token) ?? stage.valueAt(token, time);
+      values.set(token, value);
+      return value;
+    };
+    const tradeOnce = (venue: Venue) => {
+      add(tradeAtRandom(reserves, venue, fairRatio(venue, usdOf), random));
+      add(arbitrage(reserves, venue, fairRatio(venue, usdOf)));
+    };
 
     for (let count = random.below(tradesPerBlock + 1); count > 0; count--) {
       // The first ones of the list have the most trades.
       const venue = traded[Math.floor(random.unit() ** 1.5 * traded.length)];
       if (!venue) continue;
-      if (!('id' in venue)) add(tradeAtRandom(reserves, venue, fairRatio(venue), random));
+      if (!('id' in venue)) tradeOnce(venue);
       else if (stage.exists(venue, height)) {
-        add(tradeAtRandom(reserves, venue, fairRatio(venue), random));
+        tradeOnce(venue);
         for (const market of followers.get(venue) ?? []) {
           if (random.chance(0.8)) add(follow(reserves, market, venue, random));
         }
       }
+    }
+    for (const venue of listed) {
+      if (!('id' in venue) || stage.exists(venue, height)) add(arbitrage(reserves, venue, fairRatio(venue, usdOf)));
     }
 
     const moved = random.chance(1 / 8) ? moveLiquidity(stage, previous, reserves, random) : undefined;
@@ -114,7 +152,7 @@ export function createNextBlock(stage: Genesis): (previous: Block, time: number,
   };
 }
 
-// A random walk that tends to the ratio of the tokens' values, which stays near the initial one: a sandbox may run for weeks.
+// A random walk that tends to the ratio of the tokens' values.
 function tradeAtRandom(
   reserves: BigUint64Array,
   { index }: Venue,
@@ -134,6 +172,20 @@ const MAX_PULL = 0.45;
 
 function follow(reserves: BigUint64Array, market: Venue, pool: Venue, random: Random): Trade | undefined {
   return tradeTowards(reserves, market.index, ratioOf(reserves, pool.index) * random.between(0.9995, 1.0005));
+}
+
+// The trade of somebody who earns from a pool whose price is not that of the other pools.
+function arbitrage(reserves: BigUint64Array, { index }: Venue, ratio: number): Trade | undefined {
+  const drift = ratioOf(reserves, index) / ratio;
+  return drift > 1 + MAX_DRIFT || drift < 1 - MAX_DRIFT ? tradeTowards(reserves, index, ratio) : undefined;
+}
+
+/** How far the price of a pool may be from the values of its tokens after a block. A route of four pools and back stays within 1 %. */
+const MAX_DRIFT = 0.002;
+
+// Smallest units of token 2 that have the value of one of token 1.
+function fairRatio({ token1, token2 }: Venue, usdOf: (token: ChainToken) => number): number {
+  return (usdOf(token1) / usdOf(token2)) * 10 ** (token2.decimals - token1.decimals);
 }
 
 function ratioOf(reserves: Readonly<BigUint64Array>, venue: number): number {

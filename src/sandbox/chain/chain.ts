@@ -1,4 +1,5 @@
-import { type Block, branchVersion, createNextBlock, firstBlock, type Genesis } from './block.ts';
+import { type Block, branchVersion, createNextBlock, firstBlock, type Genesis, settledBlock } from './block.ts';
+import { createEarlierBlocks } from './earlier-blocks.ts';
 import { type ChainMarket, marketsOf } from './markets.ts';
 import { type ChainPool, poolsOf } from './pools.ts';
 import { createProviders, type Providers } from './providers.ts';
@@ -15,9 +16,9 @@ export type ChainOptions = {
   readonly startTime: number;
   /** The time of the blocks after the first tip, in Unix seconds; `undefined` for 40 s after the previous block. */
   readonly clock: (() => number) | undefined;
-  /** Number of blocks before the first tip. */
+  /** Number of blocks before the first tip. Those that are older than a day are created when they are read. */
   readonly history: number;
-  /** Blocks of a chain with the same options, from its oldest to its first tip, so that they are not created again. */
+  /** Stored blocks of a chain with the same options, up to its first tip, so that they are not created again. */
   readonly past?: readonly Block[] | undefined;
   /** Maximum number of retained heights, including that of the tip; `undefined` for a default by size. */
   readonly retention: number | undefined;
@@ -40,7 +41,7 @@ export type Chain = {
   readonly markets: readonly ChainMarket[];
   readonly providers: Providers;
   readonly tip: Block;
-  /** The lowest retained height. */
+  /** The lowest height that has a block. */
   readonly oldestHeight: number;
   /** The block at a height; `undefined` if it is in the future or no longer retained. */
   block(height: number): Block | undefined;
@@ -50,7 +51,7 @@ export type Chain = {
   poolsAt(height: number): readonly ChainPool[];
   /** The reserves of a pool or market at a height, by default that of the tip; `undefined` if the block or pool does not exist. */
   reserves(venue: ChainPool | ChainMarket, height?: number): Reserves | undefined;
-  /** The retained blocks from the oldest to the tip. */
+  /** The stored blocks to the tip: those of a day before the first tip, and the later ones. */
   blocks(): Iterable<Block>;
   /** Calls a function with each block that becomes the tip from now on. */
   onBlock(listener: (block: Block) => void): void;
@@ -78,26 +79,34 @@ export function createChain(options: ChainOptions): GrowingChain {
   const pools = poolsOf(seed, options.pools);
   const markets = marketsOf(seed, pools);
   const providers = createProviders(seed, pools, options.sharesPerPool);
-  const retention = options.retention ?? reasonableRetention(pools.length + markets.length, history);
+  const stored = Math.min(history, BLOCKS_OF_DAY);
+  const retention = options.retention ?? reasonableRetention(pools.length + markets.length, stored);
   const born = (pool: ChainPool) => (pool.bornBehindTip === undefined ? 0 : startHeight - pool.bornBehindTip);
   const exists = (pool: ChainPool, height: number) => height >= born(pool);
   const latecomers = pools.some(({ bornBehindTip }) => bornBehindTip !== undefined);
 
-  const valueAt = createValues(seed, startHeight - history);
+  const origin = { height: startHeight - stored, time: startTime - stored * BLOCK_SECONDS };
+  const valueAt = createValues(seed, origin);
   const { tradesPerBlock } = options;
   const stage: Genesis = { seed, pools, markets, providers, valueAt, tradesPerBlock, exists };
   const createNext = createNextBlock(stage);
   const [first, ...later] = options.past ?? [];
-  let tip = first ?? firstBlock(stage, startHeight - history, startTime - history * BLOCK_SECONDS);
+  let tip = first ?? firstBlock(stage, origin.height, origin.time);
+  const earlierBlock = createEarlierBlocks(
+    (height) => settledBlock(stage, height, startTime - (startHeight - height) * BLOCK_SECONDS),
+    (previous) => createNext(previous, previous.time + BLOCK_SECONDS),
+  );
   const blocks = new Map([[tip.height, tip]]);
   const branches = new Map<number, Block[]>();
   const listeners: ((block: Block) => void)[] = [];
-  let oldestHeight = tip.height;
+  let oldestStored = tip.height;
+  /** A node prunes all earlier blocks before it prunes a stored one. */
+  const oldestHeight = () => (oldestStored === origin.height ? startHeight - history : oldestStored);
 
   function show(block: Block): void {
     tip = block;
     blocks.set(block.height, block);
-    for (; tip.height - oldestHeight >= retention; oldestHeight++) blocks.delete(oldestHeight);
+    for (; tip.height - oldestStored >= retention; oldestStored++) blocks.delete(oldestStored);
     for (const listener of listeners) listener(block);
   }
   function timeAfter(previous: Block): number {
@@ -106,8 +115,13 @@ export function createChain(options: ChainOptions): GrowingChain {
   for (const block of later) show(block);
   while (tip.height < startHeight) show(createNext(tip, tip.time + BLOCK_SECONDS));
 
+  function blockAt(height: number): Block | undefined {
+    const isEarlier = height < origin.height && height >= oldestHeight();
+    return isEarlier ? earlierBlock(height) : blocks.get(height);
+  }
+
   function branchBlock(from: number, height: number): Block | undefined {
-    if (height < from) return blocks.get(height);
+    if (height < from) return blockAt(height);
     if (height > tip.height) return undefined;
     const branch = branches.get(from) ?? [];
     branches.set(from, branch);
@@ -130,16 +144,16 @@ export function createChain(options: ChainOptions): GrowingChain {
       return tip;
     },
     get oldestHeight() {
-      return oldestHeight;
+      return oldestHeight();
     },
-    block: (height) => blocks.get(height),
+    block: blockAt,
     branchBlock,
     onBlock: (listener) => void listeners.push(listener),
     blocks: () => blocks.values(),
     poolsAt: (height) => (latecomers ? pools.filter((pool) => exists(pool, height)) : pools),
     reserves(venue, height = tip.height) {
       if ('id' in venue && !exists(venue, height)) return undefined;
-      const [reserve1, reserve2] = blocks.get(height)?.reserves.subarray(venue.index * 2, venue.index * 2 + 2) ?? [];
+      const [reserve1, reserve2] = blockAt(height)?.reserves.subarray(venue.index * 2, venue.index * 2 + 2) ?? [];
       return reserve1 === undefined || reserve2 === undefined ? undefined : { reserve1, reserve2 };
     },
     advance(count) {
@@ -154,8 +168,11 @@ export function createChain(options: ChainOptions): GrowingChain {
   };
 }
 
-// At most 10,000 heights and about 64 MB of reserves, but always the whole history.
-function reasonableRetention(venues: number, history: number): number {
+/** Blocks that are stored from the beginning, because the figures of the last 24 hours are computed from their trades. */
+const BLOCKS_OF_DAY = 2_160;
+
+// At most 10,000 heights and about 64 MB of reserves, but always the blocks of the beginning.
+function reasonableRetention(venues: number, stored: number): number {
   const affordable = Math.floor(64_000_000 / (venues * 16 + 1));
-  return Math.max(history + 1, Math.min(10_000, affordable));
+  return Math.max(stored + 1, Math.min(10_000, affordable));
 }

@@ -63,7 +63,7 @@ export function marketsOf(seed: number, pools: readonly ChainPool[]): readonly C
   function add(base: ChainToken, target: ChainToken, usd: number, nodePool?: ChainPool, suffix?: string): void {
     const index = pools.length + markets.length;
     const random = createRandom(seed, 'market', index);
-    const { token1, token2, initial } = venueOf(random.between(0.99, 1.01), index, base, target, usd);
+    const { token1, token2, initial } = venueOf(random.between(0.999, 1.001), index, base, target, usd);
     const tickerId = `${marketSymbol(base)}_${marketSymbol(target)}`;
     const poolId = `${token1.id}-${token2.id}-${suffix ?? random.hex(64)}`;
     const oddity = ODDITIES.get(tickerId);

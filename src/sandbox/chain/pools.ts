@@ -98,7 +98,7 @@ export function poolsOf(seed: number, count = CATALOGUE.length): readonly ChainP
 }
 
 function toPool(seed: number, index: number, one: ChainToken, other: ChainToken, usd: number): ChainPool {
-  const venue = venueOf(createRandom(seed, 'pool', index).between(0.97, 1.03), index, one, other, usd);
+  const venue = venueOf(createRandom(seed, 'pool', index).between(0.999, 1.001), index, one, other, usd);
   const id = `${venue.token1.id}-${venue.token2.id}`;
   const names = [venue.token1.symbol, venue.token2.symbol].join();
   const initial = names === 'PRV,BTC' ? ([1906314094145580n, 171442164981n] as const) : venue.initial;

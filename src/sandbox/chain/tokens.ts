@@ -61,6 +61,13 @@ export function tokenNamed(name: TokenName): ChainToken {
   return token;
 }
 
+const LISTED: ReadonlySet<ChainToken> = new Set(TOKENS_BY_NAME.values());
+
+/** Whether a token is of the catalogue: a chain of the default size has only such tokens. */
+export function isListed(token: ChainToken): boolean {
+  return LISTED.has(token);
+}
+
 /** A generated token, for chains with more pools than the catalogue has. */
 export function furtherToken(number: number): ChainToken {
   const random = createRandom('further token', number);

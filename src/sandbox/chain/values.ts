@@ -1,43 +1,48 @@
+import { BLOCK_SECONDS } from './shards.ts';
 import type { ChainToken } from './tokens.ts';
 
-/** The value of a token at a height, in US dollars. Pools trade towards it, so that prices of several pools agree. */
-export type ValueAt = (token: ChainToken, height: number) => number;
+/** The value of a token at a time, in US dollars. Pools trade towards it, so that prices of several pools agree. */
+export type ValueAt = (token: ChainToken, time: number) => number;
 
-/** How many blocks one wave of each size takes: from some minutes to two days, at 40 s a block. */
+/** How many blocks of 40 s one wave of each size takes: from some minutes to two days. */
 const LONGEST = 4_320;
 const WAVES = [24, 96, 384, 1_536, LONGEST];
 
-/** How far the largest wave moves a token, relative to its initial value. Coins of one dollar hardly move. */
+/**
+ * How far the largest wave moves a token, relative to its initial value. Coins of one dollar hardly move: all waves together move
+ * one by at most 4.3 times as much, so the pools of two of them stay within 1 %.
+ */
 const USUAL_RANGE = 0.045;
-const STABLE_RANGE = 0.0012;
+const STABLE_RANGE = 0.0008;
 const STABLE_SYMBOLS: ReadonlySet<string> = new Set(['USDT', 'USDC', 'DAI', 'BUSD', 'GUSD', 'cDAI']);
 
 /**
  * Creates the values of a chain's tokens: a sum of smooth waves of several lengths, as in value noise. A wave of a shorter length
- * is lower, by the square root of the length, as in a random walk. Each value follows from the seed, the token and the height
- * alone. It is the initial value at the first height, and stays within about a fifth of it.
+ * is lower, by the square root of the length, as in a random walk. Each value follows from the seed, the token and the time
+ * alone. It is the initial value at the time of the first block, and stays within about a fifth of it.
  */
-export function createValues(seed: number, firstHeight: number): ValueAt {
-  const paths = new Map<ChainToken, { readonly hash: number; readonly first: number }>();
+export function createValues(seed: number, first: { readonly height: number; readonly time: number }): ValueAt {
+  const paths = new Map<ChainToken, { readonly hash: number; readonly start: number }>();
 
-  function pathOf(token: ChainToken): { readonly hash: number; readonly first: number } {
+  function pathOf(token: ChainToken): { readonly hash: number; readonly start: number } {
     const known = paths.get(token);
     if (known !== undefined) return known;
     const hash = mix(seed ^ Number.parseInt(token.id.slice(0, 8), 16) ^ Number.parseInt(token.id.slice(-8), 16));
-    const path = { hash, first: sumOfWaves(hash, firstHeight) };
+    const path = { hash, start: sumOfWaves(hash, first.height) };
     paths.set(token, path);
     return path;
   }
 
-  return (token, height) => {
-    const { hash, first } = pathOf(token);
+  return (token, time) => {
+    const { hash, start } = pathOf(token);
+    const place = first.height + (time - first.time) / BLOCK_SECONDS;
     const range = STABLE_SYMBOLS.has(token.symbol ?? '') ? STABLE_RANGE : USUAL_RANGE;
-    return token.usd * Math.exp(range * (sumOfWaves(hash, height) - first));
+    return token.usd * Math.exp(range * (sumOfWaves(hash, place) - start));
   };
 }
 
-function sumOfWaves(hash: number, height: number): number {
-  return WAVES.reduce((sum, blocks) => sum + Math.sqrt(blocks / LONGEST) * waveAt(hash ^ blocks, height / blocks), 0);
+function sumOfWaves(hash: number, place: number): number {
+  return WAVES.reduce((sum, blocks) => sum + Math.sqrt(blocks / LONGEST) * waveAt(hash ^ blocks, place / blocks), 0);
 }
 
 /** A smooth wave through random points from -1 to 1, one at each integer. */

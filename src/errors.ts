@@ -197,8 +197,8 @@ export class AmbiguousTickerError extends GatewayError {
   readonly code = 'AMBIGUOUS_TICKER';
   readonly poolIds: readonly string[];
 
-  constructor(tickerId: string, poolIds: readonly string[]) {
-    super(`${poolIds.length} pools have the ticker id ${JSON.stringify(tickerId)}. Set poolId to select one.`);
+  constructor(tickerId: string, poolIds: readonly string[], hint = 'Set poolId to select one.') {
+    super(`${poolIds.length} pools have the ticker id ${JSON.stringify(tickerId)}. ${hint}`);
     this.poolIds = poolIds;
   }
 

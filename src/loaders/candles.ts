@@ -9,6 +9,7 @@ import {
   toCandle,
 } from '../domain/candle.ts';
 import { type CandleInterval, INTERVAL_MS } from '../domain/candle-interval.ts';
+import { toDecimal } from '../domain/decimal.ts';
 import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import { priceOfToken1 } from '../domain/price.ts';
 import { HistoryUnavailableError } from '../errors.ts';
@@ -20,8 +21,16 @@ import { type HistoryReads, reservesIn } from './history-view.ts';
 import { createPoolBatches } from './pool-batches.ts';
 import { createPriceOf, type PriceOf } from './pool-price.ts';
 
-/** A candle, and how its prices are computed: of token 2 in token 1, and of token 1 in token 2. */
-export type PricedCandle = Candle & { readonly priceOf: PriceOf; readonly inversePriceOf: PriceOf };
+/**
+ * A candle, and how its prices are computed: of token 2 in token 1, and of token 1 in token 2. The volumes are whole tokens of the
+ * token that has the price.
+ */
+export type PricedCandle = Candle & {
+  readonly priceOf: PriceOf;
+  readonly inversePriceOf: PriceOf;
+  readonly volume: number | undefined;
+  readonly inverseVolume: number | undefined;
+};
 
 /** The candles of the pools of one answer. Both throw HistoryUnavailableError. */
 export type CandleLoader = {
@@ -111,7 +120,12 @@ export function createCandleLoader({ view, tokens, limits }: HistoryReads): Cand
     const key = { pool, interval, from: from ?? undefined, to: to ?? undefined, last };
     const priceOf = createPriceOf(pool, args, tokens);
     const inversePriceOf = createPriceOf(pool, args, tokens, priceOfToken1);
-    return (await load(key)).map((candle) => ({ ...candle, priceOf, inversePriceOf }));
+    const decimals1 = args.decimals1 ?? tokens.decimalsOf(pool.token1Id);
+    const decimals2 = args.decimals2 ?? tokens.decimalsOf(pool.token2Id);
+    return (await load(key)).map((candle) => {
+      const volumes = { volume: whole(candle.traded2, decimals2), inverseVolume: whole(candle.traded1, decimals1) };
+      return { ...candle, priceOf, inversePriceOf, ...volumes };
+    });
   }
 
   return {
@@ -127,4 +141,8 @@ export function createCandleLoader({ view, tokens, limits }: HistoryReads): Cand
       return newest;
     },
   };
+}
+
+function whole(amount: bigint, decimals: number | undefined): number | undefined {
+  return decimals === undefined ? undefined : Number(toDecimal(amount, decimals));
 }

@@ -5,12 +5,14 @@ import type { Dependencies } from '../loaders/dependencies.ts';
 import type { Sources } from '../loaders/sources.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 
-/** A JSON document of the REST API, as bytes that all clients share. */
+/** A document of the REST API, as bytes that all clients share. */
 export type RestDocument = {
   readonly body: Buffer;
+  /** JSON by default. If it is set, the header `Accept` chose it. */
+  readonly contentType?: string | undefined;
   /** The entity tag: equal bodies have equal ones. */
   readonly etag: string;
-  /** The number of pairs or tickers; 0 for an order book. */
+  /** The number of pairs, tickers or symbols; 0 for a document that is charged before it is read. */
   readonly rows: number;
   /** For how long the document is valid. */
   readonly dependencies: Dependencies;

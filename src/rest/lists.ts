@@ -9,8 +9,8 @@ export const TICKER_HOURS = 24;
 const LIMITS = { maxPageSize: 1, maxCandles: 1, maxHistoryHours: TICKER_HOURS };
 
 /** Creates the loaders of a list. @param head the head that the list describes; by default, the current one */
-export function createListLoaders(sources: Sources, head?: Head): Loaders {
-  return new Loaders(sources, { ...LIMITS, requester: { client: 'rest' }, afterEvent: undefined }, head);
+export function createListLoaders(sources: Sources, head?: Head, maxCandles = LIMITS.maxCandles): Loaders {
+  return new Loaders(sources, { ...LIMITS, maxCandles, requester: { client: 'rest' }, afterEvent: undefined }, head);
 }
 
 /** The text of the document with a list of that name, row by row. */

@@ -46,10 +46,36 @@ export const EXAMPLES = {
   },
 };
 
+const CANDLE = { time: 1767225600, open: 11603.9, high: 11871.4, low: 11590.2, close: 11733.5 };
+
+/** An example of each document of candles. */
+export const CHART_EXAMPLES = {
+  candles: {
+    message: 'OK',
+    ticker_id: 'pBTC_PRV',
+    pool_id: IDS.pool_id,
+    interval: '1h',
+    candles: [{ ...CANDLE, volume: 1.25, target_volume: 14600.5, is_closed: true, is_complete: true }],
+  },
+  history: { s: 'ok', t: [1767225600], o: [11603.9], h: [11871.4], l: [11590.2], c: [11733.5], v: [1.25] },
+  symbol: { name: 'pBTC_PRV', ticker: 'pBTC_PRV', session: '24x7', timezone: 'Etc/UTC', minmov: 1, pricescale: 100 },
+  symbols: [
+    {
+      symbol: 'pBTC_PRV',
+      full_name: 'pDEX:pBTC_PRV',
+      ticker: 'pBTC_PRV',
+      description: 'pBTC/PRV',
+      exchange: 'pDEX',
+      type: 'crypto',
+    },
+  ],
+};
+
 /** An example of the message of each error. */
 export const ERROR_EXAMPLES = {
   BAD_USER_INPUT: 'depth is "-1". It must be 0 (the complete book) or a whole number of entries, both sides together.',
   NOT_FOUND: 'Ticker "pXYZ_PRV" does not exist.',
+  HISTORY_UNAVAILABLE: 'The recorded history cannot be read now.',
   HEIGHT_NOT_AVAILABLE:
     'The gateway did not reach the minimum height 1640007 within 10000 ms. Its newest height is 1640000.',
   RATE_LIMITED: 'This client address exceeds the rate limit. Retry in 420 ms.',

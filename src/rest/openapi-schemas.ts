@@ -56,12 +56,27 @@ const PAIR = {
   target: { type: 'string', description: 'Symbol of the target token.' },
 };
 
+const CANDLE = {
+  time: { type: 'integer', description: 'When the interval begins, in seconds since 1970-01-01T00:00:00Z.' },
+  open: price('Price of one base token in target tokens after the first known height of the interval.'),
+  high: price('Highest price.'),
+  low: price('Lowest price.'),
+  close: price('Price after the last known height of the interval.'),
+  volume: price('Traded amount in whole base tokens, at least: several trades in one block count as their net change.'),
+  target_volume: price('Traded amount in whole target tokens, at least.'),
+  is_closed: {
+    type: 'boolean',
+    description: 'True if the interval is over and final. Only heights that are read later can change the candle.',
+  },
+  is_complete: { type: 'boolean', description: 'True if every height of the interval so far is known.' },
+};
+
 /** Codes that the REST API never sends, although they are not named like those of operations. */
-const CODES_OF_OPERATIONS = ['AMBIGUOUS_TICKER', 'ORIGIN_NOT_ALLOWED', 'UPSTREAM_RPC_ERROR'];
+const CODES_OF_OPERATIONS = ['ORIGIN_NOT_ALLOWED', 'UPSTREAM_RPC_ERROR'];
 
 /** The codes of errors that the REST API can send. The others are about operations of GraphQL. */
 const CODES = Object.keys(ERROR_CODES).filter(
-  (code) => !(CODES_OF_OPERATIONS.includes(code) || /^(GRAPHQL|QUERY|PERSISTED|TOO_MANY|HISTORY)_/.test(code)),
+  (code) => !(CODES_OF_OPERATIONS.includes(code) || /^(GRAPHQL|QUERY|PERSISTED|TOO_MANY)_/.test(code)),
 );
 
 /** The schemas of the documents of the REST API. */
@@ -107,6 +122,59 @@ export const SCHEMAS = {
     items: false,
     minItems: 2,
   },
+  CandleList: {
+    type: 'object',
+    required: ['message', 'ticker_id', 'pool_id', 'interval', 'candles'],
+    properties: {
+      message: MESSAGE,
+      ticker_id: TICKER_ID,
+      pool_id: POOL_ID,
+      interval: { type: 'string', description: 'Length of each candle.' },
+      candles: { type: 'array', description: 'Oldest first.', items: { $ref: '#/components/schemas/Candle' } },
+    },
+  },
+  Candle: {
+    type: 'object',
+    description: 'Prices and volumes of one interval, from the pool of the two tokens on the chain.',
+    required: Object.keys(CANDLE),
+    properties: CANDLE,
+  },
+  UdfHistory: {
+    type: 'object',
+    description: 'Bars as columns, oldest first. Without bars, only `s` and possibly `nextTime`.',
+    required: ['s'],
+    properties: {
+      s: { type: 'string', enum: ['ok', 'no_data'], description: 'Whether there are bars.' },
+      nextTime: { type: 'integer', description: 'Time of the newest bar before the range, if there is one.' },
+      t: column('Times at which the bars begin, in Unix seconds.'),
+      o: column('Prices at the beginning.'),
+      h: column('Highest prices.'),
+      l: column('Lowest prices.'),
+      c: column('Prices at the end.'),
+      v: column('Volumes in whole base tokens.'),
+    },
+  },
+  UdfSymbol: {
+    type: 'object',
+    description: "A symbol, with the fields of the chart library's `LibrarySymbolInfo`.",
+    required: ['name', 'ticker', 'session', 'timezone', 'minmov', 'pricescale'],
+    properties: {
+      name: { type: 'string', description: 'Ticker id.' },
+      ticker: { type: 'string', description: 'What names the symbol in requests: its ticker id, or its pool id.' },
+      session: { type: 'string', const: '24x7', description: 'It always trades.' },
+      timezone: { type: 'string', const: 'Etc/UTC', description: 'Days begin at 0 h UTC.' },
+      minmov: { type: 'integer', const: 1, description: 'Units of the smallest price change.' },
+      pricescale: { type: 'integer', description: 'Number of these units in 1: a power of ten.' },
+    },
+  },
+  UdfSymbols: {
+    type: 'array',
+    items: {
+      type: 'object',
+      description: 'A symbol that has bars.',
+      required: ['symbol', 'full_name', 'description', 'exchange', 'ticker', 'type'],
+    },
+  },
   Error: {
     type: 'object',
     description: 'Why there is no document.',
@@ -117,6 +185,10 @@ export const SCHEMAS = {
     },
   },
 };
+
+function column(description: string) {
+  return { type: 'array', items: { type: 'number' }, description };
+}
 
 function list(name: string, item: string) {
   return {

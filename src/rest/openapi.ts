@@ -1,6 +1,8 @@
-import { ERROR_EXAMPLES, EXAMPLES } from './openapi-examples.ts';
+import { candlesOperation, UDF_OPERATIONS } from './openapi-charts.ts';
+import { EXAMPLES } from './openapi-examples.ts';
+import { CACHE_HEADERS, COMMON_HEADERS, ERRORS, failure, ref, success } from './openapi-responses.ts';
 import { SCHEMAS } from './openapi-schemas.ts';
-import { OPEN_API_PATH, type RestPaths } from './paths.ts';
+import { OPEN_API_PATH, type RestPaths, UDF_PREFIX } from './paths.ts';
 
 /** What the description of the REST API depends on. */
 type OpenApiOptions = {
@@ -8,22 +10,25 @@ type OpenApiOptions = {
   readonly version: string;
   /** Whether the data is simulated. */
   readonly isSandbox: boolean;
+  /** Maximum number of candles in a document. */
+  readonly maxCandles: number;
 };
 
 /** Creates the description of the REST API in OpenAPI 3.1. */
-export function createOpenApi({ paths, version, isSandbox }: OpenApiOptions): object {
+export function createOpenApi({ paths, version, isSandbox, maxCandles }: OpenApiOptions): object {
   return {
     openapi: '3.1.0',
     info: {
       title: 'pdex-gateway: market data',
       version,
-      summary: 'Pairs, tickers and order books of a decentralized exchange.',
+      summary: 'Pairs, tickers, order books and candles of a decentralized exchange.',
       description: `${isSandbox ? 'This gateway serves simulated data. ' : ''}${DESCRIPTION}`,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
     tags: [
-      { name: 'market', description: 'The documents of a market-data host.' },
+      { name: 'market', description: 'The documents of a market-data host, and candles.' },
+      { name: 'udf', description: "Candles as TradingView's Universal Datafeed (UDF) defines them." },
       { name: 'description', description: 'This document.' },
     ],
     security: [],
@@ -31,6 +36,8 @@ export function createOpenApi({ paths, version, isSandbox }: OpenApiOptions): ob
       [paths.pairs]: { get: PAIRS },
       [paths.tickers]: { get: TICKERS },
       [paths.orderBook]: { get: ORDER_BOOK },
+      [paths.candles]: { get: candlesOperation(maxCandles) },
+      ...Object.fromEntries(Object.entries(UDF_OPERATIONS).map(([name, get]) => [`${UDF_PREFIX}${name}`, { get }])),
       [OPEN_API_PATH]: { get: OPEN_API },
     },
     components: { schemas: SCHEMAS, headers: HEADERS, parameters: PARAMETERS, responses: RESPONSES },
@@ -38,51 +45,6 @@ export function createOpenApi({ paths, version, isSandbox }: OpenApiOptions): ob
 }
 
 const DESCRIPTION = `The gateway reads the market-data host and the node once for all clients, and responds from memory. All paths also accept HEAD and OPTIONS. Pages of all origins may read the responses. Unknown parameters are ignored. Numbers can have an exponent.`;
-
-const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
-
-/** The headers of every response. */
-const COMMON_HEADERS = {
-  'X-Request-Id': ref('headers', 'RequestId'),
-  'X-Pdex-Sandbox': ref('headers', 'Sandbox'),
-  'RateLimit-Policy': ref('headers', 'RateLimitPolicy'),
-  RateLimit: ref('headers', 'RateLimit'),
-};
-
-/** The headers of a document that caches can store. */
-const CACHE_HEADERS = { 'Cache-Control': ref('headers', 'CacheControl'), ETag: ref('headers', 'ETag') };
-
-function success(description: string, schema: string, example: object, headers: object = {}) {
-  return {
-    description,
-    headers: {
-      ...CACHE_HEADERS,
-      Vary: ref('headers', 'Vary'),
-      Age: ref('headers', 'Age'),
-      ...headers,
-      ...COMMON_HEADERS,
-    },
-    content: { 'application/json': { schema: ref('schemas', schema), examples: { sample: { value: example } } } },
-  };
-}
-
-function failure(description: string, codes: readonly (keyof typeof ERROR_EXAMPLES)[], headers: object = {}) {
-  const examples = Object.fromEntries(codes.map((code) => [code, { value: { code, message: ERROR_EXAMPLES[code] } }]));
-  return {
-    description,
-    headers: { ...headers, ...COMMON_HEADERS },
-    content: { 'application/json': { schema: ref('schemas', 'Error'), examples } },
-  };
-}
-
-const ERRORS = {
-  304: ref('responses', 'NotModified'),
-  400: ref('responses', 'InvalidParameter'),
-  412: ref('responses', 'HeightNotReached'),
-  429: ref('responses', 'RateLimited'),
-  500: ref('responses', 'InternalError'),
-  503: ref('responses', 'NotAvailable'),
-};
 
 const PAIRS = {
   operationId: 'getPairs',
@@ -121,7 +83,7 @@ const ORDER_BOOK = {
   ],
   responses: {
     200: success('The order book.', 'OrderBook', EXAMPLES.orderBook),
-    404: failure('The ticker does not exist.', ['NOT_FOUND']),
+    404: ref('responses', 'NotFound'),
     ...ERRORS,
   },
 };
@@ -198,7 +160,7 @@ const HEADERS = {
     example: 'max-age=8',
   },
   Vary: {
-    description: 'Caches store a document for each value of `X-Pdex-Min-Height`.',
+    description: 'Caches store a document for each value of `X-Pdex-Min-Height`, and for candles of `Accept`.',
     schema: { type: 'string' },
   },
   ETag: { description: 'Equal documents have equal tags.', schema: { type: 'string' } },
@@ -229,9 +191,15 @@ const RETRY_AFTER = { 'Retry-After': ref('headers', 'RetryAfter') };
 const RESPONSES = {
   NotModified: {
     description: 'The client has the current document. There is no body.',
-    headers: { ...CACHE_HEADERS, Vary: ref('headers', 'Vary'), ...COMMON_HEADERS },
+    headers: {
+      ...CACHE_HEADERS,
+      Vary: ref('headers', 'Vary'),
+      'X-Pdex-Height': ref('headers', 'Height'),
+      ...COMMON_HEADERS,
+    },
   },
   InvalidParameter: failure('A parameter or a header is invalid.', ['BAD_USER_INPUT']),
+  NotFound: failure('The ticker does not exist, or has no pool on the chain.', ['NOT_FOUND']),
   HeightNotReached: failure(
     'The gateway has not reached the height in `X-Pdex-Min-Height`.',
     ['HEIGHT_NOT_AVAILABLE'],
@@ -240,8 +208,8 @@ const RESPONSES = {
   RateLimited: failure('This client address exceeds a limit.', ['RATE_LIMITED'], RETRY_AFTER),
   InternalError: failure('The gateway has a defect.', ['INTERNAL_SERVER_ERROR']),
   NotAvailable: failure(
-    'The market-data host cannot be read, and what was read before is too old or missing.',
-    ['UPSTREAM_UNREACHABLE', 'UPSTREAM_NOT_CONFIGURED'],
+    'The market-data host, for candles also the node or the recorded history, cannot be read, and what was read before is too old or missing.',
+    ['UPSTREAM_UNREACHABLE', 'UPSTREAM_NOT_CONFIGURED', 'HISTORY_UNAVAILABLE'],
     RETRY_AFTER,
   ),
 };

@@ -1,5 +1,9 @@
+import type { Instant } from '../domain/instant.ts';
 import { BadUserInputError } from '../errors.ts';
+import { DEFAULT_CANDLES } from '../loaders/history-arguments.ts';
+import { type CandlesRequest, INTERVALS, RESOLUTIONS } from './candles.ts';
 import type { OrderBookRequest } from './order-books.ts';
+import type { SearchRequest } from './udf.ts';
 
 /** More entries than any book has. */
 const MAX_DEPTH_DIGITS = 9;
@@ -10,8 +14,7 @@ const MAX_DEPTH_DIGITS = 9;
  * @throws BadUserInputError that names the parameter
  */
 export function readOrderBookParameters(parameters: URLSearchParams): OrderBookRequest {
-  const tickerId = readOnce(parameters, 'ticker_id');
-  if (!tickerId) throw new BadUserInputError('ticker_id is missing. Choose one of /tickers.');
+  const tickerId = readRequired(parameters, 'ticker_id');
   const [depth, uncrossed] = [readOnce(parameters, 'depth'), readOnce(parameters, 'uncrossed')];
   return { tickerId, depth: readDepth(depth), isUncrossed: readFlag('uncrossed', uncrossed) };
 }
@@ -28,6 +31,100 @@ function readDepth(text: string | undefined): number {
 function readFlag(name: string, text = 'false'): boolean {
   if (text === 'true' || text === 'false') return text === 'true';
   throw new BadUserInputError(`${name} is ${JSON.stringify(text)}. It must be true or false.`);
+}
+
+/** Seconds up to the year 5138: a number of milliseconds is refused. */
+const SECONDS = /^\d{1,11}$/;
+
+/** Symbols that a search returns if `limit` is not set, and at most. */
+const DEFAULT_SYMBOLS = 30;
+const MAX_SYMBOLS = 500;
+
+/**
+ * Reads the parameters of `/candles`. @param accept the header `Accept`, which decides about the format if `format` is not set
+ *
+ * @throws BadUserInputError that names the parameter
+ */
+export function readCandlesParameters(
+  parameters: URLSearchParams,
+  accept: string | undefined,
+  maxCandles: number,
+): CandlesRequest & { readonly intervalName: string; readonly isCsv: boolean } {
+  const symbol = readRequired(parameters, 'ticker_id');
+  const intervalName = readRequired(parameters, 'interval');
+  const interval = readOneOf(INTERVALS, 'interval', intervalName);
+  const [from, to] = [readSeconds(parameters, 'from'), readSeconds(parameters, 'to')];
+  if (from !== undefined && to !== undefined && from >= to) throw new BadUserInputError('from is not before to.');
+  const last = readCount(parameters, 'limit', maxCandles) ?? Math.min(DEFAULT_CANDLES, maxCandles);
+  const [named] = /text\/csv|application\/json|\*\/\*/i.exec(accept ?? '') ?? [];
+  const format = readOnce(parameters, 'format');
+  const isCsv = format === undefined ? named?.toLowerCase() === 'text/csv' : readOneOf(FORMATS, 'format', format);
+  return { symbol, interval, intervalName, from, to, last, isCsv };
+}
+
+const FORMATS = { json: false, csv: true };
+
+/**
+ * Reads the parameters of `/udf/history`. A chart requests more bars than it needs: the newest ones that are allowed are enough.
+ *
+ * @throws BadUserInputError that names the parameter
+ */
+export function readHistoryParameters(parameters: URLSearchParams, maxCandles: number): CandlesRequest {
+  const symbol = readRequired(parameters, 'symbol');
+  const resolution = readRequired(parameters, 'resolution');
+  const interval = readOneOf(RESOLUTIONS, 'resolution', resolution === 'D' ? '1D' : resolution);
+  const to = readSeconds(parameters, 'to');
+  const countback = readCount(parameters, 'countback');
+  // A chart that scrolls back before 1970 sends negative numbers.
+  const from = /^-\d{1,11}$/.test(parameters.get('from') ?? '') ? 0 : readSeconds(parameters, 'from');
+  if (to === undefined) throw new BadUserInputError('to is missing.');
+  if (from === undefined && countback === undefined) throw new BadUserInputError('from and countback are missing.');
+  if (from !== undefined && from > to) throw new BadUserInputError('from is after to.');
+  if (countback !== undefined) return { symbol, interval, from: undefined, to, last: Math.min(countback, maxCandles) };
+  return { symbol, interval, from, to, last: maxCandles };
+}
+
+/** Reads the parameters of `/udf/symbols`. @throws BadUserInputError that names the parameter */
+export function readSymbolParameter(parameters: URLSearchParams): string {
+  return readRequired(parameters, 'symbol');
+}
+
+/** Reads the parameters of `/udf/search`. @throws BadUserInputError that names the parameter */
+export function readSearchParameters(parameters: URLSearchParams): SearchRequest {
+  const [query = '', type = '', exchange = ''] = ['query', 'type', 'exchange'].map((name) =>
+    readOnce(parameters, name),
+  );
+  return { query, type, exchange, limit: readCount(parameters, 'limit', MAX_SYMBOLS) ?? DEFAULT_SYMBOLS };
+}
+
+function readOneOf<Value>(values: Readonly<Record<string, Value>>, name: string, text: string): Value {
+  if (Object.hasOwn(values, text)) return values[text] as Value;
+  throw new BadUserInputError(
+    `${name} is ${JSON.stringify(text)}. It must be one of ${Object.keys(values).join(', ')}.`,
+  );
+}
+
+function readSeconds(parameters: URLSearchParams, name: string): Instant | undefined {
+  const text = readOnce(parameters, name);
+  if (text === undefined) return undefined;
+  if (SECONDS.test(text)) return Number(text) * 1_000;
+  throw new BadUserInputError(
+    `${name} is ${JSON.stringify(text)}. It must be whole seconds since 1970-01-01T00:00:00Z.`,
+  );
+}
+
+function readCount(parameters: URLSearchParams, name: string, max = Number.POSITIVE_INFINITY): number | undefined {
+  const text = readOnce(parameters, name);
+  if (text === undefined || (/^\d{1,9}$/.test(text) && Number(text) >= 1 && Number(text) <= max))
+    return text === undefined ? undefined : Number(text);
+  const limit = max === Number.POSITIVE_INFINITY ? 'of 1 or more' : `from 1 to ${max}`;
+  throw new BadUserInputError(`${name} is ${JSON.stringify(text)}. It must be a whole number ${limit}.`);
+}
+
+function readRequired(parameters: URLSearchParams, name: string): string {
+  const text = readOnce(parameters, name);
+  if (text) return text;
+  throw new BadUserInputError(`${name} is missing.${name === 'ticker_id' ? ' Choose one of /tickers.' : ''}`);
 }
 
 function readOnce(parameters: URLSearchParams, name: string): string | undefined {

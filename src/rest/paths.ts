@@ -4,8 +4,16 @@ export const OPEN_API_PATH = '/openapi.json';
 /** How all other paths of the REST API begin. */
 export const REST_PREFIX = '/api/';
 
-/** The paths of the three documents. */
-export type RestPaths = { readonly pairs: string; readonly tickers: string; readonly orderBook: string };
+/** How the paths of TradingView's Universal Datafeed begin, which are the same for all partners. */
+export const UDF_PREFIX = '/udf/';
+
+/** The paths of the documents of a market-data host, and of candles. */
+export type RestPaths = {
+  readonly pairs: string;
+  readonly tickers: string;
+  readonly orderBook: string;
+  readonly candles: string;
+};
 
 /** How the documented paths of a market-data host begin, with the segment that names the partner. */
 export function restBase(partner: string): string {
@@ -15,5 +23,6 @@ export function restBase(partner: string): string {
 /** The documented paths of a market-data host, with the segment that names the partner. */
 export function restPaths(partner: string): RestPaths {
   const base = restBase(partner);
-  return { pairs: `${base}/pairs`, tickers: `${base}/tickers`, orderBook: `${base}/orderbook` };
+  const [pairs, tickers, orderBook] = [`${base}/pairs`, `${base}/tickers`, `${base}/orderbook`];
+  return { pairs, tickers, orderBook, candles: `${base}/candles` };
 }

@@ -1,14 +1,16 @@
 import type { MaybePromise } from '../maybe-promise.ts';
+import { type CandlesRequest, shareByParameters, writeCandles } from './candles.ts';
 import { createDayRanges, createRangeReader } from './day-ranges.ts';
 import { type DocumentOptions, type RestDocument, shareDocument } from './document.ts';
 import { createOrderBookDocuments, type ReadOrderBook } from './order-books.ts';
 import { startPairs } from './pairs.ts';
 import { createTickerTexts } from './ticker-texts.ts';
 import { startTickers } from './tickers.ts';
+import { type SearchRequest, writeHistory, writeSearch, writeSymbol } from './udf.ts';
 
 /**
- * The REST API: the three documents of a market-data host, in its shapes, from the data that GraphQL operations read. A document
- * is written once for all clients, and again when something that it depends on has changed.
+ * The REST API: the three documents of a market-data host in its shapes, and candles also as TradingView's Universal Datafeed, from
+ * the data that GraphQL operations read. A document is written once for all clients, and again when something that it depends on has changed.
  */
 export type RestApi = {
   /** Rejects with the UpstreamError if pairs cannot be read. */
@@ -16,10 +18,19 @@ export type RestApi = {
   /** Rejects with the UpstreamError if tickers cannot be read. */
   tickers(): MaybePromise<RestDocument>;
   readonly orderBook: ReadOrderBook;
+  /** Like `symbol`, `search` and `history`, it rejects with the errors of what writes it. */
+  candles: ReadDocument<Parameters<typeof writeCandles>[0]>;
+  readonly udf: {
+    symbol: ReadDocument<{ readonly symbol: string }>;
+    search: ReadDocument<SearchRequest>;
+    history: ReadDocument<CandlesRequest>;
+  };
 };
 
-/** Creates the REST API. */
-export function createRestApi(options: DocumentOptions): RestApi {
+type ReadDocument<Request> = (request: Request) => MaybePromise<RestDocument>;
+
+/** Creates the REST API. @param maxCandles the maximum number of candles in a document */
+export function createRestApi(options: DocumentOptions, maxCandles: number): RestApi {
   const { now, sources } = options;
   const dayRanges = createDayRanges({ read: createRangeReader(sources), recordedVersion: sources.history.version });
   const textOf = createTickerTexts();
@@ -27,5 +38,11 @@ export function createRestApi(options: DocumentOptions): RestApi {
     pairs: shareDocument(() => startPairs(options), now),
     tickers: shareDocument(() => startTickers({ ...options, textOf, dayRanges }), now),
     orderBook: createOrderBookDocuments(options),
+    candles: shareByParameters(options, maxCandles, writeCandles),
+    udf: {
+      symbol: shareByParameters(options, maxCandles, writeSymbol),
+      search: shareByParameters(options, maxCandles, writeSearch),
+      history: shareByParameters(options, maxCandles, writeHistory),
+    },
   };
 }

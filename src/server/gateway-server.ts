@@ -204,7 +204,8 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       partner: options.marketDataPartner,
       responses,
       isLast,
-      api: createRestApi({ sources, now, maxAgeMs: marketMaxAgeMs, takeTurn, bookSweepPerMinute }),
+      maxCandles: limits.maxCandles,
+      api: createRestApi({ sources, now, maxAgeMs: marketMaxAgeMs, takeTurn, bookSweepPerMinute }, limits.maxCandles),
     });
   const pages = { service, metrics, requestIds, accessLog, isStopping };
   const hasAdminPages = adminPort === undefined;

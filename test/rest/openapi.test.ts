@@ -6,11 +6,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createOpenApi } from '../../src/rest/openapi.ts';
 import { restPaths } from '../../src/rest/paths.ts';
 import type { Config } from '../../src/settings/settings.ts';
+import { createStoreModel } from '../history/store-model.ts';
 import type { TestGatewayOptions } from '../support/gateway.ts';
 import { openRest } from '../support/rest.ts';
 
+const options = { paths: restPaths('market-data'), version: '1.2.3', isSandbox: true, maxCandles: 1_000 };
 // biome-ignore lint/suspicious/noExplicitAny: any part of the description is looked at
-const openApi = createOpenApi({ paths: restPaths('market-data'), version: '1.2.3', isSandbox: true }) as any;
+const openApi = createOpenApi(options) as any;
 const BASE = '/api/v1/public/market-data';
 
 /** The validator reads descriptions from files. */
@@ -86,20 +88,30 @@ describe('the description', () => {
   });
 
   test('is served, and names the paths that are served', async () => {
-    const { read } = await openRest({ config: { marketDataPartner: 'some-partner' } });
+    const store = createStoreModel();
+    const { read } = await openRest({ store, config: { marketDataPartner: 'some-partner', historyBackfillHours: 0 } });
     const { paths, info } = await read('/openapi.json');
     expect(Object.keys(paths)).toEqual([
       '/api/v1/public/some-partner/pairs',
       '/api/v1/public/some-partner/tickers',
       '/api/v1/public/some-partner/orderbook',
+      '/api/v1/public/some-partner/candles',
+      ...['/udf/config', '/udf/time', '/udf/symbols', '/udf/search', '/udf/history'],
       '/openapi.json',
     ]);
     expect(info.description).toContain('simulated');
-    for (const path of Object.keys(paths)) await read(path.replace('orderbook', 'orderbook?ticker_id=pBTC_PRV'));
+    const required: Readonly<Record<string, string>> = {
+      orderbook: '?ticker_id=pBTC_PRV',
+      candles: '?ticker_id=pBTC_PRV&interval=1h',
+      symbols: '?symbol=pBTC_PRV',
+      history: '?symbol=pBTC_PRV&resolution=60&from=0&to=1800000000',
+    };
+    for (const path of Object.keys(paths)) await read(path + (required[path.split('/').at(-1) ?? ''] ?? ''));
   });
 });
 
 describe('real responses match the description', () => {
+  const RECORDED: TestGatewayOptions = { config: { historyBackfillHours: 0 } };
   const LIMITED: Partial<Config> = { rateLimitPerSecond: 1, rateLimitBurst: 1 };
 
   test.each<[string, number, TestGatewayOptions?, RequestInit?]>([
@@ -117,14 +129,26 @@ describe('real responses match the description', () => {
     ['/tickers', 429, { config: LIMITED }],
     ['/pairs', 503, { without: 'MARKET_DATA' }],
     ['/orderbook?ticker_id=pBTC_PRV', 503, { without: 'MARKET_DATA' }],
+    ['/candles?ticker_id=pBTC_PRV&interval=1h&from=0&to=1800000000&limit=3&format=json', 200, RECORDED],
+    ['/candles?ticker_id=pBTC_PRV&interval=2h', 400, RECORDED],
+    ['/candles?ticker_id=pFXC_PRV&interval=1h', 400, RECORDED],
+    ['/candles?ticker_id=nothing&interval=1h', 404, RECORDED],
+    ['/candles?ticker_id=pBTC_PRV&interval=1h', 304, RECORDED, { headers: { 'if-none-match': '*' } }],
+    ['/candles?ticker_id=pBTC_PRV&interval=1h', 503],
+    ['/candles?ticker_id=pBTC_PRV&interval=1h', 503, { without: 'NODE' }],
+    ['/udf/symbols?symbol=pBTC_PRV', 200],
+    ['/udf/search?query=usd&type=crypto&exchange=pDEX&limit=3', 200],
+    ['/udf/history?symbol=pBTC_PRV&resolution=1&from=0&to=1800000000&countback=9', 200, RECORDED],
+    ['/udf/history?symbol=pBTC_PRV&resolution=1&from=0&to=60', 200, RECORDED],
   ])('%s: %i', async (path, status, options, init) => {
-    const { get } = await openRest(options);
+    const { get } = await openRest(options === RECORDED ? { ...options, store: createStoreModel() } : options);
     // A request that costs more than the burst is admitted while the client has all of its points.
-    if (status === 429) await get(BASE + path);
-    const response = await get(BASE + path, init);
+    const url = path.startsWith('/udf') ? path : BASE + path;
+    if (status === 429) await get(url);
+    const response = await get(url, init);
     expect(response.status).toBe(status);
 
-    const { parameters, responses } = openApi.paths[BASE + path.split('?')[0]].get;
+    const { parameters, responses } = openApi.paths[url.split('?')[0] ?? ''].get;
     const { headers, content } = resolve(responses[status]);
     const described = Object.keys(headers).map((name) => name.toLowerCase());
     const technical = ['access-control-allow-origin', 'access-control-expose-headers', 'connection', 'date'];

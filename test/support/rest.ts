@@ -1,8 +1,15 @@
-import { startGatewayForTest, type TestGatewayOptions } from './gateway.ts';
+import { startGatewayForTest, type TestGateway, type TestGatewayOptions } from './gateway.ts';
 
-/** A gateway with everything read, unless its upstreams are changed before, and how to request its REST API. */
-export async function openRest(options: TestGatewayOptions = {}) {
-  const gateway = await startGatewayForTest(options);
+/**
+ * A gateway with everything read, unless its upstreams are changed before, and how to request its REST API.
+ *
+ * @param start starts the gateway; in a hook, it is `startGateway`
+ */
+export async function openRest(
+  options: TestGatewayOptions = {},
+  start: (options: TestGatewayOptions) => Promise<TestGateway> = startGatewayForTest,
+) {
+  const gateway = await start(options);
   if (options.before === undefined) await gateway.untilReady();
   const { origin } = new URL(await gateway.app.listen(0, '127.0.0.1'));
 

@@ -61,6 +61,16 @@ const CandleRef = builder.objectRef<PricedCandle>('Candle').implement({
       inverseClose: price('`PoolPair.inversePrice` at the height of `close`.', ({ close, inversePriceOf }) =>
         inversePriceOf(close),
       ),
+      volume: t.exposeFloat('volume', {
+        nullable: true,
+        description:
+          '`tradedToken2` in whole tokens: the volume of the token whose price is `open` to `close`. Null if the decimals of token 2 are unknown and not set by an argument.',
+      }),
+      inverseVolume: t.exposeFloat('inverseVolume', {
+        nullable: true,
+        description:
+          '`tradedToken1` in whole tokens: the volume of the token whose price is `inverseOpen` to `inverseClose`. Null if the decimals of token 1 are unknown and not set by an argument.',
+      }),
       tradedToken1: t.expose('traded1', {
         type: 'BigInt',
         description:

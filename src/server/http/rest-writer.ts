@@ -1,6 +1,8 @@
 import type { GraphQLError } from 'graphql';
+import type { Instant } from '../../domain/instant.ts';
 import type { ErrorCode } from '../../errors.ts';
 import type { RestDocument } from '../../rest/document.ts';
+import { UDF_PREFIX } from '../../rest/paths.ts';
 import { codesOf } from '../operations/log-details.ts';
 import { HEIGHT_HEADER, MIN_HEIGHT_HEADER, SANDBOX_HEADER } from './headers.ts';
 import { hasEtag } from './http-caching.ts';
@@ -13,12 +15,16 @@ type RestWriter = {
   /** Sends a document with its age and for how long caches may use it, or 304 if the client already has it. */
   send(exchange: HttpExchange, document: RestDocument): void;
   /** Sends a document that only changes with a release, or 304 if the client already has it. */
-  sendFixed(exchange: HttpExchange, document: Pick<RestDocument, 'body' | 'etag'>): void;
+  sendFixed(exchange: HttpExchange, document: FixedDocument): void;
+  /** Sends the time as whole Unix seconds. */
+  sendTime(exchange: HttpExchange, time: Instant): void;
   /** Sends the methods, and what a CORS preflight requests. */
   sendMethods(exchange: HttpExchange): void;
-  /** Sends an error that was masked. */
-  fail(exchange: HttpExchange, error: GraphQLError): void;
+  /** Sends an error that was masked. @param isRetryable whether a client may get a document later */
+  fail(exchange: HttpExchange, error: GraphQLError, isRetryable: boolean): void;
 };
+
+type FixedDocument = Pick<RestDocument, 'body' | 'etag' | 'contentType'>;
 
 /** What the writer needs. */
 export type RestWriterOptions = Omit<ResponseWriterOptions, 'corsOrigins'> & {
@@ -37,6 +43,7 @@ const CORS: readonly string[] = [
 /** The status of each code, and 503 for those of upstreams. */
 const STATUSES: { readonly [Code in ErrorCode]?: number } = {
   BAD_USER_INPUT: 400,
+  AMBIGUOUS_TICKER: 400,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   HEIGHT_NOT_AVAILABLE: 412,
@@ -58,12 +65,13 @@ export function createRestWriter(options: RestWriterOptions): RestWriter {
     const headers = ['cache-control', `max-age=${seconds}`];
     const since = document.staleSince();
     if (since !== undefined) headers.push('age', String(Math.max(0, Math.floor((at - since) / 1_000))));
-    headers.push('vary', MIN_HEIGHT_HEADER);
+    headers.push('vary', document.contentType === undefined ? MIN_HEIGHT_HEADER : `${MIN_HEIGHT_HEADER}, accept`);
     if (height !== undefined) headers.push(HEIGHT_HEADER, String(height));
     write(exchange, document, headers);
   }
 
-  function write(exchange: HttpExchange, { body, etag }: Pick<RestDocument, 'body' | 'etag'>, headers: string[]): void {
+  function write(exchange: HttpExchange, document: FixedDocument, headers: string[]): void {
+    const { body, etag, contentType = 'application/json' } = document;
     const { request, response } = exchange;
     if (response.destroyed) {
       responses.track(exchange);
@@ -73,15 +81,15 @@ export function createRestWriter(options: RestWriterOptions): RestWriter {
     if (hasEtag(request, etag)) {
       response.writeHead(304, [...commonHeaders(exchange), ...headers]).end();
     } else {
-      headers.push('content-type', 'application/json', 'content-length', String(body.length));
+      headers.push('content-type', contentType, 'content-length', String(body.length));
       // Node sends no body in the response to a HEAD.
       response.writeHead(200, [...commonHeaders(exchange), ...headers]).end(body);
     }
     responses.trackWritten(exchange);
   }
 
-  function fail(exchange: HttpExchange, error: GraphQLError): void {
-    const { response } = exchange;
+  function fail(exchange: HttpExchange, error: GraphQLError, isRetryable: boolean): void {
+    const { request, response } = exchange;
     const { code } = error.extensions as { readonly code: ErrorCode };
     const status = STATUSES[code] ?? NOT_AVAILABLE;
     // The log already has the errors of upstreams.
@@ -92,18 +100,20 @@ export function createRestWriter(options: RestWriterOptions): RestWriter {
       responses.track(exchange);
       return;
     }
-    const retryAfter = retryAfterOf(error, status);
+    const retryAfter = status === NOT_AVAILABLE ? (isRetryable ? retrySeconds : undefined) : retryAfterOf(error);
     const headers = [...commonHeaders(exchange, retryAfter), 'cache-control', 'no-store'];
     if (retryAfter !== undefined) headers.push('retry-after', retryAfter);
     if (status === 405) headers.push('allow', METHODS);
-    const body = Buffer.from(`${JSON.stringify({ code, message: error.message })}\n`);
+    const { message } = error;
+    // A chart shows the error of the datafeed's own shape.
+    const shown = request.url?.startsWith(UDF_PREFIX) ? { s: 'error', errmsg: message, code } : { code, message };
+    const body = Buffer.from(`${JSON.stringify(shown)}\n`);
     headers.push('content-type', 'application/json', 'content-length', String(body.length));
     response.writeHead(status, headers).end(body);
     responses.trackWritten(exchange);
   }
 
-  function retryAfterOf({ extensions: { code, http } }: GraphQLError, status: number): string | undefined {
-    if (status === NOT_AVAILABLE) return code === NOT_CONFIGURED ? undefined : retrySeconds;
+  function retryAfterOf({ extensions: { http } }: GraphQLError): string | undefined {
     return (http as { readonly headers?: Readonly<Record<string, string>> } | undefined)?.headers?.['retry-after'];
   }
 
@@ -117,6 +127,19 @@ export function createRestWriter(options: RestWriterOptions): RestWriter {
   return {
     send,
     fail,
+    sendTime(exchange, time) {
+      const body = String(Math.floor(time / 1_000));
+      const headers = [
+        'cache-control',
+        'no-store',
+        'content-type',
+        'text/plain',
+        'content-length',
+        String(body.length),
+      ];
+      exchange.response.writeHead(200, [...commonHeaders(exchange), ...headers]).end(body);
+      responses.trackWritten(exchange);
+    },
     sendFixed: (exchange, document) => write(exchange, document, ['cache-control', 'no-cache']),
     sendMethods(exchange) {
       const preflight = ['access-control-allow-methods', METHODS, 'access-control-allow-headers', '*'];
@@ -126,6 +149,3 @@ export function createRestWriter(options: RestWriterOptions): RestWriter {
     },
   };
 }
-
-/** Waiting does not help then. */
-const NOT_CONFIGURED: ErrorCode = 'UPSTREAM_NOT_CONFIGURED';

@@ -1,13 +1,20 @@
-import { BadUserInputError, MethodNotAllowedError, NotFoundError } from '../../errors.ts';
-import { listOf } from '../../graphql/complexity.ts';
+import { BadUserInputError, GatewayError, MethodNotAllowedError, NotFoundError } from '../../errors.ts';
+import { listOf, recordedObjects } from '../../graphql/complexity.ts';
 import { ORDER_BOOK } from '../../graphql/limits.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { percentDecoded } from '../../percent-encoding.ts';
 import type { RestDocument } from '../../rest/document.ts';
 import { createOpenApi } from '../../rest/openapi.ts';
-import { readOrderBookParameters } from '../../rest/parameters.ts';
-import { OPEN_API_PATH, REST_PREFIX, restBase, restPaths } from '../../rest/paths.ts';
+import {
+  readCandlesParameters,
+  readHistoryParameters,
+  readOrderBookParameters,
+  readSearchParameters,
+  readSymbolParameter,
+} from '../../rest/parameters.ts';
+import { OPEN_API_PATH, REST_PREFIX, restBase, restPaths, UDF_PREFIX } from '../../rest/paths.ts';
 import type { RestApi } from '../../rest/rest-api.ts';
+import { UDF_CONFIG } from '../../rest/udf.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import type { EndpointOptions } from '../transport-options.ts';
@@ -44,6 +51,8 @@ type RestOptions = EndpointOptions &
     /** The path segment of the partner. */
     readonly partner: string;
     readonly version: string;
+    /** Maximum number of candles in a document. */
+    readonly maxCandles: number;
   };
 
 /** A request that was admitted. */
@@ -51,17 +60,27 @@ type RestRequest = { readonly exchange: HttpExchange; readonly account: Account 
 
 /** Creates the routes of the REST API. */
 export function createRestRoutes(options: RestOptions): RestRoutes {
-  const { api, partner, version, minimumHeights, clients, rates, connections } = options;
-  const { requestIds, maskError, isSandbox } = options;
+  const { api, partner, version, maxCandles, minimumHeights, clients, rates, connections } = options;
+  const { requestIds, maskError, isSandbox, now } = options;
   const writer = createRestWriter(options);
   const batch = createWriteBatch();
   const paths = restPaths(partner);
-  let openApi: Pick<RestDocument, 'body' | 'etag'> | undefined;
+  let openApi: FixedDocument | undefined;
+  const udfConfig = fixedDocument(JSON.stringify(UDF_CONFIG));
 
   const routes: ReadonlyMap<string, Route> = new Map([
     [paths.pairs, { endpoint: 'pairs', handle: respondWith(() => api.pairs()) }],
     [paths.tickers, { endpoint: 'tickers', handle: respondWith(() => api.tickers()) }],
     [paths.orderBook, { endpoint: 'orderbook', handle: respondWith(readOrderBook) }],
+    [paths.candles, { endpoint: 'candles', handle: respondWith(readCandles) }],
+    [`${UDF_PREFIX}config`, udf((exchange) => admit(exchange, () => writer.sendFixed(exchange, udfConfig)))],
+    [`${UDF_PREFIX}time`, udf((exchange) => admit(exchange, () => writer.sendTime(exchange, now())))],
+    [
+      `${UDF_PREFIX}symbols`,
+      udf(respondWith((sent) => api.udf.symbol({ symbol: readSymbolParameter(parametersOf(sent)) }))),
+    ],
+    [`${UDF_PREFIX}search`, udf(respondWith((sent) => api.udf.search(readSearchParameters(parametersOf(sent)))))],
+    [`${UDF_PREFIX}history`, udf(respondWith(readHistory))],
     [OPEN_API_PATH, { endpoint: 'openapi', handle: (exchange) => admit(exchange, () => sendOpenApi(exchange)) }],
   ]);
 
@@ -116,27 +135,40 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
   }
 
   /** An order book is charged before it is read, because that can cause a call to the market-data host. */
-  async function readOrderBook({ exchange: { request }, account }: RestRequest): Promise<RestDocument> {
-    const { url = '' } = request;
-    if (hasInvalidUtf8(url)) throw new BadUserInputError('The URL is not UTF-8.');
-    const start = url.indexOf('?');
-    const book = readOrderBookParameters(new URLSearchParams(start < 0 ? '' : url.slice(start + 1)));
-    pay(account, ORDER_BOOK);
-    const document = await api.orderBook(book, { client: clients.of(request) });
+  async function readOrderBook(sent: RestRequest): Promise<RestDocument> {
+    const book = readOrderBookParameters(parametersOf(sent));
+    pay(sent.account, ORDER_BOOK);
+    const document = await api.orderBook(book, { client: clients.of(sent.exchange.request) });
     if (document === undefined) throw new NotFoundError(`Ticker ${JSON.stringify(book.tickerId)} does not exist.`);
     return document;
   }
 
+  /** Candles cost as much as in an operation. */
+  function readCandles(sent: RestRequest): MaybePromise<RestDocument> {
+    const { accept } = sent.exchange.request.headers;
+    const request = readCandlesParameters(parametersOf(sent), accept, maxCandles);
+    pay(sent.account, recordedObjects(request.last).field);
+    return api.candles(request);
+  }
+
+  function readHistory(sent: RestRequest): MaybePromise<RestDocument> {
+    const request = readHistoryParameters(parametersOf(sent), maxCandles);
+    pay(sent.account, recordedObjects(request.last).field);
+    return api.udf.history(request);
+  }
+
   function sendOpenApi(exchange: HttpExchange): void {
     if (openApi === undefined) {
-      const body = Buffer.from(`${JSON.stringify(createOpenApi({ paths, version, isSandbox }), null, 2)}\n`);
-      openApi = { body, etag: createEtag('application/json', body) };
+      openApi = fixedDocument(`${JSON.stringify(createOpenApi({ paths, version, isSandbox, maxCandles }), null, 2)}\n`);
     }
     writer.sendFixed(exchange, openApi);
   }
 
   function failing(exchange: HttpExchange): (error: unknown) => void {
-    return (error) => requestIds.run(exchange.id, () => writer.fail(exchange, maskError(error)));
+    return (error) => {
+      const isRetryable = error instanceof GatewayError && error.retryable;
+      requestIds.run(exchange.id, () => writer.fail(exchange, maskError(error), isRetryable));
+    };
   }
 
   function sendNotFound(exchange: HttpExchange): void {
@@ -149,11 +181,30 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
     base: restBase(partner),
     routes,
     at(path) {
-      if (!path.startsWith(REST_PREFIX)) return undefined;
+      if (!path.startsWith(REST_PREFIX) && !path.startsWith(UDF_PREFIX)) return undefined;
       const route = routes.get(percentDecoded(path).replace(/\/$/, ''));
       return route ?? { endpoint: NOWHERE, handle: sendNotFound };
     },
   };
+}
+
+type FixedDocument = Pick<RestDocument, 'body' | 'etag'>;
+
+function fixedDocument(text: string): FixedDocument {
+  const body = Buffer.from(text);
+  return { body, etag: createEtag('application/json', body) };
+}
+
+function udf(handle: Route['handle']): Route {
+  return { endpoint: 'udf', handle };
+}
+
+/** @throws BadUserInputError if they are not UTF-8 */
+function parametersOf({ exchange }: RestRequest): URLSearchParams {
+  const { url = '' } = exchange.request;
+  if (hasInvalidUtf8(url)) throw new BadUserInputError('The URL is not UTF-8.');
+  const start = url.indexOf('?');
+  return new URLSearchParams(start < 0 ? '' : url.slice(start + 1));
 }
 
 /** @throws the error of a client that has too few points */

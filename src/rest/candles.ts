@@ -1,0 +1,178 @@
+import { LRUCache } from 'lru-cache';
+import type { CandleInterval } from '../domain/candle-interval.ts';
+import type { Instant } from '../domain/instant.ts';
+import type { Pair } from '../domain/market.ts';
+import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
+import { AmbiguousTickerError, NotFoundError } from '../errors.ts';
+import type { PricedCandle } from '../loaders/candles.ts';
+import type { Loaders } from '../loaders/loaders.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
+import { type DocumentOptions, type RestDocument, shareDocument, writeBody } from './document.ts';
+import { createListLoaders } from './lists.ts';
+
+/** The names of the intervals of candles in the REST API. */
+export const INTERVALS = {
+  '1m': 'ONE_MINUTE',
+  '5m': 'FIVE_MINUTES',
+  '15m': 'FIFTEEN_MINUTES',
+  '1h': 'ONE_HOUR',
+  '4h': 'FOUR_HOURS',
+  '1d': 'ONE_DAY',
+} as const satisfies Record<string, CandleInterval>;
+
+/** The names of the same intervals in the Universal Datafeed. The chart also sends `D` for `1D`. */
+export const RESOLUTIONS = {
+  1: 'ONE_MINUTE',
+  5: 'FIVE_MINUTES',
+  15: 'FIFTEEN_MINUTES',
+  60: 'ONE_HOUR',
+  240: 'FOUR_HOURS',
+  '1D': 'ONE_DAY',
+} as const satisfies Record<string, CandleInterval>;
+
+/** Which candles a client requests: the last ones whose time is at or after `from` and before `to`. */
+export type CandlesRequest = {
+  /** A ticker id or a pool id. */
+  readonly symbol: string;
+  readonly interval: CandleInterval;
+  readonly from: Instant | undefined;
+  readonly to: Instant | undefined;
+  readonly last: number;
+};
+
+/** A pair, and the pool of its two tokens on the chain. */
+export type PairWithPool = { readonly pair: Pair; readonly pool: PoolPair };
+
+/** Prices of one base token in target tokens. The names and the unit of `time` are those of chart libraries. */
+type CandleRow = {
+  /** When the interval begins, in Unix seconds. */
+  readonly time: number;
+  readonly open: number;
+  readonly high: number;
+  readonly low: number;
+  readonly close: number;
+  /** In whole base tokens. */
+  readonly volume: number;
+  /** In whole target tokens. */
+  readonly target_volume: number;
+  readonly is_closed: boolean;
+  readonly is_complete: boolean;
+};
+
+const COLUMNS: readonly (keyof CandleRow)[] = [
+  ...(['time', 'open', 'high', 'low', 'close', 'volume', 'target_volume', 'is_closed', 'is_complete'] as const),
+];
+
+/** Documents that are kept for the next client with the same parameters. */
+const MAX_DOCUMENTS = 64;
+
+/**
+ * Creates the function that reads a document which depends on parameters. It is written once for all clients with the same ones.
+ *
+ * @param write returns the texts of the document, and the number of its rows if it is charged by them
+ */
+export function shareByParameters<Request>(
+  { sources, now, takeTurn }: DocumentOptions,
+  maxCandles: number,
+  write: (request: Request, loaders: Loaders) => Promise<Written>,
+): (request: Request) => MaybePromise<RestDocument> {
+  const documents = new LRUCache<string, () => MaybePromise<RestDocument>>({ max: MAX_DOCUMENTS });
+
+  function start(request: Request) {
+    const loaders = createListLoaders(sources, undefined, maxCandles);
+    const { dependencies } = loaders;
+    const written = write(request, loaders).then(async ({ texts, ...rest }) => ({
+      rows: 0,
+      ...rest,
+      ...(await writeBody(texts, takeTurn)),
+      dependencies,
+      height: loaders.head.height(),
+      staleSince: () => (sources.head.isStale() ? sources.head.current()?.time : undefined),
+    }));
+    return { dependencies, written };
+  }
+
+  return (request) => {
+    const key = JSON.stringify(request);
+    const read = documents.get(key) ?? shareDocument(() => start(request), now);
+    documents.set(key, read);
+    return read();
+  };
+}
+
+/** The texts of a document, and what differs from the default. */
+type Written = Partial<Pick<RestDocument, 'contentType' | 'rows'>> & { readonly texts: Iterable<string> };
+
+/** Writes `/candles`. @throws NotFoundError, AmbiguousTickerError, HistoryUnavailableError, UpstreamError */
+export async function writeCandles(
+  { isCsv, ...request }: CandlesRequest & { readonly isCsv: boolean; readonly intervalName: string },
+  loaders: Loaders,
+): Promise<Written> {
+  const found = await findPair(request.symbol, loaders);
+  const rows = await readCandles(found, request, loaders);
+  if (isCsv) return { contentType: 'text/csv; charset=utf-8; header=present', texts: csvTexts(rows) };
+  const { tickerId, poolId } = found.pair;
+  const head = { message: 'OK', ticker_id: tickerId, pool_id: poolId, interval: request.intervalName };
+  return { contentType: 'application/json', texts: [JSON.stringify({ ...head, candles: rows })] };
+}
+
+/** RFC 4180. No value needs quotes. */
+function* csvTexts(rows: readonly CandleRow[]): Generator<string> {
+  yield `${COLUMNS.join(',')}\r\n`;
+  for (const row of rows) yield `${COLUMNS.map((column) => row[column]).join(',')}\r\n`;
+}
+
+/** Reads candles, oldest first. Those without a price are left out. @throws HistoryUnavailableError */
+export async function readCandles(
+  { pair, pool }: PairWithPool,
+  request: Omit<CandlesRequest, 'symbol'>,
+  { history }: Loaders,
+): Promise<readonly CandleRow[]> {
+  const isToken1 = pair.baseId === pool.token1Id;
+  const candles = await history.candles(pool, request);
+  return candles.map((candle) => toRow(candle, isToken1)).filter((row) => row !== undefined);
+}
+
+/** @param isToken1 whether the base token is token 1. Its price is highest where that of token 2 is lowest */
+function toRow(candle: PricedCandle, isToken1: boolean): CandleRow | undefined {
+  const { priceOf, inversePriceOf, openTime, isClosed, isComplete } = candle;
+  const prices = [candle.open, candle.high, candle.low, candle.close].map(isToken1 ? inversePriceOf : priceOf);
+  const [open, first, second, close] = prices;
+  const [volume, targetVolume] = isToken1
+    ? [candle.inverseVolume, candle.volume]
+    : [candle.volume, candle.inverseVolume];
+  if (open === undefined || first === undefined || second === undefined || close === undefined) return undefined;
+  const [high, low] = isToken1 ? [second, first] : [first, second];
+  return {
+    ...{ time: openTime / 1_000, open, high, low, close, volume: volume ?? 0, target_volume: targetVolume ?? 0 },
+    ...{ is_closed: isClosed, is_complete: isComplete },
+  };
+}
+
+/**
+ * Finds the pair of a ticker id or a pool id. Pairs of the same two tokens have the same pool on the chain, and so the same candles.
+ *
+ * @throws NotFoundError, AmbiguousTickerError if pairs of different tokens have that ticker id, UpstreamError
+ */
+export async function findPair(symbol: string, loaders: Loaders): Promise<PairWithPool> {
+  const { byTickerId, byPoolId } = await loaders.market.pairs.all();
+  const named = byPoolId.get(symbol);
+  const rows = byTickerId.get(symbol) ?? (named === undefined ? [] : [named]);
+  if (rows.length === 0) throw new NotFoundError(`Ticker ${JSON.stringify(symbol)} does not exist.`);
+  const [found, ...others] = await withPools(rows, loaders);
+  if (found === undefined)
+    throw new NotFoundError(`Ticker ${JSON.stringify(symbol)} has no pool on the chain, and so no candles.`);
+  if (others.length === 0) return found;
+  const poolIds = [found, ...others].map(({ pair }) => pair.poolId);
+  throw new AmbiguousTickerError(symbol, poolIds, `Use one of their pool ids instead: ${poolIds.join(', ')}.`);
+}
+
+/** The first pair of each pool on the chain. @throws UpstreamError */
+export async function withPools(rows: readonly Pair[], { exchange }: Loaders): Promise<readonly PairWithPool[]> {
+  const found = new Map<string, PairWithPool>();
+  for (const pair of rows) {
+    const pool = await exchange.poolPair(pair.baseId, pair.targetId);
+    if (pool !== undefined && !found.has(poolPairId(pool))) found.set(poolPairId(pool), { pair, pool });
+  }
+  return [...found.values()];
+}

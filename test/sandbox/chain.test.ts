@@ -242,7 +242,7 @@ describe.each([1, 7])('the prices of a week, with seed %i', (seed) => {
           expect(Math.min(...ofPool)).toBeGreaterThan(0.99);
         } else if (pool.token1.symbol !== 'cDAI' && pool.token2.symbol !== 'cDAI') {
           expect(moved).toBeGreaterThan(0.008);
-          expect(moved).toBeLessThan(0.2);
+          expect(moved).toBeLessThan(0.12);
         }
       }
     }

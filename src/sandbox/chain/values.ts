@@ -12,14 +12,14 @@ const WAVES = [24, 96, 384, 1_536, LONGEST];
  * How far the largest wave moves a token, relative to its initial value. Coins of one dollar hardly move: all waves together move
  * one by at most 4.3 times as much, so the pools of two of them stay within 1 %.
  */
-const USUAL_RANGE = 0.045;
+const USUAL_RANGE = 0.03;
 const STABLE_RANGE = 0.0008;
 const STABLE_SYMBOLS: ReadonlySet<string> = new Set(['USDT', 'USDC', 'DAI', 'BUSD', 'GUSD', 'cDAI']);
 
 /**
  * Creates the values of a chain's tokens: a sum of smooth waves of several lengths, as in value noise. A wave of a shorter length
  * is lower, by the square root of the length, as in a random walk. Each value follows from the seed, the token and the time
- * alone. It is the initial value at the time of the first block, and stays within about a fifth of it.
+ * alone. It is the initial value at the time of the first block, and stays within about an eighth of it.
  */
 export function createValues(seed: number, first: { readonly height: number; readonly time: number }): ValueAt {
   const paths = new Map<ChainToken, { readonly hash: number; readonly start: number }>();

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { flagOf, SETTINGS } from '../../src/settings/settings.ts';
+import { createStoreModel } from '../history/store-model.ts';
 import { type Sample, samplesIn } from '../support/doc-pages.ts';
 import { startGateway } from '../support/gateway.ts';
 import { serveGatewayForTest } from '../support/served-gateway.ts';
@@ -68,7 +69,7 @@ describe('commands on the pages', () => {
   let gateway: Awaited<ReturnType<typeof startGateway>>;
   let host: string;
   beforeAll(async () => {
-    gateway = await startGateway();
+    gateway = await startGateway({ store: createStoreModel(), config: { historyBackfillHours: 0 } });
     ({ host } = new URL(await gateway.app.listen(0, '127.0.0.1')));
     await gateway.untilHeight(gateway.sandbox.chain.tip.height);
     expect((await gateway.ask('{ pairs { id } tickers { id } }')).errors).toBeUndefined();
@@ -92,8 +93,8 @@ describe('commands on the pages', () => {
     }
     if (lines.at(-1)?.startsWith('data: ')) child.kill();
     else expect([await ended, (await errors).replace(/^ *%.*|^ *\d.*|^.*Dload.*/gms, '').trim()]).toEqual([0, '']);
-    expect(lines.join('\n')).toMatch(/"data":\{"\w|"ready"|^304$|^\{"message":"OK"/);
-    expect(lines.join('\n')).not.toContain('"errors"');
+    expect(lines.join('\n')).toMatch(/"data":\{"\w|"ready"|^304$|^\{"message":"OK"|^\{"supports_search"/);
+    expect(lines.join('\n')).not.toMatch(/"errors"|"errmsg"|"code"/);
   });
 
   test.each(others)('$page: $name is well-formed and names what exists', ({ text }) => {

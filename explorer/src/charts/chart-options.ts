@@ -24,6 +24,11 @@ export function withOpacity(colour: string, opacity: number): string {
   return colour.replace(/^rgb\((.*)\)$/, `rgba($1, ${opacity})`);
 }
 
+/** The size of the letters of a chart, in CSS pixels. */
+export function chartFontSize(): number {
+  return Math.round(0.6875 * Number.parseFloat(getComputedStyle(document.documentElement).fontSize));
+}
+
 /** The options that all charts of the explorer share. */
 export function chartOptions(colours: ChartColours) {
   const line = { color: colours.strong, labelBackgroundColor: colours.text, style: LineStyle.Dashed } as const;
@@ -33,7 +38,7 @@ export function chartOptions(colours: ChartColours) {
       textColor: colours.text,
       fontFamily: getComputedStyle(document.body).fontFamily,
       // As all sizes of the page, it grows on a very large screen.
-      fontSize: Math.round(0.6875 * Number.parseFloat(getComputedStyle(document.documentElement).fontSize)),
+      fontSize: chartFontSize(),
       // It would add a style element, which the Content-Security-Policy forbids. `Attribution` names the library instead.
       attributionLogo: false,
     },
@@ -42,7 +47,7 @@ export function chartOptions(colours: ChartColours) {
       horzLines: { color: withOpacity(colours.border, 0.5) },
     },
     crosshair: { mode: CrosshairMode.Normal, vertLine: line, horzLine: line },
-    rightPriceScale: { borderColor: colours.border },
+    rightPriceScale: { borderColor: colours.border, entireTextOnly: true },
     timeScale: { borderColor: colours.border },
     // A finger that moves up or down scrolls the page.
     handleScroll: { vertTouchDrag: false },

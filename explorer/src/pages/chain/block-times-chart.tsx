@@ -9,6 +9,7 @@ import {
 import { useEffect, useRef } from 'react';
 import { useColourScheme } from '../../app/theme.ts';
 import { Attribution } from '../../charts/attribution.tsx';
+import { formatUncovered, labelRoom } from '../../charts/axis-labels.ts';
 import { chartOptions, readChartColours, withOpacity } from '../../charts/chart-options.ts';
 import { formatInteger } from '../../format/numbers.ts';
 import { formatDuration } from '../../format/times.ts';
@@ -19,6 +20,8 @@ type BlockTimesChartProps = {
   readonly intervals: readonly BlockInterval[];
   readonly medianMs: number;
 };
+
+const formatSeconds = (seconds: number) => formatDuration(seconds * 1_000);
 
 /** A bar for each block, as high as its interval was long; a line at the one in the middle. The axis has the heights. */
 export function BlockTimesChart({ intervals, medianMs }: BlockTimesChartProps) {
@@ -35,7 +38,6 @@ export function BlockTimesChart({ intervals, medianMs }: BlockTimesChartProps) {
       handleScale: false,
     });
     const bars = chart.addSeries(HistogramSeries, {
-      priceFormat: { type: 'custom', formatter: (seconds: number) => formatDuration(seconds * 1_000), minMove: 0.1 },
       lastValueVisible: false,
       priceLineVisible: false,
     });
@@ -54,9 +56,21 @@ export function BlockTimesChart({ intervals, medianMs }: BlockTimesChartProps) {
     const options = chartOptions(colours);
     chart.applyOptions({
       ...options,
-      timeScale: { ...options.timeScale, tickMarkFormatter: (height: number) => formatInteger(height) },
+      timeScale: {
+        ...options.timeScale,
+        tickMarkFormatter: (height: number) => formatInteger(height),
+        tickMarkMaxCharacterLength: labelRoom(formatInteger(intervals.at(-1)?.height)),
+      },
     });
-    bars.applyOptions({ color: withOpacity(colours.accent, 0.55) });
+    bars.applyOptions({
+      color: withOpacity(colours.accent, 0.55),
+      priceFormat: {
+        type: 'custom',
+        formatter: formatSeconds,
+        tickmarksFormatter: formatUncovered(bars, formatSeconds, () => medianMs / 1_000),
+        minMove: 0.1,
+      },
+    });
     for (const line of bars.priceLines()) bars.removePriceLine(line);
     bars.createPriceLine({
       price: medianMs / 1_000,

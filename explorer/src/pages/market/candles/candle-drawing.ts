@@ -1,12 +1,16 @@
 import {
   CandlestickSeries,
-  createChart,
+  createChartEx,
+  type DeepPartial,
   HistogramSeries,
+  type IHorzScaleBehavior,
   type MouseEventParams,
   TickMarkType,
   type Time,
+  type TimeChartOptions,
   type UTCTimestamp,
 } from 'lightweight-charts';
+import { createTimeAxis, formatUncovered } from '../../../charts/axis-labels.ts';
 import { type ChartColours, chartOptions, withOpacity } from '../../../charts/chart-options.ts';
 import { formatPrice, formatQuantity, priceDecimals } from '../../../format/numbers.ts';
 import { type ChartCandle, withEmptyIntervals } from './candle.ts';
@@ -36,11 +40,13 @@ const ROOM_RIGHT = 4;
 
 /** Draws a chart of candles with their volumes. Only what changed is drawn again. */
 export function drawCandles({ element, colours, onPoint, onReachOldest }: CandleDrawingOptions): CandleDrawing {
-  const chart = createChart(element, {
+  const options: DeepPartial<TimeChartOptions> = {
     ...chartOptions(colours),
     localization: { timeFormatter: formatChartTime },
     timeScale: { timeVisible: true, tickMarkFormatter: formatTick, rightOffset: ROOM_RIGHT, minBarSpacing: 1 },
-  });
+  };
+  const axis = createTimeAxis(() => chart.timeScale());
+  const chart = createChartEx<Time, IHorzScaleBehavior<Time>>(element, axis, options);
   const volumes = chart.addSeries(HistogramSeries, {
     priceScaleId: '',
     priceFormat: { type: 'custom', formatter: formatQuantity, minMove: 1e-12 },
@@ -106,7 +112,9 @@ export function drawCandles({ element, colours, onPoint, onReachOldest }: Candle
       shownSpanMs = spanMs;
       const newest = candles.at(-1);
       const digits = priceDecimals(newest?.close ?? 1);
-      series.applyOptions({ priceFormat: { type: 'custom', formatter: formatPrice, minMove: 10 ** -digits } });
+      const tickmarksFormatter = formatUncovered(series, formatPrice, () => newest?.close);
+      const minMove = 10 ** -digits;
+      series.applyOptions({ priceFormat: { type: 'custom', formatter: formatPrice, tickmarksFormatter, minMove } });
       if (newest !== undefined && isOnlyNewestChanged(before, candles) && !isOther) {
         series.update(toBar(newest));
         volumes.update(toVolume(newest));

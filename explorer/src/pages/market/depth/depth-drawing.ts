@@ -1,4 +1,5 @@
 import { AreaSeries, createChartEx, type IHorzScaleBehavior, type MouseEventParams } from 'lightweight-charts';
+import { labelRoom } from '../../../charts/axis-labels.ts';
 import { type ChartColours, chartOptions, withOpacity } from '../../../charts/chart-options.ts';
 import { formatPrice, formatQuantity } from '../../../format/numbers.ts';
 import type { DepthCurve, DepthPoint } from './depth-curve.ts';
@@ -74,8 +75,8 @@ export function drawDepth({ element, colours, onPoint }: DepthDrawingOptions): D
     setCurve(curve) {
       shown = curve;
       const { midPrice, bids, asks } = curve;
-      // Labels of long prices need more room.
-      chart.applyOptions({ timeScale: { tickMarkMaxCharacterLength: formatPrice(midPrice).length + 2 } });
+      const ends = [bids.at(-1)?.price ?? midPrice, midPrice, asks.at(-1)?.price ?? midPrice];
+      chart.applyOptions({ timeScale: { tickMarkMaxCharacterLength: labelRoom(...ends.map(formatPrice)) } });
       const middle: DepthPoint = { price: midPrice, quantity: 0, poolQuantity: 0, total: 0 };
       const points = { bids: [middle, ...bids].toReversed(), asks: [middle, ...asks] };
       for (const side of ['bids', 'asks'] as const) {

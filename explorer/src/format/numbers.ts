@@ -56,12 +56,14 @@ const LONG_COLUMN = 1e7;
 
 /**
  * A quantity in a column whose largest one is `largest`: all have as many decimals as six significant digits of that one need,
- * so that they are aligned (0.00154, 1.03890). Where that one is very large, all are short (591.14M).
+ * so that they are aligned (0.00154, 1.03890). One that is smaller than its last digit is written with its own digits (0.0000012),
+ * never as 0. Where the largest is very large, all are short (591.14M).
  */
 export function formatInColumn(value: MaybeNumber, largest: number): string {
   if (value == null || !Number.isFinite(value)) return UNKNOWN;
   if (largest >= LONG_COLUMN) return formatQuantity(value);
   const digits = largest > 0 ? Math.min(12, Math.max(0, 5 - Math.floor(Math.log10(largest)))) : 2;
+  if (Math.abs(value) < 10 ** -digits) return format(value, { maximumSignificantDigits: 2 });
   return format(value, { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 

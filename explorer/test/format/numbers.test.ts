@@ -107,10 +107,15 @@ describe.each(CASES)('%s', (_name, format, cases) => {
 });
 
 test('the quantities of a column are aligned, or short if the largest one is very large', () => {
-  expect([0.001535, 1.0389, 0].map((value) => formatInColumn(value, 1.97))).toEqual(['0.00154', '1.03890', '0.00000']);
+  expect([0.001535, 1.0389, 0].map((value) => formatInColumn(value, 1.97))).toEqual(['0.00154', '1.03890', '0']);
+  expect([9.8e-7, 1.234e-9, 0.00001].map((value) => formatInColumn(value, 1.97))).toEqual([
+    '0.00000098',
+    '0.0000000012',
+    '0.00001',
+  ]);
   expect([formatInColumn(0.000123, 0.000123), formatInColumn(123_456, 123_456)]).toEqual(['0.000123000', '123,456']);
   expect([formatInColumn(591_142_774, 1.6e9), formatInColumn(12_345.678, 1.6e9)]).toEqual(['591.1M', '12,346']);
-  expect([formatInColumn(0, 0), formatInColumn(1, Number.NaN)]).toEqual(['0.00', '1.00']);
+  expect([formatInColumn(0, 0), formatInColumn(1, Number.NaN)]).toEqual(['0', '1.00']);
   expect([null, undefined, Number.NaN, Number.POSITIVE_INFINITY].map((value) => formatInColumn(value, 2))).toEqual(
     Array(4).fill('–'),
   );

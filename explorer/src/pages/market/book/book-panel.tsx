@@ -13,12 +13,12 @@ import { Skeleton } from '../../../parts/skeleton.tsx';
 import type { Market } from '../market.ts';
 import { BookDocument, type BookSubscription } from './book.generated.ts';
 import styles from './book.module.css';
-import { notesOfBook } from './book-notes.ts';
-import { BookTable } from './book-table.tsx';
+import { type BookNote, notesOfBook } from './book-notes.ts';
+import { BOOK_ROWS, BookTable } from './book-table.tsx';
 import { groupingsOf, parseGrouping } from './grouping.ts';
 
 /** Entries on both sides together. */
-const DEPTH = 22;
+const DEPTH = 2 * BOOK_ROWS;
 
 type BookPanelProps = { readonly market: Market; readonly tickerId: string };
 
@@ -71,10 +71,11 @@ type BookContentProps = {
 };
 
 function BookContent({ market, book, isOutdated }: BookContentProps) {
-  const notes = notesOfBook(book);
+  const notes = Map.groupBy(notesOfBook(book), ({ isWarning }) => isWarning);
   const isEmpty = book.bids.length === 0 && book.asks.length === 0;
   return (
     <>
+      <Notes notes={notes.get(true)} />
       {isEmpty ? (
         <div className={styles.state}>
           <EmptyState title="The order book is empty">
@@ -84,16 +85,20 @@ function BookContent({ market, book, isOutdated }: BookContentProps) {
       ) : (
         <BookTable market={market} book={book} isOutdated={isOutdated} />
       )}
-      {notes.length > 0 && (
-        <ul className={styles.notes}>
-          {notes.map(({ text, isWarning }) => (
-            <li key={text} className={isWarning ? styles.warning : undefined}>
-              {text}
-            </li>
-          ))}
-        </ul>
-      )}
+      <Notes notes={notes.get(false)} />
     </>
+  );
+}
+
+/** Warnings stand before the book, other remarks after it. */
+function Notes({ notes }: { readonly notes: readonly BookNote[] | undefined }) {
+  if (notes === undefined) return null;
+  return (
+    <ul className={styles.notes} data-warning={notes[0]?.isWarning}>
+      {notes.map(({ text }) => (
+        <li key={text}>{text}</li>
+      ))}
+    </ul>
   );
 }
 

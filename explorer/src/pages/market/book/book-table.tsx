@@ -13,6 +13,9 @@ type BookTableProps = {
   readonly isOutdated: boolean;
 };
 
+/** Rows of each side. Both always have as many, so that nothing moves when an order comes or goes. */
+export const BOOK_ROWS = 11;
+
 /** Both sides of an order book: asks above, the lowest next to the middle, and bids below. */
 export function BookTable({ market, book, isOutdated }: BookTableProps) {
   const { bids, asks, midPrice } = book;
@@ -29,8 +32,8 @@ export function BookTable({ market, book, isOutdated }: BookTableProps) {
         </tr>
       </thead>
       <tbody translate="no" aria-label="Asks: what sellers want">
-        {asks.toReversed().map((entry) => (
-          <Entry key={entry.exactPrice} entry={entry} most={most} side={styles.ask} />
+        {Array.from({ length: BOOK_ROWS }, (_, row) => BOOK_ROWS - 1 - row).map((place) => (
+          <Entry key={place} entry={asks[place]} most={most} side={styles.ask} />
         ))}
       </tbody>
       <tbody>
@@ -44,8 +47,9 @@ export function BookTable({ market, book, isOutdated }: BookTableProps) {
         </tr>
       </tbody>
       <tbody translate="no" aria-label="Bids: what buyers offer">
-        {bids.map((entry) => (
-          <Entry key={entry.exactPrice} entry={entry} most={most} side={styles.bid} />
+        {Array.from({ length: BOOK_ROWS }, (_, place) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a row is a place in the book, which other orders take
+          <Entry key={place} entry={bids[place]} most={most} side={styles.bid} />
         ))}
       </tbody>
     </table>
@@ -53,13 +57,21 @@ export function BookTable({ market, book, isOutdated }: BookTableProps) {
 }
 
 type EntryProps = {
-  readonly entry: BookEntryFragment;
+  /** Undefined for a place that no order takes. */
+  readonly entry: BookEntryFragment | undefined;
   /** The largest sum. */
   readonly most: number;
   readonly side: string | undefined;
 };
 
 function Entry({ entry, most, side }: EntryProps) {
+  if (entry === undefined) {
+    return (
+      <tr className={styles.row}>
+        <td colSpan={3} />
+      </tr>
+    );
+  }
   const { price, exactPrice, quantity, exactQuantity, cumulativeQuantity, cumulativeTotal } = entry;
   const fill = most === 0 ? 0 : (100 * cumulativeQuantity) / most;
   return (

@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react';
 import type { GatewayError } from '../../client/errors.ts';
 import { type SentQuery, useHead } from '../../client/hooks.ts';
-import { formatDecimal } from '../../format/amounts.ts';
 import { formatPercent, formatPrice, formatQuantity, UNKNOWN } from '../../format/numbers.ts';
 import { nameOfToken } from '../../format/prices.ts';
 import { explainError } from '../../parts/error-text.ts';
@@ -20,13 +19,11 @@ type FiguresPanelProps = {
   readonly poolErrors: readonly GatewayError[];
 };
 
-/** The price of a market, live, and its figures of 24 hours. Each kind of price is explained. */
+/** The price of a market that leads, live, with the last trade and what happened in 24 hours. `DetailsPanel` has all others. */
 export function FiguresPanel({ market, figures, query, poolErrors }: FiguresPanelProps) {
-  const { price, exactPrice, spotPrice, lastPrice, change, hostVolume } = figures;
+  const { price, lastPrice, change, hostVolume } = figures;
   const head = useHead();
-  const unit = unitOfPrice(market);
   const base = nameOfToken(market.base);
-  const target = nameOfToken(market.target);
   const shown = price ?? lastPrice;
   const reserves = reservesOf(market);
   const isOfHead = head !== undefined && market.pool?.beaconHeight === head.beaconHeight;
@@ -42,44 +39,28 @@ export function FiguresPanel({ market, figures, query, poolErrors }: FiguresPane
           <p className={styles.price}>
             <LiveNumber value={shown}>{formatPrice(shown)}</LiveNumber>
           </p>
-          <p className={styles.unit}>{unit}</p>
+          <p className={styles.unit}>{unitOfPrice(market)}</p>
+          <Change percent={change?.percent ?? null} />
           <p className={styles.note}>
             {price === null && lastPrice !== null
               ? 'Price of the last trade'
-              : `Documented price: what one whole ${base} costs in the pool, by the exchange's formula`}
+              : `Price of the pool at this height: what one whole ${base} costs, by the exchange's formula`}
           </p>
-          <Change percent={change?.percent ?? null} />
           <p className={styles.note}>{noteOf(market, figures, poolErrors)}</p>
         </div>
         <dl className={styles.list}>
-          <Figure name="Exact price" meaning="the same in whole numbers, with all digits">
-            {formatDecimal(exactPrice)}
-          </Figure>
-          <Figure name="Spot price" meaning="ratio of the reserves: the price of a tiny trade">
-            {formatPrice(spotPrice)}
-          </Figure>
           {market.pair !== undefined && (
-            <Figure name="Last trade" meaning="by the market-data host">
+            <Figure name="Last trade">
               <LiveNumber value={lastPrice}>{formatPrice(lastPrice)}</LiveNumber>
             </Figure>
           )}
           <Figure name="24 h high">{formatPrice(change?.high)}</Figure>
           <Figure name="24 h low">{formatPrice(change?.low)}</Figure>
-          {hostVolume !== undefined && (
-            <Figure
-              name="24 h volume"
-              meaning={`by the market-data host: ${formatQuantity(hostVolume.target)} ${target}`}
-            >
-              {`${formatQuantity(hostVolume.base)} ${base}`}
-            </Figure>
-          )}
-          {change != null && (
-            <Figure name="24 h through the pool" meaning="traded amounts, at least">
-              {amountWithUnit(market.isInverse ? change.tradedToken1 : change.tradedToken2, market.base)}
-            </Figure>
-          )}
+          <Figure name="24 h volume">
+            {hostVolume === undefined ? tradedInPool(market, figures) : `${formatQuantity(hostVolume.base)} ${base}`}
+          </Figure>
           {reserves !== undefined && (
-            <Figure name="In the pool" meaning="its reserves of both tokens">
+            <Figure name="In the pool" isWide>
               {`${amountWithUnit(reserves.base, market.base)}, ${amountWithUnit(reserves.target, market.target)}`}
             </Figure>
           )}
@@ -89,11 +70,24 @@ export function FiguresPanel({ market, figures, query, poolErrors }: FiguresPane
   );
 }
 
-type FigureProps = { readonly name: string; readonly meaning?: string; readonly children: ReactNode };
+/** The base tokens that were traded through the pool in 24 hours. */
+export function tradedInPool(market: Market, { change }: MarketFigures): string {
+  if (change == null) return UNKNOWN;
+  return amountWithUnit(market.isInverse ? change.tradedToken1 : change.tradedToken2, market.base);
+}
 
-function Figure({ name, meaning, children }: FigureProps) {
+type FigureProps = {
+  readonly name: string;
+  readonly meaning?: string;
+  /** Whether it needs the room of two on a phone. */
+  readonly isWide?: boolean;
+  readonly children: ReactNode;
+};
+
+/** A figure with its name and, in a line below it, what it means. */
+export function Figure({ name, meaning, isWide = meaning !== undefined, children }: FigureProps) {
   return (
-    <div className={styles.figure}>
+    <div className={isWide ? `${styles.figure} ${styles.wide}` : styles.figure}>
       <dt>{name}</dt>
       <dd translate="no">{children}</dd>
       {meaning !== undefined && <dd className={styles.meaning}>{meaning}</dd>}

@@ -13,6 +13,7 @@ import { TokenBadge } from '../../parts/token-badge.tsx';
 import { BookPanel } from './book/book-panel.tsx';
 import { CandlesPanel } from './candles/candles-panel.tsx';
 import { DepthPanel } from './depth/depth-panel.tsx';
+import { DetailsPanel } from './details-panel.tsx';
 import { DivergencePanel } from './divergence-panel.tsx';
 import { FiguresPanel } from './figures-panel.tsx';
 import { type Market, type MarketFigures, nameOfMarket, tokenIdsOf } from './market.ts';
@@ -75,6 +76,9 @@ export function MarketView({ market, figures, query, poolErrors }: MarketViewPro
         <div className={styles.candles}>
           <CandlesPanel market={market} poolErrors={poolErrors} />
         </div>
+        <div className={styles.details}>
+          <DetailsPanel market={market} figures={figures} />
+        </div>
         {pair && (
           <div className={styles.book}>
             <BookPanel market={market} tickerId={pair.tickerId} />
@@ -105,28 +109,31 @@ export function marketPath(tickerId: string, poolId: string, parameters = new UR
 export function MarketSkeleton({ title, hasBook }: { readonly title: string; readonly hasBook: boolean }) {
   return (
     <Page title={title} description={<span>Loading…</span>}>
-      <Panel title="Market" isBusy>
+      <Panel title="Market" freshness="" isBusy>
         <div className={styles.skeletonFigures}>
-          <Skeleton lines={4} />
+          <Skeleton lines={6} />
         </div>
       </Panel>
       <div className={hasBook ? styles.grid : `${styles.grid} ${styles.alone}`}>
-        <SkeletonPanel title="Price" area={styles.candles} height={36} />
-        {hasBook && <SkeletonPanel title="Order book" area={styles.book} height={36} />}
-        <SkeletonPanel title="Swap" area={styles.swap} height={24} />
-        <SkeletonPanel title="Depth" area={styles.depth} height={22} />
+        <SkeletonPanel title="Price" area={styles.candles} />
+        <div className={`${styles.details} ${styles.skeletonDetails}`} />
+        {hasBook && <SkeletonPanel title="Order book" area={styles.book} />}
+        <SkeletonPanel title="Swap" area={styles.swap} />
+        <SkeletonPanel title="Depth" area={styles.depth} />
       </div>
     </Page>
   );
 }
 
-type SkeletonPanelProps = { readonly title: string; readonly area: string | undefined; readonly height: number };
+type SkeletonPanelProps = { readonly title: string; readonly area: string | undefined };
 
-function SkeletonPanel({ title, area, height }: SkeletonPanelProps) {
+function SkeletonPanel({ title, area }: SkeletonPanelProps) {
   return (
     <div className={area}>
-      <Panel title={title} isBusy>
-        <Skeleton height={height - 2} />
+      <Panel title={title} freshness="" isBusy isFlush>
+        <div className={styles.skeleton}>
+          <Skeleton lines={8} />
+        </div>
       </Panel>
     </div>
   );

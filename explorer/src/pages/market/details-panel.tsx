@@ -1,0 +1,77 @@
+import { useMemo, useState } from 'react';
+import { useGatewayQuery } from '../../client/hooks.ts';
+import { formatDecimal } from '../../format/amounts.ts';
+import { formatPrice, formatQuantity } from '../../format/numbers.ts';
+import { nameOfToken } from '../../format/prices.ts';
+import styles from './details.module.css';
+import { MarketDivergenceDocument } from './divergence.generated.ts';
+import figureStyles from './figures.module.css';
+import { Figure, tradedInPool } from './figures-panel.tsx';
+import type { Market, MarketFigures } from './market.ts';
+
+type DetailsPanelProps = { readonly market: Market; readonly figures: MarketFigures };
+
+/** The other prices of a market and the sources of its volumes, each with why it differs. Closed until a reader wants it. */
+export function DetailsPanel({ market, figures }: DetailsPanelProps) {
+  const [isOpen, setIsOpen] = useState(false);
+  const poolId = market.pair?.poolId ?? '';
+  const { data } = useGatewayQuery(
+    MarketDivergenceDocument,
+    useMemo(() => ({ poolId }), [poolId]),
+    { refresh: 'each-height', pause: !isOpen || market.pair === undefined },
+  );
+  const { exactPrice, spotPrice, hostVolume } = figures;
+  const [base, target] = [nameOfToken(market.base), nameOfToken(market.target)];
+  return (
+    <details className={styles.details} onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
+      <summary className={styles.summary}>
+        <h2>Details</h2>
+        <span className={styles.hint}>Other prices, and where the volumes come from</span>
+      </summary>
+      <dl className={`${figureStyles.list} ${styles.list}`}>
+        <Figure
+          name="Spot price"
+          meaning={`The ratio of the reserves: what a tiny trade costs. A whole ${base} costs more, because it moves the price.`}
+        >
+          {formatPrice(spotPrice)}
+        </Figure>
+        <Figure
+          name="Exact price"
+          meaning="The price of the pool in whole numbers, with all digits. The price above is a floating-point number, as the exchange computes it."
+        >
+          {formatDecimal(exactPrice)}
+        </Figure>
+        {market.pair !== undefined && (
+          <>
+            <Figure
+              name="Middle of the book"
+              meaning="Between the best bid and the best ask: of open orders, at whose prices nobody has traded yet."
+            >
+              {formatPrice(data?.pair?.divergence?.bookMidPrice)}
+            </Figure>
+            <Figure
+              name="Last trade"
+              meaning="As the market-data host sends it. It is older than the price of the pool if nobody has traded since."
+            >
+              {formatPrice(figures.lastPrice)}
+            </Figure>
+          </>
+        )}
+        {hostVolume !== undefined && (
+          <Figure
+            name="24 h volume by the market-data host"
+            meaning="As the host counts it: the gateway only passes it on."
+          >
+            {`${formatQuantity(hostVolume.base)} ${base}, ${formatQuantity(hostVolume.target)} ${target}`}
+          </Figure>
+        )}
+        <Figure
+          name="24 h volume through the pool"
+          meaning="At least: the trades of one block count as what they changed together in the recorded reserves."
+        >
+          {tradedInPool(market, figures)}
+        </Figure>
+      </dl>
+    </details>
+  );
+}

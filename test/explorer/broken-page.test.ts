@@ -39,9 +39,11 @@ describeInBrowser('a page of the explorer that is broken', (browser) => {
     await untilHeight(page, gateway.sandbox.chain.tip.height);
     await page.evaluate(() => Object.assign(globalThis, { isSamePage: true }));
     // An extension has put an element of the banner elsewhere. It is to be removed when the page has begun again.
-    await page.locator('[data-notice="history"]').evaluate((notice) => document.body.append(notice));
+    gateway.sandbox.marketData.faults.set({ kind: 'reset' });
+    const notice = page.locator('[data-notice="MARKET_DATA-stale"]');
+    await notice.evaluate((element) => document.body.append(element));
     gateway.sandbox.node.faults.set({ kind: 'reset' });
-    await page.locator('[role=status] [data-notice="history"]').waitFor();
+    await page.locator('[role=status] [data-notice="MARKET_DATA-stale"]').waitFor();
     expect(await page.evaluate(() => 'isSamePage' in globalThis)).toBe(true);
   });
 });

@@ -212,6 +212,32 @@ describeInBrowser('the page of the markets', (browser) => {
     await blocked.page.getByText('1 favourite', { exact: true }).waitFor();
   });
 
+  test('shows volume or liquidity on a phone, and is sorted there by each column', async () => {
+    const { page } = await browser.open('/', { gateway: shared(), viewport: 'phone' });
+    const headers = () => page.getByRole('columnheader').evaluateAll((all) => all.map((each) => each.textContent));
+    await expect.poll(headers).toEqual(['Market', 'Price', '24 h', '24 h volume, PRV']);
+    const sort = page.getByLabel('Sort by');
+    expect(await sort.inputValue()).toBe('volume');
+    await sort.selectOption('Liquidity');
+    await expect.poll(headers).toEqual(['Market', 'Price', '24 h', 'Liquidity, PRV']);
+    await expect.poll(() => parametersOf(page)).toEqual({ sort: 'liquidity' });
+    await page.getByRole('button', { name: 'Descending: sort in the other direction' }).click();
+    await expect.poll(() => parametersOf(page)).toEqual({ sort: 'liquidity', direction: 'ascending' });
+    for (const [name, value] of [
+      ['Name', 'name'],
+      ['Price', 'price'],
+      ['24 h change', 'change'],
+    ] as const) {
+      await sort.selectOption(name);
+      await expect.poll(() => parametersOf(page)).toEqual({ sort: value });
+      await expect.poll(headers).toEqual(['Market', 'Price', '24 h', '24 h volume, PRV']);
+    }
+    await page.getByRole('tab', { name: 'All pools' }).click();
+    await sort.selectOption('Liquidity');
+    await expect.poll(headers).toEqual(['Pool', 'Price', '24 h', 'Liquidity, PRV']);
+    await expectAccessible(page);
+  });
+
   test('without market data, lists the pools; without a node, the last prices; without a history, no changes', async () => {
     const pools = await browser.open('/', { start: { without: 'MARKET_DATA' } });
     await pools.page.getByRole('tab', { name: 'All pools', selected: true }).waitFor();

@@ -50,6 +50,19 @@ describeInBrowser('the page of the tokens', (browser) => {
     await expect.poll(() => new URL(page.url()).search).toBe('?sort=name&direction=descending');
   });
 
+  test('is sorted by each column on a phone too, also by one that has no room', async () => {
+    const { page, gateway } = await browser.open('/tokens', { gateway: shared(), viewport: 'phone' });
+    await page.getByRole('rowheader').first().waitFor();
+    const sort = page.getByLabel('Sort by');
+    await expect.poll(() => sort.locator('option').allTextContents()).toEqual(['Token', 'Price', 'Pools', 'Decimals']);
+    await sort.selectOption('Decimals');
+    await expect.poll(() => new URL(page.url()).search).toBe('?sort=decimals');
+    const { data } = await gateway.ask('{ tokens { tokenId decimals } }');
+    const most = Math.max(...data.tokens.map(({ decimals }: { decimals: number | null }) => decimals ?? 0));
+    const first = page.locator('tbody tr').first().locator('td:nth-child(4)');
+    await expect.poll(() => first.textContent()).toBe(String(most));
+  });
+
   test('says that nothing matches, and clears the search', async () => {
     const { page } = await browser.open('/tokens?search=nothing', { gateway: shared() });
     await page.getByText('No token matches').waitFor();

@@ -23,7 +23,7 @@ type NoticeInput = {
 
 const BEGAN_AGAIN_SHOWN_MS = 30_000;
 
-/** What a reader has to know before believing the numbers, the most urgent first. */
+/** What has happened that a reader has to know before believing the numbers, the most urgent first. */
 export function noticesOf({ connection, status, service, beganAgainAt, now }: NoticeInput): readonly Notice[] {
   const notices: Notice[] = [];
   if (status === 403) {
@@ -58,26 +58,13 @@ export function noticesOf({ connection, status, service, beganAgainAt, now }: No
       text: 'The gateway shows another chain or a much lower height than before. The page has loaded all data again.',
     });
   }
-  if (service === undefined) return notices;
-
-  notices.push(...upstreamNotices(service, now));
-  if (service.historyStatus !== 'RECORDING') {
+  if (service !== undefined) notices.push(...staleNotices(service, now));
+  if (service?.historyStatus === 'UNAVAILABLE') {
     notices.push({
       key: 'history',
       tone: 'information',
-      title: service.historyStatus === 'OFF' ? 'No history' : 'History unavailable',
-      text:
-        service.historyStatus === 'OFF'
-          ? 'This gateway records no prices, so there are no candles, sparklines or price changes.'
-          : 'The database of recorded prices cannot be used now. Live prices are not affected.',
-    });
-  }
-  if (service.sandbox) {
-    notices.push({
-      key: 'sandbox',
-      tone: 'information',
-      title: 'Sandbox',
-      text: 'A simulated chain and market. No price is real.',
+      title: 'History unavailable',
+      text: 'The database of recorded prices cannot be used now. Live prices are not affected.',
     });
   }
   return notices;
@@ -86,19 +73,58 @@ export function noticesOf({ connection, status, service, beganAgainAt, now }: No
 const NAMES = { NODE: 'node', MARKET_DATA: 'market-data host' } as const;
 const SHOWS = { NODE: 'Pools, swaps and the chain', MARKET_DATA: 'Markets, last prices and order books' } as const;
 
-function upstreamNotices(service: ServiceStatus, now: number): Notice[] {
+/** What a reader has to know as long as the gateway runs. */
+const LASTING: readonly (Notice & { readonly key: LastingKey })[] = [
+  notConfigured('NODE'),
+  notConfigured('MARKET_DATA'),
+  {
+    key: 'history',
+    tone: 'information',
+    title: 'No history',
+    text: 'This gateway records no prices, so there are no candles, sparklines or price changes.',
+  },
+  {
+    key: 'sandbox',
+    tone: 'information',
+    title: 'Sandbox',
+    text: 'A simulated chain and market. No price is real.',
+  },
+];
+
+type LastingKey = 'NODE' | 'MARKET_DATA' | 'history' | 'sandbox';
+
+/**
+ * The lines that are there as long as the gateway runs.
+ *
+ * @param served the keys that the page was served with, separated by spaces: it is drawn with these lines at first
+ */
+export function lastingNotices(service: ServiceStatus | undefined, served: string): readonly Notice[] {
+  const keys = lastingKeys(service, served);
+  return LASTING.filter(({ key }) => keys.includes(key));
+}
+
+/** What a gateway lacks or is, as long as it runs: the keys of those lines. */
+export function lastingKeys(service: ServiceStatus | undefined, served: string): readonly string[] {
+  if (service === undefined) return served.split(' ');
+  const { upstreams, historyStatus, sandbox } = service;
+  const missing = upstreams.filter(({ configured }) => !configured).map(({ upstream }) => upstream);
+  return [...missing, historyStatus === 'OFF' ? 'history' : '', sandbox ? 'sandbox' : ''];
+}
+
+function notConfigured(upstream: 'NODE' | 'MARKET_DATA') {
+  const name = NAMES[upstream];
+  return {
+    key: upstream,
+    tone: 'information',
+    title: `No ${name}`,
+    text: `This gateway runs without a ${name}. ${SHOWS[upstream]} are not available.`,
+  } as const;
+}
+
+function staleNotices(service: ServiceStatus, now: number): Notice[] {
   return service.upstreams.flatMap(({ upstream, configured, healthy, lastSuccessAt, lastErrorCode }): Notice[] => {
+    if (!configured) return [];
     const name = NAMES[upstream];
-    if (!configured) {
-      return [
-        {
-          key: `${upstream}-not-configured`,
-          tone: 'information',
-          title: `No ${name}`,
-          text: `This gateway runs without a ${name}. ${SHOWS[upstream]} are not available.`,
-        },
-      ];
-    }
     const reading = upstream === 'NODE' ? service.head : service.marketData;
     if (reading !== null && !reading.stale) return [];
     // A gateway that has just started has not read everything yet.

@@ -1,4 +1,5 @@
 import { useGatewayQuery } from '../client/hooks.ts';
+import { lastingKeys } from './notices.ts';
 import { ServiceDocument, type ServiceQuery } from './service.generated.ts';
 
 /** What the gateway says about itself. */
@@ -12,4 +13,14 @@ const NO_VARIABLES = {};
 /** What the gateway says about itself, at most a few seconds old. */
 export function useServiceStatus(): ServiceStatus | undefined {
   return useGatewayQuery(ServiceDocument, NO_VARIABLES, { refresh: REFRESH_MS }).data?.service;
+}
+
+/** The keys of lasting notices that the gateway has written into the page, so that it is drawn with all that is known. */
+export function servedNotices(): string {
+  return document.documentElement.dataset['notices'] ?? '';
+}
+
+/** What the gateway lacks or is, as long as it runs: the keys of its lasting notices. Known before it has sent its status. */
+export function useLastingKeys(): readonly string[] {
+  return lastingKeys(useServiceStatus(), servedNotices());
 }

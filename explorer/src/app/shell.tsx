@@ -3,7 +3,7 @@ import { NavLink, Outlet, ScrollRestoration, useLocation } from 'react-router';
 import { HeadDocument } from '../client/head.generated.ts';
 import { useFollow } from '../client/hooks.ts';
 import { SkeletonRows } from '../parts/skeleton.tsx';
-import { Banner } from './banner.tsx';
+import { Banner, LateBanner } from './banner.tsx';
 import { Footer } from './footer.tsx';
 import { useHeightProperty } from './height-property.ts';
 import { PageBoundary } from './page-boundary.tsx';
@@ -66,6 +66,7 @@ export function Shell() {
         </PageBoundary>
       </main>
       <Footer version={service?.version} />
+      <LateBanner service={service} />
       <ScrollRestoration />
     </div>
   );

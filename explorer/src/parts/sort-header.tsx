@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react';
 import styles from './table.module.css';
 
-type SortDirection = 'ascending' | 'descending';
+/** From the smallest value, or from the largest. */
+export type SortDirection = 'ascending' | 'descending';
 
 type SortHeaderProps = {
   /** How the table is sorted by this column; undefined if it is sorted by another. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { noticesOf } from '../../src/app/notices.ts';
+import { lastingNotices, noticesOf } from '../../src/app/notices.ts';
 import type { ServiceStatus } from '../../src/app/service-status.ts';
 
 const NOW = new Date(2026, 0, 1, 12, 30, 0).getTime();
@@ -45,8 +45,14 @@ test('there is nothing to say about a gateway that is well, nor before it has an
   expect(notices({}, { service: undefined, connection: { name: 'connecting' } })).toEqual([]);
 });
 
-test('the sandbox is named', () => {
-  expect(notices({ sandbox: true })).toEqual(['information: Sandbox. A simulated chain and market. No price is real.']);
+test('what a gateway is and lacks as long as it runs is named, as soon as the page is drawn', () => {
+  const lasting = (service: Partial<ServiceStatus> | undefined, served = '') =>
+    lastingNotices(service && { ...WELL, ...service }, served).map(({ key, title }) => `${key}: ${title}`);
+  const all = ['NODE: No node', 'MARKET_DATA: No market-data host', 'history: No history', 'sandbox: Sandbox'];
+  const upstreams = [node, marketData].map((upstream) => ({ ...upstream, configured: false }));
+  expect(lasting({ upstreams, historyStatus: 'OFF', sandbox: true })).toEqual(all);
+  expect(lasting(undefined, 'NODE MARKET_DATA history sandbox')).toEqual(all);
+  expect([lasting(undefined), lasting({}, 'sandbox'), lasting({ historyStatus: 'UNAVAILABLE' })]).toEqual([[], [], []]);
 });
 
 describe('the connection', () => {
@@ -106,16 +112,13 @@ describe('an upstream', () => {
     ]);
   });
 
-  test('that is not configured is named', () => {
+  test('that is not configured is not stale', () => {
     const upstreams = [{ ...node, configured: false, healthy: false }, marketData];
-    expect(notices({ head: null, upstreams })).toEqual([
-      'information: No node. This gateway runs without a node. Pools, swaps and the chain are not available.',
-    ]);
+    expect(notices({ head: null, upstreams })).toEqual([]);
   });
 });
 
-test('the history is off, or unavailable', () => {
-  expect(notices({ historyStatus: 'OFF' })).toEqual([expect.stringMatching(/^information: No history\. /)]);
+test('the history is unavailable', () => {
   expect(notices({ historyStatus: 'UNAVAILABLE' })).toEqual([
     expect.stringMatching(/^information: History unavailable\. /),
   ]);

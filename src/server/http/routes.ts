@@ -64,7 +64,7 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
     ...(hasAdminPages ? adminRoutes() : []),
     ...(rest?.routes ?? []),
   ]);
-  const explorer = typeof built === 'string' ? undefined : createExplorer(built);
+  const explorer = typeof built === 'string' ? undefined : createExplorer(built, service);
   const explorerPage = explorer && createRoute('explorer', explorer.page);
   const graphql = routes.get(GRAPHQL_PATH);
   const invalidHost = createRoute('unreadable', (_request, response) => {

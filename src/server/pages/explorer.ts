@@ -1,5 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { type Respond, type ServedFile, sendFile } from '../http/file-response.ts';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import type { Service } from '../../graphql/context.ts';
+import { createFile, type Encoding, type Respond, type ServedFile, sendFile } from '../http/file-response.ts';
 import { ASSETS_PREFIX, type ExplorerFiles } from './explorer-files.ts';
 
 /** The explorer: a page for browsers at several paths, and the files that it loads. */
@@ -44,7 +46,8 @@ const SECURITY_HEADERS = {
 };
 
 /** Creates the explorer of its files. Every path is compared with known ones, so that no path leads out of its folder. */
-export function createExplorer({ page, assets }: ExplorerFiles): Explorer {
+export function createExplorer({ page: built, assets }: ExplorerFiles, service: Service): Explorer {
+  const page = withNotices(built, service);
   const fileHeaders = { ...SECURITY_HEADERS, vary: 'accept-encoding' };
   // A program gets something else at some of the paths of the page.
   const pageHeaders = { ...SECURITY_HEADERS, vary: 'accept, accept-encoding, sec-fetch-mode' };
@@ -62,4 +65,21 @@ export function createExplorer({ page, assets }: ExplorerFiles): Explorer {
     },
     notFoundAt: (path) => (path.startsWith(ASSETS_PREFIX) ? undefined : respondWith(page, pageHeaders, 404)),
   };
+}
+
+/**
+ * The page with what is known of the gateway before any request, as `<html data-notices="sandbox history">`: so the explorer draws
+ * its banner with everything else, and nothing moves when the status of the gateway arrives.
+ */
+function withNotices(page: ServedFile, { isSandbox, configured, sources }: Service): ServedFile {
+  const notices = [
+    ...(configured.NODE ? [] : ['NODE']),
+    ...(configured.MARKET_DATA ? [] : ['MARKET_DATA']),
+    ...(sources.history.status().state === 'off' ? ['history'] : []),
+    ...(isSandbox ? ['sandbox'] : []),
+  ];
+  if (notices.length === 0) return page;
+  const html = String(page.bodies.get('identity')).replace('<html', `<html data-notices="${notices.join(' ')}"`);
+  const encodings = { identity: Buffer.from(html), br: brotliCompressSync(html), gzip: gzipSync(html) };
+  return createFile(page.type, new Map(Object.entries(encodings) as [Encoding, Buffer][]));
 }

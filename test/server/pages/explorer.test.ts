@@ -9,10 +9,12 @@ import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { PATHS } from '../../../explorer/src/app/paths.ts';
 import { readExplorer } from '../../../src/explorer.ts';
+import { createFile } from '../../../src/server/http/file-response.ts';
 import { PAGE_PATHS } from '../../../src/server/pages/explorer.ts';
 import { type ExplorerFiles, readExplorerFiles } from '../../../src/server/pages/explorer-files.ts';
 import { readConfig } from '../../../src/settings/read-config.ts';
 import type { Config } from '../../../src/settings/settings.ts';
+import { createStoreModel } from '../../history/store-model.ts';
 import { hasBrowser, launchBrowser } from '../../support/browser.ts';
 import { startGateway, startGatewayForTest, type TestGateway, type TestGatewayOptions } from '../../support/gateway.ts';
 import { createKeptLog } from '../../support/log.ts';
@@ -313,6 +315,35 @@ describe('the explorer', () => {
     expect(await readExplorerFiles(pathToFileURL(join(folder, 'nowhere/')))).toBeUndefined();
     expect(await readExplorerFiles(pathToFileURL(join(folder, 'assets/')))).toBeUndefined();
   });
+});
+
+test('the page says what is known of the gateway before any request, in each encoding', async () => {
+  const html = '<!doctype html><html lang="en"><title>The explorer</title></html>';
+  const page = createFile('text/html', new Map([['identity', Buffer.from(html)]]));
+  const known = async (options: TestGatewayOptions) => {
+    const started = await startGatewayForTest({ ...options, explorer: { page, assets: new Map() } });
+    const { origin } = new URL(await started.app.listen(0, '127.0.0.1'));
+    const read = async (encoding: string) => {
+      const response = await fetch(`${origin}/chain`, {
+        headers: { accept: 'text/html', 'accept-encoding': encoding },
+      });
+      return (await response.text()).replace(/^<!doctype html><html(.*) lang="en">.*$/, '$1');
+    };
+    const [plain, ...others] = await Promise.all(['identity', 'gzip', 'br'].map(read));
+    expect(others).toEqual([plain, plain]);
+    return plain;
+  };
+  expect([
+    await known({}),
+    await known({ isSandbox: false, store: createStoreModel() }),
+    await known({ isSandbox: false, without: 'NODE' }),
+    await known({ store: createStoreModel(), without: 'MARKET_DATA' }),
+  ]).toEqual([
+    ' data-notices="history sandbox"',
+    '',
+    ' data-notices="NODE history"',
+    ' data-notices="MARKET_DATA sandbox"',
+  ]);
 });
 
 // Without Chromium this test is skipped. CI has it: see the test of GraphiQL.

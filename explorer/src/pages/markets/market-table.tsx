@@ -26,8 +26,15 @@ export function MarketTable({ rows, count, virtual, details, view, hasHistory }:
     onSort: () => view.sortBy(sort),
   });
   const hasDay = hasHistory !== false;
+  // Where there is room for one of the two, it is the one that sorts the list.
+  const shown = view.sort === 'liquidity' ? 'liquidity' : 'volume';
   return (
-    <table ref={virtual.table} className={`${tableStyles.table} ${styles.table}`} aria-rowcount={count + 1}>
+    <table
+      ref={virtual.table}
+      className={`${tableStyles.table} ${tableStyles.fixed} ${styles.table}`}
+      data-shown={shown}
+      aria-rowcount={count + 1}
+    >
       <colgroup>
         <col className={styles.nameColumn} />
         <col className={styles.priceColumn} />
@@ -53,7 +60,7 @@ export function MarketTable({ rows, count, virtual, details, view, hasHistory }:
             </th>
           )}
           <SortHeader {...header('volume')} isNumber>
-            24 h volume, PRV
+            <span className={styles.period}>24 h</span> <span className={styles.long}>volume, PRV</span>
           </SortHeader>
           <SortHeader {...header('liquidity')} isNumber>
             Liquidity, PRV

@@ -1,5 +1,5 @@
 import { Page } from '../../app/page.tsx';
-import { useServiceStatus } from '../../app/service-status.ts';
+import { useLastingKeys, useServiceStatus } from '../../app/service-status.ts';
 import { SearchField } from '../../parts/search-field.tsx';
 import { MarketsPanel } from './markets-panel.tsx';
 import { useMarketList } from './use-market-list.ts';
@@ -8,9 +8,10 @@ import { useViewParameters } from './view-parameters.ts';
 /** All markets and pools, with live prices. The URL has the list, the search and the order. */
 export function MarketsPage() {
   const service = useServiceStatus();
-  const hasMarketData = service?.upstreams.some(({ upstream, configured }) => upstream === 'MARKET_DATA' && configured);
-  const view = useViewParameters(hasMarketData === false ? 'pools' : 'markets');
-  const hasHistory = service === undefined ? undefined : service.historyStatus === 'RECORDING';
+  const lacks = useLastingKeys();
+  const view = useViewParameters(lacks.includes('MARKET_DATA') ? 'pools' : 'markets');
+  const isRecording = service === undefined ? undefined : service.historyStatus === 'RECORDING';
+  const hasHistory = lacks.includes('history') ? false : isRecording;
   const list = useMarketList(view.sort === 'change' && hasHistory === true);
 
   return (

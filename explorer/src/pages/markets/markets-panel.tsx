@@ -8,10 +8,12 @@ import { ErrorState } from '../../parts/error-state.tsx';
 import { Freshness } from '../../parts/freshness.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { SkeletonRows } from '../../parts/skeleton.tsx';
+import { SortSelect } from '../../parts/sort-select.tsx';
+import tableStyles from '../../parts/table.module.css';
 import { Tabs } from '../../parts/tabs.tsx';
 import { useVirtualRows } from '../../parts/virtual-rows.tsx';
 import type { MarketData, MarketList, MarketListState } from './market-list.ts';
-import { searchRows, sortRows } from './market-order.ts';
+import { type MarketSort, searchRows, sortRows } from './market-order.ts';
 import { type MarketRows, rowsOf } from './market-rows.ts';
 import { MarketTable } from './market-table.tsx';
 import styles from './markets.module.css';
@@ -30,6 +32,14 @@ const TABS = [
   { value: 'pools', label: 'All pools' },
   { value: 'favourites', label: 'Favourites' },
 ] as const;
+
+const COLUMNS: readonly { readonly sort: MarketSort; readonly label: string }[] = [
+  { sort: 'name', label: 'Name' },
+  { sort: 'price', label: 'Price' },
+  { sort: 'change', label: '24 h change' },
+  { sort: 'volume', label: '24 h volume' },
+  { sort: 'liquidity', label: 'Liquidity' },
+];
 
 const NO_ROWS: MarketRows = { markets: [], pools: [] };
 
@@ -59,9 +69,10 @@ export function MarketsPanel({ list: { data, errors, query, retry }, view, hasHi
       isBusy={data === undefined && errors.length === 0}
       isFlush
     >
-      <p className={styles.count} role="status">
-        {data && countOf({ data, rows, found: listed.length, search, view })}
-      </p>
+      <div className={tableStyles['bar']}>
+        <p role="status">{data && countOf({ data, rows, found: listed.length, search, view })}</p>
+        <SortSelect columns={COLUMNS} sort={view.sort} direction={view.direction} onSort={view.sortBy} />
+      </div>
       {hasHistory === false && (
         <p className={styles.note}>The 24 h change and chart need recorded prices, and this gateway has none now.</p>
       )}

@@ -27,7 +27,11 @@ export function TokenTable({ tokens, sort, direction, onSort }: TokenTableProps)
   });
 
   return (
-    <table ref={table} className={`${tableStyles.table} ${styles.table}`} aria-rowcount={tokens.length + 1}>
+    <table
+      ref={table}
+      className={`${tableStyles.table} ${tableStyles.fixed} ${styles.table}`}
+      aria-rowcount={tokens.length + 1}
+    >
       <thead>
         <tr aria-rowindex={1}>
           <SortHeader {...header('name')}>Token</SortHeader>

@@ -11,12 +11,20 @@ import { Freshness } from '../../parts/freshness.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { SearchField } from '../../parts/search-field.tsx';
 import { SkeletonRows } from '../../parts/skeleton.tsx';
+import { SortSelect } from '../../parts/sort-select.tsx';
+import tableStyles from '../../parts/table.module.css';
 import { type Direction, firstDirection, listTokens, TOKEN_SORTS, type TokenSort } from './token-list.ts';
 import { TokenTable } from './token-table.tsx';
 import { type TokenRowFragment, TokensDocument } from './tokens.generated.ts';
-import styles from './tokens.module.css';
 
 const NO_VARIABLES = {};
+
+const COLUMNS: readonly { readonly sort: TokenSort; readonly label: string }[] = [
+  { sort: 'name', label: 'Token' },
+  { sort: 'price', label: 'Price' },
+  { sort: 'pools', label: 'Pools' },
+  { sort: 'decimals', label: 'Decimals' },
+];
 
 /** All tokens: their price in the native coin, their pools, and their ids. The URL has the search and the order. */
 export function TokensPage() {
@@ -59,11 +67,14 @@ function Tokens({ tokens }: { readonly tokens: readonly TokenRowFragment[] }) {
 
   return (
     <>
-      <p className={styles.count} role="status">
-        {search === ''
-          ? `${formatInteger(tokens.length)} tokens`
-          : `${formatInteger(listed.length)} of ${formatInteger(tokens.length)} tokens`}
-      </p>
+      <div className={tableStyles['bar']}>
+        <p role="status">
+          {search === ''
+            ? `${formatInteger(tokens.length)} tokens`
+            : `${formatInteger(listed.length)} of ${formatInteger(tokens.length)} tokens`}
+        </p>
+        <SortSelect columns={COLUMNS} sort={sort} direction={direction} onSort={sortBy} />
+      </div>
       {listed.length === 0 ? (
         <EmptyState title="No token matches">
           <p>Search for a part of a symbol, or the beginning of a token id.</p>

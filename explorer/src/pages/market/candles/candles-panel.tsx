@@ -1,5 +1,5 @@
 import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
-import { useServiceStatus } from '../../../app/service-status.ts';
+import { useLastingKeys } from '../../../app/service-status.ts';
 import { Attribution } from '../../../charts/attribution.tsx';
 import chartStyles from '../../../charts/charts.module.css';
 import type { GatewayError } from '../../../client/errors.ts';
@@ -126,7 +126,7 @@ type CandlesStateProps = {
 
 /** Shows the candles, or why there are none. */
 function CandlesState({ market, poolErrors, candles: { candles, answer }, children }: CandlesStateProps) {
-  const isOff = useServiceStatus()?.historyStatus === 'OFF';
+  const isOff = useLastingKeys().includes('history');
   if (candles.length > 0) return children;
   return <div className={chartStyles.state}>{reason()}</div>;
 

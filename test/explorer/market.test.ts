@@ -1,6 +1,7 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { formatInteger, formatPrice } from '../../explorer/src/format/numbers.ts';
+import { formatDecimal } from '../../explorer/src/format/amounts.ts';
+import { formatInteger, formatPercent, formatPrice, formatQuantity } from '../../explorer/src/format/numbers.ts';
 import { chainHeights } from '../history/of-chain.ts';
 import { createStoreModel } from '../history/store-model.ts';
 import { advanceOnPage, describeInBrowser, expectAccessible, expectToFit, screenshot } from '../support/explorer.ts';
@@ -136,6 +137,82 @@ describeInBrowser('the page of a market', (browser) => {
     await book.getByText('The host sent the orders unsorted.').waitFor();
     await page.goto(new URL('/market/pSWAP_pUSDT', page.url()).href);
     await book.getByText('The order book is empty').waitFor();
+  });
+
+  test('says first that a book is crossed, has no order of 0, and stays where it is when orders come and go', async () => {
+    const opened = await browser.open('/market/pPOWR_PRV', { start: { config: { orderBookTtlMs: 20 } } });
+    const book = panel(opened.page, 'Order book');
+    const warning = book.getByText('Crossed: the best bid is above the best ask.');
+    await warning.waitFor();
+    const table = book.getByRole('table');
+    const middle = table.locator('td[colspan="3"] b');
+    const places = async () => [await table.boundingBox(), await middle.boundingBox()];
+    const before = await places();
+    expect((await warning.boundingBox())?.y).toBeLessThan(before[0]?.y ?? 0);
+    for (let height = 0; height < 3; height += 1) {
+      const shown = await table.textContent();
+      await advanceOnPage(opened);
+      await expect.poll(() => table.textContent()).not.toBe(shown);
+      const quantities = await table.locator('tr[style] td:not(:first-child)').allTextContents();
+      expect(quantities.filter((quantity) => Number(quantity.replaceAll(',', '')) === 0)).toEqual([]);
+      expect(await places()).toEqual(before);
+    }
+  });
+
+  test('leads with one price, and has the others and the sources of the volumes in its details', async () => {
+    const { page, gateway } = await browser.open('/market/pBTC_PRV', { start: recorded() });
+    const { data } = await gateway.ask(
+      '{ pair(tickerId: "pBTC_PRV") { poolPrice exactPoolPrice poolPair { spotPrice } ticker { lastPrice baseVolume targetVolume } divergence { bookMidPrice } change { percent } } }',
+    );
+    const { poolPrice, exactPoolPrice, poolPair, ticker, divergence, change } = data.pair;
+    const market = panel(page, 'Market');
+    await market.getByText(`${formatPercent(change.percent)} in 24 h`).waitFor();
+    const figures = async (within: Locator) =>
+      Object.fromEntries(
+        await within
+          .locator('dl > div')
+          .evaluateAll((all) => all.map(({ children: [name, value] }) => [name?.textContent, value?.textContent])),
+      );
+    expect(await market.getByText(formatPrice(poolPrice), { exact: true }).count()).toBe(1);
+    await market
+      .getByText("Price of the pool at this height: what one whole BTC costs, by the exchange's formula")
+      .waitFor();
+    const shown = await figures(market);
+    expect(Object.keys(shown)).toEqual(['Last trade', '24 h high', '24 h low', '24 h volume', 'In the pool']);
+    expect(shown).toMatchObject({
+      'Last trade': formatPrice(ticker.lastPrice),
+      '24 h volume': `${formatQuantity(ticker.baseVolume)} BTC`,
+    });
+
+    const details = page.locator('details');
+    expect(await details.getByText('Spot price').isVisible()).toBe(false);
+    await details.locator('summary').press('Enter');
+    await details.getByText('Spot price').waitFor();
+    await expect
+      .poll(() => figures(details))
+      .toEqual({
+        'Spot price': formatPrice(poolPair.spotPrice),
+        'Exact price': formatDecimal(exactPoolPrice),
+        'Middle of the book': formatPrice(divergence.bookMidPrice),
+        'Last trade': formatPrice(ticker.lastPrice),
+        '24 h volume by the market-data host': `${formatQuantity(ticker.baseVolume)} BTC, ${formatQuantity(ticker.targetVolume)} PRV`,
+        '24 h volume through the pool': expect.stringMatching(/^[\d.,]+ BTC$/),
+      });
+    // Each has a line on why it differs.
+    expect(await details.locator('dl > div > dd:nth-child(3)').count()).toBe(6);
+    await expectAccessible(page);
+    await screenshot(page, 'market-details');
+  });
+
+  test('on a phone, has the chart before the details and the book', async () => {
+    const { page } = await browser.open('/market/pBTC_PRV', { gateway: shared(), viewport: 'phone' });
+    await page.getByRole('link', { name: 'Show the query: Market' }).waitFor();
+    const tops = async () => {
+      const parts = [panel(page, 'Market'), panel(page, 'Price'), page.locator('details'), panel(page, 'Order book')];
+      return Promise.all(parts.map(async (part) => (await part.boundingBox())?.y ?? 0));
+    };
+    const found = await tops();
+    expect(found).toEqual(found.toSorted((a, b) => a - b));
   });
 
   test('does not say that nobody has an order if the orders cannot be read', async () => {

@@ -20,17 +20,19 @@ const HEIGHT = 14;
 export function BlockTimesPanel({ answer }: { readonly answer: Answer<BlockTimesQuery> }) {
   return (
     <Panel title="Block times" query={answer.query} freshness={<Freshness height={answer.height} />}>
-      <Answered
-        answer={answer}
-        pick={({ history }) => history?.blocks}
-        at={['history']}
-        skeleton={<Skeleton height={HEIGHT + 2} />}
-        empty={
-          <EmptyState title="Nothing is recorded yet">The first blocks are recorded when they are final.</EmptyState>
-        }
-      >
-        {(blocks) => <BlockTimes blocks={blocks} />}
-      </Answered>
+      <div className={styles.times}>
+        <Answered
+          answer={answer}
+          pick={({ history }) => history?.blocks}
+          at={['history']}
+          skeleton={<Skeleton height={HEIGHT + 2} />}
+          empty={
+            <EmptyState title="Nothing is recorded yet">The first blocks are recorded when they are final.</EmptyState>
+          }
+        >
+          {(blocks) => <BlockTimes blocks={blocks} />}
+        </Answered>
+      </div>
     </Panel>
   );
 }

@@ -38,15 +38,17 @@ export function ChainPage() {
       actions={<Link to="/chain/blocks">Newest blocks</Link>}
     >
       <Panel title="Beacon chain" query={chain.query} freshness={freshness}>
-        <Answered
-          answer={chain}
-          pick={({ chainInfo }) => chainInfo?.bestBlocks}
-          at={['chainInfo']}
-          skeleton={<Skeleton height={7} />}
-          empty={<EmptyState title="The node has shown no chain yet" />}
-        >
-          {(blocks) => <Beacon blocks={blocks} intervalMs={intervalMs} />}
-        </Answered>
+        <div className={styles.beaconSpace}>
+          <Answered
+            answer={chain}
+            pick={({ chainInfo }) => chainInfo?.bestBlocks}
+            at={['chainInfo']}
+            skeleton={<Skeleton height={6} />}
+            empty={<EmptyState title="The node has shown no chain yet" />}
+          >
+            {(blocks) => <Beacon blocks={blocks} intervalMs={intervalMs} />}
+          </Answered>
+        </div>
       </Panel>
       <BlockTimesPanel answer={times} />
       <Panel title="Newest block of each chain" query={chain.query} freshness={freshness} isFlush>

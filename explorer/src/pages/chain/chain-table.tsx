@@ -4,17 +4,18 @@ import { formatInteger, UNKNOWN } from '../../format/numbers.ts';
 import { shortId } from '../../format/prices.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { RelativeTime } from '../../parts/relative-time.tsx';
+import { Scroller } from '../../parts/scroller.tsx';
 import tableStyles from '../../parts/table.module.css';
 import type { ChainBlockFragment } from './chain.generated.ts';
+import styles from './chain.module.css';
 import { Signers } from './signers.tsx';
 import { blockPath } from './use-blocks.ts';
 
 /** The newest block of each chain: the beacon chain first. */
 export function ChainTable({ blocks }: { readonly blocks: readonly ChainBlockFragment[] }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a table that is wider than a phone is scrolled with the keyboard
-    <section className={tableStyles.scroller} tabIndex={0} aria-label="Chains and their newest blocks">
-      <table className={tableStyles.table}>
+    <Scroller label="Chains and their newest blocks">
+      <table className={`${tableStyles.table} ${tableStyles.fixed} ${styles.chains}`}>
         <thead>
           <tr>
             <th scope="col">Chain</th>
@@ -38,7 +39,7 @@ export function ChainTable({ blocks }: { readonly blocks: readonly ChainBlockFra
           ))}
         </tbody>
       </table>
-    </section>
+    </Scroller>
   );
 }
 

@@ -53,7 +53,7 @@ export function DivergencePanel({ market, poolId }: DivergencePanelProps) {
         >
           {(divergence) => (
             <>
-              <table className={tableStyles['table']}>
+              <table className={`${tableStyles['table']} ${tableStyles['fixed']}`}>
                 <caption className="visually-hidden">
                   {`Three prices of the market in ${unitOfPrice(market)}, and how far they are from that of the pool`}
                 </caption>

@@ -13,17 +13,19 @@ import styles from './status.module.css';
 export function CoveragePanel({ answer }: { readonly answer: Answer<CoverageQuery> }) {
   return (
     <Panel title="Recorded heights" query={answer.query} freshness={<Freshness height={answer.height} />}>
-      <Answered
-        answer={answer}
-        pick={({ history }) => history}
-        at={['history']}
-        skeleton={<Skeleton lines={4} />}
-        empty={
-          <EmptyState title="Nothing is recorded yet">The first blocks are recorded when they are final.</EmptyState>
-        }
-      >
-        {(history) => <Coverage history={history} />}
-      </Answered>
+      <div className={styles.coverage}>
+        <Answered
+          answer={answer}
+          pick={({ history }) => history}
+          at={['history']}
+          skeleton={<Skeleton lines={5} />}
+          empty={
+            <EmptyState title="Nothing is recorded yet">The first blocks are recorded when they are final.</EmptyState>
+          }
+        >
+          {(history) => <Coverage history={history} />}
+        </Answered>
+      </div>
     </Panel>
   );
 }

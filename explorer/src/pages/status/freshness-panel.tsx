@@ -54,7 +54,7 @@ function Kind({ name, tone, state, why, children }: KindProps) {
     <li className={styles.kind}>
       <span className={styles.kindName}>{name}</span>
       <StateBadge tone={tone}>{state}</StateBadge>
-      <span className={styles.muted}>
+      <span className={styles.detail}>
         {children}
         {why !== undefined && <span>{` ${why}`}</span>}
       </span>

@@ -28,15 +28,17 @@ export function StatusPage() {
   return (
     <Page title="Status" description={version === undefined ? 'This gateway' : `pdex-gateway ${version}`}>
       <Panel title="Freshness" query={status.query}>
-        <Answered
-          answer={status}
-          pick={({ service }) => service}
-          at={['service']}
-          skeleton={<Skeleton lines={4} />}
-          empty={NOTHING}
-        >
-          {(service) => <FreshnessList service={service} />}
-        </Answered>
+        <div className={styles.freshness}>
+          <Answered
+            answer={status}
+            pick={({ service }) => service}
+            at={['service']}
+            skeleton={<Skeleton lines={4} />}
+            empty={NOTHING}
+          >
+            {(service) => <FreshnessList service={service} />}
+          </Answered>
+        </div>
       </Panel>
       <Panel title="Upstreams" query={status.query} isFlush>
         <Answered
@@ -55,11 +57,11 @@ export function StatusPage() {
           answer={limits}
           pick={({ service }) => service.limits}
           at={['service']}
-          skeleton={<SkeletonRows rows={18} />}
+          skeleton={<SkeletonRows rows={19} />}
           empty={NOTHING}
         >
           {(known) => (
-            <table className={tableStyles.table}>
+            <table className={`${tableStyles.table} ${tableStyles.fixed} ${styles.limits}`}>
               <thead>
                 <tr>
                   <th scope="col">At most</th>

@@ -1,6 +1,7 @@
 import type { UpstreamFieldsFragment } from '../../app/service.generated.ts';
 import { explainError } from '../../parts/error-text.ts';
 import { RelativeTime } from '../../parts/relative-time.tsx';
+import { Scroller } from '../../parts/scroller.tsx';
 import tableStyles from '../../parts/table.module.css';
 import { StateBadge, type Tone } from './state-badge.tsx';
 import styles from './status.module.css';
@@ -10,21 +11,23 @@ const NAMES = { NODE: 'Node', MARKET_DATA: 'Market-data host' } as const;
 /** The upstreams: whether they answer, since when, and what went wrong last. */
 export function UpstreamTable({ upstreams }: { readonly upstreams: readonly UpstreamFieldsFragment[] }) {
   return (
-    <table className={tableStyles.table}>
-      <thead>
-        <tr>
-          <th scope="col">Upstream</th>
-          <th scope="col">State</th>
-          <th scope="col">Last success</th>
-          <th scope="col">Last error</th>
-        </tr>
-      </thead>
-      <tbody>
-        {upstreams.map((upstream) => (
-          <UpstreamRow key={upstream.upstream} upstream={upstream} />
-        ))}
-      </tbody>
-    </table>
+    <Scroller label="Upstreams and their state">
+      <table className={`${tableStyles.table} ${tableStyles.fixed} ${styles.upstreams}`}>
+        <thead>
+          <tr>
+            <th scope="col">Upstream</th>
+            <th scope="col">State</th>
+            <th scope="col">Last success</th>
+            <th scope="col">Last error</th>
+          </tr>
+        </thead>
+        <tbody>
+          {upstreams.map((upstream) => (
+            <UpstreamRow key={upstream.upstream} upstream={upstream} />
+          ))}
+        </tbody>
+      </table>
+    </Scroller>
   );
 }
 

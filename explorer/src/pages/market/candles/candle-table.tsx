@@ -1,6 +1,7 @@
 import { formatPrice, formatQuantity } from '../../../format/numbers.ts';
 import { nameOfToken } from '../../../format/prices.ts';
 import { Button } from '../../../parts/button.tsx';
+import { Scroller } from '../../../parts/scroller.tsx';
 import tableStyles from '../../../parts/table.module.css';
 import { type Market, unitOfPrice } from '../market.ts';
 import styles from './candles.module.css';
@@ -12,8 +13,7 @@ type CandleTableProps = { readonly market: Market; readonly candles: Candles };
 export function CandleTable({ market, candles: { candles, isAtStart, isLoadingOlder, loadOlder } }: CandleTableProps) {
   const number = tableStyles['number'];
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
-    <section className={styles.table} tabIndex={0} aria-label="Candles as a table">
+    <Scroller label="Candles as a table" className={styles.table}>
       <table className={tableStyles['table']}>
         <caption className="visually-hidden">{`Candles, newest first, in ${unitOfPrice(market)}`}</caption>
         <thead>
@@ -58,6 +58,6 @@ export function CandleTable({ market, candles: { candles, isAtStart, isLoadingOl
           </Button>
         </p>
       )}
-    </section>
+    </Scroller>
   );
 }

@@ -57,7 +57,7 @@ export function SwapPanel({ market }: { readonly market: Market }) {
     <Panel
       title="Swap"
       query={typed.kind === 'amount' ? latest.query : undefined}
-      freshness={quote == null ? undefined : <Freshness height={quote.beaconHeight} />}
+      freshness={<Freshness height={quote?.beaconHeight} />}
       isBusy={isOutdated}
     >
       <div ref={element} className={styles.content}>

@@ -1,0 +1,126 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { chainHeights } from '../history/of-chain.ts';
+import { createStoreModel } from '../history/store-model.ts';
+import { advanceOnPage, describeInBrowser, holdAnswers, screenshot } from '../support/explorer.ts';
+import type { TestGatewayOptions } from '../support/gateway.ts';
+import { readLayoutShift, recordShifts } from '../support/layout-shifts.ts';
+
+/** A gateway whose history has the last day of its sandbox. */
+function recorded(): TestGatewayOptions {
+  const store = createStoreModel();
+  return {
+    store,
+    config: { historyBackfillHours: 0 },
+    before(sandbox) {
+      const { height } = sandbox.chain.tip;
+      return store.record(chainHeights(sandbox, height - 199, height - 3));
+    },
+  };
+}
+
+const cell = (name: RegExp) => (page: Page) => page.getByRole('cell', { name }).first();
+const candles = (page: Page) => page.getByRole('region', { name: 'Price', exact: true }).locator('canvas').first();
+const text = (shown: string) => (page: Page) => page.getByText(shown).first();
+
+/** Each page, and what it shows when everything is there. */
+const PAGES = [
+  ['/', cell(/^[+-]?\d+\.\d\d%$/)],
+  ['/?list=pools', cell(/^[+-]?\d+\.\d\d%$/)],
+  ['/market/pBTC_PRV', candles],
+  ['/market/pPOWR_PRV?pay=100', candles],
+  ['/market/pETH_pUSDT', text('Several markets have this ticker id')],
+  ['/market/pNOPE_PRV', text('No market is called')],
+  ['/chain', (page: Page) => page.locator('canvas').first()],
+  ['/tokens', cell(/^\d+$/)],
+  ['/status', text('Points that an address can save up')],
+  ['/nothing', text('Nothing is at /nothing')],
+] as const;
+
+const WIDTHS = {
+  phone: { viewport: { width: 390, height: 844 }, context: { isMobile: true, hasTouch: true } },
+  desktop: { viewport: { width: 1440, height: 900 }, context: {} },
+} as const;
+
+/** What moves less than this is not seen as a jump; above 0.1, a page "needs improvement" (https://web.dev/cls). */
+const MAX_LAYOUT_SHIFT = 0.05;
+
+describeInBrowser('the layout of the pages', (browser) => {
+  test.each(['phone', 'desktop'] as const)('does not jump on a %s, on load and while blocks arrive', async (name) => {
+    const { viewport, context } = WIDTHS[name];
+    const opened = await browser.open('/nothing', {
+      start: recorded(),
+      context,
+      // The page that does not exist has status 404.
+      allowed: [/404/],
+      before: (page) => Promise.all([page.setViewportSize(viewport), recordShifts(page)]),
+    });
+    const { page, gateway } = opened;
+    const jumps: unknown[] = [];
+    for (const [path, last] of PAGES) {
+      await page.goto(new URL(path, gateway.url).href);
+      await last(page).waitFor();
+      for (let height = 0; height < 4; height += 1) await advanceOnPage(opened);
+      const { cls, shifts } = await readLayoutShift(page);
+      if (cls > MAX_LAYOUT_SHIFT) jumps.push({ path, cls, shifts });
+    }
+    expect(jumps).toEqual([]);
+  });
+
+  test('has its banner before the gateway has sent its status, and a line that comes later moves nothing', async () => {
+    const opened = await browser.open('/tokens', {
+      context: {},
+      start: { config: { orderBookTtlMs: 20 } },
+      allowed: [/./],
+      before: (page) => Promise.all([recordShifts(page), holdAnswers(page, 'Service')]),
+    });
+    const { page, gateway } = opened;
+    const notices = page.getByRole('status', { name: 'Notices' }).locator('p');
+    expect(await notices.allTextContents()).toEqual([
+      expect.stringMatching(/^No history\. /),
+      expect.stringMatching(/^Sandbox\. /),
+    ]);
+    await cell(/^\d+$/)(page).waitFor();
+    await gateway.app.close();
+    await page.locator('[data-notice="reconnecting"]').waitFor();
+    const { cls, shifts } = await readLayoutShift(page);
+    expect(cls, JSON.stringify(shifts)).toBeLessThanOrEqual(0.001);
+    await expect(page.getByRole('button', { name: 'Connect now' }).boundingBox()).resolves.toMatchObject({
+      x: expect.any(Number),
+    });
+    await screenshot(page, 'late-banner');
+  });
+
+  test('lets tables that are wider than a phone scroll, with the keyboard too, and shows that they do', async () => {
+    const { page, gateway } = await browser.open('/chain', {
+      start: recorded(),
+      before: (page) => page.setViewportSize(WIDTHS.phone.viewport),
+    });
+    for (const [path, wide] of [
+      ['/chain', ['Chains and their newest blocks']],
+      ['/status', ['Upstreams and their state']],
+      ['/market/pBTC_PRV?view=table', ['Candles as a table']],
+      ['/tokens', []],
+      ['/', []],
+    ] as const) {
+      await page.goto(new URL(path, gateway.url).href);
+      await page.locator('tbody tr').first().waitFor();
+      const readCut = () =>
+        page.evaluate(() =>
+          [...document.querySelectorAll('table')].flatMap((table) => {
+            const parent = table.parentElement as HTMLElement;
+            if (table.offsetWidth <= parent.clientWidth) return [];
+            const isScrolled = parent.tabIndex === 0 && getComputedStyle(parent).overflowX === 'auto';
+            const hasShadows = getComputedStyle(parent).backgroundImage.split('linear-gradient').length === 5;
+            return [isScrolled && hasShadows ? parent.getAttribute('aria-label') : table.outerHTML];
+          }),
+        );
+      await expect.poll(readCut).toEqual(wide);
+    }
+    await page.goto(new URL('/chain', gateway.url).href);
+    const scroller = page.getByRole('region', { name: 'Chains and their newest blocks' });
+    await scroller.focus();
+    await page.keyboard.press('ArrowRight');
+    await expect.poll(() => scroller.evaluate(({ scrollLeft }) => scrollLeft)).toBeGreaterThan(0);
+  });
+});

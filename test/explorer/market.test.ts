@@ -174,9 +174,7 @@ describeInBrowser('the page of a market', (browser) => {
           .evaluateAll((all) => all.map(({ children: [name, value] }) => [name?.textContent, value?.textContent])),
       );
     expect(await market.getByText(formatPrice(poolPrice), { exact: true }).count()).toBe(1);
-    await market
-      .getByText("Price of the pool at this height: what one whole BTC costs, by the exchange's formula")
-      .waitFor();
+    await market.getByText("Price of the pool at this height, by the exchange's formula for one whole BTC").waitFor();
     const shown = await figures(market);
     expect(Object.keys(shown)).toEqual(['Last trade', '24 h high', '24 h low', '24 h volume', 'In the pool']);
     expect(shown).toMatchObject({

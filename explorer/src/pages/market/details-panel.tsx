@@ -31,7 +31,7 @@ export function DetailsPanel({ market, figures }: DetailsPanelProps) {
       <dl className={`${figureStyles.list} ${styles.list}`}>
         <Figure
           name="Spot price"
-          meaning={`The ratio of the reserves: what a tiny trade costs. A whole ${base} costs more, because it moves the price.`}
+          meaning={`The ratio of the reserves: the price of a tiny trade. The price above is that of one whole ${base}, which moves the pool.`}
         >
           {formatPrice(spotPrice)}
         </Figure>

@@ -44,7 +44,7 @@ export function FiguresPanel({ market, figures, query, poolErrors }: FiguresPane
           <p className={styles.note}>
             {price === null && lastPrice !== null
               ? 'Price of the last trade'
-              : `Price of the pool at this height: what one whole ${base} costs, by the exchange's formula`}
+              : `Price of the pool at this height, by the exchange's formula for one whole ${base}`}
           </p>
           <p className={styles.note}>{noteOf(market, figures, poolErrors)}</p>
         </div>
@@ -85,7 +85,7 @@ type FigureProps = {
 };
 
 /** A figure with its name and, in a line below it, what it means. */
-export function Figure({ name, meaning, isWide = meaning !== undefined, children }: FigureProps) {
+export function Figure({ name, meaning, isWide = false, children }: FigureProps) {
   return (
     <div className={isWide ? `${styles.figure} ${styles.wide}` : styles.figure}>
       <dt>{name}</dt>

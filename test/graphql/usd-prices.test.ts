@@ -7,7 +7,7 @@ import { startGatewayForTest } from '../support/gateway.ts';
 import { BTC, NOBODYS, PRV, USDT } from '../support/tokens.ts';
 
 const POOLS = (at?: number) =>
-  `poolPairs(first: 500${at === undefined ? '' : `, at: ${at}`}) { nodes { beaconHeight token1 { tokenId } token2 { tokenId } liquidityUsd } }`;
+  `poolPairs(first: 500, orderBy: ID_ASC${at === undefined ? '' : `, at: ${at}`}) { nodes { beaconHeight token1 { tokenId } token2 { tokenId } liquidityUsd } }`;
 
 type Node = {
   readonly token1: { readonly tokenId: string };
